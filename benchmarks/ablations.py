@@ -37,8 +37,7 @@ from streamplace.training.distributed import Workers
 from streamplace.training.learner import Learner
 from streamplace.training.optimiser import Optimiser
 from streamplace.training.problems import encoded_by, steps_of
-from streamplace.training.sections import OptimiserSection
-from streamplace.training.stages import ImitationStage, ReinforceStage, Stage
+from streamplace.training.stages import ImitationStage, OptimiserSection, ReinforceStage, Stage
 
 TRAINED, PLACED = 3150, 630  # graphs to train on, and graphs to place
 RATES = (1e4, 2e4)  # tuples/s

@@ -24,7 +24,7 @@ from streamplace.studies.giph.adaptive import (
     few_moves,
     few_relocations,
 )
-from streamplace.studies.giph.findings import changes_of
+from streamplace.studies.giph.outcome import changes_of
 from streamplace.studies.giph.registered import FULL
 from streamplace.studies.study import Row
 

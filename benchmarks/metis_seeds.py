@@ -16,8 +16,7 @@ import pymetis
 
 import streamplace as sp
 from streamplace.placers.partition.base import devices_of_parts, parts_for
-from streamplace.placers.partition.metis import edge_weights, vertex_weights
-from streamplace.placers.partition.pymetis_guard import symmetric
+from streamplace.placers.partition.metis import edge_weights, symmetric, vertex_weights
 from streamplace.problem.grouping import Grouping
 from streamplace.scoring.flow import flow
 from streamplace.scoring.throughput import throughput

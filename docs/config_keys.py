@@ -14,10 +14,11 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
 from streamplace.training.config import ProblemsSection, RunSection
-from streamplace.training.sections import MemorySection, OptimiserSection
 from streamplace.training.stages import (
     DaggerStage,
     ImitationStage,
+    MemorySection,
+    OptimiserSection,
     ReinforceStage,
     Stage,
     StepReinforceStage,

@@ -43,13 +43,13 @@ if TYPE_CHECKING:
     from streamplace.problem.placement import Placement as Placement
     from streamplace.problem.problem import Problem as Problem
     from streamplace.problem.total_cost import TotalCost as TotalCost
-    from streamplace.scoring.engine_score import EngineScore as EngineScore
+    from streamplace.scoring.engine import EngineScore as EngineScore
     from streamplace.scoring.makespan_score import MakespanScore as MakespanScore
     from streamplace.scoring.objective_evaluator import ObjectiveEvaluator as ObjectiveEvaluator
     from streamplace.scoring.orders import traversal_order as traversal_order
     from streamplace.scoring.score import Score as Score
     from streamplace.scoring.score import ThroughputScore as ThroughputScore
-    from streamplace.scoring.tuple_score import TupleScore as TupleScore
+    from streamplace.scoring.tuples import TupleScore as TupleScore
     from streamplace.workflows.capacity_plan import Plan as Plan
     from streamplace.workflows.compare import compare as compare
     from streamplace.workflows.comparison import Comparison as Comparison

@@ -45,7 +45,7 @@ def test_modules_import_only_from_lower_floors() -> None:
 
 
 def test_policies_import_only_shared_modules_of_placers() -> None:
-    of_search = (f"search.{name}" for name in ("annealing", "coarsening", "uncoarsening"))
+    of_search = (f"search.{name}" for name in ("annealing", "coarsening"))
     shared = {f"streamplace.placers.{n}" for n in ("base", "repair", "starting", *of_search)}
     for module, path in MODULES.items():
         if package_of(module) == "policy":

@@ -20,10 +20,8 @@ from streamplace.studies.doppler.registered import DOPPLER, OF_SEARCH
 from streamplace.studies.doppler.results import Results
 from streamplace.studies.doppler.study import DopplerStudy
 from streamplace.studies.doppler.workloads import FILES, RELEASED, Workload
-from streamplace.studies.folder import PLAN, RESULTS
-from streamplace.studies.saved import check_plan, read_results
-from streamplace.studies.spread import Spread, cell
-from streamplace.studies.table import Cell, Table
+from streamplace.studies.folder import PLAN, RESULTS, check_plan, read_results
+from streamplace.studies.table import Cell, Spread, Table, cell
 
 SYSTEMS = (DOPPLER, OF_SEARCH, CLIMB, ENUMERATIVE, SEARCH)
 OVER_REFERENCE = "critical path over reference"

@@ -22,7 +22,7 @@ from streamplace.problem.placement import Placement
 from streamplace.scoring import engine
 from streamplace.scoring.engine_evaluator import score_of_run
 from streamplace.scoring.score import ThroughputScore
-from streamplace.scoring.tuple_score import tuple_score
+from streamplace.scoring.tuples import tuple_score
 
 SAMPLE_INTERVAL_S = 1.0  # between samples of the trace
 SETTING_NAMES = {  # option -> field of sim.engine.Settings

@@ -14,7 +14,7 @@ from streamplace.execution.progress import track
 from streamplace.files import write_clusters, write_dataset
 from streamplace.files.cluster_lists import check_name
 from streamplace.generate import Recipe
-from streamplace.generate.registry import FAMILIES, family_names
+from streamplace.generate.family import FAMILIES, family_names
 
 
 def sizes(ctx: click.Context, param: click.Parameter, value: str | None) -> range | None:

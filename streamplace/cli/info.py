@@ -6,8 +6,7 @@ from typing import Any
 from streamplace.cli import options, param_types, printing
 from streamplace.cli.command import argument, command
 from streamplace.cli.terminal import NAME_WIDTH, console, name_in
-from streamplace.display.labels import listed
-from streamplace.display.view import Names
+from streamplace.display.view import Names, listed
 from streamplace.execution.progress import working
 from streamplace.files.summary import summary
 from streamplace.util.text import printable

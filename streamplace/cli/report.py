@@ -19,9 +19,8 @@ from streamplace.files.reading import name_of
 from streamplace.files.stored_objectives import names_a_class
 from streamplace.problem.makespan import PublishedName
 from streamplace.problem.placement import Placement
-from streamplace.report.data import entry
+from streamplace.report.data import entry, titles
 from streamplace.report.html import report_html
-from streamplace.report.titles import titles
 
 
 @dataclass(frozen=True)

@@ -13,9 +13,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from streamplace.display.labels import labels, listed, shortened
 from streamplace.display.mixins import Displayable, view_of
-from streamplace.display.view import Cell, Grid, Line, Names, View
+from streamplace.display.view import Cell, Grid, Line, Names, View, labels, listed, shortened
 from streamplace.execution.progress import is_quiet
 from streamplace.util.text import printable
 

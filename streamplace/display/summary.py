@@ -1,8 +1,7 @@
 """Cells of bounded size, for renderers that do not know the available width."""
 
-from streamplace.display.labels import listed, shortened
 from streamplace.display.text import NAME_LENGTH
-from streamplace.display.view import Cell, Names
+from streamplace.display.view import Cell, Names, listed, shortened
 
 NAMES_LISTED = 8
 ROOM = NAMES_LISTED * (NAME_LENGTH + 2) + len(" and 9999 more")

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 
 from streamplace.errors import UsageError
 from streamplace.generate.draw import Draw
-from streamplace.generate.family import Family
-from streamplace.generate.registry import FAMILIES, ClusterSource, graph_source, name_of
+from streamplace.generate.family import FAMILIES, ClusterSource, Family, graph_source, name_of
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.graph import StreamGraph
 from streamplace.util.checks import check_int, check_seed, check_type, set_plain_numbers

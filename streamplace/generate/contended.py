@@ -7,9 +7,8 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 
 from streamplace.errors import UsageError
-from streamplace.generate.draw import Draw
+from streamplace.generate.draw import Draw, check_range
 from streamplace.generate.layered import layered
-from streamplace.generate.limits import check_range
 from streamplace.generate.sharded.chain_mm import ChainMM
 from streamplace.generate.sharded.family import ShardedFamily
 from streamplace.generate.sharded.ffnn import FFNN

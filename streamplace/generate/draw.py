@@ -4,6 +4,21 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from streamplace.errors import UsageError
+
+SOURCE_RATE = 10_000.0  # tuples/s
+DEVICE_MIPS = 2500.0  # million instructions/s
+INSTRUCTIONS_PER_DEVICE = DEVICE_MIPS * 1e6 / SOURCE_RATE  # capacity per source tuple
+
+
+MAX_SIZE = 10**6  # of an axis of a tensor
+
+
+def check_range(what: str, value: float, largest: float, smallest: float = 1) -> None:
+    """Raise UsageError for an option that is out of range."""
+    if not smallest <= value <= largest:
+        raise UsageError(f"{what} must be {smallest:g} to {largest:g} (got {value:g})")
+
 
 @dataclass(frozen=True)
 class Draw:

@@ -5,14 +5,13 @@ classes, CPU work for two to five devices, equal costs within a stage, payloads 
 """
 
 import math
+from collections.abc import Sequence
 from functools import cache
 
 import numpy as np
 
 from streamplace.errors import UsageError
-from streamplace.generate.apportion import largest_remainder
-from streamplace.generate.defaults import INSTRUCTIONS_PER_DEVICE, SOURCE_RATE
-from streamplace.generate.draw import Draw
+from streamplace.generate.draw import INSTRUCTIONS_PER_DEVICE, SOURCE_RATE, Draw
 from streamplace.problem.graph import StreamGraph
 from streamplace.util.units import BYTES_PER_MBIT
 
@@ -108,3 +107,14 @@ def branched(
         name=name,
         source_rate=SOURCE_RATE,
     )
+
+
+def largest_remainder(total: int, weights: Sequence[int]) -> list[int]:
+    """Divide `total` into whole numbers in proportion to `weights`; ties go to the first."""
+    weight_sum = sum(weights)
+    shares = [total * weight // weight_sum for weight in weights]
+    remainders = [total * weight % weight_sum for weight in weights]
+    by_remainder = sorted(range(len(weights)), key=lambda i: -remainders[i])
+    for i in by_remainder[: total - sum(shares)]:
+        shares[i] += 1
+    return shares

@@ -5,7 +5,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from streamplace.generate.defaults import INSTRUCTIONS_PER_DEVICE, SOURCE_RATE
+from streamplace.generate.draw import INSTRUCTIONS_PER_DEVICE, SOURCE_RATE
 from streamplace.problem.graph import StreamGraph
 from streamplace.util.arrays import Floats
 from streamplace.util.units import BYTES_PER_MBIT

@@ -14,8 +14,7 @@ from streamplace.errors import UsageError
 from streamplace.placers import custom
 from streamplace.placers.auto import Auto
 from streamplace.placers.base import Improver, Placer
-from streamplace.placers.partition.base import Partitioner
-from streamplace.placers.partition.oracle import Oracle
+from streamplace.placers.partition.base import Oracle, Partitioner
 from streamplace.util import plugins
 from streamplace.util.checks import check_number, plain_number
 from streamplace.util.plugin_calls import read_options

@@ -9,8 +9,7 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from streamplace.display.labels import labels
-from streamplace.plots.distributions import cumulative, shares_of_devices
+from streamplace.display.view import labels
 from streamplace.plots.style import NAME, bar, legend_below, line, picture
 from streamplace.util.arrays import Floats
 from streamplace.workflows.comparison import Comparison
@@ -121,3 +120,32 @@ def _size(comparison: Comparison, names: Sequence[str]) -> tuple[float, float]:
     width = PANEL[0] * min(count, PER_ROW) + (1.0 if count == 1 else 0.0)
     per_line = max(1, int(width / (0.5 + 0.075 * max(map(len, names)))))
     return width, PANEL[1] * ceil(count / PER_ROW) + LEGEND_LINE * ceil(len(names) / per_line)
+
+
+def cumulative(values: Floats) -> tuple[Floats, Floats]:
+    """Return the cumulative distribution of values, (N,), as the corners of its steps.
+
+    Returns
+    -------
+    (M,) the distinct values, ascending, and (M,) for each the share of values up to it.
+    """
+    distinct, counts = np.unique(np.asarray(values, dtype=np.float64), return_counts=True)
+    return distinct, np.cumsum(counts) / counts.sum()
+
+
+def shares_of_devices(used: Floats) -> Floats:
+    """Return the share of graphs by number of devices used.
+
+    Parameters
+    ----------
+    used
+        (P, G), placers by graphs: whole numbers from 1.
+
+    Returns
+    -------
+    (P, D): column d is for d + 1 devices; D is the largest number used.
+    """
+    max_devices = int(used.max())
+    counts = [np.bincount(row.astype(np.int64), minlength=max_devices + 1)[1:] for row in used]
+    shares: Floats = np.stack(counts) / used.shape[1]
+    return shares

@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter
 
 from sim.engine import RunMetrics
-from streamplace.display.labels import labels
+from streamplace.display.view import labels
 from streamplace.plots.style import NAME, legend_right, line, picture
 from streamplace.problem.placement import Placement
 from streamplace.util.arrays import Floats

@@ -9,8 +9,8 @@ from matplotlib.collections import LineCollection, PatchCollection
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Rectangle
 
-from streamplace.display.labels import shortened
 from streamplace.display.text import number, rounded_down
+from streamplace.display.view import shortened
 from streamplace.plots.style import COLOURS, GREY, legend_below, picture
 from streamplace.problem.placement import Placement
 from streamplace.scoring.makespan_score import MakespanScore

@@ -6,7 +6,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import LogLocator, NullFormatter, ScalarFormatter
 
-from streamplace.display.labels import labels
+from streamplace.display.view import labels
 from streamplace.plots.style import COLOURS, GREY, NAME, picture, visible
 from streamplace.util.arrays import Floats
 from streamplace.workflows.makespan_comparison import REFERENCE, MakespanComparison

@@ -16,7 +16,7 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from streamplace.display.labels import shortened
+from streamplace.display.view import shortened
 from streamplace.files.atomic import atomic
 from streamplace.plots.formats import kind_of
 

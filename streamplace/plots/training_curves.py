@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from streamplace.display.labels import labels
+from streamplace.display.view import labels
 from streamplace.files.training_logs import Log
 from streamplace.plots.style import COLOURS, NAME, legend_below, line, picture
 from streamplace.util.arrays import Floats

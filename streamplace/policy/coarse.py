@@ -5,8 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from streamplace.placers.search.annealing import Annealer
-from streamplace.placers.search.coarsening import levels_of
-from streamplace.placers.search.uncoarsening import refined, refined_below
+from streamplace.placers.search.coarsening import levels_of, refined, refined_below
 from streamplace.problem.grouping import Grouping
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem

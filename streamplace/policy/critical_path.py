@@ -7,8 +7,13 @@ import numpy as np
 from sim.orders import b_levels
 from streamplace.errors import UnsuitableError
 from streamplace.policy.partial.costs import Costs, mean_messages, partial_costs
-from streamplace.policy.partial.devices import BEST, OF_DEVICE, device_features
-from streamplace.policy.partial.state import nothing_placed, put_next
+from streamplace.policy.partial.state import (
+    BEST,
+    OF_DEVICE,
+    device_features,
+    nothing_placed,
+    put_next,
+)
 from streamplace.problem.makespan import Makespan
 from streamplace.problem.problem import Problem
 from streamplace.scoring.compiled_pass import compiled_pass

@@ -2,19 +2,21 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from sim.work import work_of
 from streamplace.files.clusters import cluster_to
 from streamplace.files.graphs import constraints_to, graph_to
+from streamplace.files.reading import name_of
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.makespan import Makespan
 from streamplace.problem.objectives import only_throughput, refuse_derived_makespan
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.report.loads import heaviest_work, plain_work, sums_of
-from streamplace.report.operators import operator_rows
 from streamplace.report.schedules import (
     ScheduleEntry,
     schedule_entry,
@@ -22,6 +24,7 @@ from streamplace.report.schedules import (
     schedule_to,
 )
 from streamplace.report.titled import DRAWN, TitledPlacement, is_drawn
+from streamplace.scoring.flow import flow
 from streamplace.scoring.rounding import ROUNDING
 from streamplace.scoring.score import ThroughputScore
 from streamplace.scoring.throughput import bound, ceiling, simulate
@@ -198,3 +201,61 @@ def _row(one: Entry) -> dict[str, Any]:
         row["operators"] = operator_rows(one.placement)
     sums = {"sums": sums_of(one.placement), "heaviest": heaviest_work(problem)}
     return row | sums | {"plain_work": plain_work(problem)}
+
+
+class OperatorRow(NamedTuple):
+    """An operator, its share of the CPU work of all operators, and its number of devices."""
+
+    name: str
+    instances: int
+    share: float
+    devices: int
+
+
+def operator_rows(placement: Placement, most: int = DRAWN) -> list[OperatorRow]:
+    """Return the operators with the most work, the heaviest first.
+
+    Instances count with their operator; of equal ones, the first in the graph comes first.
+
+    Parameters
+    ----------
+    most
+        Largest number of rows.
+
+    Raises
+    ------
+    GraphError
+        If tuple rates overflow, or no tuple ever reaches a sink.
+    """
+    owners, devices = placement.problem.graph.owners, placement.devices
+    index = {name: i for i, name in enumerate(dict.fromkeys(owners))}
+    owner = np.array([index[name] for name in owners])
+    work = np.bincount(owner, work_of(flow(placement.problem), devices))
+    instances = np.bincount(owner)
+    used = np.bincount(np.unique(np.stack([owner, devices]), axis=1)[0])
+    total, names = float(work.sum()) or 1.0, list(index)
+    return [
+        OperatorRow(names[i], int(instances[i]), float(work[i]) / total, int(used[i]))
+        for i in np.argsort(-work, kind="stable")[:most].tolist()
+    ]
+
+
+def titles(files: Sequence[str]) -> list[str]:
+    """Return the names of files, preceded by the folders that differ if names are the same."""
+    paths = [Path(name_of(file)) for file in files]
+    shown = [path.name for path in paths]
+    for name in {name for name in shown if shown.count(name) > 1}:
+        alike = [i for i, path in enumerate(paths) if path.name == name]
+        parts = [paths[i].absolute().parts for i in alike]
+        depth = next(
+            (n for n in range(2, max(map(len, parts)) + 1) if _differ(parts, n)),
+            1,
+        )
+        for i, part in zip(alike, parts, strict=True):
+            shown[i] = "/".join(part[-depth:]).lstrip("/")
+    return shown
+
+
+def _differ(paths: list[tuple[str, ...]], depth: int) -> bool:
+    """Return whether the last `depth` parts of the paths distinguish all different files."""
+    return len({parts[-depth:] for parts in paths}) == len(set(paths))

@@ -1,6 +1,7 @@
 """Engine runs: tick-by-tick simulation of placements."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from sim.engine import (
     EngineError,
@@ -11,10 +12,91 @@ from sim.engine import (
     Simulation,
     refinement,
 )
+from streamplace.display.view import Line
 from streamplace.errors import ProblemError, SimulationError, UsageError
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.compiled import at_all_rates, compiled
+from streamplace.scoring.score import ThroughputScore
+
+GROWING = 0.01  # growth of the queues at sources, as a share of the rate offered, to be shown
+
+
+@dataclass(frozen=True, repr=False)
+class EngineScore(ThroughputScore):
+    """The score of a placement in an engine run; utilisations are fractions of the time.
+
+    Relative throughput is relative to the tuples offered during the measurement.
+
+    Parameters
+    ----------
+    offered_rate
+        Tuples/s offered to the sources during the measurement, which a scene may change: the base
+        of the relative throughput.
+    latency_s
+        Mean, p50 and p99 latency from source to sink, in seconds; None if no tuple arrived. It
+        starts when a tuple is offered to its source, or with `Settings.source_wait` False, as in
+        CEPSim, when the source takes it.
+    latency_digits
+        Number of significant digits of the latencies that a run with twice the tick confirms, at
+        most 4; 2 if the tick was chosen by the user.
+    path_mean_throughput
+        Source tuples/s at the sinks, averaged over the paths to them as in CEPSim; None with more
+        than 16 sources.
+    queued, in_flight, dropped
+        Numbers of tuples: in queues at the end of the run, in transit between devices at the end,
+        and dropped by sources during the run.
+    queue_growth
+        Growth of the queues between operators during the measurement, in tuples/s.
+    source_queue_growth
+        Growth of the tuples that wait at their sources, in tuples/s. If it is positive, latencies
+        that include this wait grow with the length of the run.
+    settled
+        Whether throughput and the queues between operators had stopped changing; see `RunMetrics`.
+    tick_limited
+        Whether half the tick may still change the result, since shorter ticks take too long.
+    tick_s
+        Length of a tick in seconds; at most the length that the settings ask for.
+    """
+
+    offered_rate: float
+    latency_s: dict[str, float] | None
+    latency_digits: int
+    path_mean_throughput: float | None
+    queued: float
+    in_flight: float
+    dropped: float
+    queue_growth: float
+    source_queue_growth: float
+    settled: bool
+    tick_limited: bool
+    tick_s: float
+
+    @property
+    def base_rate(self) -> float:
+        """The tuples/s of which the relative throughput is a share."""
+        return self.offered_rate
+
+    def _run_lines(self) -> tuple[Line, ...]:
+        if self.latency_s is None:
+            return (Line("no tuple arrived at a sink during the measurement"),)
+        mean, p50, p99 = (
+            f"{self.latency_s[name]:.{self.latency_digits}g} s" for name in ("mean", "p50", "p99")
+        )
+        lines = [f"latency: mean {mean}, median {p50}, 99% of tuples within {p99}"]
+        if self.dropped:
+            lines.append(f"sources with full queues dropped {self.dropped:,.6g} tuples")
+        if self.source_queue_growth > GROWING * self.offered_rate:
+            growth = f"{self.source_queue_growth:,.4g} tuples/s"
+            lines.append(f"the queues at the sources grow by {growth}, and their wait with them")
+        if self.tick_limited:
+            shorter = f"ticks shorter than {self.tick_s:g} s may give other results"
+            lines.append(f"had not settled: {shorter}, but take too long; try a shorter --duration")
+        elif not self.settled:
+            growth = f"queues changed by {self.queue_growth:+,.4g} tuples/s"
+            lines.append(f"had not settled: {growth}; a longer run may give other results")
+        return tuple(map(Line, lines))
+
 
 ROUNDING = 1e-9  # relative difference of throughputs that counts as equal
 

@@ -8,13 +8,12 @@ from streamplace.errors import SimulationError
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.compiled import compiled
-from streamplace.scoring.engine import simulation, worst_run
-from streamplace.scoring.engine_score import EngineScore
+from streamplace.scoring.engine import EngineScore, simulation, worst_run
 from streamplace.scoring.evaluator import Placements
 from streamplace.scoring.local_search import LocalSearch, UtilisationSearch
 from streamplace.scoring.score import ThroughputScore
 from streamplace.scoring.throughput_evaluator import ThroughputEvaluator, score_at
-from streamplace.scoring.tuple_score import tuple_score
+from streamplace.scoring.tuples import tuple_score
 from streamplace.util.arrays import Floats
 
 

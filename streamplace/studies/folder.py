@@ -1,21 +1,137 @@
 """The folder of a study: its plan, the results so far, and the outcome."""
 
+import json
 import os
+from collections.abc import Collection, Mapping
 from contextlib import suppress
+from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 from streamplace.errors import FormatError
 from streamplace.files.atomic import atomic, write_text
-from streamplace.files.reading import to_json
-from streamplace.studies.saved import (
-    OTHER,
-    check_plan,
-    outcome_of,
-    plan_text,
-    read_results,
-    result_line,
-)
+from streamplace.files.bounded import read_failure, read_raw
+from streamplace.files.checksums import NAME, checksum
+from streamplace.files.reading import parse, read_json, to_json
 from streamplace.studies.study import Outcome, Plan, Row, Study
+
+FORMAT, VERSION = "streamplace-study", 2
+WITHOUT_SUMS = 1  # the version whose lines of results have no checksum
+OTHER = "choose another folder with -o"
+REMOVE = "remove the line, and it is computed again"
+Found = dict[str, list[Row]]
+"""The rows of each unit that has ended, by its key."""
+
+
+def plan_text(study: str, settings: Mapping[str, Any]) -> str:
+    """Return the plan of a study as the text of its file."""
+    head = {"format": FORMAT, "version": VERSION, "study": study}
+    head["streamplace"] = version("streamplace")
+    return to_json({**head, "settings": dict(settings)})
+
+
+def check_plan(path: Path, study: str, settings: Mapping[str, Any]) -> int:
+    """Return the version of a plan's file if the plan is that of a study.
+
+    Raises
+    ------
+    FormatError
+        If it is another study's, or was made with other settings; if the file cannot be read.
+    """
+    saved = read_json(path)
+    if not isinstance(saved, dict) or saved.get("format") != FORMAT:
+        raise FormatError(f"{path}: is not the plan of a study; {OTHER}")
+    if saved.get("version") not in (WITHOUT_SUMS, VERSION):
+        text = _shown(saved.get("version"))
+        raise FormatError(f"{path}: has version {text}, but this streamplace reads {VERSION}")
+    if saved.get("study") != study:
+        raise FormatError(f"{path}: holds the study {_shown(saved.get('study'))}; {OTHER}")
+    expected, before = json.loads(json.dumps(dict(settings))), saved.get("settings")
+    if not isinstance(before, dict):
+        raise FormatError(f"{path}: settings: must be an object; {OTHER}")
+    for key in sorted({*expected, *before}):
+        if key not in before or key not in expected or before[key] != expected[key]:
+            was, now = (_shown(each[key]) if key in each else "none" for each in (before, expected))
+            change = f"{_shown(key)[1:-1]} was {was} and is now {now}"
+            raise FormatError(f"{path}: was made with another plan: {change}; {OTHER}")
+    return int(saved["version"])
+
+
+def read_results(path: Path, units: Collection[str], version: int = VERSION) -> tuple[Found, bytes]:
+    """Return the rows by unit, and the lines that they were read from.
+
+    A last line without an end is left out: the study was killed while it wrote the line.
+
+    Parameters
+    ----------
+    units
+        The keys of the units of the plan.
+    version
+        That of the plan's file.
+
+    Raises
+    ------
+    FormatError
+        If a line is not a result of these units, or has changed since it was written; if the file
+        cannot be read. The message names the line.
+    """
+    try:
+        data = read_raw(path)
+    except (OSError, ValueError) as error:  # ValueError: a name with a NUL
+        raise FormatError(f"{path}: {read_failure(error)}") from None
+    complete, found = data[: data.rfind(b"\n") + 1], Found()
+    for number, line in enumerate(complete.split(b"\n")[:-1], start=1):
+        place = f"{path}: line {number}"
+        entry = _entry(line, place)
+        summed = entry.pop(NAME, None)
+        key, rows = entry.get("unit"), entry.get("rows")
+        if not (isinstance(key, str) and key in units and isinstance(rows, list)):
+            raise FormatError(f"{place}: is not a result of this study; {REMOVE}")
+        if summed != checksum(entry) and (summed is not None or version != WITHOUT_SUMS):
+            raise FormatError(f"{place}: has changed since it was written; {REMOVE}")
+        found[key] = rows
+    return found, complete
+
+
+def result_line(key: str, rows: list[Row], seconds: float) -> str:
+    """Return the line of a unit's results, with the CPU seconds that they took."""
+    entry = {"unit": key, "cpu_s": round(seconds, 3), "rows": rows}
+    return json.dumps({**entry, NAME: checksum(entry)}) + "\n"
+
+
+def outcome_of(study: Study, plan: Plan, found: Found, path: Path) -> Outcome:
+    """Return the outcome of a study, some of whose results were read from a file.
+
+    Raises
+    ------
+    FormatError
+        If results have the key of a unit, but not the values that the study reads: another version
+        of the study wrote them, or a line without a checksum has changed.
+    """
+    rows = [row for unit in plan.units for row in found[unit.key]]
+    try:
+        return study.outcome(plan, rows)
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        fault = " ".join(f"{type(error).__name__}: {error}".split())
+        raise FormatError(
+            f"{path}: holds results that do not fit this version of {study.name} ({fault:.120}); "
+            f"remove their lines, or {OTHER}"
+        ) from error
+
+
+def _entry(line: bytes, place: str) -> dict[str, Any]:
+    try:
+        entry = parse(line.decode(), place, is_line=True)
+    except (FormatError, UnicodeDecodeError):
+        entry = None
+    if not isinstance(entry, dict):
+        raise FormatError(f"{place}: is not a result of this study; {REMOVE}")
+    return entry
+
+
+def _shown(value: Any) -> str:
+    return f"{json.dumps(value):.80}"
+
 
 PLAN, RESULTS, REPORT = "study.json", "results.jsonl", "README.md"
 

@@ -5,8 +5,23 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
+import numpy as np
+
 from streamplace.display.view import Grid, Line, View
+from streamplace.generate import Recipe
+from streamplace.problem.cluster import Cluster
+from streamplace.problem.problem import Problem
 from streamplace.studies.table import Table
+
+DEVICES = "5x2500"
+SOURCE_RATE = 1e4  # tuples/s
+
+
+def problem_of(number: int, graphs: int, seed: int) -> Problem:
+    """Return the problem of a graph of the branched benchmark, of which there are `graphs`."""
+    graph = Recipe("dream", graphs, seed=seed).graph(number)
+    return Problem(graph, Cluster.parse(DEVICES), source_rate=SOURCE_RATE)
+
 
 Row = dict[str, Any]
 """One result, as it is written to the folder: names and JSON values."""
@@ -134,3 +149,8 @@ class Study(Protocol):
             The results of all units, in the order of the plan.
         """
         ...
+
+
+def seed_of(*numbers: int) -> int:
+    """Return a seed for a run with some numbers, at least 0; other numbers have another seed."""
+    return int(np.random.SeedSequence(list(numbers)).generate_state(1)[0])

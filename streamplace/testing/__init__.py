@@ -15,16 +15,13 @@ from collections.abc import Callable
 
 from streamplace.policy.base import refiner
 from streamplace.policy.registry import policy_kind
-from streamplace.testing.actions import check_actions
 from streamplace.testing.batching import check_batches, check_evaluate, check_samples
 from streamplace.testing.case import PolicyCase
 from streamplace.testing.counting import check_evaluations
-from streamplace.testing.families import check_family
+from streamplace.testing.families import check_family, check_objective
 from streamplace.testing.feasibility import check_constraints
 from streamplace.testing.gradients import check_gradients
-from streamplace.testing.objectives import check_objective
 from streamplace.testing.placers import check_placer
-from streamplace.testing.probabilities import check_entropy, check_probabilities
 from streamplace.testing.refining import (
     check_episodes,
     check_losses,
@@ -34,10 +31,14 @@ from streamplace.testing.refining import (
     check_steps,
 )
 from streamplace.testing.renaming import check_device_order, check_names, check_numbering
-from streamplace.testing.resuming import check_resuming
-from streamplace.testing.sampling import check_sampling
+from streamplace.testing.resuming import check_resuming, check_weights
+from streamplace.testing.sampling import (
+    check_actions,
+    check_entropy,
+    check_probabilities,
+    check_sampling,
+)
 from streamplace.testing.teaching import check_teacher
-from streamplace.testing.weights import check_weights
 
 __all__ = [
     "CHECKS",

@@ -1,5 +1,7 @@
 """The check that samples follow the policy's probabilities and the sampler's settings."""
 
+from collections.abc import Iterator
+from itertools import permutations, product
 from typing import Any
 
 import numpy as np
@@ -8,10 +10,120 @@ from numpy.typing import NDArray
 
 from streamplace.policy.base import Constructive, constructive
 from streamplace.policy.decoding import UNAVAILABLE, Sampler
+from streamplace.policy.trajectories import Trajectories, summed_over_steps
 from streamplace.problem.problem import Problem
-from streamplace.testing.case import PolicyCase, copies_of, generator
-from streamplace.testing.probabilities import choices_of, scored_choices, small_problems
+from streamplace.testing.case import PolicyCase, batch_of, copies_of, generator, graph_of
 from streamplace.util.arrays import Floats, Ints
+
+OPERATORS = 4
+TOLERANCE = 1e-3
+
+
+def check_probabilities(case: PolicyCase) -> None:
+    """Check that the probabilities of all placements add up to 1, on equal and unequal devices.
+
+    Only the first decoding order is checked if samples cycle through several. If the policy selects
+    operators, every order of them counts.
+    """
+    policy = constructive(case.policy())
+    for problem in small_problems(case):
+        rows = choices_of(policy, problem)
+        scored = scored_choices(policy, problem, rows)
+        total = float(scored.log_probability.double().exp().sum())
+        what = "sequences of actions" if policy.selects else "placements"
+        fault = f"the probabilities of all {len(rows)} {what} add up to {total:.6f}, not 1"
+        case.require(abs(total - 1.0) <= TOLERANCE, "probabilities", fault)
+
+
+def check_entropy(case: PolicyCase) -> None:
+    """Check that the entropies of steps add up to the entropy of placements.
+
+    By the chain rule, the entropy of a distribution over placements, or over sequences of actions,
+    is the expectation of the sum of their step entropies. Only the first decoding order is checked.
+    """
+    policy = constructive(case.policy())
+    for problem in small_problems(case):
+        scored = scored_choices(policy, problem, choices_of(policy, problem))
+        probability = scored.log_probability.double().exp()
+        total = float(torch.special.entr(probability).sum())
+        steps = float((probability * summed_over_steps(scored.entropy)).sum())
+        fault = (
+            f"the entropies of steps add up to {steps:.4f} nats on average, but the placements "
+            f"have {total:.4f} nats"
+        )
+        case.require(abs(steps - total) <= TOLERANCE * max(1.0, total), "entropy", fault)
+
+
+def small_problems(case: PolicyCase) -> Iterator[Problem]:
+    """Yield problems with few placements, on equal and unequal devices."""
+    for seed in (None, 1):
+        yield case.problem(graph_of(OPERATORS, 0), case.cluster(seed))
+
+
+def choices_of(policy: Constructive[Any, Any], problem: Problem) -> Ints:
+    """Return all that a policy can make of a small problem, as `forced` of its rollouts.
+
+    These are placements, (N, V), or sequences of actions, (N, V, 2), if it selects operators. Their
+    devices are -1 if it does not choose devices.
+    """
+    encoded = policy.encode(problem)
+    operators, devices = len(problem.graph.names), len(problem.cluster.devices)
+    every = np.array(list(product(range(devices), repeat=operators)), dtype=np.int32)
+    if not policy.selects:
+        return np.unique([policy.canonical(encoded, row, 0) for row in every], axis=0)
+    if not policy.places:
+        every = np.full((1, operators), -1, np.int32)
+    sequences = [
+        np.stack([np.broadcast_to(order, every.shape), every[:, order]], axis=2)
+        for order in _orders(problem)
+    ]
+    return np.concatenate(sequences).astype(np.int32)
+
+
+def _orders(problem: Problem) -> Iterator[Ints]:
+    """Yield every order, (V,), in which no operator comes before one of its inputs."""
+    graph = problem.graph
+    for order in permutations(range(len(graph.names))):
+        position = np.argsort(order)
+        if (position[graph.stream_source] < position[graph.stream_target]).all():
+            yield np.array(order, np.int32)
+
+
+def scored_choices(policy: Constructive[Any, Any], problem: Problem, rows: Ints) -> Trajectories:
+    """Return the trajectories, (N, 1, …), of `choices_of`, in the first decoding order."""
+    batch = copies_of(policy, problem, len(rows))
+    with torch.no_grad():
+        return policy.rollout(batch, 1, Sampler(), rows[:, None])
+
+
+SAMPLES = 3
+
+
+def check_actions(case: PolicyCase) -> None:
+    """Check that every operator is placed in exactly one step, on the device of its action."""
+    policy, problems = constructive(case.policy()), case.problems()
+    with torch.no_grad():
+        made = policy.rollout(batch_of(policy, *problems), SAMPLES, Sampler(generator()))
+    sizes = np.array([len(problem.graph.names) for problem in problems])
+    steps = made.mask.sum(dim=2).cpu().numpy()
+    fault = f"mask has {steps[:, 0].tolist()} steps for {sizes.tolist()} operators"
+    case.require(bool((steps == sizes[:, None]).all()), "actions", fault)
+    for p, size in enumerate(sizes.tolist()):
+        for s in range(SAMPLES):
+            placed = _placed(made, p, s)
+            fault = "the actions do not name every operator exactly once"
+            case.require(sorted(placed[:, 0].tolist()) == list(range(size)), "actions", fault)
+            devices = made.placements[p, s, placed[:, 0]]
+            fault = "the devices of the actions differ from those of the placement"
+            case.require(np.array_equal(devices, placed[:, 1]), "actions", fault)
+
+
+def _placed(made: Trajectories, problem: int, sample: int) -> Ints:
+    """Return the operator and the device of each step, (T, 2)."""
+    actions = made.actions[problem, sample][made.mask[problem, sample]]
+    placed: Ints = actions.cpu().numpy()
+    return placed
+
 
 DRAWS = 1000
 CHANCE = 1e-4  # largest probability that a correct policy fails a comparison

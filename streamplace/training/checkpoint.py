@@ -14,10 +14,9 @@ from streamplace.errors import CheckpointError, TrainingError
 from streamplace.files.atomic import atomic
 from streamplace.policy.hashed_tensors import packed, unpacked
 from streamplace.policy.tensor_files import parsed, read
-from streamplace.training.config import TrainConfig
+from streamplace.training.config import TrainConfig, with_stages
 from streamplace.training.elite_buffer import PREFIX as MEMORY
 from streamplace.training.loop import Loop, Position
-from streamplace.training.old_configs import with_stages
 from streamplace.util.out_of_memory import is_out_of_memory
 
 FORMAT = "streamplace-checkpoint"

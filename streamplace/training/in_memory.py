@@ -13,13 +13,11 @@ from streamplace.problem.problem import Problem
 from streamplace.training.algorithms.base import Record
 from streamplace.training.distributed import Workers
 from streamplace.training.learner import Learner
-from streamplace.training.limits import LARGEST_SEED
 from streamplace.training.loop import Loop
-from streamplace.training.measuring.measure import Measure
+from streamplace.training.measuring.measure import Measure, measuring
 from streamplace.training.measuring.measurements import Measurements
-from streamplace.training.measuring.opening import measuring
 from streamplace.training.problems import encoded_by
-from streamplace.training.stages import Stage
+from streamplace.training.stages import LARGEST_SEED, Stage
 from streamplace.util.arrays import Floats
 from streamplace.util.checks import check_type
 

@@ -17,12 +17,10 @@ from streamplace.policy.faults import faults_of
 from streamplace.problem.placement import Placement
 from streamplace.training.algorithms.base import Algorithm, Record, State, Step
 from streamplace.training.algorithms.registry import make_algorithm
-from streamplace.training.epochs import first_epochs, schedule_span, stage_at
 from streamplace.training.learner import Learner
 from streamplace.training.optimiser import Optimiser
 from streamplace.training.problems import steps_of
-from streamplace.training.sections import OptimiserSection
-from streamplace.training.stages import Stage
+from streamplace.training.stages import OptimiserSection, Stage
 from streamplace.training.validation import starts_of, validation
 
 
@@ -211,3 +209,33 @@ def _gpus(policy: AnyPolicy) -> list[torch.device]:
     """Return the policy's GPU as a list, which is empty on the CPU."""
     device = policy.torch_device
     return [device] if device.type == "cuda" else []
+
+
+def stage_at(stages: Sequence[Stage], epoch: int) -> int:
+    """Return the number of the stage to which an epoch of the run belongs."""
+    end = 0
+    for number, stage in enumerate(stages):
+        end += stage.epochs
+        if epoch < end:
+            return number
+    return len(stages) - 1
+
+
+def first_epochs(stages: Sequence[Stage]) -> list[int]:
+    """Return the first epoch of each stage, and the total number of epochs."""
+    firsts = [0]
+    for stage in stages:
+        firsts.append(firsts[-1] + stage.epochs)
+    return firsts
+
+
+def schedule_span(stages: Sequence[Stage], number: int) -> tuple[int, int]:
+    """Return the first epoch, and one past the last, of the schedule that covers a stage."""
+    firsts = first_epochs(stages)
+    first = number
+    while first > 0 and stages[first].optimiser is None:
+        first -= 1
+    last = number + 1
+    while last < len(stages) and stages[last].optimiser is None:
+        last += 1
+    return firsts[first], firsts[last]

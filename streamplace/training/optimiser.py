@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from streamplace.errors import TrainingError
 from streamplace.policy.base import AnyPolicy
-from streamplace.training.sections import OptimiserSection
+from streamplace.training.stages import OptimiserSection
 
 BAD_STEPS = 20  # consecutive steps without a finite gradient after which training fails
 PREFIX = "optimiser."

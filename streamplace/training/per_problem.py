@@ -12,9 +12,8 @@ from streamplace.policy.fresh import new_policy
 from streamplace.policy.registry import PolicySection, make_stack
 from streamplace.problem.problem import Problem
 from streamplace.training.in_memory import Fitted, check_arguments, fit, run_loop
-from streamplace.training.limits import LARGEST_SEED
 from streamplace.training.problems import encoded_by, refuse_makespans
-from streamplace.training.stages import Stage, StepReinforceStage, measured_stages
+from streamplace.training.stages import LARGEST_SEED, Stage, StepReinforceStage, measured_stages
 from streamplace.util.checks import check_type
 
 

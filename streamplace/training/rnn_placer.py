@@ -12,8 +12,7 @@ from streamplace.policy.threads import one_thread
 from streamplace.problem.order_names import check_order
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
-from streamplace.training.sections import MemorySection, OptimiserSection
-from streamplace.training.stages import ReinforceStage
+from streamplace.training.stages import MemorySection, OptimiserSection, ReinforceStage
 from streamplace.util.extras import load_learned
 
 FEATURES, NEEDING = "streamplace.policy.rnn.features", "placer 'rnn'"

@@ -37,10 +37,9 @@ from streamplace.training.distributed import Workers, share
 from streamplace.training.learner import Learner
 from streamplace.training.log import TrainingLog
 from streamplace.training.loop import Loop
-from streamplace.training.measuring.fastest import write_fastest
 from streamplace.training.measuring.measure import NamedMeasure
 from streamplace.training.measuring.measurement_log import MeasurementLog
-from streamplace.training.measuring.measurements import Measurements
+from streamplace.training.measuring.measurements import Measurements, write_fastest
 from streamplace.training.problems import encoded_by, hash_of, make_problems
 
 CHECKPOINT, POLICY, CONFIG = "checkpoint.safetensors", "policy.safetensors", "config.json"

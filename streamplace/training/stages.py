@@ -15,16 +15,59 @@ from streamplace.errors import StreamplaceError
 from streamplace.placers.registry import ONLY_MAKESPAN, ONLY_THROUGHPUT, make_placer
 from streamplace.policy.config import MAX_PLACEMENTS, StrictModel
 from streamplace.problem.objective import Model
-from streamplace.training.limits import (
-    Count,
-    CountOrZero,
-    NonNegativeFloat,
-    Placements,
-    PositiveFloat,
-    Share,
-    Window,
-)
-from streamplace.training.sections import MemorySection, OptimiserSection
+
+LARGEST_SEED = 2**62
+MAX_COUNT = 2**53
+"""The largest allowed count."""
+
+Count = Annotated[int, Field(ge=1, le=MAX_COUNT)]
+CountOrZero = Annotated[int, Field(ge=0, le=MAX_COUNT)]
+Placements = Annotated[int, Field(ge=0, le=MAX_PLACEMENTS)]
+Share = Annotated[float, Field(ge=0, le=1)]
+PositiveFloat = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+NonNegativeFloat = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+Rate = Annotated[float, Field(gt=0, le=1e30)]  # well below the largest 32-bit float
+Window = Annotated[int, Field(ge=1, le=10**6)]
+Seed = Annotated[int, Field(ge=0, le=LARGEST_SEED)]
+
+
+class OptimiserSection(StrictModel):
+    """Adam and its learning-rate schedule."""
+
+    rate: Rate = Field(1e-3, description="Adam's initial learning rate")
+    final_rate: Rate | None = Field(
+        None, description="final learning rate; if absent, the rate is constant"
+    )
+    schedule: Literal["cosine", "linear"] = Field(
+        "cosine", description="shape of the decay from `rate` to `final_rate`"
+    )
+    warm_up: CountOrZero = Field(0, description="steps over which the rate first rises linearly")
+    largest_gradient: NonNegativeFloat = Field(
+        0.0, description="norm at which gradients are clipped; 0: no clipping"
+    )
+
+
+class MemorySection(StrictModel):
+    """The memory buffer of the best placements found for each problem."""
+
+    size: Placements = Field(3, description="placements stored per problem")
+    threshold: float | None = Field(
+        None,
+        allow_inf_nan=False,
+        description="smallest reward of a stored placement; if absent, 0.8 for the reward "
+        "`relative` and no limit for `log`",
+    )
+    samples: Placements = Field(
+        3, description="stored placements per problem added to the samples of a step"
+    )
+    only_better: bool = Field(
+        False,
+        description="added placements only ever raise their own probability, never lower it",
+    )
+    imitate: NonNegativeFloat = Field(
+        0.0, description="weight of the best stored placement's log-likelihood"
+    )
+
 
 OF_LOSSES = ("log-loss", "sqrt-loss", "loss")
 """The kinds of rewards that depend on the loss alone."""

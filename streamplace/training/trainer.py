@@ -1,7 +1,9 @@
 """Training into a folder: the run, the folder's lock, and interruptions."""
 
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack, suppress
+import signal
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from pathlib import Path
 
@@ -16,11 +18,9 @@ from streamplace.problem.graph import StreamGraph
 from streamplace.training.algorithms.base import Record
 from streamplace.training.config import TrainConfig
 from streamplace.training.distributed import Workers
-from streamplace.training.interruptions import interruptions
 from streamplace.training.learner import StageInterruptedError
-from streamplace.training.measuring.measure import Measure
+from streamplace.training.measuring.measure import Measure, measuring
 from streamplace.training.measuring.measurements import MeasuringError
-from streamplace.training.measuring.opening import measuring
 from streamplace.training.run import Run, Trained, check_start
 
 RESUME = "resume with --resume"
@@ -131,3 +131,21 @@ def _finish(run: Run, on_step: Callable[[Record], None]) -> Trained:
             error = reworded(error, f"{error}; {saved}")
         raise error from cause
     return run.finish(interrupted=False)
+
+
+@contextmanager
+def interruptions(stop: threading.Event) -> Iterator[None]:
+    """Set an event on Ctrl-C or SIGTERM, so that the current step is finished and saved.
+
+    Only the main thread receives signals; in any other thread the event is never set.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    signals = (signal.SIGINT, signal.SIGTERM)
+    before = [signal.signal(s, lambda number, frame: stop.set()) for s in signals]
+    try:
+        yield
+    finally:
+        for s, handler in zip(signals, before, strict=True):
+            signal.signal(s, handler)

@@ -20,8 +20,7 @@ from streamplace.problem.order_names import check_order
 from streamplace.problem.problem import Problem
 from streamplace.scoring.registry import evaluator
 from streamplace.training.in_memory import fit
-from streamplace.training.sections import OptimiserSection
-from streamplace.training.stages import Stage, StepReinforceStage
+from streamplace.training.stages import OptimiserSection, Stage, StepReinforceStage
 from streamplace.util.arrays import Floats
 
 EPISODES = 50

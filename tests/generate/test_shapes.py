@@ -6,7 +6,7 @@ import pytest
 
 from streamplace import Problem, Recipe, to_networkx
 from streamplace.errors import UsageError
-from streamplace.generate.apportion import largest_remainder
+from streamplace.generate.dream import largest_remainder
 from streamplace.scoring.flow import flow
 from tests.support.graphs import preset_graph
 

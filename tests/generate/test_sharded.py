@@ -7,8 +7,7 @@ import pytest
 
 from streamplace import Recipe, StreamGraph
 from streamplace.errors import UsageError
-from streamplace.generate.sharded.builder import ShardedGraph
-from streamplace.generate.sharded.tensor import Tensor, interval, part_at
+from streamplace.generate.sharded.builder import ShardedGraph, Tensor, interval, part_at
 from tests.support.paths import ROOT
 
 DOPPLER = ROOT.parent / "shared" / "data" / "doppler"

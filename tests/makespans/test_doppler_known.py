@@ -11,8 +11,7 @@ from streamplace.studies.doppler.plain import BEST_CRITICAL_PATH, CLIMB
 from streamplace.studies.doppler.registered import DOPPLER
 from streamplace.studies.doppler.study import DopplerStudy
 from streamplace.studies.doppler.workloads import RELEASED, Workload
-from streamplace.studies.folder import PLAN, RESULTS
-from streamplace.studies.saved import plan_text, result_line
+from streamplace.studies.folder import PLAN, RESULTS, plan_text, result_line
 from streamplace.studies.study import Row
 
 WORKLOAD = Workload(RELEASED, "chain-mm", 4)

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from streamplace.errors import UsageError
+from streamplace.placers.partition.base import Oracle
 from streamplace.placers.partition.fuser import Fuser
 from streamplace.placers.partition.metis import Metis
-from streamplace.placers.partition.oracle import Oracle
 from streamplace.placers.registry import WITHOUT_WEIGHTS, make_placer, warning_for, with_limit
 from streamplace.placers.scheduling.lists import Heft
 from streamplace.placers.search.search import Search

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from streamplace.plots.comparison_tables import csv_table, latex_table, markdown_table
+from streamplace.plots.comparison_folder import csv_table, latex_table, markdown_table
 from tests.support.comparisons import HARD_NAMES, comparison_by_hand, random_comparison
 
 MARKDOWN = r"""relative throughput over 4 graphs under bottleneck, at 10000 tuples/s (in brackets at 20000)

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamplace.plots.distributions import cumulative, shares_of_devices
+from streamplace.plots.comparison import cumulative, shares_of_devices
 
 
 def test_a_distribution_by_hand() -> None:

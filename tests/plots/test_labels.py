@@ -3,8 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamplace.display.labels import labels, listed, shortened
-from streamplace.display.view import Names
+from streamplace.display.view import Names, labels, listed, shortened
 
 
 def test_both_ends_are_kept() -> None:

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 
 from streamplace.problem.placement import Placement
-from streamplace.report.data import data_of, entry
-from streamplace.report.operators import operator_rows
+from streamplace.report.data import data_of, entry, operator_rows
 from streamplace.scoring.flow import flow
 from tests.support.chain_placement import chain_placement
 from tests.support.instance_placements import instance_placements

@@ -21,8 +21,7 @@ from benchmarks.reference.rules import obeying
 from streamplace import Cluster, Device, Operator, Placement, Problem, StreamGraph
 from streamplace.errors import GraphError, InfeasibleError
 from streamplace.problem.losses import Losses
-from streamplace.report.data import data_of, throughput_entry
-from streamplace.report.operators import operator_rows
+from streamplace.report.data import data_of, operator_rows, throughput_entry
 from streamplace.scoring.flow import flow
 from streamplace.scoring.throughput import bound, simulate
 from tests.support.share import Share

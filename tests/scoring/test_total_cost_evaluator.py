@@ -20,8 +20,7 @@ from streamplace.problem.objectives import make_objective
 from streamplace.report.data import entry
 from streamplace.scoring.evaluator import ScheduleTrace
 from streamplace.scoring.registry import evaluator, makespan_evaluator
-from streamplace.scoring.total_cost_evaluator import TotalCostEvaluator
-from streamplace.scoring.total_cost_score import TotalCostScore
+from streamplace.scoring.total_cost_evaluator import TotalCostEvaluator, TotalCostScore
 from streamplace.training.rewards import Rewards
 from streamplace.util.arrays import Ints
 from streamplace.workflows.explain import explain

@@ -12,8 +12,7 @@ from streamplace.errors import ProblemError, UsageError
 from streamplace.problem.objective import Model
 from streamplace.scoring import engine
 from streamplace.scoring.registry import evaluator
-from streamplace.scoring.tuple_score import TupleScore
-from streamplace.scoring.tuples import estimate
+from streamplace.scoring.tuples import TupleScore, estimate
 from tests.support.graphs import loaded_chain
 
 SINGLE = Settings(duration_s=100.0, arrivals="poisson", service="exponential")

@@ -8,7 +8,14 @@ import numpy as np
 import pytest
 
 from streamplace.scoring.registry import makespan_evaluator
-from streamplace.studies.doppler.learning import IMITATION, SIMULATION, ZERO_SHOT, placeto_rows
+from streamplace.studies.doppler.learning import (
+    IMITATION,
+    SIMULATION,
+    ZERO_SHOT,
+    imitation_of,
+    placeto_rows,
+    simulation_of,
+)
 from streamplace.studies.doppler.plain import ENUMERATIVE, LONG_SEARCH, ONE_DEVICE, PLAIN
 from streamplace.studies.doppler.registered import (
     DOPPLER,
@@ -21,7 +28,6 @@ from streamplace.studies.doppler.registered import (
     SYSTEMS,
     Registered,
 )
-from streamplace.studies.doppler.stages import imitation_of, simulation_of
 from streamplace.studies.doppler.study import DopplerStudy
 from streamplace.studies.doppler.workloads import FILES
 from streamplace.studies.folder import RESULTS

@@ -8,10 +8,9 @@ import pytest
 from streamplace.studies.doppler.learning import IMITATION, SIMULATION, ZERO_SHOT
 from streamplace.studies.doppler.outcome import outcome
 from streamplace.studies.doppler.plain import CLIMB, ENUMERATIVE, LONG_SEARCH, PLAIN, SEARCH
-from streamplace.studies.doppler.published import BARRIER, TABLE_2
-from streamplace.studies.doppler.registered import DOPPLER, EVERY_STEP, SYSTEMS
+from streamplace.studies.doppler.registered import BARRIER, DOPPLER, EVERY_STEP, SYSTEMS, TABLE_2
 from streamplace.studies.doppler.results import Results
-from streamplace.studies.doppler.transfers import targets_of
+from streamplace.studies.doppler.study import targets_of
 from streamplace.studies.doppler.workloads import Workload, own_workloads, released_workloads
 from streamplace.studies.study import Outcome, Plan, Row
 

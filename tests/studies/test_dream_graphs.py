@@ -8,8 +8,8 @@ import pytest
 from streamplace.errors import FormatError
 from streamplace.files import write_dataset
 from streamplace.generate import Recipe
-from streamplace.studies.dream import graphs
-from streamplace.studies.dream.graphs import generated, stored
+from streamplace.studies.dream import study
+from streamplace.studies.dream.study import generated, stored
 
 
 def test_a_dataset_is_read_again_only_if_it_has_changed(tmp_path: Path) -> None:
@@ -37,7 +37,7 @@ def test_generated_graphs_are_those_of_the_family() -> None:
 
 
 def test_what_can_be_read_only_once_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(FormatError, match=f"^stdin: {graphs.ONCE}$"):
+    with pytest.raises(FormatError, match=f"^stdin: {study.ONCE}$"):
         stored("-")
     pipe = tmp_path / "pipe.jsonl"
     os.mkfifo(pipe)

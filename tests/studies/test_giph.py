@@ -10,9 +10,8 @@ from streamplace.scoring.registry import evaluator
 from streamplace.studies.giph.adaptive import FREE_MOVES
 from streamplace.studies.giph.adaptive import SYSTEMS as OF_CHANGES
 from streamplace.studies.giph.experiments import DRAWN, PAPER_RANGES, SEVERAL, SINGLE, fusion_cases
-from streamplace.studies.giph.findings import findings_of
 from streamplace.studies.giph.fusion import fusion_figures, fusion_tables
-from streamplace.studies.giph.outcome import outcome
+from streamplace.studies.giph.outcome import findings_of, outcome
 from streamplace.studies.giph.plain import (
     CLIMB,
     CLIMB_FROM_HEFT,
@@ -24,8 +23,7 @@ from streamplace.studies.giph.plain import (
     RANDOM,
     SEARCH,
 )
-from streamplace.studies.giph.published import WINS
-from streamplace.studies.giph.registered import GIPH, OURS, PER_OPERATOR, QUICK, SYSTEMS
+from streamplace.studies.giph.registered import GIPH, OURS, PER_OPERATOR, QUICK, SYSTEMS, WINS
 from streamplace.studies.giph.results import results_of
 from streamplace.studies.giph.study import GiphStudy
 from streamplace.studies.study import Plan, Row

@@ -5,7 +5,7 @@ import torch
 
 from streamplace.policy.fresh import new_policy
 from streamplace.problem.makespan import Makespan
-from streamplace.studies.giph.cases import Cases
+from streamplace.studies.giph.experiments import Cases
 from streamplace.studies.giph.learning import episodes_of_paper, trained
 from streamplace.studies.giph.registered import GIPH, PAPER_TRAINED, PLACETO, SYSTEMS
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from streamplace.studies.orders.guidelines import verdicts
+from streamplace.studies.orders.outcome import verdicts
 from streamplace.studies.orders.registered import ALL_ORDERS
 from streamplace.studies.orders.results import PLACETO, RANDOM_POLICY, Results
 

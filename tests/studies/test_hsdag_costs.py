@@ -8,8 +8,13 @@ from hypothesis import strategies as st
 
 from streamplace.errors import GraphError
 from streamplace.problem.graph import Operator, StreamGraph
-from streamplace.studies.hsdag.costs import LAUNCH_S, RATIOS, with_accelerator
-from streamplace.studies.hsdag.networks import NETWORKS, network_graph
+from streamplace.studies.hsdag.workloads import (
+    LAUNCH_S,
+    NETWORKS,
+    RATIOS,
+    network_graph,
+    with_accelerator,
+)
 
 REGISTERED: Mapping[float, tuple[str, ...]] = {
     12: ("convolution", "addmm", "bmm"),

@@ -9,20 +9,20 @@ import pytest
 
 from streamplace.studies.hsdag.comparisons import OWN_BEST
 from streamplace.studies.hsdag.groups import FIXED
-from streamplace.studies.hsdag.networks import NETWORKS
 from streamplace.studies.hsdag.outcome import outcome
 from streamplace.studies.hsdag.plain import LONG_SEARCH, RANDOM_GROUPS, SEARCH, SEARCH_GROUPS
-from streamplace.studies.hsdag.published import (
+from streamplace.studies.hsdag.registered import (
     ACCELERATOR_ONLY,
     CPU_ONLY,
     HSDAG,
+    METIS_GROUPS,
     NO_STRUCTURE,
     PLACETO,
+    UNTRAINED,
     below_cpu,
 )
-from streamplace.studies.hsdag.registered import METIS_GROUPS, UNTRAINED
 from streamplace.studies.hsdag.results import Results
-from streamplace.studies.hsdag.workloads import OWN, Workload
+from streamplace.studies.hsdag.workloads import NETWORKS, OWN, Workload
 from streamplace.studies.study import Outcome, Plan, Row
 
 KNOWN_S = 0.02

@@ -10,14 +10,13 @@ import pytest
 
 from streamplace.policy.config import HsdagSizes
 from streamplace.policy.fresh import new_policy
-from streamplace.policy.hsdag.encode import encode
+from streamplace.policy.hsdag.features import encode
 from streamplace.problem.grouping import Grouping
 from streamplace.problem.problem import Problem
 from streamplace.scoring.registry import makespan_evaluator
 from streamplace.studies.folder import RESULTS
 from streamplace.studies.hsdag.groups import FIXED, heavy_edge_groups
 from streamplace.studies.hsdag.learning import trained
-from streamplace.studies.hsdag.networks import network_problem
 from streamplace.studies.hsdag.others import OTHERS
 from streamplace.studies.hsdag.plain import (
     LONG_SEARCH,
@@ -30,17 +29,19 @@ from streamplace.studies.hsdag.plain import (
     alone,
     on_groups,
 )
-from streamplace.studies.hsdag.published import ACCELERATOR_ONLY, CPU_ONLY, HSDAG
 from streamplace.studies.hsdag.registered import (
     ABLATIONS,
+    ACCELERATOR_ONLY,
+    CPU_ONLY,
     FEATURES,
     FULL,
     HEAVY_GROUPS,
+    HSDAG,
     QUICK,
     UNTRAINED,
 )
 from streamplace.studies.hsdag.study import HsdagStudy
-from streamplace.studies.hsdag.workloads import FILES, OWN, released_workloads
+from streamplace.studies.hsdag.workloads import FILES, OWN, network_problem, released_workloads
 from streamplace.studies.run import run_study
 from streamplace.training.hsdag_placer import HsdagPlacer
 from streamplace.training.in_memory import fit

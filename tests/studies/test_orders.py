@@ -8,10 +8,16 @@ import pytest
 
 from streamplace.scoring.registry import makespan_evaluator
 from streamplace.studies.orders import results
-from streamplace.studies.orders.guidelines import HOLDS, REFUTED, UNDECIDED, UNTESTED
-from streamplace.studies.orders.outcome import outcome
-from streamplace.studies.orders.published import GRAPHS, ORDERS, WINS
-from streamplace.studies.orders.registered import ALL_ORDERS, FULL, Registered, problem_of
+from streamplace.studies.orders.outcome import HOLDS, REFUTED, UNDECIDED, UNTESTED, outcome
+from streamplace.studies.orders.registered import (
+    ALL_ORDERS,
+    FULL,
+    GRAPHS,
+    ORDERS,
+    WINS,
+    Registered,
+    problem_of,
+)
 from streamplace.studies.orders.study import OrdersStudy
 from streamplace.studies.study import Outcome, Plan, Row
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from streamplace.studies import progress
-from streamplace.studies.progress import TimeLeft, duration
+from streamplace.studies import run
+from streamplace.studies.run import TimeLeft, duration
 
 
 @pytest.mark.parametrize(
@@ -17,7 +17,7 @@ def test_durations(seconds: float, text: str) -> None:
 def test_lines_count_what_earlier_runs_have_done(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(progress, "EVERY_S", 0.0)
+    monkeypatch.setattr(run, "EVERY_S", 0.0)
     counter = TimeLeft(2, 5)
     counter.advance()
     first, second = capsys.readouterr().err.splitlines()

@@ -10,9 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streamplace.errors import FormatError
-from streamplace.studies.folder import PLAN, REPORT, RESULTS
+from streamplace.studies.folder import (
+    PLAN,
+    REPORT,
+    RESULTS,
+    check_plan,
+    plan_text,
+    read_results,
+    result_line,
+)
 from streamplace.studies.run import run_study
-from streamplace.studies.saved import check_plan, plan_text, read_results, result_line
 from streamplace.studies.study import Row
 from tests.support.studies import Squares
 

@@ -5,16 +5,15 @@ from pathlib import Path
 import pytest
 
 from streamplace.studies.doppler import streams
-from streamplace.studies.doppler.stream_outcome import outcome
 from streamplace.studies.doppler.streams import (
     PLAIN,
     SEL_AND_PLC,
     SYSTEMS,
     Size,
     StreamDopplerStudy,
+    outcome,
 )
-from streamplace.studies.stream_problems import problem_of
-from streamplace.studies.study import Plan, Row
+from streamplace.studies.study import Plan, Row, problem_of
 from tests.support.cli import Capture, refused
 
 TINY = Size(graphs=2, training_graphs=3, seeds=1, imitation_epochs=1, epochs=1, samples=2)

@@ -3,8 +3,7 @@
 import pytest
 
 from streamplace.studies.giph import streams
-from streamplace.studies.giph.stream_outcome import outcome
-from streamplace.studies.giph.streams import LOSS, PRICE, RISE, SYSTEMS, StreamGiphStudy
+from streamplace.studies.giph.streams import LOSS, PRICE, RISE, SYSTEMS, StreamGiphStudy, outcome
 from streamplace.studies.study import Plan, Row
 
 

@@ -6,19 +6,18 @@ import pytest
 from streamplace.generate import Recipe
 from streamplace.problem.cluster import Cluster
 from streamplace.studies.orders import streams
-from streamplace.studies.orders.extremes import extremes
 from streamplace.studies.orders.registered import ALL_ORDERS
-from streamplace.studies.orders.stream_results import (
+from streamplace.studies.orders.results import extremes
+from streamplace.studies.orders.streams import (
     GREEDY,
     PLACETO,
     POLICY,
     RANDOM_POLICY,
     SEARCH,
     WEIGHTED_ORDERS,
+    StreamOrdersStudy,
 )
-from streamplace.studies.orders.streams import StreamOrdersStudy
-from streamplace.studies.stream_problems import SOURCE_RATE
-from streamplace.studies.study import Plan, Row
+from streamplace.studies.study import SOURCE_RATE, Plan, Row
 from streamplace.util.effect import Effect
 from streamplace.workflows.compare import compare
 

@@ -10,9 +10,9 @@ from streamplace.generate import Recipe
 from streamplace.placers.registry import make_placer
 from streamplace.policy.config import GiphSizes
 from streamplace.policy.decoding import Sampler
-from streamplace.policy.giph.encode import encode
 from streamplace.policy.giph.kernels.gp_net import gp_net
 from streamplace.policy.giph.kernels.view import View, view_of
+from streamplace.policy.giph.pairs import encode
 from streamplace.policy.giph.policy import Giph
 from streamplace.policy.trajectories import Trajectories
 from streamplace.problem.published import with_published_semantics

@@ -5,7 +5,7 @@ from itertools import accumulate
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamplace.training.epochs import first_epochs, schedule_span, stage_at
+from streamplace.training.loop import first_epochs, schedule_span, stage_at
 from streamplace.training.stages import Stage
 from tests.support.stages import dagger, imitation, stages_of
 

@@ -12,8 +12,14 @@ from streamplace.policy.registry import KINDS, PolicyKind, PolicySection, make_s
 from streamplace.policy.weights import parameter_hash
 from streamplace.training import Fitted, fit_each
 from streamplace.training.optimiser import BAD_STEPS, Optimiser
-from streamplace.training.sections import MemorySection, OptimiserSection
-from streamplace.training.stages import DaggerStage, ReinforceStage, Stage, StepReinforceStage
+from streamplace.training.stages import (
+    DaggerStage,
+    MemorySection,
+    OptimiserSection,
+    ReinforceStage,
+    Stage,
+    StepReinforceStage,
+)
 from tests.support.policies import SCRIPTING
 
 pytestmark = pytest.mark.filterwarnings(SCRIPTING)

@@ -19,8 +19,7 @@ from streamplace.problem.objective import Model
 from streamplace.training.loop import Loop
 from streamplace.training.optimiser import Optimiser
 from streamplace.training.rewards import Rewards
-from streamplace.training.sections import MemorySection
-from streamplace.training.stages import ReinforceStage
+from streamplace.training.stages import MemorySection, ReinforceStage
 from streamplace.training.validation import validation
 from streamplace.util.arrays import Ints
 from tests.support.stages import (

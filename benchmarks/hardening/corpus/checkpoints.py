@@ -10,8 +10,7 @@ from benchmarks.hardening.corpus.own_files import tiny
 from benchmarks.reference.checkpoint_parts import loop_of, memory_of
 from streamplace.training.checkpoint import load_checkpoint, save_checkpoint
 from streamplace.training.loop import Loop, Position
-from streamplace.training.sections import MemorySection
-from streamplace.training.stages import ReinforceStage
+from streamplace.training.stages import MemorySection, ReinforceStage
 
 SHAPES = ((3, 2), (4, 2))
 STAGE = ReinforceStage(algorithm="reinforce", epochs=1, memory=MemorySection(size=2, threshold=0.0))

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from streamplace.generate.giph.ranges import (
+from streamplace.generate.giph.cases import (
     MEAN_BANDWIDTH,
     MEAN_DELAY,
     TYPES,

@@ -6,11 +6,11 @@ from itertools import pairwise
 
 import numpy as np
 
-from streamplace.generate.giph.cases import GraphCase
-from streamplace.generate.giph.ranges import (
+from streamplace.generate.giph.cases import (
     MEAN_BYTES,
     MEAN_COMPUTE,
     TYPES,
+    GraphCase,
     Ranges,
 )
 from streamplace.problem.graph import StreamGraph

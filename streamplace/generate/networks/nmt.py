@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from streamplace.generate.limits import MAX_SIZE, check_range
+from streamplace.generate.draw import MAX_SIZE, check_range
 from streamplace.generate.networks.merging import merged_graph
 from streamplace.generate.networks.step import Step
 from streamplace.problem.graph import StreamGraph

@@ -1,11 +1,101 @@
-"""Snapshots of the map: which devices are where, and which tasks they may run."""
+"""Snapshots of the map: which devices are where, and which tasks they may run.
 
+The paper's traces come from SUMO and are not public. Here vehicles enter at evenly spaced times
+with a random shift, at a random intersection on the edge of the map, drive to random intersections
+at a constant speed, and leave the map at the last one. Each vehicle has its own random generator,
+so that any moment can be computed without those before it.
+"""
+
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
+from math import ceil, floor
+
+import numpy as np
 
 from streamplace.generate.sensor_fusion.scenario import Point, Scenario
 from streamplace.generate.sensor_fusion.times import mips_of
-from streamplace.generate.sensor_fusion.traffic import connected_vehicles, longest_trip_s
 from streamplace.problem.cluster import Cluster, Device, LinkOverride, Network
+
+SECONDS_PER_HOUR = 3600.0
+
+
+@dataclass(frozen=True)
+class Vehicle:
+    """A connected vehicle and its way.
+
+    Parameters
+    ----------
+    number
+        Its number among all vehicles, in the order of their arrival.
+    arrival_s
+        Seconds at which it enters the map.
+    corners
+        The ends of the straight parts of its way.
+    """
+
+    number: int
+    arrival_s: float
+    corners: tuple[Point, ...]
+
+    def at(self, time_s: float, speed: float) -> Point | None:
+        """Return its position at a moment; None before it arrives and after it has left."""
+        left = (time_s - self.arrival_s) * speed
+        if left < 0.0:
+            return None
+        for one, other in pairwise(self.corners):
+            length = abs(other.x - one.x) + abs(other.y - one.y)
+            if left <= length > 0.0:
+                share = left / length
+                return Point(one.x + share * (other.x - one.x), one.y + share * (other.y - one.y))
+            left -= length
+        return None
+
+
+def longest_trip_s(scenario: Scenario) -> float:
+    """Return the time that no trip exceeds, in seconds."""
+    across = 2 * (scenario.side - 1) * scenario.spacing
+    return scenario.waypoints * across / scenario.speed
+
+
+def connected_vehicles(
+    scenario: Scenario, seed: int, time_s: float
+) -> Iterator[tuple[Vehicle, Point]]:
+    """Yield the connected vehicles that are on the map at a moment, with their positions.
+
+    Moments from `longest_trip_s` on are in the steady state: no vehicle that arrived before 0 would
+    still be there.
+    """
+    per_second = scenario.arrivals / SECONDS_PER_HOUR
+    first = max(0, floor((time_s - longest_trip_s(scenario)) * per_second) - 1)
+    for number in range(first, ceil(time_s * per_second)):
+        vehicle = connected_vehicle(scenario, seed, number)
+        if vehicle is not None and (point := vehicle.at(time_s, scenario.speed)) is not None:
+            yield vehicle, point
+
+
+def connected_vehicle(scenario: Scenario, seed: int, number: int) -> Vehicle | None:
+    """Return a vehicle by its number; None if it is not connected."""
+    rng = np.random.Generator(np.random.PCG64(np.random.SeedSequence([seed, 1, number])))
+    chance, shift, entry, *steps = rng.random(3 + 3 * scenario.waypoints).tolist()
+    if chance >= scenario.connected:
+        return None
+    side, ring = scenario.side, _ring(scenario.side)
+    at = ring[int(entry * len(ring))]
+    corners = [at]
+    for column, row, turn in zip(steps[::3], steps[1::3], steps[2::3], strict=True):
+        to = int(column * side), int(row * side)
+        corners += [(to[0], at[1]) if turn < 0.5 else (at[0], to[1]), to]  # noqa: PLR2004 - even odds
+        at = to
+    points = tuple(Point(i * scenario.spacing, j * scenario.spacing) for i, j in corners)
+    return Vehicle(number, (number + shift) * SECONDS_PER_HOUR / scenario.arrivals, points)
+
+
+def _ring(side: int) -> list[tuple[int, int]]:
+    """Return the intersections on the edge of the map, as columns and rows."""
+    steps = range(side)
+    return [(i, j) for j in steps for i in steps if {i, j} & {0, side - 1}]
+
 
 RSU_KIND = "C"
 

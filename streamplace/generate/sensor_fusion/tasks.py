@@ -1,6 +1,6 @@
 """Task graphs of snapshots: sensors, their detections, and their fusion in vehicles and RSUs."""
 
-from streamplace.generate.sensor_fusion.costs import STATE_BYTES
+from streamplace.generate.sensor_fusion.scenario import STATE_BYTES
 from streamplace.generate.sensor_fusion.snapshot import Machine, Snapshot
 from streamplace.generate.sensor_fusion.times import (
     CAMERA,

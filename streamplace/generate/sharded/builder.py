@@ -2,20 +2,92 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import product
 from math import prod
 
-from streamplace.generate.sharded.tensor import (
-    BYTES_PER_NUMBER,
-    Block,
-    Interval,
-    Region,
-    Tensor,
-    blocks,
-    elements,
-    interval,
-    region_of,
-)
 from streamplace.problem.graph import StreamGraph
+
+BYTES_PER_NUMBER = 4  # single precision
+
+Block = tuple[int, ...]
+"""The index of a block along each axis."""
+Interval = tuple[int, int]
+Region = tuple[Interval, ...]
+"""The interval of indices along each axis, without its end."""
+
+
+def interval(size: int, parts: int, number: int) -> Interval:
+    """Return one part of an axis whose parts differ by at most 1 in size."""
+    return size * number // parts, size * (number + 1) // parts
+
+
+def part_at(size: int, parts: int, position: int) -> int:
+    """Return the number of the part of an axis that contains a position."""
+    return ((position + 1) * parts - 1) // size
+
+
+def elements(region: Region) -> int:
+    """Return the number of elements of a region."""
+    return prod(end - start for start, end in region)
+
+
+def overlap(a: Region, b: Region) -> Region:
+    """Return the common part of two regions that have one."""
+    return tuple((max(p, r), min(q, s)) for (p, q), (r, s) in zip(a, b, strict=True))
+
+
+@dataclass(frozen=True)
+class Tensor:
+    """A tensor in blocks.
+
+    Parameters
+    ----------
+    name
+        Name of the operation that computes it, or of the input.
+    shape
+        Sizes of its axes.
+    parts
+        Number of blocks along each axis.
+    operators
+        Block -> index of the operator that computes it; empty for an input, which is on every
+        device from the start.
+    """
+
+    name: str
+    shape: tuple[int, ...]
+    parts: tuple[int, ...]
+    operators: Mapping[Block, int] = field(default_factory=dict)
+
+    @classmethod
+    def input(cls, name: str, *shape: int) -> "Tensor":
+        """Return an input."""
+        return cls(name, shape, (1,) * len(shape))
+
+    def region(self, block: Block) -> Region:
+        """Return the region of a block."""
+        return region_of(self.shape, self.parts, block)
+
+    def pieces(self, region: Region) -> Iterator[tuple[int, Region]]:
+        """Yield the operators that compute a region, and the part of it that each computes."""
+        along = [
+            range(part_at(size, parts, start), part_at(size, parts, end - 1) + 1)
+            for size, parts, (start, end) in zip(self.shape, self.parts, region, strict=True)
+        ]
+        for block in product(*along):
+            yield self.operators[block], overlap(self.region(block), region)
+
+
+def region_of(shape: Sequence[int], parts: Sequence[int], block: Block) -> Region:
+    """Return the region of a block of a tensor of this shape and these parts."""
+    return tuple(
+        interval(size, count, i) for size, count, i in zip(shape, parts, block, strict=True)
+    )
+
+
+def blocks(parts: Sequence[int]) -> Iterator[Block]:
+    """Yield all blocks in order."""
+    yield from product(*map(range, parts))
 
 
 class ShardedGraph:
@@ -223,3 +295,21 @@ def _broadcast(tensor: Tensor, region: Region) -> Region:
     return tuple(
         part if size > 1 else (0, 1) for part, size in zip(region, tensor.shape, strict=True)
     )
+
+
+def softmax(graph: ShardedGraph, name: str, x: Tensor, parts: Sequence[int]) -> Tensor:
+    """Add exp(x - max x) / sum exp(x - max x) over the last axis, and return the result."""
+    largest = graph.reduce(f"{name}.max", "max", x, parts)
+    shifted = graph.map(f"{name}.subtract", "subtract", (x, largest), parts)
+    powers = graph.map(f"{name}.exp", "exp", (shifted,), parts)
+    total = graph.reduce(f"{name}.total", "sum", powers, parts)
+    return graph.map(f"{name}.divide", "divide", (powers, total), parts)
+
+
+def rms_norm(graph: ShardedGraph, name: str, x: Tensor, parts: Sequence[int]) -> Tensor:
+    """Add x / sqrt(mean x²) · weight over the last axis, and return the result."""
+    squares = graph.map(f"{name}.square", "square", (x,), parts)
+    total = graph.reduce(f"{name}.total", "sum", squares, parts)
+    # division by the size, the small constant that is added, and the reciprocal square root
+    factor = graph.map(f"{name}.rsqrt", "rsqrt", (total,), total.parts, flops=3.0)
+    return graph.map(f"{name}.scale", "scale", (x, factor), parts, flops=2.0)

@@ -2,10 +2,9 @@
 
 from dataclasses import dataclass
 
-from streamplace.generate.limits import MAX_SIZE, check_range
-from streamplace.generate.sharded.builder import ShardedGraph
+from streamplace.generate.draw import MAX_SIZE, check_range
+from streamplace.generate.sharded.builder import ShardedGraph, Tensor
 from streamplace.generate.sharded.family import ShardedFamily
-from streamplace.generate.sharded.tensor import Tensor
 
 MAX_SHARDS = 64  # each product has the square of this number of shards
 

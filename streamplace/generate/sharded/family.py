@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from math import isqrt
 
 from streamplace.errors import UsageError
-from streamplace.generate.draw import Draw
-from streamplace.generate.limits import check_range
+from streamplace.generate.draw import Draw, check_range
 from streamplace.generate.sharded.builder import ShardedGraph
 from streamplace.problem.graph import StreamGraph
 

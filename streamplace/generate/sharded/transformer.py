@@ -3,11 +3,9 @@
 from dataclasses import dataclass
 
 from streamplace.errors import UsageError
-from streamplace.generate.limits import MAX_SIZE, check_range
-from streamplace.generate.sharded.builder import ShardedGraph
+from streamplace.generate.draw import MAX_SIZE, check_range
+from streamplace.generate.sharded.builder import ShardedGraph, Tensor, rms_norm, softmax
 from streamplace.generate.sharded.family import ShardedFamily
-from streamplace.generate.sharded.operations import rms_norm, softmax
-from streamplace.generate.sharded.tensor import Tensor
 
 ROTARY_FLOPS = 3.0  # per element: of each pair, four products and two sums
 

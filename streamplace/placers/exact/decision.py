@@ -1,6 +1,7 @@
 """The problem of deciding whether any placement reaches a throughput, under `bottleneck`."""
 
 from dataclasses import dataclass
+from math import inf
 
 import numpy as np
 
@@ -15,12 +16,14 @@ from sim.exact import (
 )
 from sim.flow import crossing_seconds
 from sim.search import Instance
+from streamplace.placers.exact.incumbent import MARGIN
 from streamplace.placers.search.annealing import Budget
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.problem.symmetry import interchangeable
 from streamplace.scoring.compiled import compiled
 from streamplace.scoring.flow import flow
+from streamplace.scoring.registry import closed_form
 from streamplace.util.arrays import Floats, Ints
 
 FIRST, GROWTH = 1_000, 2.5  # nodes until the first restart, and their growth per restart
@@ -124,3 +127,16 @@ def hardness(problem: Problem, instance: Instance) -> Floats:
     )
     hard: Floats = instance.work / instance.capacity.mean() + traffic
     return hard
+
+
+def decision_on(problem: Problem, share: float) -> DecisionProblem | None:
+    """Return the question whether any placement has a relative throughput of at least `share`.
+
+    If it is refuted, no placement has. A placement that it finds may miss the share by rounding or,
+    under ``path-average``, because a link is slightly too full. The result is None if no limit on
+    utilisation is known, or if the problem is too large.
+    """
+    if not is_small(problem):
+        return None
+    limit = closed_form(problem).highest_utilisation(share) * (1.0 + MARGIN)
+    return DecisionProblem(problem, problem.source_rate / limit) if limit < inf else None

@@ -4,8 +4,7 @@ from math import prod
 
 import numpy as np
 
-from streamplace.placers.jobs.improvement import is_better
-from streamplace.placers.jobs.neighbours import feasible_rows
+from streamplace.placers.jobs.improvement import feasible_rows, is_better
 from streamplace.scoring.joint import JointProblem
 from streamplace.util.arrays import Ints
 

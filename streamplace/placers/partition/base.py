@@ -6,8 +6,10 @@ from typing import Protocol, Self, runtime_checkable
 import numpy as np
 
 from streamplace.errors import UsageError
-from streamplace.placers.base import Placer
+from streamplace.placers.base import Placer, run_placers
+from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
+from streamplace.scoring.quality import qualities
 from streamplace.util.arrays import Floats, Ints
 
 
@@ -67,3 +69,20 @@ def devices_of_parts(problem: Problem, part_of: Ints, load: Floats) -> Ints:
     device_of_part = np.empty(len(devices), dtype=np.int32)
     device_of_part[np.argsort(-weight, kind="stable")] = devices
     return device_of_part[part_of]
+
+
+@dataclass(frozen=True)
+class Oracle:
+    """Run a partitioner for 2 … D parts (D devices) and keep the best; ties go to fewer parts."""
+
+    partitioner: Partitioner
+
+    def __call__(
+        self, problem: Problem, rng: np.random.Generator, start: Placement | None = None
+    ) -> Placement:
+        """Return the best placement, or raise the partitioner's last error if it found none."""
+        max_parts = parts_for(problem, None)
+        numbers = range(min(2, max_parts), max_parts + 1)
+        tries = [self.partitioner.with_parts(parts) for parts in numbers]
+        placements = run_placers(tries, problem, rng, start)
+        return placements[int(qualities(problem, placements).argmax())]

@@ -1,5 +1,7 @@
 """Annealing chains on makespans, from several placements in turn."""
 
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import count
 from typing import NamedTuple
 
@@ -10,10 +12,114 @@ from sim.schedule.anneal import Cooling, anneal_events, anneal_fifo
 from sim.schedule.fifo import FifoMemory, fifo_memory, serves
 from sim.schedule.state import FIFO, Order, Run, run_state
 from sim.schedule.walk import NO_LIMIT, Leaving, Shares, shape_of, walk_from
+from streamplace.placers.scheduling.passes import pass_evaluator
+from streamplace.placers.scheduling.portfolio import portfolio
 from streamplace.placers.search.annealing import Budget
+from streamplace.placers.search.current import Current
+from streamplace.placers.search.exhaustive import FEW, ROUNDING, feasible_rows
+from streamplace.problem.placement import Placement
+from streamplace.problem.problem import Problem
 from streamplace.scoring.makespan_evaluator import MakespanEvaluator
-from streamplace.util.arrays import Ints
+from streamplace.util.arrays import Floats, Ints
 from streamplace.util.evaluation_count import count as count_evaluations
+
+FEWEST = 200  # placements that are all tried, however large the graph is
+GAIN = 1e-9  # smallest difference that counts, in shares of the makespan
+MAX_PARTS = 4_000_000  # operators and streams x placements x passes up to which more are tried
+
+
+@dataclass(frozen=True)
+class PassMoves:
+    """The search for moves that shorten the makespan; see `Nearby`.
+
+    The value of a placement is the share by which it shortens the makespan of `staying`.
+
+    Parameters
+    ----------
+    rng
+        Seeds all chains.
+    staying
+        (V,) the placement after the fewest necessary moves.
+    """
+
+    current: Current
+    rng: np.random.Generator
+    staying: Ints
+
+    def value(self, rows: Ints) -> Floats:
+        """Return the share by which placements shorten the makespan, (K,) for (K, V)."""
+        makespans = self._scored.makespans(rows)
+        if self._staying_s == 0.0:
+            return np.where(makespans > 0.0, -np.inf, 0.0)
+        return 1.0 - makespans / self._staying_s
+
+    @property
+    def highest_value(self) -> float:
+        """The value of a placement whose makespan is the lower bound; with noise, 1."""
+        bound_s = self._scored.bound_s
+        if self._staying_s == 0.0:
+            return 0.0
+        return 1.0 - (bound_s or 0.0) / self._staying_s
+
+    @property
+    def gain(self) -> float:
+        """The smallest difference of values that counts."""
+        return GAIN
+
+    def all_within(self, migration_cost: Floats, limit: float) -> Ints | None:
+        """Return all feasible placements, (K, V), whose moves cost at most `limit`."""
+        parts = len(self.staying) + len(self._scored.tasks.source)
+        few = min(FEW, max(FEWEST, MAX_PARTS // (parts * self._scored.passes)))
+        costs = self.current.unit_costs(migration_cost)
+        rows = feasible_rows(self.current.problem, costs, limit, few)
+        return rows if rows is not None and len(rows) else None
+
+    def annealed(
+        self, rows: list[Ints], migration_cost: Floats, limit: float, budget: Budget
+    ) -> Ints:
+        """Return the best placement found, (V,), whose moves cost at most `limit`."""
+        most = limit + ROUNDING * (1.0 + limit)
+        home = self.current.devices.astype(np.int32)
+        leaving = Leaving(home, migration_cost.astype(np.float64), most)
+        return best_of_passes(self._scored, self.rng, np.stack(rows), budget, leaving)
+
+    def unlimited(self, staying: Ints, budget: Budget) -> Ints:
+        """Return the best placement found, (V,), with any number of moves."""
+        problem = self.current.problem
+        rows = portfolio(problem, self.rng, Placement(problem, staying))
+        return best_of_passes(self._scored, self.rng, rows, budget)
+
+    @cached_property
+    def _scored(self) -> MakespanEvaluator:
+        return pass_evaluator(self.current.problem, "migrate")
+
+    @cached_property
+    def _staying_s(self) -> float:
+        return float(self._scored.makespans(self.staying)[0])
+
+
+MOVES = Shares(swaps=0.0, blocks=0.0, joins=0.0, critical=0.0)
+SLICE = 10_000  # evaluations between two checks of the time
+
+
+def climb_pass(problem: Problem, rng: np.random.Generator, row: Ints, budget: Budget) -> Ints:
+    """Return a placement, (V,), that is reached from a feasible one by moves of single units.
+
+    With the order ``any``, the climb takes place under the order that is best for the start.
+    """
+    scored = pass_evaluator(problem, "climb")
+    annealer, order = PassAnnealer(scored, rng), scored.best(row)[1]
+    enough_s = scored.compiled.bounds.best * REACHED
+    while (left := budget.left()) > 0:
+        length = min(left, SLICE) if budget.seconds is not None else left
+        begun = work_clock.now()
+        chain = annealer.chain(row, order, Cooling(length, NO_HEAT, NO_HEAT, MOVES), enough_s)
+        budget.charge(chain.evaluations, work_clock.now() - begun)
+        row = chain.devices
+        if chain.makespan_s <= enough_s or chain.evaluations < length:
+            break
+    return row
+
 
 SWAPS, BLOCKS, JOINS, CRITICAL = 0.1, 0.5, 0.7, (0.6, 0.9)  # see `Shares`; chains take turns
 SMALL = 30  # units up to which a graph is small

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from sim.flow import crossing_seconds
-from sim.search import Instance, coarsened, joined
+from sim.search import Instance, Schedule, coarsened, joined
+from streamplace.placers.search.annealing import NEARBY, Annealer, ChainResult
 from streamplace.problem.problem import Problem
 from streamplace.scoring.compiled import compiled
 from streamplace.scoring.flow import flow
@@ -73,3 +74,38 @@ def _of_groups(group: Ints, on: Ints) -> Ints:
     made = np.zeros(int(group.max()) + 1, np.int32)
     made[group] = on
     return made
+
+
+HOT, COLD = 5e-4, 1e-6  # first and final temperature: nearly a descent
+
+
+def refined(annealer: Annealer, instance: Instance, on: Ints, changes: int) -> ChainResult:
+    """Return the result of a short chain at a low temperature.
+
+    Parameters
+    ----------
+    on
+        (U,) feasible devices of the units or groups of `instance`.
+    changes
+        Changes tried per unit or group.
+    """
+    return annealer.chain(instance, on, Schedule(changes * len(on), HOT, COLD, *NEARBY))
+
+
+def refined_below(
+    annealer: Annealer, levels: Levels, level: int, chain: ChainResult, changes: int
+) -> ChainResult:
+    """Refine a placement on all levels below one of them.
+
+    Parameters
+    ----------
+    level
+        The level of the groups that `chain` placed; 0 is that of the units.
+    changes
+        Changes tried per unit or group on every level.
+    """
+    for instance, group in zip(
+        levels.instances[:level][::-1], levels.groups[:level][::-1], strict=True
+    ):
+        chain = refined(annealer, instance, chain.on[group], changes)
+    return chain

@@ -47,7 +47,7 @@ class Climb:
         budget = Budget(self.seconds, evaluations)
         row = first_row(problem) if start is None else feasible(problem, start.devices).devices
         if type(problem.objective) is Makespan and not problem.objective.noise:
-            from streamplace.placers.scheduling.climb import climb_pass  # noqa: PLC0415 - slow to load
+            from streamplace.placers.scheduling.annealing import climb_pass  # noqa: PLC0415 - slow to load
 
             return Placement(problem, climb_pass(problem, rng, row, budget))
         return Placement(problem, _climbed(problem, rng, row, budget))

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sim.search import Instance, least_load, least_work, own_loads, unit_loads
-from streamplace.placers.exact.decide import decision_on
+from streamplace.placers.exact.decision import decision_on
 from streamplace.placers.subset.kinds import Kinds
 from streamplace.problem.problem import Problem
 from streamplace.scoring.compiled import compiled

@@ -1,25 +1,28 @@
 """Examination of sets of devices: whether each carries everything offered."""
 
 from collections import Counter
+from collections.abc import Mapping
 from contextlib import suppress
 from enum import Enum
 
 import numpy as np
 
+from sim.greedy import least_loaded
 from streamplace.errors import InfeasibleError, PlacementError
-from streamplace.placers.exact.decide import decision_on
+from streamplace.placers.exact.decision import decision_on
+from streamplace.placers.repair import feasible
 from streamplace.placers.search.annealing import Budget
 from streamplace.placers.search.balance import CARRIED
 from streamplace.placers.subset.conditions import conditions
 from streamplace.placers.subset.kinds import Counts, Kinds, covers, distance, losses, without
-from streamplace.placers.subset.moved import moved
 from streamplace.placers.subset.sustained import Sustained, sustained
 from streamplace.problem.objective import MAX_RATE
 from streamplace.problem.problem import Problem
 from streamplace.problem.subsets import restricted
+from streamplace.scoring.flow import flow
 from streamplace.scoring.registry import throughput_evaluator
 from streamplace.scoring.throughput import ceiling, throughput_where_scored
-from streamplace.util.arrays import Ints
+from streamplace.util.arrays import Floats, Ints
 
 CHANGES, CHANGES_PER_UNIT = 10_000, 100  # tried per set at effort 0
 NODES = 10_000  # partial placements examined by a proof at effort 0
@@ -252,3 +255,30 @@ class Examiner:
 def _rank(found: Sustained) -> tuple[bool, float, float]:
     """Return a key by which a result is better."""
     return found.carries_all, found.max_source_rate, found.relative_throughput
+
+
+def moved(problem: Problem, assignment: Mapping[str, str]) -> Ints:
+    """Return a feasible placement, (V,), near an assignment that may use other devices.
+
+    Units without a device go to the least loaded one, those with the most work first.
+
+    Parameters
+    ----------
+    assignment
+        Operator -> device, for all operators.
+
+    Raises
+    ------
+    PlacementError, InfeasibleError
+        If no feasible placement is found.
+    """
+    rules, index, capacity = problem.feasibility, problem.cluster.index, problem.cluster.capacity
+    work: Floats = np.bincount(rules.unit_of, flow(problem).work).astype(np.float64)
+    first = [problem.graph.names[v] for v in rules.first_of]
+    on = np.array([index.get(assignment[name], -1) for name in first], dtype=np.int32)
+    placed = on >= 0
+    load = np.bincount(on[placed], work[placed], len(capacity)) / capacity
+    left = np.flatnonzero(~placed)
+    order = left[np.argsort(-work[left], kind="stable")]
+    least_loaded(on, order, work, np.ascontiguousarray(rules.allowed), capacity, load)
+    return feasible(problem, on[rules.unit_of]).devices

@@ -11,9 +11,105 @@ from streamplace.policy.decoding import UNAVAILABLE
 from streamplace.policy.doppler.batch import DopplerBatch
 from streamplace.policy.doppler.decoding import OF_STATE
 from streamplace.policy.doppler.encode import OF_OPERATOR
-from streamplace.policy.doppler.passing import SLOPE, Passing
-from streamplace.policy.doppler.scores import Head, among, among_columns, orthogonal
-from streamplace.policy.partial.devices import OF_DEVICE
+from streamplace.policy.partial.state import OF_DEVICE
+
+SLOPE = 0.1  # of leaky rectifiers
+
+
+class Passing(nn.Module):
+    """Rounds of message passing over the streams in both directions.
+
+    h_v = GRU(relu(Σ_u h_u W(x_uv) + b), h_v), from h_v = relu(A x_v + a),
+
+    where W is a matrix that a network with one hidden layer makes from the value of an edge. All
+    rounds share it, and so do all edges of one value, so that it is made once for each. L is
+    `length`.
+
+    Parameters
+    ----------
+    features
+        The number of features of an operator.
+    """
+
+    def __init__(self, features: int, length: int, rounds: int) -> None:
+        super().__init__()
+        self.rounds = rounds
+        self.read = nn.Linear(features, length)
+        self.edge = nn.Linear(1, length)
+        self.matrix = nn.Linear(length, length * length)
+        self.bias = nn.Parameter(torch.zeros(length))
+        self.update = nn.GRUCell(length, length)
+
+    def forward(self, batch: DopplerBatch, features: Tensor) -> Tensor:
+        """Return embeddings, (V, W, L), from features, (V, W, F), of W states of all operators."""
+        operators, width, _ = features.shape
+        length = self.bias.shape[0]
+        h = torch.relu(self.read(features))
+        made = self.matrix(torch.relu(self.edge(batch.values.unsqueeze(1))))
+        weights = made.view(-1, length, length)[batch.value_of]
+        groups, places = batch.source.shape
+        for _ in range(self.rounds):
+            padded = torch.cat([h, h.new_zeros(1, width, length)])
+            sent = padded[batch.source.reshape(-1)].view(groups, places * width, length)
+            messages = torch.bmm(sent, weights).view(groups * places, width, length)
+            received = torch.zeros_like(padded).index_add(0, batch.target.reshape(-1), messages)
+            read = torch.relu(received[:operators] + self.bias).flatten(0, 1)
+            h = self.update(read, h.flatten(0, 1)).view(operators, width, length)
+        return leaky_relu(h, SLOPE)
+
+
+TINY = 1e-3
+"""Deviations that count as none: sums of equal embeddings differ by rounding."""
+
+
+def among(values: Tensor, segment: Tensor, segments: int) -> Tensor:
+    """Return values, (N, …), relative to those of their segment: (x - mean) / √(variance + ε²).
+
+    Parameters
+    ----------
+    segment
+        (N,) the segment of each row, from 0 to `segments` - 1.
+    """
+    count = torch.bincount(segment, minlength=segments).clamp(min=1).to(values.dtype)
+    count = count.view(-1, *[1] * (values.dim() - 1))
+    empty = values.new_zeros(segments, *values.shape[1:])
+    above = values - (empty.index_add(0, segment, values) / count)[segment]
+    variance = empty.index_add(0, segment, above**2) / count
+    return above / torch.sqrt(variance + TINY**2)[segment]
+
+
+def among_columns(values: Tensor, exists: Tensor) -> Tensor:
+    """Return values, (N, D, F), relative to those of the other columns that exist, (N, D) bool.
+
+    The formula is that of `among`. Values of columns that do not exist must be 0.
+    """
+    is_one = exists.unsqueeze(2)
+    count = is_one.sum(dim=1, keepdim=True)
+    above = (values - values.sum(dim=1, keepdim=True) / count) * is_one
+    variance = (above**2).sum(dim=1, keepdim=True) / count
+    return above / torch.sqrt(variance + TINY**2)
+
+
+class Head(nn.Module):
+    """A score from four vectors: one hidden layer with a leaky rectifier."""
+
+    def __init__(self, length: int, hidden: int) -> None:
+        super().__init__()
+        self.mix = orthogonal(nn.Linear(4 * length, hidden))
+        self.score = orthogonal(nn.Linear(hidden, 1))
+
+    def forward(self, *vectors: Tensor) -> Tensor:
+        """Return scores, (…), from four vectors, (…, L)."""
+        hidden = leaky_relu(self.mix(torch.cat(vectors, dim=-1)), SLOPE)
+        scored: Tensor = self.score(hidden).squeeze(-1)
+        return scored
+
+
+def orthogonal(layer: nn.Linear) -> nn.Linear:
+    """Return a layer with orthogonal weights and zero biases."""
+    nn.init.orthogonal_(layer.weight)
+    nn.init.zeros_(layer.bias)
+    return layer
 
 
 class Rows(NamedTuple):

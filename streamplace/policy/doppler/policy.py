@@ -9,9 +9,8 @@ from streamplace.policy.base import Constructive
 from streamplace.policy.config import DopplerSizes
 from streamplace.policy.decoding import Sampler
 from streamplace.policy.doppler.batch import DopplerBatch
-from streamplace.policy.doppler.decoding import Decoding
+from streamplace.policy.doppler.decoding import Decoding, Forced
 from streamplace.policy.doppler.encode import EncodedProblem, encode
-from streamplace.policy.doppler.forcing import Forced
 from streamplace.policy.doppler.networks import Place, Select
 from streamplace.policy.doppler.scoring import Scores, all_scores
 from streamplace.policy.teachers import Expert, Selecting, Teacher

@@ -1,15 +1,23 @@
 """The networks of GiPH and of its ablations, from the features of a graph to a logit per node."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
+from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
 from streamplace.policy.config import GiphSizes
-from streamplace.policy.giph.kernels.passing import Direction
+from streamplace.policy.giph.kernels.passing import (
+    Direction,
+    Layers,
+    Passed,
+    receive,
+    receive_back,
+)
 from streamplace.policy.giph.kernels.view import View
-from streamplace.policy.giph.passing import Pass, against, along
+from streamplace.util.arrays import Ints
 
 
 def joined(sizes: GiphSizes) -> int:
@@ -181,3 +189,77 @@ NETWORKS: dict[str, Callable[[GiphSizes], nn.Module]] = {
     "task-eft": TwoWayNetwork,
 }
 """The network of each variant."""
+
+
+def along(view: View) -> Direction:
+    """Return the pass from sources to sinks."""
+    visits = (view.order, view.first, view.first_in, view.inward, view.block)
+    return Direction(*visits, view.source, view.target)
+
+
+def against(view: View) -> Direction:
+    """Return the pass from sinks to sources."""
+    order = np.ascontiguousarray(view.order[::-1])
+    visits = (order, view.first, view.first_out, view.outward, view.block)
+    return Direction(*visits, view.target, view.source)
+
+
+class Pass(torch.autograd.Function):
+    """Embeddings after a pass; see `kernels.passing.receive` for the formula and the shapes."""
+
+    @staticmethod
+    def forward(ctx: Any, direction: Direction, own: Tensor, *parameters: Tensor) -> Tensor:
+        """Return the embeddings, (n, e); the parameters are those of `Layers`."""
+        layers = Layers(*(x.detach().contiguous().numpy() for x in parameters))
+        (nodes, length), wide = own.shape, layers.terms.shape[1]
+        shapes = (length, wide, wide, length)
+        result = Passed(*(np.empty((nodes, columns), np.float32) for columns in shapes))
+        receive(direction, own.detach().contiguous().numpy(), layers, result)
+        ctx.direction, ctx.layers, ctx.result = direction, layers, result
+        return torch.from_numpy(result.embedding)
+
+    @staticmethod
+    def backward(ctx: Any, *changes: Tensor) -> tuple[Tensor | None, ...]:
+        """Return the gradients of all arguments but the direction."""
+        change = changes[0].detach().contiguous().numpy().copy()
+        scratch = np.zeros((len(change), ctx.layers.terms.shape[1]), np.float32)
+        gradient = Layers(*(np.zeros_like(x) for x in ctx.layers))
+        receive_back(ctx.direction, ctx.layers, ctx.result, change, scratch, gradient)
+        return None, *(torch.from_numpy(x) for x in (change, *gradient))
+
+
+def union(views: Sequence[View]) -> View:
+    """Return the graphs as one, in their order; a single one is returned as it is."""
+    if len(views) == 1:
+        return views[0]
+    nodes = _offsets(len(one.pair) for one in views)
+    edges = _offsets(len(one.source) for one in views)
+    operators = _offsets(len(one.order) for one in views)
+    streams = _offsets(len(one.inward) for one in views)
+
+    def joined(field: str, offsets: Ints) -> Ints:
+        parts = [getattr(one, field) + at for one, at in zip(views, offsets, strict=False)]
+        return np.concatenate(parts).astype(np.int32)
+
+    def starts(field: str, offsets: Ints) -> Ints:
+        parts = [getattr(one, field)[:-1] + at for one, at in zip(views, offsets, strict=False)]
+        return np.concatenate([*parts, offsets[-1:]]).astype(np.int32)
+
+    return View(
+        pair=np.concatenate([one.pair for one in views]),
+        x=np.concatenate([one.x for one in views]),
+        source=joined("source", nodes),
+        target=joined("target", nodes),
+        f=np.concatenate([one.f for one in views]),
+        order=joined("order", operators),
+        first=starts("first", nodes),
+        first_in=starts("first_in", streams),
+        inward=joined("inward", streams),
+        first_out=starts("first_out", streams),
+        outward=joined("outward", streams),
+        block=starts("block", edges),
+    )
+
+
+def _offsets(lengths: Iterable[int]) -> Ints:
+    return np.concatenate([[0], np.cumsum(list(lengths))]).astype(np.int32)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from streamplace.policy.faults import faults_of
-from streamplace.policy.giph.encode import MOVES
+from streamplace.policy.giph.pairs import MOVES
 from streamplace.policy.improving import ImprovingPlacer, family_of
 from streamplace.policy.threads import one_thread
 from streamplace.problem.placement import Placement

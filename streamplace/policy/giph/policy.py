@@ -13,10 +13,15 @@ from torch.utils.checkpoint import checkpoint
 from streamplace.policy.base import Refiner
 from streamplace.policy.config import GiphSizes
 from streamplace.policy.decoding import Sampler
-from streamplace.policy.giph.encode import MOVES, EncodedProblem, GiphBatch, encode
 from streamplace.policy.giph.network import NETWORKS
-from streamplace.policy.giph.questions import Question, Sight, about_operators, about_pairs
-from streamplace.policy.giph.state import WalkState
+from streamplace.policy.giph.pairs import MOVES, EncodedProblem, GiphBatch, encode
+from streamplace.policy.giph.questions import (
+    Question,
+    Sight,
+    WalkState,
+    about_operators,
+    about_pairs,
+)
 from streamplace.policy.giph.walking import (
     Lane,
     Walk,

@@ -5,10 +5,9 @@ from dataclasses import replace
 import numpy as np
 
 from sim.closed_form.bottleneck import worst_utilisation
-from streamplace.policy.giph.kernels.criticality import move_to_path, prior_criticality
+from streamplace.policy.giph.kernels.eft import move_to_path, prior_criticality
 from streamplace.policy.giph.kernels.view import start_potentials
-from streamplace.policy.giph.questions import Sight
-from streamplace.policy.giph.state import WalkState
+from streamplace.policy.giph.questions import Sight, WalkState
 from streamplace.scoring.evaluator import Evaluator, ScheduleTrace
 from streamplace.scoring.flow import flow
 from streamplace.util.arrays import Floats

@@ -9,11 +9,10 @@ import torch
 from torch import Tensor, nn
 
 from streamplace.policy.decoding import UNAVAILABLE, Sampler
-from streamplace.policy.giph.encode import EncodedProblem
+from streamplace.policy.giph.network import union
+from streamplace.policy.giph.pairs import EncodedProblem
 from streamplace.policy.giph.potentials import sight_of
-from streamplace.policy.giph.questions import Question, Sight
-from streamplace.policy.giph.state import WalkState
-from streamplace.policy.giph.union import union
+from streamplace.policy.giph.questions import Question, Sight, WalkState
 from streamplace.scoring.evaluator import Evaluator
 from streamplace.util.arrays import Floats, Ints
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from sim.columns import by_operator
 from streamplace.policy.decoding import Sampler
-from streamplace.policy.hsdag.encode import EncodedProblem
+from streamplace.policy.hsdag.features import EncodedProblem
 from streamplace.policy.hsdag.kernels.loads import Draws, Groups
 from streamplace.util.arrays import Bools, Floats, Ints
 

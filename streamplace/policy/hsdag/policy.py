@@ -13,15 +13,19 @@ from streamplace.policy.base import Refiner
 from streamplace.policy.config import HsdagSizes
 from streamplace.policy.decoding import UNAVAILABLE, Sampler
 from streamplace.policy.device_counts import check_devices
-from streamplace.policy.hsdag.encode import EncodedProblem, HsdagBatch, encode
-from streamplace.policy.hsdag.features import feature_count
+from streamplace.policy.hsdag.features import EncodedProblem, HsdagBatch, encode, feature_count
 from streamplace.policy.hsdag.graphs import joined, joined_groups
-from streamplace.policy.hsdag.heads import Head, Independent, Loaded
 from streamplace.policy.hsdag.layers import Drop
-from streamplace.policy.hsdag.network import GroupingNetwork, composed, parted
+from streamplace.policy.hsdag.network import (
+    GroupingNetwork,
+    Head,
+    Independent,
+    Loaded,
+    composed,
+    parted,
+)
 from streamplace.policy.hsdag.offers import Offer, drawn, padded
-from streamplace.policy.hsdag.records import Record, trajectories_of
-from streamplace.policy.hsdag.walking import Step, Walk, score, walk_from
+from streamplace.policy.hsdag.walking import Record, Step, Walk, score, trajectories_of, walk_from
 from streamplace.policy.trajectories import Trajectories, of_choices
 from streamplace.problem.grouping import Grouping
 from streamplace.problem.problem import Problem

@@ -9,9 +9,8 @@ from torch import Tensor, nn
 from streamplace.policy.base import Refiner
 from streamplace.policy.config import RebuildSizes
 from streamplace.policy.decoding import Sampler
-from streamplace.policy.rebuild.choices import COUNTS, RELEVANT
 from streamplace.policy.rebuild.encode import FEATURES, EncodedProblem, RebuildBatch, encode
-from streamplace.policy.rebuild.walking import Lane, Walk
+from streamplace.policy.rebuild.walking import COUNTS, RELEVANT, Lane, Walk
 from streamplace.policy.trajectories import Trajectories, of_choices
 from streamplace.problem.problem import Problem
 from streamplace.scoring.evaluator import Evaluator

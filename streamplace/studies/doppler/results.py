@@ -6,8 +6,8 @@ from functools import cached_property
 from streamplace.studies.doppler.learning import IMITATION
 from streamplace.studies.doppler.plain import LONG_SEARCH
 from streamplace.studies.doppler.workloads import Workload
-from streamplace.studies.spread import Spread
 from streamplace.studies.study import Row
+from streamplace.studies.table import Spread
 
 
 class Results:

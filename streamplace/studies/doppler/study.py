@@ -7,19 +7,26 @@ from typing import Any, ClassVar
 
 from streamplace.errors import UsageError
 from streamplace.policy.threads import one_thread
-from streamplace.studies.doppler.learning import Training, placeto_rows, trained
+from streamplace.studies.doppler.learning import (
+    OF_PLACETO,
+    Training,
+    placeto_rows,
+    simulation_of,
+    stage_settings,
+    trained,
+)
 from streamplace.studies.doppler.outcome import outcome
 from streamplace.studies.doppler.plain import plain
 from streamplace.studies.doppler.registered import (
     DOPPLER,
     FULL,
     ONLY_ON,
+    PUBLISHED_DEVICES,
     QUICK,
     SYSTEMS,
+    TRANSFER,
     Registered,
 )
-from streamplace.studies.doppler.stages import OF_PLACETO, simulation_of, stage_settings
-from streamplace.studies.doppler.transfers import targets_of
 from streamplace.studies.doppler.workloads import (
     BANDWIDTH_MBPS,
     MIPS,
@@ -29,8 +36,7 @@ from streamplace.studies.doppler.workloads import (
     own_workloads,
     released_workloads,
 )
-from streamplace.studies.seeds import seed_of
-from streamplace.studies.study import Options, Outcome, Plan, Row, Unit
+from streamplace.studies.study import Options, Outcome, Plan, Row, Unit, seed_of
 
 
 @dataclass(frozen=True)
@@ -145,3 +151,25 @@ class DopplerStudy(Options):
                 moved = {**about, **target.settings, "trained_on": workload.settings}
                 yield from ({**moved, **row} for row in training.without_episodes())
                 yield from ({**moved, **row} for row in training.simulate(stage, size.every))
+
+
+def targets_of(trained_on: Workload, workloads: Sequence[Workload]) -> list[Workload]:
+    """Return the workloads to which a policy is transferred.
+
+    They are those of the paper on as many devices, and the same graph on more devices.
+
+    Parameters
+    ----------
+    workloads
+        All workloads of the study.
+    """
+    return [one for one in workloads if _is_transfer(trained_on, one)]
+
+
+def _is_transfer(trained_on: Workload, target: Workload) -> bool:
+    if trained_on.limited or target.limited or trained_on.source != target.source:
+        return False
+    if trained_on.graph == target.graph:
+        return trained_on.devices < target.devices
+    published = (trained_on.graph, target.graph) in TRANSFER
+    return published and trained_on.devices == target.devices == PUBLISHED_DEVICES

@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
 
+from streamplace.generate.giph.cases import TYPES
 from streamplace.generate.giph.changes import Adaptivity
-from streamplace.generate.giph.ranges import TYPES
 from streamplace.placers.running import run_placer
 from streamplace.placers.search.migrate import Migrate
 from streamplace.policy.giph.policy import Giph

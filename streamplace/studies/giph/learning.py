@@ -13,8 +13,7 @@ from streamplace.problem.problem import Problem
 from streamplace.studies.giph.registered import PAPER_TRAINED, PLACETO, SYSTEMS
 from streamplace.training import trials
 from streamplace.training.in_memory import fit
-from streamplace.training.sections import OptimiserSection
-from streamplace.training.stages import StepReinforceStage
+from streamplace.training.stages import OptimiserSection, StepReinforceStage
 from streamplace.util.arrays import Floats, Ints
 
 PAPER_EPISODES = 200

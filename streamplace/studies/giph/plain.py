@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from streamplace.placers.running import run_placer
-from streamplace.policy.giph.baselines import random_task_eft
+from streamplace.policy.giph.search import random_task_eft
 from streamplace.problem.makespan import Makespan
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem

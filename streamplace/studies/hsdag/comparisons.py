@@ -15,8 +15,9 @@ from streamplace.studies.hsdag.plain import (
     SEARCH_CHAINS,
     SEARCH_GROUPS,
 )
-from streamplace.studies.hsdag.published import (
+from streamplace.studies.hsdag.registered import (
     ABLATION,
+    ABLATIONS,
     ACCELERATOR_ONLY,
     CPU_ONLY,
     HSDAG,
@@ -26,11 +27,9 @@ from streamplace.studies.hsdag.published import (
     SEARCH_S,
     below_cpu,
 )
-from streamplace.studies.hsdag.registered import ABLATIONS
 from streamplace.studies.hsdag.results import Results
 from streamplace.studies.hsdag.workloads import Workload
-from streamplace.studies.spread import Spread, cell
-from streamplace.studies.table import Cell, Table
+from streamplace.studies.table import Cell, Spread, Table, cell
 from streamplace.util.effect import Effect
 
 PUBLISHED = "published, on other devices"

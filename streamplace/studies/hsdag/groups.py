@@ -6,9 +6,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from streamplace.errors import InfeasibleError
-from streamplace.placers.partition.metis import edge_weights, vertex_weights
-from streamplace.placers.partition.pymetis_guard import partition
-from streamplace.policy.hsdag.encode import EncodedProblem
+from streamplace.placers.partition.metis import edge_weights, partition, vertex_weights
+from streamplace.policy.hsdag.features import EncodedProblem
 from streamplace.policy.hsdag.graphs import Graph, joined_groups
 from streamplace.policy.hsdag.kernels.parsing import by_score, parse
 from streamplace.problem.grouping import Grouping

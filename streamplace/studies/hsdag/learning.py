@@ -14,9 +14,9 @@ from streamplace.policy.hsdag.walking import Walk
 from streamplace.problem.grouping import Grouping
 from streamplace.problem.problem import Problem
 from streamplace.studies.hsdag.groups import FIXED, Fixed
-from streamplace.studies.hsdag.networks import network_problem
 from streamplace.studies.hsdag.plain import alone
 from streamplace.studies.hsdag.registered import ABLATIONS, FACTOR, LONGER, Registered, Variant
+from streamplace.studies.hsdag.workloads import network_problem
 from streamplace.studies.study import Row
 from streamplace.training.hsdag_placer import HsdagPlacer
 from streamplace.training.in_memory import fit

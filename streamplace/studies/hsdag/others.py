@@ -9,10 +9,9 @@ import numpy as np
 from sim import work_clock
 from streamplace.placers.running import run_placer
 from streamplace.problem.problem import Problem
-from streamplace.studies.hsdag.networks import network_problem
 from streamplace.studies.hsdag.plain import seconds_of
-from streamplace.studies.hsdag.published import PLACETO, RNN
-from streamplace.studies.hsdag.registered import Registered
+from streamplace.studies.hsdag.registered import PLACETO, RNN, Registered
+from streamplace.studies.hsdag.workloads import network_problem
 from streamplace.studies.study import Row
 from streamplace.training.trials import PUBLISHED, Trial, run_trial
 

@@ -4,12 +4,155 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
-from streamplace.studies.hsdag.comparisons import ablation, groups, makespans, published, rivals
-from streamplace.studies.hsdag.findings import findings
+import numpy as np
+
+from streamplace.studies.hsdag.comparisons import (
+    SAME,
+    ablation,
+    groups,
+    makespans,
+    published,
+    rivals,
+)
+from streamplace.studies.hsdag.groups import FIXED
+from streamplace.studies.hsdag.plain import RANDOM_GROUPS, SEARCH, SEARCH_CHAINS, SEARCH_GROUPS
+from streamplace.studies.hsdag.registered import ABLATIONS, HSDAG, PLACETO, RNN, UNTRAINED
 from streamplace.studies.hsdag.results import Results
-from streamplace.studies.hsdag.workloads import OWN
+from streamplace.studies.hsdag.workloads import OWN, Workload
 from streamplace.studies.study import Outcome, Plan, Row
 from streamplace.studies.table import Table
+from streamplace.util.effect import Effect
+from streamplace.util.text import counted
+
+NEAR = 0.02  # relative difference within which HSDAG is called near search on the same groups
+
+
+def findings(plan: Plan, results: Results) -> tuple[str, ...]:
+    """Return what the study finds, the comparison with the best single device first."""
+    return tuple(_findings(plan, results))
+
+
+def _findings(plan: Plan, results: Results) -> Iterator[str]:
+    networks = results.networks
+    own = [one for one in results.workloads if one.source == OWN]
+    where = counted(len(networks), "network")
+    yield (
+        f"The mean makespan of HSDAG is at or below that of the best single device on "
+        f"{_at_or_below_single(results, networks, 'best_s')} of {where} with the registered "
+        "ratios. Its episodes start from that device; the placements that the policy makes itself "
+        f"are at or below it on {_at_or_below_single(results, networks, 'own_s')}."
+    )
+    for rival, text in ((SEARCH_GROUPS, "search on the same groups"), (SEARCH, "search")):
+        within, below = _near(results, networks, rival)
+        yield (
+            f"At {plan.settings['evaluations']:,} evaluations, the mean makespan of HSDAG is "
+            f"within {NEAR:.0%} of that of {text} on {within} of {where}, and at or below it on "
+            f"{below}."
+        )
+    for rival in (SEARCH_GROUPS, RANDOM_GROUPS, *FIXED, PLACETO, RNN):
+        effect = results.effect(HSDAG, rival, own)
+        if effect is not None:
+            yield (
+                f"Over {counted(len(own), 'workload')} of our networks, HSDAG has {effect} times "
+                f"the makespan of {rival}."
+            )
+    yield from _grouped(results, networks)
+    learned = results.effect(UNTRAINED, HSDAG, networks, ("own_s", "own_s"))
+    if learned is not None:
+        yield (
+            f"Without learning, the best placement of the policy has {learned} times the makespan "
+            "of HSDAG's, both without the starts of episodes."
+        )
+    yield from _ablated(results, networks)
+    for workload in networks:
+        yield _sentence(results, workload)
+    yield (
+        "Published latencies were measured on other devices and graphs, and ours are simulated, so "
+        "that figures cannot be compared in absolute terms."
+    )
+    yield (
+        "OpenVINO's own placement gives every operator to the first device that supports it "
+        "(docs/neural-networks.md), which is 'accelerator only' where the accelerator supports all."
+    )
+    if not plan.settings["data_sha256"]:
+        yield "The released graphs are left out; --data DIR adds them."
+
+
+def _at_or_below_single(results: Results, workloads: Sequence[Workload], column: str) -> int:
+    count = 0
+    for workload in workloads:
+        own, single = results.spread(workload, HSDAG, column), results.single(workload)
+        count += own is not None and (single is None or own.mean <= single * (1 + SAME))
+    return count
+
+
+def _near(results: Results, workloads: Sequence[Workload], rival: str) -> tuple[int, int]:
+    """Return on how many workloads HSDAG is within `NEAR` of a rival, and at or below it."""
+    within = below = 0
+    for workload in workloads:
+        own, other = results.spread(workload, HSDAG), results.spread(workload, rival)
+        if own is not None and other is not None:
+            within += own.mean <= other.mean * (1 + NEAR)
+            below += own.mean <= other.mean * (1 + SAME)
+    return within, below
+
+
+def _grouped(results: Results, workloads: Sequence[Workload]) -> Iterator[str]:
+    """Yield what grouping costs a search, what the policy does at the end, and CPU seconds."""
+    for rival, what in ((SEARCH_CHAINS, "chains"), (SEARCH_GROUPS, "HSDAG's groups")):
+        effect = results.effect(rival, SEARCH, workloads)
+        if effect is not None:
+            yield f"If {what} stay together, search has {effect} times its makespan on operators."
+    last = [
+        row["means_s"][-1] / single
+        for workload in workloads
+        if (single := results.single(workload)) is not None
+        for row in results.rows(workload, HSDAG)
+    ]
+    if last:
+        yield (
+            "The placements of HSDAG's last update have on average "
+            f"{Effect.of(np.array(last))} times the makespan of the best single device."
+        )
+    spent = results.effect(HSDAG, SEARCH, workloads, ("cpu_s", "cpu_s"))
+    if spent is not None:
+        yield f"HSDAG takes {spent.mean:.0f} times the CPU seconds of search on average."
+
+
+def _ablated(results: Results, workloads: Sequence[Workload]) -> Iterator[str]:
+    """Yield which variants differ from HSDAG: those whose interval excludes equality."""
+    longer, shorter, unclear = list[str](), list[str](), list[str]()
+    for variant in ABLATIONS:
+        effect = results.effect(variant, HSDAG, workloads)
+        if effect is None or effect.interval is None:
+            continue
+        text = f"{variant} ({effect.mean:.3f})"
+        if effect.low > 1 + SAME:
+            longer.append(text)
+        elif effect.high < 1 - SAME:
+            shorter.append(text)
+        else:
+            unclear.append(text)
+    for several, how in (
+        (longer, "longer than HSDAG's with a 95% interval above 1"),
+        (shorter, "shorter than HSDAG's with a 95% interval below 1"),
+        (unclear, "not told apart from HSDAG's by the 95% interval"),
+    ):
+        if several:
+            yield f"Makespans of these variants are {how}: {', '.join(several)}."
+
+
+def _sentence(results: Results, workload: Workload) -> str:
+    parts = []
+    for system in (SEARCH, SEARCH_GROUPS, RANDOM_GROUPS):
+        over = results.over(workload, system)
+        parts.append(f"that of {system} {'unknown' if over is None else over}")
+    own, best = results.over(workload, HSDAG), results.over(workload, HSDAG, "own_s")
+    return (
+        f"On {workload.graph}, the makespan of HSDAG is {own} of the best known one, that of its "
+        f"own placements {best}; {', '.join(parts)}."
+    )
+
 
 TITLE = "HSDAG (NeurIPS 2024): learned groups, plain search and ablations"
 

@@ -10,8 +10,7 @@ from matplotlib.axes import Axes
 from streamplace.plots.style import COLOURS, GREY, legend_below, line, picture
 from streamplace.studies.hsdag.groups import FIXED
 from streamplace.studies.hsdag.plain import SEARCH, SEARCH_GROUPS
-from streamplace.studies.hsdag.published import ACCELERATOR_ONLY, HSDAG
-from streamplace.studies.hsdag.registered import ABLATIONS, UNTRAINED
+from streamplace.studies.hsdag.registered import ABLATIONS, ACCELERATOR_ONLY, HSDAG, UNTRAINED
 from streamplace.studies.hsdag.results import Results
 from streamplace.studies.hsdag.workloads import Workload
 

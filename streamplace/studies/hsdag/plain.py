@@ -15,10 +15,9 @@ from streamplace.problem.grouping import Grouping
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.registry import makespan_evaluator
-from streamplace.studies.hsdag.costs import CPU
 from streamplace.studies.hsdag.groups import kept_together
-from streamplace.studies.hsdag.published import ACCELERATOR_ONLY, CPU_ONLY
-from streamplace.studies.hsdag.registered import Registered
+from streamplace.studies.hsdag.registered import ACCELERATOR_ONLY, CPU_ONLY, Registered
+from streamplace.studies.hsdag.workloads import CPU
 from streamplace.studies.study import Row
 from streamplace.util.arrays import Ints
 

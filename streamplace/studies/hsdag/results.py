@@ -6,10 +6,10 @@ from functools import cached_property
 import numpy as np
 
 from streamplace.studies.hsdag.plain import LONG_SEARCH
-from streamplace.studies.hsdag.published import ACCELERATOR_ONLY, CPU_ONLY
+from streamplace.studies.hsdag.registered import ACCELERATOR_ONLY, CPU_ONLY
 from streamplace.studies.hsdag.workloads import OWN, Workload
-from streamplace.studies.spread import Spread
 from streamplace.studies.study import Row
+from streamplace.studies.table import Spread
 from streamplace.util.arrays import Floats
 from streamplace.util.effect import Effect
 

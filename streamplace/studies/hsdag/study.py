@@ -6,14 +6,13 @@ from typing import Any, ClassVar
 
 from streamplace.errors import UsageError
 from streamplace.policy.threads import one_thread
-from streamplace.studies.hsdag import costs, networks
+from streamplace.studies.hsdag import workloads
 from streamplace.studies.hsdag.groups import FIXED
 from streamplace.studies.hsdag.learning import trained
 from streamplace.studies.hsdag.others import OTHERS
 from streamplace.studies.hsdag.outcome import outcome
 from streamplace.studies.hsdag.plain import on_groups, plain
-from streamplace.studies.hsdag.published import HSDAG
-from streamplace.studies.hsdag.registered import FULL, QUICK, Registered
+from streamplace.studies.hsdag.registered import FULL, HSDAG, QUICK, Registered
 from streamplace.studies.hsdag.workloads import (
     OWN,
     Workload,
@@ -21,8 +20,7 @@ from streamplace.studies.hsdag.workloads import (
     own_workloads,
     released_workloads,
 )
-from streamplace.studies.seeds import seed_of
-from streamplace.studies.study import Options, Outcome, Plan, Row, Unit
+from streamplace.studies.study import Options, Outcome, Plan, Row, Unit, seed_of
 
 
 @dataclass(frozen=True)
@@ -72,10 +70,10 @@ class HsdagStudy(Options):
         files = {} if self.data is None else file_hashes(self.data)
         settings = {
             **self.size.settings(),
-            "ratios": dict(costs.RATIOS),
-            "launch_s": costs.LAUNCH_S,
-            "bandwidth_mbps": networks.BANDWIDTH_MBPS,
-            "latency_s": networks.LATENCY_S,
+            "ratios": dict(workloads.RATIOS),
+            "launch_s": workloads.LAUNCH_S,
+            "bandwidth_mbps": workloads.BANDWIDTH_MBPS,
+            "latency_s": workloads.LATENCY_S,
             "data_sha256": files,
             "seed": self.seed,
         }

@@ -1,16 +1,58 @@
 """The results of the study as arrays, by family and number of devices."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import combinations
 
 import numpy as np
 
-from streamplace.studies.orders.published import ORDERS
-from streamplace.studies.orders.registered import ALL_ORDERS
+from streamplace.problem.problem import Problem
+from streamplace.scoring.orders import traversal_order
+from streamplace.studies.orders.registered import ALL_ORDERS, ORDERS
 from streamplace.studies.study import Plan, Row
+from streamplace.training.stages import StepReinforceStage
+from streamplace.training.trials import Trial, run_trial
 from streamplace.util.arrays import Floats
 from streamplace.util.text import counted
+
+CONTROL = "random"
+Pairs = Mapping[tuple[str, str], int]
+"""Two orders, and the number of graphs on which they are the same."""
+
+
+def coinciding(problems: Iterable[Problem], orders: Sequence[str]) -> Pairs:
+    """Return how often two orders are the same, by pair, the most frequent pair first.
+
+    Pairs that never coincide are left out, and so is the random order, which has no fixed one.
+    """
+    names = [name for name in orders if name != CONTROL]
+    counts: Counter[tuple[str, str]] = Counter()
+    for problem in problems:
+        visited = {name: traversal_order(problem, name).tobytes() for name in names}
+        counts.update((a, b) for a, b in combinations(names, 2) if visited[a] == visited[b])
+    return dict(counts.most_common())
+
+
+def sentence(where: str, pairs: Pairs, graphs: int) -> str:
+    """Return a sentence about the orders that coincide on some graphs.
+
+    It names the pairs that coincide on at least half of the graphs.
+
+    Parameters
+    ----------
+    where
+        What the graphs are, as the sentence begins.
+    """
+    often = {pair: count for pair, count in pairs.items() if 2 * count >= graphs}
+    texts = [f"{a} and {b} coincide on {n} of {graphs} graphs" for (a, b), n in often.items()]
+    rare = len(pairs) - len(often)
+    if rare:
+        noun = "other pair" if often else "pair"
+        texts.append(f"{counted(rare, noun)} on fewer than half")
+    return f"{where}: {'; '.join(texts) or 'no two orders coincide'}."
+
 
 PLACETO, RANDOM_POLICY, CLIMB, SEARCH, HEFT = "Placeto", "random policy", "climb", "search", "HEFT"
 HEFT_WITH_CONTENTION, ONE_DEVICE = "HEFT with contention", "one device"
@@ -139,3 +181,43 @@ def _results(
         makespans[method] = np.array([values(method, graph) for graph in graphs])
     paths = np.array([graph[0]["longest_path"] for graph in graphs], dtype=np.float64)
     return Results(family, devices, checkpoints, makespans, paths)
+
+
+def extremes(values: Floats) -> tuple[Floats, Floats]:
+    """Return the values on each graph, (G,) each, of the lowest and of the highest order.
+
+    Which orders these are is decided for every graph by the means over the other graphs, since the
+    lowest and the highest of several noisy means differ even if all orders are alike.
+
+    Parameters
+    ----------
+    values
+        (G, O): a value per graph and order, of two graphs or more.
+    """
+    graph, of_others = np.arange(len(values)), values.sum(axis=0) - values
+    return values[graph, of_others.argmin(axis=1)], values[graph, of_others.argmax(axis=1)]
+
+
+@dataclass(frozen=True)
+class SharedTrials:
+    """The trials of one problem so far.
+
+    A trial is determined by its seed and by the operators in the order of its visits, whatever the
+    order's name.
+
+    Parameters
+    ----------
+    stage
+        How to train.
+    """
+
+    stage: StepReinforceStage
+    _known: dict[tuple[bool, int, bytes], Floats] = field(default_factory=dict, init=False)
+
+    def run(self, trial: Trial) -> Floats:
+        """Return the lowest loss after each sweep, (E,), of a trial of this problem."""
+        visited = traversal_order(trial.problem, trial.order, trial.seed).tobytes()
+        key = (trial.uniform, trial.seed, visited)
+        if key not in self._known:
+            self._known[key] = run_trial(trial, self.stage)
+        return self._known[key]

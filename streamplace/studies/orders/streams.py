@@ -1,6 +1,6 @@
 """The study of traversal orders for streams: throughput on the branched benchmark."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -10,20 +10,103 @@ from streamplace.placers.running import run_placer
 from streamplace.problem.problem import Problem
 from streamplace.scoring.registry import evaluator
 from streamplace.studies.orders.registered import ALL_ORDERS
-from streamplace.studies.orders.shared_trials import SharedTrials
-from streamplace.studies.orders.stream_outcome import outcome
-from streamplace.studies.orders.stream_results import (
-    GREEDY,
-    PLACETO,
-    POLICY,
-    RANDOM_POLICY,
-    SEARCH,
-    WEIGHTED_ORDERS,
+from streamplace.studies.orders.results import CONTROL, SharedTrials, coinciding, extremes, sentence
+from streamplace.studies.study import (
+    DEVICES,
+    SOURCE_RATE,
+    Options,
+    Outcome,
+    Plan,
+    Row,
+    Unit,
+    problem_of,
+    seed_of,
 )
-from streamplace.studies.seeds import seed_of
-from streamplace.studies.stream_problems import DEVICES, SOURCE_RATE, problem_of
-from streamplace.studies.study import Options, Outcome, Plan, Row, Unit
+from streamplace.studies.table import Cell, Table
 from streamplace.training.trials import PUBLISHED, Trial, at_checkpoints
+from streamplace.util.arrays import Floats
+from streamplace.util.effect import Effect
+
+GREEDY, POLICY = "greedy", "shipped policy, one pass"
+PLACETO, RANDOM_POLICY = "Placeto", "random policy"
+SEARCH = "search"
+WEIGHTED_ORDERS = ("heaviest-operator", "heaviest-stream", "b-level", "by-depth")
+"""Orders that only the methods of one pass run in."""
+
+Reached = Mapping[str, Mapping[str | None, Floats]]
+"""By method and order, the mean relative throughput over the repeats on each graph, (G,)."""
+
+
+def reached_by(plan: Plan, rows: Sequence[Row]) -> Reached:
+    """Return relative throughput by method and order; methods without an order have None."""
+    found: dict[str, dict[str | None, list[list[float]]]] = {}
+    for row in rows:
+        graphs = found.setdefault(row["method"], {}).setdefault(
+            row["order"], [[] for _ in range(plan.settings["graphs"])]
+        )
+        graphs[row["graph"]].append(row["relative_throughput"])
+    return {
+        method: {
+            order: np.array([np.mean(repeats) for repeats in graphs])
+            for order, graphs in by_order.items()
+        }
+        for method, by_order in found.items()
+    }
+
+
+TITLE = "Traversal orders for the throughput of streams"
+WITH_ORDERS = (GREEDY, POLICY, PLACETO, RANDOM_POLICY)
+
+
+def outcome(plan: Plan, rows: Sequence[Row]) -> Outcome:
+    """Return the outcome of the study from its results."""
+    reached = reached_by(plan, rows)
+    return Outcome(TITLE, tuple(_findings(plan, reached)), (_table(plan, reached),))
+
+
+def _table(plan: Plan, reached: Reached) -> Table:
+    rows: list[tuple[str, Sequence[Cell]]] = []
+    for order in plan.settings["orders"]:
+        cells: list[Cell] = []
+        for method in WITH_ORDERS:
+            values = reached[method].get(order)
+            if values is None:
+                cells.append(None)
+                continue
+            over = Effect.of(values - reached[method][CONTROL])
+            cells.append((float(values.mean()), f"{over.low:+.3f} to {over.high:+.3f}"))
+        rows.append((order, cells))
+    caption = f"relative throughput on {plan.settings['graphs']} graphs"
+    variants = ("means", "95% intervals of the difference from the random order")
+    return Table("streams", caption, ("order", *WITH_ORDERS), rows, variants)
+
+
+def _findings(plan: Plan, reached: Reached) -> Iterator[str]:
+    for method in WITH_ORDERS:
+        means = {order: float(values.mean()) for order, values in reached[method].items()}
+        best, worst = max(means, key=means.__getitem__), min(means, key=means.__getitem__)
+        low, high = extremes(np.stack([*reached[method].values()], axis=1))
+        yield (
+            f"{method}: the best order is {best}, {means[best]:.3f}, and the worst is {worst}, "
+            f"{means[worst]:.3f}. The order that is best on the other graphs differs from a random "
+            f"order by {Effect.of(high - reached[method][CONTROL])} and from the one that is worst "
+            f"on them by {Effect.of(high - low)}."
+        )
+    orders = [order for order in reached[PLACETO] if order is not None]
+    ahead = [Effect.of(reached[PLACETO][o] - reached[RANDOM_POLICY][o]) for o in orders]
+    better = [order for order, effect in zip(orders, ahead, strict=True) if effect.low > 0.0]
+    worse = [order for order, effect in zip(orders, ahead, strict=True) if effect.high < 0.0]
+    yield (
+        f"Placeto is better than the uniformly random policy with 95% confidence in {len(better)} "
+        f"of {len(orders)} orders, and worse in {len(worse)}."
+    )
+    count = plan.settings["graphs"]
+    problems = (problem_of(number, count, plan.settings["seed"]) for number in range(count))
+    yield sentence("dream", coinciding(problems, plan.settings["orders"]), count)
+    search = float(reached[SEARCH][None].mean())
+    sweeps = plan.settings["sweeps"]
+    yield f"search reaches {search:.3f} with as many evaluations as {sweeps} sweeps."
+
 
 GRAPHS, QUICK_GRAPHS = 200, 6
 SWEEPS, QUICK_SWEEPS = 50, 5

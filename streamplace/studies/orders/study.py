@@ -20,10 +20,9 @@ from streamplace.studies.orders.results import (
     PLACETO,
     RANDOM_POLICY,
     SEARCH,
+    SharedTrials,
 )
-from streamplace.studies.orders.shared_trials import SharedTrials
-from streamplace.studies.seeds import seed_of
-from streamplace.studies.study import Options, Outcome, Plan, Row, Unit
+from streamplace.studies.study import Options, Outcome, Plan, Row, Unit, seed_of
 from streamplace.training.trials import PUBLISHED, Trial, at_checkpoints
 from streamplace.util.arrays import Floats, Ints
 

@@ -18,13 +18,14 @@ from streamplace.placers.running import run_placer
 from streamplace.policy.base import Refiner, constructive
 from streamplace.policy.decoding import Sampler
 from streamplace.policy.encoded import Batch
+from streamplace.policy.teachers import TEACHERS, Teacher
 from streamplace.policy.trajectories import summed_over_steps
 from streamplace.problem.problem import Problem
 from streamplace.scoring.registry import evaluator
 from streamplace.training.algorithms.base import Algorithm, Known, Record, Step
 from streamplace.training.elite_buffer import EliteBuffer
 from streamplace.training.problems import with_full_runs
-from streamplace.training.stages import ImitationStage
+from streamplace.training.stages import DaggerStage, ImitationStage
 from streamplace.util.arrays import Ints
 
 
@@ -126,3 +127,31 @@ def teacher_placement(numbered_problem: tuple[int, Problem], *, placer: str, see
         fault = str(error).partition("; ")[0]
         remedy = "choose another teacher, or another objective of [[problems]]"
         raise reworded(error, f"teacher: {fault}; {remedy}") from None
+
+
+class Dagger(Algorithm[DaggerStage]):
+    """Maximum likelihood of an expert's actions in the states that the policy visits.
+
+    The policy makes the placements. In every state it visits, the expert names the best actions, of
+    which several may be equally good, and their log-probability is raised. Placements from earlier
+    stages are kept for later ones.
+    """
+
+    def loss(self, step: Step, record: Record) -> Tensor:
+        """Return the mean negative log-likelihood per decision of the expert's actions."""
+        stage, batch = self.stage, self.learner.batch(step.problems)
+        _, generator = step.generators()
+        exploration = step.between(stage.exploration, stage.final_exploration)
+        sampler = Sampler(generator, exploration=exploration, greedy=stage.greedy)
+        teacher = Teacher(TEACHERS[stage.teacher], stage.ties)
+        policy = constructive(self.learner.policy)
+        trajectories = policy.rollout(batch, stage.samples, sampler, teacher=teacher)
+        agreement = trajectories.agreement
+        assert agreement is not None, "a policy must return the agreement with a teacher"
+        record["decisions"] = stage.samples * int(batch.sizes.sum())
+        record["entropy"] = float(trajectories.mean_entropy.detach().mean())
+        loss = -summed_over_steps(agreement)
+        if stage.entropy:
+            loss = loss - stage.entropy * summed_over_steps(trajectories.entropy)
+        decisions = torch.from_numpy(stage.samples * batch.sizes).to(loss.device, torch.float32)
+        return self.combined(loss.sum(dim=1), decisions)

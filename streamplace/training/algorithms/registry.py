@@ -3,8 +3,7 @@
 from typing import Any
 
 from streamplace.training.algorithms.base import Algorithm
-from streamplace.training.algorithms.dagger import Dagger
-from streamplace.training.algorithms.imitation import Imitation
+from streamplace.training.algorithms.imitation import Dagger, Imitation
 from streamplace.training.algorithms.reinforce import Reinforce
 from streamplace.training.algorithms.step_reinforce import StepReinforce
 from streamplace.training.learner import Learner

@@ -1,12 +1,13 @@
 """Users' measurements of running times: ``module:Class``, or a name that a package registers."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from streamplace.errors import TrainingError, UsageError
 from streamplace.problem.problem import Problem
+from streamplace.training.stages import Stage, measured_stages
 from streamplace.util import plugin_calls, plugins
 from streamplace.util.arrays import Floats, Ints
 
@@ -112,3 +113,48 @@ def _checked(text: str, found: object) -> Measure:
 def _name_of(measure: object) -> str:
     named = measure if hasattr(measure, "__qualname__") else type(measure)
     return f"{named.__module__}:{named.__qualname__}"
+
+
+@contextmanager
+def measuring(
+    stages: Sequence[Stage],
+    measure: str | Measure | None,
+    *,
+    from_config: str | None = None,
+    processes: int = 1,
+) -> Iterator[NamedMeasure | None]:
+    """Make the measure of a run, and close it at the end; None if no stage measures.
+
+    Parameters
+    ----------
+    measure
+        The measure that the user named or passed; see `opened`.
+    from_config
+        The name in the config, which counts if there is no other.
+    processes
+        Number of processes of the run.
+
+    Raises
+    ------
+    UsageError
+        If a stage measures and there is no measure or several processes, if there is a measure
+        and no stage measures, or if the measure cannot be made.
+    TrainingError
+        If it cannot be closed.
+    """
+    if not (numbers := measured_stages(stages)):
+        if measure is not None:
+            raise UsageError("measure: no stage measures; set the key measurements of a stage")
+        yield None
+        return
+    place = f"stage[{numbers[0]}].measurements"
+    if measure is None and from_config is None:
+        remedy = "name a measure with --measure MODULE:CLASS, or pass one as measure"
+        raise UsageError(f"{place}: nothing to measure with; {remedy}")
+    if processes > 1:
+        remedy = "train without torchrun"
+        raise UsageError(f"{place}: only one process may measure (got {processes}); {remedy}")
+    named = from_config if measure is None else measure
+    assert named is not None, "checked above"
+    with opened(named, from_file=measure is None) as made:
+        yield made

@@ -1,14 +1,19 @@
 """Measured running times of the placements of a run, none of which is measured twice."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from streamplace.errors import TrainingError, UsageError
+from streamplace.files import write_placement
+from streamplace.files.atomic import make_folder
+from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.training.measuring.measure import NOUN, NamedMeasure
 from streamplace.training.measuring.measurement_log import Entry, MeasurementLog
+from streamplace.training.problems import with_full_runs
 from streamplace.util.arrays import Floats, Ints
 from streamplace.util.plugins import named_fault
 
@@ -104,3 +109,14 @@ class Measurements:
 
 def _key(row: Ints) -> bytes:
     return np.ascontiguousarray(row, np.int32).tobytes()
+
+
+FASTEST = "fastest"
+
+
+def write_fastest(folder: Path, problems: Sequence[Problem], measurements: Measurements) -> None:
+    """Write ``fastest/N.json`` for each problem N of which a placement was measured."""
+    for number, (seconds, row) in sorted(measurements.fastest().items()):
+        placement = Placement(with_full_runs(problems[number]), row)
+        where = make_folder(folder / FASTEST) / f"{number}.json"
+        write_placement(where, placement, comment=f"measured: {seconds:.6g} s")

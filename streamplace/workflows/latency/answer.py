@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 from streamplace.display.text import rounded_down
 from streamplace.display.view import Line
-from streamplace.scoring.tuple_score import ARRIVALS
+from streamplace.scoring.tuples import ARRIVALS
 from streamplace.workflows.latency.limit import LatencyLimit
 
 Answer = Literal["feasible", "infeasible", "unproven"]

@@ -11,8 +11,12 @@ import streamplace as sp
 from streamplace.errors import UsageError
 from streamplace.generate import Recipe
 from streamplace.generate.sensor_fusion import SensorFusion
-from streamplace.generate.sensor_fusion.costs import STARTUP_S, STATE_BYTES, relocation_cost
-from streamplace.generate.sensor_fusion.scenario import Scenario
+from streamplace.generate.sensor_fusion.scenario import (
+    STARTUP_S,
+    STATE_BYTES,
+    Scenario,
+    relocation_cost,
+)
 from streamplace.generate.sensor_fusion.snapshot import snapshot_of
 from streamplace.generate.sensor_fusion.times import TIMES_S
 from streamplace.placers.registry import make_placer

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from streamplace.generate.sensor_fusion.scenario import Point, Scenario
-from streamplace.generate.sensor_fusion.traffic import (
+from streamplace.generate.sensor_fusion.snapshot import (
     Vehicle,
     connected_vehicle,
     connected_vehicles,

@@ -6,8 +6,7 @@ import numpy as np
 
 from sim.forward_part import forward_part
 from streamplace import Constraints, Operator, Problem, Stream, StreamGraph
-from streamplace.placers.contiguous.closed_sets import all_closed_sets, orders
-from streamplace.placers.contiguous.precedence import Precedence, precedence
+from streamplace.placers.contiguous.placer import Precedence, all_closed_sets, orders, precedence
 from streamplace.scoring.flow import flow
 
 PATH = ["a", "b", "c", "loss", "c'", "b'", "a'"]

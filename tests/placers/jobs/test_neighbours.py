@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from benchmarks.reference.rules import obeying
 from benchmarks.reference.whole_problems import whole_problems
 from streamplace import Problem
-from streamplace.placers.jobs.neighbours import double_moves, feasible_rows, single_moves
+from streamplace.placers.jobs.improvement import double_moves, feasible_rows, single_moves
 from streamplace.util.arrays import Ints
 
 

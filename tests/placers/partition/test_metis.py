@@ -11,8 +11,13 @@ from hypothesis import strategies as st
 
 from streamplace import Cluster, Constraints, Device, Problem, Recipe
 from streamplace.errors import PlacementError
-from streamplace.placers.partition.metis import Metis, MetisRecursive, edge_weights, vertex_weights
-from streamplace.placers.partition.pymetis_guard import partition
+from streamplace.placers.partition.metis import (
+    Metis,
+    MetisRecursive,
+    edge_weights,
+    partition,
+    vertex_weights,
+)
 from streamplace.scoring.throughput import throughput
 from tests.support.graphs import chain_graph
 
@@ -70,7 +75,7 @@ def test_output_of_metis_does_not_reach_stdout() -> None:
     # METIS prints warnings for this graph, so the test fails if they are not silenced
     program = (
         "import numpy as np\n"
-        "from streamplace.placers.partition.pymetis_guard import partition\n"
+        "from streamplace.placers.partition.metis import partition\n"
         "a = np.array([0, 1, 2]); b = np.array([1, 2, 3]); w = np.ones(3, int)\n"
         "for parts in (3, 4):\n"
         "    for weights in (np.zeros(4, int), np.array([9, 0, 0, 0])):\n"

@@ -7,7 +7,7 @@ import pytest
 
 from streamplace import Cluster, Placement, Problem, Recipe
 from streamplace.errors import PlacementError
-from streamplace.placers.partition.oracle import Oracle
+from streamplace.placers.partition.base import Oracle
 from streamplace.placers.registry import make_placer
 from streamplace.scoring.throughput import throughput
 from tests.support.graphs import chain_graph

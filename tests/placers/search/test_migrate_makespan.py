@@ -16,7 +16,7 @@ from streamplace import (
     StreamGraph,
 )
 from streamplace.errors import UnsuitableError
-from streamplace.placers.scheduling.moves import PassMoves
+from streamplace.placers.scheduling.annealing import PassMoves
 from streamplace.placers.scheduling.passes import pass_evaluator
 from streamplace.placers.search.annealing import Budget
 from streamplace.placers.search.current import current_devices, moving_seconds
@@ -43,7 +43,7 @@ SEEDS = pytest.mark.parametrize(
 
 def without_enumeration(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave small problems to the search."""
-    monkeypatch.setattr("streamplace.placers.scheduling.moves.FEW", 0)
+    monkeypatch.setattr("streamplace.placers.scheduling.annealing.FEW", 0)
 
 
 class Replacement:

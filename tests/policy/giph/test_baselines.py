@@ -6,11 +6,10 @@ import pytest
 import streamplace as sp
 from benchmarks.reference.giph import earliest_device
 from streamplace.policy.config import GiphSizes
-from streamplace.policy.giph.baselines import random_task_eft
-from streamplace.policy.giph.encode import encode
+from streamplace.policy.giph.pairs import encode
 from streamplace.policy.giph.potentials import sight_of
-from streamplace.policy.giph.questions import destinations
-from streamplace.policy.giph.state import WalkState
+from streamplace.policy.giph.questions import WalkState, destinations
+from streamplace.policy.giph.search import random_task_eft
 from streamplace.scoring.registry import evaluator, makespan_evaluator
 from tests.support.giph import costs_between, giph_problem, random_start
 from tests.support.graphs import preset_graph

@@ -7,12 +7,15 @@ from pydantic import ValidationError
 
 import streamplace as sp
 from streamplace.policy.config import GiphSizes
-from streamplace.policy.giph.encode import encode
-from streamplace.policy.giph.kernels.criticality import move_to_path, prior_criticality
-from streamplace.policy.giph.kernels.eft import earliest_pairs, finish_changes
+from streamplace.policy.giph.kernels.eft import (
+    earliest_pairs,
+    finish_changes,
+    move_to_path,
+    prior_criticality,
+)
+from streamplace.policy.giph.pairs import encode
 from streamplace.policy.giph.potentials import sight_of
-from streamplace.policy.giph.questions import about_pairs
-from streamplace.policy.giph.state import WalkState
+from streamplace.policy.giph.questions import WalkState, about_pairs
 from streamplace.scoring.registry import makespan_evaluator
 from tests.support.giph import costs_between, giph_problem, random_start
 

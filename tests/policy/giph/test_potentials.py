@@ -5,9 +5,9 @@ import pytest
 
 import streamplace as sp
 from streamplace.policy.config import GiphSizes
-from streamplace.policy.giph.encode import EncodedProblem, encode
+from streamplace.policy.giph.pairs import EncodedProblem, encode
 from streamplace.policy.giph.potentials import sight_of
-from streamplace.policy.giph.state import WalkState
+from streamplace.policy.giph.questions import WalkState
 from streamplace.problem.constraints import Constraints
 from streamplace.scoring.registry import evaluator, makespan_evaluator
 from streamplace.scoring.score import ThroughputScore

@@ -8,8 +8,7 @@ import pytest
 import streamplace as sp
 from benchmarks.reference.graph_parsing import fractal_dimension
 from streamplace.policy.config import HsdagSizes
-from streamplace.policy.hsdag.encode import encode
-from streamplace.policy.hsdag.features import MADE, feature_count
+from streamplace.policy.hsdag.features import MADE, encode, feature_count
 from tests.support.graphs import preset_graph
 from tests.support.hsdag import pass_problem, stream_problem
 

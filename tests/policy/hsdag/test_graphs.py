@@ -10,7 +10,7 @@ from streamplace.policy.hsdag.graphs import (
     joined_groups,
     relative,
 )
-from streamplace.policy.hsdag.smoothing import normalised
+from streamplace.policy.hsdag.layers import normalised
 from streamplace.problem.graph import Operator, Stream, StreamGraph
 from streamplace.problem.grouping import Grouping
 

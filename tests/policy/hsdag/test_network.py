@@ -9,10 +9,9 @@ import torch
 from streamplace.policy.decoding import Sampler
 from streamplace.policy.hsdag.graphs import Graph, joined
 from streamplace.policy.hsdag.kernels.loads import LOADS
-from streamplace.policy.hsdag.layers import Inner, Pooling
+from streamplace.policy.hsdag.layers import Inner, Pooling, Smooth, normalised
 from streamplace.policy.hsdag.network import parted
 from streamplace.policy.hsdag.policy import Hsdag
-from streamplace.policy.hsdag.smoothing import Smooth, normalised
 from streamplace.policy.trajectories import Trajectories
 from streamplace.scoring.registry import evaluator
 from tests.support.hsdag import STREAM, hsdag, pass_problem, stream_problem

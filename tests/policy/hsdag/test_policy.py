@@ -13,8 +13,7 @@ from streamplace.policy.decoding import Sampler
 from streamplace.policy.hsdag import policy as module
 from streamplace.policy.hsdag.graphs import Graph
 from streamplace.policy.hsdag.policy import Hsdag
-from streamplace.policy.hsdag.records import Record
-from streamplace.policy.hsdag.walking import Walk
+from streamplace.policy.hsdag.walking import Record, Walk
 from streamplace.policy.trajectories import Trajectories
 from streamplace.scoring.flow import flow
 from streamplace.scoring.registry import evaluator

@@ -8,7 +8,7 @@ from streamplace import Operator, Problem, Stream, StreamGraph
 from streamplace.errors import UsageError
 from streamplace.policy.decoding import Sampler
 from streamplace.policy.encoded import BeamSearching
-from streamplace.policy.ni2020.state import Ni2020State
+from streamplace.policy.ni2020.network import Ni2020State
 from tests.support.policies import (
     SCRIPTING,
     batch_of,

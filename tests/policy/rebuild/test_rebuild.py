@@ -8,8 +8,8 @@ import streamplace as sp
 from streamplace.errors import ObjectiveError
 from streamplace.placers.registry import make_placer
 from streamplace.policy.decoding import Sampler
-from streamplace.policy.rebuild.choices import COUNTS, HEADS, NAMES, PARTS, RELEVANT, choice_of
 from streamplace.policy.rebuild.policy import Rebuild
+from streamplace.policy.rebuild.walking import COUNTS, HEADS, NAMES, PARTS, RELEVANT, choice_of
 from streamplace.policy.trajectories import Trajectories
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.network import NetworkKind

@@ -10,8 +10,7 @@ from streamplace.training.elite_buffer import EliteBuffer
 from streamplace.training.learner import Learner
 from streamplace.training.optimiser import Optimiser
 from streamplace.training.problems import encoded_by
-from streamplace.training.sections import OptimiserSection
-from streamplace.training.stages import ReinforceStage
+from streamplace.training.stages import OptimiserSection, ReinforceStage
 from tests.support.stages import reinforce, small_policy, small_problems, stages_of
 
 NOTHING: tuple[list[Any], np.ndarray] = ([], np.full(6, -np.inf))  # from an empty memory

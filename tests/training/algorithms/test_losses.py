@@ -9,7 +9,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamplace.training.algorithms.losses import MIN_SPREAD, advantages, policy_loss
+from streamplace.training.algorithms.reinforce import MIN_SPREAD, advantages, policy_loss
 
 Table = list[list[tuple[float, float, bool]]]  # rows of (reward, log-probability, counted)
 

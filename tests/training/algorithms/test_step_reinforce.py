@@ -10,8 +10,12 @@ import torch
 
 import streamplace as sp
 from streamplace.policy.trajectories import Trajectories
-from streamplace.training.algorithms.returns import returns_of
-from streamplace.training.algorithms.step_reinforce import FALLING, StepReinforce, step_rewards
+from streamplace.training.algorithms.step_reinforce import (
+    FALLING,
+    StepReinforce,
+    returns_of,
+    step_rewards,
+)
 from streamplace.training.distributed import Workers
 from streamplace.training.loop import Loop
 from streamplace.util.arrays import Floats

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from streamplace.errors import UsageError
-from streamplace.training.measuring.opening import measuring
+from streamplace.training.measuring.measure import measuring
 from tests.support.measures import Modelled
 from tests.support.stages import imitation, reinforce, stages_of
 

@@ -7,7 +7,7 @@ import streamplace as sp
 from sim.engine import Settings
 from streamplace import Cluster, Device, Placement, Problem
 from streamplace.errors import InfeasibleError, ProblemError, UsageError
-from streamplace.scoring.tuple_score import tuple_score
+from streamplace.scoring.tuples import tuple_score
 from streamplace.workflows.latency.limit import LatencyLimit
 from streamplace.workflows.latency.screen import of_low_latency, screened
 from streamplace.workflows.latency.within_limit import disproved, within_limit

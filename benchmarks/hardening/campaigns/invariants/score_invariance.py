@@ -16,8 +16,8 @@ from sim.engine import Settings
 from streamplace import Placement, ThroughputScore
 from streamplace.problem.objective import Model
 from streamplace.scoring import engine
+from streamplace.scoring.engine import EngineScore
 from streamplace.scoring.engine_evaluator import score_of_run
-from streamplace.scoring.engine_score import EngineScore
 from streamplace.scoring.registry import CLOSED_FORMS
 from streamplace.scoring.throughput import bound, ceiling, simulate
 

@@ -13,7 +13,7 @@ from streamplace.errors import UsageError
 from streamplace.placers.exact.decision import DecisionProblem
 from streamplace.placers.exact.incumbent import Incumbent
 from streamplace.placers.greedy import Greedy
-from streamplace.placers.partition.pymetis_guard import partition
+from streamplace.placers.partition.metis import partition
 from streamplace.placers.search.annealing import Budget
 from streamplace.problem.order_names import ORDERS
 
@@ -67,7 +67,7 @@ ANNEALING_FUNCTIONS = (
 CP_SAT_FUNCTIONS = ("ortools.sat.python.cp_model:CpSolver.solve",)
 PROOF_FUNCTIONS = (
     "streamplace.placers.exact.decision:refute",
-    "streamplace.placers.exact.path_average:enumerate_above",
+    "streamplace.placers.exact.exact:enumerate_above",
     *CP_SAT_FUNCTIONS,
 )
 LIST_FUNCTIONS = ("streamplace.placers.scheduling.lists:list_schedule",)

@@ -12,8 +12,7 @@ from streamplace.policy.threads import one_thread
 from streamplace.training import fit, read_config
 from streamplace.training.measuring.measure import NamedMeasure
 from streamplace.training.measuring.measurements import Measurements
-from streamplace.training.sections import OptimiserSection
-from streamplace.training.stages import Stage, measured_stages
+from streamplace.training.stages import OptimiserSection, Stage, measured_stages
 from streamplace.util.arrays import Floats, Ints
 
 OnePass: TypeAlias = Callable[[Ints], Floats]

@@ -17,7 +17,7 @@ from sim.schedule.passes import Timetable, timetable
 from sim.schedule.state import Order
 from sim.schedule.task_graph import TaskGraph
 from streamplace.report.html import SCHEDULE
-from streamplace.report.tasks import order_to, tasks_to
+from streamplace.report.schedules import order_to, tasks_to
 from streamplace.scoring.registry import makespan_evaluator
 from streamplace.util.arrays import Floats, Ints
 
