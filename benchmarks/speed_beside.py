@@ -27,6 +27,7 @@ from benchmarks.bytecode import environment
 HERE = Path(__file__).resolve().parents[1]
 BENCHMARKS: Mapping[str, tuple[str, ...]] = {
     "speed": ("benchmarks.speed",),
+    "kernels": ("benchmarks.kernels",),
     "engine": ("benchmarks.engine", "--only", "speed", "linearity"),
 }
 SLOWER = 1.05  # ratio above which a line is marked

@@ -24,7 +24,7 @@ class Rebuild(Refiner[EncodedProblem, RebuildBatch]):
     """A policy that builds parts of a placement anew with a list scheduler.
 
     A step chooses a part of the graph, and the weights of messages, of PEFT's optimistic costs and
-    of noise by which the list scheduler compares devices (see `policy.rebuild.choices`). It keeps
+    of noise by which the list scheduler compares devices (see `policy.rebuild.walking`). It keeps
     the result unless the makespan rises. The network reads a few numbers of the problem and of
     the episode so far, and has one hidden layer.
     """
