@@ -57,13 +57,17 @@ def main() -> None:
     tree = HERE if arguments.host else arguments.folder.resolve()
     if not (tree / "benchmarks").is_dir():
         sys.exit(f"{arguments.folder}: not a checkout of streamplace")
-    environments = environment(), dict(environment())
+    environments = environment(), environment()
     if arguments.host:
         environments[1]["NUMBA_CPU_NAME"] = get_host_cpu_name()
     print(f"{'figure':56} {'here':>12} {'other':>12} {'ratio':>7}  of the rounds")
     with TemporaryDirectory(prefix="streamplace-kernels-") as made:
         kernels = [Path(made) / name for name in ("own", "other")]
         for name in arguments.only:
+            module = BENCHMARKS[name][0].replace(".", "/")
+            if not any((tree / f"{module}{end}").exists() for end in ("", ".py")):
+                print(f"{name}: skipped, since {tree} lacks this benchmark")
+                continue
             runs: tuple[list[dict[str, float]], ...] = ([], [])
             for _ in range(arguments.rounds + 1):
                 for place, variables, folder, into in zip(

@@ -132,7 +132,6 @@ def _show(prepared: Prepared, how: Options, as_json: bool) -> None:
 
 
 def _execute(prepared: Prepared, client: Client, how: Options, as_json: bool) -> None:
-
     server = client.server
     jar = prepared.jar or upload(server, Path(how.jar), how.limits.start_s)
     try:

@@ -169,7 +169,6 @@ def _comparison(found: "Measurement", threads: int | None) -> str:
 
 
 def _print_times(found: "Measurement", to_stderr: bool) -> None:
-
     operators = found.graph.operators
 
     def row(i: int) -> tuple[str, ...]:
