@@ -21,14 +21,16 @@ from hatch_build import PORTABLE
 
 DIST = ROOT / "dist"
 TRY = """
-from importlib.util import find_spec
 import streamplace as sp
-assert find_spec("torch") is None  # the extra learn is not installed
 result = sp.place(sp.read_graph("dataset:real/riotbench-etl.json"), placer="metis")
 assert 0 < result.score.relative_throughput <= 1
 print(sp.__file__)
 """
 NEWEST_MINOR = 19  # the newest Python 3.x that is looked for
+WITHOUT_LEARN = """
+from importlib.util import find_spec
+assert find_spec("torch") is None, "the extra learn is installed"
+"""
 COMMANDS = (
     ("init",),
     ("place", "graph.json", "--cluster", "cluster.json", "-o", "placement.json"),
@@ -155,6 +157,7 @@ def try_out(package: Path, folder: Path, python: str) -> None:
             sys.exit(
                 f"no release: {package.name} with {python}: exit code {run.returncode}: {words}"
             )
+    _output(str(own), "-c", WITHOUT_LEARN, folder=folder, environment=environment)
     where = _output(str(own), "-c", TRY, folder=folder, environment=environment)
     version = _output(str(own.with_name("streamplace")), "--version", folder=folder)
     if not where.startswith(str(folder)) or project()["version"] not in version:
