@@ -25,16 +25,16 @@ from sim.lookahead import CANDIDATE_FEATURES
 from streamplace import Problem, Recipe
 from streamplace.policy.decoding import Sampler
 from streamplace.policy.device_scorer import features
-from streamplace.policy.device_scorer.features import EncodedProblem
+from streamplace.policy.device_scorer.features import ScorerProblem
 from streamplace.policy.device_scorer.network import DeviceScorer
 from streamplace.policy.placer import TEMPERATURE
 from streamplace.policy.registry import PolicySection, policy_section
 from streamplace.problem.objective import Model
 from streamplace.scoring.throughput import throughput
 from streamplace.training.algorithms.base import Known, Step
-from streamplace.training.algorithms.registry import make_algorithm
 from streamplace.training.distributed import Workers
 from streamplace.training.learner import Learner
+from streamplace.training.loop import make_algorithm
 from streamplace.training.optimiser import Optimiser
 from streamplace.training.problems import encoded_by, steps_of
 from streamplace.training.stages import ImitationStage, OptimiserSection, ReinforceStage, Stage
@@ -98,7 +98,7 @@ class Variant:
 
     name: str
     changes: dict[str, dict[str, Any]] = field(default_factory=dict)
-    encoding: Callable[[EncodedProblem], EncodedProblem] = lambda encoded: encoded
+    encoding: Callable[[ScorerProblem], ScorerProblem] = lambda encoded: encoded
     change: Callable[[DeviceScorer], None] = lambda policy: None
     imitated: float = 0.0
 
@@ -120,18 +120,18 @@ class VariantScorer(DeviceScorer):
         self._encoding = variant.encoding
         variant.change(self)
 
-    def encode(self, problem: Problem) -> EncodedProblem:
+    def encode(self, problem: Problem) -> ScorerProblem:
         """Compute the features of a problem."""
         return self._encoding(features.encode(problem, self.order_names))
 
 
-def without_symmetry(encoded: EncodedProblem) -> EncodedProblem:
+def without_symmetry(encoded: ScorerProblem) -> ScorerProblem:
     """Give every device its own kind, so that the symmetry of equal devices is not broken."""
     kind = np.arange(len(encoded.problem.cluster.devices), dtype=np.int32)
     return replace(encoded, kind=kind, lookahead=encoded.lookahead._replace(kind=kind))
 
 
-def without_streams(encoded: EncodedProblem) -> EncodedProblem:
+def without_streams(encoded: ScorerProblem) -> ScorerProblem:
     """Set all stream features to zero."""
     return replace(encoded, streams=np.zeros_like(encoded.streams))
 

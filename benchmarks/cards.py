@@ -15,10 +15,9 @@ from typing import Any
 import torch
 
 from streamplace.files.atomic import atomic
-from streamplace.policy.hashed_tensors import unpacked
 from streamplace.policy.registry import policy_section
 from streamplace.policy.tensor_files import read
-from streamplace.policy.weights import pack_policy, parameter_hash, read_policy
+from streamplace.policy.weights import pack_policy, parameter_hash, read_policy, unpacked
 
 FIELDS = ("dataset", "graphs", "problems", "processes", "config", "epoch", "step", "seconds")
 

@@ -12,11 +12,13 @@ over graphs.
 import argparse
 from functools import partial
 
-from streamplace.policy.giph.placer import SHIPPED
 from streamplace.policy.giph.policy import Giph
+from streamplace.policy.improving import SHIPPED
 from streamplace.policy.threads import one_thread
 from streamplace.policy.weights import read_policy
-from streamplace.studies.giph.adaptive import (
+from streamplace.studies.giph.outcome import changes_of
+from streamplace.studies.giph.registered import FULL
+from streamplace.studies.giph.systems import (
     FROM_SCRATCH,
     PROTOCOLS,
     System,
@@ -24,8 +26,6 @@ from streamplace.studies.giph.adaptive import (
     few_moves,
     few_relocations,
 )
-from streamplace.studies.giph.outcome import changes_of
-from streamplace.studies.giph.registered import FULL
 from streamplace.studies.study import Row
 
 LONGER = 20  # evaluations per operator

@@ -17,9 +17,16 @@ import numpy as np
 
 from streamplace.policy.refining import episodes
 from streamplace.policy.threads import one_thread
-from streamplace.studies.giph.experiments import FEW, LARGER, MANY, experiments
-from streamplace.studies.giph.learning import random_starts, trained
-from streamplace.studies.giph.registered import FULL, OURS, PER_OPERATOR
+from streamplace.studies.giph.registered import (
+    FEW,
+    FULL,
+    LARGER,
+    MANY,
+    OURS,
+    PER_OPERATOR,
+    experiments,
+)
+from streamplace.studies.giph.systems import random_starts, trained
 from streamplace.util.arrays import Floats
 from streamplace.util.effect import Effect
 

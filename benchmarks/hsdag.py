@@ -20,7 +20,7 @@ from streamplace.placers.registry import make_placer, ready_placer
 from streamplace.problem.network import Network
 from streamplace.problem.published import with_published_semantics
 from streamplace.scoring.registry import evaluator
-from streamplace.training.hsdag_placer import HsdagPlacer
+from streamplace.training.trained_placers import HsdagPlacer
 
 BANDWIDTH_MBPS = 60_800.0  # 7,600 bytes per microsecond
 DEVICES = "1x4000,1x1500"

@@ -20,7 +20,7 @@ from scipy.stats import kendalltau
 from benchmarks.speed import report
 from sim.queueing import estimated
 from sim.tuples import Arrivals, Deployment, deploy, expected_tuples, run
-from sim.tuples.arrivals import Process
+from sim.tuples.state import Process
 from streamplace import Cluster, Network, Problem, Recipe
 from streamplace.placers.registry import make_placer
 from streamplace.problem.device import Device

@@ -18,7 +18,7 @@ from streamplace import Cluster, Makespan, Placement, Problem
 from streamplace.generate import Recipe
 from streamplace.report.data import entry
 from streamplace.report.html import report_html
-from streamplace.report.titled import DRAWN
+from streamplace.report.schedules import DRAWN
 
 TIMES = 5  # page loads, each with a first picture
 DRAGS = 20  # edits

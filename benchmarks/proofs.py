@@ -23,7 +23,7 @@ from streamplace import Problem, StreamGraph, read_dataset
 from streamplace.errors import PlacementError
 from streamplace.execution.parallel import each
 from streamplace.placers.exact.exact import Exact
-from streamplace.placers.registry import THROUGHPUT_NAMES, TRAINED, ready_placer
+from streamplace.placers.registry import class_of, names_for, ready_placer
 from streamplace.scoring.registry import CLOSED_FORMS
 from streamplace.scoring.throughput import bound, throughput
 
@@ -37,7 +37,14 @@ SMALL_S, LARGE_S = 1.0, 10.0  # time limits of `exact`
 LARGE_SHARE = 0.6  # target for the share of large graphs that are proven
 RATES = (1e4, 2e4)
 AUTO = "auto:evaluations=100000"
-CHECKED = (*(name for name in THROUGHPUT_NAMES if name not in ("auto", "exact", *TRAINED)), AUTO)
+CHECKED = (
+    *(
+        name
+        for name in names_for("throughput")
+        if name not in ("auto", "exact") and not class_of(name).trains
+    ),
+    AUTO,
+)
 
 
 class Checked(NamedTuple):

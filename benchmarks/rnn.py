@@ -8,26 +8,16 @@ placer `rnn` scores. Means over problems are arithmetic; times are CPU seconds p
 """
 
 import argparse
-import time
 
 import numpy as np
 
 import streamplace as sp
+from benchmarks.hsdag import reached
 from streamplace.generate import Recipe
-from streamplace.placers.registry import ready_placer
-from streamplace.scoring.registry import evaluator
 
 RECIPE = "giph-code:cases=several"
 SEED = 123445
 EVALUATIONS = 400
-
-
-def reached(problem: sp.Problem, name: str) -> tuple[float, float]:
-    """Return the makespan of a placer's placement, and its CPU time, both in seconds."""
-    placer = ready_placer(name)
-    begun = time.process_time()
-    placed = placer(problem, np.random.default_rng(0))
-    return float(evaluator(problem).loss(placed.devices)[0]), time.process_time() - begun
 
 
 def main() -> None:

@@ -29,12 +29,12 @@ from streamplace.execution.parallel import each_when_known
 from streamplace.studies.doppler.streams import StreamDopplerStudy
 from streamplace.studies.doppler.study import DopplerStudy
 from streamplace.studies.dream.study import DreamStudy
-from streamplace.studies.folder import PLAN, RESULTS, check_plan
 from streamplace.studies.giph.streams import StreamGiphStudy
 from streamplace.studies.giph.study import GiphStudy
 from streamplace.studies.hsdag.study import HsdagStudy
 from streamplace.studies.orders.streams import StreamOrdersStudy
 from streamplace.studies.orders.study import OrdersStudy
+from streamplace.studies.run import PLAN, RESULTS, check_plan
 from streamplace.studies.study import Row, Study, Unit
 
 FOLDERS = Path(__file__).parent / "studies"

@@ -1,11 +1,51 @@
 """The links that one placement's streams cross, and the seconds that its messages take on them."""
 
+from typing import NamedTuple
+
 import numpy as np
 
-from sim.flow import ALL, NONE, Columns, Ints
+from sim.flow import ALL, NONE, Columns, Floats, Ints
 from sim.jit import bare, inner, kernel
-from sim.links import Crossed, ends_of, seconds_on, slot_of, uplinks_of
-from sim.messages import busy_share, copies_of, list_messages, marks, no_messages
+from sim.links import ends_of, link_s, slot_of, uplinks_of
+from sim.messages import copies_of, list_messages, marks, no_messages
+
+STAGES = 4  # links that a stream between devices may pass, one after the other; see `passed`
+
+
+class Crossed(NamedTuple):
+    """The links that one placement's streams cross, numbered in order of appearance from 1.
+
+    Number 0 stands for streams within a device. A stream passes the sender's link, the uplink of
+    the sender's group, the downlink of the receiver's group and, with ``nic``, the receiver's link.
+    """
+
+    number: Ints  # (L,) number of each link, 0 if no stream crosses it
+    sends: Ints  # (E,) numbers
+    receives: Ints  # (E,) numbers
+    send_s: Floats  # (E,) seconds per tuple
+    receive_s: Floats  # (E,) seconds per tuple, with nic
+    ups: Ints  # (E,) numbers, 0 if a stream crosses no uplink; empty if there are no uplinks
+    downs: Ints  # (E,) the same for downlinks
+    up_s: Floats  # (E,) seconds per tuple, or empty
+    down_s: Floats  # (E,) seconds per tuple, or empty
+
+
+@bare
+def passed(crossed: Crossed, e: int, stage: int) -> tuple[int, float]:
+    """Return the number of the link that stream e passes at a stage, and seconds per tuple on it.
+
+    Stages 0 to 3 are the sender's link, the uplink, the downlink and the receiver's link. Number 0
+    stands for none.
+    """
+    if stage == 0:
+        return crossed.sends[e], crossed.send_s[e]
+    if stage == STAGES - 1:
+        return crossed.receives[e], crossed.receive_s[e]
+    if crossed.ups.shape[0] == 0:
+        return 0, 0.0
+    if stage == 1:
+        return crossed.ups[e], crossed.up_s[e]
+    return crossed.downs[e], crossed.down_s[e]
 
 
 @kernel
@@ -66,10 +106,10 @@ def _number_own_links(placement: Ints, flow: Columns, crossed: Crossed) -> int:
             continue
         first, second = ends_of(flow.nic, devices, a, b)
         sends[e], count = _numbered(crossed.number, slot_of(flow, devices, first), count)
-        send_s[e] = seconds_on(flow, first, e)
+        send_s[e] = link_s(flow, first, 1.0, flow.bits[e])
         if flow.nic:
             receives[e], count = _numbered(crossed.number, second, count)
-            receive_s[e] = seconds_on(flow, second, e)
+            receive_s[e] = link_s(flow, second, 1.0, flow.bits[e])
     return count
 
 
@@ -81,10 +121,10 @@ def _number_uplinks(placement: Ints, flow: Columns, crossed: Crossed, count: int
         crossed.ups[e] = crossed.downs[e] = 0
         if up >= 0:
             crossed.ups[e], count = _numbered(crossed.number, up, count)
-            crossed.up_s[e] = seconds_on(flow, up, e)
+            crossed.up_s[e] = link_s(flow, up, 1.0, flow.bits[e])
         if down >= 0:
             crossed.downs[e], count = _numbered(crossed.number, down, count)
-            crossed.down_s[e] = seconds_on(flow, down, e)
+            crossed.down_s[e] = link_s(flow, down, 1.0, flow.bits[e])
     return count
 
 
@@ -116,7 +156,7 @@ def share_messages(placement: Ints, flow: Columns, crossed: Crossed) -> None:
             b, e = room.to[i], room.first[i]
             tuples, bits = room.tuples[i], room.bits[i]
             first, second = ends_of(flow.nic, devices, a, b)
-            busy = busy_share(flow, first, tuples, bits)
+            busy = link_s(flow, first, tuples, bits)
             if together and (flow.nic or flow.egress):
                 leader = room.first[0]
                 seconds = busy / flow.stream_tuples[leader]
@@ -124,12 +164,12 @@ def share_messages(placement: Ints, flow: Columns, crossed: Crossed) -> None:
             else:
                 crossed.send_s[e] = busy / flow.stream_tuples[e]
             if flow.nic:
-                busy = busy_share(flow, second, tuples, bits)
+                busy = link_s(flow, second, tuples, bits)
                 crossed.receive_s[e] = busy / flow.stream_tuples[e]
             if flow.up.shape[0] > 0:
                 up, down = uplinks_of(flow, a, b)
                 if up >= 0 and marks(room, devices, up, together):
-                    crossed.up_s[e] = busy_share(flow, up, tuples, bits) / flow.stream_tuples[e]
+                    crossed.up_s[e] = link_s(flow, up, tuples, bits) / flow.stream_tuples[e]
                 if down >= 0 and marks(room, devices, down, together):
-                    busy = busy_share(flow, down, tuples, bits)
+                    busy = link_s(flow, down, tuples, bits)
                     crossed.down_s[e] = busy / flow.stream_tuples[e]

@@ -6,10 +6,9 @@ from numpy.typing import NDArray
 from sim.columns import by_operator, read_only
 from sim.flow import NONE, Columns, Floats, Flow, Ints
 from sim.jit import bare, kernel
-from sim.links import ends_of, seconds_on, slot_of, uplinks_of
+from sim.links import cpu_s, ends_of, link_s, slot_of, uplinks_of
 from sim.messages import Copies, Messages, charge, copies_of, no_messages
-from sim.threads import own_utilisation
-from sim.work import work_on
+from sim.work import own_utilisation, work_on
 
 
 def greedy(flow: Flow, allowed: NDArray[np.bool_], row_of: Ints, order: Ints | None = None) -> Ints:
@@ -139,25 +138,24 @@ def _raise(
             continue
         tuples, bits = flow.stream_tuples[e], flow.stream_bits[e]
         sends, receives = ends_of(flow.nic, device.shape[0], a, c)
-        sent = tuples * flow.overhead_s[sends] + bits * flow.overhead_s_per_bit[a]
-        received = tuples * flow.overhead_s[receives] + bits * flow.overhead_s_per_bit[c]
-        sent, received = sent / flow.cores[a], received / flow.cores[c]
+        sent = cpu_s(flow, sends, a, tuples, bits) / flow.cores[a]
+        received = cpu_s(flow, receives, c, tuples, bits) / flow.cores[c]
         device[a] += sign * sent
         device[c] += sign * received
-        crossing = tuples * seconds_on(flow, sends, e)
+        crossing = tuples * link_s(flow, sends, 1.0, flow.bits[e])
         slot = slot_of(flow, device.shape[0], sends)
         link[slot] += sign * crossing
         added += sent + received + crossing
         highest = max(highest, device[a], device[c], link[slot])
         if flow.nic:
-            crossing = tuples * seconds_on(flow, receives, e)
+            crossing = tuples * link_s(flow, receives, 1.0, flow.bits[e])
             link[receives] += sign * crossing
             added += crossing
             highest = max(highest, link[receives])
         if flow.up.shape[0] > 0:
             for shared in uplinks_of(flow, a, c):
                 if shared >= 0:
-                    crossing = tuples * seconds_on(flow, shared, e)
+                    crossing = tuples * link_s(flow, shared, 1.0, flow.bits[e])
                     link[shared] += sign * crossing
                     added += crossing
                     highest = max(highest, link[shared])

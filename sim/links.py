@@ -1,12 +1,49 @@
-"""The links that streams cross, and the time that a tuple takes on them."""
+"""What a stream between two devices costs: the resources that it loads, and by how much.
 
-from typing import NamedTuple, Protocol
+A message of a stream takes time of one core at both ends (`cpu_s`) and of the links that it passes
+(`link_s`). `load_ends` adds what a stream costs on devices a and b to all resources concerned.
+"""
+
+from collections.abc import Callable
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sim.flow import Floats, Flow, Ints
 from sim.jit import bare, bare_entry, inner
+
+
+class Priced(Protocol):
+    """Columns that determine what messages cost; see `Flow`."""
+
+    @property
+    def nic(self) -> bool: ...
+    @property
+    def egress(self) -> bool: ...
+    @property
+    def multicast(self) -> int: ...
+    @property
+    def cores(self) -> Floats: ...
+    @property
+    def gap_s(self) -> Floats: ...
+    @property
+    def seconds_per_bit(self) -> Floats: ...
+    @property
+    def overhead_s(self) -> Floats: ...
+    @property
+    def overhead_s_per_bit(self) -> Floats: ...
+    @property
+    def up(self) -> Ints: ...
+    @property
+    def down(self) -> Ints: ...
+
+
+class PricedAlone(Priced, Protocol):
+    """Columns that determine what a stream costs that shares no message with others."""
+
+    @property
+    def taxing(self) -> bool: ...
 
 
 @inner
@@ -54,61 +91,87 @@ def uplinks_of(flow: Uplinked, a: int, b: int) -> tuple[int, int]:
     return up if up != flow.up[b] else -1, down if down != flow.down[a] else -1
 
 
-class Links(Protocol):
-    """Columns that determine the time of a tuple on a link; see `Flow`."""
+class Taxed(Protocol):
+    """Columns that determine the CPU time of messages; see `Flow`."""
+
+    @property
+    def overhead_s(self) -> Floats: ...
+    @property
+    def overhead_s_per_bit(self) -> Floats: ...
+
+
+def cpu_seconds(net: Taxed, link: Any, d: Any, tuples: Any, bits: Any) -> Any:
+    """Return the CPU seconds that messages on a link take at device d, one of its ends.
+
+    With tuples/s and bit/s of messages they are seconds of a core per second; with 1 and the bits
+    of a tuple, the seconds of one message. All arguments but the first may be arrays.
+    """
+    return tuples * net.overhead_s[link] + bits * net.overhead_s_per_bit[d]
+
+
+cpu_s = bare(cpu_seconds)
+"""`cpu_seconds` for kernels."""
+
+
+class Timed(Protocol):
+    """Columns that determine the time of messages on links; see `Flow`."""
 
     @property
     def gap_s(self) -> Floats: ...
     @property
-    def bits(self) -> Floats: ...
-    @property
     def seconds_per_bit(self) -> Floats: ...
 
 
-@inner
-def seconds_on(flow: Links, link: int, e: int) -> float:
-    """Return the seconds that one tuple of stream e takes on a link."""
-    seconds: float = flow.gap_s[link] + flow.bits[e] * flow.seconds_per_bit[link]
-    return seconds
+def link_seconds(net: Timed, link: Any, tuples: Any, bits: Any) -> Any:
+    """Return the seconds that messages take on a link; see `cpu_seconds` for the units."""
+    return tuples * net.gap_s[link] + bits * net.seconds_per_bit[link]
 
 
-STAGES = 4  # links that a stream between devices may pass, one after the other; see `passed`
-
-
-class Crossed(NamedTuple):
-    """The links that one placement's streams cross, numbered in order of appearance from 1.
-
-    Number 0 stands for streams within a device. A stream passes the sender's link, the uplink of
-    the sender's group, the downlink of the receiver's group and, with ``nic``, the receiver's link.
-    """
-
-    number: Ints  # (L,) number of each link, 0 if no stream crosses it
-    sends: Ints  # (E,) numbers
-    receives: Ints  # (E,) numbers
-    send_s: Floats  # (E,) seconds per tuple
-    receive_s: Floats  # (E,) seconds per tuple, with nic
-    ups: Ints  # (E,) numbers, 0 if a stream crosses no uplink; empty if there are no uplinks
-    downs: Ints  # (E,) the same for downlinks
-    up_s: Floats  # (E,) seconds per tuple, or empty
-    down_s: Floats  # (E,) seconds per tuple, or empty
+link_s = bare(link_seconds)
+"""`link_seconds` for kernels."""
 
 
 @bare
-def passed(crossed: Crossed, e: int, stage: int) -> tuple[int, float]:
-    """Return the number of the link that stream e passes at a stage, and seconds per tuple on it.
+def load_ends(
+    net: PricedAlone,
+    a: int,
+    b: int,
+    times: float,
+    tuples: float,
+    bits: float,
+    add: Callable[[Any, int, float], None],
+    loads: Any,
+) -> None:
+    """Add what a stream from device a to another device b costs to all resources that it loads.
 
-    Stages 0 to 3 are the sender's link, the uplink, the downlink and the receiver's link. Number 0
-    stands for none.
+    Parameters
+    ----------
+    times, tuples, bits
+        The stream has `times` as many tuples/s as `tuples`, and bit/s as `bits`. A utilisation is
+        that of `tuples` and `bits`, multiplied at the end, so that a sign or a rate as the factor
+        rounds as the callers' sums always have.
+    add
+        Called with `loads`, a resource (device d is d, and link l is D + l) and its utilisation.
     """
-    if stage == 0:
-        return crossed.sends[e], crossed.send_s[e]
-    if stage == STAGES - 1:
-        return crossed.receives[e], crossed.receive_s[e]
-    if crossed.ups.shape[0] == 0:
-        return 0, 0.0
-    if stage == 1:
-        return crossed.ups[e], crossed.up_s[e]
-    return crossed.downs[e], crossed.down_s[e]
+    devices = net.cores.shape[0]
+    sends, receives = ends_of(net.nic, devices, a, b)
+    add(loads, devices + slot_of(net, devices, sends), times * link_s(net, sends, tuples, bits))
+    if net.nic:
+        add(loads, devices + receives, times * link_s(net, receives, tuples, bits))
+    if net.up.shape[0] > 0:
+        for shared in uplinks_of(net, a, b):
+            if shared >= 0:
+                add(loads, devices + shared, times * link_s(net, shared, tuples, bits))
+    if net.taxing:
+        tuples, bits = times * tuples, times * bits
+        add(loads, a, cpu_s(net, sends, a, tuples, bits) / net.cores[a])
+        add(loads, b, cpu_s(net, receives, b, tuples, bits) / net.cores[b])
+
+
+@bare
+def add_load(load: Floats, r: int, amount: float) -> None:
+    """Add an amount to the load of a resource, for `load_ends`."""
+    load[r] += amount
 
 
 def links_crossed(flow: Flow, placement: Ints) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

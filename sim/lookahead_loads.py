@@ -6,10 +6,10 @@ import numpy as np
 
 from sim.flow import NONE, Floats, Ints
 from sim.jit import inner
-from sim.links import ends_of, seconds_on, uplinks_of
+from sim.links import cpu_s, ends_of, link_s, uplinks_of
 from sim.lookahead_batch import LookaheadBatch
 from sim.messages import Messages, Net, charge, no_messages
-from sim.threads import of_usable_cores
+from sim.work import of_usable_cores
 
 
 class PartialPlacements(NamedTuple):
@@ -97,19 +97,19 @@ def change_loads(
             continue
         x, y = (b, a) if problems.outward[i] else (a, b)
         sends, receives = ends_of(problems.nic[p], devices, x, y)
-        tuples = problems.tuples[e]
+        tuples, bits = problems.tuples[e], problems.bits[e]
         device[x] += sign * _overhead(problems, e, base + sends, first + x)
         device[y] += sign * _overhead(problems, e, base + receives, first + y)
         slot = sends // devices if problems.egress[p] else sends
-        link[slot] += sign * tuples * seconds_on(problems, base + sends, e)
+        link[slot] += sign * tuples * link_s(problems, base + sends, 1.0, bits)
         on_links = max(on_links, link[slot])
         if problems.nic[p]:
-            link[receives] += sign * tuples * seconds_on(problems, base + receives, e)
+            link[receives] += sign * tuples * link_s(problems, base + receives, 1.0, bits)
             on_links = max(on_links, link[receives])
         if problems.uplinked[p]:
             for shared in uplinks_of(problems, first + x, first + y):
                 if shared >= 0:
-                    link[shared] += sign * tuples * seconds_on(problems, base + shared, e)
+                    link[shared] += sign * tuples * link_s(problems, base + shared, 1.0, bits)
                     on_links = max(on_links, link[shared])
         highest = max(highest, device[a])
     if problems.multicast[p] != NONE:
@@ -218,5 +218,5 @@ def work_in_batch(problems: LookaheadBatch, g: int, d: int) -> float:
 @inner
 def _overhead(problems: LookaheadBatch, e: int, link: int, d: int) -> float:
     """Return the utilisation of device d by the messages of stream e, which pass a link of d."""
-    each = problems.overhead_s[link] + problems.bits[e] * problems.overhead_s_per_bit[d]
+    each = cpu_s(problems, link, d, 1.0, problems.bits[e])
     return float(problems.tuples[e] * each / problems.cores[d])

@@ -7,41 +7,16 @@ link concerned carries it once. A message has the most tuples/s and the most bit
 streams, so that messages never shrink when a stream joins them.
 """
 
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sim.flow import ALL, Columns, Floats, Ints
 from sim.jit import bare, inner, kernel
-from sim.links import ends_of, slot_of, uplinks_of
+from sim.links import Priced, cpu_s, ends_of, link_s, slot_of, uplinks_of
 
 CHARGES = 6  # loads per message: both ends, their links, and uplinks
-
-
-class Priced(Protocol):
-    """Columns that determine the time of messages; see `Flow`."""
-
-    @property
-    def nic(self) -> bool: ...
-    @property
-    def egress(self) -> bool: ...
-    @property
-    def multicast(self) -> int: ...
-    @property
-    def cores(self) -> Floats: ...
-    @property
-    def gap_s(self) -> Floats: ...
-    @property
-    def seconds_per_bit(self) -> Floats: ...
-    @property
-    def overhead_s(self) -> Floats: ...
-    @property
-    def overhead_s_per_bit(self) -> Floats: ...
-    @property
-    def up(self) -> Ints: ...
-    @property
-    def down(self) -> Ints: ...
 
 
 class Net(NamedTuple):
@@ -151,8 +126,8 @@ def charge(net: Priced, copies: Copies, p: int, a: int, on: Ints, room: Messages
     for i in range(count):
         b, tuples, bits = room.to[i], room.tuples[i], room.bits[i]
         sends, receives = ends_of(net.nic, devices, a, b)
-        overhead = tuples * net.overhead_s[sends] + bits * net.overhead_s_per_bit[a]
-        busy = busy_share(net, sends, tuples, bits)
+        overhead = cpu_s(net, sends, a, tuples, bits)
+        busy = link_s(net, sends, tuples, bits)
         if together:
             sending = max(sending, overhead)
         else:
@@ -161,15 +136,15 @@ def charge(net: Priced, copies: Copies, p: int, a: int, on: Ints, room: Messages
             sent = max(sent, busy)
         else:
             listed = _list(room, listed, i, devices + slot_of(net, devices, sends), busy)
-        overhead = tuples * net.overhead_s[receives] + bits * net.overhead_s_per_bit[b]
+        overhead = cpu_s(net, receives, b, tuples, bits)
         listed = _list(room, listed, i, b, overhead / net.cores[b])
         if net.nic:
-            busy = busy_share(net, receives, tuples, bits)
+            busy = link_s(net, receives, tuples, bits)
             listed = _list(room, listed, i, devices + receives, busy)
         if net.up.shape[0] > 0:
             for shared in uplinks_of(net, a, b):
                 if shared >= 0 and marks(room, devices, shared, together):
-                    busy = busy_share(net, shared, tuples, bits)
+                    busy = link_s(net, shared, tuples, bits)
                     listed = _list(room, listed, i, devices + shared, busy)
     if together and count > 0:
         listed = _list(room, listed, 0, a, sending / net.cores[a])
@@ -190,13 +165,6 @@ def marks(room: Messages, devices: int, shared: int, together: bool) -> bool:
         return False
     room.marked[devices + shared] = room.serial[0]
     return True
-
-
-@bare
-def busy_share(net: Priced, link: int, tuples: float, bits: float) -> float:
-    """Return the utilisation of a link by messages, from their tuples/s and bit/s."""
-    seconds: float = tuples * net.gap_s[link] + bits * net.seconds_per_bit[link]
-    return seconds
 
 
 @bare

@@ -42,13 +42,13 @@ if TYPE_CHECKING:
     from streamplace.problem.objective import Throughput as Throughput
     from streamplace.problem.placement import Placement as Placement
     from streamplace.problem.problem import Problem as Problem
-    from streamplace.problem.total_cost import TotalCost as TotalCost
     from streamplace.scoring.engine import EngineScore as EngineScore
     from streamplace.scoring.makespan_score import MakespanScore as MakespanScore
     from streamplace.scoring.objective_evaluator import ObjectiveEvaluator as ObjectiveEvaluator
     from streamplace.scoring.orders import traversal_order as traversal_order
     from streamplace.scoring.score import Score as Score
     from streamplace.scoring.score import ThroughputScore as ThroughputScore
+    from streamplace.scoring.total_cost import TotalCost as TotalCost
     from streamplace.scoring.tuples import TupleScore as TupleScore
     from streamplace.workflows.capacity_plan import Plan as Plan
     from streamplace.workflows.compare import compare as compare
@@ -59,11 +59,11 @@ if TYPE_CHECKING:
     from streamplace.workflows.latency.answer import LatencyAnswer as LatencyAnswer
     from streamplace.workflows.latency.limit import LatencyLimit as LatencyLimit
     from streamplace.workflows.makespan_comparison import MakespanComparison as MakespanComparison
-    from streamplace.workflows.makespan_result import MakespanResult as MakespanResult
     from streamplace.workflows.migrate import Migration as Migration
     from streamplace.workflows.migrate import migrate as migrate
     from streamplace.workflows.place import place as place
     from streamplace.workflows.plan import plan as plan
+    from streamplace.workflows.result import MakespanResult as MakespanResult
     from streamplace.workflows.result import Result as Result
     from streamplace.workflows.simulate import simulate as simulate
     from streamplace.workflows.size import size as size
@@ -91,7 +91,7 @@ _HOME = {
     "LinkOverride": "problem.cluster",
     "Makespan": "problem.makespan",
     "MakespanComparison": "workflows.makespan_comparison",
-    "MakespanResult": "workflows.makespan_result",
+    "MakespanResult": "workflows.result",
     "MakespanScore": "scoring.makespan_score",
     "migrate": "workflows.migrate",
     "Migration": "workflows.migrate",
@@ -124,7 +124,7 @@ _HOME = {
     "Throughput": "problem.objective",
     "ThroughputScore": "scoring.score",
     "to_networkx": "problem.networkx_interop",
-    "TotalCost": "problem.total_cost",
+    "TotalCost": "scoring.total_cost",
     "traversal_order": "scoring.orders",
     "TupleScore": "scoring.tuples",
     "Uplink": "problem.cluster",

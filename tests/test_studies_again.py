@@ -19,9 +19,9 @@ from benchmarks.studies_again import (
     is_rounding,
     studies,
 )
+from streamplace.studies.dream.outcome import WEIGHTS
 from streamplace.studies.dream.study import DreamStudy
-from streamplace.studies.dream.systems import WEIGHTS
-from streamplace.studies.folder import PLAN
+from streamplace.studies.run import PLAN
 from streamplace.studies.study import Row, Study, Unit
 from tests.support.cli import Capture
 from tests.support.released_data import SHARED, needs_dream

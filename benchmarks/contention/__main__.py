@@ -26,15 +26,14 @@ from benchmarks.contention.placing import placed, prepare, with_labels
 from benchmarks.contention.tables import OURS, TABLE, page
 from benchmarks.contention.trial import run
 from benchmarks.result_lines import Results
+from benchmarks.testbed.commands import exit_code
 from benchmarks.testbed.emulator import swept
-from streamplace.errors import StreamplaceError
 from streamplace.files.atomic import write_text
 
 MANAGERS = ("tm0", "tm1", "tm2")
 SHARE = 0.5  # of a core for each
 REPEATS = 5
 CALIBRATE_S = 10.0
-INTERRUPTED = 130
 CONFIGS = {
     "default": "",
     "tasks": "taskmanager.load-balance.mode: tasks\n",
@@ -51,22 +50,17 @@ def main() -> int:
     )
     parser.add_argument("--repeats", type=int, default=REPEATS, help=f"default: {REPEATS}")
     asked = parser.parse_args()
-    try:
-        with swept():
-            campaign(asked.home.resolve(), asked.folder.resolve(), asked.repeats)
-    except StreamplaceError as error:
-        print(f"flink-contention: {error}", file=sys.stderr)
-        return error.exit_code
-    except FlinkError as error:
-        print(f"flink-contention: {error}", file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        return INTERRUPTED
-    return 0
+    home, folder = asked.home.resolve(), asked.folder.resolve()
+    return exit_code(
+        lambda: campaign(home, folder, asked.repeats),
+        name="flink-contention",
+        others=(FlinkError,),
+    )
 
 
-def campaign(home: Path, folder: Path, repeats: int) -> None:
-    """Run all jobs in all three ways, several times in turn."""
+@swept()
+def campaign(home: Path, folder: Path, repeats: int) -> int:
+    """Run all jobs in all three ways, several times in turn; return the exit code 0."""
     settings = {"seed": SEED, "share": SHARE, "commit": running_commit()}
     results, jobs = Results(folder, settings), drawn()
     sources = [HERE / f"{name}.java" for name in ("Work", "ShapedJob")]
@@ -94,6 +88,7 @@ def campaign(home: Path, folder: Path, repeats: int) -> None:
     text = page(list(results.rows()), settings, table(jobs, folder))
     write_text(folder / TABLE, text)
     print(text)
+    return 0
 
 
 def turn(repeat: int) -> list[str]:

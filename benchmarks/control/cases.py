@@ -6,7 +6,7 @@ import numpy as np
 
 from streamplace import Device
 from streamplace.control.simulated.job import SimulatedJob, SimulatedOperator
-from streamplace.control.simulated.packing import counts_for, packed
+from streamplace.control.simulated.planner import counts_for, packed
 from streamplace.control.simulated.run import JobState
 from streamplace.control.simulated.trace import KINDS, STEP_S, Disturbance, Trace, rates
 

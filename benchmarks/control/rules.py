@@ -9,9 +9,8 @@ from streamplace.control.planning import SizePlanner
 from streamplace.control.rules import Rules
 from streamplace.control.simulated.planner import SimplePlanner
 from streamplace.control.simulated.rules.autoscaler import Autoscaler
-from streamplace.control.simulated.rules.base import Controlled, Never, Rule
+from streamplace.control.simulated.rules.base import Controlled, Ds2, Never, Rule
 from streamplace.control.simulated.rules.clairvoyant import Clairvoyant
-from streamplace.control.simulated.rules.ds2 import Ds2
 
 RULES = Rules()
 EVALUATIONS = 100  # of each size

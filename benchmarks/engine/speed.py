@@ -14,7 +14,7 @@ import torch
 from benchmarks.engine import RATE, SEED
 from benchmarks.reference.engine import PlainEngine
 from benchmarks.speed import interleaved, report
-from sim.engine import RunMetrics, Settings, Simulation, refinement
+from sim.engine import RunMetrics, Settings, Simulation, metrics
 from streamplace import Cluster, Problem, Recipe, StreamGraph, place
 from streamplace.policy.registry import make_policy
 from streamplace.problem.objective import Model
@@ -74,7 +74,7 @@ def run_repeatedly(simulation: Simulation, placement: Ints, metrics: bool) -> No
 def run_refined(simulation: Simulation, placement: Ints) -> None:
     """Run `REPEATS` times, each with ever shorter ticks until the throughput no longer changes."""
     for _ in range(REPEATS):
-        refinement.run(simulation, placement)
+        metrics.run(simulation, placement)
 
 
 def run_plain(problem: Problem, placement: Ints, simulation: Simulation) -> None:

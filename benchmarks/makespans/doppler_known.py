@@ -15,12 +15,11 @@ from pathlib import Path
 
 from benchmarks.makespans.problems import SHARED, known
 from streamplace.errors import StreamplaceError
-from streamplace.studies.doppler.plain import BEST_CRITICAL_PATH, CLIMB, ENUMERATIVE, SEARCH
-from streamplace.studies.doppler.registered import DOPPLER, OF_SEARCH
-from streamplace.studies.doppler.results import Results
+from streamplace.studies.doppler.comparisons import Results
+from streamplace.studies.doppler.registered import DOPPLER, FILES, OF_SEARCH, RELEASED, Workload
 from streamplace.studies.doppler.study import DopplerStudy
-from streamplace.studies.doppler.workloads import FILES, RELEASED, Workload
-from streamplace.studies.folder import PLAN, RESULTS, check_plan, read_results
+from streamplace.studies.doppler.systems import BEST_CRITICAL_PATH, CLIMB, ENUMERATIVE, SEARCH
+from streamplace.studies.run import PLAN, RESULTS, check_plan, read_results
 from streamplace.studies.table import Cell, Spread, Table, cell
 
 SYSTEMS = (DOPPLER, OF_SEARCH, CLIMB, ENUMERATIVE, SEARCH)
@@ -62,7 +61,7 @@ def _rows(results: Results) -> Iterator[tuple[str, list[Cell]]]:
 
 
 def _over(results: Results, workload: Workload, system: str, reference: float) -> Cell:
-    last = results.last(workload, system)
+    last = results.final(workload, system)
     reached = [row["best_s"] for row in last if row["best_s"] is not None]
     return cell(Spread.of([seconds * workload.per_second / reference for seconds in reached]))
 

@@ -28,7 +28,7 @@ from benchmarks.makespans.problems import (
     pipedream,
 )
 from streamplace.errors import PlacementError
-from streamplace.placers.base import proves
+from streamplace.placers.base import Prover
 from streamplace.placers.registry import ready_placer
 from streamplace.scoring.makespan_evaluator import MakespanEvaluator
 
@@ -81,7 +81,7 @@ def _row(name: str, references: list[Reference]) -> str:
     for known in references:
         begun = time.process_time()
         try:
-            if proves(placer):
+            if isinstance(placer, Prover):
                 proof = placer.prove(known.problem, np.random.default_rng(0))
                 proven += proof.optimal
                 placement: sp.Placement = proof.placement
@@ -99,7 +99,7 @@ def _row(name: str, references: list[Reference]) -> str:
     if not math.isnan(to_best[0]):
         reached = statistics.mean(ratio <= EXACT for ratio in to_best)
         best = f"{statistics.mean(to_best):8.3f}{max(to_best):8.3f}{reached:6.0%}"
-    share = f"{proven / len(references):.0%}" if proves(placer) else "-"
+    share = f"{proven / len(references):.0%}" if isinstance(placer, Prover) else "-"
     return f"{statistics.mean(ratios):8.3f}{best}{share:>8}{statistics.median(seconds):8.4f}"
 
 

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 
 from benchmarks.makespans.problems import SHARED
-from streamplace.integrations.neural.problems import problem_of_file
+from streamplace.integrations.neural.devices import problem_of_file
 from streamplace.problem.problem import Problem
-from streamplace.studies.hsdag.workloads import NETWORKS, RATIO_SCALES, network_problem
+from streamplace.studies.hsdag.registered import NETWORKS, RATIO_SCALES, network_problem
 
 PIPEDREAM_DEVICES = (3, 6)
 

@@ -13,11 +13,11 @@ from streamplace import Cluster, Operator, Problem, StreamGraph
 from streamplace.errors import CheckpointError
 from streamplace.policy.base import AnyPolicy
 from streamplace.policy.registry import PolicySection, make_policy
-from streamplace.training.checkpoint import load_checkpoint, save_checkpoint
 from streamplace.training.distributed import Workers
 from streamplace.training.elite_buffer import EliteBuffer
 from streamplace.training.learner import Learner
 from streamplace.training.loop import Loop, Position
+from streamplace.training.run_files import load_checkpoint, save_checkpoint
 from streamplace.training.stages import Stage
 
 Shapes = Sequence[tuple[int, int]]  # operators and devices of each problem

@@ -34,13 +34,13 @@ class Networks:
     per_step: bool = False
 
     def log_probabilities(
-        self, plain: Plain, actions: Sequence[tuple[int, int]], from_load: bool = False
+        self, plain: Plain, actions: Sequence[tuple[int, int]]
     ) -> list[tuple[float, float]]:
         """Return the log-probability of the operator and of the device of each step.
 
         It is 0 for a part without a network.
         """
-        state = PlainState(plain, from_load)
+        state = PlainState(plain)
         found = []
         for v, d in actions:
             found.append((self._of_operator(state, v), self._of_device(state, v, d)))

@@ -122,8 +122,8 @@ class Plain:
 class PlainState:
     """A partial placement."""
 
-    def __init__(self, plain: Plain, from_load: bool) -> None:
-        self.plain, self._from_load = plain, from_load
+    def __init__(self, plain: Plain) -> None:
+        self.plain = plain
         self._device: dict[int, int] = {}
         self._start: dict[int, float] = {}
         self._end: dict[int, float] = {}
@@ -158,7 +158,7 @@ class PlainState:
     def place(self, v: int, d: int) -> None:
         """Place an operator on a device."""
         start = sum(self.plain.seconds[u, d] for u in self.on(d))
-        if self.plain.is_pass and not self._from_load:
+        if self.plain.is_pass:
             start = self._earliest(v, d)
         self._device[v], self._start[v] = d, start
         self._end[v] = start + self.plain.seconds[v, d]

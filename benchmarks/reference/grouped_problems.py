@@ -5,9 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.reference.random_problems import feasible_placements, random_problem
+from benchmarks.reference.random_problems import feasible_change, random_problem
 from streamplace import Cluster, Constraints, Device, Network, Problem
-from streamplace.errors import InfeasibleError
 from streamplace.problem.cluster import LinkOverride, Uplink
 from streamplace.problem.objective import Model
 
@@ -17,14 +16,8 @@ STREAM = 25  # separates these random numbers from those of `random_problem`
 
 def grouped_problem(seed: int, model: Model = "bottleneck", max_placements: int = 10**6) -> Problem:
     """Return the `random_problem` of a seed with groups; some placement of it is feasible."""
-    base, rng = random_problem(seed, model, max_placements), np.random.default_rng((seed, STREAM))
-    while True:
-        try:
-            problem = with_groups(base, rng)
-        except InfeasibleError:  # too few groups
-            continue
-        if next(feasible_placements(problem), None) is not None:
-            return problem
+    base = random_problem(seed, model, max_placements)
+    return feasible_change(base, with_groups, (seed, STREAM))
 
 
 def with_groups(problem: Problem, rng: np.random.Generator) -> Problem:

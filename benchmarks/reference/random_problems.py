@@ -1,6 +1,6 @@
 """Random problems of all kinds, reproducible from a seed, and their optimum by brute force."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
@@ -28,6 +28,20 @@ def random_problem(seed: int, model: Model = "bottleneck", max_placements: int =
             continue
         if next(feasible_placements(problem), None) is not None:
             return problem
+
+
+def feasible_change(
+    problem: Problem, change: Callable[[Problem, np.random.Generator], Problem], seed: Sequence[int]
+) -> Problem:
+    """Return a random change of a problem, drawn until some placement is feasible."""
+    rng = np.random.default_rng(seed)
+    while True:
+        try:
+            changed = change(problem, rng)
+        except InfeasibleError:  # too few groups, or too little of something
+            continue
+        if next(feasible_placements(changed), None) is not None:
+            return changed
 
 
 def optimum(problem: Problem) -> float:

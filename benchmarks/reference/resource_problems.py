@@ -5,9 +5,8 @@ from dataclasses import replace
 import numpy as np
 
 from benchmarks.reference.grouped_problems import grouped_problem
-from benchmarks.reference.random_problems import feasible_placements
+from benchmarks.reference.random_problems import feasible_change
 from streamplace import Cluster, Constraints, Device, Problem
-from streamplace.errors import InfeasibleError
 from streamplace.problem.objective import Model
 from streamplace.util.arrays import Bools
 
@@ -18,14 +17,8 @@ def resource_problem(
     seed: int, model: Model = "bottleneck", max_placements: int = 10**6
 ) -> Problem:
     """Return the `grouped_problem` of a seed with resources; some placement of it is feasible."""
-    base, rng = grouped_problem(seed, model, max_placements), np.random.default_rng((seed, STREAM))
-    while True:
-        try:
-            problem = with_resources(base, rng)
-        except InfeasibleError:  # too little of something
-            continue
-        if next(feasible_placements(problem), None) is not None:
-            return problem
+    base = grouped_problem(seed, model, max_placements)
+    return feasible_change(base, with_resources, (seed, STREAM))
 
 
 def with_resources(problem: Problem, rng: np.random.Generator) -> Problem:

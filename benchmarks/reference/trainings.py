@@ -12,8 +12,8 @@ import torch
 
 from streamplace import StreamGraph
 from streamplace.generate import Recipe
-from streamplace.policy.hashed_tensors import unpacked
 from streamplace.policy.registry import policy_kind
+from streamplace.policy.weights import unpacked
 from streamplace.training import TrainConfig
 from streamplace.training.distributed import Workers
 from streamplace.training.run import Run

@@ -9,7 +9,7 @@ import numpy as np
 
 from benchmarks.reference.random_problems import every_placement, random_problem
 from benchmarks.reference.rules import obeying
-from sim.resource_loads import resource_loads
+from sim.closed_form.bottleneck import resource_loads
 from streamplace import Cluster
 from streamplace.problem.jobs import Job, Jobs
 from streamplace.problem.problem import Problem

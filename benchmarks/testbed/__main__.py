@@ -12,26 +12,22 @@ import sys
 from pathlib import Path
 
 from benchmarks.testbed import campaign, single, summary, tables
+from benchmarks.testbed.commands import add_folder, exit_code, parser_of
 from benchmarks.testbed.emulator import swept
-from streamplace.errors import StreamplaceError
-
-FOLDER = Path("testbed")
-INTERRUPTED = 130
 
 
 def main() -> int:
-    """Run one part of the testbed; return the exit code."""
+    """Run the part that the command line names; return the exit code."""
     arguments = parsed()
-    try:
-        if arguments.part == "report":
-            return summary.run(arguments)
-        with swept():
-            return int(PARTS[arguments.part](arguments))
-    except StreamplaceError as error:
-        print(f"testbed: {error}", file=sys.stderr)
-        return error.exit_code
-    except KeyboardInterrupt:
-        return INTERRUPTED
+    return exit_code(lambda: run(arguments))
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run one part of the testbed; return the exit code."""
+    if arguments.part == "report":
+        return summary.run(arguments)
+    with swept():
+        return int(PARTS[arguments.part](arguments))
 
 
 PARTS = {
@@ -44,11 +40,7 @@ PARTS = {
 
 def parsed() -> argparse.Namespace:
     """Return the parsed command line."""
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.testbed",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = parser_of("benchmarks.testbed", __doc__)
     parts = parser.add_subparsers(dest="part", required=True)
     short = parts.add_parser("short", help="the tables T2 and T3, once")
     short.set_defaults(only=tables.SHORT, times=1)
@@ -56,12 +48,10 @@ def parsed() -> argparse.Namespace:
     ranks.add_argument("--only", nargs="+", default=("T2", "T3", "T4"), help="default: all")
     ranks.add_argument("--times", type=int, default=2, help="repetitions; default: 2")
     many = parts.add_parser("campaign", help="random graphs with several placements")
-    many.add_argument("-o", type=Path, default=FOLDER, dest="folder", help="output folder")
     many.add_argument("--graphs", type=int, default=24, help="number of graphs; default: 24")
     shown = parts.add_parser("report", help="the summary of a campaign")
-    shown.add_argument(
-        "-o", type=Path, default=FOLDER, dest="folder", help="folder of the campaign"
-    )
+    for part in (many, shown):
+        add_folder(part)
     one = parts.add_parser("run", help="one graph and placement")
     one.add_argument("graph", type=Path, help="graph file")
     one.add_argument("placement", type=Path, help="placement file")

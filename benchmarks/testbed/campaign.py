@@ -5,7 +5,6 @@ measured again.
 """
 
 import argparse
-import gzip
 import json
 import sys
 import time
@@ -16,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.result_lines import add, read
 from benchmarks.testbed.calibration import calibrate
 from benchmarks.testbed.comparing import compare
 from benchmarks.testbed.emulator import Emulator
@@ -83,8 +83,7 @@ def run(arguments: argparse.Namespace) -> int:
                 continue
             scaled = scale(problem_of(graph), machine)
             for one in measured(emulator, scaled, known):
-                file.write(json.dumps(one) + "\n")
-                file.flush()
+                add(file, one)
                 print(
                     f"{i + 1:3} {one['graph']:20} {one['placer']:16} closed {one['closed']:.3f} "
                     f"engine {one['engine']:.3f} measured {one['measured']:.3f}",
@@ -126,19 +125,6 @@ def calibrated(folder: Path) -> Machine:
     document = json.loads(path.read_text())
     print(f"calibrated: {document['found']}", file=sys.stderr)
     return Machine(**document["machine"])
-
-
-def read(path: Path) -> list[dict[str, Any]]:
-    """Return the results in a file; remove an incomplete last line."""
-    if not path.exists():
-        return []
-    if path.suffix == ".gz":
-        return [json.loads(line) for line in gzip.decompress(path.read_bytes()).splitlines()]
-    text = path.read_text()
-    lines = text[: text.rfind("\n") + 1].splitlines()
-    if len(lines) < len(text.splitlines()):
-        path.write_text("".join(line + "\n" for line in lines))
-    return [json.loads(line) for line in lines]
 
 
 def placement_of(problem: Problem, one: dict[str, Any]) -> Placement:

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from scipy.stats import kendalltau
 
-from benchmarks.testbed.campaign import RESULTS, read
+from benchmarks.result_lines import read
+from benchmarks.testbed.campaign import RESULTS
 from benchmarks.testbed.comparing import TIE, relation
 from benchmarks.testbed.scatter import draw
 from streamplace.util.arrays import Floats

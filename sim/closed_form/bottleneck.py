@@ -7,13 +7,12 @@ operators have a utilisation of their own on devices with more cores than they c
 import numpy as np
 from numpy.typing import NDArray
 
-from sim.closed_form.least_load import least_shares
+from sim.closed_form.bounds import least_shares
 from sim.flow import NONE, Columns, Floats, Flow, Ints, as_rows, checked
 from sim.jit import bare, inner, kernel
-from sim.links import ends_of, seconds_on, slot_of, uplinks_of
+from sim.links import add_load, load_ends
 from sim.messages import charge, copies_of, no_messages
-from sim.threads import largest_own, raise_to_own
-from sim.work import work_on
+from sim.work import largest_own, raise_to_own, work_on
 
 LANES = 4  # placements scored together, which hides the latency of adding to one device
 NOTHING = 1e-100  # smaller utilisations count as 0, because dividing by them may overflow
@@ -78,76 +77,84 @@ def utilisations(flow: Flow, placement: NDArray[np.integer]) -> tuple[Floats, Fl
     """
     if np.ndim(placement) != 1:
         raise ValueError(f"placement must have shape ({flow.operators},)")
-    device, link = np.zeros(flow.devices), np.zeros(len(flow.gap_s))
-    add_utilisations(checked(flow, placement)[0], flow.columns, device, link)
-    return device, link
+    loads = resource_loads(flow, placement)[0][0]
+    return loads[: flow.devices], loads[flow.devices :]
+
+
+def resource_loads(flow: Flow, placements: NDArray[np.integer]) -> tuple[Floats, Floats]:
+    """Return the loads of devices and links under K placements, at the offered rate.
+
+    Parameters
+    ----------
+    placements
+        (K, V) device indices; (V,) counts as K = 1.
+
+    Returns
+    -------
+    loads
+        (K, D + L) utilisations of the devices, then of the links.
+    own
+        (K,) largest utilisation of the cores that a single operator can use; 0 if each can use all.
+
+    Raises
+    ------
+    ValueError
+        If `placements` does not fit the flow or names an unknown device.
+    """
+    rows = checked(flow, as_rows(flow, placements))
+    loads, own = np.zeros((len(rows), flow.devices + len(flow.gap_s))), np.zeros(len(rows))
+    _add_loads(rows, flow.columns, loads, own)
+    return loads, own
 
 
 @kernel
-def add_utilisations(placement: Ints, flow: Columns, device: Floats, link: Floats) -> None:
-    """Add the utilisations of one placement to `device` (D,) and `link` (L,)."""
-    if flow.multicast != NONE:
-        _add_messages(placement, flow, device, link)
-    else:
-        add_streams(placement, flow, device, link)
-
-
-@bare
-def add_streams(placement: Ints, flow: Columns, device: Floats, link: Floats) -> None:
-    """Add the utilisations by operators, and by a message per stream."""
-    taxing = False
-    for d in range(device.shape[0]):
-        taxing |= flow.overhead_s_per_bit[d] > 0.0
-    for v in range(flow.work.shape[0]):
-        device[placement[v]] += work_on(flow, v, placement[v]) / flow.capacity[placement[v]]
-    for e in range(flow.source.shape[0]):
-        a, b = placement[flow.source[e]], placement[flow.target[e]]
-        if a == b:
-            continue
-        tuples = flow.stream_tuples[e]
-        sends, receives = ends_of(flow.nic, device.shape[0], a, b)
-        sending, receiving = tuples * flow.overhead_s[sends], tuples * flow.overhead_s[receives]
-        if taxing:
-            sending += flow.stream_bits[e] * flow.overhead_s_per_bit[a]
-            receiving += flow.stream_bits[e] * flow.overhead_s_per_bit[b]
-        device[a] += sending / flow.cores[a]
-        device[b] += receiving / flow.cores[b]
-        link[slot_of(flow, device.shape[0], sends)] += tuples * seconds_on(flow, sends, e)
-        if flow.nic:
-            link[receives] += tuples * seconds_on(flow, receives, e)
-        if flow.up.shape[0] > 0:
-            for shared in uplinks_of(flow, a, b):
-                if shared >= 0:
-                    link[shared] += tuples * seconds_on(flow, shared, e)
+def _add_loads(placements: Ints, flow: Columns, loads: Floats, own: Floats) -> None:
+    for k in range(placements.shape[0]):
+        add_utilisations(placements[k], flow, loads[k])
+        own[k] = largest_own(placements[k], flow)
 
 
 @inner
-def _add_messages(placement: Ints, flow: Columns, device: Floats, link: Floats) -> None:
-    """Add the utilisations by operators, and by messages that several streams share."""
-    devices, copies = device.shape[0], copies_of(flow)
-    room = no_messages(devices, link.shape[0])
+def add_utilisations(placement: Ints, flow: Columns, load: Floats) -> None:
+    """Add the utilisations of one placement to `load`, of devices and then of links, (D + L,)."""
+    if flow.multicast != NONE:
+        _add_messages(placement, flow, load)
+    else:
+        add_streams(placement, flow, load)
+
+
+@bare
+def add_streams(placement: Ints, flow: Columns, load: Floats) -> None:
+    """Add the utilisations by operators, and by a message per stream."""
     for v in range(flow.work.shape[0]):
-        device[placement[v]] += work_on(flow, v, placement[v]) / flow.capacity[placement[v]]
+        load[placement[v]] += work_on(flow, v, placement[v]) / flow.capacity[placement[v]]
+    for e in range(flow.source.shape[0]):
+        a, b = placement[flow.source[e]], placement[flow.target[e]]
+        if a != b:
+            load_ends(flow, a, b, flow.stream_tuples[e], 1.0, flow.bits[e], add_load, load)
+
+
+@inner
+def _add_messages(placement: Ints, flow: Columns, load: Floats) -> None:
+    """Add the utilisations by operators, and by messages that several streams share."""
+    copies, room = copies_of(flow), no_messages(flow.capacity.shape[0], flow.gap_s.shape[0])
+    for v in range(flow.work.shape[0]):
+        load[placement[v]] += work_on(flow, v, placement[v]) / flow.capacity[placement[v]]
     for v in range(flow.work.shape[0]):
         for k in range(charge(flow, copies, v, placement[v], placement, room)):
-            r = room.resource[k]
-            if r < devices:
-                device[r] += room.amount[k]
-            else:
-                link[r - devices] += room.amount[k]
+            load[room.resource[k]] += room.amount[k]
 
 
 @kernel
 def _worst_general(placements: Ints, flow: Columns, worst: Floats) -> None:
-    device, link = np.empty(flow.capacity.shape[0]), np.empty(flow.gap_s.shape[0])
+    load = np.empty(flow.capacity.shape[0] + flow.gap_s.shape[0])
     for k in range(placements.shape[0]):
-        device[:] = 0.0
-        link[:] = 0.0
+        load[:] = 0.0
         if flow.multicast != NONE:
-            _add_messages(placements[k], flow, device, link)
+            _add_messages(placements[k], flow, load)
         else:
-            add_streams(placements[k], flow, device, link)
-        worst[k] = max(device.max(), link.max())
+            add_streams(placements[k], flow, load)
+        worst[k] = load.max()
         if flow.limits_operators:
             worst[k] = max(worst[k], largest_own(placements[k], flow))
 

@@ -1,11 +1,76 @@
 """Lower bounds on the largest utilisation of any placement."""
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
-from sim.closed_form.least_load import LeastShares, least_of_units, least_shares
 from sim.flow import Floats, Flow, Ints
 from sim.jit import kernel
+from sim.work import cannot_run, class_work, fastest, first_of_classes
+
+ROUNDS = 60  # in which weights of classes of devices are improved
+
+
+class LeastShares(NamedTuple):
+    """Lower bounds on utilisations by CPU work."""
+
+    total: float  # largest utilisation of a device, from the work of all operators together
+    alone: Floats  # (V,) utilisation by each operator alone on the device that suits it best
+    classes: Floats  # (V, C) utilisation of a device of each class, inf if it cannot run; or C = 0
+
+
+def least_shares(flow: Flow) -> LeastShares:
+    """Return lower bounds on utilisations by CPU work; the first is 0 if there is no work."""
+    if not len(flow.timed):
+        total = float(flow.work.sum() / flow.capacity.sum())
+        return LeastShares(total, flow.work / fastest(flow), np.zeros((flow.operators, 0)))
+    first = first_of_classes(flow)
+    usable = np.minimum(flow.operator_cores[:, None], flow.cores[first])
+    shares = class_work(flow) / flow.capacity[first]
+    shares[cannot_run(flow)] = np.inf
+    alone = (shares * (flow.cores[first] / usable)).min(axis=1)
+    return LeastShares(_balanced(shares, flow.class_of), alone, shares)
+
+
+def least_of_units(shares: LeastShares, flow: Flow, unit_of: Ints) -> Floats:
+    """Return the least instructions/s of each unit, as on the device with the most capacity, (U,).
+
+    Parameters
+    ----------
+    unit_of
+        (V,) unit of each operator; the operators of a unit share a device.
+    """
+    if not shares.classes.shape[1]:
+        return np.bincount(unit_of, weights=flow.work).astype(np.float64)
+    columns = [np.bincount(unit_of, weights=column) for column in shares.classes.T]
+    least: Floats = np.min(columns, axis=0) * float(flow.capacity.max())
+    return least
+
+
+def _balanced(shares: Floats, class_of: Ints) -> float:
+    """Return a lower bound on the largest utilisation, from (V, C) utilisations by operators.
+
+    For any weights of devices that sum to 1, the largest utilisation is at least the weighted mean
+    of all, and so at least the sum over operators of their least weighted share. This is the dual
+    of spreading operators in parts; weights rise on classes that the operators prefer.
+    """
+    count = np.bincount(class_of).astype(np.float64)
+    weight = np.ones(len(count))
+    best = 0.0
+    for k in range(ROUNDS):
+        weight /= weight @ count
+        weighted = shares * weight
+        chosen = weighted.argmin(axis=1)
+        least = weighted[np.arange(len(chosen)), chosen]
+        best = max(best, float(least.sum()))
+        if len(count) == 1 or best == 0.0:
+            break
+        own = shares[np.arange(len(chosen)), chosen]
+        load = np.bincount(chosen, weights=own, minlength=len(count)) / count
+        weight = weight * np.exp((load / load.max() - 0.5) / (1.0 + 0.5 * k))
+    return best
+
 
 DEEPEST = 3  # largest k of the counting argument
 

@@ -7,6 +7,13 @@ the sinks) / (tuples/s reaching them if nothing is throttled).
 
 Operators that join their inputs process what the slowest input brings; the rest of the others is
 lost, as is what full links do not carry. Streams that share a message are scaled together.
+
+Damped iteration can oscillate for any damping when three links feed back on each other, and it
+needs a tiny damping factor when a link is crossed thousands of times, even if a solution exists.
+With u = log s, the equations s = min(1, 1 / offered(s)) become u + max(0, log offered(exp u)) = 0.
+The left side is convex in u, since offered is a sum of products of s, so Newton's method converges
+well, but each step is costly. Where operators join their inputs, the flow is a minimum of such
+sums, so that convergence is not certain.
 """
 
 from typing import NamedTuple
@@ -14,14 +21,98 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sim.closed_form.bottleneck import add_streams, add_utilisations
-from sim.closed_form.newton import solve_by_newton
-from sim.crossed import nothing_crossed, number_links, number_streams
+from sim.closed_form.bottleneck import add_streams, add_utilisations, utilisations
+from sim.crossed import STAGES, Crossed, nothing_crossed, number_links, number_streams, passed
 from sim.flow import NONE, Columns, Floats, Flow, Ints, checked
 from sim.jit import bare, bare_entry, kernel
-from sim.joins import taken, taken_at_first
-from sim.links import STAGES, Crossed, passed
-from sim.threads import largest_own
+from sim.work import largest_own, taken, taken_at_first
+
+STEPS = 100
+HALVINGS = 40
+MOST_SLOPES = 20_000_000  # operators x links; a larger matrix takes too much memory and time
+
+
+def solve_by_newton(flow: Flow, placement: Ints, residual: float) -> Floats | None:
+    """Return the tuples/s of each operator, (V,), or None if the method does not converge.
+
+    Parameters
+    ----------
+    placement
+        (V,) int32 device indices.
+    residual
+        Largest |s - min(1, 1 / offered utilisation)| of a solution.
+    """
+    columns = flow.columns
+    crossed = nothing_crossed(columns)
+    links = number_links(placement, columns, crossed)
+    if flow.operators * links > MOST_SLOPES:
+        return None
+    busiest = max(utilisations(flow, placement)[0].max(), largest_own(placement, columns))
+    start = 1.0 / max(1.0, busiest)
+
+    def evaluate(log_scale: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+        scale = np.exp(log_scale)
+        rate, offered, slope = _linearise(columns, start, crossed, scale)
+        left = log_scale + np.log(np.maximum(1.0, offered))
+        passed = 1.0 / np.maximum(1.0, offered)
+        slope *= scale * np.where(offered > 1.0, passed, 0.0)[:, None]
+        return rate, left, scale - passed, slope
+
+    log_scale = np.zeros(links)
+    rate, left, error, slope = evaluate(log_scale)
+    for _ in range(STEPS):
+        if np.abs(error).max() <= residual:
+            return rate
+        try:
+            step = np.linalg.solve(np.eye(links) + slope, -left)
+        except np.linalg.LinAlgError:
+            return None
+        for halved in range(HALVINGS):
+            tried = np.minimum(0.0, log_scale + step * 0.5**halved)
+            found = evaluate(tried)
+            if np.abs(found[1]).max() < np.abs(left).max():
+                break
+        else:
+            return None
+        log_scale, (rate, left, error, slope) = tried, found
+    return None
+
+
+@kernel
+def _linearise(
+    flow: Columns,
+    start: float,
+    crossed: Crossed,
+    scale: Floats,
+) -> tuple[Floats, Floats, Floats]:
+    """Return tuples/s (V,), offered utilisations (N,) and their derivatives by the scales (N, N).
+
+    Link 0 stands for streams within a device; nothing is offered to it.
+    """
+    links = scale.shape[0]
+    rate, rate_slope = np.empty(flow.work.shape[0]), np.zeros((flow.work.shape[0], links))
+    for v in range(rate.shape[0]):
+        rate[v] = taken_at_first(flow, v, start)
+    offered, slope = np.zeros(links), np.zeros((links, links))
+    for e in range(flow.source.shape[0]):
+        a, b = flow.source[e], flow.target[e]
+        tuples = rate[a] * flow.selectivity[e]
+        tuples_slope = rate_slope[a] * flow.selectivity[e]
+        for stage in range(STAGES):
+            link, seconds = passed(crossed, e, stage)
+            if link > 0:
+                offered[link] += tuples * seconds
+                slope[link] += tuples_slope * seconds
+                tuples_slope *= scale[link]
+                tuples_slope[link] += tuples
+                tuples *= scale[link]
+        if not flow.joins:
+            rate_slope[b] += tuples_slope
+        elif tuples < rate[b]:
+            rate_slope[b] = tuples_slope
+        rate[b] = taken(flow, rate[b], tuples)
+    return rate, offered, slope
+
 
 RESIDUAL = 1e-12  # largest |s - min(1, 1 / offered utilisation)| of a solution
 ROUNDS = 100_000
@@ -85,19 +176,18 @@ def _last_resort(flow: Flow, placement: Ints, number: int) -> float:
 @kernel
 def _sink_tuples(placements: Ints, flow: Columns, sinks: Ints, reached: Floats) -> int:
     """Fill in the tuples/s that reach the sinks; return the number solved before a failure."""
-    device, link = np.empty(flow.capacity.shape[0]), np.empty(flow.gap_s.shape[0])
+    load = np.empty(flow.capacity.shape[0] + flow.gap_s.shape[0])
     crossed, equations = nothing_crossed(flow), unsolved(flow)
     for k in range(placements.shape[0]):
         placement = placements[k]
-        device[:] = 0.0
-        link[:] = 0.0
+        load[:] = 0.0
         if flow.multicast != NONE:
-            add_utilisations(placement, flow, device, link)
+            add_utilisations(placement, flow, load)
             links = number_links(placement, flow, crossed)
         else:
-            add_streams(placement, flow, device, link)
+            add_streams(placement, flow, load)
             links = number_streams(placement, flow, crossed)
-        start = 1.0 / max(1.0, device.max())
+        start = 1.0 / max(1.0, load[: flow.capacity.shape[0]].max())
         if flow.limits_operators:
             start = min(start, 1.0 / max(1.0, largest_own(placement, flow)))
         if not solve(flow, start, links, crossed, equations):

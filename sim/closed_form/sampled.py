@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sim.closed_form.bottleneck import add_utilisations
 from sim.flow import Columns, Floats, Flow, Ints, checked
 from sim.jit import kernel
-from sim.threads import largest_own
+from sim.work import largest_own
 
 
 class Draws(NamedTuple):
@@ -106,7 +106,7 @@ def _run_down(source_tuples: Floats, source: Ints, target: Ints, selectivity: Fl
 
 @kernel
 def _worst(placements: Ints, flow: Columns, draws: Draws, worst: Floats) -> None:
-    device, link = np.empty(flow.capacity.shape[0]), np.empty(flow.gap_s.shape[0])
+    load = np.empty(flow.capacity.shape[0] + flow.gap_s.shape[0])
     for s in range(draws.work.shape[0]):
         drawn = Columns(
             flow.source_tuples,
@@ -138,9 +138,9 @@ def _worst(placements: Ints, flow: Columns, draws: Draws, worst: Floats) -> None
             flow.joins,
             flow.first_out,
             flow.out_stream,
+            flow.taxing,
         )
         for k in range(placements.shape[0]):
-            device[:] = 0.0
-            link[:] = 0.0
-            add_utilisations(placements[k], drawn, device, link)
-            worst[k, s] = max(device.max(), link.max(), largest_own(placements[k], drawn))
+            load[:] = 0.0
+            add_utilisations(placements[k], drawn, load)
+            worst[k, s] = max(load.max(), largest_own(placements[k], drawn))

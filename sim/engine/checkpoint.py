@@ -5,11 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from sim.engine.records import copied
+from sim.engine.records import EngineState, Rules, copied
 from sim.engine.snapshots import Order, Snapshot
-from sim.engine.state import EngineState, Rules
+from sim.engine.tables import Places
 from sim.engine.tick_length import Timed
-from sim.engine.topology import Places
 from sim.flow import Flow, Ints
 
 RECORDS = (

@@ -2,12 +2,13 @@
 
 import numpy as np
 
+from sim.crossed import Crossed, nothing_crossed, number_streams
 from sim.engine.links import DOWNLINK, RECEIVER, SENDER, UPLINK
 from sim.engine.records import Records
 from sim.flow import ALL, NONE, Columns, Floats, Ints
 from sim.jit import inner, kernel
-from sim.links import ends_of, seconds_on, slot_of, uplinks_of
-from sim.messages import Copies, busy_share, list_messages, marks, no_messages
+from sim.links import cpu_s, ends_of, link_s, uplinks_of
+from sim.messages import Copies, list_messages, marks, no_messages
 from sim.work import instructions_on
 
 FOREVER = 1e9  # ticks
@@ -19,22 +20,22 @@ def lay_out(
     operators: Records,
     streams: Records,
     links: Records,
-    number: Ints,
     placement: Ints,
     latency_s: Floats,
     nominal: Floats,
     emitted: Floats,
     weighted: bool,
     tick_s: float,
-) -> int:
-    """Fill in the records of a placement; return the number of links crossed plus 1.
+) -> tuple[int, Ints]:
+    """Fill in the records of a placement.
+
+    Returns the number of links crossed plus 1, and the number of each link, (L,), 0 if no stream
+    crosses it.
 
     Parameters
     ----------
     links
         Records for all links that can be crossed, from index 1.
-    number
-        (L,) scratch array.
     latency_s
         (L,) LogP's L of each link.
     nominal
@@ -44,48 +45,26 @@ def lay_out(
     weighted
         Whether shares are proportional to work instead of equal.
     """
-    devices = flow.capacity.shape[0]
-    count = 1
-    number[:] = 0
+    crossed = nothing_crossed(flow)
+    count = number_streams(placement, flow, crossed)
     _set_own_costs(flow, operators, placement)
     for e in range(streams.shape[0]):
         v, w = flow.source[e], flow.target[e]
         a, b = placement[v], placement[w]
-        streams[e].sends = streams[e].receives = streams[e].delay = 0
-        streams[e].ups = streams[e].downs = 0
         streams[e].cost = operators[w].part * operators[w].own_cost
         streams[e].service_s = operators[w].service_s
+        streams[e].sends, streams[e].receives = crossed.sends[e], crossed.receives[e]
+        streams[e].ups = streams[e].downs = streams[e].delay = 0
         streams[e].travel_s = 0.0
         if a == b:
             continue
-        sends, receives = ends_of(flow.nic, devices, a, b)
-        slots = slot_of(flow, devices, sends), slot_of(flow, devices, receives)
-        for link in slots:
-            if number[link] == 0:
-                number[link] = count
-                links[count].stage = RECEIVER if flow.nic and link == receives else SENDER
-                count += 1
-        streams[e].sends, streams[e].receives = number[slots[0]], number[slots[1]]
-        streams[e].send_s = seconds_on(flow, sends, e)
-        streams[e].receive_s = seconds_on(flow, receives, e)
+        sends, receives = ends_of(flow.nic, flow.capacity.shape[0], a, b)
         latency = max(latency_s[sends], latency_s[receives])
         streams[e].delay = int(min(latency / tick_s + 1e-9, FOREVER))
         streams[e].most += nominal[e] * latency  # so that L does not limit throughput
-        sending = flow.overhead_s[sends] + flow.bits[e] * flow.overhead_s_per_bit[a]
-        streams[e].travel_s = sending + streams[e].send_s + latency
-        if flow.nic:
-            streams[e].travel_s += streams[e].receive_s
-        if flow.up.shape[0] > 0:
-            up, down = uplinks_of(flow, a, b)
-            if up >= 0:
-                count = _number(number, links, up, UPLINK, count)
-                streams[e].ups, streams[e].up_s = number[up], seconds_on(flow, up, e)
-                streams[e].travel_s += streams[e].up_s
-            if down >= 0:
-                count = _number(number, links, down, DOWNLINK, count)
-                streams[e].downs, streams[e].down_s = number[down], seconds_on(flow, down, e)
-                streams[e].travel_s += streams[e].down_s
-        receiving = flow.overhead_s[receives] + flow.bits[e] * flow.overhead_s_per_bit[b]
+        sending = cpu_s(flow, sends, a, 1.0, flow.bits[e])
+        receiving = cpu_s(flow, receives, b, 1.0, flow.bits[e])
+        streams[e].travel_s = _pass_links(flow, streams, links, crossed, e, sending, latency)
         streams[e].service_s += receiving
         if flow.multicast == NONE:
             operators[v].send_cost += flow.selectivity[e] * sending / flow.cores[a]
@@ -93,7 +72,39 @@ def lay_out(
     if flow.multicast != NONE:
         _share_messages(flow, operators, streams, placement, latency_s)
     _set_shares(flow, operators, streams, placement, nominal, emitted, weighted)
-    return count
+    return count, crossed.number
+
+
+@inner
+def _pass_links(
+    flow: Columns,
+    streams: Records,
+    links: Records,
+    crossed: Crossed,
+    e: int,
+    sending: float,
+    latency: float,
+) -> float:
+    """Set the links of a stream between devices, and their stages; return its travel in seconds."""
+    streams[e].send_s = streams[e].receive_s = crossed.send_s[e]
+    links[streams[e].sends].stage = SENDER
+    travel: float = sending + streams[e].send_s + latency
+    if flow.nic:
+        streams[e].receive_s = crossed.receive_s[e]
+        links[streams[e].receives].stage = RECEIVER
+        travel += streams[e].receive_s
+    else:
+        streams[e].receives = streams[e].sends
+    if flow.up.shape[0] > 0:
+        if crossed.ups[e] > 0:
+            streams[e].ups, streams[e].up_s = crossed.ups[e], crossed.up_s[e]
+            links[crossed.ups[e]].stage = UPLINK
+            travel += streams[e].up_s
+        if crossed.downs[e] > 0:
+            streams[e].downs, streams[e].down_s = crossed.downs[e], crossed.down_s[e]
+            links[crossed.downs[e]].stage = DOWNLINK
+            travel += streams[e].down_s
+    return travel
 
 
 @inner
@@ -109,16 +120,6 @@ def _set_own_costs(flow: Columns, operators: Records, placement: Ints) -> None:
         usable = flow.operator_cores[v]
         operators[v].own_share = usable / flow.cores[d] if usable < flow.cores[d] else np.inf
         operators[v].service_s = operators[v].own_cost * max(1.0, flow.cores[d] / usable)
-
-
-@inner
-def _number(number: Ints, links: Records, link: int, stage: int, count: int) -> int:
-    """Number a link and set its stage, unless that is done; return the number of the next one."""
-    if number[link] > 0:
-        return count
-    number[link] = count
-    links[count].stage = stage
-    return count + 1
 
 
 @inner
@@ -142,10 +143,10 @@ def _share_messages(
         for i in range(count):
             b, e, tuples, bits = room.to[i], room.first[i], room.tuples[i], room.bits[i]
             sends, receives = ends_of(flow.nic, devices, a, b)
-            each = tuples * flow.overhead_s[sends] + bits * flow.overhead_s_per_bit[a]
+            each = cpu_s(flow, sends, a, tuples, bits)
             sending = max(sending, each) if together else sending + each
-            sent = max(sent, busy_share(flow, sends, tuples, bits))
-            each = tuples * flow.overhead_s[receives] + bits * flow.overhead_s_per_bit[b]
+            sent = max(sent, link_s(flow, sends, tuples, bits))
+            each = cpu_s(flow, receives, b, tuples, bits)
             streams[e].cost += each / flow.selectivity[e] / flow.cores[b]
         operators[v].send_cost += sending / flow.cores[a]
         for k in range(copies.first[v], copies.first[v + 1]):
@@ -157,30 +158,30 @@ def _share_messages(
             tuples, bits = room.tuples[i], room.bits[i]
             sends, receives = ends_of(flow.nic, devices, a, b)
             pays, factor = room.first[i] == e, 1.0 / flow.selectivity[e]
-            busy, size = busy_share(flow, sends, tuples, bits), bits / tuples
-            travel = flow.overhead_s[sends] + size * flow.overhead_s_per_bit[a]
+            busy, size = link_s(flow, sends, tuples, bits), bits / tuples
+            travel = cpu_s(flow, sends, a, 1.0, size)
             travel += busy / tuples + max(latency_s[sends], latency_s[receives])
             if together and (flow.nic or flow.egress):
                 busy = sent if i == 0 else 0.0
             streams[e].send_s = factor * busy if pays else 0.0
             if flow.nic:
-                busy = busy_share(flow, receives, tuples, bits)
+                busy = link_s(flow, receives, tuples, bits)
                 travel += busy / tuples
                 streams[e].receive_s = factor * busy if pays else 0.0
             if flow.up.shape[0] > 0:
                 up, down = uplinks_of(flow, a, b)
                 if up >= 0:
-                    busy = busy_share(flow, up, tuples, bits)
+                    busy = link_s(flow, up, tuples, bits)
                     travel += busy / tuples
                     carries = pays and marks(room, devices, up, together)
                     streams[e].up_s = factor * busy if carries else 0.0
                 if down >= 0:
-                    busy = busy_share(flow, down, tuples, bits)
+                    busy = link_s(flow, down, tuples, bits)
                     travel += busy / tuples
                     carries = pays and marks(room, devices, down, together)
                     streams[e].down_s = factor * busy if carries else 0.0
             streams[e].travel_s = travel
-            receiving = flow.overhead_s[receives] + size * flow.overhead_s_per_bit[b]
+            receiving = cpu_s(flow, receives, b, 1.0, size)
             streams[e].service_s = operators[flow.target[e]].service_s + receiving
 
 

@@ -14,8 +14,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from sim.engine.records import LIST, SET, Records, blank, copied
-from sim.engine.state import EngineState
+from sim.engine.records import LIST, SET, EngineState, Records, blank, copied
 from sim.flow import Floats
 from sim.jit import bare
 

@@ -6,7 +6,7 @@ with uplinks. Links work in stages: the sender's, uplinks, downlinks, and the re
 """
 
 from sim.engine.event_sets import NOTHING, append, new_set, pour, remove_first, split
-from sim.engine.state import EngineState, Rules
+from sim.engine.records import EngineState, Rules
 from sim.jit import bare
 
 MOST_NEW = 3  # new sets per stream and tick: sent, split on the first link, split on the second

@@ -1,9 +1,12 @@
 """The loop over the ticks of a run."""
 
-from sim.engine.event_sets import append, free_sets, new_set
+from collections.abc import Callable
+
+from sim.engine.event_sets import append, free_sets, more_sets, new_set
 from sim.engine.links import CRUMB, MOST_NEW, MOST_NEW_UPLINKS, land, serve_all
 from sim.engine.operators import run_operator, waiting_for
-from sim.engine.state import EngineState, Rules
+from sim.engine.records import EngineState, Rules
+from sim.engine.snapshots import EngineError
 from sim.jit import bare, bare_entry
 
 MOST_PASSES = 8  # passes of the dynamic scheduler per tick; remaining work waits for the next tick
@@ -213,3 +216,38 @@ def _record(state: EngineState, rules: Rules, tick: int) -> None:
             state.latency[tick, c] = done - state.arrivals[c].births / arrived
             state.arrivals[c].tuples = 0.0
             state.arrivals[c].births = 0.0
+
+
+MOST_BYTES = 4 << 30  # limit on the memory of sets
+AT_ONCE = 50_000_000  # (operators + streams) x ticks per kernel call, so that Ctrl-C is answered
+
+
+def advance(
+    state: EngineState,
+    rules: Rules,
+    begin: int,
+    end: int,
+    work: Callable[[EngineState, Rules, int, int], int] = run_ticks,
+) -> EngineState:
+    """Run ticks from `begin` up to `end`; return the state, with more sets if needed.
+
+    Parameters
+    ----------
+    work
+        What runs ticks: `run_ticks`, or `wait_ticks` while the job is down.
+
+    Raises
+    ------
+    EngineError
+        If more sets are needed than memory is allowed for.
+    """
+    most = max(1, AT_ONCE // (len(state.operators) + len(state.streams)))
+    while begin < end:
+        stop = min(end, begin + most)
+        begin = work(state, rules, begin, stop)
+        if begin < stop:
+            if 2 * (state.sets.nbytes + state.totals.nbytes) > MOST_BYTES:
+                raise EngineError(f"more than {len(state.sets):,} event sets wait at tick {begin}")
+            sets, totals = more_sets(state.sets, state.totals, state.lists)
+            state = state._replace(sets=sets, totals=totals)
+    return state

@@ -1,16 +1,45 @@
 """Metrics of a run: rates, latencies, utilisations, and whether it has settled."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sim.engine.series import Series
 from sim.engine.simulation import Simulation
 from sim.engine.snapshots import RunTrace
 from sim.flow import Floats
 from sim.work import instructions_of
+
+
+@dataclass(frozen=True, eq=False)
+class Series:
+    """Time series with T moments: mean rates (tuples/s) and shares of time from one to the next.
+
+    `waiting`, `in_flight`, `backlog` and `gathered` (by windows) are tuples at each moment.
+    """
+
+    at_s: Floats  # (T,)
+    offered: Floats  # (T, sources)
+    dropped: Floats  # (T, sources)
+    backlog: Floats  # (T, sources)
+    processed: Floats  # (T, V)
+    gathered: Floats  # (T, V)
+    busy: Floats  # (T, V)
+    blocked: Floats  # (T, V)
+    sent: Floats  # (T, E)
+    waiting: Floats  # (T, E)
+    in_flight: Floats  # (T, E)
+    device_utilisation: Floats  # (T, D)
+    device_stalled: Floats  # (T, D)
+    link_utilisation: Floats  # (T, links crossed + 1)
+    link_full: Floats  # (T, links crossed + 1)
+    link_stalled: Floats  # (T, links crossed + 1)
+    mean_latency_s: Floats  # (T, sinks) NaN if nothing arrived
+    path_mean_throughput: (
+        Floats  # (T, sinks) source tuples/s per path; 0 if sources are not tracked
+    )
+
 
 MAX_DIGITS = 4
 STEADY = 0.01  # tolerance for steady and settled runs, as a share of the expected tuples
@@ -26,7 +55,7 @@ class RunMetrics:
     Parameters
     ----------
     stands
-        False if half the tick may still change the throughput; see `sim.engine.refinement`.
+        False if half the tick may still change the throughput; see `sim.engine.metrics`.
     coarser
         The same run with twice the tick, if the tick was chosen by its comparison.
     """
@@ -292,3 +321,37 @@ class RunMetrics:
         columns = (getattr(snapshot, part) for snapshot in (self.trace.begin, self.trace.end))
         first, last = columns if name is None else (column[name] for column in columns)
         return np.asarray(last - first)
+
+
+STANDS = 0.002  # largest change of relative throughput by a halving
+ENOUGH = 2  # halvings in a row that change nothing
+MAX_STEPS = 100_000_000  # (operators + streams) x ticks of the last run: about ten seconds
+
+
+def run(
+    simulation: Simulation, placement: NDArray[np.integer], every_s: float | None = None
+) -> RunMetrics:
+    """Simulate one placement, with the tick of the settings or with shorter and shorter ones.
+
+    With `Settings.tick_s` None, the run is repeated with half the tick until neither of the last
+    two halvings has changed the relative throughput by more than 0.002: one alone may change
+    nothing while the size of a queue, and not the tick, limits a stream. The result is the last
+    run. It has not settled if the limit of work was reached before.
+
+    Parameters and errors are those of `Simulation.run`.
+    """
+    last = RunMetrics(simulation, simulation.run(placement, every_s))
+    if simulation.settings.tick_s is not None:
+        return last
+    size = simulation.flow.operators + len(simulation.flow.source)
+    halvings = 0  # that changed nothing, in a row
+    while True:
+        tick_s = 0.5 * last.trace.tick_s
+        if size * simulation.settings.duration_s / tick_s > MAX_STEPS:
+            return replace(last, stands=False)
+        finer = RunMetrics(simulation, simulation.run(placement, every_s, tick_s))
+        change = abs(finer.relative_throughput - last.relative_throughput)
+        halvings = halvings + 1 if change <= STANDS else 0
+        if halvings == ENOUGH:
+            return replace(finer, coarser=last)
+        last = finer

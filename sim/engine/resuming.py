@@ -5,9 +5,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from sim.engine.advancing import advance
 from sim.engine.checkpoint import Checkpoint, same_job
-from sim.engine.loop import wait_ticks
+from sim.engine.loop import advance, wait_ticks
 from sim.engine.restart import carry_over
 from sim.engine.simulation import Simulation
 from sim.engine.snapshots import RunTrace, Snapshot, check

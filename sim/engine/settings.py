@@ -5,7 +5,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from sim.tuples.arrivals import Process
+from sim.tuples.state import Process
 
 Scheduler = Literal["default", "dynamic"]
 Allocation = Literal["uniform", "weighted"]
@@ -28,7 +28,7 @@ class Settings:
     tick_s
         Seconds per tick. The engine uses shorter ticks if twice the tuples of a tick would not fit
         into a bounded queue, or if a window is shorter. None: `Simulation.run` begins with 0.1 s
-        and halves the tick until the throughput no longer changes; see `sim.engine.refinement`.
+        and halves the tick until the throughput no longer changes; see `sim.engine.metrics`.
     scheduler
         ``default``: an operator has its fixed share of its device in every tick, used or not.
         ``dynamic``: operators that have work share what others leave unused.

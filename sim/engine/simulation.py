@@ -7,17 +7,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sim.engine import records
-from sim.engine.advancing import advance
 from sim.engine.deployment import lay_out
 from sim.engine.event_sets import make_sets
-from sim.engine.records import blank, copied
+from sim.engine.loop import advance
+from sim.engine.records import EngineState, Rules, blank, copied
 from sim.engine.scene import Scene, gains, with_windows
 from sim.engine.settings import Settings
 from sim.engine.snapshots import RunTrace, SceneError, Snapshot, check
-from sim.engine.state import EngineState, Rules
-from sim.engine.tables import Tables
+from sim.engine.tables import Places, Tables, wire
 from sim.engine.tick_length import Timed, lay_out_ticks, longest_tick
-from sim.engine.topology import Places, wire
 from sim.flow import Floats, Flow, Ints, checked
 
 ROOM = 8  # initial number of sets per stream
@@ -126,7 +124,7 @@ class Simulation:
         every_s: float | None = None,
         tick_s: float | None = None,
     ) -> RunTrace:
-        """Simulate one placement with one tick; see `sim.engine.refinement.run` for several.
+        """Simulate one placement with one tick; see `sim.engine.metrics.run` for several.
 
         Parameters
         ----------
@@ -230,13 +228,11 @@ class Simulation:
         streams["most"] = tables.queues(self.expected, self.settings.queue, timing.tick_s)
         most = 4 if flow.uplinks else 2
         links = blank(records.LINK, min(len(flow.gap_s), most * len(streams)) + 1)
-        number = np.zeros(len(flow.gap_s), np.int32)
-        count = lay_out(
+        count, number = lay_out(
             flow.columns,
             operators,
             streams,
             links,
-            number,
             device,
             self.latency_s,
             self.expected,

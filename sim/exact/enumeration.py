@@ -13,9 +13,9 @@ import numpy as np
 from sim.exact.partial import Partial, may_go, partial, put, take_back
 from sim.flow import Columns, Floats, Ints
 from sim.jit import bare, kernel
-from sim.joins import taken, taken_at_first
-from sim.links import ends_of, seconds_on, uplinks_of
+from sim.links import ends_of, link_s, uplinks_of
 from sim.search.instance import Instance, own_load
+from sim.work import taken, taken_at_first
 
 
 class Walk(NamedTuple):
@@ -122,11 +122,12 @@ def _most_at_sinks(
         a, b = now.on[unit_of[flow.source[e]]], now.on[unit_of[flow.target[e]]]
         if a >= 0 and b >= 0 and a != b:
             sends, receives = ends_of(flow.nic, devices, a, b)
-            slower = max(seconds_on(flow, sends, e), seconds_on(flow, receives, e))
+            bits = flow.bits[e]
+            slower = max(link_s(flow, sends, 1.0, bits), link_s(flow, receives, 1.0, bits))
             if flow.up.shape[0] > 0:
                 for link in uplinks_of(flow, a, b):
                     if link >= 0:
-                        slower = max(slower, seconds_on(flow, link, e))
+                        slower = max(slower, link_s(flow, link, 1.0, bits))
             if slower * tuples > 1.0:
                 tuples = 1.0 / slower
         at.rate[flow.target[e]] = taken(flow, at.rate[flow.target[e]], tuples)

@@ -9,7 +9,7 @@ import numpy as np
 
 from sim.flow import NONE, Floats, Ints
 from sim.jit import bare
-from sim.links import ends_of, slot_of, uplinks_of
+from sim.links import add_load, cpu_s, ends_of, link_s, load_ends, slot_of, uplinks_of
 from sim.messages import Messages, charge, no_messages
 from sim.search.instance import Instance, clash, has_room, own_load, unit_load
 
@@ -85,25 +85,19 @@ def highest(instance: Instance, now: Partial, depth: int, u: int, d: int) -> flo
         leaves, enters = ends_of(instance.nic, devices, d, b)
         comes, arrives = ends_of(instance.nic, devices, b, d)
         remote = now.load[depth, b]
-        bits = out_bits + back_bits
-        remote += (
-            out * instance.overhead_s[enters]
-            + back * instance.overhead_s[comes]
-            + bits * instance.overhead_s_per_bit[b]
-        ) / instance.cores[b]
-        own += (
-            out * instance.overhead_s[leaves]
-            + back * instance.overhead_s[arrives]
-            + bits * instance.overhead_s_per_bit[d]
-        ) / instance.cores[d]
+        if instance.taxing:
+            far_s = cpu_s(instance, enters, b, out, out_bits)
+            near_s = cpu_s(instance, leaves, d, out, out_bits)
+            remote += (far_s + cpu_s(instance, comes, b, back, back_bits)) / instance.cores[b]
+            own += (near_s + cpu_s(instance, arrives, d, back, back_bits)) / instance.cores[d]
         fro = now.load[depth, devices + slot_of(instance, devices, comes)]
-        fro += _seconds(instance, comes, back, back_bits)
+        fro += link_s(instance, comes, back, back_bits)
         top = max(top, remote, fro)
         if not instance.egress:
-            to = now.load[depth, devices + enters] + _seconds(instance, enters, out, out_bits)
+            to = now.load[depth, devices + enters] + link_s(instance, enters, out, out_bits)
             top = max(top, to)
-        sent += _seconds(instance, leaves, out, out_bits)
-        received += _seconds(instance, arrives, back, back_bits)
+        sent += link_s(instance, leaves, out, out_bits)
+        received += link_s(instance, arrives, back, back_bits)
     if instance.nic or instance.egress:
         top = max(top, sent + now.load[depth, devices + d])
     if instance.nic:
@@ -153,12 +147,12 @@ def _highest_shared(instance: Instance, now: Partial, depth: int, u: int, d: int
             continue
         for link in uplinks_of(instance, d, b):
             if link >= 0:
-                passing[link - first] += _seconds(
+                passing[link - first] += link_s(
                     instance, link, now.shared[depth, u, b, 0], now.shared[depth, u, b, 1]
                 )
         for link in uplinks_of(instance, b, d):
             if link >= 0:
-                passing[link - first] += _seconds(
+                passing[link - first] += link_s(
                     instance, link, now.shared[depth, u, b, 2], now.shared[depth, u, b, 3]
                 )
     top = 0.0
@@ -233,25 +227,5 @@ def _cross(
     instance: Instance, now: Partial, row: int, a: int, b: int, tuples: float, bits: float
 ) -> None:
     """Add the load of streams from device a to device b."""
-    if tuples == 0.0:
-        return
-    devices = instance.capacity.shape[0]
-    sends, receives = ends_of(instance.nic, devices, a, b)
-    sending = tuples * instance.overhead_s[sends] + bits * instance.overhead_s_per_bit[a]
-    receiving = tuples * instance.overhead_s[receives] + bits * instance.overhead_s_per_bit[b]
-    now.load[row, a] += sending / instance.cores[a]
-    now.load[row, b] += receiving / instance.cores[b]
-    slot = devices + slot_of(instance, devices, sends)
-    now.load[row, slot] += _seconds(instance, sends, tuples, bits)
-    if instance.nic:
-        now.load[row, devices + receives] += _seconds(instance, receives, tuples, bits)
-    if now.passing.shape[0] > 0:
-        for link in uplinks_of(instance, a, b):
-            if link >= 0:
-                now.load[row, devices + link] += _seconds(instance, link, tuples, bits)
-
-
-@bare
-def _seconds(instance: Instance, link: int, tuples: float, bits: float) -> float:
-    seconds: float = tuples * instance.gap_s[link] + bits * instance.seconds_per_bit[link]
-    return seconds
+    if tuples > 0.0:
+        load_ends(instance, a, b, 1.0, tuples, bits, add_load, now.load[row])

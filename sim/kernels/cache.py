@@ -17,13 +17,14 @@ from numba.core.runtime.nrt import rtsys
 from numba.misc.appdirs import user_cache_dir
 
 from sim import work_clock
-from sim.kernels import before_compiling, bundle
+from sim.kernels import before_compiling, bundle, inlined
 from sim.kernels.content import content_of, fields_of
 from sim.kernels.signatures import write_signatures
 
 RECORDED = "STREAMPLACE_RECORD_KERNELS"
 """The variable that names a folder to which signatures are written when Python uses them first."""
 
+_COMPILER = hashlib.sha256(Path(inlined.__file__).read_bytes()).hexdigest()
 _DAMAGED = (AttributeError, EOFError, ImportError, IndexError, OSError, pickle.UnpicklingError)
 
 
@@ -93,7 +94,7 @@ def cached(kernel: Any) -> Any:
 
 def key_of(kernel: Any, signature: Any) -> str:
     """Return the key of a kernel compiled for some types of arguments."""
-    text = f"{content_of(kernel)} {signature} {fields_of(signature)}"
+    text = f"{_COMPILER} {content_of(kernel)} {signature} {fields_of(signature)}"
     return hashlib.sha256(text.encode()).hexdigest()[:40]
 
 

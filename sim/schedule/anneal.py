@@ -1,22 +1,252 @@
 """Simulated annealing of the makespan (Kirkpatrick et al. 1983).
 
 The longest makespan that would be accepted is drawn before a change is evaluated, so that a pass
-can be stopped as soon as it exceeds it.
+can be stopped as soon as it exceeds it. Changes move single units, swap two, or move connected
+blocks of units.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
-from sim.flow import Ints
+from sim.flow import Floats, Ints
 from sim.jit import bare, kernel
 from sim.schedule.engine import run_pass
 from sim.schedule.fifo import FifoMemory, fifo_makespan
-from sim.schedule.rules import Rules
+from sim.schedule.rules import NOWHERE, Placed, Rules, may_run
 from sim.schedule.state import Noise, Order, Run
 from sim.schedule.task_graph import Columns
-from sim.schedule.walk import Shape, Shares, Walk, note_critical, propose, undo
-from sim.search.rng import Word, uniform
+from sim.search.rng import Word, below, uniform
+
+MAX_BLOCK = 32  # units in a block
+
+
+class Shape(NamedTuple):
+    """The parts of a problem that changes need."""
+
+    first_member: Ints  # (U + 1,) index of each unit's first operator
+    member: Ints  # (V,) operators by unit
+    first_neighbour: Ints  # (U + 1,) index of each unit's first neighbour
+    neighbour: Ints  # (N,) units that exchange messages with the unit
+
+
+class Shares(NamedTuple):
+    """How often which change is tried; the rest are moves of one unit."""
+
+    swaps: float
+    blocks: float
+    joins: float  # share of moves whose target is the device of a neighbour
+    critical: float  # share of changes of a unit on the critical path
+
+
+class Leaving(NamedTuple):
+    """The limit on operators that leave their current devices; empty arrays if there is none."""
+
+    home: Ints  # (V,) current device of each operator, or -1
+    cost: Floats  # (V,) cost of leaving it
+    most: float  # largest sum of these costs
+
+
+NO_LIMIT = Leaving(np.zeros(0, np.int32), np.zeros(0), np.inf)
+
+
+class Walk(NamedTuple):
+    """A placement, and the change of it that is being tried."""
+
+    devices: Ints  # (V,) device of each operator
+    placed: Placed
+    moved: Ints  # (U,) the units that the change moves
+    origin: Ints  # (U,) the device of each before
+    taken: Ints  # (1,) number of units that the change moves
+    in_block: Ints  # (U,) number of the block that last took each unit
+    blocks: Ints  # (1,) number of blocks so far
+    critical: Ints  # (V,) operators of the critical path
+    length: Ints  # (1,) their number
+    leaving: Leaving
+    spent: Floats  # (1,) sum of the costs of operators that have left
+
+
+def shape_of(rules: Rules, source: Ints, target: Ints) -> Shape:
+    """Return what changes need: the members and the neighbours of units."""
+    units, unit_of = len(rules.row_of), rules.unit_of
+    ends = np.unique(np.stack([unit_of[source], unit_of[target]], axis=1), axis=0)
+    ends = ends[ends[:, 0] != ends[:, 1]]
+    ends = np.unique(np.concatenate([ends, ends[:, ::-1]]), axis=0)
+    numbers = np.arange(units + 1)
+    member = np.argsort(unit_of, kind="stable").astype(np.int32)
+    return Shape(
+        first_member=np.searchsorted(unit_of[member], numbers).astype(np.int32),
+        member=member,
+        first_neighbour=np.searchsorted(ends[:, 0], numbers).astype(np.int32),
+        neighbour=ends[:, 1].astype(np.int32),
+    )
+
+
+def walk_from(rules: Rules, devices: Ints, leaving: Leaving = NO_LIMIT) -> Walk:
+    """Return a walk that starts from a feasible placement, (V,), within the limit, if any."""
+    units = len(rules.row_of)
+    on = np.zeros(units, np.int32)
+    on[rules.unit_of] = devices
+    left = rules.room.copy()
+    np.subtract.at(left, on, rules.needs)
+    ints, has_left = np.int32, np.zeros(0, np.bool_)
+    if len(leaving.home):
+        has_left = (leaving.home >= 0) & (leaving.home != devices)
+    return Walk(
+        devices=devices.astype(ints),
+        placed=Placed(on, left),
+        moved=np.zeros(units, ints),
+        origin=np.zeros(units, ints),
+        taken=np.zeros(1, ints),
+        in_block=np.zeros(units, ints),
+        blocks=np.zeros(1, ints),
+        critical=np.zeros(len(devices), ints),
+        length=np.zeros(1, ints),
+        leaving=leaving,
+        spent=np.array([leaving.cost[has_left].sum()]),
+    )
+
+
+@bare
+def propose(rules: Rules, shape: Shape, shares: Shares, walk: Walk, state: Word) -> bool:
+    """Make a random change; return False, with nothing changed, if it is not feasible."""
+    units, devices = walk.placed.device.shape[0], rules.room.shape[0]
+    if walk.length[0] > 0 and uniform(state) < shares.critical:
+        u = rules.unit_of[walk.critical[below(state, walk.length[0])]]
+    else:
+        u = np.int32(below(state, units))
+    a = walk.placed.device[u]
+    walk.taken[0] = 0
+    kind = uniform(state)
+    if kind < shares.swaps:
+        return _swap(rules, shape, walk, u, below(state, units))
+    b = below(state, devices)
+    if uniform(state) < shares.joins:
+        degree = shape.first_neighbour[u + 1] - shape.first_neighbour[u]
+        if degree > 0:
+            i = shape.first_neighbour[u] + below(state, degree)
+            b = int(walk.placed.device[shape.neighbour[i]])
+    if a == b:
+        return False
+    if kind < shares.swaps + shares.blocks:
+        _grow(rules, shape, walk, u, 2 + below(state, MAX_BLOCK - 1))
+    else:
+        _take(rules, walk, u)
+    for i in range(walk.taken[0]):
+        if not may_run(rules, walk.placed, walk.moved[i], b):
+            undo(rules, shape, walk)
+            return False
+        _place(rules, shape, walk, walk.moved[i], b)
+    return _is_affordable(rules, shape, walk)
+
+
+@bare
+def _swap(rules: Rules, shape: Shape, walk: Walk, u: int, other: int) -> bool:
+    """Swap two units; return False, with nothing changed, if it is not feasible."""
+    a, b = walk.placed.device[u], walk.placed.device[other]
+    if a == b:
+        return False
+    _take(rules, walk, u)
+    _take(rules, walk, other)
+    if may_run(rules, walk.placed, u, b):
+        _place(rules, shape, walk, u, b)
+        if may_run(rules, walk.placed, other, a):
+            _place(rules, shape, walk, other, a)
+            return _is_affordable(rules, shape, walk)
+    undo(rules, shape, walk)
+    return False
+
+
+@bare
+def _is_affordable(rules: Rules, shape: Shape, walk: Walk) -> bool:
+    """Return whether the operators that have left stay within the limit; if not, undo."""
+    if walk.spent[0] > walk.leaving.most:
+        undo(rules, shape, walk)
+        return False
+    return True
+
+
+@bare
+def undo(rules: Rules, shape: Shape, walk: Walk) -> None:
+    """Take the change back."""
+    for i in range(walk.taken[0]):
+        u = walk.moved[i]
+        d = walk.placed.device[u]
+        if d != NOWHERE:
+            for r in range(rules.needs.shape[1]):
+                walk.placed.left[d, r] += rules.needs[u, r]
+    for i in range(walk.taken[0]):
+        _place(rules, shape, walk, walk.moved[i], walk.origin[i])
+
+
+@bare
+def _grow(rules: Rules, shape: Shape, walk: Walk, u: int, size: int) -> None:
+    """Take a connected block of units from one device, breadth first."""
+    walk.blocks[0] += 1
+    number = walk.blocks[0]
+    a = walk.placed.device[u]
+    walk.in_block[u] = number
+    _take(rules, walk, u)
+    i = 0
+    while i < walk.taken[0] and walk.taken[0] < size:
+        w = walk.moved[i]
+        for j in range(shape.first_neighbour[w], shape.first_neighbour[w + 1]):
+            other = shape.neighbour[j]
+            if walk.placed.device[other] == a and walk.in_block[other] != number:
+                walk.in_block[other] = number
+                _take(rules, walk, other)
+                if walk.taken[0] == size:
+                    return
+        i += 1
+
+
+@bare
+def _take(rules: Rules, walk: Walk, u: int) -> None:
+    d = walk.placed.device[u]
+    walk.moved[walk.taken[0]] = u
+    walk.origin[walk.taken[0]] = d
+    walk.taken[0] += 1
+    walk.placed.device[u] = NOWHERE
+    for r in range(rules.needs.shape[1]):
+        walk.placed.left[d, r] += rules.needs[u, r]
+
+
+@bare
+def _place(rules: Rules, shape: Shape, walk: Walk, u: int, d: int) -> None:
+    walk.placed.device[u] = d
+    for r in range(rules.needs.shape[1]):
+        walk.placed.left[d, r] -= rules.needs[u, r]
+    is_limited = walk.leaving.home.shape[0] > 0
+    for i in range(shape.first_member[u], shape.first_member[u + 1]):
+        v = shape.member[i]
+        if is_limited:
+            _charge(walk, v, d)
+        walk.devices[v] = d
+
+
+@bare
+def _charge(walk: Walk, v: int, d: int) -> None:
+    """Adjust what has been spent to the next device of an operator."""
+    home = walk.leaving.home[v]
+    if home == NOWHERE:
+        return
+    if walk.devices[v] != home:
+        walk.spent[0] -= walk.leaving.cost[v]
+    if d != home:
+        walk.spent[0] += walk.leaving.cost[v]
+
+
+@bare
+def note_critical(walk: Walk, cause: Ints, last: int) -> None:
+    """Keep the operators of the critical path, which ends with the operator `last`."""
+    count = 0
+    v = last
+    while v >= 0:
+        walk.critical[count] = v
+        count += 1
+        v = cause[v]
+    walk.length[0] = count
+
 
 FUTILE = 20  # changes per evaluation, feasible or not, after which to give up
 

@@ -11,11 +11,10 @@ import numpy as np
 
 from sim.flow import Floats, Ints
 from sim.jit import bare, kernel
-from sim.schedule.bounds import times_on
+from sim.schedule.bounds import prices_of, times_on
 from sim.schedule.ranks import waits
 from sim.schedule.rules import NOWHERE, Placed, Rules, next_device, nothing_placed, put
 from sim.schedule.task_graph import Columns, TaskGraph, message_seconds, seconds_on
-from sim.schedule.work_bound import prices_of
 
 CLOSE = 1e-12  # relative difference from the limit that counts as reaching it
 

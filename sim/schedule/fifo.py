@@ -13,9 +13,16 @@ import numpy as np
 
 from sim.flow import Floats, Ints
 from sim.jit import bare, inner, kernel
-from sim.schedule.channels import free_channels
-from sim.schedule.cores import first_cores, free_from, keep_cores
-from sim.schedule.queues import Events, no_events, pop, push
+from sim.schedule.queues import (
+    Events,
+    first_cores,
+    free_channels,
+    free_from,
+    keep_cores,
+    no_events,
+    pop,
+    push,
+)
 from sim.schedule.task_graph import (
     ALL,
     FREE,
@@ -23,6 +30,7 @@ from sim.schedule.task_graph import (
     NONE,
     PAIR,
     Columns,
+    arrival_over,
     link_between,
     seconds_on,
 )
@@ -154,8 +162,7 @@ def fifo_makespan(  # noqa: PLR0912, PLR0915 - a call per operator would cost a 
             arrival = end
             if a != b and not tasks.silent[k]:
                 if direct:
-                    link = link_between(tasks, a, b)
-                    arrival = end + tasks.bits[k] / tasks.rate[link] + tasks.latency_s[link]
+                    arrival = arrival_over(tasks, end, tasks.bits[k], link_between(tasks, a, b))
                 elif shared:
                     arrival = memory.arrival[b]
                 else:
@@ -231,9 +238,8 @@ def _sent(tasks: Columns, memory: FifoMemory, k: int, a: int, b: int, now: float
     link = link_between(tasks, a, b)
     channel = a * memory.free.shape[0] + b if tasks.network == PAIR else a
     begin = max(now, memory.channel[channel])
-    seconds = tasks.bits[k] / tasks.rate[link]
-    memory.channel[channel] = begin + seconds + tasks.gap_s[link]
-    return float(begin + seconds + tasks.latency_s[link])
+    memory.channel[channel] = begin + tasks.bits[k] / tasks.rate[link] + tasks.gap_s[link]
+    return arrival_over(tasks, begin, tasks.bits[k], link)
 
 
 @bare

@@ -13,12 +13,20 @@ import numpy as np
 from sim.flow import Floats, Ints
 from sim.jit import bare, bare_entry, kernel
 from sim.schedule.bounds import times_on
-from sim.schedule.fifo_cuts import Cuts, cuts_of, may_be_shorter
-from sim.schedule.fifo_state import DONE, OPEN, QUEUED, PartialPass, partial_pass
+from sim.schedule.fifo_cuts import (
+    DONE,
+    OPEN,
+    QUEUED,
+    Cuts,
+    PartialPass,
+    cuts_of,
+    may_be_shorter,
+    partial_pass,
+)
 from sim.schedule.ranks import waits
 from sim.schedule.rules import NOWHERE, Placed, Rules, next_device, nothing_placed, put
 from sim.schedule.state import FIFO, Order
-from sim.schedule.task_graph import FREE, NONE, Columns, TaskGraph, link_between
+from sim.schedule.task_graph import FREE, NONE, Columns, TaskGraph, arrival_over, link_between
 
 COMPLETE, TOO_LONG = -1, -2
 
@@ -203,8 +211,7 @@ def _queue(tasks: Columns, now: PartialPass, v: int, d: int) -> None:
         a = now.device[tasks.source[e]]
         arrival = now.end[tasks.source[e]]
         if a != d and not tasks.silent[e]:
-            link = link_between(tasks, a, d)  # in the order of `fifo`, so that ties are the same
-            arrival = arrival + tasks.bits[e] / tasks.rate[link] + tasks.latency_s[link]
+            arrival = arrival_over(tasks, arrival, tasks.bits[e], link_between(tasks, a, d))
         ready = max(ready, arrival)
     now.ready[v], now.device[v], now.status[v] = ready, d, QUEUED
     now.queued[now.counts[QUEUED]] = v

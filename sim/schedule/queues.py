@@ -1,7 +1,12 @@
-"""Queues of items: a binary heap of events by time, and a pairing heap per device.
+"""What operators and messages wait for in a pass: queues, cores and channels.
+
+Events by time are in a binary heap, and the items of each device in a pairing heap.
 
 The pairing heaps (Fredman et al. 1986) link items to each other, so all queues together need memory
 for every item once, however long one of them becomes.
+
+The moments of each device's cores are kept sorted, so the moment from which several cores are free
+is read in one step.
 """
 
 from typing import NamedTuple
@@ -11,6 +16,7 @@ from numpy.typing import NDArray
 
 from sim.flow import Floats, Ints
 from sim.jit import bare
+from sim.schedule.task_graph import PAIR, Columns
 
 NOTHING = -1
 
@@ -69,3 +75,43 @@ def pop(events: Events) -> int:
         i = child
     events.when[i], events.what[i] = when, what
     return int(first)
+
+
+@bare
+def free_channels(tasks: Columns, devices: Ints, free_from: Floats) -> None:
+    """Set the moment from which a channel is free to 0 for those in use: there may be many more."""
+    if tasks.network == PAIR:
+        for e in range(tasks.target.shape[0]):
+            a, b = devices[tasks.source[e]], devices[tasks.target[e]]
+            free_from[a * tasks.speed.shape[0] + b] = 0.0
+    else:
+        for c in range(free_from.shape[0]):
+            free_from[c] = 0.0
+
+
+def first_cores(device_cores: Ints, operator_cores: Ints) -> Ints:
+    """Return the index of each device's first core, (D + 1,).
+
+    Cores beyond those that all operators use together stay free, so they are left out.
+    """
+    used = np.minimum(device_cores, operator_cores.sum(dtype=np.int64))
+    return np.append(0, np.cumsum(used)).astype(np.int32)
+
+
+@bare
+def free_from(free: Floats, first_core: Ints, d: int, cores: int) -> float:
+    """Return the moment from which an operator finds its cores, or all of a smaller device."""
+    needed = min(cores, first_core[d + 1] - first_core[d])
+    return float(free[first_core[d] + needed - 1])
+
+
+@bare
+def keep_cores(free: Floats, first_core: Ints, d: int, cores: int, released: float) -> None:
+    """Let an operator keep the cores that are free first until they are released."""
+    i, end = first_core[d], first_core[d + 1]
+    needed = min(cores, end - i)
+    while i + needed < end and free[i + needed] < released:
+        free[i] = free[i + needed]
+        i += 1
+    for j in range(i, i + needed):
+        free[j] = released

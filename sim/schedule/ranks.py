@@ -1,20 +1,24 @@
 """Ranks of operators for list scheduling: mean costs, levels, and the optimistic cost table.
 
+Also the paths with every operator on its fastest device, and the connected parts of a graph.
+
 The upward rank and the downward rank are those of HEFT and CPOP (Topcuoglu et al. 2002), and the
 optimistic cost table is that of PEFT (Arabnejad and Barbosa 2014). Means of an operator are over
 the devices that may run it; means of a message are over all pairs of two different devices that may
 run its ends, so that on equal links they are the time of a link, as published.
 """
 
+from typing import NamedTuple
+
 import numpy as np
-from numpy.typing import NDArray
 
 from sim.flow import Floats, Ints
 from sim.jit import bare, kernel
 from sim.orders import b_levels
+from sim.schedule.queues import Events, pop, push
+from sim.schedule.rules import Bools
 from sim.schedule.task_graph import NIC, Columns, TaskGraph, message_seconds, seconds_on
 
-Bools = NDArray[np.bool_]
 ROUNDING = 1e-12  # difference of ranks, relative to the highest, that counts as none
 
 
@@ -193,3 +197,117 @@ def _sort(value: Floats, best_first: Ints) -> None:
             best_first[i] = best_first[i - 1]
             i -= 1
         best_first[i] = d
+
+
+class FastestPaths(NamedTuple):
+    """Lengths of paths from a source to a sink, in seconds."""
+
+    longest: float
+    shortest: float
+
+
+def fastest_paths(tasks: TaskGraph, allowed: Bools, row_of: Ints) -> FastestPaths:
+    """Return the longest and the shortest path with every operator on its fastest device.
+
+    Parameters
+    ----------
+    allowed, row_of
+        (M, D) masks of devices, and the index of each operator's mask, (V,).
+    """
+    longest, shortest = _paths(tasks.columns, np.ascontiguousarray(allowed), row_of)
+    has_input = np.zeros(tasks.operators, np.bool_)
+    has_input[tasks.target] = True
+    sources = ~has_input
+    return FastestPaths(float(longest[sources].max()), float(shortest[sources].min()))
+
+
+@kernel
+def _paths(tasks: Columns, allowed: Bools, row_of: Ints) -> tuple[Floats, Floats]:
+    """Return the longest and the shortest path from each operator's start to a sink, (V,)."""
+    operators = tasks.work.shape[0]
+    fastest = np.full(operators, np.inf)
+    for v in range(operators):
+        for d in range(allowed.shape[1]):
+            if allowed[row_of[v], d]:
+                fastest[v] = min(fastest[v], seconds_on(tasks, v, d))
+    longest, shortest = np.zeros(operators), np.zeros(operators)
+    has_output = np.zeros(operators, np.bool_)
+    for e in range(tasks.source.shape[0] - 1, -1, -1):
+        v, w = tasks.source[e], tasks.target[e]
+        after_longest, after_shortest = fastest[w] + longest[w], fastest[w] + shortest[w]
+        if not has_output[v] or after_shortest < shortest[v]:
+            shortest[v] = after_shortest
+        longest[v] = max(longest[v], after_longest)
+        has_output[v] = True
+    return fastest + longest, fastest + shortest
+
+
+class Neighbours(NamedTuple):
+    """The operators at the other ends of each operator's streams."""
+
+    first: Ints  # (V + 1,) index of each operator's first entry
+    operator: Ints  # (2 E,) the other operator
+    seconds: Floats  # (2 E,) mean time of the message on the stream between them
+
+
+def neighbours_of(operators: int, source: Ints, target: Ints, seconds: Floats) -> Neighbours:
+    """Return the neighbours of V operators.
+
+    Parameters
+    ----------
+    source, target, seconds
+        (E,) ends of streams, and the time of the message on each.
+    """
+    one = np.concatenate([source, target])
+    order = np.argsort(one, kind="stable")
+    return Neighbours(
+        np.searchsorted(one[order], np.arange(operators + 1)).astype(np.int32),
+        np.concatenate([target, source])[order].astype(np.int32),
+        np.concatenate([seconds, seconds])[order],
+    )
+
+
+@kernel
+def grow(
+    neighbours: Neighbours,
+    start: int,
+    size: int,
+    keys: Floats,
+    devices: Ints,
+    queue: Events,
+    taken: Bools,
+) -> None:
+    """Take operators until there are `size` of them, the one with the lowest key first.
+
+    Parameters
+    ----------
+    keys
+        (2 E,) key of each neighbour, when it is reached over this stream.
+    devices
+        (V,) devices; operators on another device than the first are left out. Empty: none are.
+    queue
+        A heap for at least 2 E + 1 events.
+    taken
+        (V,) receives the operators.
+    """
+    _clear(queue, taken)
+    push(queue, -np.inf, start)
+    count = 0
+    while queue.size[0] > 0 and count < size:
+        v = pop(queue)
+        if taken[v]:
+            continue
+        taken[v] = True
+        count += 1
+        for i in range(neighbours.first[v], neighbours.first[v + 1]):
+            other = neighbours.operator[i]
+            elsewhere = devices.shape[0] > 0 and devices[other] != devices[start]
+            if not taken[other] and not elsewhere:
+                push(queue, keys[i], other)
+
+
+@bare
+def _clear(queue: Events, taken: Bools) -> None:
+    queue.size[0] = 0
+    for v in range(taken.shape[0]):
+        taken[v] = False

@@ -10,8 +10,8 @@ import numpy as np
 
 from sim.flow import Floats, Ints
 from sim.jit import bare, kernel
-from sim.schedule.cores import first_cores, free_from, keep_cores
 from sim.schedule.lists import inputs_of, last_arrival, occupied
+from sim.schedule.queues import first_cores, free_from, keep_cores
 from sim.schedule.rules import NOWHERE, Placed, Rules, forget_all, may_run, nothing_placed, put
 from sim.schedule.task_graph import Columns, TaskGraph, seconds_on
 from sim.search.rng import Word, below

@@ -257,6 +257,15 @@ def link_between(tasks: Columns, a: int, b: int) -> int:
 
 
 @bare
+def arrival_over(tasks: Columns, begin: float, bits: float, link: int) -> float:
+    """Return the moment at which a message that begins on a link arrives.
+
+    Latency is added last, so that every pass rounds alike and ties are the same.
+    """
+    return float(begin + bits / tasks.rate[link] + tasks.latency_s[link])
+
+
+@bare
 def message_seconds(tasks: Columns, bits: float, a: int, b: int) -> float:
     """Return the time of a message between two devices if nothing delays it, in seconds."""
     link = link_between(tasks, a, b)

@@ -2,7 +2,13 @@
 
 from sim.search.anneal import Schedule, anneal
 from sim.search.anneal_path_average import anneal_path_average
-from sim.search.anneal_samples import SampledState, anneal_samples, sampled_state
+from sim.search.anneal_samples import (
+    SampledLoads,
+    SampledState,
+    anneal_samples,
+    sampled_loads,
+    sampled_state,
+)
 from sim.search.coarsen import coarsened, joined
 from sim.search.instance import (
     Instance,
@@ -14,10 +20,8 @@ from sim.search.instance import (
     work_on_devices,
 )
 from sim.search.moves import search_state
-from sim.search.sampled_loads import SampledLoads, sampled_loads
-from sim.search.spread import spread
+from sim.search.spread import reduce_traffic, spread
 from sim.search.state import SearchState
-from sim.search.traffic import reduce_traffic
 
 __all__ = [
     "Instance",

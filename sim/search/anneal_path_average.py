@@ -11,10 +11,9 @@ from typing import NamedTuple
 import numpy as np
 
 from sim.closed_form.path_average import Equations, look, solve, unsolved
-from sim.crossed import nothing_crossed, number_links
+from sim.crossed import Crossed, nothing_crossed, number_links
 from sim.flow import Columns, Floats, Ints
 from sim.jit import bare, inner, kernel
-from sim.links import Crossed
 from sim.search.anneal import AFRESH, EVERY, Schedule
 from sim.search.instance import Instance
 from sim.search.moves import drawn, remember, settle, try_move, weigh

@@ -12,17 +12,68 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sim.flow import NONE, Floats, Ints
+from sim.closed_form.sampled import Draws
+from sim.flow import NONE, Floats, Flow, Ints
 from sim.jit import bare, inner, kernel
-from sim.links import ends_of, slot_of, uplinks_of
+from sim.links import cpu_s, ends_of, link_s, slot_of, uplinks_of
 from sim.messages import Copies, charge
 from sim.search.anneal import Schedule
-from sim.search.instance import Instance
+from sim.search.instance import Instance, ends_of_units, streams_of_units
 from sim.search.moves import drawn, remember, settle
 from sim.search.rng import Word, uniform
-from sim.search.sampled_loads import SampledLoads
 from sim.search.state import SearchState
-from sim.threads import of_usable_cores
+from sim.work import first_of_classes, of_usable_cores
+
+
+class SampledLoads(NamedTuple):
+    """Loads of units and streams in S draws, by row of draws."""
+
+    work: Floats  # (U, S) instructions/s of each unit
+    thread_work: Floats  # (U, C, S) the largest operator of each unit by its number of cores
+    stream: Ints  # (N,) the stream of each end
+    tuples: Floats  # (E, S) tuples/s
+    bits: Floats  # (E, S) bit/s
+    class_work: Floats  # (U, C, S) as `work`, by class of devices; C = 0 if no operator is timed
+    class_own: Floats  # (U, C, S) as `own_load`, by class of devices; C = 0 if no operator is timed
+    shared_tuples: Floats  # (S, N) tuples/s of the streams that share messages; see `Copies`
+    shared_bits: Floats  # (S, N) bit/s of them
+
+
+def sampled_loads(flow: Flow, unit_of: Ints, instance: Instance, draws: Draws) -> SampledLoads:
+    """Return the loads of an instance's units and streams in S draws of the costs."""
+    units, count = len(instance.work), len(draws.work)
+    work = np.zeros((units, count))
+    np.add.at(work, unit_of, draws.work.T)
+    thread_of = np.searchsorted(instance.threads, flow.operator_cores)
+    thread_work = np.zeros((units, len(instance.threads), count))
+    if instance.limits_operators:
+        np.maximum.at(thread_work, (unit_of, thread_of), draws.work.T)
+    _, _, stream, _ = ends_of_units(flow, unit_of)
+    tuples = np.ascontiguousarray(draws.tuples.T)
+    bits = tuples * draws.bits.T
+    by_class = _by_class(flow, unit_of, instance, draws)
+    shared = streams_of_units(flow, unit_of)
+    columns = (np.ascontiguousarray(column[shared].T) for column in (tuples, bits))
+    return SampledLoads(work, thread_work, stream, tuples, bits, *by_class, *columns)
+
+
+def _by_class(flow: Flow, unit_of: Ints, instance: Instance, draws: Draws) -> tuple[Floats, Floats]:
+    """Return `class_work` and `class_own` of `SampledLoads`."""
+    units, classes = instance.class_work.shape
+    work, own = np.zeros((2, units, classes, len(draws.work)))
+    timed = np.flatnonzero(flow.timed >= 0)
+    for c, d in enumerate(first_of_classes(flow)[:classes]):
+        of_operators = draws.work.copy()
+        times = draws.timed_instructions[:, flow.timed[timed], c]
+        with np.errstate(invalid="ignore"):  # 0 tuples where the operator cannot run
+            tabled = draws.operator_tuples[:, timed] * times
+        of_operators[:, timed] = np.where(np.isfinite(tabled), tabled, of_operators[:, timed])
+        np.add.at(work[:, c], unit_of, of_operators.T)
+        cores, usable = flow.cores[d], flow.operator_cores
+        speed = np.where(usable < cores, flow.capacity[d] * usable / cores, np.inf)
+        np.maximum.at(own[:, c], unit_of, of_operators.T / speed[:, None])
+    return work, own
+
 
 BEYOND = 0.1  # slope of the excess beyond full, relative to the ramp: less overload is better
 
@@ -205,11 +256,24 @@ def _cross(
             if shared >= 0:
                 _add_stream(instance, loads, sampled, e, shared, devices + shared, sign)
     if instance.taxing:
-        tuples, bits = loads.tuples[e], loads.bits[e]
-        _add(sampled, x, tuples, sign * instance.overhead_s[sends] / instance.cores[x])
-        _add(sampled, y, tuples, sign * instance.overhead_s[receives] / instance.cores[y])
-        _add(sampled, x, bits, sign * instance.overhead_s_per_bit[x] / instance.cores[x])
-        _add(sampled, y, bits, sign * instance.overhead_s_per_bit[y] / instance.cores[y])
+        _add_cpu(instance, loads, sampled, e, sends, x, sign)
+        _add_cpu(instance, loads, sampled, e, receives, y, sign)
+
+
+@bare
+def _add_cpu(
+    instance: Instance,
+    loads: SampledLoads,
+    sampled: SampledState,
+    e: int,
+    link: int,
+    d: int,
+    sign: float,
+) -> None:
+    """Add the load of device d by stream e, which passes a link of d, times a sign."""
+    cores = instance.cores[d]
+    _add(sampled, d, loads.tuples[e], sign * cpu_s(instance, link, d, 1.0, 0.0) / cores)
+    _add(sampled, d, loads.bits[e], sign * cpu_s(instance, link, d, 0.0, 1.0) / cores)
 
 
 @bare
@@ -244,9 +308,10 @@ def _add_stream(
     sign: float,
 ) -> None:
     """Add the load of stream e on a link, times a sign, to a resource."""
-    if instance.gap_s[link] > 0.0:
-        _add(sampled, resource, loads.tuples[e], sign * instance.gap_s[link])
-    _add(sampled, resource, loads.bits[e], sign * instance.seconds_per_bit[link])
+    per_tuple = link_s(instance, link, 1.0, 0.0)
+    if per_tuple > 0.0:
+        _add(sampled, resource, loads.tuples[e], sign * per_tuple)
+    _add(sampled, resource, loads.bits[e], sign * link_s(instance, link, 0.0, 1.0))
 
 
 @bare

@@ -12,8 +12,7 @@ import numpy as np
 from sim.flow import Floats, Ints, by_operator
 from sim.jit import bare, kernel
 from sim.messages import Copies
-from sim.search.instance import Instance
-from sim.search.shared import shared_streams
+from sim.search.instance import Instance, largest_of_units, shared_streams, sums_of_units
 
 
 def joined(instance: Instance, traffic: Floats, heaviest: float, fewest: int) -> Ints:
@@ -54,22 +53,22 @@ def coarsened(instance: Instance, group: Ints) -> Instance:
     by_group = np.argsort(rivals, kind="stable")
     return instance._replace(
         work=np.bincount(group, instance.work, groups).astype(np.float64),
-        thread_work=_largest(instance.thread_work, group, groups),
+        thread_work=largest_of_units(instance.thread_work, group, groups),
         first_end=first_end,
         other=other,
         outward=outward,
         tuples=tuples,
         bits=bits,
         row_of=instance.row_of[leader],
-        needs=_sums(instance.needs, group, groups),
+        needs=sums_of_units(instance.needs, group, groups),
         first_rival=np.searchsorted(rivals[by_group], np.arange(groups + 1)).astype(np.int32),
         rival=group[instance.rival[by_group]],
         far=instance.far[by_group],
         first_member=first_member,
         member=_members(instance, member, lengths.astype(np.int32)),
         migration_budget=np.inf,
-        class_work=_sums(instance.class_work, group, groups),
-        class_own=_largest(instance.class_own, group, groups),
+        class_work=sums_of_units(instance.class_work, group, groups),
+        class_own=largest_of_units(instance.class_own, group, groups),
         **_shared_streams(instance, group, groups),
     )
 
@@ -94,21 +93,6 @@ def _shared_streams(instance: Instance, group: Ints, groups: int) -> dict[str, A
         bits,
     )
     return shared_streams(home[left], merged, groups)
-
-
-def _largest(rows: Floats, group: Ints, groups: int) -> Floats:
-    """Return the largest values of the rows of each group, (groups, columns)."""
-    largest = np.zeros((groups, rows.shape[1]))
-    np.maximum.at(largest, group, rows)
-    return largest
-
-
-def _sums(rows: Floats, group: Ints, groups: int) -> Floats:
-    """Return the sums of the rows of each group, (groups, columns)."""
-    sums = np.zeros((groups, rows.shape[1]))
-    for column in range(rows.shape[1]):
-        sums[:, column] = np.bincount(group, rows[:, column], groups)
-    return sums
 
 
 @kernel

@@ -1,7 +1,7 @@
 """The problem instance of local search: units, streams, devices and constraints."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,9 +10,7 @@ from sim.columns import by_operator, read_only
 from sim.flow import Floats, Flow, Ints
 from sim.jit import bare, kernel
 from sim.messages import Copies
-from sim.search.shared import copies_of_units, shared_streams
-from sim.threads import of_usable_cores, own_by_class
-from sim.work import class_work
+from sim.work import class_work, of_usable_cores, own_by_class
 
 Bools = NDArray[np.bool_]
 
@@ -140,8 +138,8 @@ def instance(
         migration_cost=np.zeros(len(unit_of)),
         migration_budget=np.inf,
         class_of=flow.class_of,
-        class_work=_sums_of_units(class_work(flow) / reference, unit_of, units),
-        class_own=_largest_of_units(own_by_class(flow) / reference, unit_of, units),
+        class_work=sums_of_units(class_work(flow) / reference, unit_of, units),
+        class_own=largest_of_units(own_by_class(flow) / reference, unit_of, units),
         egress=flow.egress,
         overhead_s_per_bit=flow.overhead_s_per_bit,
         multicast=flow.multicast,
@@ -149,13 +147,13 @@ def instance(
     )
 
 
-def _sums_of_units(rows: Floats, unit_of: Ints, units: int) -> Floats:
+def sums_of_units(rows: Floats, unit_of: Ints, units: int) -> Floats:
     """Return the sums of the rows of each unit, (U, columns), for (V, columns)."""
     columns = [np.bincount(unit_of, weights=column, minlength=units) for column in rows.T]
     return np.stack(columns, axis=1) if columns else np.zeros((units, 0))
 
 
-def _largest_of_units(rows: Floats, unit_of: Ints, units: int) -> Floats:
+def largest_of_units(rows: Floats, unit_of: Ints, units: int) -> Floats:
     """Return the largest values of the rows of each unit, (U, columns), for (V, columns)."""
     largest = np.zeros((units, rows.shape[1]))
     np.maximum.at(largest, unit_of, rows)
@@ -253,7 +251,7 @@ def work_on_devices(instance: Instance, on: NDArray[np.integer]) -> Floats:
 def own_load(instance: Instance, u: int, d: int) -> float:
     """Return the largest load of an operator of unit u on the cores of device d that it can use.
 
-    Operators that can use all cores do not count; see `sim.threads`.
+    Operators that can use all cores do not count; see `sim.work`.
     """
     if instance.class_own.shape[1] > 0:
         own: float = instance.class_own[u, instance.class_of[d]]
@@ -294,3 +292,37 @@ def own_loads(instance: Instance) -> Floats:
         for d in range(loads.shape[1]):
             loads[u, d] = own_load(instance, u, d)
     return loads
+
+
+def copies_of_units(flow: Flow, unit_of: Ints, reference: float) -> tuple[Ints, Copies]:
+    """Return the unit of each producer, (P,), and its streams with tuples to other units.
+
+    Without multicast, there are none.
+    """
+    streams = streams_of_units(flow, unit_of)
+    producers, count = np.unique(flow.source[streams], return_counts=True)
+    copies = Copies(
+        np.cumsum([0, *count]).astype(np.int32),
+        np.arange(len(streams), dtype=np.int32),
+        unit_of[flow.target[streams]],
+        flow.stream_tuples[streams] / reference,
+        flow.stream_bits[streams] / reference,
+    )
+    return unit_of[producers], copies
+
+
+def streams_of_units(flow: Flow, unit_of: Ints) -> Ints:
+    """Return the streams of `copies_of_units`, by producer."""
+    streams = flow.out_stream
+    leaving: Ints = streams[unit_of[flow.source[streams]] != unit_of[flow.target[streams]]]
+    return leaving
+
+
+def shared_streams(home: Ints, copies: Copies, units: int) -> dict[str, Any]:
+    """Return the fields of an instance about streams that share messages."""
+    producer = np.repeat(np.arange(len(home)), np.diff(copies.first))
+    ends = np.concatenate([copies.to, home]).astype(np.int64)
+    pairs = np.unique(ends * len(home) + np.concatenate([producer, np.arange(len(home))]))
+    unit, use = np.divmod(pairs, max(1, len(home)))
+    first_use = np.searchsorted(unit, np.arange(units + 1)).astype(np.int32)
+    return {"home": home, "copies": copies, "first_use": first_use, "use": use.astype(np.int32)}

@@ -8,10 +8,9 @@ import numpy as np
 
 from sim.flow import NONE, Ints
 from sim.jit import bare, kernel
-from sim.links import ends_of, slot_of, uplinks_of
+from sim.links import add_load, load_ends
 from sim.messages import charge, no_messages
-from sim.search.instance import Instance, moving_cost, own_load, unit_load
-from sim.search.permitted import may_follow, may_move
+from sim.search.instance import Instance, clash, moving_cost, own_load, unit_load
 from sim.search.rng import Word, below, uniform
 from sim.search.state import Move, SearchState
 
@@ -59,17 +58,8 @@ def weigh(instance: Instance, now: SearchState) -> None:
             b = now.on[instance.other[i]]
             if a == b or not instance.outward[i] or instance.multicast != NONE:
                 continue
-            sends, receives = ends_of(instance.nic, devices, a, b)
-            now.load[devices + slot_of(instance, devices, sends)] += _seconds(instance, sends, i)
-            if instance.nic:
-                now.load[devices + receives] += _seconds(instance, receives, i)
-            if instance.up.shape[0] > 0:
-                for shared in uplinks_of(instance, a, b):
-                    if shared >= 0:
-                        now.load[devices + shared] += _seconds(instance, shared, i)
-            if instance.taxing:
-                now.load[a] += _overhead(instance, sends, i, a)
-                now.load[b] += _overhead(instance, receives, i, b)
+            tuples, bits = instance.tuples[i], instance.bits[i]
+            load_ends(instance, a, b, 1.0, tuples, bits, add_load, now.load)
     for p in range(instance.home.shape[0]):
         a = now.on[instance.home[p]]
         for k in range(charge(instance, instance.copies, p, a, now.on, now.room)):
@@ -223,39 +213,9 @@ def _send_messages(instance: Instance, now: SearchState, u: int, sign: float) ->
 @bare
 def _cross(instance: Instance, now: SearchState, i: int, own: int, other: int, sign: float) -> None:
     """Add or subtract the load of end i's stream between its own device and the other one."""
-    devices = instance.capacity.shape[0]
     x, y = (own, other) if instance.outward[i] else (other, own)
-    sends, receives = ends_of(instance.nic, devices, x, y)
-    slot = devices + slot_of(instance, devices, sends)
-    _change(now, slot, sign * _seconds(instance, sends, i))
-    if instance.nic:
-        _change(now, devices + receives, sign * _seconds(instance, receives, i))
-    if instance.up.shape[0] > 0:
-        for shared in uplinks_of(instance, x, y):
-            if shared >= 0:
-                _change(now, devices + shared, sign * _seconds(instance, shared, i))
-    if instance.taxing:
-        _change(now, x, sign * _overhead(instance, sends, i, x))
-        _change(now, y, sign * _overhead(instance, receives, i, y))
-
-
-@bare
-def _overhead(instance: Instance, link: int, i: int, d: int) -> float:
-    """Return the load of device d by the messages of end i's stream, which pass a link of d."""
-    busy = (
-        instance.tuples[i] * instance.overhead_s[link]
-        + instance.bits[i] * instance.overhead_s_per_bit[d]
-    )
-    return float(busy / instance.cores[d])
-
-
-@bare
-def _seconds(instance: Instance, link: int, i: int) -> float:
-    seconds: float = (
-        instance.tuples[i] * instance.gap_s[link]
-        + instance.bits[i] * instance.seconds_per_bit[link]
-    )
-    return seconds
+    tuples, bits = instance.tuples[i], instance.bits[i]
+    load_ends(instance, x, y, sign, tuples, bits, _change, now)
 
 
 @bare
@@ -266,3 +226,50 @@ def _change(now: SearchState, r: int, amount: float) -> None:
         now.tally[0] += 1
         now.change[r] = 0.0
     now.change[r] += amount
+
+
+@bare
+def may_move(instance: Instance, now: SearchState, u: int, b: int, leaving: int) -> bool:
+    """Return whether unit u may go to device b; `leaving` is a unit about to move, or -1."""
+    return _obeys(instance, now, u, b, leaving) and _fits(instance, now, u, b, leaving, -1)
+
+
+@bare
+def may_follow(instance: Instance, now: SearchState, u: int, b: int, other: int, c: int) -> bool:
+    """Return whether another unit may go to device c once unit u is on device b."""
+    if not _fits(instance, now, other, c, u, u if b == c else -1):
+        return False
+    a = now.on[u]
+    now.on[u] = b
+    obeys = _obeys(instance, now, other, c, -1)
+    now.on[u] = a
+    return obeys
+
+
+@bare
+def _obeys(instance: Instance, now: SearchState, u: int, b: int, leaving: int) -> bool:
+    """Return whether the mask and the rivals of unit u, except `leaving`, let it go to device b."""
+    if not instance.allowed[instance.row_of[u], b]:
+        return False
+    for i in range(instance.first_rival[u], instance.first_rival[u + 1]):
+        rival = instance.rival[i]
+        if rival != leaving and clash(instance, i, b, now.on[rival]):
+            return False
+    return True
+
+
+@bare
+def _fits(
+    instance: Instance, now: SearchState, u: int, b: int, leaving: int, arriving: int
+) -> bool:
+    """Return whether device b has room for unit u after two units have moved, -1 for none."""
+    leaves_b = leaving >= 0 and now.on[leaving] == b
+    for k in range(instance.room.shape[1]):
+        used = now.used[b, k]
+        if leaves_b:
+            used -= instance.needs[leaving, k]
+        if arriving >= 0:
+            used += instance.needs[arriving, k]
+        if used + instance.needs[u, k] > instance.room[b, k]:
+            return False
+    return True

@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sim.columns import by_operator
-from sim.crossed import nothing_crossed, number_links
+from sim.crossed import STAGES, nothing_crossed, number_links
 from sim.flow import NONE, Floats, Flow, Ints, checked
-from sim.links import STAGES
+from sim.links import cpu_seconds
 from sim.work import instructions_of
 
 
@@ -117,7 +117,7 @@ def deploy(flow: Flow, latency_s: Floats, placement: NDArray[np.integer]) -> Dep
     apart, own = a != b, a * flow.devices + b
     sends, receives = (a, flow.devices + b) if flow.nic else (own, own)
     sending, receiving = (
-        np.where(apart, flow.overhead_s[ends] + flow.bits * flow.overhead_s_per_bit[at], 0.0)
+        np.where(apart, cpu_seconds(flow, ends, at, 1.0, flow.bits), 0.0)
         for ends, at in ((sends, a), (receives, b))
     )
     sent = np.bincount(flow.source, flow.selectivity * sending, minlength=flow.operators)

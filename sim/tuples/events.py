@@ -7,12 +7,10 @@ with an idle thread.
 
 from math import log
 
+from sim.crossed import STAGES
 from sim.jit import bare, kernel, part
-from sim.links import STAGES
 from sim.search.rng import uniform
-from sim.tuples import ready_heap
 from sim.tuples.deployment import Deployment
-from sim.tuples.event_heap import remove_first, schedule
 from sim.tuples.state import (
     EVENTS,
     FREE,
@@ -26,6 +24,10 @@ from sim.tuples.state import (
     Draws,
     Rules,
     State,
+    pop_ready,
+    push_ready,
+    remove_first,
+    schedule,
 )
 
 DONE, NO_ROOM, NO_RECORDS, INTERRUPTED = range(4)  # why `run_events` returns
@@ -141,7 +143,7 @@ def _enter(
     if state.head[v] == NOTHING:
         state.head[v] = state.tail[v] = i
         if state.idle_threads[v] > 0:
-            ready_heap.push(state, deployed.device[v], v)
+            push_ready(state, deployed.device[v], v)
             _start_waiting(deployed, rules, state, draws, deployed.device[v], now)
     else:
         state.after[state.tail[v]] = i
@@ -154,13 +156,13 @@ def _start_waiting(
 ) -> None:
     """Start waiting tuples of device d while it has an idle core."""
     while state.idle_cores[d] > 0 and state.ready_count[d] > 0:
-        v = ready_heap.pop(state, d)
+        v = pop_ready(state, d)
         i = state.head[v]
         state.head[v] = state.after[i]
         state.idle_threads[v] -= 1
         state.idle_cores[d] -= 1
         if state.head[v] != NOTHING and state.idle_threads[v] > 0:
-            ready_heap.push(state, d, v)
+            push_ready(state, d, v)
         seconds = deployed.service_s[state.kind[i]]
         if rules.exponential:
             seconds *= -log(1.0 - uniform(draws.services))
@@ -200,7 +202,7 @@ def _complete(
     state.idle_threads[v] += 1
     state.idle_cores[d] += 1
     if state.idle_threads[v] == 1 and state.head[v] != NOTHING:
-        ready_heap.push(state, d, v)
+        push_ready(state, d, v)
     _start_waiting(deployed, rules, state, draws, d, now)
 
 

@@ -6,16 +6,15 @@ from functools import cached_property
 import numpy as np
 
 from sim.flow import Floats
-from sim.tuples.arrivals import Arrivals
 from sim.tuples.deployment import Deployment
-from sim.tuples.errors import standard_errors, summary
+from sim.tuples.errors import relaxation_s, standard_errors, summary
 from sim.tuples.events import DONE, NO_RECORDS, NO_ROOM, run_events
-from sim.tuples.relaxation import relaxation_s
 from sim.tuples.state import (
     PRESENT,
     PRESENT_BEFORE,
     PROCESSED,
     RECORDED,
+    Arrivals,
     Draws,
     Rules,
     State,

@@ -13,7 +13,7 @@ from streamplace.cli.command import argument, command, option
 from streamplace.errors import BackendError, located
 from streamplace.files import read_placement
 from streamplace.files.reading import name_of
-from streamplace.integrations.flink.applying.progress import Limits
+from streamplace.integrations.flink.applying.asking import Limits
 from streamplace.integrations.flink.applying.requests import Program
 from streamplace.integrations.flink.applying.restart import Restart
 from streamplace.integrations.flink.client import Client

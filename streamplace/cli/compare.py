@@ -17,11 +17,12 @@ from streamplace.execution.progress import working
 from streamplace.files import open_dataset
 from streamplace.files.folder_lock import held
 from streamplace.files.reading import name_of
-from streamplace.placers.budgets import with_evaluations, with_seconds
+from streamplace.placers.limits import Limit, MaxEvaluations, MaxRuntime
+from streamplace.placers.registry import named
 from streamplace.plots.comparison_folder import names_of, save_report
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.losses import Losses
-from streamplace.problem.makespan import Makespan, PublishedName
+from streamplace.problem.makespan import PublishedName
 from streamplace.problem.objective import Throughput
 from streamplace.workflows import compare as workflow
 from streamplace.workflows.cases import Cases
@@ -114,15 +115,14 @@ def compare(chosen: CompareOptions) -> None:
     kind = kind.with_changes(**{**rates, "source_rate": None})
     if chosen.semantics is not None:
         makespan_options.require(kind, "semantics")
-    is_makespan = isinstance(kind, Makespan)
-    placers = chosen.placers or (MAKESPAN_PLACERS if is_makespan else THROUGHPUT_PLACERS)
+    placers = chosen.placers or (MAKESPAN_PLACERS if kind.is_pass else THROUGHPUT_PLACERS)
     if not all(placers.split(",")):
         raise click.UsageError(f"--placers: empty name (got {placers!r}); separate names by commas")
     names = _budgeted(placers.split(","), chosen.evaluations, chosen.time_limit)
     pictures, by_file = chosen.into.pictures, chosen.cluster.cluster_file
     if folder is not None:
         read_files = (chosen.dataset, by_file, chosen.clusters_file, *weights_of(placers))
-        refuse_folder("-o", folder, names_of(pictures, is_makespan), read_files)
+        refuse_folder("-o", folder, names_of(pictures, kind.is_pass), read_files)
     with nullcontext() if folder is None else held(folder):  # before anything runs
         with working("reading"):
             graphs, lost = open_dataset(chosen.dataset), inputs.the_losses(chosen.lost)
@@ -158,22 +158,24 @@ def _budgeted(
     names: Sequence[str], evaluations: int | None, time_limit: float | None
 ) -> Sequence[str]:
     """Return the placers with equal budgets, after naming those that have none on stderr."""
+    limit: Limit
     if evaluations is not None and time_limit is not None:
         raise click.UsageError("give only one of --evaluations and --time-limit")
     if evaluations is not None:
-        name, found = "--evaluations", with_evaluations(names, evaluations)
+        option_name, limit = "--evaluations", MaxEvaluations(evaluations)
     elif time_limit is not None:
-        name, found = "--time-limit", with_seconds(names, time_limit)
+        option_name, limit = "--time-limit", MaxRuntime(time_limit)
     else:
         return names
-    if found.unlimited:
-        printing.print_note(f"{name} does not apply to {', '.join(found.unlimited)}")
-    return found.names
+    placers = [named(name) for name in names]
+    if unlimited := [placer.text for placer in placers if not placer.accepts(limit)]:
+        printing.print_note(f"{option_name} does not apply to {', '.join(unlimited)}")
+    return [p.limited(limit).text if p.accepts(limit) else p.text for p in placers]
 
 
 def _print(result: Comparison | MakespanComparison, as_json: bool) -> None:
     """Print the table and its notes, or JSON."""
-    for note in result.notes if isinstance(result, MakespanComparison) else ():
+    for note in result.notes:
         printing.print_note(note)
     if as_json:
         printing.print_json(result.to_dict())

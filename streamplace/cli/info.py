@@ -80,9 +80,9 @@ def info(chosen: InfoOptions) -> None:
     """
     with working("reading"):
         if chosen.file.endswith(".safetensors"):
-            from streamplace.policy import weights_file  # noqa: PLC0415
+            from streamplace.policy import tensor_files  # noqa: PLC0415 - heavy
 
-            found = weights_file.summary(chosen.file)
+            found = tensor_files.summary(chosen.file)
         else:
             found = summary(chosen.file)
     if chosen.as_json:

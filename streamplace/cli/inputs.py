@@ -27,7 +27,7 @@ from streamplace.files.assignments import assignment_from, is_assignment, read_p
 from streamplace.files.placements import placement_from
 from streamplace.files.reading import name_of
 from streamplace.files.stored_objectives import objective_in
-from streamplace.integrations.whole_operators import colocate_instances
+from streamplace.integrations.pes import colocate_instances
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.counts import uneven_notes, with_counts
@@ -35,7 +35,6 @@ from streamplace.problem.expansion import to_instances, to_operators
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.logical import LogicalGraph
 from streamplace.problem.losses import Losses
-from streamplace.problem.makespan import Makespan
 from streamplace.problem.objective import Objective
 from streamplace.problem.objectives import make_objective
 from streamplace.problem.placement import Placement
@@ -202,7 +201,7 @@ def current_placement(
     if is_assignment(value):
         return None, assignment_from(value, name_of(file))
     stored = objective_in(value)
-    if stored is not None and Makespan in (type(stored), type(objective)):
+    if objective is not None and stored is not None and (stored.is_pass or objective.is_pass):
         objective = None
     placement = placement_from(value, name_of(file), objective=objective)
     return placement, placement.assignment
@@ -226,7 +225,7 @@ def whole_placement(
     if beside is not None and is_assignment(value):
         stored = objective_in(beside)
     objective = objective_of(stored)
-    if not isinstance(stored, Makespan) or isinstance(objective, Makespan | None):
+    if stored is None or not stored.is_pass or objective is None or objective.is_pass:
         return placement_from(value, where, objective=objective)
     placement = placement_from(value, where)
     with located(where):
@@ -242,8 +241,7 @@ def under_objective(placement: Placement, objective: Objective) -> Placement:
         If the objective requires a source rate and neither it nor the placement has one.
     """
     problem = placement.problem
-    has_rate = problem.graph.source_rate is not None or not isinstance(problem.objective, Makespan)
-    if not (has_rate or isinstance(objective, Makespan) or objective.source_rates):
+    if objective.needs_rate and problem.graph.source_rate is None and not problem.objective.rates:
         raise ProblemError(
             "the placement has no source rate, which throughput requires; use "
             "'streamplace simulate' with its graph, --objective throughput and --source-rate"

@@ -9,7 +9,7 @@ import threading
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import cache, partial
-from importlib import import_module
+from pkgutil import resolve_name
 
 import click
 
@@ -66,7 +66,7 @@ class Commands(click.Group):
         name, command, rest = super().resolve_command(ctx, args)
         if name is not None:
             called = MODULE_OF.get(name, name)
-            command = getattr(import_module(f"streamplace.cli.{called}"), called)
+            command = resolve_name(f"streamplace.cli.{called}:{called}")
         return name, command, rest
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
@@ -15,19 +15,16 @@ from streamplace.problem.makespan import (
     MAX_REPEATS,
     ORDERS,
     PUBLISHED,
-    Makespan,
     PublishedName,
 )
 from streamplace.problem.objective import Objective
+from streamplace.problem.objectives import name_of_objective
 from streamplace.problem.order_names import ORDERS as TRAVERSAL_ORDERS
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.problem.published import with_published_semantics
 from streamplace.scoring.makespan_score import MakespanScore
 from streamplace.scoring.score import Score
-from streamplace.workflows.makespan_result import MakespanResult
-
-Scored = TypeVar("Scored")
 
 
 class DeviceOrder(Choice):
@@ -99,10 +96,6 @@ def semantics() -> Any:
     )
 
 
-BARE = "makespan"
-"""The value of --objective that keeps the settings of a stored makespan."""
-
-
 @dataclass(frozen=True)
 class Asked:
     """The objective that options ask for.
@@ -116,7 +109,8 @@ class Asked:
     seed
         Seed of the noise.
     is_bare
-        Whether --objective is `BARE`, which keeps the settings of a stored makespan.
+        Whether --objective is a name without options, which keeps the settings of a stored
+        objective of the same name.
     needing
         Further options in use that only makespans have, such as "gantt".
     """
@@ -132,7 +126,7 @@ class Asked:
         cls, objective: str | None, settings: MakespanSettings, seed: int, *needing: str
     ) -> "Asked":
         """Return what --objective, the options of makespans and --seed ask for."""
-        return cls(the_objective(objective), settings, seed, objective == BARE, needing)
+        return cls(the_objective(objective), settings, seed, ":" not in (objective or ":"), needing)
 
     def over(
         self, stored: Objective | None = None, *, keeps_order: bool = True
@@ -154,11 +148,11 @@ class Asked:
         """
         changed = self.settings.chosen
         base = stored if self.kind is None else self.kind
-        if not isinstance(base, Makespan):
+        if base is None or not base.is_pass:
             for name in (*changed, *self.needing):
                 raise click.UsageError(f"--{name.replace('_', '-')} requires --objective makespan")
             return self.kind
-        if self.is_bare and isinstance(stored, Makespan):
+        if self.is_bare and stored is not None and type(stored) is type(base):
             base = stored
         if keeps_order and changed.get("order") == "any" and base is stored:
             del changed["order"]  # the placement's own order
@@ -184,47 +178,49 @@ class Asked:
 
 
 def require(objective: Objective, option: str) -> None:
-    """Refuse an option unless the objective is a makespan.
+    """Refuse an option unless the objective is about one pass.
 
     Raises
     ------
     click.UsageError
         If it is another one.
     """
-    if not isinstance(objective, Makespan):
+    if not objective.is_pass:
         raise click.UsageError(f"--{option} requires --objective makespan")
 
 
 def refuse(objective: Objective, option: str) -> None:
-    """Refuse an option if the objective is a makespan.
+    """Refuse an option if the objective is about one pass.
 
     Raises
     ------
     click.UsageError
         If it is one.
     """
-    if isinstance(objective, Makespan):
-        raise click.UsageError(f"--{option} supports only throughput, not objective 'makespan'")
+    if objective.is_pass:
+        name = name_of_objective(objective)
+        raise click.UsageError(f"--{option} supports only throughput, not objective {name!r}")
 
 
 def refuse_rates(
-    objective: Objective | None, values: dict[str, Any], whose: str = "--objective makespan"
+    objective: Objective | None, values: dict[str, Any], whose: str | None = None
 ) -> None:
-    """Refuse source rates, model and target utilisation if the objective is a makespan.
+    """Refuse source rates, model and target utilisation if the objective is about one pass.
 
     Parameters
     ----------
     values
         Values of --source-rate, --model and --target-utilisation by the name of the argument.
     whose
-        Where the makespan comes from.
+        Where the objective comes from; None: the option --objective.
 
     Raises
     ------
     click.UsageError
-        If the objective is a makespan and one of the values is not None.
+        If the objective is about one pass and one of the values is not None.
     """
-    if isinstance(objective, Makespan):
+    if objective is not None and objective.is_pass:
+        whose = whose or f"--objective {name_of_objective(objective)}"
         for name, value in values.items():
             if value is not None:
                 option = name.replace("_", "-")
@@ -241,19 +237,9 @@ def under_semantics(placement: Placement, name: PublishedName) -> Placement:
     return Placement(changed, placement.devices)
 
 
-def naming_semantics(score: Scored, name: PublishedName | None) -> Scored:
-    """Return a score, or a result with a score, that names the published system in its header."""
-    changed: Any = score
-    if isinstance(score, MakespanScore):
-        changed = replace(score, semantics=name)
-    elif isinstance(score, MakespanResult):
-        changed = replace(score, score=replace(score.score, semantics=name))
-    return changed  # type: ignore[no-any-return]  # it has the type of `score`
-
-
 def draw(path: str, placement: Placement, score: Score) -> None:
     """Write a picture of a schedule."""
     from streamplace.plots.gantt import draw_schedule  # noqa: PLC0415 - loads matplotlib
 
-    if isinstance(score, MakespanScore):
-        draw_schedule(path, placement, score)
+    assert isinstance(score, MakespanScore)  # see `require`
+    draw_schedule(path, placement, score)

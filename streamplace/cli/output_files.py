@@ -9,8 +9,8 @@ from pathlib import Path
 
 from streamplace.errors import StreamplaceError, UsageError
 from streamplace.files.atomic import check_target
-from streamplace.files.bounded import STDIO
 from streamplace.files.datasets import files_of
+from streamplace.files.reading import STDIO
 
 
 def check_targets(

@@ -16,7 +16,8 @@ from streamplace.cli.terminal import print_result
 from streamplace.errors import located
 from streamplace.execution.progress import working
 from streamplace.files.reading import name_of
-from streamplace.placers import registry
+from streamplace.placers.limits import MaxRuntime
+from streamplace.placers.registry import NamedPlacer, ready
 from streamplace.workflows.latency.limit import LatencyLimit
 from streamplace.workflows.migrate import migrate
 from streamplace.workflows.place import placed
@@ -145,8 +146,9 @@ def place(chosen: PlaceOptions) -> None:
     module:Class               your own, from module.py in this folder or an installed module
 
     --objective takes throughput, makespan (the time of one pass, for micro-batches, dataflow jobs
-    and neural networks), or your own objective: module:Class as for --placer, or a name that an
-    installed package registers.
+    and neural networks), total-cost (the seconds of execution and transfer of one pass; --placer
+    climb or giph), or your own objective: module:Class as for --placer, or a name that an installed
+    package registers.
 
     With several source rates, one placement is computed for all of them; its score is the lowest of
     its scores at these rates.
@@ -234,7 +236,7 @@ def place(chosen: PlaceOptions) -> None:
                 confidence=chosen.confidence,
                 max_latency=chosen.max_latency,
             )
-            result = makespan_options.naming_semantics(result, semantics)
+            result = result.under_semantics(semantics)
         else:
             found = migrate(
                 problem,
@@ -246,7 +248,7 @@ def place(chosen: PlaceOptions) -> None:
                 prefer="balance" if chosen.prefer == "balance" else "fewest",
                 seed=chosen.seed,
             )
-            result = makespan_options.naming_semantics(found.result, semantics)
+            result = found.result.under_semantics(semantics)
             found = replace(found, result=result)
     if chosen.output is not None:
         result.save(chosen.output)
@@ -278,21 +280,24 @@ def check_together(chosen: PlaceOptions) -> None:
         raise click.UsageError("--max-moves and --move-cost require --start")
     if chosen.max_moves is not None and chosen.move_cost is not None:
         raise click.UsageError("cannot combine --max-moves with --move-cost")
-    improves = chosen.move_cost is not None and registry.improver_of(chosen.placer) is not None
+    improves = chosen.move_cost is not None and ready(chosen.placer).improver is not None
     if chosen.placer != "auto" and not improves:
         raise click.UsageError(
             "cannot combine --placer with --max-moves or --move-cost, except giph with --move-cost"
         )
 
 
-def with_options(placer: str, time_limit: float | None, prefer: str | None, operators: int) -> str:
-    """Return the placer's name with a time limit and a preference, if they are set.
+def with_options(
+    name: str, time_limit: float | None, prefer: str | None, operators: int
+) -> NamedPlacer:
+    """Return the placer of a name, with a time limit and a preference if they are set.
 
     A line on stderr warns if it may take minutes on a graph of so many operators.
     """
+    placer = ready(name)
     if time_limit is not None:
-        placer = registry.with_limit(placer, time_limit)
+        placer = placer.limited(MaxRuntime(time_limit))
     if prefer is not None:
-        placer = registry.with_preference(placer, prefer)
-    printing.print_note(registry.warning_for(placer, operators) or "")
+        placer = placer.preferring(prefer)
+    printing.print_note(placer.warning(operators) or "")
     return placer

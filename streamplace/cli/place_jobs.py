@@ -17,8 +17,9 @@ from streamplace.execution.progress import working
 from streamplace.files.folder_lock import held
 from streamplace.files.jobs import folder_of, graph_files, jobs_from
 from streamplace.files.reading import name_of, read_json
-from streamplace.integrations.whole_operators import colocate_instances
-from streamplace.placers import registry
+from streamplace.integrations.pes import colocate_instances
+from streamplace.placers.limits import MaxRuntime
+from streamplace.placers.registry import ready
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.jobs import Jobs
 from streamplace.problem.losses import Losses
@@ -91,8 +92,9 @@ def place_job_file(
         jobs = jobs_from(value, where, folder)
         jobs = _changed(jobs, where, whole, lost, whole_operators)
         left = lost.cluster(whole) if lost else whole
+    chosen = ready(placer)
     if time_limit is not None:
-        placer = registry.with_limit(placer, time_limit / runs_of(jobs))
+        chosen = chosen.limited(MaxRuntime(time_limit / runs_of(jobs)))
     if into_folder:
         refuse_folder("-o", str(output), file_names(jobs.names), read_files)
     with held(str(output)) if into_folder else nullcontext():  # before anything runs
@@ -100,7 +102,7 @@ def place_job_file(
             result = place_jobs(
                 jobs,
                 left,
-                placer=placer,
+                placer=chosen,
                 seed=seed,
                 target_utilisation=problem.throughput.target_utilisation,
             )

@@ -7,9 +7,8 @@ from streamplace.problem.graph_checks import listed
 from streamplace.problem.uncertainty import without_effect
 from streamplace.util.text import counted
 from streamplace.workflows.jobs.result import JobsResult
-from streamplace.workflows.makespan_result import MakespanResult
 from streamplace.workflows.migrate import Migration
-from streamplace.workflows.result import Result
+from streamplace.workflows.result import MakespanResult, Result
 
 
 def print_notes(

@@ -1,7 +1,7 @@
 """The problem of the command `place`, and what --start takes from the initial placement's file."""
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
@@ -13,14 +13,14 @@ from streamplace.display.text import number
 from streamplace.errors import FormatError, InfeasibleError, ProblemError, located, reworded
 from streamplace.files import read_constraints, read_graph
 from streamplace.files.reading import name_of
-from streamplace.integrations.whole_operators import colocate_instances
+from streamplace.integrations.pes import colocate_instances
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.counts import expanded
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.graph_checks import listed
 from streamplace.problem.losses import Losses
-from streamplace.problem.makespan import Makespan, PublishedName
+from streamplace.problem.makespan import PublishedName
 from streamplace.problem.objective import Objective, Throughput
 from streamplace.problem.objectives import text_of
 from streamplace.problem.placement import Placement
@@ -204,18 +204,18 @@ def inherit(
         constraints = _that_fit(rules, graph, cluster)
         taken.append(f"constraints ({_counts(constraints)}){_left_out(rules, graph, cluster)}")
     if objective is None and type(own) is not Throughput:
-        objective = own if isinstance(own, Makespan) else _without_settings(own)
+        objective = own.without_settings()
         taken.append(f"objective {text_of(objective)}")
-    elif isinstance(own, Makespan) and isinstance(objective, Makespan):
-        taken += _makespan_settings(own, objective, chosen)
-    if not isinstance(own, Makespan) and not isinstance(objective, Makespan):
-        taken += _throughput_settings(own, made, problem.graph, graph)
+    elif objective is not None and own.is_pass and objective.is_pass:
+        taken += _shared_settings(own, objective, chosen)
+    if not own.is_pass and (objective is None or not objective.is_pass):
+        taken += _throughput_settings(problem.throughput_objective, made, problem.graph, graph)
     note = f"from {start}: {'; '.join(taken)}" if taken else ""
     return Inherited(cluster, constraints, objective, made, note)
 
 
-def _makespan_settings(own: Makespan, objective: Makespan, chosen: Collection[str]) -> list[str]:
-    """Return the settings that a makespan has from that of the placement, such as ``batch=4``."""
+def _shared_settings(own: Objective, objective: Objective, chosen: Collection[str]) -> list[str]:
+    """Return the settings that an objective has from the placement's, such as ``batch=4``."""
     kept = text_of(objective).split(":")
     settings = [text for text in text_of(own).split(":")[1:] if text in kept]
     return [text for text in settings if text.partition("=")[0] not in chosen]
@@ -291,15 +291,3 @@ def _counts(rules: Constraints) -> str:
         (len(rules.apart_groups), "list of operators in different groups"),
     )
     return ", ".join(counted(count, kind) for count, kind in counts if count) or "none"
-
-
-def _without_settings(objective: Throughput) -> Throughput:
-    """Return an objective with the default source rate, model, target utilisation and engine."""
-    default = Throughput()
-    return replace(
-        objective,
-        source_rates=default.source_rates,
-        model=default.model,
-        target_utilisation=default.target_utilisation,
-        engine=default.engine,
-    )

@@ -33,12 +33,11 @@ from streamplace.files.reading import name_of
 from streamplace.plots.formats import kind_of
 from streamplace.problem.assumptions import assumptions
 from streamplace.problem.counts import expanded
-from streamplace.problem.makespan import Makespan, PublishedName
+from streamplace.problem.makespan import PublishedName
 from streamplace.problem.objectives import only_throughput
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.problem.violations import violations
-from streamplace.scoring.makespan_score import MakespanScore
 from streamplace.scoring.score import Score
 from streamplace.workflows.simulate import score_of
 
@@ -112,10 +111,8 @@ def simulate(chosen: SimulateOptions) -> None:
         if engine_values:
             scored = engine_options.scored(stored, engine_values, read_files, chosen.seed)
         else:
-            scored = score_of(stored)
-        if isinstance(scored, MakespanScore):
-            scored = scored.with_proven(proven_bound_s(value, stored.problem))
-        scored = makespan_options.naming_semantics(scored, semantics)
+            scored = score_of(stored).with_proven(proven_bound_s(value, stored.problem))
+        scored = scored.under_semantics(semantics)
     if chosen.gantt is not None:
         makespan_options.draw(chosen.gantt, stored, scored)
     for assumed in assumptions(stored):
@@ -166,7 +163,7 @@ def _at_fault(stored: Placement, graph: str, placement: str) -> str:
 
     A mapping may have an operator on a device that cannot run it, so that no pass ends.
     """
-    return placement if isinstance(stored.problem.objective, Makespan) else graph
+    return placement if stored.problem.objective.is_pass else graph
 
 
 def _check_options(problem: Problem, engine_values: dict[str, Any], gantt: str | None) -> None:

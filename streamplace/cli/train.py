@@ -16,7 +16,7 @@ from streamplace.errors import ConfigError, StreamplaceError, TrainingError, rew
 from streamplace.files import read_cluster, read_dataset
 from streamplace.files.training_logs import read_log
 from streamplace.training.config import config_names, read_config, with_seed
-from streamplace.training.measuring.measurement_log import MEASUREMENTS
+from streamplace.training.measuring.measurements import MEASUREMENTS
 from streamplace.util.extras import check_learn
 
 CURVES = "curves.png"

@@ -39,7 +39,7 @@ from streamplace.errors import BackendError, FormatError, located
 from streamplace.files import read_graph, write_dataset
 from streamplace.files.atomic import make_folder
 from streamplace.files.reading import name_of
-from streamplace.integrations.flink.applying.progress import Limits
+from streamplace.integrations.flink.applying.asking import Limits
 from streamplace.integrations.flink.applying.requests import Program
 from streamplace.integrations.flink.client import Client
 from streamplace.integrations.profiling.rest import Server

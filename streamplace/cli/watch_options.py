@@ -13,7 +13,7 @@ from streamplace.cli import options, param_types
 from streamplace.cli.command import argument, made_of, option
 from streamplace.control.rules import FLINK_TIMES, MAX_S, Rules
 from streamplace.errors import UsageError
-from streamplace.files.bounded import STDIO
+from streamplace.files.reading import STDIO
 
 ADVISE, APPLY = "advise", "apply"
 RESTART, ADAPTIVE = "restart", "adaptive"

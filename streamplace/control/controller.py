@@ -4,16 +4,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from streamplace.control.attempts import Attempt, Verdict, verdict_of
-from streamplace.control.budget import Budget
+from streamplace.control.attempts import Attempt, Budget, Verdict, verdict_of
 from streamplace.control.choice import ROUNDING, Choice, more_or_less
-from streamplace.control.decisions import Action, Decision, Outcome, State
-from streamplace.control.history import History
+from streamplace.control.decisions import Action, Decision, Outcome, State, clock, lasting, rate
+from streamplace.control.history import History, fault_of, not_running
 from streamplace.control.observation import Observation
-from streamplace.control.phrases import clock, lasting, rate
 from streamplace.control.plans import Deployment, Planner
 from streamplace.control.rules import Rules
-from streamplace.control.usable import fault_of, not_running
 from streamplace.errors import FormatError, UsageError
 
 VERSION = 1

@@ -9,9 +9,8 @@ from types import MappingProxyType, TracebackType
 from typing import Any, Self
 
 from streamplace.errors import FormatError, UsageError
-from streamplace.files.atomic import write_text
+from streamplace.files.atomic import lock, write_text
 from streamplace.files.checksums import NAME, checksum
-from streamplace.files.locks import lock
 from streamplace.files.reading import parse, read_bytes
 
 FORMAT, VERSION = "streamplace-journal", 1

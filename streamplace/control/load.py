@@ -3,9 +3,8 @@
 from math import sqrt
 from typing import NamedTuple
 
-from streamplace.control.decisions import State
+from streamplace.control.decisions import State, percent, rate
 from streamplace.control.observation import Observation
-from streamplace.control.phrases import percent, rate
 from streamplace.control.rules import Rules
 
 BACKPRESSURED = 0.05  # share of time under backpressure, from which on rates are held back

@@ -10,10 +10,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from streamplace.control.phrases import clock
+from streamplace.control.decisions import clock
 from streamplace.errors import FormatError, UsageError
-from streamplace.files.atomic import make_folder
-from streamplace.files.locks import lock
+from streamplace.files.atomic import lock, make_folder
 
 MOST_BYTES = 4096  # of the text in a lock file
 PRIVATE = 0o700

@@ -10,8 +10,8 @@ from itertools import count as numbers
 import numpy as np
 
 from streamplace.control.costs import Times
+from streamplace.control.decisions import percent
 from streamplace.control.observation import Observation
-from streamplace.control.phrases import percent
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.key_groups import default_groups, group_of, instances_of_groups
 from streamplace.problem.parallelism import KeyShares

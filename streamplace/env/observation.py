@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sim.lookahead import F, LookaheadBatch, PartialPlacements, candidate_features
-from streamplace.policy.device_scorer.features import EncodedProblem
+from streamplace.policy.device_scorer.features import ScorerProblem
 
 Observed = NDArray[np.float32]
 
@@ -77,7 +77,7 @@ def lookahead(
 
 
 def observation(
-    encoded: EncodedProblem, operator: int, candidates: NDArray[np.float32], mask: NDArray[np.bool_]
+    encoded: ScorerProblem, operator: int, candidates: NDArray[np.float32], mask: NDArray[np.bool_]
 ) -> Observed:
     """Return the observation of an operator; see the module's docstring."""
     of_devices = np.concatenate([mask[:, None].astype(np.float32), candidates], axis=1)

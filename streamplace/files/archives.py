@@ -9,7 +9,7 @@ import zlib
 import numpy as np
 from numpy.typing import NDArray
 
-from streamplace.files.bounded import refuse_bomb
+from streamplace.files.reading import refuse_bomb
 
 SUFFIX = ".npy"
 MAGIC = b"\x93NUMPY\x01\x00"  # format 1.0, which numpy uses for arrays of numbers

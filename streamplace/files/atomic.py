@@ -1,5 +1,6 @@
 """Atomic writes: a file is written completely or not at all."""
 
+import fcntl
 import gzip
 import io
 import os
@@ -14,8 +15,7 @@ from typing import IO
 from zlib import crc32
 
 from streamplace.errors import FormatError
-from streamplace.files.bounded import STDIO
-from streamplace.files.locks import folder_handle, lock
+from streamplace.files.reading import STDIO
 
 TEMPORARY = ".streamplace-"
 _cleaned: set[Path] = set()
@@ -207,3 +207,30 @@ def _sync(folder: Path) -> None:
             os.fsync(handle)
         finally:
             os.close(handle)
+
+
+def lock(handle: int, wait: bool = False) -> bool | None:
+    """Lock the file or folder of a handle until the handle is closed.
+
+    Parameters
+    ----------
+    wait
+        Whether to wait until another process releases its lock.
+
+    Returns
+    -------
+    locked
+        False if another process holds the lock; None if the file system has no locks.
+    """
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+    except BlockingIOError:
+        return False
+    except OSError:
+        return None
+    return True
+
+
+def folder_handle(path: str | os.PathLike[str]) -> int:
+    """Open a folder, to lock it or to flush it to the disk."""
+    return os.open(path, os.O_RDONLY | os.O_DIRECTORY)

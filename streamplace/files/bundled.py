@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from streamplace.errors import FormatError
-from streamplace.files.bounded import read_failure
+from streamplace.files.reading import read_failure
 from streamplace.util.suggest import closest_match
 
 PREFIX = "dataset:"

@@ -8,12 +8,11 @@ from typing import Any
 
 from streamplace.errors import FormatError
 from streamplace.files.atomic import atomic
-from streamplace.files.bounded import STDIO, read_failure
 from streamplace.files.bundled import resolve
 from streamplace.files.graphs import graph_from, graph_to
 from streamplace.files.jsonl import json_lines, read_json_lines
 from streamplace.files.npz import read_columns, write_columns
-from streamplace.files.reading import name_of, parse, read_text
+from streamplace.files.reading import STDIO, name_of, parse, read_failure, read_text
 from streamplace.problem.graph import StreamGraph
 
 LINES = (".jsonl", ".jsonl.gz")

@@ -6,8 +6,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from streamplace.errors import FormatError
-from streamplace.files.atomic import check_folder, make_folder
-from streamplace.files.locks import folder_handle, lock
+from streamplace.files.atomic import check_folder, folder_handle, lock, make_folder
 
 
 @contextmanager

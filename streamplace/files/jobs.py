@@ -6,12 +6,11 @@ from typing import Any
 
 from streamplace.errors import FormatError, ProblemError, StreamplaceError, located, within
 from streamplace.files.atomic import write_pieces
-from streamplace.files.bounded import STDIO
 from streamplace.files.bundled import PREFIX
 from streamplace.files.datasets import read_graph
 from streamplace.files.graphs import constraints_to, graph_from, graph_to
 from streamplace.files.job_forms import JobForm, JobOutcomesForm, JobsForm
-from streamplace.files.reading import check, json_pieces, name_of, read_json
+from streamplace.files.reading import STDIO, check, json_pieces, name_of, read_json
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.jobs import Job, Jobs
 

@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from streamplace.errors import FormatError
-from streamplace.files.bounded import MAX_BYTES, read_failure, read_pieces, too_large
-from streamplace.files.reading import parse
+from streamplace.files.reading import MAX_BYTES, parse, read_failure, read_pieces, too_large
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 

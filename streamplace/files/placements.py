@@ -25,8 +25,8 @@ from streamplace.files.stored_objectives import (
 )
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.graph import StreamGraph
-from streamplace.problem.makespan import Makespan
 from streamplace.problem.objective import Model, Objective, Throughput
+from streamplace.problem.objectives import name_of_objective
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.util.checks import check_type
@@ -121,7 +121,9 @@ def _how_to_add_a_graph(value: Any, where: str, objective: Objective | None) -> 
     """Return the command that scores an assignment with its graph, or stores both in a file."""
     if not is_assignment(value):
         return "use 'streamplace simulate' with its graph"
-    aim = "--objective makespan " if isinstance(objective, Makespan) else ""
+    aim = ""
+    if objective is not None and objective.is_pass:
+        aim = f"--objective {name_of_objective(objective)} "
     command = f"streamplace place GRAPH --cluster CLUSTER {aim}--start {where} --max-moves 0"
     command = f"{command} -o FILE"
     return f"to store it with the graph and the cluster that it is for: {command}"
@@ -140,7 +142,7 @@ def proven_bound_s(value: Any, problem: Problem) -> float | None:
     """
     stored = value.get("bound") if isinstance(value, dict) else None
     aim = problem.objective
-    if stored is None or not isinstance(aim, Makespan) or objective_in(value) != aim:
+    if stored is None or not aim.is_pass or objective_in(value) != aim:
         return None
     try:
         form = check(PlacementForm, value, "placement")
@@ -244,8 +246,7 @@ def _by_name(
     rules = graphs.constraints_from(own.constraints)
     if rules == before.constraints:
         rules = graph.constraints
-    rates = None if isinstance(objective, Makespan) else objective.source_rates
-    if not is_set and rates == (before.source_rate,) and graph.source_rate:
+    if not is_set and objective.rates == (before.source_rate,) and graph.source_rate:
         objective = objective.with_changes(graph.source_rate)
     problem = Problem(graph, cluster, objective=objective, constraints=rules)
     return Placement.of(problem, form.assignment).of_job(form.job)

@@ -4,7 +4,6 @@ from typing import Any
 
 from streamplace.errors import ProblemError, StreamplaceError, UsageError
 from streamplace.files.schema import ProblemForm
-from streamplace.problem.makespan import Makespan
 from streamplace.problem.objective import Objective, Throughput
 from streamplace.problem.objectives import check_text, make_objective, text_of
 from streamplace.util.plugins import is_custom
@@ -22,7 +21,7 @@ def objective_to(objective: Objective) -> dict[str, str]:
         return {}
     check_text(objective)
     text = text_of(objective)
-    if isinstance(objective, Makespan):
+    if objective.is_pass:
         return {"objective": text}
     alike = objective.with_changes(1.0, "bottleneck", 1.0)
     if not is_custom(text) and make_objective(text).with_changes(1.0, "bottleneck", 1.0) != alike:
@@ -33,10 +32,8 @@ def objective_to(objective: Objective) -> dict[str, str]:
 def stored_objective(own: ProblemForm, instead: Objective | None) -> Objective:
     """Return the objective of a file, or another one with the file's rates and model."""
     kind = _objective_of(own) if instead is None else instead
-    if isinstance(kind, Makespan):
-        return kind
     rates = () if own.source_rate is None else (own.source_rate, *own.source_rates)
-    return kind.with_changes(rates or None, own.model, own.target_utilisation)
+    return kind.with_stored(rates, own.model, own.target_utilisation)
 
 
 def _objective_of(own: ProblemForm) -> Objective:
@@ -76,16 +73,21 @@ def _stated(value: Any) -> Any:
 
 
 def throughput_to(objective: Objective) -> dict[str, Any]:
-    """Return the entries of source rates, model and target utilisation; none for a makespan."""
-    if isinstance(objective, Makespan):
-        return {}
-    if objective.engine is not None:
+    """Return the entries of source rates, model and target utilisation; none for a pass.
+
+    Raises
+    ------
+    UsageError
+        If the objective has settings of the engine, which a file cannot hold.
+    """
+    if objective != objective.with_engine(None):
         raise UsageError(
             "a placement file cannot hold engine settings: use an objective with engine=None"
         )
-    own: dict[str, Any] = {"source_rate": objective.source_rate, "model": objective.model}
-    if len(objective.source_rates or ()) > 1:
-        own["source_rates"] = list(objective.source_rates or ())
-    if objective.target_utilisation != 1:
-        own["target_utilisation"] = objective.target_utilisation
+    own = objective.entries()
+    several, target = own.pop("source_rates", ()), own.pop("target_utilisation", 1)
+    if len(several) > 1:
+        own["source_rates"] = several
+    if target != 1:
+        own["target_utilisation"] = target
     return own

@@ -20,8 +20,6 @@ from streamplace.files.reading import name_of
 from streamplace.files.stored_objectives import objective_to
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.graph import StreamGraph
-from streamplace.problem.makespan import Makespan
-from streamplace.problem.objective import Objective
 from streamplace.problem.placement import Placement
 from streamplace.problem.resources import whole_amounts
 from streamplace.problem.shape import Shape
@@ -164,18 +162,6 @@ def _of_devices(key: str, values: Mapping[str, float | None]) -> dict[str, Any]:
     return {key: known} if known else {}
 
 
-def _throughput(objective: Objective) -> dict[str, Any]:
-    """Return source rates, model and target utilisation; nothing for a makespan."""
-    if isinstance(objective, Makespan):
-        return {}
-    return {
-        "source_rate": objective.source_rate,
-        "source_rates": list(objective.source_rates or ()),
-        "model": objective.model,
-        "target_utilisation": objective.target_utilisation,
-    }
-
-
 def _placement(placement: Placement) -> dict[str, Any]:
     problem = placement.problem
     return {
@@ -183,7 +169,7 @@ def _placement(placement: Placement) -> dict[str, Any]:
         "graph": _graph(problem.graph),
         "constraints": bool(problem.constraints or problem.graph.requires),
         "cluster": _cluster(problem.cluster),
-        **_throughput(problem.objective),
+        **problem.objective.entries(),
         **objective_to(problem.objective),
         "pes": {device: list(operators) for device, operators in placement.pes.items()},
     }

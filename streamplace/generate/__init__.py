@@ -8,8 +8,7 @@ Each graph has its own random generator, seeded with (seed, number of the graph)
 from dataclasses import dataclass
 
 from streamplace.errors import UsageError
-from streamplace.generate.draw import Draw
-from streamplace.generate.family import FAMILIES, ClusterSource, Family, graph_source, name_of
+from streamplace.generate.family import FAMILIES, ClusterSource, Draw, Family, graph_source, name_of
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.graph import StreamGraph
 from streamplace.util.checks import check_int, check_seed, check_type, set_plain_numbers

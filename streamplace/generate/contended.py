@@ -7,12 +7,15 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 
 from streamplace.errors import UsageError
-from streamplace.generate.draw import Draw, check_range
+from streamplace.generate.family import Draw, check_range
 from streamplace.generate.layered import layered
-from streamplace.generate.sharded.chain_mm import ChainMM
-from streamplace.generate.sharded.family import ShardedFamily
-from streamplace.generate.sharded.ffnn import FFNN
-from streamplace.generate.sharded.transformer import TransformerBlock, TransformerLayer
+from streamplace.generate.sharded.families import (
+    FFNN,
+    ChainMM,
+    ShardedFamily,
+    TransformerBlock,
+    TransformerLayer,
+)
 from streamplace.problem.cluster import Cluster, Device, Network
 from streamplace.problem.graph import StreamGraph
 from streamplace.util.suggest import valid_choices

@@ -11,7 +11,7 @@ from functools import cache
 import numpy as np
 
 from streamplace.errors import UsageError
-from streamplace.generate.draw import INSTRUCTIONS_PER_DEVICE, SOURCE_RATE, Draw
+from streamplace.generate.family import INSTRUCTIONS_PER_DEVICE, SOURCE_RATE, Draw
 from streamplace.problem.graph import StreamGraph
 from streamplace.util.units import BYTES_PER_MBIT
 

@@ -1,4 +1,4 @@
-"""Graph families whose number of operators is drawn at random, built-in and custom."""
+"""Graph families whose number of operators is drawn at random, and what one graph is drawn from."""
 
 from dataclasses import dataclass
 from functools import cache
@@ -7,12 +7,52 @@ from typing import Any, NoReturn, Protocol, runtime_checkable
 import numpy as np
 
 from streamplace.errors import UsageError
-from streamplace.generate.draw import Draw
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.graph import StreamGraph
 from streamplace.util import plugins
-from streamplace.util.plugin_calls import check_call, made
-from streamplace.util.plugins import named_fault
+from streamplace.util.plugins import check_call, made, named_fault
+
+SOURCE_RATE = 10_000.0  # tuples/s
+DEVICE_MIPS = 2500.0  # million instructions/s
+INSTRUCTIONS_PER_DEVICE = DEVICE_MIPS * 1e6 / SOURCE_RATE  # capacity per source tuple
+
+
+MAX_SIZE = 10**6  # of an axis of a tensor
+
+
+def check_range(what: str, value: float, largest: float, smallest: float = 1) -> None:
+    """Raise UsageError for an option that is out of range."""
+    if not smallest <= value <= largest:
+        raise UsageError(f"{what} must be {smallest:g} to {largest:g} (got {value:g})")
+
+
+@dataclass(frozen=True)
+class Draw:
+    """One graph of a dataset, before it is drawn.
+
+    Parameters
+    ----------
+    number, count
+        Number of the graph, and number of graphs of the dataset.
+    sizes
+        Numbers of operators to draw from; None leaves them to the family.
+    seed
+        Seed of the dataset.
+    name
+        Name of the graph.
+    """
+
+    number: int
+    count: int
+    sizes: range | None
+    seed: int
+    name: str
+
+    def rng(self, *part: int) -> np.random.Generator:
+        """Return the graph's own random generator, or that of a numbered part of it."""
+        seed = np.random.SeedSequence([self.seed, self.number, *part])
+        return np.random.Generator(np.random.PCG64(seed))
+
 
 NOUN = "family"
 DEFAULT_SIZES = range(10, 51)
@@ -127,7 +167,7 @@ class SizedGraphs:
 GROUP = "streamplace.families"
 FAMILIES = {
     "dream": "streamplace.generate.dream:Dream",
-    "series-parallel": "streamplace.generate.series_parallel:series_parallel",
+    "series-parallel": "streamplace.generate.layered:series_parallel",
     "layered": "streamplace.generate.layered:layered",
     "giph-paper": "streamplace.generate.giph:GiphPaper",
     "giph-code": "streamplace.generate.giph:GiphCode",
@@ -135,11 +175,11 @@ FAMILIES = {
     "enas-cifar": "streamplace.generate.networks.enas_cifar:EnasCifar",
     "enas-ptb": "streamplace.generate.networks.enas_ptb:EnasPtb",
     "nmt": "streamplace.generate.networks.nmt:Nmt",
-    "chain-mm": "streamplace.generate.sharded.chain_mm:ChainMM",
-    "ffnn": "streamplace.generate.sharded.ffnn:FFNN",
-    "transformer-block": "streamplace.generate.sharded.transformer:TransformerBlock",
+    "chain-mm": "streamplace.generate.sharded.families:ChainMM",
+    "ffnn": "streamplace.generate.sharded.families:FFNN",
+    "transformer-block": "streamplace.generate.sharded.families:TransformerBlock",
     "contended": "streamplace.generate.contended:Contended",
-    "transformer-layer": "streamplace.generate.sharded.transformer:TransformerLayer",
+    "transformer-layer": "streamplace.generate.sharded.families:TransformerLayer",
 }
 """The built-in families, by name; they are imported on first use."""
 

@@ -1,5 +1,7 @@
 """Costs files: the user's numbers, which complete or correct those of an imported file."""
 
+import csv
+import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -8,15 +10,105 @@ from typing import Any
 import numpy as np
 from pydantic import Field
 
-from streamplace.errors import FormatError, GraphError, located
+from streamplace.errors import FormatError, GraphError, located, within
 from streamplace.files.reading import check, name_of, read_text
 from streamplace.files.schema import Amounts, Form, Name, Number, Positive
-from streamplace.integrations.cost_tables import from_csv, from_toml
+from streamplace.files.toml import parse_toml
 from streamplace.integrations.logical_builder import Parallelism
-from streamplace.integrations.partitions import with_partitions
 from streamplace.problem.graph import UNKNOWN, StreamGraph
 from streamplace.problem.graph_checks import listed
-from streamplace.problem.logical import LogicalGraph
+from streamplace.problem.logical import AnyDistribution, KeyedDistribution, LogicalGraph
+
+RESOURCE = "resources."
+"""The columns of resources begin with it, such as ``resources.gpu``."""
+
+Operators = dict[str, dict[str, Any]]
+WHOLE = ("parallelism", "partitions")
+COLUMNS = (
+    "instructions",
+    "payload_bytes",
+    "memory_bytes",
+    "selectivity",
+    "instructions_se",
+    "payload_bytes_se",
+    "selectivity_se",
+    *WHOLE,
+)
+
+
+def from_toml(text: str) -> Any:
+    """Parse TOML.
+
+    Raises
+    ------
+    GraphError
+        If the text is not valid TOML.
+    """
+    try:
+        return parse_toml(text)
+    except ValueError as error:
+        raise GraphError(str(error)) from None
+
+
+def from_csv(text: str) -> dict[str, Any]:
+    """Parse CSV with a header ``operator,instructions,…`` and one line per operator.
+
+    Cells may be empty.
+
+    Raises
+    ------
+    GraphError
+        If the text is not valid. The message names the line and the fault.
+    """
+    reader = csv.reader(io.StringIO(text), strict=True)
+    operators: Operators = {}
+    header: list[str] = []
+    try:
+        for row in reader:
+            with within(f"line {reader.line_num}"):
+                if not header:
+                    header = _header(row)
+                elif row:
+                    _add(operators, header, row)
+    except csv.Error as error:
+        raise GraphError(f"not CSV: {error}") from None
+    if not header:
+        raise GraphError("is empty")
+    return {"operators": operators}
+
+
+def _header(row: list[str]) -> list[str]:
+    if row[:1] != ["operator"]:
+        raise GraphError("the first column must be 'operator'")
+    for i, name in enumerate(row[1:], start=1):
+        if name not in COLUMNS and not (name.startswith(RESOURCE) and name != RESOURCE):
+            known = ", ".join((*COLUMNS, f"{RESOURCE}NAME"))
+            raise GraphError(f"unknown column {name!r:.40}; choose from {known}")
+        if name in row[:i]:
+            raise GraphError(f"column {name!r} appears twice")
+    return row
+
+
+def _add(operators: Operators, header: list[str], row: list[str]) -> None:
+    if len(row) != len(header):
+        raise GraphError(f"expected {len(header)} columns (got {len(row)})")
+    operator = row[0]
+    if operator in operators:
+        raise GraphError(f"operator {operator!r:.40} appears twice")
+    operators[operator] = {}
+    for column, cell in zip(header[1:], row[1:], strict=True):
+        if not cell.strip():
+            continue
+        try:
+            number = float(cell)
+        except ValueError:
+            raise GraphError(f"{column}: must be a number (got {cell!r:.40})") from None
+        if column in COLUMNS:
+            is_whole = column in WHOLE and number.is_integer()
+            operators[operator][column] = int(number) if is_whole else number
+        else:
+            resources = operators[operator].setdefault("resources", {})
+            resources[column.removeprefix(RESOURCE)] = number
 
 
 class DefaultForm(Form):
@@ -208,3 +300,67 @@ class Costs:
 def _counted(noun: str, names: Sequence[str]) -> str:
     """Return a noun, in the plural if there are several names, and the names."""
     return f"{noun if len(names) == 1 else noun + 's'} {listed(names)}"
+
+
+def with_partitions(logical: LogicalGraph, partitions: Mapping[str, int]) -> LogicalGraph:
+    """Return a logical graph with the partitions of some of its operators.
+
+    Those of a source are what it reads, such as the partitions of a topic: further instances are
+    idle, as in Flink. Those of an operator with streams by key are its key groups, of which each
+    instance needs one; see the field of `Operator`.
+
+    Parameters
+    ----------
+    partitions
+        Operator -> number of partitions.
+
+    Raises
+    ------
+    GraphError
+        If an operator has inputs, but none of them by key, or more instances than key groups.
+    """
+    if not partitions:
+        return logical
+    sources = {logical.graph.names[v] for v in logical.graph.sources.tolist()}
+    distributions = dict(logical.distributions)
+    for (source, target), several in logical.distributions.items():
+        if target in partitions:
+            distributions[source, target] = [_grouped(one, partitions[target]) for one in several]
+    keyed = {
+        stream.target
+        for stream, kind in zip(logical.graph.streams, logical.stream_distributions, strict=True)
+        if isinstance(kind, KeyedDistribution)
+    }
+    for name, number in partitions.items():
+        if name not in sources | keyed:
+            where = f"operators[{name!r:.80}].partitions"
+            raise GraphError(f"{where}: only sources and operators with streams by key have them")
+        if name in keyed and (count := logical.parallelism.get(name, 1)) > number:
+            least = f"must be at least the parallelism, {count:,} (got {number:,})"
+            raise GraphError(f"operators[{name!r:.80}].partitions: {least}")
+    idle = [n for n in sources & {*partitions} if logical.parallelism.get(n, 1) > partitions[n]]
+    return replace(
+        logical,
+        notes=[*logical.notes, *_idle(sorted(idle))],
+        distributions=distributions,
+        partitions={**logical.partitions, **_of(partitions, sources)},
+        max_parallelism={**logical.max_parallelism, **_of(partitions, keyed)},
+    )
+
+
+def _idle(names: Sequence[str]) -> list[str]:
+    """Return a note on sources with more instances than partitions."""
+    if not names:
+        return []
+    return [f"{listed(names)}: more instances than partitions, so that some read nothing"]
+
+
+def _grouped(distribution: AnyDistribution, groups: int) -> AnyDistribution:
+    """Return a distribution by key with a number of key groups, and others as they are."""
+    if not isinstance(distribution, KeyedDistribution):
+        return distribution
+    return KeyedDistribution(groups, distribution.keys)
+
+
+def _of(partitions: Mapping[str, int], names: set[str]) -> dict[str, int]:
+    return {name: number for name, number in partitions.items() if name in names}

@@ -4,7 +4,7 @@ _HERE = "streamplace.integrations"
 READERS: dict[str, str] = {
     "flink-plan": f"{_HERE}.flink.plan:read",
     "storm-flux": f"{_HERE}.storm.flux:read",
-    "storm-ui": f"{_HERE}.storm.ui:read",
+    "storm-ui": f"{_HERE}.storm.profile:read",
     "ibm-adl": f"{_HERE}.ibm.adl:read",
     "ibm-streamsx": f"{_HERE}.ibm.streamsx:read",
     "kafka-streams": f"{_HERE}.kafka_streams:read",

@@ -1,16 +1,204 @@
 """Writer of Kubernetes manifests: a Deployment per PE, and per parallel operator and node."""
 
 import json
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from math import ceil
 from typing import Any
 
+import numpy as np
+
 from streamplace.errors import ProblemError
-from streamplace.integrations.kubernetes_names import dns_label, label_value
-from streamplace.integrations.kubernetes_parts import has_replicas
-from streamplace.integrations.kubernetes_pods import Pods, pods_of
+from streamplace.integrations.comments import shown
+from streamplace.integrations.kubernetes_parts import (
+    LABEL_VALUE,
+    Part,
+    dns_label,
+    has_replicas,
+    label_value,
+    parts_of,
+    pod_numbers,
+)
 from streamplace.integrations.parsing.yaml_writer import to_yaml
+from streamplace.integrations.pes import operator_cores, pe_numbers
+from streamplace.problem.graph_checks import listed
+from streamplace.problem.limits import used_counts
 from streamplace.problem.placement import Placement
+from streamplace.util.arrays import Floats
+
+GPU = "nvidia.com/gpu"
+DOMAIN = "streamplace"
+KNOWN = {"gpu": GPU}
+"""Resources whose extended resource differs from ``streamplace/NAME``."""
+OWN = re.compile("ephemeral-storage|hugepages-[1-9][0-9]*[KMG]i")
+"""Kubernetes's own resources, in bytes, without those that the export computes (CPU, memory)."""
+PREFIX = re.compile(r"(?=.{1,244}$)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
+QUOTA = "requests."  # precedes the name of an extended resource in a quota, so no name may have it
+RESERVED = "kubernetes.io"  # Kubernetes takes every domain that ends in this for its own
+
+
+def extended_name(resource: str) -> str:
+    """Return the resource of Kubernetes that stands for a resource.
+
+    A name with a slash, such as ``amd.com/gpu``, is one already, and so are ``ephemeral-storage``
+    and ``hugepages-2Mi``, which nodes offer by themselves; ``gpu`` stands for ``nvidia.com/gpu``,
+    and any other NAME for ``streamplace/NAME``.
+
+    Raises
+    ------
+    ProblemError
+        If a name with a slash is not one that Kubernetes accepts.
+    """
+    if OWN.fullmatch(resource):
+        return resource
+    if "/" not in resource:
+        return KNOWN.get(resource, f"{DOMAIN}/{label_value(resource)}")
+    prefix, _, name = resource.partition("/")
+    valid = PREFIX.fullmatch(prefix) and LABEL_VALUE.fullmatch(name)
+    if not valid or prefix.endswith(RESERVED) or prefix.startswith(QUOTA):
+        raise ProblemError(
+            f"resource {resource!r:.80}: not an extended resource of Kubernetes, which is "
+            "DOMAIN/NAME outside of kubernetes.io, where NAME has at most 63 letters, digits, '-', "
+            "'_' and '.'"
+        )
+    return resource
+
+
+def extended_resources(placement: Placement) -> list[dict[str, int]]:
+    """Return, for each pod, extended resource -> the whole amount that its operators take.
+
+    Raises
+    ------
+    ProblemError
+        If a name is not valid, or two resources stand for the same extended resource.
+    """
+    names = _names(placement)
+    found: list[dict[str, int]] = [{} for _ in range(int(pod_numbers(placement).max()) + 1)]
+    for resource, counts, steps in _counts(placement):
+        for pod in np.flatnonzero(counts).tolist():
+            found[pod][names[resource]] = ceil(counts[pod] / steps)
+    return found
+
+
+def assumed_names(placement: Placement) -> str:
+    """Return which extended resources stand for other names, as text; empty if none do."""
+    changed = {name: to for name, to in _names(placement).items() if name != to}
+    return ", ".join(f"{to} stands for {shown([name])}" for name, to in changed.items())
+
+
+def rounded_up(placement: Placement) -> str:
+    """Return the resources of which fractions are rounded up, as text; empty if there are none."""
+    names = [name for name, counts, steps in _counts(placement) if (counts % steps).any()]
+    if not names:
+        return ""
+    each = "pod" if has_replicas(placement) else "PE"
+    text = ", ".join(shown([name]) for name in names)
+    return f"fractions of {text} are rounded up for each {each}, since Kubernetes counts whole ones"
+
+
+def _counts(placement: Placement) -> Iterator[tuple[str, Floats, float]]:
+    """Yield the resources that operators take, the counts of each pod, and counts per 1."""
+    graph, cluster = placement.problem.graph, placement.problem.cluster
+    pod_of = pod_numbers(placement)
+    device = np.zeros(int(pod_of.max()) + 1, dtype=np.int32)
+    device[pod_of] = placement.devices
+    for name in sorted(graph.resource_names):
+        counts, _, steps = used_counts(graph.resource(name), pod_of, cluster.resource(name)[device])
+        yield name, counts, steps
+
+
+def _names(placement: Placement) -> dict[str, str]:
+    """Return resource -> extended resource, for resources that operators take."""
+    names: dict[str, str] = {}
+    for resource in [name for name, counts, _ in _counts(placement) if counts.any()]:
+        name = extended_name(resource)
+        if name in names.values():
+            same = [known for known, to in names.items() if to == name]
+            raise ProblemError(f"resources {listed([*same, resource])}: both stand for {name!r}")
+        names[resource] = name
+    return names
+
+
+@dataclass(frozen=True)
+class Pods:
+    """Equal pods on one node, which one Deployment makes.
+
+    Parameters
+    ----------
+    component
+        A DNS label, distinct within the job: ``peN``, or ``peN-OPERATOR`` for a parallel operator.
+    operators
+        What each pod runs: the operators of a PE, or one instance of a parallel operator.
+    cores, memory_bytes, extended
+        What each pod requests: the needs of the PE, or the largest needs of any instance here.
+    """
+
+    component: str
+    device: str
+    operators: tuple[str, ...]
+    replicas: int
+    cores: float
+    memory_bytes: float
+    extended: dict[str, int]
+
+
+def pods_of(placement: Placement) -> list[Pods]:
+    """Return the pods of each Deployment, in the order of the cluster's devices.
+
+    Raises
+    ------
+    ProblemError
+        If the objective is a makespan, or a resource has a name that Kubernetes refuses.
+    GraphError
+        If tuple rates overflow, or no tuple ever reaches a sink.
+    """
+    graph, devices = placement.problem.graph, placement.problem.cluster.names
+    pod_of, numbers = pod_numbers(placement), pe_numbers(placement)
+    cores = np.bincount(pod_of, operator_cores(placement, "kubernetes"))
+    memory = np.bincount(pod_of, graph.memory_bytes)
+    extended = extended_resources(placement)
+    found, first = [], 0
+    for part in parts_of(placement):
+        device = devices[part.device]
+        pods = slice(first, first + part.replicas)
+        found.append(
+            Pods(
+                _component(part, numbers[device]),
+                device,
+                (part.operator,) if part.operator else tuple(graph.names[v] for v in part.members),
+                part.replicas,
+                float(cores[pods].max()),
+                float(memory[pods].max()),
+                _largest(extended[pods]),
+            )
+        )
+        first += part.replicas
+    return found
+
+
+def assumed_nodes(placement: Placement) -> str:
+    """Return on which nodes pods do not fit, as text; empty if there are none."""
+    devices, used = placement.problem.cluster.devices, operator_cores(placement, "kubernetes")
+    cores = np.bincount(placement.devices, used, minlength=len(devices))
+    full = [device.name for device, n in zip(devices, cores, strict=True) if n >= device.cores]
+    if not full:
+        return ""
+    return (
+        f"the nodes of {shown(full)} have more cores than their devices; pods stay pending "
+        "otherwise, since they request all cores or more; place with a lower --target-utilisation"
+    )
+
+
+def _component(part: Part, number: int) -> str:
+    return dns_label(f"pe{number}-{part.operator}") if part.operator else f"pe{number}"
+
+
+def _largest(of_pods: list[dict[str, int]]) -> dict[str, int]:
+    """Return the largest amount of each resource."""
+    names = dict.fromkeys(name for taken in of_pods for name in taken)
+    return {name: max(taken.get(name, 0) for taken in of_pods) for name in names}
+
 
 JOB, PE = "app.kubernetes.io/part-of", "app.kubernetes.io/component"
 DEVICE = "streamplace/device"

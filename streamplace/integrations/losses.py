@@ -1,17 +1,18 @@
 """Facts that an export loses or assumes, for notes on stderr and in the file."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from streamplace.integrations.comments import shown
 from streamplace.integrations.flink.groups import groups_of
+from streamplace.integrations.kubernetes import assumed_names, assumed_nodes, rounded_up
 from streamplace.integrations.kubernetes_parts import lost_numbers, shared_requests
-from streamplace.integrations.kubernetes_pods import assumed_nodes
-from streamplace.integrations.kubernetes_resources import assumed_names, rounded_up
+from streamplace.integrations.pes import devices_of_instances
 from streamplace.integrations.storm.ras import assumed_capacities, assumed_room
-from streamplace.integrations.whole_operators import devices_of_instances
+from streamplace.problem.graph_checks import listed
 from streamplace.problem.placement import Placement
 from streamplace.problem.symmetry import interchangeable
+from streamplace.util.text import counted
 
 ACCELERATOR = re.compile(r"gpu|tpu|npu|fpga|cuda|accelerator", re.IGNORECASE)
 COMMENTS = {
@@ -134,3 +135,14 @@ ASSUMED: dict[str, tuple[Callable[[Placement], str], ...]] = {
     "storm-ras": (assumed_capacities, assumed_room),
 }
 """Format -> what finds its assumptions."""
+
+
+def unknown_work(types: Iterable[str]) -> list[str]:
+    """Return a note that names types of operators without a rule, if there are any."""
+    found = sorted(set(types))
+    if not found:
+        return []
+    return [
+        f"no rule gives the work of {counted(len(found), 'type')} of operators, {listed(found)}; "
+        "their instructions are unknown unless --costs states them"
+    ]

@@ -1,16 +1,18 @@
 """The default placer: runs other placers, then searches from their results, in limited time."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from copy import deepcopy
 from dataclasses import dataclass
 from math import inf
+from typing import ClassVar
 
 import numpy as np
 
 from sim import work_clock
 from streamplace.errors import PlacementError
-from streamplace.placers.base import Placer
+from streamplace.placers.base import BOTH, BasePlacer, Placer
 from streamplace.placers.contiguous.placer import splits_well
+from streamplace.placers.registry import ready_placer
 from streamplace.placers.search.annealing import Budget, check_limits
 from streamplace.placers.search.balance import (
     FEW_PLACEMENTS,
@@ -24,22 +26,41 @@ from streamplace.placers.search.balance import (
 from streamplace.placers.search.chains import best_of_chains, starts
 from streamplace.placers.search.consolidate import AS_GOOD, consolidate, fewest_devices
 from streamplace.placers.search.exhaustive import best_and_cheapest
-from streamplace.problem.makespan import Makespan
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.quality import qualities
 from streamplace.scoring.registry import evaluator
 from streamplace.scoring.rounding import ROUNDING
 
-SECONDS = 1.0
-LARGE = 5_000  # operators x devices above which `of_large` is used
+SECONDS = 1.0  # the time limit without any other limit
+TRIES = (
+    "greedy",
+    "single",
+    "metis-recursive-oracle",
+    "metis-oracle",
+    "metis-recursive-oracle:weights=utilisation",
+    "metis-oracle:weights=utilisation",
+    "fuser-oracle",
+)
+"""The placers to run, the fastest first."""
+POLICY = "policy:samples=16"
+"""The policy to run after them."""
+TRIES_OF_LARGE = ("greedy", "multilevel", "metis:weights=utilisation", "single")
+"""The placers to run where operators x devices exceeds `LARGE`.
+
+Partitioners that try every number of parts, and the fuser, whose time is quadratic in the graph,
+take too long there.
+"""
+OF_PASSES = "contiguous"
+"""The placer to run first on graphs of the firing rule ``all``."""
+LARGE = 5_000  # operators x devices above which a graph is large
 STARTS = 4  # the second search starts from this many of the best placements
 FIRST, SECOND = 0.5, 0.75  # each search's share of the remaining budget; consolidation follows
 CLOSE = 1.0 - 1e-12  # share of the bound that counts as reaching it
 
 
 @dataclass(frozen=True)
-class Auto:
+class Auto(BasePlacer):
     """Run several placers, search from their best placements, then balance or reduce devices.
 
     Where everything offered is carried, ``balance`` lowers the largest utilisation, then the second
@@ -56,36 +77,25 @@ class Auto:
 
     Parameters
     ----------
-    placers
-        The placers to run, the fastest first.
-    of_large
-        The placers to run when operators x devices exceeds 5,000. Partitioners that try every
-        number of parts, and the fuser, whose time is quadratic in the graph, take too long there.
-    of_passes
-        Function that loads the placer to run first on graphs of the firing rule ``all``.
-    policy
-        Function that loads the policy to run after `placers`. Weights that cannot be read are an
-        error, since the result would differ without them.
     seconds
-        Wall time in seconds; default 1 unless `evaluations` is set. Results then depend on the
-        machine.
+        Wall time in seconds; default `SECONDS` unless `evaluations` is set. Results then depend on
+        the machine.
     evaluations
         Number of changes that the searches may try: a limit that does not depend on the machine.
     prefer
         ``balance`` or ``fewest``; None: ``fewest`` with an initial placement, else ``balance``.
     """
 
-    placers: tuple[Placer, ...]
-    of_large: tuple[Placer, ...]
-    of_passes: Callable[[], Placer]
-    policy: Callable[[], Placer]
+    name: ClassVar[str] = "auto"
+    objectives: ClassVar[frozenset[str]] = BOTH
+    takes_start: ClassVar[bool] = True
     seconds: float | None = None
     evaluations: int | None = None
     prefer: Prefer | None = None
 
     def __post_init__(self) -> None:
-        check_limits("auto", self.seconds, self.evaluations)
-        check_prefer("auto", self.prefer)
+        check_limits(self.name, self.seconds, self.evaluations)
+        check_prefer(self.name, self.prefer)
 
     def __call__(
         self, problem: Problem, rng: np.random.Generator, start: Placement | None = None
@@ -100,7 +110,7 @@ class Auto:
         budget = Budget(self.seconds, self.evaluations)
         if self.seconds is None and self.evaluations is None:
             budget = Budget(SECONDS)
-        if isinstance(problem.objective, Makespan):
+        if problem.objective.is_pass:
             from streamplace.placers.scheduling.search import auto_pass  # noqa: PLC0415 - slow to load
 
             return auto_pass(problem, rng, start, budget, self.prefer)
@@ -172,17 +182,15 @@ class Auto:
         return placements, False
 
     def _placers_for(self, problem: Problem) -> Iterator[Placer]:
-        if splits_well(problem):
+        """Load and return the placers for a problem, one by one.
+
+        Weights that cannot be read are an error, since the result would differ without them.
+        """
+        tries = TRIES_OF_LARGE if _is_large(problem) else (*TRIES, POLICY)
+        for name in (OF_PASSES, *tries) if splits_well(problem) else tries:
             with work_clock.loading():
-                contiguous = self.of_passes()
-            yield contiguous
-        if _is_large(problem):
-            yield from self.of_large
-            return
-        yield from self.placers
-        with work_clock.loading():
-            policy = self.policy()
-        yield policy
+                placer = ready_placer(name)
+            yield placer
 
 
 def _is_large(problem: Problem) -> bool:

@@ -1,29 +1,21 @@
-"""Protocols for placers, provers and list schedulers."""
+"""The protocol of placers, and the base classes of those that have a name."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Literal, Protocol, TypeGuard, runtime_checkable
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, Protocol, cast, get_type_hints
 
 import numpy as np
 
 from streamplace.errors import ObjectiveError, PlacementError
-from streamplace.problem.makespan import Makespan
+from streamplace.placers.limits import Limit, MaxEvaluations
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
-from streamplace.problem.total_cost import TotalCost
 from streamplace.util.arrays import Floats, Ints
 
-Supported = Literal["throughput", "makespan"]
-Stated = Literal[Supported, "total cost"]
-_REMEDIES: dict[Stated, str] = {
-    "throughput": "add --objective makespan, or objective=sp.Makespan() in Python",
-    "makespan": (
-        "for makespans use auto, search, exact, heft, peft or another placer of the list in "
-        "'streamplace place --help'"
-    ),
-    "total cost": "use climb, random or a refining policy such as giph, or place for the makespan",
-}
-"""Objective of a problem -> what to do where a placer does not support it."""
+BOTH = frozenset(("throughput", "makespan"))
+THROUGHPUT = frozenset(("throughput",))
+MAKESPAN = frozenset(("makespan",))
 
 
 class Placer(Protocol):
@@ -51,10 +43,95 @@ class Placer(Protocol):
         ...
 
 
-@runtime_checkable
-class Improver(Protocol):
+class BasePlacer(ABC):
+    """Base of the placers that have a name; what they can do is known before they run.
+
+    Options are the fields of the dataclass that derives from it. A user's own placer may be any
+    callable, see `Placer`.
+
+    Attributes
+    ----------
+    name
+        The name in the registry.
+    objectives
+        The quantities of objectives for which it places (`Objective.quantity`); None: all.
+    takes_start
+        Whether it uses an initial placement under all options; see `uses_start`.
+    uses_network
+        Whether a network places.
+    trains
+        Whether it trains this network on the problem.
+    faster
+        What to do where it takes minutes, see `slow_from`.
+    """
+
+    name: ClassVar[str]
+    objectives: ClassVar[frozenset[str] | None] = None
+    takes_start: ClassVar[bool] = False
+    uses_network: ClassVar[bool] = False
+    trains: ClassVar[bool] = False
+    faster: ClassVar[str] = "multilevel and auto place large graphs faster"
+
+    @abstractmethod
+    def __call__(
+        self, problem: Problem, rng: np.random.Generator, start: Placement | None = None
+    ) -> Placement:
+        """Return a feasible placement; see `Placer`."""
+
+    @classmethod
+    def options(cls) -> dict[str, Any]:
+        """Return the type of each option."""
+        types = get_type_hints(cls)
+        return {f.name: types[f.name] for f in fields(cast("Any", cls)) if f.init}
+
+    @property
+    def uses_start(self) -> bool:
+        """Whether it uses an initial placement under its present options."""
+        return self.takes_start
+
+    @property
+    def slow_from(self) -> int | None:
+        """The number of operators from which it takes minutes, as its time grows with the square.
+
+        None: its time grows more slowly.
+        """
+        return None
+
+    def options_for(self, limit: Limit) -> dict[str, Any] | None:
+        """Return the options that set a limit; None if the placer does not accept it."""
+        if self.trains and isinstance(limit, MaxEvaluations):  # its samples are those of a step
+            return None
+        return limit.options_among(self.options())
+
+    def limited_by(self, limit: Limit) -> tuple[str, ...]:
+        """Return the names of all options that set the same kind of limit."""
+        return limit.parameters
+
+    def supports(self, problem: Problem) -> bool:
+        """Return whether it places under the objective of a problem."""
+        return self.places_for(problem.objective.quantity)
+
+    @classmethod
+    def places_for(cls, quantity: str) -> bool:
+        """Return whether it places under objectives of a quantity; see `Objective.quantity`."""
+        return cls.objectives is None or quantity in cls.objectives
+
+    def check_supports(self, problem: Problem) -> None:
+        """Refuse a problem whose objective it does not support.
+
+        Raises
+        ------
+        ObjectiveError
+            If the problem has such an objective.
+        """
+        if not self.supports(problem):
+            refuse_other_objectives(problem, self.name, *sorted(self.objectives or ()))
+
+
+class Improver(BasePlacer):
     """A placer that also improves a placement by any worth, such as one less the price of moves."""
 
+    @abstractmethod
     def best_by(
         self,
         problem: Problem,
@@ -73,7 +150,6 @@ class Improver(Protocol):
         rng
             The only source of randomness.
         """
-        ...
 
 
 @dataclass(frozen=True)
@@ -94,19 +170,20 @@ class Proof:
     optimal: bool
 
 
-class Prover(Placer, Protocol):
+class Prover(BasePlacer):
     """A placer that also proves a bound on the best throughput or makespan."""
 
+    def __call__(
+        self, problem: Problem, rng: np.random.Generator, start: Placement | None = None
+    ) -> Placement:
+        """Return the best placement found."""
+        return self.prove(problem, rng, start).placement
+
+    @abstractmethod
     def prove(
         self, problem: Problem, rng: np.random.Generator, start: Placement | None = None
     ) -> Proof:
         """Return the placement that `__call__` returns, with a proven bound."""
-        ...
-
-
-def proves(placer: Placer) -> TypeGuard[Prover]:
-    """Return whether a placer is a `Prover`; `isinstance` takes ten times as long."""
-    return hasattr(placer, "prove")
 
 
 @dataclass(frozen=True)
@@ -125,29 +202,30 @@ class Listed:
     own_schedule_s: float | None
 
 
-class ListScheduler(Placer, Protocol):
+class ListScheduler(BasePlacer):
     """A placer under the makespan objective that plans its own schedule."""
 
+    objectives: ClassVar[frozenset[str]] = MAKESPAN
+
+    def __call__(
+        self, problem: Problem, rng: np.random.Generator, start: Placement | None = None
+    ) -> Placement:
+        """Return the placement, repaired where constraints require it."""
+        return self.listed(problem, rng, start).placement
+
+    @abstractmethod
     def listed(
         self, problem: Problem, rng: np.random.Generator, start: Placement | None = None
     ) -> Listed:
-        """Return the placement that `__call__` returns, with the end of its own schedule."""
-        ...
+        """Return the placement that `__call__` returns, with the end of its own schedule.
 
-
-def plans_schedules(placer: Placer) -> TypeGuard[ListScheduler]:
-    """Return whether a placer is a `ListScheduler`."""
-    return hasattr(placer, "listed")
-
-
-@runtime_checkable
-class MayRefine(Placer, Protocol):
-    """A placer that uses an initial placement under some of its options only."""
-
-    @property
-    def uses_start(self) -> bool:
-        """Whether it does under the present ones."""
-        ...
+        Raises
+        ------
+        ObjectiveError
+            If the objective is throughput.
+        PlacementError
+            If no feasible placement was found.
+        """
 
 
 def run_placers(
@@ -175,7 +253,7 @@ def run_placers(
     return placements
 
 
-def refuse_other_objectives(problem: Problem, placer: str, supported: Supported) -> None:
+def refuse_other_objectives(problem: Problem, placer: str, *supported: str) -> None:
     """Refuse an objective that a placer does not support.
 
     Parameters
@@ -183,7 +261,7 @@ def refuse_other_objectives(problem: Problem, placer: str, supported: Supported)
     placer
         Name of the placer, for the message.
     supported
-        ``throughput``, with all objectives that derive from it, or ``makespan``, without those that
+        ``throughput``, with all objectives that derive from it; ``makespan``, without those that
         derive from it.
 
     Raises
@@ -192,9 +270,6 @@ def refuse_other_objectives(problem: Problem, placer: str, supported: Supported)
         If the problem has another objective.
     """
     objective = problem.objective
-    stated: Stated = "makespan" if isinstance(objective, Makespan) else "throughput"
-    if isinstance(objective, TotalCost):
-        stated = "total cost"
-    if stated != supported:
-        fault = f"placer {placer!r} supports only {supported}, not {stated}"
-        raise ObjectiveError(f"{fault}; {_REMEDIES[stated]}")
+    if objective.quantity not in supported:
+        fault = f"supports only {' and '.join(supported)}, not {objective.quantity}"
+        raise ObjectiveError(f"placer {placer!r} {fault}; {objective.remedy}")

@@ -1,23 +1,38 @@
 """Custom placers: ``module:Class``, or a name that an installed package registers."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from streamplace.placers.base import Placer
-from streamplace.util import plugin_calls
+from streamplace.util import plugins
 
 GROUP = "streamplace.placers"
 NOUN = "placer"
 
 
-def build(text: str, loaded: Any, options: list[str]) -> Placer:
+def options_of(text: str, loaded: Any, options: list[str]) -> dict[str, Any]:
+    """Return the options of a custom placer; only a class has any.
+
+    Raises
+    ------
+    UsageError
+        If an option is unknown, or its value cannot be read.
+    """
+    known = plugins.parameters_of(loaded) if isinstance(loaded, type) else {}
+    return plugins.read_options(text, options, known, NOUN)
+
+
+def build(loaded: Any, text: str, options: Mapping[str, Any]) -> Placer:
     """Return a custom placer: an instance of a class with options, or a function as it is.
 
     Raises
     ------
     UsageError
-        If the result is not a placer, an option is unknown, or the constructor refuses the options.
+        If the result is not a placer, or the constructor refuses the options.
     """
-    return checked(text, plugin_calls.made(text, loaded, options, NOUN))
+    if isinstance(loaded, type):
+        loaded = plugins.constructed(text, loaded, options, NOUN)
+    return checked(text, loaded)
 
 
 def checked(text: str, loaded: Any) -> Placer:
@@ -28,6 +43,6 @@ def checked(text: str, loaded: Any) -> Placer:
     UsageError
         If it cannot.
     """
-    plugin_calls.check_call(text, loaded, NOUN, ("problem", "rng", "start"))
+    plugins.check_call(text, loaded, NOUN, ("problem", "rng", "start"))
     placer: Placer = loaded
     return placer

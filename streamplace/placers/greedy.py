@@ -1,11 +1,12 @@
 """Greedy placement: one operator after another goes where the bottleneck is lowest."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from sim import greedy
-from streamplace.placers.base import refuse_other_objectives
+from streamplace.placers.base import THROUGHPUT, BasePlacer
 from streamplace.placers.repair import feasible
 from streamplace.problem.order_names import check_order
 from streamplace.problem.placement import Placement
@@ -15,7 +16,7 @@ from streamplace.scoring.orders import traversal_order
 
 
 @dataclass(frozen=True)
-class Greedy:
+class Greedy(BasePlacer):
     """Places each operator where the utilisations that it raises are lowest; see `sim.greedy`.
 
     Parameters
@@ -25,6 +26,8 @@ class Greedy:
         sources to sinks.
     """
 
+    name: ClassVar[str] = "greedy"
+    objectives: ClassVar[frozenset[str]] = THROUGHPUT
     order: str = ""
 
     def __post_init__(self) -> None:
@@ -35,6 +38,6 @@ class Greedy:
         self, problem: Problem, rng: np.random.Generator, start: Placement | None = None
     ) -> Placement:
         """Return the placement, repaired where groups or memory require it."""
-        refuse_other_objectives(problem, "greedy", "throughput")
+        self.check_supports(problem)
         order = traversal_order(problem, self.order, rng) if self.order else None
         return feasible(problem, greedy.greedy(flow(problem), *problem.feasibility.masks, order))

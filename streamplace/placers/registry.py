@@ -6,36 +6,42 @@ colon distinguishes the two forms: an option has an equals sign, a class has non
 imported only when one of its placers is requested.
 """
 
-from dataclasses import fields
-from functools import cache
-from typing import Any, get_type_hints
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, partial
+from typing import Any
+
+import numpy as np
 
 from streamplace.errors import UsageError
 from streamplace.placers import custom
-from streamplace.placers.auto import Auto
-from streamplace.placers.base import Improver, Placer
-from streamplace.placers.partition.base import Oracle, Partitioner
+from streamplace.placers.base import BasePlacer, Improver, Placer
+from streamplace.placers.limits import Limit
+from streamplace.problem.placement import Placement
+from streamplace.problem.problem import Problem
 from streamplace.util import plugins
-from streamplace.util.checks import check_number, plain_number
-from streamplace.util.plugin_calls import read_options
+from streamplace.util.plugins import parameters_of, read_options
 
+PARTS = "parts"
+"""The option of partitioners that an oracle sets."""
 PLACERS = {
+    "auto": "streamplace.placers.auto:Auto",
     "single": "streamplace.placers.trivial:Single",
     "round-robin": "streamplace.placers.trivial:RoundRobin",
     "random": "streamplace.placers.trivial:Random",
     "greedy": "streamplace.placers.greedy:Greedy",
-    "metis": "streamplace.placers.partition.metis:Metis",
-    "metis-recursive": "streamplace.placers.partition.metis:MetisRecursive",
-    "fuser": "streamplace.placers.partition.fuser:Fuser",
+    "metis": "streamplace.placers.partition.partitioners:Metis",
+    "metis-recursive": "streamplace.placers.partition.partitioners:MetisRecursive",
+    "fuser": "streamplace.placers.partition.partitioners:Fuser",
     "contiguous": "streamplace.placers.contiguous.placer:Contiguous",
     "search": "streamplace.placers.search.search:Search",
     "multilevel": "streamplace.placers.search.multilevel:Multilevel",
     "exact": "streamplace.placers.exact.exact:Exact",
     "policy": "streamplace.policy.placer:PolicyPlacer",
-    "giph": "streamplace.policy.giph.placer:GiphPlacer",
-    "rebuild": "streamplace.policy.rebuild.placer:RebuildPlacer",
-    "rnn": "streamplace.training.rnn_placer:RnnPlacer",
-    "hsdag": "streamplace.training.hsdag_placer:HsdagPlacer",
+    "giph": "streamplace.policy.improving:GiphPlacer",
+    "rebuild": "streamplace.policy.improving:RebuildPlacer",
+    "rnn": "streamplace.training.trained_placers:RnnPlacer",
+    "hsdag": "streamplace.training.trained_placers:HsdagPlacer",
     "climb": "streamplace.placers.search.first_improvement:Climb",
     "heft": "streamplace.placers.scheduling.lists:Heft",
     "peft": "streamplace.placers.scheduling.lists:Peft",
@@ -44,48 +50,126 @@ PLACERS = {
     "random-eft": "streamplace.placers.scheduling.sampled:RandomEft",
     "enumerative": "streamplace.placers.scheduling.enumerative:Enumerative",
 }
-ONLY_MAKESPAN = ("heft", "peft", "cpop", "critical-path", "random-eft", "enumerative", "rebuild")
-"""The placers that support only the makespan objective."""
-ONLY_THROUGHPUT = ("greedy", "contiguous", "multilevel", "policy")
-"""The placers that support only throughput."""
-TRAINED = ("rnn", "hsdag")
-"""The placers that train a network on the problem."""
-LEARNED = ("policy", "giph", "rebuild", *TRAINED)
-"""The placers that use a network."""
 WITHOUT_WEIGHTS = ("doppler", "placeto")
 """The published systems of which there is a config but no placer, as no weights are shipped."""
-PARTITIONERS = ("metis", "metis-recursive", "fuser")
-ORACLES = tuple(f"{name}-oracle" for name in PARTITIONERS)
-QUADRATIC = {"fuser": 5_000, "fuser-oracle": 5_000, "giph": 1_000, "rebuild": 5_000}
-"""Placer whose time grows with the square of the number of operators -> the number to warn from."""
-PER_OPERATOR = ("giph", "rebuild")
-"""Those that make two evaluations per operator, unless an option sets their number."""
-AUTO_TRIES = (
-    "greedy",
-    "single",
-    "metis-recursive-oracle",
-    "metis-oracle",
-    "metis-recursive-oracle:weights=utilisation",
-    "metis-oracle:weights=utilisation",
-    "fuser-oracle",
-)
-"""The placers that `auto` runs before its policy."""
-AUTO_POLICY = "policy:samples=16"
-AUTO_TRIES_OF_LARGE = ("greedy", "multilevel", "metis:weights=utilisation", "single")
-"""The placers that `auto` runs on large graphs."""
-AUTO_OF_PASSES = "contiguous"
-"""The placer that `auto` runs first on graphs of the firing rule ``all``."""
-FROM_START = ("auto", "search", "exact", "climb", "giph", "rebuild")
-"""The placers that use an initial placement."""
-OPTIONS_OF_AUTO = ("seconds", "evaluations", "prefer")
-NAMES = ("auto", *PLACERS, *ORACLES)
-THROUGHPUT_NAMES = tuple(name for name in NAMES if name not in ONLY_MAKESPAN)
-"""The placers that support throughput."""
-MAKESPAN_NAMES = tuple(name for name in NAMES if name not in ONLY_THROUGHPUT)
-"""The placers that support makespans."""
+ORACLES = {
+    "metis-oracle": "metis",
+    "metis-recursive-oracle": "metis-recursive",
+    "fuser-oracle": "fuser",
+}
+"""Name of an oracle -> the partitioner that it runs for every number of parts."""
+NAMES = (*PLACERS, *ORACLES)
 
 
-def make_placer(text: str, from_file: bool = False) -> Placer:
+@dataclass(frozen=True)
+class NamedPlacer:
+    """A placer with the text that names it, which results and tables show.
+
+    Parameters
+    ----------
+    text
+        The name with options, such as ``search:seconds=3.0``.
+    options
+        The options that the text sets.
+    make
+        Returns the placer for other text and options.
+    is_ours
+        Whether it is a built-in one.
+    """
+
+    text: str
+    placer: Placer
+    options: Mapping[str, Any]
+    make: Callable[[str, Mapping[str, Any]], Placer]
+    is_ours: bool
+
+    def __call__(
+        self, problem: Problem, rng: np.random.Generator, start: Placement | None = None
+    ) -> Placement:
+        """Return a feasible placement; see `Placer`."""
+        return self.placer(problem, rng, start)
+
+    @property
+    def name(self) -> str:
+        """The name without options."""
+        return plugins.parts_of(self.text)[0]
+
+    @property
+    def accepts_start(self) -> bool:
+        """Whether it may use an initial placement; every custom placer may."""
+        return not isinstance(self.placer, BasePlacer) or self.placer.uses_start
+
+    @property
+    def improver(self) -> Improver | None:
+        """The placer, if it improves placements by any worth."""
+        return self.placer if isinstance(self.placer, Improver) else None
+
+    def accepts(self, limit: Limit) -> bool:
+        """Return whether the placer has an option for a limit."""
+        return self._options_for(limit) is not None
+
+    def limited(self, limit: Limit) -> "NamedPlacer":
+        """Return the same placer with a limit.
+
+        Raises
+        ------
+        UsageError
+            If the placer does not accept such a limit or this one, or the name already sets one.
+        """
+        added = self._options_for(limit)
+        if added is None:
+            accepting = ", ".join(n for n in NAMES if limit.options_among(options_of(n)))
+            message = f"does not accept {limit.what}; these do: {accepting}"
+            raise UsageError(f"placer {self.name!r} {message}")
+        setting = limit.parameters
+        if isinstance(self.placer, BasePlacer):
+            setting = self.placer.limited_by(limit)
+        for option in plugins.parts_of(self.text)[1]:
+            if option.partition("=")[0] in setting:
+                already = f"already sets {limit.what}; remove {option!r} from it"
+                raise UsageError(f"placer {self.text!r} {already}")
+        return self._with(added)
+
+    def preferring(self, prefer: str) -> "NamedPlacer":
+        """Return the same placer with a preference, ``balance`` or ``fewest``.
+
+        Raises
+        ------
+        UsageError
+            If the placer has no preference, or the name already sets one.
+        """
+        if not (self.is_ours and "prefer" in options_of(self.name)):
+            preferring = " or ".join(n for n in NAMES if "prefer" in options_of(n))
+            raise UsageError(f"--prefer requires --placer {preferring} (got {self.text!r})")
+        if "prefer" in self.options:
+            raise UsageError(f"placer {self.text!r} already has a preference")
+        return self._with({"prefer": prefer})
+
+    def warning(self, operators: int) -> str | None:
+        """Return a warning if the placer is slow on a graph of so many operators, else None."""
+        placer = self.placer
+        if not isinstance(placer, BasePlacer) or placer.slow_from is None:
+            return None
+        if operators < placer.slow_from:
+            return None
+        return (
+            f"{self.name} takes time that grows with the square of the number of operators, and "
+            f"may take minutes for {operators:,}; {placer.faster}"
+        )
+
+    def _options_for(self, limit: Limit) -> dict[str, Any] | None:
+        if isinstance(self.placer, BasePlacer):
+            return self.placer.options_for(limit)
+        return limit.options_among(parameters_of(type(self.placer)))
+
+    def _with(self, added: Mapping[str, Any]) -> "NamedPlacer":
+        """Return the same placer with further options."""
+        text = ":".join([self.text, *(f"{key}={value}" for key, value in added.items())])
+        options = {**self.options, **added}
+        return NamedPlacer(text, self.make(text, options), options, self.make, self.is_ours)
+
+
+def named(text: str, from_file: bool = False) -> NamedPlacer:
     """Return the placer for a name with options.
 
     Parameters
@@ -99,28 +183,45 @@ def make_placer(text: str, from_file: bool = False) -> Placer:
         On an unknown name or option, a value of the wrong type, or a custom placer that cannot be
         loaded.
     """
-    if not plugins.is_ours(text, NAMES, from_file):
-        _refuse_without_weights(text)
-        of_user = plugins.find(text, custom.NOUN, custom.GROUP, NAMES, from_file=from_file)
-        return custom.build(text, *of_user)
-    name, *options = text.split(":")
-    if name in ORACLES:
-        return _oracle(text, name, options)
-    if name == "auto":
-        return Auto(
-            tuple(make_placer(tried) for tried in AUTO_TRIES),
-            tuple(make_placer(tried) for tried in AUTO_TRIES_OF_LARGE),
-            _auto_of_passes,
-            _auto_policy,
-            **read_options(text, options, _types_of(name), custom.NOUN),
-        )
-    arguments = read_options(text, options, _types_of(name), custom.NOUN)
-    try:
-        made: Placer = _class_of(name)(**arguments)
-    except UsageError as error:
-        message = str(error).removeprefix(f"{name}: ")
-        raise UsageError(f"{custom.NOUN} {text!r}: {message}") from None
-    return made
+    if plugins.is_ours(text, NAMES, from_file):
+        name, *option_texts = text.split(":")
+        _refuse_parts_of_oracle(text, name, option_texts)
+        options = read_options(text, option_texts, _types_of(name), custom.NOUN)
+        make = partial(_built_in, name)
+        return NamedPlacer(text, make(text, options), options, make, is_ours=True)
+    _refuse_without_weights(text)
+    found, option_texts = plugins.find(text, custom.NOUN, custom.GROUP, NAMES, from_file=from_file)
+    options = custom.options_of(text, found, option_texts)
+    make = partial(custom.build, found)
+    return NamedPlacer(text, make(text, options), options, make, is_ours=False)
+
+
+@cache
+def ready(text: str) -> NamedPlacer:
+    """Return the placer for a name with options; it is made once, with what it has loaded.
+
+    Raises
+    ------
+    UsageError
+        On an unknown name or option.
+    """
+    return named(text)
+
+
+def make_placer(text: str, from_file: bool = False) -> Placer:
+    """Return the placer for a name with options, without its name; see `named`."""
+    return named(text, from_file).placer
+
+
+def ready_placer(text: str) -> Placer:
+    """Return the placer for a name with options, without its name; see `ready`."""
+    return ready(text).placer
+
+
+def placer_of(placer: str | Placer) -> Placer:
+    """Return a placer for its name, with or without its name."""
+    chosen = ready(placer) if isinstance(placer, str) else placer
+    return chosen.placer if isinstance(chosen, NamedPlacer) else chosen
 
 
 def _refuse_without_weights(text: str) -> None:
@@ -134,126 +235,54 @@ def _refuse_without_weights(text: str) -> None:
         )
 
 
-@cache
-def ready_placer(text: str) -> Placer:
-    """Return the placer for a name with options; it is made once, with what it has loaded.
+def class_of(name: str) -> type[BasePlacer]:
+    """Return the class of a built-in placer, by its name without options; an oracle is `Oracle`."""
+    path = "streamplace.placers.partition.partitioners:Oracle" if name in ORACLES else PLACERS[name]
+    found: type[BasePlacer] = plugins.load_ours(path)
+    return found
 
-    Raises
-    ------
-    UsageError
-        On an unknown name or option.
-    """
-    return make_placer(text)
+
+def names_for(objective: str) -> tuple[str, ...]:
+    """Return the names of the built-in placers that place under an objective."""
+    return tuple(name for name in NAMES if class_of(name).places_for(objective))
+
+
+def taking_start() -> tuple[str, ...]:
+    """Return the names of the built-in placers that use an initial placement."""
+    return tuple(name for name in NAMES if class_of(name).takes_start)
 
 
 def options_of(name: str) -> tuple[str, ...]:
     """Return the options of a built-in placer, by its name without options."""
-    if name in ORACLES:
-        return tuple(o for o in options_of(name.removesuffix("-oracle")) if o != "parts")
     return tuple(_types_of(name))
 
 
 def _types_of(name: str) -> dict[str, Any]:
-    cls = Auto if name == "auto" else _class_of(name)
-    types = get_type_hints(cls)
-    known = OPTIONS_OF_AUTO if name == "auto" else [f.name for f in fields(cls) if f.init]
-    return {option: types[option] for option in known}
+    types = class_of(ORACLES.get(name, name)).options()
+    return {
+        key: of_option for key, of_option in types.items() if name not in ORACLES or key != PARTS
+    }
 
 
-def _class_of(name: str) -> type[Any]:
-    found: type[Any] = plugins.load_ours(PLACERS[name])
-    return found
+def _built_in(name: str, text: str, options: Mapping[str, Any]) -> Placer:
+    """Return a built-in placer with options."""
+    try:
+        made: Placer = _constructor(ORACLES.get(name, name))(**options)
+        return _constructor(name)(made) if name in ORACLES else made
+    except UsageError as error:
+        message = str(error).removeprefix(f"{name}: ")
+        raise UsageError(f"{custom.NOUN} {text!r}: {message}") from None
+
+
+def _constructor(name: str) -> Callable[..., Placer]:
+    return class_of(name)
+
+
+def _refuse_parts_of_oracle(text: str, name: str, options: Sequence[str]) -> None:
+    if name in ORACLES and any(option.startswith(PARTS) for option in options):
+        raise UsageError(f"placer {text!r}: cannot set {PARTS!r}; it tries every number of parts")
 
 
 def is_ours(text: str) -> bool:
     """Return whether a name with options refers to a built-in placer."""
     return not plugins.is_custom(text) and text.partition(":")[0] in NAMES
-
-
-def _oracle(text: str, name: str, options: list[str]) -> Placer:
-    if any(option.startswith("parts") for option in options):
-        raise UsageError(f"placer {text!r}: cannot set 'parts'; it tries every number of parts")
-    inner = make_placer(":".join([name.removesuffix("-oracle"), *options]))
-    if not isinstance(inner, Partitioner):
-        raise UsageError(
-            f"placer {name!r}: an oracle needs a partitioner, which has a number of parts"
-        )
-    return Oracle(inner)
-
-
-def improver_of(text: str) -> Improver | None:
-    """Return the placer for a name with options if it improves placements by any worth.
-
-    Raises
-    ------
-    UsageError
-        On an unknown name or option.
-    """
-    placer = make_placer(text)
-    return placer if isinstance(placer, Improver) else None
-
-
-def with_limit(text: str, seconds: float) -> str:
-    """Return the name of the same placer with a time limit.
-
-    Raises
-    ------
-    UsageError
-        If the placer does not accept a time limit or this one, or the name already sets one.
-    """
-    name, options = plugins.parts_of(text)
-    if any(option.partition("=")[0] == "seconds" for option in options):
-        raise UsageError(f"placer {text!r} already has a time limit")
-    check_number("seconds", seconds, UsageError)
-    limited_text = f"{text}:seconds={plain_number(seconds)!r}"
-    make_placer(text)
-    try:
-        make_placer(limited_text)
-    except UsageError:
-        if is_ours(text) and "seconds" in options_of(name):  # the limit is out of range
-            raise
-        limited = ", ".join(n for n in NAMES if "seconds" in options_of(n))
-        message = f"placer {name!r} does not accept a time limit; these do: {limited}"
-        raise UsageError(message) from None
-    return limited_text
-
-
-def with_preference(text: str, prefer: str) -> str:
-    """Return the name of the same placer with a preference, ``balance`` or ``fewest``.
-
-    Raises
-    ------
-    UsageError
-        If the placer has no preference, or the name already sets one.
-    """
-    name, options = plugins.parts_of(text)
-    preferring = [n for n in NAMES if "prefer" in options_of(n)]
-    if name not in preferring:
-        raise UsageError(f"--prefer requires --placer {' or '.join(preferring)} (got {text!r})")
-    if any(option.partition("=")[0] == "prefer" for option in options):
-        raise UsageError(f"placer {text!r} already has a preference")
-    return f"{text}:prefer={prefer}"
-
-
-def warning_for(text: str, operators: int) -> str | None:
-    """Return a warning if a placer is slow on a graph with this many operators, else None."""
-    name, options = plugins.parts_of(text)
-    if name not in QUADRATIC or operators < QUADRATIC[name] or not is_ours(text):
-        return None
-    remedy = "multilevel and auto place large graphs faster"
-    if name in PER_OPERATOR:
-        if any(one.startswith("evaluations=") and one != "evaluations=0" for one in options):
-            return None
-        remedy = f"{name}:evaluations=N makes fewer evaluations than two per operator"
-    return (
-        f"{name} takes time that grows with the square of the number of operators, and may take "
-        f"minutes for {operators:,}; {remedy}"
-    )
-
-
-def _auto_policy() -> Placer:
-    return ready_placer(AUTO_POLICY)
-
-
-def _auto_of_passes() -> Placer:
-    return ready_placer(AUTO_OF_PASSES)

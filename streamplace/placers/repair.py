@@ -8,7 +8,7 @@ import numpy as np
 from streamplace.errors import InfeasibleError, PlacementError
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
-from streamplace.scoring.flow import weights_of_operators
+from streamplace.scoring.compiled import compiled_parts
 from streamplace.util.arrays import Ints
 
 STEPS = 100_000  # backtracking steps, beyond one step per unit, before giving up
@@ -76,7 +76,7 @@ def rivals_of(groups: Iterable[Sequence[int]]) -> dict[int, set[int]]:
 
 def _preferences(problem: Problem, draft: Ints) -> list[list[int]]:
     """Return each unit's allowed devices, best first."""
-    rules, work = problem.feasibility, weights_of_operators(problem)
+    rules, work = problem.feasibility, compiled_parts(problem).work
     count = len(problem.cluster.devices)
     drawn = np.bincount(
         rules.unit_of.astype(np.int64) * count + draft,

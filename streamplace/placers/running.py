@@ -15,11 +15,11 @@ from streamplace.errors import (
     within,
 )
 from streamplace.placers import custom
-from streamplace.placers.base import Placer, Proof, plans_schedules, proves
-from streamplace.placers.registry import is_ours, ready_placer
+from streamplace.placers.base import ListScheduler, Placer, Proof, Prover
+from streamplace.placers.registry import NamedPlacer, ready, taking_start
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
-from streamplace.scoring.compiled import digest, forget
+from streamplace.scoring.compiled import digest
 from streamplace.util.evaluation_count import counting
 from streamplace.util.plugins import named_fault
 
@@ -57,36 +57,56 @@ def run_placer(
         If the placer does not support the problem.
     """
     name, proof, own_schedule_s = name_of(placer), None, None
-    place_it = ready_placer(placer) if isinstance(placer, str) else placer
-    is_custom = not isinstance(placer, str) or not is_ours(placer)
+    chosen = ready(placer) if isinstance(placer, str) else placer
+    named = chosen if isinstance(chosen, NamedPlacer) else None
+    place_it = named.placer if named else chosen
+    is_custom = not (named and named.is_ours)
     before = digest(problem) if is_custom else b""
     started = work_clock.now()
-    with _running(placer if is_custom else ""), within(name), counting() as counted:
-        if proves(place_it):
+    with _running(name if named and is_custom else ""), within(name), counting() as counted:
+        if isinstance(place_it, Prover):
             proof = place_it.prove(problem, rng, start)
             placement = proof.placement
-        elif plans_schedules(place_it):
+        elif isinstance(place_it, ListScheduler):
             listed = place_it.listed(problem, rng, start)
             placement, own_schedule_s = listed.placement, listed.own_schedule_s
         else:
             placement = place_it(problem, rng, start)
     seconds = work_clock.now() - started
     if is_custom and digest(problem) != before:
-        forget(problem)
+        problem.forget_compiled()
         raise CustomPlacerError(f"placer {name!r} changed arrays of the problem; copy them first")
     if is_custom:
         _check(problem, name, placement)
     return Outcome(placement, seconds, proof, own_schedule_s, counted.evaluations)
 
 
+def check_start(placer: str | Placer, start: Placement | None) -> None:
+    """Refuse an initial placement for a placer that would not use it; a user's own always may.
+
+    Raises
+    ------
+    UsageError
+        If `start` is not None and the placer does not accept an initial placement.
+    """
+    if start is None:
+        return
+    chosen = ready(placer) if isinstance(placer, str) else placer
+    if isinstance(chosen, NamedPlacer) and not chosen.accepts_start:
+        raise UsageError(
+            f"placer {chosen.text!r} does not accept an initial placement; choose from "
+            f"{', '.join(taking_start())}, or a policy that refines placements"
+        )
+
+
 @contextmanager
-def _running(placer: str | Placer) -> Iterator[None]:
+def _running(placer: str) -> Iterator[None]:
     """Turn an error in the code of a custom placer that has a name into one line.
 
     What such a placer prints goes to stderr, as a command may print JSON. The error of an object
     propagates, since its author needs the traceback.
     """
-    if not placer or not isinstance(placer, str):
+    if not placer:
         yield
         return
     try:
@@ -125,6 +145,8 @@ def name_of(placer: str | Placer) -> str:
     """
     if isinstance(placer, str):
         return placer
+    if isinstance(placer, NamedPlacer):
+        return placer.text
     name = getattr(placer, "__name__", type(placer).__name__)
     custom.checked(name, placer)
     return str(name)

@@ -7,10 +7,8 @@ import numpy as np
 from streamplace.placers.base import Placer
 from streamplace.placers.greedy import Greedy
 from streamplace.placers.trivial import Random, Single
-from streamplace.problem.makespan import Makespan
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
-from streamplace.problem.total_cost import TotalCost
 from streamplace.scoring.registry import evaluator
 
 
@@ -22,15 +20,14 @@ def fast_placement(problem: Problem, rng: np.random.Generator) -> Placement:
     PlacementError
         If none finds a feasible one.
     """
-    if not isinstance(problem.objective, Makespan):
+    if not problem.objective.is_pass:
         return Greedy()(problem, rng)
-    from streamplace.placers.partition.metis import MetisRecursive  # noqa: PLC0415 - slow to load
+    from streamplace.placers.partition.partitioners import MetisRecursive  # noqa: PLC0415 - slow to load
     from streamplace.placers.scheduling.portfolio import portfolio  # noqa: PLC0415 - slow to load
     from streamplace.placers.scheduling.search import quick_placers  # noqa: PLC0415 - slow to load
 
-    if isinstance(problem.objective, TotalCost):  # list schedulers plan schedules
-        placers: Iterable[Placer] = (Single(), MetisRecursive(), Random())
-    else:
+    placers: Iterable[Placer] = (Single(), MetisRecursive(), Random())
+    if problem.objective.quantity == "makespan":  # list schedulers plan schedules
         placers = quick_placers(problem)
     rows = portfolio(problem, rng, None, placers)
     return Placement(problem, rows[int(evaluator(problem).loss(rows).argmin())])

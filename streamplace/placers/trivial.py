@@ -3,13 +3,14 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import inf
+from typing import ClassVar
 
 import numpy as np
 
 from streamplace.errors import PlacementError
+from streamplace.placers.base import BasePlacer
 from streamplace.placers.repair import by_preference, feasible
 from streamplace.placers.search.annealing import check_limits
-from streamplace.problem.makespan import Makespan
 from streamplace.problem.order_names import check_order
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
@@ -21,18 +22,20 @@ from streamplace.util.arrays import Ints
 
 
 @dataclass(frozen=True)
-class Single:
+class Single(BasePlacer):
     """Place all operators on the fastest device that may run all of them.
 
     Under the makespan objective, it is the device with the shortest makespan.
     """
+
+    name: ClassVar[str] = "single"
 
     def __call__(
         self, problem: Problem, rng: np.random.Generator, start: Placement | None = None
     ) -> Placement:
         """Return the placement, or raise PlacementError if no single device is feasible."""
         rows = on_one_device(problem)
-        if isinstance(problem.objective, Makespan):
+        if problem.objective.is_pass:
             best = _shortest(problem, rows)
             if best is not None:
                 return Placement(problem, best)
@@ -64,7 +67,7 @@ def on_one_device(problem: Problem) -> Iterator[Ints]:
 
 
 @dataclass(frozen=True)
-class RoundRobin:
+class RoundRobin(BasePlacer):
     """Place the i-th operator on device i modulo the number of devices.
 
     Parameters
@@ -74,6 +77,7 @@ class RoundRobin:
         order of the graph.
     """
 
+    name: ClassVar[str] = "round-robin"
     order: str = ""
 
     def __post_init__(self) -> None:
@@ -92,7 +96,7 @@ class RoundRobin:
 
 
 @dataclass(frozen=True)
-class Random:
+class Random(BasePlacer):
     """Place every operator on a device drawn uniformly at random from those that may run it.
 
     Colocated operators are drawn together. Where a draw violates a limit that depends on other
@@ -104,10 +108,11 @@ class Random:
         Number of placements, of which the best is taken.
     """
 
+    name: ClassVar[str] = "random"
     evaluations: int = 1
 
     def __post_init__(self) -> None:
-        check_limits("random", None, self.evaluations)
+        check_limits(self.name, None, self.evaluations)
 
     def __call__(
         self, problem: Problem, rng: np.random.Generator, start: Placement | None = None

@@ -10,7 +10,6 @@ from pathlib import Path
 from streamplace.errors import FormatError
 from streamplace.files.atomic import write_text
 from streamplace.files.reading import to_csv
-from streamplace.plots import makespan_tables
 from streamplace.plots.formats import KINDS
 from streamplace.plots.markup import Rows, latex, markdown
 from streamplace.workflows.comparison import REFERENCE, Comparison, ComparisonRow
@@ -50,6 +49,12 @@ def markdown_table(comparison: Comparison) -> str:
 def latex_table(comparison: Comparison) -> str:
     """Return the table as LaTeX, which needs the package booktabs."""
     return latex(_caption(comparison), ["placer", *COLUMNS], _rows(comparison))
+
+
+def makespan_table(comparison: MakespanComparison) -> tuple[str, list[str], Rows]:
+    """Return the caption, the head and the rows of a table of makespans."""
+    rows = [(placer, comparison.cells(i)[1:]) for i, placer in enumerate(comparison.placers)]
+    return comparison.headline, list(comparison.columns), rows
 
 
 def _rows(comparison: Comparison) -> Rows:
@@ -123,8 +128,7 @@ def save_report(
     folder = Path(folder)
     has_earlier = (folder / SAVED[0]).is_file()
     result.save(folder)
-    is_makespan = isinstance(result, MakespanComparison)
-    if isinstance(result, MakespanComparison):
+    if is_makespan := isinstance(result, MakespanComparison):
         _write_makespans(folder, result, pictures)
     else:
         _write_throughput(folder, result, pictures)
@@ -143,9 +147,8 @@ def _write_throughput(folder: Path, result: Comparison, pictures: str | None) ->
 
 
 def _write_makespans(folder: Path, result: MakespanComparison, pictures: str | None) -> None:
-    tables = (makespan_tables.markdown_table, makespan_tables.latex_table)
-    for name, table in zip(MAKESPAN_TABLES, tables, strict=True):
-        write_text(folder / name, table(result))
+    for name, written in zip(MAKESPAN_TABLES, (markdown, latex), strict=True):
+        write_text(folder / name, written(*makespan_table(result)))
     if pictures is not None:
         from streamplace.plots.makespan_comparison import makespan_picture  # noqa: PLC0415 - heavy
 

@@ -30,7 +30,7 @@ class Policy(nn.Module, ABC, Generic[E, B]):
     ----------
     members
         The number of independent policies that are stacked in this one. Every parameter of a
-        stack has a leading axis of this length; see `policy.stacking`.
+        stack has a leading axis of this length; see `policy.device_scorer.stacked`.
     gpu
         Whether it can compute on a GPU. Otherwise `train` keeps it on the CPU.
     """

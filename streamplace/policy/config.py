@@ -175,11 +175,6 @@ class DopplerSizes(StrictModel):
         description="pass messages at every step instead of once per episode, and read which "
         "operators are placed and when they start and end",
     )
-    start_from_load: bool = Field(
-        False,
-        description="reproduce a fault of the released code, in which an operator starts when its "
-        "device has done all of its work, so that waits are ignored",
-    )
 
 
 class RebuildSizes(StrictModel):

@@ -1,4 +1,4 @@
-"""Encoded problems, batches of them, and what policies may support, without torch."""
+"""Encoded problems, batches of them, and checks of what policies may support, without torch."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -8,9 +8,14 @@ from typing import Any, Generic, Literal, Protocol, Self, TypeVar, runtime_check
 import numpy as np
 from numpy.typing import NDArray
 
+from sim.closed_form.bottleneck import lowest_utilisation
 from sim.flow import Flow
+from sim.lookahead import LookaheadProblem
+from streamplace.errors import UnsuitableError
 from streamplace.problem.problem import Problem
-from streamplace.problem.symmetry import relabelled
+from streamplace.problem.symmetry import interchangeable, relabelled
+from streamplace.scoring.flow import flow
+from streamplace.scoring.registry import throughput_evaluator
 from streamplace.util.arrays import Ints
 
 
@@ -102,7 +107,7 @@ class EncodedGraph:
     orders
         (O, V) operator indices, in each of the O orders in which the policy may place them.
     member
-        The member of a policy stack that places the problem; see `policy.stacking`.
+        The member of a policy stack that places the problem; see `policy.device_scorer.stacked`.
     """
 
     problem: Problem
@@ -201,3 +206,43 @@ class JoinedGraphs(SortedBatch[G]):
         for p, one in enumerate(self.encoded):
             padded[p, :, : one.size] = one.orders[which]
         return padded
+
+
+def check_devices(problem: Problem, expected: int) -> None:
+    """Refuse a problem with another number of devices than the network has outputs.
+
+    Raises
+    ------
+    UnsuitableError
+        If the numbers differ; the message says how to train for the problem's number.
+    """
+    devices = len(problem.cluster.devices)
+    if devices != expected:
+        raise UnsuitableError(
+            f"this policy requires {expected} devices (got {devices}); for {devices}, train one "
+            f"whose config has sizes = {{ devices = {devices} }} under [policy]"
+        )
+
+
+def lookahead_problem(problem: Problem) -> LookaheadProblem:
+    """Return a problem as arrays for `sim.lookahead`.
+
+    Raises
+    ------
+    GraphError
+        If tuple rates overflow, or no tuple ever reaches a sink.
+    """
+    arrays = flow(problem)
+    rules = problem.feasibility
+    allowed, row_of = rules.masks
+    overload_matters = throughput_evaluator(problem).overload_matters
+    return LookaheadProblem(
+        flow=arrays,
+        unit=1.0 if overload_matters else lowest_utilisation(arrays),
+        kind=interchangeable(problem),
+        leader=rules.first_of[rules.unit_of],
+        row_of=row_of,
+        allowed=np.ascontiguousarray(allowed),
+        needs=rules.operator_needs,
+        room=rules.room,
+    )

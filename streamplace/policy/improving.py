@@ -1,25 +1,39 @@
-"""The base of placers that improve a placement within a number of evaluations, by a policy."""
+"""The placers `giph` and `rebuild`, which improve a placement within a number of evaluations."""
 
-from collections.abc import Mapping
+from abc import abstractmethod
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 
 from streamplace.errors import UsageError
+from streamplace.placers.base import MAKESPAN, BasePlacer, Improver
 from streamplace.placers.repair import feasible
 from streamplace.placers.starting import fast_placement
+from streamplace.policy.giph.pairs import MOVES
 from streamplace.policy.placer import loaded
-from streamplace.problem.makespan import Makespan
+from streamplace.policy.registry import faults_of
+from streamplace.policy.threads import one_thread
+from streamplace.problem.objective import Objective
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
-from streamplace.util.arrays import Ints
+from streamplace.scoring.registry import evaluator
+from streamplace.util.arrays import Floats, Ints
+from streamplace.util.extras import load_learned
 
 MOST = 10_000_000  # evaluations
+SHIPPED = Path(__file__).parent / "shipped"
+EPISODES = "streamplace.policy.giph.search:Episodes"
+REBUILD = "streamplace.policy.rebuild.policy:Rebuild"
+SAMPLER = "streamplace.policy.decoding:Sampler"
+SHORT = 4  # relocations of an episode where every relocation has a price
 
 
 @dataclass(frozen=True)
-class ImprovingPlacer:
+class ImprovingPlacer(BasePlacer):
     """A placer that improves a placement by a policy of one kind, whose name it has.
 
     Parameters
@@ -29,13 +43,20 @@ class ImprovingPlacer:
     file
         A weights file of that kind.
 
+    Attributes
+    ----------
+    quadratic_from
+        The number of operators from which two evaluations per operator take minutes.
+
     Raises
     ------
     UsageError
         If `evaluations` is out of range.
     """
 
-    name: ClassVar[str]
+    takes_start: ClassVar[bool] = True
+    uses_network: ClassVar[bool] = True
+    quadratic_from: ClassVar[int]
     evaluations: int = 0
     file: str = ""
 
@@ -44,6 +65,55 @@ class ImprovingPlacer:
             raise UsageError(
                 f"{self.name}: evaluations must be 0 to {MOST} (got {self.evaluations})"
             )
+
+    @property
+    def slow_from(self) -> int | None:
+        """The number of operators from which two evaluations per operator take minutes."""
+        return None if self.evaluations else self.quadratic_from
+
+    def __call__(
+        self, problem: Problem, rng: np.random.Generator, start: Placement | None = None
+    ) -> Placement:
+        """Return the best placement found; it is never worse than the start.
+
+        Parameters
+        ----------
+        start
+            The placement to improve; without one, the best placement of a few fast placers.
+
+        Raises
+        ------
+        CheckpointError
+            If the weights cannot be read.
+        ObjectiveError
+            If the policy is for the other objective.
+        UsageError
+            If the weights are those of another kind of policy, or were trained for the other
+            objective.
+        PlacementError
+            If the placement to start from cannot be repaired.
+        """
+        with self._encoded(problem) as (policy, encoded):
+            row = self._start(problem, rng, start)
+            best = self._improved(policy, encoded, row, int(rng.integers(2**62)))
+        return Placement(problem, best)
+
+    @abstractmethod
+    def _policy(self, problem: Problem) -> Any:
+        """Return the policy for a problem, which needs torch."""
+
+    @abstractmethod
+    def _improved(self, policy: Any, encoded: Any, start: Ints, seed: int) -> Ints:
+        """Return the best placement that a policy makes from one, (V,)."""
+
+    @contextmanager
+    def _encoded(self, problem: Problem) -> Iterator[tuple[Any, Any]]:
+        """Provide the policy and the problem as it reads it, on one thread."""
+        load_learned(SAMPLER, f"placer '{self.name}'")  # says what to install without torch
+        policy = self._policy(problem)
+        with faults_of(policy, "placing"), one_thread():
+            policy.check(problem)
+            yield policy, policy.encode(problem)
 
     def _read(self, file: str) -> Any:
         """Return the policy in a weights file, which needs torch.
@@ -77,11 +147,6 @@ class ImprovingPlacer:
     def _start(self, problem: Problem, rng: np.random.Generator, start: Placement | None) -> Ints:
         """Return the devices to start from, (V,), repaired where they violate a constraint.
 
-        Parameters
-        ----------
-        start
-            The placement to improve; without one, the best placement of a few fast placers.
-
         Raises
         ------
         PlacementError
@@ -91,9 +156,115 @@ class ImprovingPlacer:
         return feasible(problem, first.devices).devices
 
 
-def family_of(objective: object) -> str:
+@dataclass(frozen=True)
+class GiphPlacer(ImprovingPlacer, Improver):
+    """Improve a placement by relocations that a policy chooses.
+
+    Every relocation is scored, and the best placement is returned. Episodes of two relocations per
+    operator start from the best placement so far. The policy is GiPH (Hu et al., MLSys 2023).
+
+    Parameters
+    ----------
+    evaluations
+        Number of relocations; 0: two per operator.
+    file
+        A weights file of the kind `giph`; the shipped weights for the objective by default.
+
+    Raises
+    ------
+    UsageError
+        If `evaluations` is out of range.
+    """
+
+    name: ClassVar[str] = "giph"
+    quadratic_from: ClassVar[int] = 1_000
+    faster: ClassVar[str] = "giph:evaluations=N makes fewer evaluations than two per operator"
+
+    def best_by(
+        self,
+        problem: Problem,
+        start: Placement,
+        worth: Callable[[Ints], Floats],
+        rng: np.random.Generator,
+    ) -> Placement:
+        """Return the placement of most worth among those of short episodes from one placement.
+
+        Parameters
+        ----------
+        start
+            A feasible placement, such as the one after the fewest necessary moves.
+        worth
+            Returns the worth of placements, (K,) for (K, V), such as what they gain less the price
+            of their moves.
+        """
+
+        def value(rows: Ints, _losses: Floats) -> Floats:
+            return worth(rows)
+
+        row, episodes_of = start.devices, load_learned(EPISODES, f"placer '{self.name}'")
+        steps, evaluations = min(SHORT, MOVES * len(row)), self._evaluations(row)
+        with self._encoded(problem) as (policy, encoded):
+            episodes = episodes_of(policy, encoded, value, int(rng.integers(2**62)))
+            best = episodes.best_from(row, steps, evaluations)
+        return Placement(problem, best)
+
+    def _improved(self, policy: Any, encoded: Any, start: Ints, seed: int) -> Ints:
+        episodes = load_learned(EPISODES, f"placer '{self.name}'")(policy, encoded, None, seed)
+        best: Ints = episodes.repeated(start, MOVES * len(start), self._evaluations(start))
+        return best
+
+    def _evaluations(self, start: Ints) -> int:
+        return self.evaluations or MOVES * len(start)
+
+    def _policy(self, problem: Problem) -> Any:
+        shipped = SHIPPED / f"giph-{family_of(problem.objective)}.safetensors"
+        file = self.file or str(shipped)
+        policy = self._read(file)
+        self._check_objective(file, problem)
+        return policy
+
+
+@dataclass(frozen=True)
+class RebuildPlacer(ImprovingPlacer):
+    """Improve a placement by building parts of it anew with list scheduling.
+
+    The parts and the rule of each list schedule are random, or chosen by a trained policy. A part
+    is kept unless the makespan rises.
+
+    Parameters
+    ----------
+    evaluations
+        Number of parts to build, each of which is one evaluation; 0: two per operator.
+    file
+        A weights file of the kind `rebuild`; without one, all choices are equally likely.
+
+    Raises
+    ------
+    UsageError
+        If `evaluations` is out of range.
+    """
+
+    name: ClassVar[str] = "rebuild"
+    objectives: ClassVar[frozenset[str]] = MAKESPAN
+    quadratic_from: ClassVar[int] = 5_000
+    faster: ClassVar[str] = "rebuild:evaluations=N makes fewer evaluations than two per operator"
+
+    def _improved(self, policy: Any, encoded: Any, start: Ints, seed: int) -> Ints:
+        steps = self.evaluations or policy.episode(encoded)
+        sampler = load_learned(SAMPLER, f"placer '{self.name}'").seeded(seed)
+        batch, scored = policy.batch([encoded]), [evaluator(encoded.problem)]
+        best: Ints = policy.refine(batch, start[None, None], [steps], sampler, scored).best[0, 0]
+        return best
+
+    def _policy(self, problem: Problem) -> Any:
+        if self.file:
+            return self._read(self.file)
+        return load_learned(REBUILD, f"placer '{self.name}'").uniform()
+
+
+def family_of(objective: Objective) -> str:
     """Return ``makespan`` for makespans and what derives from them, else ``throughput``."""
-    return "makespan" if isinstance(objective, Makespan) else "throughput"
+    return "makespan" if objective.is_pass else "throughput"
 
 
 def trained_for(card: Mapping[str, Any]) -> set[str]:

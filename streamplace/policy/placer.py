@@ -6,25 +6,24 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from sim import work_clock
 from streamplace.errors import CheckpointError, UsageError
-from streamplace.placers.base import refuse_other_objectives
+from streamplace.placers.base import THROUGHPUT, BasePlacer
+from streamplace.placers.limits import Limit, MaxEvaluations
 from streamplace.placers.repair import feasible, feasible_ones
 from streamplace.placers.starting import fast_placement
 from streamplace.policy.coarse import Coarsening, Part, supports_search
 from streamplace.policy.config import MAX_PLACEMENTS
 from streamplace.policy.device_scorer.numpy_inference import NumpyScorer, numpy_scorer
 from streamplace.policy.encoded import BeamSearching, Reorderable
-from streamplace.policy.faults import faults_of
 from streamplace.policy.noise import NumpySampler
-from streamplace.policy.registry import policy_kind
+from streamplace.policy.registry import faults_of, policy_kind
+from streamplace.policy.tensor_files import WeightsFile, read_weights
 from streamplace.policy.threads import one_thread
-from streamplace.policy.weights_file import WeightsFile, read_weights
-from streamplace.problem.makespan import Makespan
 from streamplace.problem.order_names import check_order
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
@@ -40,7 +39,7 @@ CHANGES = 20  # per operator; a few milliseconds on a graph of 100 operators
 
 
 @dataclass(frozen=True)
-class PolicyPlacer:
+class PolicyPlacer(BasePlacer):
     """Place operators with a trained policy.
 
     Parameters
@@ -73,6 +72,9 @@ class PolicyPlacer:
         If a number is out of range, or there is no such order.
     """
 
+    name: ClassVar[str] = "policy"
+    objectives: ClassVar[frozenset[str]] = THROUGHPUT
+    uses_network: ClassVar[bool] = True
     samples: int = 1
     beam: int = 0
     file: str = ""
@@ -106,6 +108,24 @@ class PolicyPlacer:
         """
         return self._loaded().refines
 
+    def options_for(self, limit: Limit) -> dict[str, Any] | None:
+        """Return the options that set a limit; None if there is none.
+
+        Every sample is one evaluation. The shipped weights are refined by default, which would add
+        to these.
+        """
+        options = super().options_for(limit)
+        if options and not self.file and self.refine is None:
+            return {**options, "refine": 0}
+        return options
+
+    def limited_by(self, limit: Limit) -> tuple[str, ...]:
+        """Return the names of all options that set the same kind of limit."""
+        if not isinstance(limit, MaxEvaluations):
+            return limit.parameters
+        refining = () if self.refine == 0 else ("refine",)
+        return (*limit.parameters, "beam", "episodes", *refining)
+
     def _loaded(self) -> "LoadedPolicy":
         with work_clock.loading():
             return loaded(self.file or str(SHIPPED))
@@ -137,7 +157,7 @@ class PolicyPlacer:
         if self.episodes > 1:
             raise UsageError(f"policy: episodes: {made.name} builds placements at once")
         if not made.policy.any_objective:
-            refuse_other_objectives(problem, "policy", "throughput")
+            self.check_supports(problem)
         with faults_of(made.policy, "placing"):
             return self._built(made, problem, rng)
 
@@ -168,7 +188,7 @@ class PolicyPlacer:
         UsageError
             If either is set under the makespan objective.
         """
-        if isinstance(problem.objective, Makespan):
+        if problem.objective.is_pass:
             self._refuse_groups("the makespan objective has neither groups nor refinement")
             return 0, 0
         if not supports_search(problem):

@@ -1,21 +1,204 @@
-"""Episodes of a policy that refines placements, each from the best placement so far."""
+"""Rollouts of policies that refine placements: walks, their trajectories, and whole episodes."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from streamplace.placers.repair import feasible
 from streamplace.policy.base import Refiner
 from streamplace.policy.decoding import Sampler
 from streamplace.policy.encoded import Batch
+from streamplace.policy.trajectories import Trajectories
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.registry import evaluator
 from streamplace.util.arrays import Floats, Ints
+
+L = TypeVar("L")
+
+
+class Walk(Protocol):
+    """The T steps of a sample of a policy that refines placements of V operators."""
+
+    @property
+    def losses(self) -> Floats:
+        """(T + 1,) the loss of the placement before each step, and at the end."""
+        ...
+
+    @property
+    def last(self) -> Ints:
+        """(V,) the placement at the end."""
+        ...
+
+    @property
+    def best(self) -> Ints:
+        """(V,) the first placement with the lowest loss."""
+        ...
+
+
+@dataclass(eq=False)
+class Recorded:
+    """What walks share that keep all placements.
+
+    Attributes
+    ----------
+    devices
+        (T + 1, V) the placement before each step, and at the end.
+    losses
+        (T + 1,) their losses.
+    """
+
+    devices: Ints
+    losses: Floats
+
+    @property
+    def last(self) -> Ints:
+        """(V,) the placement at the end."""
+        placement: Ints = self.devices[-1]
+        return placement
+
+    @property
+    def best(self) -> Ints:
+        """(V,) the first placement with the lowest loss."""
+        placement: Ints = self.devices[int(self.losses.argmin())]
+        return placement
+
+
+def started(
+    batch: Batch, start: Ints, steps: Sequence[int], begin: Callable[[Any, Ints, int, int], L]
+) -> list[L]:
+    """Return what begins the walks of S samples of P problems, grouped by problem.
+
+    Parameters
+    ----------
+    start
+        (P, S, V) the placements to start from.
+    steps
+        (P,) the number of steps for each problem.
+    begin
+        Begins a walk of an encoded problem from a placement, (V,), with a number of steps; the last
+        argument is the number of the problem.
+    """
+    return [
+        begin(one, row[: one.size], steps[p], p)
+        for p, one in enumerate(batch.encoded)
+        for row in start[p]
+    ]
+
+
+def going(steps: Sequence[int], samples: int) -> Iterator[tuple[int, list[int]]]:
+    """Yield each step with the numbers of the walks that take it.
+
+    Parameters
+    ----------
+    steps
+        (P,) the number of steps for each problem.
+    samples
+        S, the number of walks of each problem.
+    """
+    for t in range(max(steps)):
+        yield t, [n for n in range(len(steps) * samples) if t < steps[n // samples]]
+
+
+def recorded(trajectories: Trajectories) -> list[Any]:
+    """Return the walks of trajectories whose record they are."""
+    walks = trajectories.record
+    assert isinstance(walks, list), "trajectories must be this policy's own"
+    return walks
+
+
+def of_walks(
+    walks: Sequence[Walk],
+    problems: int,
+    actions: Tensor,
+    log_prob: Tensor,
+    entropy: Tensor,
+    record: object = None,
+) -> Trajectories:
+    """Return the trajectories of the walks of all samples, grouped by problem.
+
+    Parameters
+    ----------
+    problems
+        P, the number of problems.
+    actions, log_prob, entropy
+        (N, A) the values of all steps of all walks on one torch device, differentiable where they
+        are probabilities. N is the sum of the lengths of the walks.
+    record
+        What it takes to compute the probabilities again; by default the walks.
+    """
+    lengths = torch.tensor([len(walk.losses) - 1 for walk in walks])
+    steps, operators = int(lengths.max()), max(len(walk.last) for walk in walks)
+    mask = (torch.arange(steps) < lengths[:, None]).to(actions.device)
+    losses = np.full((len(walks), steps + 1), np.nan)
+    placements, best = np.full((2, len(walks), operators), -1, np.int32)
+    for n, walk in enumerate(walks):
+        losses[n, : len(walk.losses)] = walk.losses
+        placements[n, : len(walk.last)] = walk.last
+        best[n, : len(walk.best)] = walk.best
+
+    def spread(values: Tensor, beyond: float) -> Tensor:
+        """Return values of steps, (N, A), as (P, S, T, A)."""
+        shape = (*mask.shape, values.shape[1])
+        empty = torch.full(shape, beyond, dtype=values.dtype, device=mask.device)
+        full = empty.masked_scatter(mask.unsqueeze(2), values)
+        return full.view(problems, -1, steps, values.shape[1])
+
+    return Trajectories(
+        actions=spread(actions, -1),
+        log_prob=spread(log_prob, 0.0),
+        entropy=spread(entropy, 0.0),
+        mask=mask.view(problems, -1, steps),
+        placements=placements.reshape(problems, -1, operators),
+        losses=losses.reshape(problems, -1, steps + 1),
+        best=best.reshape(problems, -1, operators),
+        record=walks if record is None else record,
+    )
+
+
+class Relocating(Walk, Protocol):
+    """A walk in which every step places one operator."""
+
+    @property
+    def operator(self) -> Ints:
+        """(T,) the operator that each step places."""
+        ...
+
+    @property
+    def chosen(self) -> Ints:
+        """(T,) the device on which it does."""
+        ...
+
+
+def of_relocations(
+    walks: Sequence[Relocating],
+    problems: int,
+    log_prob: Tensor,
+    entropy: Tensor,
+    device: torch.device,
+) -> Trajectories:
+    """Return the trajectories of walks whose policy chooses the devices, grouped by problem.
+
+    Parameters
+    ----------
+    log_prob, entropy
+        (N,) differentiable values of the devices of all steps of all walks.
+    device
+        The torch device of the trajectories.
+    """
+
+    def of_parts(values: Tensor) -> Tensor:
+        """Return values of devices, (N,), as (N, 2) with 0 for the operators."""
+        return torch.stack([torch.zeros_like(values), values], dim=1).to(device)
+
+    actions = np.concatenate([np.stack([w.operator, w.chosen], axis=1) for w in walks])
+    taken = torch.from_numpy(actions.astype(np.int64)).to(device)
+    return of_walks(walks, problems, taken, of_parts(log_prob), of_parts(entropy))
 
 
 def refined(

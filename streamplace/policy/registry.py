@@ -1,16 +1,17 @@
-"""Registry of policy kinds, built-in and from installed packages.
+"""Registry of policy kinds, built-in and from installed packages, and errors from their code.
 
 Configs and weights files refer to a kind by its name. Neither torch nor a network is imported
 before a policy is created.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, SerializeAsAny, ValidationError, model_validator
 
-from streamplace.errors import UsageError
+from streamplace.errors import StreamplaceError, UsageError
 from streamplace.files.form_faults import first_fault
 from streamplace.policy.config import (
     DeviceScorerSizes,
@@ -45,8 +46,9 @@ class PolicyKind:
         ``module:Class``, a subclass of `policy.base.Constructive` or `policy.base.Refiner`. Its
         constructor takes the sizes.
     stack
-        ``module:Class``, a policy that stacks several policies; see `policy.stacking`. Its
-        constructor takes the sequence of policies. Empty if there is none.
+        ``module:Class``, a policy that stacks several policies, such as that in
+        `policy.device_scorer.stacked`. Its constructor takes the sequence of policies. Empty if
+        there is none.
     refines
         Whether the policy is a `Refiner`, which improves placements instead of building them.
     imitates
@@ -206,3 +208,33 @@ def _checked_policy(made: Any, kind: str, path: str) -> "AnyPolicy":
         fault = f"must return a streamplace.policy.base.{kinds}"
         raise UsageError(f"policy {kind!r}: {path} {fault}")
     return made
+
+
+@contextmanager
+def faults_of(policy: object, activity: str) -> Iterator[None]:
+    """Convert exceptions from a user-defined policy into a UsageError.
+
+    A `StreamplaceError`, and any exception from a built-in policy, propagates unchanged.
+
+    Parameters
+    ----------
+    activity
+        A noun for the message, such as ``placing``.
+
+    Raises
+    ------
+    UsageError
+        If the code of a user-defined policy raises an exception.
+    MemoryError
+        If it runs out of memory.
+    """
+    cls = type(policy)
+    try:
+        yield
+    except StreamplaceError:
+        raise
+    except (Exception, SystemExit):
+        if cls.__module__.startswith("streamplace."):
+            raise
+        with named_fault("policy", f"{cls.__module__}:{cls.__qualname__}", f"{activity} failed"):
+            raise

@@ -1,4 +1,7 @@
-"""Teachers: experts that name the best actions in the states that a policy reaches."""
+"""Teachers: experts that name the best actions in the states that a policy reaches.
+
+They are the least utilisation and DOPPLER's critical path.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -12,16 +15,96 @@ from sim.lookahead import (
     CANDIDATE_FEATURES,
     candidate_features,
     collate,
-    nothing_placed,
     place_next,
 )
+from sim.lookahead import nothing_placed as empty_state
+from sim.orders import b_levels
 from streamplace.errors import UnsuitableError
-from streamplace.policy.critical_path import CriticalPath
-from streamplace.policy.encoded import Encoded
-from streamplace.policy.lookahead import lookahead_problem
-from streamplace.problem.makespan import Makespan
+from streamplace.policy.encoded import Encoded, lookahead_problem
+from streamplace.policy.partial import (
+    BEST,
+    OF_DEVICE,
+    Costs,
+    device_features,
+    mean_messages,
+    nothing_placed,
+    partial_costs,
+    put_next,
+)
 from streamplace.problem.problem import Problem
-from streamplace.util.arrays import Bools, Ints
+from streamplace.scoring.compiled_pass import compiled_pass
+from streamplace.util.arrays import Bools, Floats, Ints
+
+ROUNDING = 1e-9  # relative: equal sums of times may differ by rounding
+
+
+class CriticalPath:
+    """The expert that selects the longest path to an exit, and the earliest start.
+
+    The best operators are those of highest b-level: computing times and messages on the longest
+    path to an exit. The best devices are those on which the operator can start earliest, after all
+    operators placed there and when its inputs have arrived.
+
+    Raises
+    ------
+    UnsuitableError
+        If the objective of a problem is not the makespan.
+    """
+
+    def __init__(self, problems: Sequence[Problem], samples: int) -> None:
+        for problem in problems:
+            if not problem.objective.is_pass:
+                fault = "needs makespans; for throughput, use 'least-utilisation'"
+                raise UnsuitableError(f"teacher 'critical-path': {fault}")
+        self._samples = samples
+        self._costs = [partial_costs(problem) for problem in problems]
+        self._levels = [levels_to_exit(costs) for costs in self._costs]
+        self._placed = [nothing_placed(costs, samples) for costs in self._costs]
+        self._allowed = [_allowed(problem) for problem in problems]
+        self._devices = max(costs.seconds.shape[1] for costs in self._costs)
+
+    def select(self, candidates: Bools) -> Bools:
+        """Return the best operators of a step; see `Selecting`."""
+        best = np.zeros_like(candidates)
+        for p in range(len(candidates) // self._samples):
+            rows, levels = self._rows(p), self._levels[p]
+            offered = candidates[rows, : len(levels)]
+            highest = np.where(offered, levels, -np.inf).max(axis=1, keepdims=True)
+            best[rows, : len(levels)] = offered & (levels >= highest * (1.0 - ROUNDING))
+        return best
+
+    def judge(self, operators: Ints, devices: Ints) -> Bools:
+        """Return the best devices of a step, then advance; see `Expert`."""
+        best = np.zeros((len(operators), self._devices), np.bool_)
+        for p in range(len(operators) // self._samples):
+            rows, costs, placed = self._rows(p), self._costs[p], self._placed[p]
+            those = np.ascontiguousarray(operators[rows], np.int32)
+            count = costs.seconds.shape[1]
+            features = np.empty((self._samples, count, OF_DEVICE))
+            device_features(costs, placed, those, features)
+            offered = self._allowed[p][those]
+            start = np.where(offered, features[:, :, BEST], np.inf)
+            earliest = start.min(axis=1, keepdims=True)
+            is_best = start <= earliest + ROUNDING * np.abs(earliest)
+            best[rows, :count] = is_best & offered
+            put_next(costs, placed, those, np.ascontiguousarray(devices[rows], np.int32))
+        return best
+
+    def _rows(self, p: int) -> slice:
+        """Return the rows of a problem."""
+        return slice(p * self._samples, (p + 1) * self._samples)
+
+
+def levels_to_exit(costs: Costs) -> Floats:
+    """Return the b-level of each operator, (V,): the cost of its longest path to an exit."""
+    return b_levels(costs.source, costs.target, costs.mean, mean_messages(costs))
+
+
+def _allowed(problem: Problem) -> Bools:
+    """Return the devices that may run each operator, (V, D)."""
+    allowed, row_of = compiled_pass(problem).masks
+    return np.asarray(allowed[row_of], dtype=np.bool_)
+
 
 Ties: TypeAlias = Literal["any", "each"]
 HIGHEST = CANDIDATE_FEATURES.index("highest")
@@ -122,13 +205,13 @@ class LeastUtilisation:
     """
 
     def __init__(self, problems: Sequence[Problem], samples: int) -> None:
-        if any(isinstance(problem.objective, Makespan) for problem in problems):
+        if any(problem.objective.is_pass for problem in problems):
             fault = "needs throughput; for makespans, use 'critical-path'"
             raise UnsuitableError(f"teacher 'least-utilisation': {fault}")
         arrays = [lookahead_problem(problem) for problem in problems]
         rows = np.repeat(np.arange(len(problems), dtype=np.int32), samples)
         self._problems = collate(arrays)
-        self._placed = nothing_placed(self._problems, rows)
+        self._placed = empty_state(self._problems, rows)
         self._kind = _padded([one.kind for one in arrays])[rows]
         self._work = _padded([one.flow.work for one in arrays])[rows]
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 import torch
@@ -202,79 +201,6 @@ def of_actions(
 def _places(counts: Sequence[int], rows: int) -> Tensor:
     """Return the place of each decision, (N,), among T x R, ordered by step."""
     return torch.cat([torch.arange(count) + t * rows for t, count in enumerate(counts)])
-
-
-class Walk(Protocol):
-    """The T steps of a sample of a policy that refines placements of V operators."""
-
-    @property
-    def operator(self) -> Ints:
-        """(T,) the operator that each step places."""
-        ...
-
-    @property
-    def chosen(self) -> Ints:
-        """(T,) the device on which it does."""
-        ...
-
-    @property
-    def devices(self) -> Ints:
-        """(T + 1, V) the placement before each step, and at the end."""
-        ...
-
-    @property
-    def losses(self) -> Floats:
-        """(T + 1,) the losses of these placements."""
-        ...
-
-
-def of_walks(
-    walks: Sequence[Walk],
-    problems: int,
-    samples: int,
-    log_prob: Tensor,
-    entropy: Tensor,
-    device: torch.device,
-) -> Trajectories:
-    """Return the trajectories of P·S walks, grouped by problem.
-
-    Parameters
-    ----------
-    log_prob, entropy
-        (N,) differentiable values of the choices of all steps of all walks. N is the sum of their
-        lengths.
-    """
-    lengths = [len(walk.chosen) for walk in walks]
-    steps, operators = max(lengths), max(walk.devices.shape[1] for walk in walks)
-    mask = torch.zeros(len(walks), steps, dtype=torch.bool)
-    actions = np.full((len(walks), steps, 2), -1, np.int64)
-    losses = np.full((len(walks), steps + 1), np.nan)
-    placements, best = np.full((2, len(walks), operators), -1, np.int32)
-    for n, (walk, length) in enumerate(zip(walks, lengths, strict=True)):
-        mask[n, :length] = True
-        actions[n, :length] = np.stack([walk.operator, walk.chosen], axis=1)
-        losses[n, : length + 1] = walk.losses
-        placements[n, : walk.devices.shape[1]] = walk.devices[-1]
-        best[n, : walk.devices.shape[1]] = walk.devices[int(walk.losses.argmin())]
-    mask = mask.to(device)
-
-    def spread(values: Tensor) -> Tensor:
-        """Return values of devices, (N,), as (P, S, T, 2) with 0 for the operators."""
-        empty = torch.zeros(mask.shape, dtype=values.dtype, device=device)
-        of_device = empty.masked_scatter(mask, values).view(problems, samples, steps)
-        return torch.stack([torch.zeros_like(of_device), of_device], dim=3)
-
-    shape = (problems, samples)
-    return Trajectories(
-        actions=torch.from_numpy(actions).to(device).view(*shape, steps, 2),
-        log_prob=spread(log_prob),
-        entropy=spread(entropy),
-        mask=mask.view(*shape, steps),
-        placements=placements.reshape(*shape, operators),
-        losses=losses.reshape(*shape, steps + 1),
-        best=best.reshape(*shape, operators),
-        record=walks,
-    )
 
 
 def of_choices(logits: Tensor, chosen: Ints) -> tuple[Tensor, Tensor]:

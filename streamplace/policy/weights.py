@@ -1,19 +1,27 @@
-"""Policies from and to weights files."""
+"""Policies with new parameters, and policies from and to weights files."""
 
 import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import safetensors.torch
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from streamplace.errors import CheckpointError, TrainingError, UsageError
 from streamplace.policy.base import AnyPolicy
-from streamplace.policy.hashed_tensors import hash_of_tensors, packed
 from streamplace.policy.registry import PolicySection, make_policy
-from streamplace.policy.tensor_files import StoredTensor
-from streamplace.policy.weights_file import FORMAT, VERSION, WeightsFile, read_weights
+from streamplace.policy.tensor_files import (
+    FORMAT,
+    METADATA_KEY,
+    VERSION,
+    StoredTensor,
+    WeightsFile,
+    hash_of,
+    read_weights,
+    stored_tensors,
+)
 from streamplace.util.out_of_memory import is_out_of_memory
 
 
@@ -96,3 +104,54 @@ def _tensor(stored: StoredTensor) -> torch.Tensor:
 def parameter_hash(policy: nn.Module) -> str:
     """Return the SHA-256 of all named parameters, in hexadecimal."""
     return hash_of_tensors({name: x.detach().cpu() for name, x in policy.state_dict().items()}, {})
+
+
+def packed(tensors: Mapping[str, Tensor], metadata: Mapping[str, str]) -> bytes:
+    """Return tensors and metadata as a safetensors file that carries their hash.
+
+    The same tensors and metadata give the same bytes.
+    """
+    plain = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
+    with_hash = {**metadata, "sha256": hash_of_tensors(plain, metadata)}
+    return _sorted(safetensors.torch.save(plain, with_hash))
+
+
+def _sorted(data: bytes) -> bytes:
+    """Sort the metadata of a safetensors file; the library writes it in random order."""
+    end = 8 + int.from_bytes(data[:8], "little")
+    header = json.loads(data[8:end])
+    header[METADATA_KEY] = dict(sorted(header[METADATA_KEY].items()))
+    text = json.dumps(header, ensure_ascii=False, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 8)  # tensors must be aligned
+    return len(text).to_bytes(8, "little") + text + data[end:]
+
+
+def unpacked(data: bytes, where: str) -> tuple[dict[str, Tensor], dict[str, str]]:
+    """Return the tensors and metadata of a file written by `packed`.
+
+    Raises
+    ------
+    CheckpointError
+        If the data is not such a file, or was modified. No content of the file is executed.
+    """
+    _, metadata = stored_tensors(data, where)
+    return safetensors.torch.load(data), metadata
+
+
+def hash_of_tensors(tensors: Mapping[str, Tensor], metadata: Mapping[str, str]) -> str:
+    """Return the SHA-256 of named tensors and metadata, in hexadecimal."""
+    return hash_of({name: _stored(tensor) for name, tensor in tensors.items()}, metadata)
+
+
+def _stored(tensor: Tensor) -> StoredTensor:
+    data = b""
+    if tensor.numel():  # an empty tensor has no bytes to view
+        data = tensor.reshape(-1).view(torch.uint8).numpy().tobytes()  # numpy lacks some dtypes
+    return StoredTensor(str(tensor.dtype).removeprefix("torch."), tuple(tensor.shape), data)
+
+
+def new_policy(section: PolicySection, seed: int) -> AnyPolicy:
+    """Return a policy with random parameters from a seed, without changing torch's generator."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        return make_policy(section)

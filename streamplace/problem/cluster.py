@@ -14,9 +14,9 @@ from streamplace.display.text import number
 from streamplace.display.view import Cell, Grid, Names, View
 from streamplace.errors import ClusterError
 from streamplace.problem.device import Device
-from streamplace.problem.links import Links
 from streamplace.problem.network import (
     LinkOverride,
+    Links,
     Network,
     NetworkKind,
     Uplink,

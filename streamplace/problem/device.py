@@ -5,8 +5,7 @@ from dataclasses import dataclass
 
 from streamplace.display.mixins import TruncatedRepr
 from streamplace.errors import ClusterError
-from streamplace.problem.fields import MAX_CORES
-from streamplace.problem.ranges import MAX_MEMORY_BYTES, MIN_SPEED, check_range
+from streamplace.problem.fields import MAX_CORES, MAX_MEMORY_BYTES, MIN_SPEED, check_range
 from streamplace.problem.resources import NO_RESOURCES, Resources
 from streamplace.util.added import added_field
 from streamplace.util.checks import check_str, set_plain_numbers

@@ -5,9 +5,8 @@ from functools import cached_property
 
 import numpy as np
 
-from streamplace.errors import InfeasibleError
+from streamplace.errors import InfeasibleError, ProblemError
 from streamplace.problem.cluster import Cluster
-from streamplace.problem.constraint_names import check_names
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.device_kinds import confined, why_not
 from streamplace.problem.graph import StreamGraph
@@ -15,6 +14,7 @@ from streamplace.problem.graph_checks import listed
 from streamplace.problem.limits import limits_of
 from streamplace.problem.matching import can_all_differ
 from streamplace.util.arrays import Bools, Floats, Ints
+from streamplace.util.suggest import candidates, did_you_mean
 
 
 class Feasibility:
@@ -306,3 +306,27 @@ def _units(graph: StreamGraph, groups: Sequence[Sequence[str]]) -> Ints:
         together = np.isin(root, root[members])
         root[together] = root[together].min(initial=count)
     return np.unique(root, return_inverse=True)[1].astype(np.int32)
+
+
+def check_names(graph: StreamGraph, cluster: Cluster, constraints: Constraints) -> None:
+    """Raise ProblemError if constraints name an unknown operator or device."""
+    groups = [
+        (f"{kind}[{i}]", group)
+        for kind in ("colocate", "exlocate", "apart_groups")
+        for i, group in enumerate(getattr(constraints, kind))
+    ]
+    operators = [("pins", name) for name in constraints.pins]
+    operators += [("allowed", name) for name in constraints.allowed]
+    operators += [(place, name) for place, group in groups for name in group]
+    devices = [(f"pins[{v!r}]", name) for v, name in constraints.pins.items()]
+    devices += [
+        (f"allowed[{v!r}]", name) for v, names in constraints.allowed.items() for name in names
+    ]
+    for place, name in operators:
+        if name not in graph.index:
+            message = f"constraints.{place}: unknown operator {name!r}"
+            raise ProblemError(message + did_you_mean(name, graph.index))
+    for place, name in devices:
+        if name not in cluster.index:
+            message = f"constraints.{place}: unknown device {name!r}"
+            raise ProblemError(message + candidates(name, cluster.names))

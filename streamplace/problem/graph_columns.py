@@ -23,6 +23,7 @@ from streamplace.problem.graph_checks import (
     indices_not_in,
     payload_of_streams,
     shares_of,
+    sorted_streams,
 )
 from streamplace.problem.operators import (
     OPERATOR_DETAILS,
@@ -39,7 +40,6 @@ from streamplace.problem.resources import Resources
 from streamplace.problem.rows import Columns, Values
 from streamplace.problem.seconds import Seconds
 from streamplace.problem.semantics import Firing, Multicast, check_semantics
-from streamplace.problem.topology import sorted_streams
 from streamplace.util.arrays import Floats, Ints
 
 MAPPINGS = frozenset({"index"} | {detail.column for detail in (*OPERATOR_DETAILS, *STREAM_DETAILS)})

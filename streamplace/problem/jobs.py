@@ -12,7 +12,7 @@ from streamplace.problem.counts import expanded, for_instances
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.objective import Throughput, without_axes
 from streamplace.problem.parallelism import FREE
-from streamplace.problem.problem import Problem, with_rates_of
+from streamplace.problem.problem import Problem
 from streamplace.util.checks import check_number, check_str, check_type, set_plain_numbers
 
 MAX_NAME = 100  # characters; names are parts of file names
@@ -102,8 +102,7 @@ class Job:
             raise ProblemError(
                 "source_rate: neither the job nor its graph has one; set it in one of them"
             )
-        rates = with_rates_of(Throughput.of(self.source_rate), self.graph).source_rates
-        return max(rates or ())
+        return Throughput.of(self.source_rate).for_graph(self.graph).source_rate
 
     def problem(self, cluster: Cluster, target_utilisation: float | None = None) -> Problem:
         """Return the problem of placing the job alone, under the model ``bottleneck``.

@@ -2,9 +2,11 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal, Self, get_args
+from typing import ClassVar, Literal, Self, get_args
 
 from streamplace.errors import ProblemError
+from streamplace.problem.cluster import Cluster
+from streamplace.problem.objective import Objective
 from streamplace.util.checks import check_number, check_seed, check_type, set_plain_numbers
 from streamplace.util.suggest import did_you_mean
 
@@ -19,7 +21,7 @@ MAX_BATCH, MAX_REPEATS = 10**12, 10**6
 
 
 @dataclass(frozen=True)
-class Makespan:
+class Makespan(Objective):
     """The makespan objective: end one pass of a batch through the graph as early as possible.
 
     In a pass, every operator runs once as one task for all of its tuples, and every stream brings
@@ -54,6 +56,13 @@ class Makespan:
     ProblemError
         On an unknown order, or a number that is out of range.
     """
+
+    quantity: ClassVar[str] = "makespan"
+    is_pass: ClassVar[bool] = True
+    remedy: ClassVar[str] = (
+        "for makespans use auto, search, exact, heft, peft or another placer of the list in "
+        "'streamplace place --help'"
+    )
 
     batch: int = 1
     order: DispatchOrder = "fifo"
@@ -97,8 +106,21 @@ class Makespan:
         settings["target utilisation"] = target_utilisation
         for name, value in settings.items():
             if value is not None:
-                raise ProblemError(f"objective: a makespan has no {name}; leave it out")
+                raise ProblemError(f"objective: a {self.quantity} has no {name}; leave it out")
         return self
+
+    def fault_of(self, cluster: Cluster) -> ProblemError | None:
+        """Return the error for a cluster whose groups of devices share links; None for others."""
+        if not cluster.limited_uplinks:
+            return None
+        group = cluster.limited_uplinks[0][0]
+        error = ProblemError(
+            f"network.uplinks[{group!r}] of the cluster: {self.quantity}s are not defined for "
+            "links that a group of devices shares; remove the uplinks, or use the throughput "
+            "objective"
+        )
+        error.needs_file = False  # callers put the graph's file before other faults
+        return error
 
 
 def rules_in_words(objective: Makespan) -> str:

@@ -1,11 +1,14 @@
 """Objectives: the goals of placements, as data."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, get_args
 
+from streamplace.display.text import number
 from streamplace.errors import ProblemError
-from streamplace.problem.makespan import Makespan
+from streamplace.problem.cluster import Cluster
+from streamplace.problem.graph import StreamGraph
 from streamplace.util.checks import check_number
 from streamplace.util.suggest import did_you_mean
 
@@ -15,10 +18,109 @@ if TYPE_CHECKING:
 Model = Literal["bottleneck", "path-average", "engine"]
 MODELS: tuple[Model, ...] = get_args(Model)
 MIN_VALUE, MAX_RATE = 1e-9, 1e15  # of rates (tuples/s) and shares; beyond them numbers overflow
+HOW_TO_SET_RATE = "set it with --source-rate, or source_rate= in Python"
+HOW_TO_CHOOSE_MAKESPAN = (  # for graphs whose operators start once all their inputs are there
+    "for the time of one pass use --objective makespan, or objective=sp.Makespan() in Python; "
+    "for throughput "
+)
 
 
 @dataclass(frozen=True)
-class Throughput:
+class Objective(ABC):
+    """The goal of a placement, as data; its members say what other code has to know about it.
+
+    Attributes
+    ----------
+    quantity
+        What a score measures, in words: ``throughput``, ``makespan``, ….
+    is_pass
+        Whether a score is about one pass through the graph; otherwise, it is about a stream of
+        tuples at a source rate.
+    remedy
+        What to do where a placer does not support the objective.
+    evaluator
+        The class of the evaluator that scores placements; None for the one that
+        `scoring.registry` has for the objective's base class.
+    """
+
+    quantity: ClassVar[str]
+    is_pass: ClassVar[bool]
+    remedy: ClassVar[str]
+    evaluator: ClassVar[type[Any] | None] = None
+
+    @property
+    def rates(self) -> tuple[float, ...]:
+        """The source rates in tuples/s, in decreasing order; empty if there are none."""
+        return ()
+
+    @property
+    def needs_rate(self) -> bool:
+        """Whether the objective needs a source rate and has none."""
+        return False
+
+    @abstractmethod
+    def with_changes(
+        self,
+        source_rate: float | Iterable[float] | None = None,
+        model: Model | None = None,
+        target_utilisation: float | None = None,
+    ) -> Self:
+        """Return the objective with other parameters of `Throughput`; None keeps a value."""
+
+    def with_stored(
+        self, rates: tuple[float, ...], model: Model, target_utilisation: float
+    ) -> Self:
+        """Return the objective with the parameters of a placement file, if it has any."""
+        return self
+
+    def with_engine(self, settings: "Settings | None") -> Self:
+        """Return the objective with settings of the engine, if it can use the engine."""
+        return self
+
+    def without_settings(self) -> Self:
+        """Return the objective with default values of what is not an option of its name."""
+        return self
+
+    def with_rates_of(self, other: "Objective") -> Self:
+        """Return the objective with the source rates of another, if it needs them."""
+        return self.with_changes(other.rates) if self.needs_rate and other.rates else self
+
+    def for_graph(self, graph: StreamGraph) -> Self:
+        """Return the objective with a graph's source rate, if it needs one.
+
+        Raises
+        ------
+        ProblemError
+            If the graph has none.
+        """
+        if not self.needs_rate:
+            return self
+        if graph.source_rate is None:
+            aim = HOW_TO_CHOOSE_MAKESPAN if graph.firing == "all" else ""
+            raise ProblemError(f"source_rate: the graph has no source rate; {aim}{HOW_TO_SET_RATE}")
+        return self.with_changes(graph.source_rate)
+
+    def fault_of(self, cluster: Cluster) -> ProblemError | None:
+        """Return the error for a cluster on which scores are not defined; None for others."""
+        return None
+
+    def entries(self) -> dict[str, Any]:
+        """Return the parameters that are not options, as entries of JSON documents."""
+        return {}
+
+    def in_words(self, name: str) -> str:
+        """Return the objective in words that follow those of a graph and a cluster.
+
+        Parameters
+        ----------
+        name
+            Its name with options; see `objectives.text_of`.
+        """
+        return f"for {name}"
+
+
+@dataclass(frozen=True)
+class Throughput(Objective):
     """The throughput objective: keep up with as much of the source rate as possible.
 
     `Throughput.of` is more convenient: it accepts one rate or several, in any order. Custom
@@ -53,7 +155,9 @@ class Throughput:
         On an unknown model, or a rate or target utilisation that is out of range.
     """
 
-    evaluator: ClassVar[type[Any] | None] = None
+    quantity: ClassVar[str] = "throughput"
+    is_pass: ClassVar[bool] = False
+    remedy: ClassVar[str] = "add --objective makespan, or objective=sp.Makespan() in Python"
 
     source_rates: tuple[float, ...] | None = None
     model: Model = "bottleneck"
@@ -106,6 +210,48 @@ class Throughput:
         )
 
     @property
+    def rates(self) -> tuple[float, ...]:
+        """The source rates in tuples/s, in decreasing order; empty if there are none."""
+        return self.source_rates or ()
+
+    @property
+    def needs_rate(self) -> bool:
+        """Whether there is no source rate."""
+        return self.source_rates is None
+
+    def with_stored(
+        self, rates: tuple[float, ...], model: Model, target_utilisation: float
+    ) -> Self:
+        """Return the objective with the parameters of a placement file."""
+        return self.with_changes(rates or None, model, target_utilisation)
+
+    def with_engine(self, settings: "Settings | None") -> Self:
+        """Return the objective with settings of the engine."""
+        return replace(self, engine=settings)
+
+    def without_settings(self) -> Self:
+        """Return the objective with the default source rate, model, target and engine."""
+        return replace(
+            self, source_rates=None, model=MODELS[0], target_utilisation=1.0, engine=None
+        )
+
+    def entries(self) -> dict[str, Any]:
+        """Return source rates, model and target utilisation, as entries of JSON documents."""
+        return {
+            "source_rate": self.source_rate,
+            "source_rates": list(self.rates),
+            "model": self.model,
+            "target_utilisation": self.target_utilisation,
+        }
+
+    def in_words(self, name: str) -> str:
+        """Return source rates, model, target utilisation and the name of a custom objective."""
+        rates, share = ", ".join(map(number, self.rates)), self.target_utilisation
+        target = "" if share == 1 else f", target utilisation {share:g}"
+        own = "" if type(self) is Throughput else f", objective {name}"
+        return f"at {rates} tuples/s, {self.model}{target}{own}"
+
+    @property
     def source_rate(self) -> float:
         """The highest source rate, in tuples/s.
 
@@ -119,10 +265,6 @@ class Throughput:
         return self.source_rates[0]
 
 
-Objective = Throughput | Makespan
-"""The goal of a placement. `scoring.registry` has an evaluator for each class."""
-
-
 def check_objective(objective: object) -> None:
     """Refuse a value that is not an objective.
 
@@ -131,7 +273,7 @@ def check_objective(objective: object) -> None:
     ProblemError
         If it is not an instance of `Throughput` or `Makespan`.
     """
-    if not isinstance(objective, Throughput | Makespan):
+    if not isinstance(objective, Objective):
         got = type(objective).__name__
         instead = "for example sp.Throughput.of(2e4) or sp.Makespan()"
         raise ProblemError(f"objective: must be Throughput or Makespan, not {got}; {instead}")

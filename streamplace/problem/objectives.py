@@ -8,16 +8,16 @@ from operator import attrgetter
 from typing import Any
 
 from streamplace.errors import UsageError
-from streamplace.problem.makespan import Makespan
 from streamplace.problem.objective import Objective, Throughput
 from streamplace.util import plugins
-from streamplace.util.plugin_calls import parameters_of, read_options
+from streamplace.util.plugins import parameters_of, read_options
 
 GROUP = "streamplace.objectives"
 NOUN = "objective"
 OBJECTIVES = {
     "throughput": "streamplace.problem.objective:Throughput",
     "makespan": "streamplace.problem.makespan:Makespan",
+    "total-cost": "streamplace.scoring.total_cost:TotalCost",
 }
 """The built-in objectives, by name."""
 _READABLE: dict[Any, str] = {
@@ -49,22 +49,33 @@ def make_objective(text: str, from_file: bool = False) -> Objective:
         On an unknown name or option, a value of the wrong type, or a class that is not an
         objective.
     ProblemError
-        If an option of ``makespan`` is out of range.
+        If an option of a built-in objective is out of range.
     """
     if plugins.is_ours(text, OBJECTIVES, from_file):
         name, *options = text.split(":")
         found = plugins.load_ours(OBJECTIVES[name])
     else:
         found, options = plugins.find(text, NOUN, GROUP, OBJECTIVES, from_file=from_file)
-    if not (isinstance(found, type) and (found is Makespan or issubclass(found, Throughput))):
+    if not (isinstance(found, type) and (issubclass(found, Throughput) or is_built_in(found))):
         raise UsageError(f"{NOUN} {text!r}: is not a subclass of streamplace.Throughput")
     cls: Any = found
     arguments = read_options(text, options, _options_of(cls), NOUN)
-    if cls is Makespan:
-        return Makespan(**arguments)
+    if is_built_in(cls):
+        own: Objective = cls(**arguments)
+        return own
     with plugins.named_fault(NOUN, text, "its constructor failed"):
         made: Objective = cls(**arguments)
     return made
+
+
+def is_built_in(cls: type) -> bool:
+    """Return whether a class is a built-in objective itself, and not one that derives from it."""
+    return f"{cls.__module__}:{cls.__qualname__}" in OBJECTIVES.values()
+
+
+def name_of_objective(objective: Objective) -> str:
+    """Return the name of an objective without its options; see `text_of`."""
+    return _name_of(type(objective))
 
 
 def text_of(objective: Objective) -> str:
@@ -90,7 +101,7 @@ def check_text(objective: Objective) -> None:
         as another value.
     """
     cls: Any = type(objective)
-    if isinstance(objective, Makespan) and cls is not Makespan:
+    if objective.is_pass and not is_built_in(cls):
         raise UsageError(
             f"{NOUN} {cls.__name__}: files cannot store it; place the problem with makespan, or "
             "keep the assignment"
@@ -121,20 +132,20 @@ def only_throughput(objective: Objective, what: str) -> None:
         raise UsageError(f"{what}, not objective {text_of(objective)!r}")
 
 
-def refuse_derived_makespan(objective: Objective, what: str) -> None:
-    """Refuse an objective that derives from `Makespan` where only that itself is supported.
+def refuse_other_passes(objective: Objective, what: str) -> None:
+    """Refuse an objective of a pass other than the makespan where only makespans are supported.
 
     Parameters
     ----------
     what
-        The beginning of the message, such as ``compare``.
+        The beginning of the message, such as ``explain``.
 
     Raises
     ------
     UsageError
-        If the objective is a subclass of `Makespan`, such as `TotalCost`.
+        If the objective is one, such as the total cost.
     """
-    if isinstance(objective, Makespan) and type(objective) is not Makespan:
+    if objective.is_pass and objective.quantity != "makespan":
         name = type(objective).__name__
         raise UsageError(
             f"{what} does not support the objective {name}; use throughput or makespan"

@@ -1,11 +1,10 @@
 """Placement problems: a graph, a cluster, constraints and an objective."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
-from typing import overload
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
 
 from streamplace.display.mixins import Displayable, view_of
-from streamplace.display.text import number
 from streamplace.display.view import View
 from streamplace.errors import ProblemError
 from streamplace.problem.cluster import Cluster
@@ -14,15 +13,17 @@ from streamplace.problem.counts import expanded, for_instances
 from streamplace.problem.feasibility import Feasibility
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.makespan import Makespan
-from streamplace.problem.objective import Model, Objective, Throughput, check_objective
+from streamplace.problem.objective import (
+    HOW_TO_SET_RATE,
+    Model,
+    Objective,
+    Throughput,
+    check_objective,
+)
 from streamplace.problem.objectives import text_of
 from streamplace.util.checks import check_type
 
-HOW_TO_SET_RATE = "set it with --source-rate, or source_rate= in Python"
-HOW_TO_CHOOSE_MAKESPAN = (  # for graphs whose operators start once all their inputs are there
-    "for the time of one pass use --objective makespan, or objective=sp.Makespan() in Python; "
-    "for throughput "
-)
+Part = TypeVar("Part")
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
@@ -67,6 +68,7 @@ class Problem(Displayable):
     objective: Objective
     constraints: Constraints
     feasibility: Feasibility
+    _compiled: dict[Callable[["Problem"], Any], Any] = field(init=False)
 
     def __init__(
         self,
@@ -90,22 +92,37 @@ class Problem(Displayable):
                     "cannot combine objective with source_rate, model or target_utilisation"
                 )
             check_objective(objective)
-            _check_known(graph, has_rate=_has_rate(objective))
-        objective = with_rates_of(objective, graph)
+            _check_known(graph, has_rate=not objective.needs_rate)
+        objective = objective.for_graph(graph)
         cluster = Cluster.of(cluster)
-        if isinstance(objective, Makespan):
-            _check_makespan(cluster)
+        if fault := objective.fault_of(cluster):
+            raise fault
         if constraints is None:
             constraints = graph.constraints
         else:
             constraints = for_instances(graph, Constraints.of(constraints))
-        vars(self).update(  # the class is frozen, since compiled parts are cached per problem
+        vars(self).update(  # the class is frozen, since it keeps what is compiled
             graph=graph,
             cluster=cluster,
             objective=objective,
             constraints=constraints,
             feasibility=Feasibility(graph, cluster, constraints),
+            _compiled={},
         )
+
+    def compiled(self, make: Callable[["Problem"], Part]) -> Part:
+        """Return what a function or class makes of the problem, which is made once and kept."""
+        if make not in self._compiled:
+            self._compiled[make] = make(self)
+        made: Part = self._compiled[make]
+        return made
+
+    def forget_compiled(self) -> None:
+        """Drop what `compiled` keeps, as after a change to an array of the problem."""
+        self._compiled.clear()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_compiled": {}}
 
     @property
     def throughput_objective(self) -> Throughput:
@@ -116,10 +133,10 @@ class Problem(Displayable):
         ProblemError
             If it is a makespan, which has no source rate, model or target utilisation.
         """
-        if isinstance(self.objective, Makespan):
+        if not isinstance(self.objective, Throughput):
             raise ProblemError(
                 "objective: throughput and source rates were asked for, but the objective is "
-                "makespan; scoring.registry.evaluator(problem) scores under both"
+                f"{self.objective.quantity}; scoring.registry.evaluator(problem) scores under both"
             )
         return self.objective
 
@@ -169,13 +186,13 @@ class Problem(Displayable):
             graph has one, or if it is a makespan and groups of devices share links.
         """
         check_objective(objective)
-        objective = with_rates_of(objective, self.graph)
+        objective = objective.for_graph(self.graph)
         if objective == self.objective:
             return self
-        if isinstance(objective, Makespan):
-            _check_makespan(self.cluster)
+        if fault := objective.fault_of(self.cluster):
+            raise fault
         changed = object.__new__(Problem)
-        vars(changed).update(vars(self), objective=objective)
+        vars(changed).update(vars(self), objective=objective, _compiled={})
         return changed
 
     def with_cluster(self, cluster: Cluster | str) -> "Problem":
@@ -215,17 +232,8 @@ class Problem(Displayable):
     def _view(self) -> View:
         graph, cluster = view_of(self.graph), view_of(self.cluster)
         body = (*graph.body, *cluster.body)
-        return View(f"Problem: <{graph}> on <{cluster}> {self._aim()}", body=body)
-
-    def _aim(self) -> str:
-        """Return the objective, in words that follow those of the graph and the cluster."""
-        if isinstance(self.objective, Makespan):
-            return f"for {text_of(self.objective)}"
-        rates = ", ".join(map(number, self.source_rates))
-        share = self.target_utilisation
-        target = "" if share == 1 else f", target utilisation {share:g}"
-        own = "" if type(self.objective) is Throughput else f", objective {text_of(self.objective)}"
-        return f"at {rates} tuples/s, {self.model}{target}{own}"
+        aim = self.objective.in_words(text_of(self.objective))
+        return View(f"Problem: <{graph}> on <{cluster}> {aim}", body=body)
 
 
 def _check_known(graph: StreamGraph, *, has_rate: bool) -> None:
@@ -242,41 +250,3 @@ def check_graph(graph: StreamGraph) -> None:
     """Raise a ProblemError if a graph is something else, such as the name of its file."""
     instead = "use sp.read_graph for files, sp.from_networkx for networkx graphs"
     check_type("graph:", graph, StreamGraph, ProblemError, instead)
-
-
-def _has_rate(objective: Objective) -> bool:
-    """Return whether an objective has all source rates that it needs."""
-    return isinstance(objective, Makespan) or objective.source_rates is not None
-
-
-def _check_makespan(cluster: Cluster) -> None:
-    """Refuse a cluster on which passes are not defined."""
-    if cluster.limited_uplinks:
-        group = cluster.limited_uplinks[0][0]
-        error = ProblemError(
-            f"network.uplinks[{group!r}] of the cluster: makespans are not defined for links that "
-            "a group of devices shares; remove the uplinks, or use the throughput objective"
-        )
-        error.needs_file = False  # callers put the graph's file before other faults
-        raise error
-
-
-@overload
-def with_rates_of(objective: Throughput, graph: StreamGraph) -> Throughput: ...
-@overload
-def with_rates_of(objective: Objective, graph: StreamGraph) -> Objective: ...
-def with_rates_of(objective: Objective, graph: StreamGraph) -> Objective:
-    """Return an objective with a source rate: its own, or else the graph's. A makespan has none.
-
-    Raises
-    ------
-    ProblemError
-        If neither has a source rate.
-    """
-    check_graph(graph)
-    if isinstance(objective, Makespan) or objective.source_rates is not None:
-        return objective
-    if graph.source_rate is None:
-        aim = HOW_TO_CHOOSE_MAKESPAN if graph.firing == "all" else ""
-        raise ProblemError(f"source_rate: the graph has no source rate; {aim}{HOW_TO_SET_RATE}")
-    return replace(objective, source_rates=(graph.source_rate,))

@@ -12,8 +12,7 @@ from streamplace.problem.graph import StreamGraph
 from streamplace.problem.placement import Placement
 from streamplace.util.arrays import Floats
 from streamplace.util.checks import check_type
-from streamplace.workflows.makespan_result import MakespanResult
-from streamplace.workflows.result import Result
+from streamplace.workflows.result import PlacementResult
 
 OPERATOR_COLUMNS = (
     "instructions",  # per tuple processed
@@ -29,9 +28,7 @@ STREAM_COLUMNS = (
 )
 
 
-def to_pyg(
-    graph: StreamGraph, placement: Placement | Result | MakespanResult | None = None
-) -> Data:
+def to_pyg(graph: StreamGraph, placement: Placement | PlacementResult | None = None) -> Data:
     """Return a graph of V operators and E streams for PyTorch Geometric.
 
     The numbers are in the graph's units and differ in size by many orders of magnitude: scale them
@@ -69,7 +66,7 @@ def to_pyg(
         If the placement is of another graph, or an argument has another type.
     """
     check_type("to_pyg: graph", graph, StreamGraph, ProblemError)
-    if isinstance(placement, Result | MakespanResult):
+    if isinstance(placement, PlacementResult):
         placement = placement.placement
     if placement is not None:
         check_type("to_pyg: placement", placement, Placement, ProblemError)

@@ -20,8 +20,8 @@ from streamplace.files.datasets import files_of
 from streamplace.files.reading import read_bytes
 from streamplace.placers.base import Placer
 from streamplace.placers.registry import is_ours
-from streamplace.policy.hashed_tensors import packed, unpacked
 from streamplace.policy.tensor_files import read
+from streamplace.policy.weights import packed, unpacked
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.objective import Model

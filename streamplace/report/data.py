@@ -12,18 +12,19 @@ from streamplace.files.clusters import cluster_to
 from streamplace.files.graphs import constraints_to, graph_to
 from streamplace.files.reading import name_of
 from streamplace.problem.graph import StreamGraph
-from streamplace.problem.makespan import Makespan
-from streamplace.problem.objectives import only_throughput, refuse_derived_makespan
+from streamplace.problem.objectives import only_throughput, refuse_other_passes
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.report.loads import heaviest_work, plain_work, sums_of
 from streamplace.report.schedules import (
+    DRAWN,
     ScheduleEntry,
+    TitledPlacement,
+    is_drawn,
     schedule_entry,
     schedule_row,
     schedule_to,
 )
-from streamplace.report.titled import DRAWN, TitledPlacement, is_drawn
 from streamplace.scoring.flow import flow
 from streamplace.scoring.rounding import ROUNDING
 from streamplace.scoring.score import ThroughputScore
@@ -90,8 +91,8 @@ def entry(
         If the objective is a user's, which the page cannot compute, or the graph of a schedule is
         too large for the page.
     """
-    refuse_derived_makespan(placement.problem.objective, "report")
-    if isinstance(placement.problem.objective, Makespan):
+    refuse_other_passes(placement.problem.objective, "report")
+    if placement.problem.objective.is_pass:
         return schedule_entry(title, placement, placer, proven)
     return throughput_entry(title, placement, placer, proven)
 

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sim.closed_form.message_sums import message_sums
+from sim.closed_form.contributions import message_sums
 from sim.work import work_of
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem

@@ -1,6 +1,7 @@
 """Data of a placement under the makespan objective, from which the page computes its schedule."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,9 +11,9 @@ from streamplace.errors import UsageError
 from streamplace.files.clusters import cluster_to
 from streamplace.files.graphs import constraints_to
 from streamplace.files.stored_objectives import objective_to
+from streamplace.problem.graph import StreamGraph
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
-from streamplace.report.titled import TitledPlacement
 from streamplace.scoring.registry import makespan_evaluator
 from streamplace.util.finite import finite
 
@@ -20,6 +21,42 @@ if TYPE_CHECKING:
     from sim.schedule.state import Order
     from sim.schedule.task_graph import TaskGraph
     from streamplace.scoring.makespan_score import MakespanScore
+
+DRAWN = 500  # operators of the largest graph that is drawn in lanes
+
+
+@dataclass(frozen=True)
+class TitledPlacement:
+    """A placement in a report.
+
+    Parameters
+    ----------
+    title
+        Title on the page: the name of the placement's file.
+    placer
+        Name of the placer; empty if unknown.
+    placement
+        The placement with its problem.
+    jobs
+        What each of several jobs gets and loses, as `place --job-file --json` prints it; empty for
+        a single job.
+    """
+
+    title: str
+    placer: str
+    placement: Placement
+    jobs: Sequence[Mapping[str, Any]] = field(default=(), kw_only=True)
+
+    @property
+    def drawn(self) -> bool:
+        """Whether the page draws the graph in lanes, where users can move operators."""
+        return is_drawn(self.placement.problem.graph)
+
+
+def is_drawn(graph: StreamGraph) -> bool:
+    """Return whether the page draws a graph in lanes."""
+    return len(graph.names) <= DRAWN
+
 
 COLUMNS = (
     "work",

@@ -9,7 +9,7 @@ import numpy as np
 from sim.closed_form import bottleneck, path_average
 from sim.closed_form.bottleneck import utilisations
 from sim.flow import Flow
-from sim.threads import own_utilisations
+from sim.work import own_utilisations
 from streamplace.errors import SimulationError
 from streamplace.problem.problem import Problem
 from streamplace.scoring.compiled import compiled

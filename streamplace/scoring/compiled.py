@@ -1,8 +1,9 @@
-"""The cache of everything that is computed once per problem."""
+"""What scoring and search compute once per problem, and the problem keeps."""
 
+from collections.abc import Iterator
 from functools import cached_property
 from hashlib import blake2b
-from weakref import WeakKeyDictionary
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -10,17 +11,41 @@ from sim.closed_form.bounds import least_utilisation
 from sim.engine import Settings, Simulation
 from sim.flow import Flow
 from sim.search import Instance
-from streamplace.problem.makespan import Makespan
 from streamplace.problem.problem import Problem
 from streamplace.scoring.arrays import make_flow, make_instance
+from streamplace.util.arrays import Floats
+
+
+class Compiled(Protocol):
+    """Intermediate results of one problem, each computed on first use.
+
+    They refer to the parts of the problem but not to the problem, so that it is freed at once when
+    nothing else uses it.
+    """
+
+    def columns(self) -> Iterator[Any]:
+        """Yield all arrays that scores depend on.
+
+        Raises
+        ------
+        GraphError
+            If loads overflow, or no tuple ever reaches a sink.
+        """
+        ...
+
+    @property
+    def work(self) -> Floats:
+        """The work of each operator, (V,), in a unit that depends on the objective."""
+        ...
+
+    @property
+    def mean_times(self) -> tuple[Floats, Floats]:
+        """The mean times of operators, (V,), and streams, (E,); see `orders.mean_times`."""
+        ...
 
 
 class CompiledProblem:
-    """Intermediate results of scoring and search, each computed on first use.
-
-    It refers to the parts of the problem but not to the problem, so that the cache does not keep
-    the problem alive.
-    """
+    """Intermediate results of scoring throughput and of search."""
 
     def __init__(self, problem: Problem) -> None:
         self._graph, self._cluster = problem.graph, problem.cluster
@@ -38,6 +63,22 @@ class CompiledProblem:
     def flow(self) -> Flow:
         """The problem as arrays, at its highest source rate."""
         return make_flow(self._graph, self._cluster, self._objective)
+
+    def columns(self) -> Iterator[Any]:
+        """Yield the arrays of the flow at each source rate."""
+        yield from (*self.flow.columns, self.flow.operator_tuples, self.flow.stream_bits)
+        for problem in self._lower_rates:
+            yield from compiled(problem).columns()
+
+    @property
+    def work(self) -> Floats:
+        """The instructions/s of each operator at the source rate, (V,)."""
+        return self.flow.work
+
+    @property
+    def mean_times(self) -> tuple[Floats, Floats]:
+        """The utilisations of a mean device, (V,), and of a mean link, (E,)."""
+        return self.flow.work / float(self.flow.capacity.mean()), self.flow.traffic
 
     @cached_property
     def instance(self) -> Instance:
@@ -68,15 +109,18 @@ class CompiledProblem:
         return self._simulations[settings]
 
 
-_COMPILED: WeakKeyDictionary[Problem, CompiledProblem] = WeakKeyDictionary()
-
-
 def compiled(problem: Problem) -> CompiledProblem:
-    """Return the cached intermediate results of a problem."""
-    parts = _COMPILED.get(problem)
-    if parts is None:
-        parts = _COMPILED[problem] = CompiledProblem(problem)
-    return parts
+    """Return the intermediate results of a problem under throughput."""
+    return problem.compiled(CompiledProblem)
+
+
+def compiled_parts(problem: Problem) -> Compiled:
+    """Return the intermediate results of a problem under its objective."""
+    if not problem.objective.is_pass:
+        return compiled(problem)
+    from streamplace.scoring.compiled_pass import compiled_pass  # noqa: PLC0415 - slow to load
+
+    return compiled_pass(problem)
 
 
 def check_loads(problem: Problem) -> None:
@@ -87,12 +131,7 @@ def check_loads(problem: Problem) -> None:
     GraphError
         If loads overflow, or no tuple ever reaches a sink.
     """
-    if isinstance(problem.objective, Makespan):
-        from streamplace.scoring.compiled_pass import compiled_pass  # noqa: PLC0415 - slow to load
-
-        compiled_pass(problem).tasks  # noqa: B018 - raises
-    else:
-        compiled(problem).flow  # noqa: B018
+    next(compiled_parts(problem).columns())
 
 
 def at_all_rates(problem: Problem) -> tuple[Problem, ...]:
@@ -106,24 +145,6 @@ def at_all_rates(problem: Problem) -> tuple[Problem, ...]:
 def digest(problem: Problem) -> bytes:
     """Return a hash of the problem's arrays, at all its rates, to detect changes."""
     hasher = blake2b(digest_size=16)
-    if isinstance(problem.objective, Makespan):
-        from streamplace.scoring.compiled_pass import compiled_pass  # noqa: PLC0415 - slow to load
-
-        for field in compiled_pass(problem).tasks.columns:
-            hasher.update(np.ascontiguousarray(field).tobytes())
-        return hasher.digest()
-    for one in at_all_rates(problem):
-        flow = compiled(one).flow
-        for column in flow.columns:
-            hasher.update(np.ascontiguousarray(column).tobytes())
-        hasher.update(flow.operator_tuples.tobytes() + flow.stream_bits.tobytes())
+    for column in compiled_parts(problem).columns():
+        hasher.update(np.ascontiguousarray(column).tobytes())
     return hasher.digest()
-
-
-def forget(problem: Problem) -> None:
-    """Drop the cached intermediate results of a problem."""
-    _COMPILED.pop(problem, None)
-    if isinstance(problem.objective, Makespan):
-        from streamplace.scoring.compiled_pass import forget_pass  # noqa: PLC0415 - see digest
-
-        forget_pass(problem)

@@ -1,13 +1,14 @@
-"""The cache of everything that is computed once per problem under the makespan objective."""
+"""What is computed once per problem under objectives of one pass."""
 
+from collections.abc import Iterator
 from functools import cached_property
-from weakref import WeakKeyDictionary
+from typing import Any
 
 import numpy as np
 
 from sim.flow import run_down
 from sim.schedule.bounds import Bounds, lower_bounds
-from sim.schedule.fastest import FastestPaths, fastest_paths
+from sim.schedule.ranks import FastestPaths, fastest_paths, mean_messages, mean_seconds
 from sim.schedule.rules import Rules
 from sim.schedule.state import Noise, Order
 from sim.schedule.task_graph import ALL, DEVICE, EGRESS, FREE, NIC, NONE, PAIR, TaskGraph
@@ -126,11 +127,7 @@ def _measured(graph: StreamGraph, cluster: Cluster, tuples: Floats) -> tuple[Int
 
 
 class CompiledPass:
-    """Intermediate results of scheduling, each computed on first use.
-
-    It refers to the parts of the problem but not to the problem, so that the cache does not keep
-    the problem alive.
-    """
+    """Intermediate results of scheduling; see `compiled.Compiled`."""
 
     def __init__(self, problem: Problem) -> None:
         self._graph, self._cluster = problem.graph, problem.cluster
@@ -143,6 +140,20 @@ class CompiledPass:
     def tasks(self) -> TaskGraph:
         """One pass as arrays."""
         return make_tasks(self._graph, self._cluster, self._objective)
+
+    def columns(self) -> Iterator[Any]:
+        """Yield the arrays of the pass."""
+        yield from self.tasks.columns
+
+    @property
+    def work(self) -> Floats:
+        """The mean execution time of each operator in seconds, (V,)."""
+        return mean_seconds(self.tasks, *self.masks)
+
+    @property
+    def mean_times(self) -> tuple[Floats, Floats]:
+        """HEFT's mean execution times, (V,), and mean message times, (E,), in seconds."""
+        return self.work, mean_messages(self.tasks, *self.masks)
 
     @cached_property
     def masks(self) -> Masks:
@@ -186,17 +197,6 @@ class CompiledPass:
         return tuple(drawn)
 
 
-_COMPILED: WeakKeyDictionary[Problem, CompiledPass] = WeakKeyDictionary()
-
-
 def compiled_pass(problem: Problem) -> CompiledPass:
-    """Return the cached intermediate results of a problem under the makespan objective."""
-    parts = _COMPILED.get(problem)
-    if parts is None:
-        parts = _COMPILED[problem] = CompiledPass(problem)
-    return parts
-
-
-def forget_pass(problem: Problem) -> None:
-    """Drop the cached intermediate results of a problem."""
-    _COMPILED.pop(problem, None)
+    """Return the intermediate results of a problem under an objective of one pass."""
+    return problem.compiled(CompiledPass)

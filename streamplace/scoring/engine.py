@@ -3,15 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sim.engine import (
-    EngineError,
-    RunMetrics,
-    Scene,
-    SceneError,
-    Settings,
-    Simulation,
-    refinement,
-)
+from sim.engine import EngineError, RunMetrics, Scene, SceneError, Settings, Simulation, metrics
 from streamplace.display.view import Line
 from streamplace.errors import ProblemError, SimulationError, UsageError
 from streamplace.problem.placement import Placement
@@ -161,7 +153,7 @@ def run(
     """
     simulated = simulation(placement.problem, settings, scene)
     try:
-        return refinement.run(simulated, placement.devices, every_s)
+        return metrics.run(simulated, placement.devices, every_s)
     except SceneError as error:
         raise ProblemError(f"scene: {error}") from None
     except EngineError as error:

@@ -6,8 +6,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from sim.closed_form.bottleneck import resource_loads
 from sim.filling import CAPPED, fill
-from sim.resource_loads import resource_loads
 from streamplace.errors import within
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.jobs import Jobs

@@ -2,16 +2,17 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from sim.schedule.fastest import FastestPaths
 from sim.schedule.passes import Timetable
 from sim.schedule.queues import NOTHING
+from sim.schedule.ranks import FastestPaths
 from streamplace.display.text import number, percent_up, rounded_down
 from streamplace.display.view import Cell, Grid, Line, View
 from streamplace.problem.makespan import CHOICES, DispatchOrder, PublishedName, rules_in_words
+from streamplace.problem.objectives import text_of
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.loads import DeviceLoad, LinkLoad, device_grid, link_grids
@@ -47,6 +48,8 @@ class MakespanScore(Score):
         The published system that messages follow, if it was asked for by name.
     """
 
+    quantity: ClassVar[str] = MAKESPAN
+
     problem: Problem
     timetable: Timetable
     order: DispatchOrder
@@ -55,6 +58,11 @@ class MakespanScore(Score):
     bound_s: float | None
     fastest: FastestPaths
     semantics: PublishedName | None = None
+
+    @property
+    def figures(self) -> dict[str, float]:
+        """The makespan, in seconds."""
+        return {"makespan_s": self.makespan_s}
 
     @property
     def value(self) -> float:
@@ -91,7 +99,7 @@ class MakespanScore(Score):
         """The makespan over the shortest such path, as GiPH's released code has it."""
         return self._over(self.fastest.shortest)
 
-    def with_proven(self, bound_s: float | None) -> "MakespanScore":
+    def with_proven(self, bound_s: float | None) -> Self:
         """Return the score with a lower bound that a prover may have made tighter, in seconds.
 
         The bound is ignored if it is None or above the makespan, and with noise.
@@ -104,6 +112,18 @@ class MakespanScore(Score):
         if self.makespan_s == 0.0:
             return 1.0
         return self.makespan_s / seconds if seconds else float("inf")
+
+    def under_semantics(self, name: PublishedName | None) -> Self:
+        """Return the score with the name of the published system that messages follow."""
+        return replace(self, semantics=name)
+
+    def differing_lines(self, other: "MakespanScore") -> tuple[Line, ...]:
+        """Return the settings of both scores, if they differ, or else the orders that were used."""
+        texts = tuple(text_of(one.problem.objective) for one in (self, other))
+        if len(set(texts)) > 1:
+            return (Line("scored under {} and under {}", texts),)
+        orders = [self.order, other.order]
+        return (Line(f"in the orders {' and '.join(orders)}"),) if len(set(orders)) > 1 else ()
 
     @cached_property
     def critical_path(self) -> tuple[str, ...]:

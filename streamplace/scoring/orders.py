@@ -5,14 +5,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sim import orders, traversal
+from sim import orders
 from sim.orders import b_levels
 from streamplace.errors import UsageError
 from streamplace.problem.graph import StreamGraph
-from streamplace.problem.makespan import Makespan
 from streamplace.problem.order_names import check_order
 from streamplace.problem.problem import Problem
-from streamplace.scoring.flow import flow
+from streamplace.scoring.compiled import compiled_parts
 from streamplace.util.arrays import Floats, Ints
 
 
@@ -66,14 +65,7 @@ def mean_times(problem: Problem) -> tuple[Floats, Floats]:
     HEFT (`sim.schedule.ranks`), in seconds. Otherwise they are utilisations at the source rate: of
     a device of mean capacity, and of a mean link.
     """
-    if not isinstance(problem.objective, Makespan):
-        arrays = flow(problem)
-        return arrays.work / float(arrays.capacity.mean()), arrays.traffic
-    from sim.schedule.ranks import mean_messages, mean_seconds  # noqa: PLC0415 - slow to load
-    from streamplace.scoring.compiled_pass import compiled_pass  # noqa: PLC0415 - slow to load
-
-    parts = compiled_pass(problem)
-    return mean_seconds(parts.tasks, *parts.masks), mean_messages(parts.tasks, *parts.masks)
+    return compiled_parts(problem).mean_times
 
 
 class _Streams(NamedTuple):
@@ -97,7 +89,7 @@ def _breadth_first(graph: StreamGraph) -> Ints:
     by_name = _by_name(graph)
     fed = np.zeros(len(by_name), dtype=np.bool_)
     fed[graph.stream_target] = True
-    return traversal.breadth_first(_streams(graph), by_name[~fed[by_name]])
+    return orders.breadth_first(_streams(graph), by_name[~fed[by_name]])
 
 
 def _heaviest_first(weight: Floats) -> Ints:
@@ -116,8 +108,8 @@ STRUCTURAL: dict[str, Callable[[StreamGraph], Ints]] = {
     "topo-level": lambda graph: orders.oldest_first(_streams(graph)),
     "reversed-topo-lifo": lambda graph: orders.newest_first(_streams(graph))[::-1].copy(),
     "reversed-topo-level": lambda graph: orders.oldest_first(_streams(graph))[::-1].copy(),
-    "dfs-preorder": lambda graph: traversal.depth_first(_streams(graph))[0],
-    "dfs-postorder": lambda graph: traversal.depth_first(_streams(graph))[1],
+    "dfs-preorder": lambda graph: orders.depth_first(_streams(graph))[0],
+    "dfs-postorder": lambda graph: orders.depth_first(_streams(graph))[1],
     "bfs": _breadth_first,
     "by-depth": lambda graph: orders.by_depth(_streams(graph)),
     "by-path": lambda graph: orders.by_path(_streams(graph)),
@@ -125,9 +117,7 @@ STRUCTURAL: dict[str, Callable[[StreamGraph], Ints]] = {
 """The orders that depend only on names and streams."""
 WEIGHTED: dict[str, Callable[[StreamGraph, Floats, Floats], Ints]] = {
     "heaviest-operator": lambda graph, operators, streams: _heaviest_first(operators),
-    "heaviest-stream": lambda graph, operators, streams: traversal.by_stream(
-        _streams(graph), streams
-    ),
+    "heaviest-stream": lambda graph, operators, streams: orders.by_stream(_streams(graph), streams),
     "b-level": _by_level,
 }
 """The orders that depend on the times of operators and streams, see `mean_times`."""

@@ -1,14 +1,15 @@
 """The registry of evaluators, by objective and model."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from functools import wraps
+from typing import TYPE_CHECKING, TypeVar
+from weakref import WeakKeyDictionary, ref
 
 from streamplace.errors import UsageError
-from streamplace.problem.makespan import Makespan
-from streamplace.problem.objective import Model, Objective, Throughput
+from streamplace.problem.objective import Model, Throughput
 from streamplace.problem.objectives import text_of
+from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
-from streamplace.problem.total_cost import TotalCost
 from streamplace.scoring.closed_form import (
     BottleneckEvaluator,
     ClosedFormEvaluator,
@@ -21,6 +22,7 @@ from streamplace.util.plugins import named_fault
 
 if TYPE_CHECKING:
     from streamplace.scoring.makespan_evaluator import MakespanEvaluator
+    from streamplace.scoring.makespan_score import MakespanScore
 
 THROUGHPUT: dict[Model, type[ThroughputEvaluator]] = {
     "bottleneck": BottleneckEvaluator,
@@ -34,11 +36,35 @@ CLOSED_FORMS: tuple[Model, ...] = tuple(
 """The models that compute throughput from equations, without a run."""
 
 
+Made = TypeVar("Made", bound=Evaluator)
+
+
+def shared_while_used(make: Callable[[Problem], Made]) -> Callable[[Problem], Made]:
+    """Return a function that makes one evaluator of a problem for all who use it at the same time.
+
+    Nothing keeps an evaluator that is no longer used: it refers to its problem, whose arrays may be
+    large.
+    """
+    in_use: WeakKeyDictionary[Problem, ref[Made]] = WeakKeyDictionary()
+
+    @wraps(make)
+    def shared(problem: Problem) -> Made:
+        known = in_use.get(problem)
+        made = known() if known is not None else None
+        if made is None:
+            made = make(problem)
+            in_use[problem] = ref(made)
+        return made
+
+    return shared
+
+
 def model_evaluator(problem: Problem) -> ThroughputEvaluator:
     """Return the evaluator of throughput under a problem's model, whatever its objective."""
     return THROUGHPUT[problem.model](problem)
 
 
+@shared_while_used
 def throughput_evaluator(problem: Problem) -> ThroughputEvaluator:
     """Return the evaluator of a problem whose objective is `Throughput` or derives from it.
 
@@ -59,28 +85,25 @@ def throughput_evaluator(problem: Problem) -> ThroughputEvaluator:
     return made
 
 
+@shared_while_used
 def makespan_evaluator(problem: Problem) -> "MakespanEvaluator":
     """Return the evaluator of a problem whose objective is `Makespan` or derives from it."""
-    if isinstance(problem.objective, TotalCost):
-        from streamplace.scoring.total_cost_evaluator import TotalCostEvaluator  # noqa: PLC0415 - slow to load
+    if (own := type(problem.makespan_objective).evaluator) is None:
+        from streamplace.scoring.makespan_evaluator import MakespanEvaluator  # noqa: PLC0415 - slow to load
 
-        return TotalCostEvaluator(problem)
-    from streamplace.scoring.makespan_evaluator import MakespanEvaluator  # noqa: PLC0415 - slow to load
+        own = MakespanEvaluator
+    made: MakespanEvaluator = own(problem)
+    return made
 
-    return MakespanEvaluator(problem)
 
-
-EVALUATORS: dict[type[Objective], Callable[[Problem], Evaluator]] = {
-    Throughput: throughput_evaluator,
-    Makespan: makespan_evaluator,
-}
-"""Functions that return an evaluator, by class of objective; subclasses inherit them."""
+def makespan_score(placement: Placement) -> "MakespanScore":
+    """Return the score of a placement whose objective is `Makespan` or derives from it."""
+    return makespan_evaluator(placement.problem).score(placement.devices)
 
 
 def evaluator(problem: Problem) -> Evaluator:
-    """Return the evaluator of a problem; evaluators share its cached intermediate results."""
-    kinds = type(problem.objective).__mro__
-    return next(EVALUATORS[kind] for kind in kinds if kind in EVALUATORS)(problem)
+    """Return the evaluator of a problem; all who use it at the same time get the same one."""
+    return (makespan_evaluator if problem.objective.is_pass else throughput_evaluator)(problem)
 
 
 def closed_form(problem: Problem) -> ClosedFormEvaluator:

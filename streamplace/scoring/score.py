@@ -2,11 +2,12 @@
 
 from abc import abstractmethod
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, ClassVar, Self
 
 from streamplace.display.mixins import Displayable
 from streamplace.display.text import number, percent_reached, quoted
 from streamplace.display.view import Line, View
+from streamplace.problem.makespan import PublishedName
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.loads import (
@@ -30,10 +31,18 @@ class Score(Displayable):
         Loads of all devices.
     links
         Loads of the links that carry traffic.
+    quantity
+        What the value is, in words; see `Objective`.
     """
 
     devices: tuple[DeviceLoad, ...]
     links: tuple[LinkLoad, ...]
+    quantity: ClassVar[str]
+
+    @property
+    @abstractmethod
+    def figures(self) -> dict[str, float]:
+        """The value, and others that belong to it, by their names in JSON."""
 
     @property
     @abstractmethod
@@ -58,6 +67,22 @@ class Score(Displayable):
     @abstractmethod
     def to_dict(self) -> dict[str, Any]:
         """Return what `simulate --json` prints."""
+
+    @abstractmethod
+    def view_with(self, placement: Placement | None) -> View:
+        """Return the view of the score; the scored placement adds names of operators."""
+
+    @abstractmethod
+    def differing_lines(self, other: Any) -> tuple[Line, ...]:
+        """Return what differs between the settings of this score and of another of its class."""
+
+    def with_proven(self, bound_s: float | None) -> Self:
+        """Return the score with a proven bound on makespans in seconds, if it has such a bound."""
+        return self
+
+    def under_semantics(self, name: PublishedName | None) -> Self:
+        """Return the score with the name of the published system that messages follow."""
+        return self
 
 
 @dataclass(frozen=True, repr=False)
@@ -90,6 +115,8 @@ class ThroughputScore(Score):
         Loads of the links that groups of devices share, if they carry traffic and have a limit.
     """
 
+    quantity: ClassVar[str] = THROUGHPUT
+
     source_rate: float
     throughput: float
     relative_throughput: float
@@ -100,6 +127,14 @@ class ThroughputScore(Score):
     model: str
     objective: str = field(default=THROUGHPUT, kw_only=True)
     uplinks: tuple[UplinkLoad, ...] = field(default=(), kw_only=True)
+
+    @property
+    def figures(self) -> dict[str, float]:
+        """The throughput in tuples/s, and the relative throughput."""
+        return {
+            "throughput": self.throughput,
+            "relative_throughput": self.relative_throughput,
+        }
 
     @property
     def value(self) -> float:
@@ -138,6 +173,17 @@ class ThroughputScore(Score):
         if self.uplinks:
             document["uplinks"] = [asdict(uplink) for uplink in self.uplinks]
         return document | self.objective_entry
+
+    def differing_lines(self, other: "ThroughputScore") -> tuple[Line, ...]:
+        """Return the source rate, model and objective of both scores, unless they are equal."""
+        scores = (self, other)
+        if len({(one.source_rate, one.model, one.objective) for one in scores}) == 1:
+            return ()
+        each = [f"{number(one.source_rate)} tuples/s ({one.model})" for one in scores]
+        names = tuple(one.objective for one in scores)
+        if len(set(names)) == 1:
+            return (Line(f"scored at {' and at '.join(each)}"),)
+        return (Line(f"scored at {' by {} and at '.join(each)} by {{}}", names),)
 
     @property
     def headline(self) -> str:

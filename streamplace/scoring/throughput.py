@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sim.closed_form.bottleneck import utilisations, worst_utilisation
-from sim.threads import own_utilisations
+from sim.work import own_utilisations
 from streamplace.problem.objective import Throughput
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem

@@ -8,7 +8,7 @@ import numpy as np
 from sim.closed_form.bottleneck import utilisations, worst_utilisation
 from sim.flow import as_rows
 from sim.links import all_crossed
-from sim.threads import own_utilisations
+from sim.work import own_utilisations
 from streamplace.problem.objectives import text_of
 from streamplace.problem.problem import Problem
 from streamplace.scoring.compiled import at_all_rates, compiled

@@ -54,7 +54,7 @@ class TupleScore(ThroughputScore):
         Growth of the tuples that wait, are in service or between devices, while measured.
     measured_s, enough_s
         The measured seconds, and those from which the standard errors are reliable: 100 times the
-        longest relaxation time of the queues; see `sim.tuples.relaxation`.
+        longest relaxation time of the queues; see `sim.tuples.errors`.
     settled
         Whether enough was measured, and `growth` is at most 1% of the tuples that reached sinks.
     """

@@ -1,15 +1,23 @@
-"""The protocol of a study: its plan, its units of work and its outcome."""
+"""The frame of studies: the plan, the units of work and the outcome.
 
-from collections.abc import Callable, Mapping, Sequence
+A `Study` is a protocol. Ours are a `PlannedStudy`: settings, tables of units with the function that
+runs each of them, and an outcome.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
+from sim.orders import longest_paths
 from streamplace.display.view import Grid, Line, View
 from streamplace.generate import Recipe
+from streamplace.policy.threads import one_thread
 from streamplace.problem.cluster import Cluster
+from streamplace.problem.graph import StreamGraph
 from streamplace.problem.problem import Problem
 from streamplace.studies.table import Table
 
@@ -113,6 +121,34 @@ class Options:
     seed: int = 0
 
 
+@dataclass(frozen=True)
+class Part:
+    """The units of one kind as a table, whose rows are units and whose columns are settings.
+
+    Parameters
+    ----------
+    columns
+        The names of the settings. No other part of the study has the same ones.
+    rows
+        Returns the settings of each unit, in the order of the columns.
+    key
+        Returns the key of a unit with some settings.
+    run
+        Returns the results of a unit with some settings.
+    """
+
+    columns: tuple[str, ...]
+    rows: Callable[[], Iterable[Sequence[Any]]]
+    key: Callable[..., str]
+    run: Callable[..., Iterable[Row]]
+
+    def units(self) -> Iterator[Unit]:
+        """Yield the units, in the order of the rows."""
+        for row in self.rows():
+            settings = dict(zip(self.columns, row, strict=True))
+            yield Unit(self.key(**settings), settings)
+
+
 class Study(Protocol):
     """A published experiment. It is picklable, since its units run in other processes."""
 
@@ -151,6 +187,57 @@ class Study(Protocol):
         ...
 
 
+@dataclass(frozen=True)
+class PlannedStudy(Options, ABC):
+    """A study that consists of tables of units; see `Study` for what it does with them.
+
+    Parameters
+    ----------
+    quick, seed
+        See `Options`.
+    """
+
+    @abstractmethod
+    def settings(self) -> Mapping[str, Any]:
+        """Return all that determines the results besides the seed, as JSON values.
+
+        Raises
+        ------
+        StreamplaceError
+            If an input of the study cannot be read.
+        """
+
+    @abstractmethod
+    def parts(self) -> Sequence[Part]:
+        """Return the tables of units, in the order of the plan."""
+
+    @abstractmethod
+    def outcome(self, plan: Plan, rows: Sequence[Row]) -> Outcome:
+        """Return the outcome; see `Study.outcome`."""
+
+    def plan(self) -> Plan:
+        """Return the plan; see `Study.plan`."""
+        settings = {**self.settings(), "seed": self.seed}
+        return Plan(settings, tuple(unit for part in self.parts() for unit in part.units()))
+
+    def run(self, unit: Unit) -> list[Row]:
+        """Return the results of one unit, on one thread; see `Study.run`."""
+        (part,) = [one for one in self.parts() if set(one.columns) == set(unit.settings)]
+        with one_thread():
+            return list(part.run(**unit.settings))
+
+
+def blocks(count: int, size: int) -> Iterator[tuple[int]]:
+    """Yield the rows of a table whose units are blocks of `size` graphs: their first numbers."""
+    yield from ((first,) for first in range(0, count, size))
+
+
 def seed_of(*numbers: int) -> int:
     """Return a seed for a run with some numbers, at least 0; other numbers have another seed."""
     return int(np.random.SeedSequence(list(numbers)).generate_state(1)[0])
+
+
+def longest_path(graph: StreamGraph) -> int:
+    """Return the number of streams on the longest path."""
+    paths = longest_paths(graph.stream_source, graph.stream_target, len(graph.names))
+    return int(paths.max())

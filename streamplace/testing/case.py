@@ -17,7 +17,6 @@ from streamplace.policy.registry import PolicySection, make_policy, policy_secti
 from streamplace.policy.trajectories import Trajectories
 from streamplace.problem.cluster import Cluster, Device, Network
 from streamplace.problem.graph import StreamGraph
-from streamplace.problem.makespan import Makespan
 from streamplace.problem.objectives import make_objective
 from streamplace.problem.problem import Problem
 from streamplace.scoring.evaluator import Evaluator
@@ -118,7 +117,7 @@ class PolicyCase:
     def problem(self, graph: StreamGraph, cluster: Cluster) -> Problem:
         """Return a problem of the case's objective."""
         objective = make_objective(self.objective)
-        if not isinstance(objective, Makespan):
+        if objective.needs_rate:
             objective = objective.with_changes(SOURCE_RATE)
         return Problem(graph, cluster, objective=objective)
 

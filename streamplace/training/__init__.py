@@ -12,7 +12,7 @@ from streamplace.util.extras import check_learn
 if TYPE_CHECKING:
     from streamplace.training.in_memory import Fitted as Fitted
     from streamplace.training.in_memory import fit as fit
-    from streamplace.training.per_problem import fit_each as fit_each
+    from streamplace.training.in_memory import fit_each as fit_each
     from streamplace.training.run import Trained as Trained
     from streamplace.training.trainer import train as train
 
@@ -29,7 +29,7 @@ __all__ = [
 _MODULES_WITH_TORCH = {
     "Fitted": "in_memory",
     "fit": "in_memory",
-    "fit_each": "per_problem",
+    "fit_each": "in_memory",
     "Trained": "run",
     "train": "trainer",
 }

@@ -152,8 +152,9 @@ class ProblemsSection(StrictModel):
     model: Model = Field("bottleneck", description="throughput model")
     objective: Annotated[str, AfterValidator(_objective)] = Field(
         "throughput",
-        description="`throughput`, `makespan` with its options (`makespan:order=b-level`), or the "
-        "name of an objective that an installed package registers",
+        description="`throughput`, `makespan` or `total-cost` with options "
+        "(`makespan:order=b-level`), or the name of an objective that an installed package "
+        "registers",
     )
     semantics: Literal["giph", "placeto", "doppler"] | None = Field(
         None,
@@ -163,14 +164,14 @@ class ProblemsSection(StrictModel):
 
     @model_validator(mode="after")
     def _semantics_of_makespans(self) -> Self:
-        if self.semantics and not self.is_makespan:
+        if self.semantics and not self.is_pass:
             raise ValueError("semantics: requires objective = 'makespan'")
         return self
 
     @property
-    def is_makespan(self) -> bool:
-        """Whether the objective is the makespan; all others derive from throughput."""
-        return self.objective.partition(":")[0] == "makespan"
+    def is_pass(self) -> bool:
+        """Whether the objective is about one pass; all others derive from throughput."""
+        return make_objective(self.objective, from_file=True).is_pass
 
 
 class RunSection(StrictModel):
@@ -225,7 +226,7 @@ class TrainConfig(StrictModel):
     def _suits_the_objectives(self) -> Self:
         for number, stage in enumerate(self.stage):
             for group, problems in enumerate(self.problems):
-                if fault := stage.fault_under(is_makespan=problems.is_makespan):
+                if fault := stage.fault_under(is_makespan=problems.is_pass):
                     key, why, remedy = fault
                     got = f"problems[{group}].objective is {problems.objective!r}"
                     raise ValueError(f"stage[{number}].{key}: {why}, but {got}; {remedy}")

@@ -1,7 +1,9 @@
-"""The training loop: the steps of all stages, in memory and independent of the algorithms."""
+"""The training loop: the steps of all stages, in memory, and the validation between them."""
 
+import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,18 +12,43 @@ import torch
 from torch import Tensor
 
 from streamplace.errors import StreamplaceError
-from streamplace.policy.base import AnyPolicy
-from streamplace.policy.denormals import no_denormals
-from streamplace.policy.encoded import Encoded
-from streamplace.policy.faults import faults_of
+from streamplace.policy.base import AnyPolicy, Constructive, refiner
+from streamplace.policy.decoding import Sampler
+from streamplace.policy.encoded import Batch, Encoded
+from streamplace.policy.refining import refined
+from streamplace.policy.registry import faults_of
 from streamplace.problem.placement import Placement
 from streamplace.training.algorithms.base import Algorithm, Record, State, Step
-from streamplace.training.algorithms.registry import make_algorithm
+from streamplace.training.algorithms.imitation import Dagger, Imitation
+from streamplace.training.algorithms.reinforce import Reinforce
+from streamplace.training.algorithms.step_reinforce import StepReinforce
 from streamplace.training.learner import Learner
 from streamplace.training.optimiser import Optimiser
-from streamplace.training.problems import steps_of
-from streamplace.training.stages import OptimiserSection, Stage
-from streamplace.training.validation import starts_of, validation
+from streamplace.training.problems import FALLBACK, largest_first, repaired, start_of, steps_of
+from streamplace.training.rewards import Rewards
+from streamplace.training.stages import (
+    DaggerStage,
+    ImitationStage,
+    OptimiserSection,
+    ReinforceStage,
+    Stage,
+    StepReinforceStage,
+)
+from streamplace.util.arrays import Ints
+
+ALGORITHMS: dict[type[Stage], type[Algorithm[Any]]] = {
+    ImitationStage: Imitation,
+    DaggerStage: Dagger,
+    ReinforceStage: Reinforce,
+    StepReinforceStage: StepReinforce,
+}
+
+
+def make_algorithm(
+    stage: Stage, learner: Learner, optimiser: Optimiser, number: int = 0
+) -> Algorithm[Any]:
+    """Return a new algorithm for a stage, which has this number in its run."""
+    return ALGORITHMS[type(stage)](stage, learner, optimiser, number)
 
 
 @dataclass
@@ -239,3 +266,92 @@ def schedule_span(stages: Sequence[Stage], number: int) -> tuple[int, int]:
     while last < len(stages) and stages[last].optimiser is None:
         last += 1
     return firsts[first], firsts[last]
+
+
+def validation(
+    policy: AnyPolicy, held_out: Sequence[Encoded], stage: Stage, starts: Sequence[Placement]
+) -> dict[str, float]:
+    """Return the mean reward of one greedy placement per problem; empty without problems.
+
+    A policy that refines placements takes one greedy episode from the start of each problem, as
+    `starts_of` returns them, and the best placement of the episode counts.
+    """
+    rewards = Rewards([one.problem for one in held_out], stage.reward, stage.model)
+    reached = []
+    for numbers in _batches(held_out, stage.problems_per_step):
+        batch = policy.batch([held_out[k] for k in numbers])
+        placements = _placements(policy, batch, [starts[k] for k in numbers if starts])
+        for number, one, row in zip(numbers, batch.encoded, placements, strict=True):
+            _, rows = repaired(one.problem, np.zeros(1, np.int64), row[:, : one.size])
+            if len(rows):
+                reached.append(rewards(int(number), rows)[0])
+    return {"validation": float(np.mean(reached))} if reached else {}
+
+
+def starts_of(
+    policy: AnyPolicy,
+    held_out: Sequence[Encoded],
+    stage: Stage,
+    number: int,
+    stop: threading.Event | None = None,
+) -> list[Placement]:
+    """Return the placement from which the greedy episode of each problem starts.
+
+    The stage's placer of starts makes them, or `FALLBACK` if the stage has none. A policy that
+    builds placements needs none.
+
+    Parameters
+    ----------
+    number
+        The number of the stage, for messages.
+    stop
+        Set when the run is interrupted; the result is then empty.
+
+    Raises
+    ------
+    StreamplaceError
+        If the placer cannot place a problem.
+    """
+    if isinstance(policy, Constructive):
+        return []
+    placer, key = FALLBACK, f"stage[{number}], validation"
+    if isinstance(stage, StepReinforceStage):
+        placer, key = stage.start, f"stage[{number}].start"
+    starts: dict[int, Placement] = {}
+    for numbers in _batches(held_out, stage.problems_per_step):
+        rng = np.random.default_rng(0)
+        for k in numbers.tolist():
+            if stop is not None and stop.is_set():
+                return []
+            problem = held_out[k].problem
+            starts[k] = start_of(problem, placer, rng, key, f"{k} of those held out")
+    return [starts[k] for k in range(len(held_out))]
+
+
+def _placements(policy: AnyPolicy, batch: Batch, starts: Sequence[Placement]) -> Ints:
+    """Return one greedy placement per problem, (P, 1, V)."""
+    if isinstance(policy, Constructive):
+        return policy.sample(batch, 1, Sampler())
+    return refined(refiner(policy), batch, starts, [Sampler()])[:, None]
+
+
+def _batches(problems: Sequence[Encoded], batch_size: int) -> Iterator[np.ndarray]:
+    """Yield the problem numbers of each batch; its problems have the same number of devices."""
+    devices = np.array([len(one.problem.cluster.devices) for one in problems], dtype=np.int64)
+    for count in np.unique(devices):
+        group = largest_first(problems, np.flatnonzero(devices == count))
+        yield from (group[i : i + batch_size] for i in range(0, len(group), batch_size))
+
+
+@contextmanager
+def no_denormals() -> Iterator[None]:
+    """Round results below the smallest normal number (1e-38 for 32 bits) to 0 in this thread.
+
+    A processor takes up to a hundred times as long for such numbers. They appear in training once a
+    policy is nearly certain: gradients vanish, and the moments of Adam decay.
+    """
+    torch.set_flush_denormal(True)
+    try:
+        yield
+    finally:
+        torch.set_flush_denormal(False)

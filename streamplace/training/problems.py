@@ -1,26 +1,100 @@
-"""Training problems made from graphs, and their grouping into steps."""
+"""Training problems made from graphs, their grouping into steps, and where episodes start."""
 
 import hashlib
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
-from streamplace.errors import ObjectiveError, within
+from streamplace.errors import ObjectiveError, PlacementError, StreamplaceError, reworded, within
+from streamplace.placers.repair import feasible
+from streamplace.placers.running import run_placer
 from streamplace.policy.base import AnyPolicy, Constructive
 from streamplace.policy.encoded import Encoded
-from streamplace.policy.faults import faults_of
-from streamplace.policy.registry import KINDS, kinds_for_makespans
+from streamplace.policy.registry import KINDS, faults_of, kinds_for_makespans
 from streamplace.problem.cluster import Cluster, Network
 from streamplace.problem.device_kinds import kinds_of, stated_kinds, with_origins
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.graph_checks import listed
-from streamplace.problem.makespan import Makespan, PublishedName
+from streamplace.problem.makespan import PublishedName
+from streamplace.problem.objective import Objective
 from streamplace.problem.objectives import make_objective, text_of
+from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.problem.published import with_published_semantics
 from streamplace.training.config import ProblemsSection
 from streamplace.training.rewards import ENGINE_SETTINGS
+from streamplace.util.arrays import Ints
+
+Rows = NDArray[np.int64]
+
+
+def repaired(problem: Problem, rows: Rows, placed: Ints) -> tuple[Rows, Ints]:
+    """Repair some rows of placements, (S, V), in the same way as placers do.
+
+    Returns
+    -------
+    tuple
+        (R,) the rows that could be repaired, and (R, V) their repaired placements.
+    """
+    if problem.feasibility.is_free:
+        return rows, placed[rows]
+    repairable, kept = [], []
+    for s in rows:
+        with suppress(PlacementError):
+            kept.append(feasible(problem, placed[s]).devices)
+            repairable.append(s)
+    return np.array(repairable, dtype=np.int64), np.array(kept, np.int32).reshape(
+        -1, placed.shape[1]
+    )
+
+
+FALLBACK = "round-robin"
+"""The placer of starts where a stage names none: it repairs what violates a constraint."""
+
+
+def start_of(
+    problem: Problem, placer: str, rng: np.random.Generator, key: str, number: int | str
+) -> Placement:
+    """Return the placement from which a policy starts, repaired where it violates a constraint.
+
+    Parameters
+    ----------
+    placer
+        The placer of starts, with its options.
+    key
+        Where the placer is named, such as ``stage[0].start``, for messages.
+    number
+        The number of the problem, for messages about graphs without a name.
+
+    Raises
+    ------
+    StreamplaceError
+        If the placer cannot place the problem; the message names the key, the graph and a remedy.
+    """
+    try:
+        return feasible(problem, run_placer(problem, placer, rng).placement.devices)
+    except StreamplaceError as error:
+        graph = problem.graph.name or f"problem {number}"
+        where = f"{key}: {graph}" if error.needs_file else key
+        cause = error.__cause__  # the traceback of a user's placer
+        raise reworded(error, f"{where}: {_with_remedy(error, placer, key)}") from cause
+
+
+def _with_remedy(error: StreamplaceError, placer: str, key: str) -> str:
+    """Return the message of a failed start, and what to do."""
+    if isinstance(error, ObjectiveError):  # what it recommends is for commands that place
+        fault = str(error).partition("; ")[0]
+        return f"{fault}; choose another placer, or another objective of [[problems]]"
+    if not isinstance(error, PlacementError):
+        return str(error)
+    if not key.endswith(".start"):  # the stage names no placer
+        return f"{error}; leave the graph out, or set run.held_out = 0"
+    if placer.partition(":")[0] == FALLBACK:
+        return f"{error}; choose another placer, or leave the graph out"
+    return f'{error}; choose another placer, for example start = "{FALLBACK}"'
 
 
 def make_problems(
@@ -70,16 +144,15 @@ def _group(
         for rate in rates:
             with within(graph.name or f"graph {number}"):
                 objective = make_objective(config.objective, from_file=True)
-                if isinstance(objective, Makespan):
+                if objective.is_pass:
                     yield _of_a_pass(graph, cluster, objective, config.semantics)
                     break
-                objective = objective.with_changes(rate, config.model)
-                objective = replace(objective, engine=ENGINE_SETTINGS)
+                objective = objective.with_changes(rate, config.model).with_engine(ENGINE_SETTINGS)
                 yield Problem(graph, cluster, objective=objective)
 
 
 def _of_a_pass(
-    graph: StreamGraph, cluster: Cluster, objective: Makespan, semantics: PublishedName | None
+    graph: StreamGraph, cluster: Cluster, objective: Objective, semantics: PublishedName | None
 ) -> Problem:
     """Return a problem of a makespan, which no source rate changes."""
     if semantics is not None:
@@ -108,13 +181,6 @@ def unused_times(
     own = f" ({' or '.join(texts)}, those of --config; --cluster sets others)"
     where = own if clusters is None else ""
     return f"seconds_on: training has no device of kind {listed(sorted(unused))}{where}"
-
-
-def with_full_runs(problem: Problem) -> Problem:
-    """Return a problem that the engine scores with full-length runs; rewards use shorter ones."""
-    if isinstance(problem.objective, Makespan):
-        return problem
-    return problem.with_objective(replace(problem.throughput_objective, engine=None))
 
 
 def encoded_by(policy: AnyPolicy, problems: Sequence[Problem]) -> list[Encoded]:
@@ -146,7 +212,7 @@ def refuse_makespans(policy: AnyPolicy, problem: Problem) -> None:
     """
     if not isinstance(policy, Constructive) or policy.any_objective:
         return
-    if isinstance(problem.objective, Makespan):
+    if problem.objective.is_pass:
         cls = type(policy)
         path = f"{cls.__module__}:{cls.__name__}"
         name = next((name for name, kind in KINDS.items() if kind.policy == path), cls.__name__)
@@ -204,7 +270,7 @@ def hash_of(problems: Sequence[Problem]) -> str:
     hasher = hashlib.sha256()
     for problem in problems:
         cluster = (problem.cluster.devices, problem.cluster.network)
-        if isinstance(problem.objective, Makespan):
+        if problem.objective.is_pass:
             rest: tuple[object, ...] = (*cluster, problem.constraints)
         else:
             rest = (*cluster, problem.source_rate, problem.constraints, problem.model)

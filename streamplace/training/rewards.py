@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from sim.engine import Settings
-from streamplace.problem.makespan import Makespan
 from streamplace.problem.objective import Model
 from streamplace.problem.problem import Problem
 from streamplace.scoring.evaluator import LEAST_LOSS
@@ -114,7 +113,7 @@ class Rewards:
     def _reward(self, problem: Problem, placements: Ints) -> Floats:
         if self.kind in OF_LOSSES:
             return of_losses(self.kind, evaluator(problem).loss(placements))
-        if isinstance(problem.objective, Makespan):
+        if problem.objective.is_pass:
             quality = evaluator(problem).quality(placements)
             return quality if self.kind == "relative" else np.log(np.maximum(quality, LEAST))
         reached = throughput(problem, placements)
@@ -136,6 +135,6 @@ def of_losses(kind: str, losses: Floats) -> Floats:
 
 
 def _gains_from_threads(problem: Problem) -> bool:
-    if isinstance(problem.objective, Makespan):
+    if problem.objective.is_pass:
         return False
     return throughput_evaluator(problem).gains_from_threads

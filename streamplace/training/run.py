@@ -19,28 +19,29 @@ from streamplace.execution.backends import LOCAL, Backend
 from streamplace.files import write_json
 from streamplace.files.atomic import atomic, check_target, make_folder
 from streamplace.files.training_logs import LOG
-from streamplace.placers.registry import ready_placer
+from streamplace.placers.registry import ready
 from streamplace.policy.base import AnyPolicy
 from streamplace.policy.encoded import Encoded
-from streamplace.policy.hashed_tensors import unpacked
 from streamplace.policy.registry import make_policy
 from streamplace.policy.tensor_files import exists
-from streamplace.policy.weights import pack_policy, parameter_hash
+from streamplace.policy.weights import pack_policy, parameter_hash, unpacked
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.graph import StreamGraph
-from streamplace.problem.makespan import Makespan
 from streamplace.problem.problem import Problem
 from streamplace.training.algorithms.base import Record
-from streamplace.training.checkpoint import identity_of, load_checkpoint, save_checkpoint
 from streamplace.training.config import TrainConfig
 from streamplace.training.distributed import Workers, share
 from streamplace.training.learner import Learner
-from streamplace.training.log import TrainingLog
 from streamplace.training.loop import Loop
 from streamplace.training.measuring.measure import NamedMeasure
-from streamplace.training.measuring.measurement_log import MeasurementLog
-from streamplace.training.measuring.measurements import Measurements, write_fastest
+from streamplace.training.measuring.measurements import MeasurementLog, Measurements, write_fastest
 from streamplace.training.problems import encoded_by, hash_of, make_problems
+from streamplace.training.run_files import (
+    TrainingLog,
+    identity_of,
+    load_checkpoint,
+    save_checkpoint,
+)
 
 CHECKPOINT, POLICY, CONFIG = "checkpoint.safetensors", "policy.safetensors", "config.json"
 WRITTEN = (CHECKPOINT, POLICY, CONFIG, LOG)
@@ -209,7 +210,7 @@ def check_start(
         raise ConfigError(f"config: run.held_out: {message} (got {config.run.held_out})")
     for key, placer in config.placers.items():
         try:
-            getattr(ready_placer(placer), "uses_start", None)  # reads the weights of a policy
+            ready(placer).accepts_start  # noqa: B018 - reads the weights of a policy
         except StreamplaceError as error:
             raise reworded(error, f"{key}: {error}") from None
     if resume != exists(folder / CHECKPOINT):
@@ -227,7 +228,7 @@ def _encoded(policy: AnyPolicy, problems: Sequence[Problem]) -> list[Encoded]:
     try:
         return encoded_by(policy, problems)
     except ObjectiveError as error:
-        if any(isinstance(problem.objective, Makespan) for problem in problems):
+        if any(problem.objective.is_pass for problem in problems):
             raise  # which names the kinds that support makespans
         fault = str(error).partition("; ")[0].removeprefix("placer ")
         message = f"policy {fault}; set objective = 'makespan' in [[problems]]"

@@ -12,7 +12,7 @@ from typing import Annotated, Literal, Self, TypeAlias
 from pydantic import AfterValidator, Field, model_validator
 
 from streamplace.errors import StreamplaceError
-from streamplace.placers.registry import ONLY_MAKESPAN, ONLY_THROUGHPUT, make_placer
+from streamplace.placers.registry import NAMES, class_of, make_placer
 from streamplace.policy.config import MAX_PLACEMENTS, StrictModel
 from streamplace.problem.objective import Model
 
@@ -258,12 +258,10 @@ class StepReinforceStage(Stage):
         "the lowest loss of the episode so far; `ratio`: the loss of the episode's start over the "
         "loss after the step; `above-start`: the log of that",
     )
-    returns: Literal["to-go", "episode", "misordered"] = Field(
+    returns: Literal["to-go", "episode"] = Field(
         "to-go",
         description="what weights the log-probability of a step: `to-go`: the discounted rewards "
-        "from the step on; `episode`: those from the first step on, as in HSDAG's released code; "
-        "`misordered`: a fault of GiPH's released code, whose Placeto sums rewards from the first "
-        "step on and lists the sums from the last one on",
+        "from the step on; `episode`: those from the first step on, as in HSDAG's released code",
     )
     start: PlacerName = Field("single", description="placer of the first episode's start")
     restart: Literal["best", "start", "anew"] = Field(
@@ -325,7 +323,8 @@ class StepReinforceStage(Stage):
         """Return the fault of the model, the start or the penalty, if there is one; see `Stage`."""
         name, *options = self.start.split(":")
         weights = any(option.startswith("file=") for option in options)  # they may support both
-        if name in (ONLY_THROUGHPUT if is_makespan else ONLY_MAKESPAN) and not weights:
+        objective = "makespan" if is_makespan else "throughput"
+        if not weights and name in NAMES and not class_of(name).places_for(objective):
             needed = "throughput" if is_makespan else "makespans"
             return "start", f"placer {name!r} needs {needed}", "choose another placer"
         if self.memory_penalty and not is_makespan:

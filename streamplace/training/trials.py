@@ -12,10 +12,10 @@ from streamplace.execution.backends import LOCAL, Backend
 from streamplace.execution.parallel import each
 from streamplace.placers.running import run_placer
 from streamplace.policy.config import PlacetoSizes
-from streamplace.policy.fresh import new_policy
-from streamplace.policy.placeto import features, walking
+from streamplace.policy.placeto import features, network
 from streamplace.policy.registry import PolicySection
 from streamplace.policy.threads import one_thread
+from streamplace.policy.weights import new_policy
 from streamplace.problem.order_names import check_order
 from streamplace.problem.problem import Problem
 from streamplace.scoring.registry import evaluator
@@ -133,9 +133,9 @@ def _uniform(trial: Trial, sizes: PlacetoSizes, stage: StepReinforceStage) -> Fl
     best = run_placer(trial.problem, stage.start, rng).placement.devices
     lowest = np.empty(stage.epochs)
     for number in range(stage.epochs):
-        walk = walking.walk_from(one, best, one.size, None)
-        draws = walking.uniform_draws(generator, one.size, sizes.devices)
-        walking.take(one, walking.NO_WEIGHTS, walk, draws, scored)
+        walk = network.walk_from(one, best, one.size, None)
+        draws = network.uniform_draws(generator, one.size, sizes.devices)
+        network.take(one, network.NO_WEIGHTS, walk, draws, scored)
         best = walk.devices[int(walk.losses.argmin())]
         lowest[number] = walk.losses.min()
     return lowest

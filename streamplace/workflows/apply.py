@@ -6,7 +6,7 @@ from pathlib import Path
 
 from streamplace.errors import BackendError, ProblemError, UsageError
 from streamplace.integrations.flink.applying import preflight, requests
-from streamplace.integrations.flink.applying.progress import Limits, Progress
+from streamplace.integrations.flink.applying.asking import Limits, Progress
 from streamplace.integrations.flink.applying.requests import Program, Request
 from streamplace.integrations.flink.applying.restart import Restart
 from streamplace.integrations.flink.applying.verification import misplaced

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import closing
 from functools import partial
-from typing import TypeVar, overload
+from typing import NamedTuple, TypeVar, overload
 
 import numpy as np
 
@@ -14,18 +14,19 @@ from streamplace.execution.progress import track
 from streamplace.files import StoredGraphs
 from streamplace.placers.base import Placer
 from streamplace.placers.registry import make_placer
-from streamplace.placers.running import name_of
+from streamplace.placers.running import name_of, run_placer
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.makespan import Makespan, PublishedName
 from streamplace.problem.objective import Model, Objective, Throughput, check_objective
-from streamplace.problem.objectives import refuse_derived_makespan, text_of
+from streamplace.problem.objectives import refuse_other_passes, text_of
 from streamplace.problem.problem import Problem
-from streamplace.scoring.registry import evaluator
+from streamplace.problem.published import with_published_semantics
+from streamplace.scoring.registry import evaluator, makespan_evaluator
+from streamplace.scoring.rounding import without_rounding
 from streamplace.util.arrays import Floats
 from streamplace.util.checks import check_seed
 from streamplace.workflows.cases import Case, Cases, Graphs
-from streamplace.workflows.compare_makespans import makespans_of_case
 from streamplace.workflows.comparison import Comparison
 from streamplace.workflows.makespan_comparison import MakespanComparison
 from streamplace.workflows.place import timed
@@ -158,7 +159,7 @@ def compared(
         raise UsageError("compare needs at least one graph, one placer and one source rate")
     check_seed(seed)
     check_objective(objective)
-    refuse_derived_makespan(objective, "compare")
+    refuse_other_passes(objective, "compare")
     run = partial(_results, cases, jobs=jobs, backend=backend)
     chosen = tuple(named.values())
     if isinstance(objective, Makespan):
@@ -166,7 +167,7 @@ def compared(
             objective.with_changes(rate)  # refuses a source rate
         done = run(
             partial(
-                makespans_of_case,
+                _makespans_of_case,
                 placers=chosen,
                 objective=objective,
                 semantics=semantics,
@@ -191,6 +192,7 @@ def compared(
         return result
     if semantics is not None:
         raise UsageError("compare: semantics requires the objective Makespan")
+    assert isinstance(objective, Throughput)  # all others are about one pass
     outcome = run(
         partial(
             _relative_throughput_of_case,
@@ -268,3 +270,60 @@ def _relative_throughput_of_case(
                 used = len(np.unique(placement.devices))
                 outcome[:, i, j] = reached, used, seconds
     return outcome
+
+
+class CaseMakespans(NamedTuple):
+    """The results of P placers on one graph and cluster; see `MakespanComparison`."""
+
+    makespan_s: Floats  # (P,), NaN where a placer found no placement
+    evaluations: Floats  # (P,)
+    seconds: Floats  # (P,)
+    bound_s: float
+    longest_path_s: float
+    failures: tuple[str, ...]  # (P,), why a placer found no placement, else an empty text
+
+
+def _makespans_of_case(
+    case: Case,
+    *,
+    placers: tuple[str | Placer, ...],
+    objective: Makespan,
+    semantics: PublishedName | None,
+    seed: int,
+) -> CaseMakespans:
+    """Place a graph on its cluster with every placer.
+
+    A placer that finds no placement, although one may exist, has no numbers.
+
+    Raises
+    ------
+    StreamplaceError
+        If there is provably no placement, if a placer does not support the problem, or if a bound
+        is above a makespan; the message names the graph and, if it is the reason, the placer.
+    """
+    with within(case.name):
+        graph, cluster = case.graph, case.cluster
+        if semantics is not None:
+            graph, cluster = with_published_semantics(graph, cluster, semantics)
+        problem = Problem(graph, cluster, objective=objective)
+        scored = makespan_evaluator(problem)
+        bound, longest = scored.bound_s, scored.compiled.fastest.longest
+        found, failures = np.full((3, len(placers)), np.nan), [""] * len(placers)
+        for j, placer in enumerate(placers):
+            rng = np.random.default_rng([seed, *case.seeds])
+            try:
+                outcome = run_placer(problem, placer, rng, None)
+            except PlacementError as error:
+                failures[j] = f"{case.name}: {error}"
+                continue
+            with within(name_of(placer)):
+                makespan = float(scored.makespans(outcome.placement.devices)[0])
+            if bound is not None and outcome.proof is not None:
+                bound = max(bound, outcome.proof.bound)
+            count = np.nan if outcome.evaluations is None else outcome.evaluations
+            found[:, j] = makespan, count, outcome.seconds
+        if bound is not None and np.isfinite(found[0]).any():
+            bound = without_rounding(bound, float(np.nanmin(found[0])))
+    known = np.nan if bound is None else bound
+    makespans, evaluations, seconds = found
+    return CaseMakespans(makespans, evaluations, seconds, known, longest, tuple(failures))

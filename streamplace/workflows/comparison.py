@@ -155,6 +155,11 @@ class Comparison(Displayable):
         return table_view(headline, line, HEAD, len(rows), lambda i: rows[i].cells(), EXPENDABLE)
 
     @property
+    def notes(self) -> tuple[str, ...]:
+        """None: every placer places every case."""
+        return ()
+
+    @property
     def reference(self) -> str:
         """The placer that the others are compared with, if it is among them."""
         return REFERENCE

@@ -9,12 +9,10 @@ from streamplace.display.text import byte_count, number
 from streamplace.display.view import TABLE_ROWS, Grid, Line, Names, View
 from streamplace.errors import ProblemError
 from streamplace.problem.graph_checks import listed
-from streamplace.problem.makespan import Makespan
 from streamplace.problem.objectives import text_of
 from streamplace.problem.placement import Placement
-from streamplace.scoring.score import Score, ThroughputScore
+from streamplace.scoring.score import THROUGHPUT, Score
 from streamplace.util.text import counted
-from streamplace.workflows.makespan_difference import makespan_lines
 from streamplace.workflows.rescaled import Rescaled, owner_of, rescaled_between, table_of
 from streamplace.workflows.simulate import score_of
 
@@ -33,8 +31,8 @@ class Move:
 class Difference(Displayable):
     """The difference between two placements, each scored with its own graph and cluster.
 
-    If the objective of one of them is a makespan and that of the other is not, both are scored
-    under the objective of the second.
+    If their objectives measure different quantities, both are scored under the objective of the
+    second.
 
     Parameters
     ----------
@@ -73,13 +71,9 @@ class Difference(Displayable):
         ProblemError
             If the placements were scored by their makespans.
         """
-        if not self._has_throughput:
-            raise ProblemError("the placements have makespans, not throughput; use values")
+        if (quantity := self.scores[0].quantity) != THROUGHPUT:
+            raise ProblemError(f"the placements have {quantity}s, not throughput; use values")
         return self.values
-
-    @property
-    def _has_throughput(self) -> bool:
-        return isinstance(self.scores[0], ThroughputScore)
 
     @property
     def memory_bytes(self) -> float:
@@ -89,23 +83,15 @@ class Difference(Displayable):
     def to_dict(self) -> dict[str, Any]:
         """Return what `diff --json` prints."""
         moves = [{"operator": m.operator, "from": m.source, "to": m.target} for m in self.moves]
+        before, after = (score.figures for score in self.scores)
         return {
             "moves": moves,
             "rescaled": [one.to_dict() for one in self.rescaled],
-            **self._entries(),
+            **{name: [value, after[name]] for name, value in before.items()},
             "memory_bytes": self.memory_bytes,
             "devices_gone": list(self.gone),
             "devices_new": list(self.new),
         }
-
-    def _entries(self) -> dict[str, Any]:
-        """Return the values of the placements as entries of JSON."""
-        if not self._has_throughput:
-            return {"makespan_s": list(self.values)}
-        shares = [
-            one.relative_throughput for one in self.scores if isinstance(one, ThroughputScore)
-        ]
-        return {"throughput": list(self.values), "relative_throughput": shares}
 
     def _view(self) -> View:
         devices = (("removed", self.gone), ("new", self.new))
@@ -131,8 +117,8 @@ class Difference(Displayable):
             rescaled = counted(len(self.rescaled), "operator")
             memory += f"; {rescaled} with other numbers of instances"
         before, after = self.values
-        value, unit = "throughput" if self._has_throughput else "makespan", self.scores[0].unit
-        change = f"{value} {number(before)} -> {number(after)} {unit}, {after - before:+,.6g}"
+        quantity, unit = self.scores[0].quantity, self.scores[0].unit
+        change = f"{quantity} {number(before)} -> {number(after)} {unit}, {after - before:+,.6g}"
         return f"{moves}{memory}; {change}{relative_gain(before, after)}"
 
     def _cells(self, i: int) -> tuple[str, ...]:
@@ -140,21 +126,13 @@ class Difference(Displayable):
         return move.operator, move.source, move.target
 
     def _objectives(self) -> tuple[Line, ...]:
-        """Return the source rate, model and objective of each placement's score, if they differ."""
-        if self.replaced is not None:
-            text = "both are scored under the second placement's objective; that of the first is {}"
-            return (Line(text, (self.replaced,)), *makespan_lines(self.scores))
-        if not self._has_throughput:
-            return makespan_lines(self.scores)
-        scores = [one for one in self.scores if isinstance(one, ThroughputScore)]
-        objectives = [(one.source_rate, one.model, one.objective) for one in scores]
-        if len(set(objectives)) == 1:
-            return ()
-        each = [f"{number(rate)} tuples/s ({model})" for rate, model, _ in objectives]
-        names = tuple(objective for *_, objective in objectives)
-        if len(set(names)) == 1:
-            return (Line(f"scored at {' and at '.join(each)}"),)
-        return (Line(f"scored at {' by {} and at '.join(each)} by {{}}", names),)
+        """Return what differs between the settings of the scores."""
+        before, after = self.scores
+        lines = before.differing_lines(after)
+        if self.replaced is None:
+            return lines
+        text = "both are scored under the second placement's objective; that of the first is {}"
+        return (Line(text, (self.replaced,)), *lines)
 
 
 def relative_gain(before: float, after: float) -> str:
@@ -174,7 +152,7 @@ def difference(a: Placement, b: Placement) -> Difference:
     _check_same(*({*each.values()} for each in owners))
     before, after = (placement.problem.cluster for placement in (a, b))
     objectives, replaced = [one.problem.objective for one in (a, b)], None
-    if isinstance(objectives[0], Makespan) != isinstance(objectives[1], Makespan):
+    if objectives[0].quantity != objectives[1].quantity:
         replaced = text_of(objectives[0])
         a = Placement(a.problem.with_objective(objectives[1]), a.devices)
     rescaled = rescaled_between(a, b)

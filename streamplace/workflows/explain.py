@@ -1,41 +1,47 @@
 """Explanation of a placement: its bottleneck and the single moves that would help."""
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from sim.closed_form import bottleneck
 from sim.closed_form.contributions import loads_by_stream
 from sim.flow import Flow
-from sim.threads import own_utilisations
-from sim.work import work_of
-from streamplace.problem.makespan import Makespan
+from sim.schedule.passes import divide
+from sim.work import own_utilisations, work_of
 from streamplace.problem.objective import Throughput
-from streamplace.problem.objectives import only_throughput, refuse_derived_makespan
+from streamplace.problem.objectives import only_throughput, refuse_other_passes
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.problem.violations import violations
 from streamplace.scoring.flow import flow
 from streamplace.scoring.loads import Bottleneck
-from streamplace.scoring.registry import CLOSED_FORMS, closed_form, throughput_evaluator
+from streamplace.scoring.makespan_score import MakespanScore
+from streamplace.scoring.registry import (
+    CLOSED_FORMS,
+    closed_form,
+    makespan_evaluator,
+    throughput_evaluator,
+)
 from streamplace.scoring.throughput import at_worst_rate, simulate
 from streamplace.util.arrays import Floats, Ints
 from streamplace.workflows.constraint_costs import constraint_costs as costs_of_constraints
-from streamplace.workflows.explain_makespan import explain_makespan
-from streamplace.workflows.explanation import Contribution, Explanation
-from streamplace.workflows.improving_moves import improving_moves
+from streamplace.workflows.explanation import (
+    Contribution,
+    Explanation,
+    MakespanDivision,
+    MakespanExplanation,
+)
+from streamplace.workflows.single_moves import improving_moves, most_units, shortening_moves
 from streamplace.workflows.too_heavy import too_heavy
-
-if TYPE_CHECKING:
-    from streamplace.workflows.makespan_explanation import MakespanExplanation
 
 LATER = 1e-9  # weight of units that load the bottleneck only by enlarging messages
 
 
 def explain(
     placement: Placement, *, constraint_costs: bool = False, seed: int = 0
-) -> "Explanation | MakespanExplanation":
+) -> Explanation | MakespanExplanation:
     """Explain a placement: its bottleneck at the worst source rate, and helpful single moves.
 
     Under a custom objective, the moves are those that raise the objective, even if nothing limits
@@ -61,8 +67,8 @@ def explain(
         If costs of constraints are wanted under the makespan objective, or if the objective is
         `TotalCost`.
     """
-    refuse_derived_makespan(placement.problem.objective, "explain")
-    if isinstance(placement.problem.objective, Makespan):
+    refuse_other_passes(placement.problem.objective, "explain")
+    if placement.problem.objective.is_pass:
         if constraint_costs:
             only_throughput(placement.problem.objective, "constraint costs support only throughput")
         return explain_makespan(placement)
@@ -177,3 +183,42 @@ def _units_to_try(problem: Problem, load: _Load) -> Ints:
     of_unit = np.bincount(rules.unit_of, weights=weight, minlength=rules.unit_count)
     order = np.argsort(-of_unit, kind="stable").astype(np.int32)
     return order[of_unit[order] > 0] if throughput_evaluator(problem).linear else order
+
+
+def explain_makespan(placement: Placement) -> MakespanExplanation:
+    """Explain the makespan of a placement.
+
+    Raises
+    ------
+    ProblemError
+        If the objective is throughput.
+    GraphError
+        If loads overflow.
+    """
+    scored = makespan_evaluator(placement.problem)
+    score = scored.score(placement.devices)
+    units, most = _units_by_path(placement, score), most_units(scored)
+    return MakespanExplanation(
+        placement,
+        score,
+        _division(score),
+        shortening_moves(placement, scored, score.makespan_s, units[:most]),
+        len(units) <= most,
+        tuple(violations(placement)),
+    )
+
+
+def _division(score: MakespanScore) -> MakespanDivision:
+    found, names = divide(score.timetable), score.problem.graph.names
+    return MakespanDivision(tuple(names[v] for v in found.chain), *found[1:])
+
+
+def _units_by_path(placement: Placement, score: MakespanScore) -> Ints:
+    """Return all units: those on the critical path first, by its order, then by their work."""
+    rules, table = placement.problem.feasibility, score.timetable
+    path = [step.number for step in table.critical_path if step.kind == "operator"]
+    first = list(dict.fromkeys(rules.unit_of[path].tolist()))
+    seconds = np.bincount(rules.unit_of, table.run.duration, rules.unit_count)
+    others = np.argsort(-seconds, kind="stable")
+    units: Ints = np.array(list(dict.fromkeys([*first, *others.tolist()])), dtype=np.int32)
+    return units

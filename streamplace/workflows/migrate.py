@@ -11,22 +11,21 @@ from streamplace.display.mixins import Displayable
 from streamplace.display.text import number
 from streamplace.display.view import TABLE_ROWS, Grid, Line, View
 from streamplace.errors import UsageError, within
-from streamplace.placers.registry import improver_of, with_limit
+from streamplace.placers.limits import MaxRuntime
+from streamplace.placers.registry import NamedPlacer, ready
 from streamplace.placers.search.balance import Prefer, check_prefer
 from streamplace.placers.search.current import current_devices
 from streamplace.placers.search.forced_moves import must_move, with_fewest_moves
 from streamplace.placers.search.migrate import Migrate
 from streamplace.problem.device_kinds import misplaced
-from streamplace.problem.makespan import Makespan
-from streamplace.problem.objectives import refuse_derived_makespan
+from streamplace.problem.objectives import refuse_other_passes
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.score import Score
 from streamplace.util.checks import check_int, check_number
 from streamplace.workflows.diff import Move, moves_between, relative_gain
-from streamplace.workflows.makespan_result import MakespanResult, scheduled
-from streamplace.workflows.place import result_of, schedule, solve
-from streamplace.workflows.result import Result
+from streamplace.workflows.place import placed, result_of
+from streamplace.workflows.result import MakespanResult, PlacementResult, Result
 from streamplace.workflows.simulate import score_of
 
 SAME = 1e-6  # relative difference of throughputs or makespans that counts as none
@@ -65,16 +64,8 @@ class Migration(Displayable):
     def headline(self) -> str:
         """The numbers of moves and their gain, in words."""
         before, after = self.staying.value, self.result.score.value
-        return f"{self._counts()}, {self._value} {number(before)} -> {number(after)} {self._unit}"
-
-    @property
-    def _value(self) -> str:
-        """What improves, in words."""
-        return "makespan" if isinstance(self.result, MakespanResult) else "throughput"
-
-    @property
-    def _unit(self) -> str:
-        return self.staying.unit
+        change = f"{number(before)} -> {number(after)} {self.staying.unit}"
+        return f"{self._counts()}, {self.staying.quantity} {change}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return what `place --start --json` prints."""
@@ -93,8 +84,8 @@ class Migration(Displayable):
     def _values_before(self) -> dict[str, float | None]:
         """Return the values before and without chosen moves, as entries of JSON."""
         values = {"without_moves": self.staying.value, "before": self.before}
-        unit = "_s" if isinstance(self.result, MakespanResult) else ""
-        return {f"{self._value}_{when}{unit}": value for when, value in values.items()}
+        unit = "_s" if self.staying.unit == "s" else ""
+        return {f"{self.staying.quantity}_{when}{unit}": value for when, value in values.items()}
 
     def _view(self) -> View:
         head, count = ("operator", "from", "to", ""), len(self.forced) + len(self.chosen)
@@ -126,11 +117,11 @@ class Migration(Displayable):
         least = f"with the {which} moves only" if self.fewest else "without moves"
         before = staying if self.before is None else self.before
         if self.fewest or abs(before - staying) > SAME * before:
-            values = [] if self.before is None else [f"{number(before)} {self._unit} before"]
-            values.append(f"{number(staying)} {self._unit} {least}")
-            values.append(f"{number(after)} {self._unit} with all moves")
-            return Line(f"{self._counts()}; {self._value} {', '.join(values)}")
-        change = f"{self._value} {number(staying)} -> {number(after)} {self._unit}"
+            values = [] if self.before is None else [f"{number(before)} {self.staying.unit} before"]
+            values.append(f"{number(staying)} {self.staying.unit} {least}")
+            values.append(f"{number(after)} {self.staying.unit} with all moves")
+            return Line(f"{self._counts()}; {self.staying.quantity} {', '.join(values)}")
+        change = f"{self.staying.quantity} {number(staying)} -> {number(after)} {self.staying.unit}"
         return Line(f"{self._counts()}; {change}{relative_gain(staying, after)}")
 
 
@@ -140,7 +131,7 @@ def migrate(
     *,
     max_moves: int | None = None,
     move_cost: float | None = None,
-    placer: str = "auto",
+    placer: str | NamedPlacer = "auto",
     seconds: float | None = None,
     prefer: Prefer = "fewest",
     seed: int = 0,
@@ -172,16 +163,17 @@ def migrate(
     StreamplaceError
         If the problem or a limit is invalid, or no placement is found.
     """
-    old = old.placement if isinstance(old, Result | MakespanResult) else old
+    old = old.placement if isinstance(old, PlacementResult) else old
     _check(old, max_moves, move_cost, seconds, prefer)
     move_cost = None if move_cost is None else float(move_cost)
     seconds = None if seconds is None else float(seconds)
-    refuse_derived_makespan(problem.objective, "migrate")
+    refuse_other_passes(problem.objective, "migrate")
+    chosen = ready(placer) if isinstance(placer, str) else placer
     if move_cost is not None and seconds is not None:
         seconds /= 2  # for each of the two searches
-        placer = with_limit(placer, seconds)
+        chosen = chosen.limited(MaxRuntime(seconds))
     if max_moves is not None or move_cost is not None:
-        improver = improver_of(placer) if move_cost is not None else None
+        improver = chosen.improver if move_cost is not None else None
         limited = Migrate(old, max_moves, move_cost, seconds, prefer=prefer, improver=improver)
     else:
         limited = Migrate(old, max_moves=0)
@@ -189,18 +181,18 @@ def migrate(
     fewest = with_fewest_moves(current)
     staying = limited.necessary(problem, np.random.default_rng(seed))
     if max_moves is None and move_cost is None:
-        result = _solved(problem, placer, seed, staying)
+        result = placed(problem, chosen, seed, staying)
     else:
         started = work_clock.now()
         start: Placement | None = staying
         if move_cost is not None:
             own = limited.improver is not None  # which looks for the moves itself
-            start = None if own else _solved(problem, placer, seed, staying).placement
+            start = None if own else placed(problem, chosen, seed, staying).placement
         with within("re-placing"):
             placement = limited(problem, np.random.default_rng(seed), start)
         limit = f"max_moves={max_moves}" if move_cost is None else f"move_cost={move_cost:g}"
-        name = "migrate" if limited.improver is None else placer
-        result = _result_of(placement, f"{name}:{limit}", work_clock.now() - started)
+        name = "migrate" if limited.improver is None else chosen.text
+        result = result_of(placement, f"{name}:{limit}", work_clock.now() - started)
     if isinstance(old, Placement) and old.job:
         result = replace(result, placement=result.placement.of_job(old.job))
     assignment = old.assignment if isinstance(old, Placement) else old
@@ -239,18 +231,6 @@ def _check(
     check_prefer("migrate", prefer)
 
 
-def _solved(problem: Problem, placer: str, seed: int, start: Placement) -> Result | MakespanResult:
-    if isinstance(problem.objective, Makespan):
-        return schedule(problem, placer, seed, start)
-    return solve(problem, placer, seed, start)
-
-
-def _result_of(placement: Placement, placer: str, seconds: float) -> Result | MakespanResult:
-    if isinstance(placement.problem.objective, Makespan):
-        return scheduled(placement, placer, seconds)
-    return result_of(placement, placer, seconds)
-
-
 def _value_before(problem: Problem, old: Placement | Mapping[str, str]) -> float | None:
     """Return the throughput of the current placement in tuples/s, or its makespan in seconds.
 
@@ -262,7 +242,7 @@ def _value_before(problem: Problem, old: Placement | Mapping[str, str]) -> float
         if old.keys() != {*problem.graph.names} or not {*old.values()} <= {*problem.cluster.names}:
             return None
         old = Placement.of(problem, old)
-    if isinstance(problem.objective, Makespan) or isinstance(old.problem.objective, Makespan):
+    if problem.objective.is_pass or old.problem.objective.is_pass:
         old = Placement(old.problem.with_objective(problem.objective), old.devices)
         whole = old.problem
         if misplaced(whole.graph, whole.cluster, old.devices):

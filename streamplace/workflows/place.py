@@ -1,15 +1,15 @@
 """Placement and scoring in one call."""
 
 from collections.abc import Iterable
-from dataclasses import replace
-from typing import overload
+from dataclasses import dataclass, replace
+from typing import Any, overload
 
 import numpy as np
 
 from sim import work_clock
-from streamplace.errors import UsageError
+from streamplace.errors import InfeasibleError, UsageError
 from streamplace.placers.base import Placer, Proof
-from streamplace.placers.running import name_of, run_placer
+from streamplace.placers.running import check_start, name_of, run_placer
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.graph import StreamGraph
@@ -17,15 +17,16 @@ from streamplace.problem.makespan import Makespan
 from streamplace.problem.objective import Model, Objective, Throughput
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
-from streamplace.scoring.registry import evaluator
-from streamplace.scoring.throughput import bound, max_source_rate, simulate
+from streamplace.scoring.evaluator import Evaluator
+from streamplace.scoring.registry import evaluator, throughput_evaluator
+from streamplace.scoring.throughput import max_source_rate
+from streamplace.scoring.throughput_evaluator import ThroughputEvaluator
 from streamplace.util.checks import check_seed
-from streamplace.workflows.asked import Asked
+from streamplace.workflows.confidence import check_confidence, confident
 from streamplace.workflows.conflict import naming_conflicts
 from streamplace.workflows.latency.limit import LatencyLimit
-from streamplace.workflows.makespan_result import MakespanResult, scheduled
-from streamplace.workflows.placer_checks import check_start
-from streamplace.workflows.result import Result
+from streamplace.workflows.latency.within_limit import disproved, within_limit
+from streamplace.workflows.result import MakespanResult, Result, scheduled
 
 
 @overload
@@ -121,16 +122,35 @@ def placed(
     problem: Problem,
     placer: str | Placer = "auto",
     seed: int = 0,
+    start: Placement | None = None,
     confidence: float | None = None,
     max_latency: LatencyLimit | str | None = None,
 ) -> Result | MakespanResult:
-    """Place and score a problem under its objective; see `place`."""
-    if not isinstance(problem.objective, Makespan):
-        return solve(problem, placer, seed, confidence=confidence, max_latency=max_latency)
-    if confidence is not None or max_latency is not None:
-        name = "a limit on latency" if confidence is None else "confidence"
-        raise UsageError(f"{name} supports only throughput, not objective 'makespan'")
-    return schedule(problem, placer, seed)
+    """Place and score a problem, from an initial placement if `start` is set; see `place`.
+
+    Raises
+    ------
+    UsageError
+        If `start` is set and the placer does not accept an initial placement, or if the objective
+        does not support confidence or limits on latency.
+    """
+    scored = evaluator(problem)
+    check_seed(seed)
+    name = name_of(placer)
+    check_start(placer, start)
+    asked = Asked.of(confidence, max_latency)
+    asked.check(problem)
+    outcome = run_placer(problem, placer, np.random.default_rng(seed), start)
+    if not asked:
+        result = result_of(outcome.placement, name, outcome.seconds, outcome.proof, scored)
+        if isinstance(result, Result):
+            return result
+        return replace(result, own_schedule_s=outcome.own_schedule_s)
+    begun = work_clock.now()
+    found, reports = asked.improved(problem, outcome.placement, seed)
+    seconds = outcome.seconds + work_clock.now() - begun
+    proof = outcome.proof if found is outcome.placement else None
+    return replace(result_of(found, name, seconds, proof, scored), **reports)
 
 
 def solve(
@@ -141,70 +161,53 @@ def solve(
     confidence: float | None = None,
     max_latency: LatencyLimit | str | None = None,
 ) -> Result:
-    """Place and score a problem, from an initial placement if `start` is set; see `place`.
-
-    `schedule` does the same under the makespan objective.
+    """Place and score a problem whose objective is throughput; see `placed`.
 
     Raises
     ------
-    UsageError
-        If `start` is set and the placer does not accept an initial placement.
     ProblemError
-        If the objective is a makespan.
+        If the objective is another one.
     """
-    problem.throughput_objective  # noqa: B018 - refuses makespans
-    check_seed(seed)
-    name = name_of(placer)
-    check_start(placer, start)
-    asked = Asked.of(confidence, max_latency)
-    asked.check(problem)
-    outcome = run_placer(problem, placer, np.random.default_rng(seed), start)
-    if not asked:
-        return result_of(outcome.placement, name, outcome.seconds, outcome.proof)
-    begun = work_clock.now()
-    found, reports = asked.improved(problem, outcome.placement, seed)
-    seconds = outcome.seconds + work_clock.now() - begun
-    proof = outcome.proof if found is outcome.placement else None
-    return replace(result_of(found, name, seconds, proof), **reports)
-
-
-def schedule(
-    problem: Problem,
-    placer: str | Placer = "auto",
-    seed: int = 0,
-    start: Placement | None = None,
-) -> MakespanResult:
-    """Place a problem under the makespan objective, from an initial placement if `start` is set.
-
-    Raises
-    ------
-    UsageError
-        If `start` is set and the placer does not accept an initial placement.
-    ProblemError
-        If the objective is throughput.
-    """
-    problem.makespan_objective  # noqa: B018 - refuses throughput
-    check_seed(seed)
-    check_start(placer, start)
-    outcome = run_placer(problem, placer, np.random.default_rng(seed), start)
-    found = scheduled(outcome.placement, name_of(placer), outcome.seconds, outcome.proof)
-    return replace(found, own_schedule_s=outcome.own_schedule_s)
+    problem.throughput_objective  # noqa: B018 - refuses others
+    result = placed(problem, placer, seed, start, confidence, max_latency)
+    assert isinstance(result, Result)
+    return result
 
 
 def result_of(
-    placement: Placement, placer: str, seconds: float, proof: Proof | None = None
-) -> Result:
-    """Return the result of a placement: its score, and its bound, from a proof if there is one."""
-    problem, score = placement.problem, simulate(placement)
-    upper, status = None, None
-    if evaluator(problem).best_possible is not None:
-        upper = bound(problem)
+    placement: Placement,
+    placer: str,
+    seconds: float,
+    proof: Proof | None = None,
+    scored: Evaluator | None = None,
+) -> Result | MakespanResult:
+    """Return the result of a placement: its score, and its bound, from a proof if there is one.
+
+    Parameters
+    ----------
+    scored
+        The evaluator of its problem, if there is one already.
+    """
+    problem = placement.problem
+    if problem.objective.is_pass:
+        return scheduled(placement, placer, seconds, proof)
+    scored = scored if isinstance(scored, ThroughputEvaluator) else throughput_evaluator(problem)
+    score, upper, status = scored.score(placement.devices), None, None
+    if scored.best_possible is not None:
+        upper = scored.bound
         if proof is not None:
             upper = min(upper, proof.bound)
             status = "OPTIMAL" if proof.optimal else "FEASIBLE"
         upper *= score.source_rate / problem.source_rate  # at the source rate of the score
-    sustained = max_source_rate(problem, placement.devices)
-    return Result(placement, score, placer, upper, seconds, status, sustained)
+    return Result(
+        placement,
+        score,
+        placer,
+        seconds,
+        status=status,
+        bound=upper,
+        max_source_rate=max_source_rate(problem, placement.devices),
+    )
 
 
 def timed(
@@ -219,3 +222,65 @@ def timed(
     """
     outcome = run_placer(problem, placer, rng, start)
     return outcome.placement, outcome.seconds
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a placement should reach besides throughput, at most one of the two.
+
+    Parameters
+    ----------
+    confidence
+        Probability with which the source rate is carried; see `confident`.
+    max_latency
+        Limit on latency; see `within_limit`.
+    """
+
+    confidence: float | None = None
+    max_latency: LatencyLimit | None = None
+
+    @classmethod
+    def of(cls, confidence: float | None, max_latency: LatencyLimit | str | None) -> "Asked":
+        """Return what two arguments of `place` ask for; text is that of `LatencyLimit.parse`.
+
+        Raises
+        ------
+        UsageError
+            If both are set, or `max_latency` is not a limit.
+        """
+        if confidence is not None and max_latency is not None:
+            raise UsageError("cannot combine confidence with max_latency")
+        limit = None if max_latency is None else LatencyLimit.of(max_latency)
+        return cls(confidence, limit)
+
+    def __bool__(self) -> bool:
+        return self != Asked()
+
+    def check(self, problem: Problem) -> None:
+        """Refuse what is not supported, or provably out of reach.
+
+        Raises
+        ------
+        UsageError, ProblemError
+            See `check_confidence` and `disproved`.
+        InfeasibleError
+            If provably no placement keeps the limit on latency.
+        """
+        if self.confidence is not None:
+            check_confidence(problem, self.confidence)
+        if self.max_latency is not None:
+            proof = disproved(problem, self.max_latency)
+            if proof is not None:
+                raise InfeasibleError(f"latency limit {self.max_latency}: {proof.reason}")
+
+    def improved(
+        self, problem: Problem, start: Placement, seed: int
+    ) -> tuple[Placement, dict[str, Any]]:
+        """Return the placement that reaches it best, and fields of `Result`."""
+        if self.max_latency is not None:
+            found, answer = within_limit(problem, start, self.max_latency, seed)
+            return found, {"latency": answer}
+        if self.confidence is None:
+            return start, {}
+        found, report = confident(problem, start, self.confidence, seed)
+        return found, {"confidence": report}

@@ -9,7 +9,7 @@ from streamplace.problem.constraints import Constraints
 from streamplace.problem.counts import expanded
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.objective import Model, Throughput
-from streamplace.problem.problem import Problem, check_graph, with_rates_of
+from streamplace.problem.problem import Problem, check_graph
 from streamplace.scoring.registry import CLOSED_FORMS
 from streamplace.util.checks import check_seed
 from streamplace.workflows.capacity_plan import Limits, Plan
@@ -81,7 +81,7 @@ def plan(
     check_limits("plan", seconds, evaluations)
     check_graph(graph)
     graph = expanded(graph)
-    objective = with_rates_of(objective, graph)
+    objective = objective.for_graph(graph)
     rules = graph.constraints if constraints is None else Constraints.of(constraints)
     limits = Limits(most, seconds, evaluations, survive, seed)
     if _is_equal(cluster) and not rules.allowed and not (survive and rules.pins):

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from sim.closed_form.least_load import least_shares
+from sim.closed_form.bounds import least_shares
 from streamplace.errors import (
     InfeasibleError,
     PlacementError,

@@ -1,35 +1,99 @@
-"""The result type of `place`."""
+"""The result types of `place`: one for streams of tuples, and one for single passes."""
 
-from dataclasses import dataclass
+from abc import abstractmethod
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
 from streamplace.display.mixins import Displayable
 from streamplace.display.text import number, percent_up, quoted, rounded_down, rounded_up
 from streamplace.display.view import Line, View
 from streamplace.files import write_placement
+from streamplace.placers.base import Proof
+from streamplace.problem.makespan import PublishedName
 from streamplace.problem.placement import Placement
 from streamplace.scoring.memory import use_entries
-from streamplace.scoring.score import ThroughputScore
+from streamplace.scoring.registry import makespan_evaluator
+from streamplace.scoring.rounding import without_rounding
+from streamplace.scoring.score import Score, ThroughputScore
 from streamplace.workflows.confidence import Confidence
 from streamplace.workflows.latency.answer import LatencyAnswer
+
+if TYPE_CHECKING:
+    from streamplace.scoring.makespan_score import MakespanScore
 
 DEVICES_SHOWN, NAMES_SHOWN = 8, 8
 
 
 @dataclass(frozen=True, repr=False)
-class Result(Displayable):
-    """A placement with its score and bound.
+class PlacementResult(Displayable):
+    """A placement with its score: what results have in common under all objectives.
+
+    Parameters
+    ----------
+    placement
+        The placement.
+    score
+        Its score.
+    placer
+        Name of the placer.
+    seconds
+        Wall time of the placer in seconds, excluding the time to load libraries.
+    status
+        ``OPTIMAL`` or ``FEASIBLE`` from a prover; None from other placers.
+    """
+
+    placement: Placement
+    score: Score
+    placer: str
+    seconds: float
+    status: str | None = field(default=None, kw_only=True)
+
+    @property
+    @abstractmethod
+    def gap(self) -> float | None:
+        """How far the score is from the bound, as a share of the larger; None without a bound."""
+
+    @abstractmethod
+    def to_dict(self) -> dict[str, Any]:
+        """Return what `place --json` prints."""
+
+    def under_semantics(self, name: PublishedName | None) -> Self:
+        """Return the result with the name of the published system that messages follow."""
+        return replace(self, score=self.score.under_semantics(name))
+
+    def save(self, file: str | Path) -> None:
+        """Write a placement file: the placement, its whole problem and its score."""
+        write_placement(
+            file, self.placement, placer=self.placer, score=self.score.to_dict(), **self._stored()
+        )
+
+    @abstractmethod
+    def _stored(self) -> dict[str, Any]:
+        """Return the entries of a placement file besides those of `save`."""
+
+    def _entries(self) -> dict[str, Any]:
+        """Return the last entries of `to_dict`: memory, and whether the placement is proven."""
+        status = {} if self.status is None else {"status": self.status}
+        return {**use_entries(self.placement), **status}
+
+    def _line(self, detail: str) -> Line:
+        """Return the placer, its time, a detail, and whether the placement is proven optimal."""
+        text = f"placed by {{}} in {self.seconds:.3g} s{detail}"
+        if self.status is not None:
+            text += ": proven optimal" if self.status == "OPTIMAL" else "; not proven in time"
+        return Line(text, (self.placer,))
+
+
+@dataclass(frozen=True, repr=False)
+class Result(PlacementResult):
+    """A placement with its throughput and bound.
 
     Parameters
     ----------
     bound
         Upper bound on the throughput of any placement in tuples/s, at the source rate of the score;
         None if no bound is known, as under ``engine``.
-    seconds
-        Wall time of the placer in seconds, excluding the time to load libraries.
-    status
-        ``OPTIMAL`` or ``FEASIBLE`` from a prover; None from other placers.
     max_source_rate
         Source rate in tuples/s at which the first device or link is full, by the loads of
         ``bottleneck``; None if nothing is loaded, and for custom objectives.
@@ -40,15 +104,11 @@ class Result(Displayable):
         Whether a limit on latency is kept, if it was asked for.
     """
 
-    placement: Placement
     score: ThroughputScore
-    placer: str
-    bound: float | None
-    seconds: float
-    status: str | None = None
-    max_source_rate: float | None = None
-    confidence: Confidence | None = None
-    latency: LatencyAnswer | None = None
+    bound: float | None = field(kw_only=True)
+    max_source_rate: float | None = field(default=None, kw_only=True)
+    confidence: Confidence | None = field(default=None, kw_only=True)
+    latency: LatencyAnswer | None = field(default=None, kw_only=True)
 
     @property
     def gap(self) -> float | None:
@@ -59,7 +119,7 @@ class Result(Displayable):
 
     def to_dict(self) -> dict[str, Any]:
         """Return what `place --json` prints."""
-        document = {
+        return {
             **self.score.to_dict(),
             "assignment": self.placement.assignment,
             "placer": self.placer,
@@ -67,10 +127,9 @@ class Result(Displayable):
             "gap": self.gap,
             "seconds": self.seconds,
             "max_source_rate": self.max_source_rate,
+            **self._reports(),
+            **self._entries(),
         }
-        document |= self._reports()
-        document |= use_entries(self.placement)
-        return document if self.status is None else document | {"status": self.status}
 
     @property
     def headline(self) -> str:
@@ -89,17 +148,8 @@ class Result(Displayable):
             return ""
         return f"carries up to {rounded_down(highest)} tuples/s"
 
-    def save(self, file: str | Path) -> None:
-        """Write a placement file: the placement, its whole problem and its score."""
-        write_placement(
-            file,
-            self.placement,
-            placer=self.placer,
-            score=self.score.to_dict(),
-            bound=self.bound,
-            gap=self.gap,
-            **self._reports(),
-        )
+    def _stored(self) -> dict[str, Any]:
+        return {"bound": self.bound, "gap": self.gap, **self._reports()}
 
     def _reports(self) -> dict[str, Any]:
         """Return the JSON entries of what was asked for besides throughput."""
@@ -113,7 +163,11 @@ class Result(Displayable):
                 *self.placement.described(DEVICES_SHOWN, NAMES_SHOWN),
                 self.score.bottleneck.headline,
             ),
-            (*self.score.view_with(self.placement).body, *self._headroom(), self._line()),
+            (
+                *self.score.view_with(self.placement).body,
+                *self._headroom(),
+                self._line(self._bound_in_words()),
+            ),
         )
 
     def _headroom(self) -> tuple[Line, ...]:
@@ -122,12 +176,79 @@ class Result(Displayable):
         reports = (each for each in (self.confidence, self.latency) if each is not None)
         return (*lines, *(line for each in reports for line in each.lines()))
 
-    def _line(self) -> Line:
-        """Return the placer, its time, and the gap to the bound."""
-        text = f"placed by {{}} in {self.seconds:.3g} s"
-        if self.bound is not None and self.gap is not None:
-            text += f"; at {number(self.score.source_rate)} tuples/s, no placement exceeds "
-            text += f"{rounded_up(self.bound)}, so the gap is at most {percent_up(self.gap)}"
-        if self.status is not None:
-            text += ": proven optimal" if self.status == "OPTIMAL" else "; not proven in time"
-        return Line(text, (self.placer,))
+    def _bound_in_words(self) -> str:
+        """Return the gap to the bound, as the end of a line; empty without a bound."""
+        if self.bound is None or self.gap is None:
+            return ""
+        most = f"at {number(self.score.source_rate)} tuples/s, no placement exceeds "
+        return f"; {most}{rounded_up(self.bound)}, so the gap is at most {percent_up(self.gap)}"
+
+
+@dataclass(frozen=True, repr=False)
+class MakespanResult(PlacementResult):
+    """A placement with its schedule, and the lower bound on makespans in its score.
+
+    The objective of the placement's problem has the order that was used, also where the order was
+    ``any``.
+
+    Parameters
+    ----------
+    own_schedule_s
+        The makespan of a list scheduler's own schedule in seconds; None from other placers.
+    """
+
+    score: "MakespanScore"
+    own_schedule_s: float | None = field(default=None, kw_only=True)
+
+    @property
+    def gap(self) -> float | None:
+        """How far the bound is below the makespan, as a share of the makespan; None with noise."""
+        return self.score.gap
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what `place --json` prints."""
+        return {
+            **self.score.summary(),
+            "own_schedule_s": self.own_schedule_s,
+            "assignment": self.placement.assignment,
+            "placer": self.placer,
+            "seconds": self.seconds,
+            **self._entries(),
+        }
+
+    def _stored(self) -> dict[str, Any]:
+        return {"bound": self.score.bound_s, "gap": self.gap}
+
+    def _view(self) -> View:
+        own, detail = self.own_schedule_s, ""
+        if own is not None:
+            detail = f"; the makespan of its own schedule is {number(own)} s"
+        return View(
+            f"MakespanResult: {self.score.headline}, by {quoted(self.placer)} "
+            f"in {self.seconds:.3g} s",
+            tuple(self.placement.described(DEVICES_SHOWN, NAMES_SHOWN)),
+            (*self.score.view_with(self.placement).body, self._line(detail)),
+        )
+
+
+def scheduled(
+    placement: Placement, placer: str, seconds: float, proof: Proof | None = None
+) -> MakespanResult:
+    """Return the result of a placement: its makespan, and its bound, from a proof if there is one.
+
+    The objective of the result's placement has the order that was used.
+    """
+    problem = placement.problem
+    scored, status = makespan_evaluator(problem).score(placement.devices), None
+    lower = scored.bound_s
+    if proof is not None and lower is not None:
+        lower = without_rounding(max(lower, proof.bound), scored.makespan_s)
+        status = "OPTIMAL" if proof.optimal else "FEASIBLE"
+    aim = replace(problem.makespan_objective, order=scored.order)
+    return MakespanResult(
+        Placement(problem.with_objective(aim), placement.devices),
+        replace(scored, bound_s=lower),
+        placer,
+        seconds,
+        status=status,
+    )

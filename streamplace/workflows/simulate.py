@@ -10,22 +10,18 @@ from streamplace.problem.makespan import Makespan
 from streamplace.problem.objective import Model, Objective, Throughput, check_objective
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
-from streamplace.scoring.makespan import makespan_score
-from streamplace.scoring.score import ThroughputScore
-from streamplace.scoring.throughput import simulate as throughput_score
+from streamplace.scoring.registry import evaluator
+from streamplace.scoring.score import Score, ThroughputScore
 from streamplace.util.checks import check_type
-from streamplace.workflows.makespan_result import MakespanResult
-from streamplace.workflows.result import Result
+from streamplace.workflows.result import MakespanResult, PlacementResult, Result
 
 if TYPE_CHECKING:
     from streamplace.scoring.makespan_score import MakespanScore
 
 
-def score_of(placement: Placement) -> "ThroughputScore | MakespanScore":
+def score_of(placement: Placement) -> Score:
     """Return the score of a placement under the objective of its problem."""
-    if isinstance(placement.problem.objective, Makespan):
-        return makespan_score(placement)
-    return throughput_score(placement)
+    return evaluator(placement.problem).score(placement.devices)
 
 
 @overload
@@ -77,7 +73,7 @@ def simulate(
     model: Model | None = None,
     target_utilisation: float | None = None,
     objective: Objective | None = None,
-) -> "ThroughputScore | MakespanScore":
+) -> Score:
     """Return the score of a placement; that of a makespan problem is a `MakespanScore`.
 
     Parameters
@@ -114,23 +110,15 @@ def simulate(
         return score_of(Placement.of(problem, assignment))
     if assignment is not None:
         raise UsageError("simulate: cannot combine a placement with an assignment; pass a graph")
-    results = (Result, MakespanResult)
-    placed = placement.placement if isinstance(placement, results) else placement
+    placed = placement.placement if isinstance(placement, PlacementResult) else placement
     advice = "a Result or a StreamGraph is also accepted; sp.read_placement reads files"
     check_type("simulate: placement", placed, Placement, UsageError, advice)
     stored = placed.problem.objective
     if objective is not None:
         check_objective(objective)
-        stored = _with_rates_of(objective, stored)
+        stored = objective.with_rates_of(stored)
     changed = stored.with_changes(source_rate, model, target_utilisation)
     if cluster is None:
         return score_of(Placement(placed.problem.with_objective(changed), placed.devices))
     moved = placed.problem.with_cluster(cluster).with_objective(changed)
     return score_of(Placement.of(moved, placed.assignment))
-
-
-def _with_rates_of(objective: Objective, stored: Objective) -> Objective:
-    """Return an objective for throughput with the source rates of another, if it has none."""
-    if isinstance(objective, Makespan) or isinstance(stored, Makespan) or objective.source_rates:
-        return objective
-    return objective.with_changes(stored.source_rates)

@@ -22,7 +22,7 @@ from streamplace.problem.constraints import Constraints
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.objective import Model, Throughput
 from streamplace.problem.parallelism import FREE
-from streamplace.problem.problem import check_graph, with_rates_of
+from streamplace.problem.problem import check_graph
 from streamplace.scoring.registry import CLOSED_FORMS
 from streamplace.util.arrays import Floats
 from streamplace.util.checks import check_seed
@@ -118,7 +118,7 @@ def size(
     survive = int(survive)  # True is as good as 1
     check_graph(graph)
     check_limits("size", seconds, evaluations)
-    objective = with_rates_of(Throughput.of(source_rate, model, target_utilisation), graph)
+    objective = Throughput.of(source_rate, model, target_utilisation).for_graph(graph)
     if objective.model not in CLOSED_FORMS:
         closed_forms = ", ".join(CLOSED_FORMS)
         raise UsageError(f"size: does not support the model engine; choose from {closed_forms}")

@@ -19,7 +19,7 @@ from streamplace import (
     read_placement,
 )
 from streamplace.problem.makespan import Makespan
-from streamplace.scoring.makespan import makespan_score
+from streamplace.scoring.registry import makespan_score
 from tests.support.graphs import preset_graph
 from tests.support.page_schedules import can_run, check_page, edited
 from tests.support.reports import Report, Reports

@@ -9,10 +9,10 @@ import pytest
 
 from streamplace.cli.main import main
 from streamplace.files import write_placement
-from streamplace.integrations.flink.applying import pauses
 from streamplace.problem.cluster import Cluster, Device
 from tests.support.chain_placement import chain_placement
 from tests.support.cli import ENVIRONMENT, MODULE, Capture
+from tests.support.flink_actions import quick
 from tests.support.flink_server.checkpoint_documents import SAVEPOINT
 from tests.support.flink_server.cluster import JOB
 from tests.support.flink_server.server import JAR, ScriptedFlink
@@ -31,12 +31,8 @@ def placement(tmp_path: Path) -> str:
 
 
 @pytest.fixture(autouse=True)
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ask the server often."""
-    monkeypatch.setattr(pauses, "POLL_S", 0.02)
-    monkeypatch.setattr(pauses, "SETTLE_S", 0.05)
-    monkeypatch.setattr(pauses, "STALE_S", 0.1)
-    monkeypatch.setattr(pauses, "GRACE_S", 0.2)
+def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    quick(monkeypatch)
 
 
 def arguments(placement: str, url: str, *more: str, jar: str = JAR) -> list[str]:

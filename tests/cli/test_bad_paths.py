@@ -131,11 +131,6 @@ def test_the_longest_file_name(inputs: InputFiles, tmp_path: Path, capsys: Captu
     assert [path.name for path in tmp_path.iterdir()] == [name]
 
 
-def test_an_output_without_a_name(inputs: InputFiles, capsys: Capture) -> None:
-    """`-o "$UNSET"` must not look as if the placement had been saved."""
-    refused(capsys, *writers(inputs)[0], "")
-
-
 def test_a_named_pipe_is_written_to_or_refused_but_not_replaced(
     inputs: InputFiles, tmp_path: Path, capsys: Capture
 ) -> None:

@@ -7,14 +7,9 @@ from typing import Any
 import pytest
 
 from tests.support.cli import Capture, json_of, refused, run
+from tests.support.input_files import chain
 
-GRAPH: dict[str, Any] = {
-    "format": "streamplace-graph",
-    "version": 1,
-    "source_rate": 1000,
-    "operators": [{"name": name, "instructions": 5e5, "payload_bytes": 10} for name in "xyz"],
-    "streams": [{"source": "x", "target": "y"}, {"source": "y", "target": "z"}],
-}
+GRAPH = chain("xyz", 5e5)
 DEVICES = ("--devices", "3x1000")
 
 
@@ -80,14 +75,6 @@ def test_other_numbers_of_the_same_operators(folder: Path, capsys: Capture) -> N
     assert "placed for other numbers of the same operators; used by name" in done.stderr
     again = json_of(capsys, "place", graph, "--start", old, "--max-moves", 0)
     assert again["moves"] == []
-
-
-def test_other_operators_are_refused(folder: Path, capsys: Capture) -> None:
-    graph, old = folder / "graph.json", folder / "old.json"
-    json_of(capsys, "place", graph, *DEVICES, "-o", old)
-    streams = [{"source": "x", "target": "y"}]
-    graph.write_text(json.dumps({**GRAPH, "operators": GRAPH["operators"][:2], "streams": streams}))
-    assert "is a placement of another graph" in refused(capsys, "simulate", graph, old)
 
 
 @pytest.mark.parametrize(

@@ -175,10 +175,6 @@ def test_diff_of_placements_without_throughput(
     assert succeeds(capsys, "diff", file, file) == "0 moves; throughput 0 -> 0 tuples/s, +0\n"
 
 
-def test_explain_refuses_a_graph(inputs: InputFiles, capsys: Capture) -> None:
-    assert "graph.json" in refused(capsys, "explain", inputs.graph)
-
-
 @pytest.fixture
 def placed(inputs: InputFiles, tmp_path: Path, capsys: Capture) -> Path:
     """Return a placement of the three operators on one of three devices."""

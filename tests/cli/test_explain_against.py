@@ -123,13 +123,6 @@ def test_addresses_that_cannot_be_read(file: Path, capsys: Capture) -> None:
     assert "127.0.0.1:9" in refused(capsys, "explain", file, *gone, code=1)
 
 
-def test_several_jobs(file: Path, capsys: Capture) -> None:
-    rows = [{"jid": name, "name": "words", "state": "RUNNING"} for name in ("one", "two")]
-    with serving(lambda path, query: (200, json.dumps({"jobs": rows}).encode())) as url:
-        message = refused(capsys, "explain", file, "--against", url)
-    assert "several jobs run: one (words), two (words); set --job ID" in message
-
-
 @pytest.mark.long
 def test_what_was_read_before_a_failure_is_compared(file: Path) -> None:
     job, requests = SampleJob(speed=20), [0]

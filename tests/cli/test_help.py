@@ -8,7 +8,9 @@ import click
 import pytest
 
 from streamplace.cli.main import COMMANDS, cli
-from streamplace.placers.registry import FROM_START
+from streamplace.placers.auto import SECONDS
+from streamplace.placers.exact.exact import Exact
+from streamplace.placers.registry import taking_start
 
 PROGRAM = "streamplace"
 
@@ -106,8 +108,14 @@ def test_the_help_of_start_names_every_placer_that_starts_from_a_placement() -> 
     options = {option.name: option for option in ALL["place"].params}
     start, cost = (vars(options[name])["help"] for name in ("start", "move_cost"))
     named = start.partition("Requires --placer ")[2]
-    assert all(name in named for name in FROM_START)
+    assert all(name in named for name in taking_start())
     assert "giph" in cost
+
+
+def test_the_help_of_time_limit_states_the_defaults_of_placers() -> None:
+    options = {option.name: option for option in ALL["place"].params}
+    stated = f"{SECONDS:g} for auto, {Exact().seconds:g} for exact"
+    assert stated in vars(options["time_limit"])["help"]
 
 
 def test_the_list_of_commands_has_their_first_lines() -> None:

@@ -7,15 +7,9 @@ from typing import Any
 import pytest
 
 from tests.support.cli import Capture, json_of, printed, refused, succeeds
+from tests.support.input_files import chain
 
-OPERATORS = [{"name": name, "instructions": 1e6, "payload_bytes": 10} for name in "abc"]
-GRAPH = {
-    "format": "streamplace-graph",
-    "version": 1,
-    "source_rate": 900,
-    "operators": OPERATORS,
-    "streams": [{"source": "a", "target": "b"}, {"source": "b", "target": "c"}],
-}
+GRAPH = chain("abc", 1e6, source_rate=900)
 
 
 @pytest.fixture
@@ -108,7 +102,7 @@ def test_what_is_left_out_is_printed(files: Path, capsys: Capture) -> None:
     (files / "rules.json").write_text(json.dumps(rules))
     options = ("--devices", "3x1000", "--constraints", files / "rules.json")
     succeeds(capsys, "place", files / "graph.json", *options, "-o", files / "old.json")
-    smaller = {**GRAPH, "operators": [OPERATORS[0], OPERATORS[2]]}
+    smaller = {**GRAPH, "operators": GRAPH["operators"][::2]}
     streams = [{"source": "a", "target": "c"}]
     (files / "graph.json").write_text(json.dumps({**smaller, "streams": streams}))
     found, stderr = replaced(capsys, files, "--devices", "2x1000")

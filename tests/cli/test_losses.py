@@ -7,16 +7,10 @@ from typing import Any
 import pytest
 
 from tests.support.cli import Capture, json_of, refused, succeeds
+from tests.support.input_files import chain
 
 DEVICES = [{"name": name, "mips": 1000} for name in ("a1", "a2", "a3")]
-OPERATORS = [{"name": name, "instructions": 5e5, "payload_bytes": 10} for name in "xyz"]
-GRAPH: dict[str, Any] = {
-    "format": "streamplace-graph",
-    "version": 1,
-    "source_rate": 1000,
-    "operators": OPERATORS,
-    "streams": [{"source": "x", "target": "y"}, {"source": "y", "target": "z"}],
-}
+GRAPH = chain("xyz", 5e5)
 CLUSTER = {
     "format": "streamplace-cluster",
     "version": 1,

@@ -173,16 +173,6 @@ def test_options_that_do_not_fit(
     assert message in refused(capsys, "simulate", *files, *options)
 
 
-def test_options_of_makespans_need_makespan(folder: Path, capsys: Capture) -> None:
-    (folder / "d.csv").write_text("operator,device\na,d0\nb,d0\nc,d1\nd,d0\n")
-    files = (folder / "graph.json", folder / "d.csv", "--devices", "2x5", "--source-rate", 5)
-    plain = json.dumps({name: value for name, value in GRAPH.items() if name != "firing"})
-    (folder / "graph.json").write_text(plain)
-    for name, value in (("--semantics", "giph"), ("--gantt", "chart.png")):
-        message = refused(capsys, "simulate", *files, name, value)
-        assert f"{name} requires --objective makespan" in message
-
-
 def test_options_of_the_engine_need_throughput(folder: Path, capsys: Capture) -> None:
     files = (folder / "graph.json", folder / "mapping.csv", "--cluster", folder / "cluster.json")
     message = refused(capsys, "simulate", *files, *AIM, "--tick", 1)
@@ -193,3 +183,23 @@ def test_confidence_needs_throughput(folder: Path, capsys: Capture) -> None:
     files = (folder / "graph.json", "--cluster", folder / "cluster.json")
     message = refused(capsys, "place", *files, *AIM, "--confidence", 0.9)
     assert "confidence supports only throughput" in message
+
+
+def test_the_total_cost_is_an_objective_by_name(folder: Path, capsys: Capture) -> None:
+    graph, cluster, file = (folder / name for name in ("graph.json", "cluster.json", "cost.json"))
+    options = ("--cluster", cluster, "--objective", "total-cost", "--batch", 2)
+    placed = json_of(capsys, "place", graph, *options, "--placer", "single", "-o", file)
+    assert placed["objective"] == "total-cost"
+    # all on the fast device: 7 million instructions twice, and no message
+    assert placed["total_cost_s"] == pytest.approx(7.0)
+    scored = json_of(capsys, "simulate", graph, file)
+    assert scored["total_cost_s"] == placed["total_cost_s"]
+    assert json_of(capsys, "simulate", graph, file, "--batch", 4)["total_cost_s"] == pytest.approx(
+        14.0
+    )
+    assert json_of(capsys, "diff", file, file)["total_cost_s"] == [7.0, 7.0]
+    fault = refused(capsys, "place", graph, *options, "--source-rate", 3)
+    assert "--source-rate: cannot be combined with --objective total-cost" in fault
+    assert "supports only makespan, not total cost; use climb" in refused(
+        capsys, "place", graph, *options
+    )

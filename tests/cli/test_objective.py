@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tests.support.cli import ENVIRONMENT, one_line, run
+from tests.support.input_files import chain
 from tests.support.long import long_after
 from tests.support.paths import ROOT
 
@@ -43,13 +44,8 @@ class Worded(Net):
         if not self.word.isalpha():
             raise ValueError("letters alone")
 """
-CHAIN = {  # a device of 1000 MIPS sustains 1,667 tuples/s, two twice that, three all
-    "format": "streamplace-graph",
-    "version": 1,
-    "source_rate": 4000,
-    "operators": [{"name": f"op_{v}", "instructions": 1e5, "payload_bytes": 1} for v in range(6)],
-    "streams": [{"source": f"op_{v}", "target": f"op_{v + 1}"} for v in range(5)],
-}
+CHAIN = chain([f"op_{v}" for v in range(6)], 1e5, source_rate=4000, payload_bytes=1)
+"""A device of 1000 MIPS sustains 1,667 tuples/s of it, two twice that, three all."""
 CLUSTER = ("--devices", "4x1000")
 ENTRY_POINTS = (
     "[streamplace.objectives]\nnet = mine:Net\nthroughput = mine:Failing\ngone = nowhere:Net\n"

@@ -14,6 +14,9 @@ from tests.support.input_files import CLUSTER, GRAPH, InputFiles
 
 FLINK = ["profile", "flink", "http://127.0.0.1:9", "--job", "x", "--mips", "1"]
 RATE = ["--source-rate", "1e3"]
+DEVICES = [{"name": f"d{i}", "mips": 2500.0} for i in range(5)]  # those of the placement
+ENGINE = ["simulate", "graph", "placement", "--model", "engine"]
+ENGINE += ["--cluster", "cluster", "--scene", "scene"]
 
 
 @pytest.fixture
@@ -21,8 +24,9 @@ def files(inputs: InputFiles, tmp_path: Path) -> Path:
     """Return a folder with a file of each kind, all named like pictures."""
     for name, text in {
         "graph": json.dumps(GRAPH),
-        "cluster": json.dumps(CLUSTER),
+        "cluster": json.dumps({**CLUSTER, "devices": DEVICES}),
         "constraints": "{}",
+        "scene": "{}",
         "placement": inputs.placement.read_text(),
         "weights": "no weights",
         "costs": "source_rate = 1.0",
@@ -44,7 +48,11 @@ WRITERS = [  # a command up to its output option, and the input that it would ov
     (["plan", "graph", "--cluster", "cluster", "--plot"], "cluster"),
     (["plan", "graph", "--constraints", "constraints", "--plot"], "constraints"),
     (["report", "placement", "-o"], "placement"),
-    (["simulate", "graph", "placement", "--model", "engine", "--trace"], "graph"),
+    *(
+        ([*ENGINE, option], read)
+        for option in ("--trace", "--plot")
+        for read in ("graph", "placement", "cluster", "scene")
+    ),
     (["profile", "storm", "graph", "--mips", "1", "-o"], "graph"),
     (["profile", "storm", "graph", "--mips", "1", "--costs", "costs", "-o"], "costs"),
     ([*FLINK, "--costs", "costs", "-o"], "costs"),

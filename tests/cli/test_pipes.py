@@ -45,13 +45,6 @@ def test_place_writes_only_the_placement_to_stdout(inputs: InputFiles, tmp_path:
     assert read_placement(kept).pes == {"d0": ("a", "b", "c")}
 
 
-def test_a_graph_through_a_pipe(tmp_path: Path) -> None:
-    line = "streamplace generate layered -o - | streamplace info - --json"
-    done = shell(line, tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)["name"] == "layered_0"
-
-
 def test_a_dataset_through_a_pipe(tmp_path: Path) -> None:
     """`compare -` reads what `generate -o -` writes."""
     compare = "streamplace compare - --placers single --jobs 1 --json"

@@ -193,10 +193,6 @@ def test_other_options_are_refused(
     assert message in refused(capsys, "place", "--job-file", file, *options)
 
 
-def test_without_a_graph_or_a_job_file(capsys: Capture) -> None:
-    assert "missing argument 'GRAPH' or option '--job-file'" in refused(capsys, "place")
-
-
 @pytest.mark.parametrize("target", ["jobs.json", "graphs"])
 def test_inputs_are_not_overwritten(target: str, tmp_path: Path, capsys: Capture) -> None:
     (tmp_path / "graphs").mkdir()

@@ -154,7 +154,7 @@ def test_moves_without_a_limit(inputs: InputFiles, tmp_path: Path, capsys: Captu
         ),
         (["--start", "OTHER"], "other.json: contains none of the operators of "),
         (["--placer", "metis", "--time-limit", "1"], "these do: auto, search, exact"),
-        (["--placer", "search:seconds=1", "--time-limit", "1"], "already has a time limit"),
+        (["--placer", "search:seconds=1", "--time-limit", "1"], "already sets a time limit"),
     ],
 )
 def test_bad_initial_placements_and_limits(

@@ -172,11 +172,6 @@ def test_bad_usage(options: list[str], capsys: Capture) -> None:
     refused(capsys, "profile", "flink", "http://127.0.0.1:9", "--job", "x", *options)
 
 
-def test_a_bad_address(capsys: Capture) -> None:
-    message = refused(capsys, "profile", "flink", "file:///x", "--job", "x", "--mips", "1")
-    assert "is not an address" in message
-
-
 def test_a_topology_of_storm(tmp_path: Path, capsys: Capture) -> None:
     saved, graph = tmp_path / "metrics.json", tmp_path / "graph.json"
     saved.write_text(json.dumps(METRICS))

@@ -99,17 +99,6 @@ def test_titles_of_files_with_the_same_name(
     assert str(tmp_path) not in text
 
 
-def test_report_does_not_overwrite_its_input(
-    inputs: InputFiles, tmp_path: Path, capsys: Capture
-) -> None:
-    before, link = inputs.placement.read_bytes(), tmp_path / "link.html"
-    link.symlink_to(inputs.placement)
-    for output in (inputs.placement, link):
-        message = refused(capsys, "report", inputs.placement, "-o", output)
-        assert "would overwrite the input" in message
-    assert inputs.placement.read_bytes() == before
-
-
 def test_the_written_file_is_named_on_stderr(
     inputs: InputFiles, tmp_path: Path, capsys: Capture
 ) -> None:
@@ -117,13 +106,6 @@ def test_the_written_file_is_named_on_stderr(
     out, notes = printed(capsys, "report", inputs.placement, "-o", page)
     assert (out, notes.splitlines()[-1]) == ("", f"wrote {page}")
     assert printed(capsys, "report", inputs.placement, "-o", page, "--quiet") == ("", "")
-
-
-def test_an_assignment_is_refused_by_its_kind(tmp_path: Path, capsys: Capture) -> None:
-    mapping = tmp_path / "mapping.csv"
-    mapping.write_text("operator,device\na,d0\n")
-    line = refused(capsys, "report", mapping, "-o", tmp_path / "page.html")
-    assert "an assignment holds no graph" in line
 
 
 def test_a_placement_is_shown_under_the_makespan(

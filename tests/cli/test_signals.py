@@ -27,18 +27,22 @@ sys.argv = ["streamplace", "--version"]
 atexit.register(os.kill, os.getpid(), {number})
 script()
 """
-DURING_WORK = """
+HEAD = """
 import os, signal, sys
 signal.signal(signal.SIGINT, signal.default_int_handler)
 from streamplace.cli import entry, main
+"""
+DURING_WORK = (
+    HEAD
+    + """\
 main.cli.main = lambda *arguments, **options: os.kill(os.getpid(), {number})
 entry.script()
 """
+)
 
-UNFINISHED_OBJECT = """
-import os, signal, sys
-signal.signal(signal.SIGINT, signal.default_int_handler)
-from streamplace.cli import entry, main
+UNFINISHED_OBJECT = (
+    HEAD
+    + """\
 class Half:
     def __del__(self):
         raise AttributeError("does not exist yet")
@@ -48,10 +52,10 @@ def load(*arguments, **options):
 main.cli.main = load
 entry.script()
 """
-SWALLOWED = """
-import os, signal, sys
-signal.signal(signal.SIGINT, signal.default_int_handler)
-from streamplace.cli import entry, main
+)
+SWALLOWED = (
+    HEAD
+    + """\
 def draw(*arguments, **options):
     try:
         os.kill(os.getpid(), {number})
@@ -60,10 +64,10 @@ def draw(*arguments, **options):
 main.cli.main = draw
 entry.script()
 """
-ERROR_AFTER_SIGNAL = """
-import os, signal, sys
-signal.signal(signal.SIGINT, signal.default_int_handler)
-from streamplace.cli import entry, main
+)
+ERROR_AFTER_SIGNAL = (
+    HEAD
+    + """\
 from streamplace.errors import FormatError
 def watch(*arguments, **options):
     try:
@@ -74,10 +78,10 @@ def watch(*arguments, **options):
 main.cli.main = watch
 entry.script()
 """
-REPLACED = """
-import os, signal, sys
-signal.signal(signal.SIGINT, signal.default_int_handler)
-from streamplace.cli import entry, main
+)
+REPLACED = (
+    HEAD
+    + """\
 def draw(*arguments, **options):
     try:
         os.kill(os.getpid(), {number})
@@ -86,6 +90,7 @@ def draw(*arguments, **options):
 main.cli.main = draw
 entry.script()
 """
+)
 IN_FINALISER = """
 import os, signal, sys, time
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -101,10 +106,9 @@ def draw(*arguments, **options):
 main.cli.main = draw
 entry.script()
 """
-AFTER_WORK = """
-import os, signal, sys
-signal.signal(signal.SIGINT, signal.default_int_handler)
-from streamplace.cli import entry, main
+AFTER_WORK = (
+    HEAD
+    + """\
 def late(number, handler):
     os.kill(os.getpid(), {number})
 def done():
@@ -113,6 +117,7 @@ def done():
 main.main = done
 entry.script()
 """
+)
 
 
 def ended(program: str, number: int) -> "subprocess.CompletedProcess[str]":

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.support.cli import SCORE_KEYS, Capture, check_score_keys, json_of, refused, succeeds
-from tests.support.input_files import CLUSTER, GRAPH, InputFiles
+from tests.support.input_files import GRAPH, InputFiles
 
 ENGINE = ("--model", "engine")
 RUN_KEYS = {
@@ -142,40 +142,6 @@ def test_a_scene_that_offers_nothing_is_refused(
     message = refused(capsys, *command)
     assert message.startswith(f"streamplace: {scene}: sources: nothing that could reach a sink")
     assert not trace.exists()
-
-
-@pytest.mark.parametrize("option", ["--trace", "--plot"])
-@pytest.mark.parametrize("read", ["graph", "placement", "cluster", "scene"])
-def test_inputs_are_not_overwritten(
-    option: str, read: str, inputs: InputFiles, tmp_path: Path, capsys: Capture
-) -> None:
-    """Inputs are recognised by other names too, here through a link and `..`."""
-    devices = [{"name": f"d{i}", "mips": 2500.0} for i in range(5)]
-    texts = {
-        "graph": inputs.graph.read_text(),
-        "placement": inputs.placement.read_text(),
-        "cluster": json.dumps({**CLUSTER, "devices": devices}),
-        "scene": json.dumps({"format": "streamplace-scene", "version": 1}),
-    }
-    files = {name: tmp_path / f"{name}.svg" for name in texts}
-    for name, path in files.items():
-        path.write_text(texts[name])
-    (tmp_path / "link").symlink_to(tmp_path)
-    command = ["simulate", files["graph"], files["placement"], *ENGINE]
-    command += ["--cluster", files["cluster"], "--scene", files["scene"]]
-    target = tmp_path / "link" / ".." / tmp_path.name / f"{read}.svg"
-    message = refused(capsys, *command, option, target)
-    assert f"{option} {target}: would overwrite the input {files[read]}" in message
-    assert files[read].read_text() == texts[read]
-
-
-def test_trace_and_plot_need_two_files(inputs: InputFiles, tmp_path: Path, capsys: Capture) -> None:
-    """The two options may not name the same file, whatever its name."""
-    (tmp_path / "link.svg").symlink_to(tmp_path / "run.svg")
-    options = ("--trace", tmp_path / "run.svg", "--plot", tmp_path / "link.svg")
-    assert "name the same file" in refused(
-        capsys, "simulate", inputs.graph, inputs.placement, *ENGINE, *options
-    )
 
 
 def test_a_trace_and_a_picture(inputs: InputFiles, tmp_path: Path, capsys: Capture) -> None:

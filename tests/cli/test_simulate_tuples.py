@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.cli import Capture, json_of, refused, succeeds
+from tests.support.input_files import chain
 
 RUN = ("--model", "engine", "--arrivals", "poisson", "--service", "exponential")
 
@@ -15,9 +16,7 @@ RUN = ("--model", "engine", "--arrivals", "poisson", "--service", "exponential")
 def files(tmp_path: Path) -> tuple[Path, Path]:
     """Return files of one operator that loads its device by a half, and of its placement."""
     graph, placement = tmp_path / "graph.json", tmp_path / "placement.csv"
-    operators = [{"name": "count", "instructions": 1.25e6, "payload_bytes": 0}]
-    value = {"format": "streamplace-graph", "version": 1, "source_rate": 1000, "streams": []}
-    graph.write_text(json.dumps({**value, "operators": operators}))
+    graph.write_text(json.dumps(chain(["count"], 1.25e6, payload_bytes=0)))
     placement.write_text("operator,device\ncount,d0\n")
     return graph, placement
 

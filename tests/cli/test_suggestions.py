@@ -10,10 +10,7 @@ from tests.support.cli import Capture, refused
 from tests.support.input_files import CLUSTER, GRAPH, InputFiles
 
 CASES = [
-    (["plaec"], "'place'"),
     (["place", "GRAPH", "--modle", "engine"], "'--model'"),
-    (["import", "GRAPH", "--from", "flik"], "did you mean 'flink-plan'?"),
-    (["place", "GRAPH", "--model", "bottelneck"], "did you mean 'bottleneck'?"),
     (["place", "GRAPH", "--placer", "metsi"], "unknown placer 'metsi'; did you mean 'metis'?"),
     (["place", "GRAPH", "--placer", "METIS"], "did you mean 'metis'?"),
     (["compare", "GRAPH", "--placers", "metis,fusser"], "did you mean 'fuser'?"),
@@ -34,7 +31,6 @@ CASES = [
     (["export", "PLACEMENT", "--to", "kubernets"], "did you mean 'kubernetes'?"),
     (["compare", "GRAPH", "--backend", "rya"], "did you mean 'ray'?"),
     (["compare", "GRAPH", "-o", "x", "--plots", "pgn"], "did you mean 'png'?"),
-    (["schema", "graf"], "did you mean 'graph'?"),
     (["completion", "bsh"], "did you mean 'bash'?"),
     (["info", "dataset:real/riotbench-elt.json"], "'dataset:real/riotbench-etl.json'?"),
     (["simulate", "GRAPH", "PLACEMENT", "--scheduler", "dynamc"], "did you mean 'dynamic'?"),

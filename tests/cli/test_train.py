@@ -8,9 +8,10 @@ import pytest
 
 import streamplace as sp
 from benchmarks.hardening.harness.forks import Forks
-from benchmarks.reference.trainings import SMALL, graphs, opened
+from benchmarks.reference.trainings import SMALL, config, graphs, of_kind, opened
 from streamplace.cli.main import main
 from streamplace.files import write_cluster, write_clusters, write_dataset
+from streamplace.training import train
 from streamplace.training.run import CHECKPOINT, POLICY
 from tests.support.cli import (
     CPU_ENVIRONMENT,
@@ -172,13 +173,6 @@ def test_the_seed_of_the_config_is_the_default(
     succeeds(capsys, *command(files, tmp_path / "c", "--resume", "--seed", "7"))
 
 
-def test_help_of_train(capsys: Capture) -> None:
-    output = succeeds(capsys, "train", "--help")
-    assert "Usage: streamplace train" in output
-    assert "--resume" in output
-    assert "\n  train " in succeeds(capsys, "--help")
-
-
 USAGE = [
     (["train"], "DATASET"),
     (["train", "GRAPHS"], "--config"),
@@ -274,3 +268,25 @@ def test_out_of_memory(files: Path, tmp_path: Path) -> None:
         ended = forks.run("train", *words, "--quiet", data_bytes=10**9)
     assert (ended.code, ended.err) == (1, "streamplace: out of memory\n")
     assert not list(tmp_path.rglob("*.safetensors"))
+
+
+@pytest.mark.parametrize("key", ["start", "teacher"])
+def test_weights_that_a_stage_reads_are_not_overwritten(
+    key: str, tmp_path: Path, capsys: Capture
+) -> None:
+    settings, run = config(of_kind("placeto"), problems={"devices": ["3x2500"]}), tmp_path / "run"
+    train(graphs(), settings, run)
+    (run / CHECKPOINT).unlink()
+    placer, value = f"policy:file={run / POLICY}", settings.model_dump(mode="json")
+    if key == "start":
+        value["stage"][0]["start"] = placer
+    else:
+        value["stage"].insert(0, {"algorithm": "imitation", "teacher": placer, "epochs": 1})
+    (tmp_path / "next.json").write_text(json.dumps(value))
+    before = (run / POLICY).read_bytes()
+    write_dataset(tmp_path / "graphs.jsonl", graphs())
+    words = [tmp_path / "graphs.jsonl", "--config", tmp_path / "next.json", "-o"]
+    message = refused(capsys, "train", *words, run)
+    assert message.startswith(f"streamplace: -o {run / POLICY}: would overwrite the input")
+    assert (run / POLICY).read_bytes() == before
+    succeeds(capsys, "train", *words, tmp_path / "other")

@@ -36,30 +36,21 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+def command(files: Path, folder: Path, *more: str) -> list[str]:
+    """Return a training command."""
+    words = [files / "graphs.jsonl", "--config", files / "long.toml", "-o", folder, *more]
+    return ["train", *map(str, words)]
+
+
 def start(files: Path, folder: Path, *more: str) -> "subprocess.Popen[str]":
     """Start training in a separate process."""
     return subprocess.Popen(
-        [
-            *MODULE,
-            "train",
-            files / "graphs.jsonl",
-            "--config",
-            files / "long.toml",
-            "-o",
-            folder,
-            *more,
-        ],
+        [*MODULE, *command(files, folder, *more)],
         env=CPU_ENVIRONMENT,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
     )
-
-
-def in_process(files: Path, folder: Path, *more: str) -> list[str]:
-    """Return the same command for `main`."""
-    words = [files / "graphs.jsonl", "--config", files / "long.toml", "-o", folder, *more]
-    return ["train", *map(str, words)]
 
 
 def wait_for(process: "subprocess.Popen[str]", condition: Callable[[], bool]) -> None:
@@ -147,14 +138,14 @@ def test_resuming_needs_the_seed_of_the_command_line(
     monkeypatch.setattr("streamplace.cli.train.TrainingProgress.__call__", ctrl_c)
     advice = "interrupted after step 1; resume with --resume"
     for seed, needed in (("3", " --seed 3\n"), ("0", "\n")):
-        assert main(in_process(files, tmp_path / seed, "--seed", seed)) == 130
+        assert main(command(files, tmp_path / seed, "--seed", seed)) == 130
         assert capsys.readouterr().err.endswith(advice + needed)
 
     def fails(*arguments: Any, **options: Any) -> None:
         raise TrainingError("the system is down; stopped after step 1; resume with --resume")
 
     monkeypatch.setattr("streamplace.training.trainer.train", fails)
-    assert main(in_process(files, tmp_path / "run", "--seed", "3")) == 1
+    assert main(command(files, tmp_path / "run", "--seed", "3")) == 1
     assert capsys.readouterr().err.endswith("resume with --resume --seed 3\n")
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from streamplace.cli.main import main
 from streamplace.placers.registry import NAMES
-from tests.support.cli import ENVIRONMENT, Capture, one_line, refused, run, succeeds
+from tests.support.cli import ENVIRONMENT, Capture, refused, succeeds
 from tests.support.input_files import InputFiles
 
 MANY_DIGITS = "9" * 5000  # more than Python converts to an integer
@@ -185,13 +185,6 @@ def test_no_command_prints_the_help_and_exits_2(capsys: Capture) -> None:
     assert "Usage: streamplace" in err
 
 
-@pytest.mark.parametrize(
-    "command", ["place", "simulate", "compare", "explain", "generate", "init", "info"]
-)
-def test_every_command_has_help(command: str, capsys: Capture) -> None:
-    assert f"Usage: streamplace {command}" in succeeds(capsys, command, "--help")
-
-
 def test_a_placer_that_finds_no_placement_exits_1(
     inputs: InputFiles, tmp_path: Path, capsys: Capture
 ) -> None:
@@ -200,16 +193,6 @@ def test_a_placer_that_finds_no_placement_exits_1(
     command = ["place", inputs.graph, "--constraints", constraints, "--placer", "single"]
     assert "single" in refused(capsys, *command, "-o", tmp_path / "out.json", code=1)
     assert list(tmp_path.iterdir()) == [constraints]
-
-
-@pytest.mark.parametrize(
-    "words", [["nonsense"], ["place", "absent.json"], ["generate", "dream", "-o", "x.txt"]]
-)
-def test_bad_usage_in_a_separate_process(words: list[str], tmp_path: Path) -> None:
-    done = run(*words, cwd=tmp_path)
-    assert (done.returncode, done.stdout) == (2, "")
-    one_line(done.stderr)
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_help_loads_nothing_heavy() -> None:

@@ -14,7 +14,7 @@ from streamplace.control.journal import BEGAN, ENDED, Journal, read_entries
 from streamplace.control.lock import Lock
 from streamplace.errors import FormatError
 from streamplace.files import write_dataset
-from tests.support.cli import Capture
+from tests.support.cli import Capture, refused
 from tests.support.flink_actions import quick
 from tests.support.flink_server.checkpoint_documents import SAVEPOINT
 from tests.support.flink_server.clock import NOON, ManualClock
@@ -39,22 +39,38 @@ def clock(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFact
 
 
 @pytest.fixture
-def graph(tmp_path: Path) -> str:
-    """Return the file of the graph of the scripted job."""
+def graph(tmp_path: Path) -> tuple[str, str]:
+    """Return the option for the file of the graph of the scripted job."""
     names = ["Source: src", "count", "out: Writer"]
     operators = [sp.Operator(name, 1e5, 100.0, parallelism=1, max_parallelism=8) for name in names]
     streams = [sp.Stream(a, b, partitioning="rebalance") for a, b in zip(names, names[1:])]  # noqa: B905, RUF007 - pairs
     write_dataset(tmp_path / "graph.json", [sp.StreamGraph(operators, streams, source_rate=100.0)])
-    return str(tmp_path / "graph.json")
+    return "--graph", str(tmp_path / "graph.json")
 
 
 @pytest.fixture
-def cluster(tmp_path: Path) -> str:
-    """Return the file of the scripted cluster's devices."""
+def cluster(tmp_path: Path) -> tuple[str, str]:
+    """Return the option for the file of the scripted cluster's devices."""
     devices = [{"name": name, "mips": 2000, "cores": 4, "slots": 8} for name in "ab"]
     text = json.dumps({"devices": devices, "network": {"bandwidth_mbps": 1000}})
     (tmp_path / "cluster.json").write_text(text)
-    return str(tmp_path / "cluster.json")
+    return "--cluster", str(tmp_path / "cluster.json")
+
+
+@pytest.fixture
+def files(graph: tuple[str, str], cluster: tuple[str, str]) -> tuple[str, ...]:
+    """Return the options for both files."""
+    return *cluster, *graph
+
+
+def watched(url: str, *options: str, job: str = JOB) -> int:
+    """Run the command with limits that a busy machine meets; return the exit code."""
+    return main(["watch", "flink", url, "--job", job, *options, *LIMITS])
+
+
+def applying(folder: Path) -> tuple[str, ...]:
+    """Return the options that let the command restart the job, with a journal in a folder."""
+    return "--mode", "apply", "--jar", JAR, "--journal", str(folder / "journal")
 
 
 def overloaded(clock: ManualClock, **more: object) -> ScriptedFlink:
@@ -63,13 +79,12 @@ def overloaded(clock: ManualClock, **more: object) -> ScriptedFlink:
 
 
 def test_advice(
-    clock: ManualClock, graph: str, cluster: str, tmp_path: Path, capsys: Capture
+    clock: ManualClock, files: tuple[str, ...], tmp_path: Path, capsys: Capture
 ) -> None:
     flink = overloaded(clock)
     shown = tmp_path / "now.html"
     with flink.serving() as url:
-        options = ("--cluster", cluster, "--graph", graph, "--windows", "3", "--page", str(shown))
-        assert main(["watch", "flink", url, "--job", JOB, *options, *LIMITS]) == 0
+        assert watched(url, *files, "--windows", "3", "--page", str(shown)) == 0
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 3
     assert "  overloaded  advise: " in lines[-1]
@@ -78,10 +93,9 @@ def test_advice(
     assert "It changes nothing" in shown.read_text()
 
 
-def test_decisions_as_json(clock: ManualClock, graph: str, cluster: str, capsys: Capture) -> None:
+def test_decisions_as_json(clock: ManualClock, files: tuple[str, ...], capsys: Capture) -> None:
     with overloaded(clock).serving() as url:
-        options = ("--cluster", cluster, "--graph", graph, "--windows", "3", "--json")
-        assert main(["watch", "flink", url, "--job", JOB, *options, *LIMITS]) == 0
+        assert watched(url, *files, "--windows", "3", "--json") == 0
     rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert [row["decision"] for row in rows][-1] == "advise"
     assert rows[-1].keys() == {
@@ -92,15 +106,14 @@ def test_decisions_as_json(clock: ManualClock, graph: str, cluster: str, capsys:
 
 @pytest.mark.parametrize("way", ["restart", "adaptive"])
 def test_changes(
-    way: str, clock: ManualClock, graph: str, cluster: str, tmp_path: Path, capsys: Capture
+    way: str, clock: ManualClock, files: tuple[str, ...], tmp_path: Path, capsys: Capture
 ) -> None:
     flink = overloaded(clock, scheduler="Adaptive" if way == "adaptive" else "Default")
     more = ("--jar", JAR) if way == "restart" else ("--restart-by", "adaptive")
     journal = tmp_path / "journal"
     with flink.serving() as url:
-        options = ("--cluster", cluster, "--graph", graph, "--windows", "4", "--mode", "apply")
-        command = ["watch", "flink", url, "--job", JOB, *options, *more, *LIMITS]
-        assert main([*command, "--journal", str(journal)]) == 0
+        options = ("--windows", "4", "--mode", "apply", "--journal", str(journal))
+        assert watched(url, *files, *options, *more) == 0
     assert "act: " in capsys.readouterr().out
     ((job, run),) = flink.running.items()
     assert run.parallelism["count"] > 1
@@ -110,7 +123,7 @@ def test_changes(
 
 
 def test_a_closed_terminal_does_not_leave_the_job_stopped(
-    clock: ManualClock, graph: str, cluster: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    clock: ManualClock, files: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def closed(text: str) -> None:
         raise BrokenPipeError
@@ -118,17 +131,14 @@ def test_a_closed_terminal_does_not_leave_the_job_stopped(
     monkeypatch.setattr(printing, "print_note", closed)
     flink = overloaded(clock)
     with flink.serving() as url:
-        options = ("--cluster", cluster, "--graph", graph, "--windows", "4", "--mode", "apply")
-        more = ("--jar", JAR, "--journal", str(tmp_path / "journal"), *LIMITS)
-        assert main(["watch", "flink", url, "--job", JOB, *options, *more]) == 0
+        assert watched(url, *files, "--windows", "4", *applying(tmp_path)) == 0
     ((_, run),) = flink.running.items()
     assert run.parallelism["count"] > 1
 
 
 def test_the_page_names_the_present_job_and_may_fail_later(
     clock: ManualClock,
-    graph: str,
-    cluster: str,
+    files: tuple[str, ...],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: Capture,
@@ -143,9 +153,8 @@ def test_the_page_names_the_present_job_and_may_fail_later(
     monkeypatch.setattr(page, "write_page", write)
     flink = overloaded(clock)
     with flink.serving() as url:
-        options = ("--cluster", cluster, "--graph", graph, "--windows", "5", "--mode", "apply")
-        more = ("--jar", JAR, "--journal", str(tmp_path / "journal"), "--page", "now.html")
-        assert main(["watch", "flink", url, "--job", JOB, *options, *more, *LIMITS]) == 0
+        options = ("--windows", "5", "--page", "now.html")
+        assert watched(url, *files, *options, *applying(tmp_path)) == 0
     assert titles[0] == f"job {JOB}"
     assert titles[-1] == f"job {next(iter(flink.running))}" != titles[0]
     assert "now.html: cannot write" in capsys.readouterr().err
@@ -153,14 +162,14 @@ def test_the_page_names_the_present_job_and_may_fail_later(
 
 @pytest.mark.long
 def test_a_graph_is_measured_unless_it_is_named(
-    cluster: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+    cluster: tuple[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
 ) -> None:
     monkeypatch.undo()  # measuring takes real time
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     monkeypatch.setattr(watch, "SystemClock", ManualClock)
     flink = ScriptedFlink(reports_waiting=True)
     with flink.serving() as url:
-        options = ("--cluster", cluster, "--windows", "1", "--window", "3", "--timeout", "2")
+        options = (*cluster, "--windows", "1", "--window", "3", "--timeout", "2")
         assert main(["watch", "flink", url, "--job", JOB, *options]) == 0
     captured = capsys.readouterr()
     assert "measuring the job for 3 s, as no --graph is named" in captured.err
@@ -169,7 +178,7 @@ def test_a_graph_is_measured_unless_it_is_named(
 
 @pytest.mark.long
 def test_the_same_command_goes_on_with_the_graph_that_was_measured(
-    cluster: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+    cluster: tuple[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
 ) -> None:
     monkeypatch.undo()  # measuring takes real time
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
@@ -178,7 +187,7 @@ def test_the_same_command_goes_on_with_the_graph_that_was_measured(
     flink = ScriptedFlink(reports_waiting=True)
     folder = tmp_path / "journal"
     with flink.serving() as url:
-        options = ("--cluster", cluster, "--windows", "1", "--window", "3", "--mode", "apply")
+        options = (*cluster, "--windows", "1", "--window", "3", "--mode", "apply")
         more = ("--jar", JAR, "--journal", str(folder), "--timeout", "20", "--start-timeout", "20")
         command = ["watch", "flink", url, "--job", JOB, *options, *more]
         assert main(command) == 0
@@ -220,47 +229,38 @@ def test_the_same_command_goes_on_with_the_graph_that_was_measured(
     ],
 )
 def test_bad_usage(options: tuple[str, ...], message: str, capsys: Capture) -> None:
-    assert main(["watch", "flink", "http://localhost:1", "--job", JOB, *options]) == 2
-    captured = capsys.readouterr()
-    assert message in captured.err
-    assert len(captured.err.splitlines()) == 1
-    assert not captured.out
+    words = ("watch", "flink", "http://localhost:1", "--job", JOB)
+    assert message in refused(capsys, *words, *options)
 
 
-def test_a_job_that_has_ended(
-    clock: ManualClock, graph: str, cluster: str, capsys: Capture
-) -> None:
+def test_a_job_that_has_ended(clock: ManualClock, files: tuple[str, ...], capsys: Capture) -> None:
     flink = overloaded(clock)
     with flink.serving() as url:
         flink.jobs[JOB].state = "FINISHED"
-        options = ("--cluster", cluster, "--graph", graph)
-        assert main(["watch", "flink", url, "--job", JOB, *options, *LIMITS]) == 1
+        assert watched(url, *files) == 1
     assert len(capsys.readouterr().err.splitlines()) == 1
 
 
 def test_a_second_controller_is_refused(
-    clock: ManualClock, graph: str, cluster: str, tmp_path: Path, capsys: Capture
+    clock: ManualClock, files: tuple[str, ...], tmp_path: Path, capsys: Capture
 ) -> None:
     """One that only advises is not."""
     flink = overloaded(clock)
     with flink.serving() as url, Lock(url, JOB):
-        options = ("--cluster", cluster, "--graph", graph, "--windows", "1", *LIMITS)
-        how = ("--mode", "apply", "--jar", JAR, "--journal", str(tmp_path / "journal"))
-        assert main(["watch", "flink", url, "--job", JOB, *options, *how]) == 2
+        assert watched(url, *files, "--windows", "1", *applying(tmp_path)) == 2
         assert flink.requests == []
         assert "another controller on this machine controls it" in capsys.readouterr().err
-        assert main(["watch", "flink", url, "--job", JOB, *options]) == 0
+        assert watched(url, *files, "--windows", "1") == 0
 
 
 def test_a_journal_of_another_job_is_refused(
-    clock: ManualClock, graph: str, cluster: str, tmp_path: Path, capsys: Capture
+    clock: ManualClock, files: tuple[str, ...], tmp_path: Path, capsys: Capture
 ) -> None:
     flink = overloaded(clock)
-    journal = str(tmp_path / "journal")
     with flink.serving() as url:
-        options = ("--cluster", cluster, "--graph", graph, "--journal", journal, "--windows", "1")
-        assert main(["watch", "flink", url, "--job", JOB, *options, *LIMITS]) == 0
-        assert main(["watch", "flink", url, "--job", "f" * 32, *options, *LIMITS]) == 2
+        options = (*files, "--journal", str(tmp_path / "journal"), "--windows", "1")
+        assert watched(url, *options) == 0
+        assert watched(url, *options, job="f" * 32) == 2
     assert f"the journal is that of job {JOB}, not of job ffff" in capsys.readouterr().err
 
 
@@ -275,44 +275,38 @@ def test_what_later_windows_would_miss_is_refused_at_once(
     options: tuple[str, ...],
     message: str,
     clock: ManualClock,
-    graph: str,
-    cluster: str,
+    files: tuple[str, ...],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: Capture,
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    command = ["--cluster", cluster, "--graph", graph, "--windows", "1", *options, *LIMITS]
     with overloaded(clock).serving() as url:
-        assert main(["watch", "flink", url, "--job", JOB, *command]) == 2
-    captured = capsys.readouterr()
-    assert message in captured.err
-    assert not captured.out
+        words = ("watch", "flink", url, "--job", JOB, *files, "--windows", "1", *LIMITS)
+        assert message in refused(capsys, *words, *options)
 
 
 def test_a_jar_is_not_asked_for_where_the_server_does_not_answer(
-    clock: ManualClock, graph: str, cluster: str, tmp_path: Path, capsys: Capture
+    clock: ManualClock, files: tuple[str, ...], tmp_path: Path, capsys: Capture
 ) -> None:
-    options = ("--cluster", cluster, "--graph", graph, "--windows", "1", "--mode", "apply")
-    more = ("--jar", JAR, "--journal", str(tmp_path / "journal"), *LIMITS)
-    assert main(["watch", "flink", "http://127.0.0.1:1", "--job", JOB, *options, *more]) == 0
+    assert watched("http://127.0.0.1:1", *files, "--windows", "1", *applying(tmp_path)) == 0
     assert "  blind  nothing: " in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("known", [False, True])
-def test_a_job_that_does_not_exist(known: bool, graph: str, cluster: str, capsys: Capture) -> None:
+def test_a_job_that_does_not_exist(
+    known: bool, files: tuple[str, ...], cluster: tuple[str, str], capsys: Capture
+) -> None:
     with ScriptedFlink().serving() as url:
-        options = ("--cluster", cluster, *(["--graph", graph] if known else []), *LIMITS)
-        assert main(["watch", "flink", url, "--job", "f" * 32, *options]) == 2
+        assert watched(url, *(files if known else cluster), job="f" * 32) == 2
     fault = f"{url}: no job '{'f' * 32}'; running: {JOB} (pinned)"
     (line,) = capsys.readouterr().err.splitlines()
     assert line.endswith(fault)
 
 
 def test_a_job_is_not_measured_where_the_server_does_not_answer(
-    cluster: str, capsys: Capture
+    cluster: tuple[str, str], capsys: Capture
 ) -> None:
-    options = ("--cluster", cluster, *LIMITS)
-    assert main(["watch", "flink", "http://127.0.0.1:1", "--job", JOB, *options]) == 1
+    assert watched("http://127.0.0.1:1", *cluster) == 1
     (line,) = capsys.readouterr().err.splitlines()
     assert "/jobs/overview" in line

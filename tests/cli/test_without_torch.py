@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from streamplace.cli.main import cli
-from streamplace.placers.registry import LEARNED
 from tests.support.cli import ENVIRONMENT
 from tests.support.paths import ROOT
+from tests.support.placers import LEARNED
 
 PROGRAM = """
 import json, sys

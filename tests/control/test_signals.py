@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from streamplace.control.journal import ENDED, Journal, read_entries
-from streamplace.control.signals import held_back, not_lost
+from streamplace.control.watching import held_back, not_lost
 from tests.support.flink_actions import HOSTS, quick, watched
 from tests.support.flink_server.clock import ManualClock
 from tests.support.flink_server.cluster import JOB

@@ -1,5 +1,8 @@
-"""The Gymnasium environment: Gymnasium's checks, masks and rewards."""
+"""The environment of one placement, and maskable PPO in it."""
 
+import re
+import subprocess
+import sys
 import warnings
 from itertools import product
 from pathlib import Path
@@ -20,6 +23,7 @@ from streamplace.env.observation import HIGHEST, OF_OPERATOR, OF_PROBLEM, size_o
 from streamplace.errors import FormatError, GraphError, ProblemError, UsageError
 from streamplace.policy.device_scorer import features
 from streamplace.scoring.throughput import throughput
+from tests.support.paths import ROOT
 from tests.support.strategies import constrained_problems
 
 FEW = sp.Recipe("series-parallel", 20, sizes=range(6, 9))
@@ -259,3 +263,17 @@ def test_errors_are_one_line(tmp_path: Path) -> None:
     heavy = sp.StreamGraph([("a", 1e300, 0)], source_rate=1)
     with pytest.raises(GraphError, match=r"graph 0: operators\[0\]: the load of 'a' overflows"):
         PlacementEnv(heavy).reset()
+
+
+@pytest.mark.long
+def test_a_trained_policy_beats_chance(tmp_path: Path) -> None:
+    pytest.importorskip("sb3_contrib", reason="streamplace[rl] is not installed")
+    script = ROOT / "examples" / "maskable_ppo.py"
+    done = subprocess.run(
+        [sys.executable, str(script), "3000"],
+        cwd=tmp_path, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    chance, trained = map(float, re.findall(r"0\.\d{3}", done.stdout))
+    assert trained > chance + 0.05
+    assert "the trained policy is better" in done.stdout

@@ -1,13 +1,17 @@
-"""Hashes of generated graphs, equal on every machine."""
+"""Hashes of generated graphs, equal on every machine, and the datasets that are shipped."""
 
 import hashlib
 import json
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from streamplace import Recipe
+from streamplace.cli.main import main
 from streamplace.files.clusters import cluster_to
 from streamplace.generate import PRESETS
+from tests.support.paths import ROOT
 
 # SHA-256 over 40 graphs of seed 7; if one changes, existing benchmarks cannot be reproduced
 GOLDEN = {
@@ -26,8 +30,6 @@ GOLDEN = {
     "contended": "f88c7748f686abc30b9545d9a4c4a487e7bbdbc962083852aa567bde4ba9244c",
     "nmt": "7805fefb28dbae30e2da29a9bcb6caa5f1b115a93a46a0c2abf4d457288ff3ea",
 }
-
-
 CLUSTERS = {
     "contended": "ef16a99f8cab469c111d631bada3cbfe422a99b96018d7a867e6c7604c8449a0",
     "giph-paper": "2d4d7cf56b57db66557fff3c0dbe952ebbecced988188fe38c25059b0f5601d4",
@@ -67,3 +69,21 @@ def test_the_clusters_of_a_seed_never_change(preset: str) -> None:
 def test_graphs_of_one_dataset_differ(preset: str) -> None:
     count = count_of(preset)
     assert len({Recipe(preset, count, seed=7).graph(n).sha256 for n in range(count)}) == count
+
+
+MANIFEST = ROOT / "datasets" / "benchmarks" / "manifest.json"
+BENCHMARKS: list[dict[str, Any]] = json.loads(MANIFEST.read_text())
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("benchmark", BENCHMARKS, ids=lambda entry: str(entry["name"]))
+def test_the_command_reproduces_the_bytes_of_the_manifest(
+    benchmark: dict[str, Any], tmp_path: Path
+) -> None:
+    written = tmp_path / "graphs.jsonl"
+    options = benchmark["command"].split()[2:]
+    assert benchmark["command"].startswith("streamplace generate ")
+    assert main(["generate", *options, "-o", str(written)]) == 0
+    data = written.read_bytes()
+    assert data.count(b"\n") == benchmark["graphs"]
+    assert hashlib.sha256(data).hexdigest() == benchmark["sha256_uncompressed"]

@@ -13,7 +13,7 @@ from benchmarks.hardening.corpus.engine_documents.storm import METRICS, TOPOLOGY
 from streamplace.errors import GraphError
 from streamplace.problem import graph_checks
 from streamplace.problem.graph import UNKNOWN, Stream, StreamGraph
-from streamplace.problem.topology import topological_order
+from streamplace.problem.graph_checks import topological_order
 from streamplace.util.arrays import Ints
 from tests.support.cli import Capture, succeeds
 from tests.support.documents import read_document

@@ -7,8 +7,7 @@ import pytest
 
 from streamplace.errors import GraphError, InfeasibleError
 from streamplace.files import write_json
-from streamplace.integrations.costs import CostForm, Costs
-from streamplace.integrations.partitions import with_partitions
+from streamplace.integrations.costs import CostForm, Costs, with_partitions
 from streamplace.problem.counts import expanded, with_counts
 from streamplace.problem.expansion import to_instances, to_operators
 from streamplace.problem.graph import Operator, Stream, StreamGraph

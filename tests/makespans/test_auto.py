@@ -10,9 +10,9 @@ from benchmarks.makespans.auto import Lines, Settings, compare
 from benchmarks.makespans.drawn import FAMILIES, KINDS, ORDERS, drawn_problem
 from benchmarks.makespans.rivals import RIVALS, EqualTime
 from benchmarks.makespans.tally import Compared, report
-from streamplace.placers.registry import LEARNED, MAKESPAN_NAMES, make_placer
+from streamplace.placers.registry import make_placer, names_for
 from tests.support.makespan_problems import makespan_of
-from tests.support.placers import seeded_rng
+from tests.support.placers import LEARNED, seeded_rng
 
 SETTINGS = Settings(seed=3, evaluations=50, seconds=None)
 SMALL = 11  # the number of a problem of 14 operators
@@ -25,7 +25,7 @@ def made(number: int, own: float | None, other: float | None) -> Compared:
 
 def test_every_placer_but_exact_and_learned_ones_is_a_rival() -> None:
     named = {name.partition(":")[0] for name in RIVALS}
-    assert named == set(MAKESPAN_NAMES) - {"auto", "exact", *LEARNED}
+    assert named == set(names_for("makespan")) - {"auto", "exact", *LEARNED}
 
 
 def test_families_kinds_and_orders_take_turns() -> None:

@@ -14,12 +14,12 @@ from streamplace.files.bundled import resolve
 from streamplace.files.datasets import read_graph
 from streamplace.files.graphs import graph_from
 from streamplace.integrations.torch.graph import from_module
-from streamplace.studies.hsdag import workloads
+from streamplace.studies.hsdag import registered
 from tests.support.torch_modules import case
 
 
 def test_the_study_has_every_network() -> None:
-    assert tuple(NETWORKS) == workloads.NETWORKS
+    assert tuple(NETWORKS) == registered.NETWORKS
     assert sorted(path.stem for path in FOLDER.glob("*.json")) == sorted(NETWORKS)
     assert resolve("dataset:networks") == FOLDER
 

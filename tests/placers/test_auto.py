@@ -1,6 +1,5 @@
 """Tests for the placer `auto`, compared with the placers that it runs."""
 
-from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
@@ -9,8 +8,8 @@ import pytest
 
 from streamplace import Cluster, Network, Operator, Problem, Recipe, Stream, StreamGraph
 from streamplace.errors import CheckpointError
-from streamplace.placers.auto import Auto
-from streamplace.placers.registry import AUTO_POLICY, AUTO_TRIES, NAMES, make_placer, ready_placer
+from streamplace.placers import auto
+from streamplace.placers.registry import NAMES, make_placer
 from streamplace.problem.network import NetworkKind
 from streamplace.problem.objective import Model
 from streamplace.scoring.quality import qualities, qualities_of_rows
@@ -28,7 +27,7 @@ def test_auto_is_never_worse_than_the_placers_it_runs(preset: str) -> None:
         problem = Problem(recipe.graph(number))
         found = make_placer("auto:evaluations=2000")(problem, seeded_rng())
         best = throughput(problem, found.devices)[0]
-        for name in (*AUTO_TRIES, AUTO_POLICY):
+        for name in (*auto.TRIES, auto.POLICY):
             other = throughput(problem, make_placer(name)(problem, seeded_rng()).devices)[0]
             assert best >= other * (0.999 - 1e-9), name
 
@@ -38,22 +37,23 @@ def test_auto_uses_no_more_devices_than_needed() -> None:
     assert len(placement.pes) == 1
 
 
-def test_auto_reports_damaged_weights(tmp_path: Path) -> None:
+def test_auto_reports_damaged_weights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without the policy the same seed would silently give another result."""
     shipped = next((ROOT / "streamplace/policy/shipped").glob("*.safetensors"))
     data = bytearray(shipped.read_bytes())
     data[-1] ^= 1
     (tmp_path / "damaged.safetensors").write_bytes(data)
-    auto = make_placer("auto:evaluations=2000")
-    assert isinstance(auto, Auto)
-    text = f"policy:file={tmp_path / 'damaged.safetensors'}"
-    damaged = replace(auto, policy=lambda: ready_placer(text))
+    monkeypatch.setattr(auto, "POLICY", f"policy:file={tmp_path / 'damaged.safetensors'}")
+    placer = make_placer("auto:evaluations=2000")
     with pytest.raises(CheckpointError, match="damaged"):
-        damaged(Problem(Recipe("dream", 40, seed=3).graph(0), model="path-average"), seeded_rng())
+        placer(Problem(Recipe("dream", 40, seed=3).graph(0), model="path-average"), seeded_rng())
 
 
 def test_auto_runs_only_registered_placers() -> None:
-    assert {tried.split(":")[0] for tried in AUTO_TRIES} <= set(NAMES)
+    assert {
+        tried.split(":")[0]
+        for tried in (*auto.TRIES, *auto.TRIES_OF_LARGE, auto.OF_PASSES, auto.POLICY)
+    } <= set(NAMES)
 
 
 def test_auto_places_a_large_graph() -> None:

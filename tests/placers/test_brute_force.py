@@ -22,7 +22,7 @@ from streamplace.errors import GraphError, InfeasibleError, PlacementError
 from streamplace.placers.exact.cp_sat import Model as CpSat
 from streamplace.placers.exact.decision import DecisionProblem
 from streamplace.placers.exact.exact import Exact
-from streamplace.placers.registry import LEARNED, THROUGHPUT_NAMES, ready_placer
+from streamplace.placers.registry import names_for, ready_placer
 from streamplace.placers.search.annealing import Budget
 from streamplace.placers.search.exhaustive import feasible_rows
 from streamplace.placers.search.search import Search
@@ -32,11 +32,12 @@ from streamplace.scoring.flow import flow
 from streamplace.scoring.registry import CLOSED_FORMS
 from streamplace.scoring.throughput import bound, throughput
 from tests.support.placements import throughput_of
+from tests.support.placers import LEARNED
 from tests.support.share import Share
 
 SLACK = 1 + 1e-9
 QUICK = (
-    *(name for name in THROUGHPUT_NAMES if name not in ("auto", "exact", *LEARNED)),
+    *(name for name in names_for("throughput") if name not in ("auto", "exact", *LEARNED)),
     "auto:evaluations=20000",
 )
 

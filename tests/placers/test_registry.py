@@ -9,13 +9,17 @@ import numpy as np
 import pytest
 
 from streamplace.errors import UsageError
-from streamplace.placers.partition.base import Oracle
-from streamplace.placers.partition.fuser import Fuser
-from streamplace.placers.partition.metis import Metis
-from streamplace.placers.registry import WITHOUT_WEIGHTS, make_placer, warning_for, with_limit
+from streamplace.placers.limits import MaxRuntime
+from streamplace.placers.partition.partitioners import Fuser, Metis, Oracle
+from streamplace.placers.registry import NAMES, WITHOUT_WEIGHTS, class_of, make_placer, named
 from streamplace.placers.scheduling.lists import Heft
 from streamplace.placers.search.search import Search
 from streamplace.training.config import config_names
+
+
+def test_a_class_has_the_name_of_its_placer() -> None:
+    own = {name: class_of(name).name for name in NAMES if not name.endswith("-oracle")}
+    assert own == {name: name for name in own}
 
 
 def test_options_reach_the_placer() -> None:
@@ -53,7 +57,7 @@ def test_options_reach_the_placer() -> None:
         ("round-robin:order=x", "unknown order 'x'; choose from lexico"),
         ("policy:order=x", "unknown order 'x'; choose from lexico"),
         ("auto:placers=metis", "unknown option 'placers'; choose from seconds, evaluations"),
-        ("auto:seconds=-1", "auto: seconds must be at least 0"),
+        ("auto:seconds=-1", "placer 'auto:seconds=-1': seconds must be at least 0"),
         ("single-oracle", "unknown placer 'single-oracle'"),
         ("policy:file=", "file must not be empty"),
         ("policy:samples=0", "samples must be 1 to 1048576 (got 0)"),
@@ -113,7 +117,6 @@ def test_systems_without_weights_have_a_config_to_train_them() -> None:
         ("fuser-oracle", 5_000, True),
         ("fuser", 4_999, False),
         ("metis-oracle", 20_000, False),
-        ("fuser:Class", 20_000, False),
         ("giph", 1_000, True),
         ("giph", 999, False),
         ("giph:evaluations=0", 1_000, True),
@@ -122,25 +125,27 @@ def test_systems_without_weights_have_a_config_to_train_them() -> None:
     ],
 )
 def test_a_warning_where_a_placer_takes_minutes(placer: str, operators: int, warned: bool) -> None:
-    assert (warning_for(placer, operators) is not None) == warned
+    assert (named(placer).warning(operators) is not None) == warned
 
 
 @pytest.mark.parametrize("seconds", [np.float64(0.25), np.float32(0.25), 0.25])
 def test_a_time_limit_is_part_of_the_name(seconds: float) -> None:
-    assert with_limit("auto", seconds) == "auto:seconds=0.25"
-    assert with_limit("search", 5) == "search:seconds=5"
+    assert named("auto").limited(MaxRuntime(seconds)).text == "auto:seconds=0.25"
+    limited = named("search:prefer=fewest").limited(MaxRuntime(5))
+    assert limited.text == "search:prefer=fewest:seconds=5"
+    assert limited.placer == Search(seconds=5, prefer="fewest")
 
 
 @pytest.mark.parametrize(
     ("name", "seconds", "message"),
     [
-        ("auto", -1, "auto: seconds must be at least 0 .got -1"),
+        ("auto", -1, "auto.*: seconds must be at least 0 .got -1"),
         ("search", nan, "search.*: seconds must be at least 0 .got nan"),
         ("auto", "x", "seconds must be a number .got 'x'"),
         ("metis", 1, "placer 'metis' does not accept a time limit; these do: auto, search"),
-        ("search:seconds=2", 1, "already has a time limit"),
+        ("search:seconds=2", 1, "already sets a time limit; remove 'seconds=2'"),
     ],
 )
 def test_refused_time_limits(name: str, seconds: Any, message: str) -> None:
     with pytest.raises(UsageError, match=message):
-        with_limit(name, seconds)
+        named(name).limited(MaxRuntime(seconds))

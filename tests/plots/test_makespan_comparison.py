@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 
 from streamplace.errors import UsageError
+from streamplace.plots.comparison_folder import makespan_table
 from streamplace.plots.makespan_comparison import makespan_picture
-from streamplace.plots.makespan_tables import latex_table, markdown_table
+from streamplace.plots.markup import latex, markdown
 from tests.support.comparisons import HARD_NAMES, makespans_by_hand, random_makespans
 
 MARKDOWN = r"""makespan over 4 graphs (order fifo)
@@ -19,11 +20,11 @@ MARKDOWN = r"""makespan over 4 graphs (order fifo)
 
 
 def test_markdown_by_hand() -> None:
-    assert markdown_table(makespans_by_hand()) == MARKDOWN
+    assert markdown(*makespan_table(makespans_by_hand())) == MARKDOWN
 
 
 def test_latex_by_hand() -> None:
-    lines = latex_table(makespans_by_hand()).splitlines()
+    lines = latex(*makespan_table(makespans_by_hand())).splitlines()
     assert lines[1] == r"\begin{tabular}{lrrrrrrrrr}"
     assert lines[3].startswith(r"placer & makespan, s & SLR & median SLR & over heft & 95\% interv")
     assert lines[5].endswith(r"1.000 to 1.000 & +0\% --0\% & 31.3\% & -- & 500.00 \\")
@@ -31,7 +32,7 @@ def test_latex_by_hand() -> None:
 
 
 def test_without_heft_its_columns_are_left_out() -> None:
-    lines = markdown_table(random_makespans(("a", "b"))).splitlines()
+    lines = markdown(*makespan_table(random_makespans(("a", "b")))).splitlines()
     assert lines[2] == "| placer | makespan, s | SLR | median SLR | gap | evaluations | ms |"
 
 

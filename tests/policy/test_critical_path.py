@@ -7,9 +7,8 @@ import torch
 import streamplace as sp
 from benchmarks.reference.doppler_state import Plain, PlainState
 from streamplace.errors import UnsuitableError
-from streamplace.policy.critical_path import CriticalPath
 from streamplace.policy.decoding import Sampler
-from streamplace.policy.teachers import Teacher
+from streamplace.policy.teachers import CriticalPath, Teacher
 from tests.support.doppler import doppler, flow_problem, pass_problem
 from tests.support.graphs import chain_graph
 from tests.support.policies import batch_of, seeded_generator
@@ -21,7 +20,7 @@ def test_best_operators_and_devices_equal_the_plain_ones() -> None:
     problems = [pass_problem(10, 1), pass_problem(7, 2)]
     expert, rng = CriticalPath(problems, SAMPLES), np.random.default_rng(0)
     plain = [Plain.of(problem) for problem in problems]
-    states = [PlainState(one, from_load=False) for one in plain for _ in range(SAMPLES)]
+    states = [PlainState(one) for one in plain for _ in range(SAMPLES)]
     for step in range(10):
         now = states if step < 7 else states[:SAMPLES]
         candidates = np.zeros((len(now), 10), np.bool_)

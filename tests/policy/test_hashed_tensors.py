@@ -8,7 +8,7 @@ import safetensors.torch
 import torch
 
 from streamplace.errors import CheckpointError
-from streamplace.policy.hashed_tensors import packed, unpacked
+from streamplace.policy.weights import packed, unpacked
 
 TENSORS = {"b": torch.ones(3), "a": torch.zeros(2, 2)}
 METADATA = {"kind": "x", "card": '{"ä": "\\n"}', "format": "f", "sizes": "{}", "version": "1"}

@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 from streamplace.errors import CheckpointError, StreamplaceError
-from streamplace.policy.hashed_tensors import packed
-from streamplace.policy.weights import read_policy
-from streamplace.policy.weights_file import FORMAT, VERSION
+from streamplace.policy.tensor_files import FORMAT, VERSION
+from streamplace.policy.weights import packed, read_policy
 from streamplace.workflows.place import solve
 from tests.support.errors import fault_of
 from tests.support.policies import (

@@ -17,8 +17,8 @@ from streamplace.policy.registry import (
     policy_kind,
     policy_section,
 )
+from streamplace.policy.tensor_files import summary
 from streamplace.policy.weights import pack_policy, parameter_hash, read_policy
-from streamplace.policy.weights_file import summary
 from streamplace.training import read_config, train
 from streamplace.training.run import CONFIG, POLICY
 from streamplace.workflows.place import solve

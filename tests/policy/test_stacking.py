@@ -10,10 +10,13 @@ from torch import nn
 from streamplace import Problem
 from streamplace.policy.config import DeviceScorerSizes
 from streamplace.policy.decoding import Sampler
-from streamplace.policy.device_scorer.network import DeviceScorer
-from streamplace.policy.device_scorer.stacked import StackedScorer
-from streamplace.policy.device_scorer.state import ScorerBatch
-from streamplace.policy.stacking import MemberRows, Members, stack_layers
+from streamplace.policy.device_scorer.network import DeviceScorer, ScorerBatch
+from streamplace.policy.device_scorer.stacked import (
+    MemberRows,
+    Members,
+    StackedScorer,
+    stack_layers,
+)
 from streamplace.policy.teachers import LeastUtilisation, Teacher
 from tests.support.policies import cluster_of, layered_problem, seeded_generator
 

@@ -7,9 +7,8 @@ import torch
 
 from benchmarks.hardening.corpus.own_files import weights
 from streamplace.errors import CheckpointError
-from streamplace.policy.hashed_tensors import packed, unpacked
-from streamplace.policy.weights import read_policy
-from streamplace.policy.weights_file import summary
+from streamplace.policy.tensor_files import summary
+from streamplace.policy.weights import packed, read_policy, unpacked
 
 DEEP = "[" * 100_000 + "]" * 100_000
 

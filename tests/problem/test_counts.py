@@ -1,7 +1,5 @@
 """Numbers of instances: fields of graphs, and their expansion."""
 
-import pickle
-from io import BytesIO
 from typing import Any
 
 import numpy as np
@@ -23,13 +21,9 @@ from streamplace import (
 )
 from streamplace.errors import GraphError, InfeasibleError
 from streamplace.files.clusters import cluster_from, cluster_to
-from streamplace.files.graphs import graph_from, graph_to
-from streamplace.files.npz import read_columns, write_columns
-from streamplace.integrations.formats import dot, graphml
 from streamplace.problem.counts import STATED, expanded, limits_of_count
-from streamplace.problem.networkx_interop import from_networkx, to_networkx
 from streamplace.problem.parallelism import PARTITIONINGS
-from tests.support.documents import read_document
+from tests.support.graph_formats import check_formats
 
 COUNT = st.none() | st.integers(1, 9)
 KEYS = st.dictionaries(st.text('ab\\" ü', min_size=1, max_size=3), st.floats(0, 0.3), max_size=3)
@@ -67,23 +61,9 @@ def graphs_with_counts(draw: st.DrawFn) -> StreamGraph:
     return StreamGraph(operators, streams)
 
 
-@given(graphs_with_counts())
-def test_every_format_keeps_the_fields(graph: StreamGraph) -> None:
-    assert graph_from(graph_to(graph), "x") == graph
-    assert graph_to(graph_from(graph_to(graph), "x")) == graph_to(graph)
-    assert from_networkx(to_networkx(graph)) == graph
-    assert pickle.loads(pickle.dumps(graph)) == graph
-    for kind, module in (("dot", dot), ("graphml", graphml)):
-        assert read_document(kind, module.graph_text(graph)).graph.sha256 == graph.sha256
-
-
 @given(graph=graphs_with_counts())
-def test_columns_keep_the_fields(graph: StreamGraph, tmp_path_factory: Any) -> None:
-    file = BytesIO()
-    write_columns(graph, file)
-    path = tmp_path_factory.mktemp("columns") / "graph.npz"
-    path.write_bytes(file.getvalue())
-    assert read_columns(path) == graph
+def test_every_format_keeps_the_fields(graph: StreamGraph, tmp_path_factory: Any) -> None:
+    check_formats(graph, tmp_path_factory.mktemp("formats"))
 
 
 @given(graphs_with_counts(), st.randoms())

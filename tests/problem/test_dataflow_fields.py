@@ -1,7 +1,6 @@
 """Fields of dataflow graphs: seconds by kind of device, types, shapes, firing and multicast."""
 
 import json
-import pickle
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -16,14 +15,13 @@ from streamplace.errors import FormatError, GraphError
 from streamplace.files import write_json
 from streamplace.files.clusters import cluster_from
 from streamplace.files.graphs import graph_from, graph_to
-from streamplace.files.npz import read_columns, write_columns
+from streamplace.files.npz import write_columns
 from streamplace.files.summary import summary
-from streamplace.integrations.formats import dot, graphml
 from streamplace.problem.expansion import to_instances, to_operators
 from streamplace.problem.graph import UNKNOWN
 from streamplace.problem.logical import LogicalGraph
-from streamplace.problem.networkx_interop import from_networkx, to_networkx
 from tests.support.documents import read_document
+from tests.support.graph_formats import check_formats
 from tests.support.released_data import SHARED
 
 GOLDEN = SHARED / "makespan" / "golden.jsonl"
@@ -56,23 +54,9 @@ def dataflow_graphs(draw: st.DrawFn) -> StreamGraph:
     )
 
 
-@given(dataflow_graphs())
-def test_every_format_keeps_the_fields(graph: StreamGraph) -> None:
-    assert graph_from(graph_to(graph), "x") == graph
-    assert graph_to(graph_from(graph_to(graph), "x")) == graph_to(graph)
-    assert from_networkx(to_networkx(graph)) == graph
-    assert pickle.loads(pickle.dumps(graph)) == graph
-    for kind, module in (("dot", dot), ("graphml", graphml)):
-        assert read_document(kind, module.graph_text(graph)).graph.sha256 == graph.sha256
-
-
 @given(graph=dataflow_graphs())
-def test_columns_keep_the_fields(graph: StreamGraph, tmp_path_factory: Any) -> None:
-    file = BytesIO()
-    write_columns(graph, file)
-    path = tmp_path_factory.mktemp("columns") / "graph.npz"
-    path.write_bytes(file.getvalue())
-    assert read_columns(path) == graph
+def test_every_format_keeps_the_fields(graph: StreamGraph, tmp_path_factory: Any) -> None:
+    check_formats(graph, tmp_path_factory.mktemp("formats"))
 
 
 def test_graphs_without_the_fields_keep_their_hash_and_their_files() -> None:

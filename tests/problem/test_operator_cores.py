@@ -11,14 +11,10 @@ from streamplace import Cluster, Operator, Placement, Problem, Stream, StreamGra
 from streamplace.errors import GraphError
 from streamplace.files import write_json
 from streamplace.files.graphs import graph_to
-from streamplace.files.npz import read_columns, write_columns
-from streamplace.integrations.formats.attributes import (
-    from_attributed_graph,
-    to_attributed_graph,
-)
-from streamplace.problem.networkx_interop import from_networkx, to_networkx
+from streamplace.files.npz import write_columns
 from streamplace.scoring.throughput import simulate
 from tests.support.cli import Capture, printed
+from tests.support.graph_formats import read_back
 
 ROWS = [Operator("a", 1e6, 10.0, cores=3), Operator("b", 1e6, 0.0)]
 GRAPH = StreamGraph(ROWS, [Stream("a", "b")], source_rate=1000.0)
@@ -31,16 +27,7 @@ def test_other_numbers_are_refused(cores: Any) -> None:
 
 
 def test_formats_keep_it(tmp_path: Path) -> None:
-    write_json(tmp_path / "graph.json", graph_to(GRAPH))
-    columns = BytesIO()
-    write_columns(GRAPH, columns)
-    (tmp_path / "graph.npz").write_bytes(columns.getvalue())
-    for read in (
-        read_graph(tmp_path / "graph.json"),
-        read_columns(tmp_path / "graph.npz"),
-        from_networkx(to_networkx(GRAPH)),
-        from_attributed_graph(to_attributed_graph(GRAPH), "graph"),
-    ):
+    for read in read_back(GRAPH, tmp_path).values():
         assert read.cores.tolist() == [3.0, 1.0]
         assert read.sha256 == GRAPH.sha256
 

@@ -10,17 +10,12 @@ import pytest
 
 from streamplace import Operator, Stream, StreamGraph, read_graph
 from streamplace.errors import FormatError, GraphError
-from streamplace.files import write_json
 from streamplace.files.graphs import graph_to
-from streamplace.files.npz import read_columns, write_columns
+from streamplace.files.npz import write_columns
 from streamplace.integrations.costs import Costs
-from streamplace.integrations.formats.attributes import (
-    from_attributed_graph,
-    to_attributed_graph,
-)
 from streamplace.problem.expansion import to_instances, to_operators
 from streamplace.problem.logical import LogicalGraph
-from streamplace.problem.networkx_interop import from_networkx, to_networkx
+from tests.support.graph_formats import read_back
 
 ROWS = [
     Operator("a", 1e6, 10.0, instructions_se=2e5, payload_bytes_se=0.5),
@@ -74,17 +69,7 @@ def test_each_error_changes_the_hash() -> None:
 
 
 def test_formats_keep_them(tmp_path: Path) -> None:
-    write_json(tmp_path / "graph.json", graph_to(GRAPH))
-    columns = BytesIO()
-    write_columns(GRAPH, columns)
-    (tmp_path / "graph.npz").write_bytes(columns.getvalue())
-    for read in (
-        read_graph(tmp_path / "graph.json"),
-        read_columns(tmp_path / "graph.npz"),
-        from_networkx(to_networkx(GRAPH)),
-        from_attributed_graph(to_attributed_graph(GRAPH), "graph"),
-        StreamGraph(GRAPH.operators, GRAPH.streams),
-    ):
+    for read in read_back(GRAPH, tmp_path).values():
         assert read.instructions_se.tolist() == [2e5, 0.0]
         assert read.payload_bytes_se.tolist() == [0.5, 0.0]
         assert read.selectivity_se.tolist() == [0.1]

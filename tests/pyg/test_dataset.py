@@ -12,7 +12,7 @@ from torch_geometric.nn import GraphConv, global_mean_pool
 
 import streamplace as sp
 from streamplace.errors import FormatError, InfeasibleError
-from streamplace.policy.hashed_tensors import packed
+from streamplace.policy.weights import packed
 from streamplace.pyg import StreamGraphs, to_pyg
 from streamplace.pyg.dataset import _with_weights
 

@@ -18,8 +18,7 @@ from streamplace.problem.makespan import Makespan
 from streamplace.problem.objective import Model
 from streamplace.report.data import data_of, entry, throughput_entry
 from streamplace.report.html import PARTS, SCRIPTS, VENDORED, report_html
-from streamplace.report.schedules import SCHEDULED, ScheduleEntry
-from streamplace.report.titled import DRAWN
+from streamplace.report.schedules import DRAWN, SCHEDULED, ScheduleEntry
 from tests.support.graphs import preset_graph
 
 HOSTILE = ("</script><script>alert(1)</script>", "<!--<script>", "&amp;\u2028\u2029", "{{data}}")

@@ -14,7 +14,7 @@ from streamplace.errors import UsageError
 from streamplace.problem.objective import MODELS, Model, Throughput
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
-from streamplace.scoring.compiled import at_all_rates, compiled, forget
+from streamplace.scoring.compiled import at_all_rates, compiled
 from streamplace.scoring.flow import flow
 from streamplace.scoring.quality import qualities
 from streamplace.scoring.registry import (
@@ -136,7 +136,7 @@ def test_intermediate_results_are_cached() -> None:
     assert kept.instance is compiled(problem).instance
     assert kept.simulation(QUICK) is kept.simulation(replace(QUICK))
     assert at_all_rates(problem) == at_all_rates(problem)
-    forget(problem)
+    problem.forget_compiled()
     assert compiled(problem) is not kept
     assert flow(problem) is not kept.flow
 
@@ -173,3 +173,18 @@ def test_placements_without_a_score_have_quality_minus_1(monkeypatch: pytest.Mon
     found = qualities(problem, [Placement(problem, row) for row in rows[:3]])
     assert found[1] == -1
     assert (found[[0, 2]] > 0).all()
+
+
+def test_all_who_use_an_evaluator_at_the_same_time_share_it() -> None:
+    problem, rows = drawn(0, "bottleneck")
+    scored = evaluator(problem)
+    assert evaluator(problem) is throughput_evaluator(problem) is scored
+    assert evaluator(problem.with_source_rate(2.0 * problem.source_rate)) is not scored
+    freed = weakref.ref(problem)
+    gc.disable()
+    try:
+        del scored, problem
+        assert freed() is None  # no circle keeps its arrays
+    finally:
+        gc.enable()
+    assert len(rows)

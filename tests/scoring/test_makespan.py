@@ -12,11 +12,10 @@ from benchmarks.reference.schedule_placements import placement_of
 from benchmarks.reference.schedule_problems import schedule_problem
 from streamplace.errors import GraphError, ProblemError
 from streamplace.problem.makespan import CHOICES
-from streamplace.scoring.compiled import digest, forget
+from streamplace.scoring.compiled import digest
 from streamplace.scoring.evaluator import ScheduleTrace
-from streamplace.scoring.makespan import makespan_score
 from streamplace.scoring.makespan_evaluator import MakespanEvaluator
-from streamplace.scoring.registry import evaluator
+from streamplace.scoring.registry import evaluator, makespan_score
 from tests.support.released_data import SHARED
 from tests.support.schedule_cases import schedule_form
 from tests.support.schedule_placements import public_engine
@@ -183,7 +182,7 @@ def test_a_changed_problem_has_another_digest() -> None:
     other = sp.Problem(diamond(), CLUSTER, objective=sp.Makespan(batch=2))
     assert digest(one) != digest(other)
     before = digest(one)
-    forget(one)
+    one.forget_compiled()
     assert digest(one) == before
 
 

@@ -8,7 +8,7 @@ import pytest
 from benchmarks.reference.random_problems import feasible_placements
 from benchmarks.reference.uncertain_problems import larger_uncertain_problem, uncertain_problem
 from sim.closed_form.bottleneck import utilisations
-from sim.threads import own_utilisations
+from sim.work import own_utilisations
 from streamplace import Problem, read_cluster
 from streamplace.problem.objective import Model
 from streamplace.problem.uncertainty import Uncertainty

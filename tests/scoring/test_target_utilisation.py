@@ -13,7 +13,7 @@ from benchmarks.reference.strategies import Case, batches, cases, problems
 from sim.engine import Profile, Scene, Settings, Speed
 from streamplace.files.traces import trace_to
 from streamplace.policy.device_scorer import features as scorer
-from streamplace.policy.ni2020 import features as ni2020
+from streamplace.policy.ni2020 import network as ni2020
 from streamplace.problem.objective import MODELS, Model
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem

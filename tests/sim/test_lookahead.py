@@ -22,7 +22,7 @@ from sim.lookahead import (
     place_next,
     squashed,
 )
-from sim.threads import own_utilisations
+from sim.work import own_utilisations
 from streamplace.problem.cluster import Cluster, Device, LinkOverride, Network
 from streamplace.problem.graph import Operator, Stream, StreamGraph
 from streamplace.problem.problem import Problem

@@ -7,8 +7,14 @@ import pytest
 
 from streamplace import Cluster, Makespan, Problem, traversal_order
 from streamplace.studies.orders import results
-from streamplace.studies.orders.registered import ALL_ORDERS, FULL, problem_of
-from streamplace.studies.orders.results import SharedTrials, coinciding, sentence
+from streamplace.studies.orders.results import (
+    ALL_ORDERS,
+    FULL,
+    SharedTrials,
+    coinciding,
+    problem_of,
+    sentence,
+)
 from streamplace.training.trials import PUBLISHED, Trial, run_trial
 from tests.support.graphs import chain_graph
 

@@ -5,14 +5,29 @@ from typing import Any
 
 import pytest
 
-from streamplace.studies.doppler.learning import IMITATION, SIMULATION, ZERO_SHOT
-from streamplace.studies.doppler.outcome import outcome
-from streamplace.studies.doppler.plain import CLIMB, ENUMERATIVE, LONG_SEARCH, PLAIN, SEARCH
-from streamplace.studies.doppler.registered import BARRIER, DOPPLER, EVERY_STEP, SYSTEMS, TABLE_2
-from streamplace.studies.doppler.results import Results
-from streamplace.studies.doppler.study import targets_of
-from streamplace.studies.doppler.workloads import Workload, own_workloads, released_workloads
+from streamplace.studies.doppler.comparisons import Results
+from streamplace.studies.doppler.registered import (
+    BARRIER,
+    DOPPLER,
+    EVERY_STEP,
+    SYSTEMS,
+    TABLE_2,
+    Workload,
+    own_workloads,
+    released_workloads,
+)
+from streamplace.studies.doppler.study import outcome, targets_of
+from streamplace.studies.doppler.systems import (
+    CLIMB,
+    ENUMERATIVE,
+    IMITATION,
+    PLAIN,
+    SEARCH,
+    SIMULATION,
+    ZERO_SHOT,
+)
 from streamplace.studies.study import Outcome, Plan, Row
+from streamplace.studies.workloads import LONG_SEARCH
 
 CHAIN, FFNN = Workload("own", "chain-mm", 4), Workload("own", "ffnn", 4)
 BLOCK = Workload("own", "transformer-block", 4)

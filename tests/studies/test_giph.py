@@ -7,15 +7,28 @@ import pytest
 
 from streamplace.problem.makespan import Makespan
 from streamplace.scoring.registry import evaluator
-from streamplace.studies.giph.adaptive import FREE_MOVES
-from streamplace.studies.giph.adaptive import SYSTEMS as OF_CHANGES
-from streamplace.studies.giph.experiments import DRAWN, PAPER_RANGES, SEVERAL, SINGLE, fusion_cases
-from streamplace.studies.giph.fusion import fusion_figures, fusion_tables
 from streamplace.studies.giph.outcome import findings_of, outcome
-from streamplace.studies.giph.plain import (
+from streamplace.studies.giph.registered import (
+    DRAWN,
+    GIPH,
+    OURS,
+    PAPER_RANGES,
+    PER_OPERATOR,
+    QUICK,
+    SEVERAL,
+    SINGLE,
+    SYSTEMS,
+    WINS,
+    fusion_cases,
+)
+from streamplace.studies.giph.results import fusion_figures, fusion_tables, results_of
+from streamplace.studies.giph.study import GiphStudy
+from streamplace.studies.giph.systems import AFTER_CHANGES as OF_CHANGES
+from streamplace.studies.giph.systems import (
     CLIMB,
     CLIMB_FROM_HEFT,
     EFT,
+    FREE_MOVES,
     HEFT,
     LIMITED,
     ONCE,
@@ -23,9 +36,6 @@ from streamplace.studies.giph.plain import (
     RANDOM,
     SEARCH,
 )
-from streamplace.studies.giph.registered import GIPH, OURS, PER_OPERATOR, QUICK, SYSTEMS, WINS
-from streamplace.studies.giph.results import results_of
-from streamplace.studies.giph.study import GiphStudy
 from streamplace.studies.study import Plan, Row
 from tests.support.studies import unit_of, without_times
 

@@ -4,22 +4,27 @@ import numpy as np
 import pytest
 
 import streamplace as sp
-from streamplace.generate.giph.cases import MEAN_BYTES, MEAN_COMPUTE
-from streamplace.generate.giph.task_graph import BYTES_PER_UNIT, INSTRUCTIONS_PER_UNIT
+from streamplace.generate.giph.cases import (
+    BYTES_PER_UNIT,
+    INSTRUCTIONS_PER_UNIT,
+    MEAN_BYTES,
+    MEAN_COMPUTE,
+)
 from streamplace.placers.registry import make_placer
 from streamplace.placers.running import run_placer
 from streamplace.problem.makespan import Makespan
 from streamplace.scoring.registry import evaluator, makespan_evaluator
-from streamplace.studies.giph.experiments import (
+from streamplace.studies.giph.registered import (
     ENAS,
+    FULL,
+    QUICK,
     SEVERAL,
     SINGLE,
     Cases,
     EnasCases,
     experiments,
 )
-from streamplace.studies.giph.learning import random_starts
-from streamplace.studies.giph.registered import FULL, QUICK
+from streamplace.studies.giph.systems import random_starts
 
 
 def test_neural_networks_have_40_operators_and_8_devices() -> None:

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 import streamplace as sp
-from streamplace.generate.sensor_fusion.times import CAMERA, RSU_FUSION, TIMES_S
+from streamplace.generate.sensor_fusion.scenario import CAMERA, RSU_FUSION, TIMES_S
 from streamplace.problem.cluster import Cluster, Device, Network
 from streamplace.problem.published import with_published_semantics
-from streamplace.studies.giph.experiments import FUSION
-from streamplace.studies.giph.fusion import (
+from streamplace.studies.giph.registered import FUSION, GIPH
+from streamplace.studies.giph.results import (
     COST,
     ENERGY,
     FREQUENCY,
@@ -22,8 +22,7 @@ from streamplace.studies.giph.fusion import (
     fusion_tables,
     pipelines,
 )
-from streamplace.studies.giph.plain import HEFT
-from streamplace.studies.giph.registered import GIPH
+from streamplace.studies.giph.systems import HEFT
 from streamplace.studies.study import Row
 
 CAMERA_S, FUSION_S = (0.053, 0.009), 0.028  # on a Jetson Nano and on a GPU; on a CPU

@@ -3,11 +3,10 @@
 import pytest
 import torch
 
-from streamplace.policy.fresh import new_policy
+from streamplace.policy.weights import new_policy
 from streamplace.problem.makespan import Makespan
-from streamplace.studies.giph.experiments import Cases
-from streamplace.studies.giph.learning import episodes_of_paper, trained
-from streamplace.studies.giph.registered import GIPH, PAPER_TRAINED, PLACETO, SYSTEMS
+from streamplace.studies.giph.registered import GIPH, PAPER_TRAINED, PLACETO, SYSTEMS, Cases
+from streamplace.studies.giph.systems import episodes_of_paper, trained
 
 
 @pytest.mark.parametrize("system", [GIPH, PAPER_TRAINED, PLACETO])

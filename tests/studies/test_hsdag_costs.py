@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from streamplace.errors import GraphError
 from streamplace.problem.graph import Operator, StreamGraph
-from streamplace.studies.hsdag.workloads import (
+from streamplace.studies.hsdag.registered import (
     LAUNCH_S,
     NETWORKS,
     RATIOS,

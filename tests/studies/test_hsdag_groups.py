@@ -9,17 +9,16 @@ import streamplace as sp
 from benchmarks.reference.graph_parsing import merged
 from streamplace.placers.registry import make_placer
 from streamplace.policy.config import HsdagSizes
-from streamplace.policy.hsdag.features import EncodedProblem, encode
+from streamplace.policy.hsdag.features import HsdagProblem, encode
 from streamplace.policy.hsdag.graphs import joined
 from streamplace.problem.grouping import Grouping
-from streamplace.studies.hsdag.groups import FIXED, Fixed, heavy_edge_groups, kept_together
-from streamplace.studies.hsdag.registered import METIS_GROUPS
-from streamplace.studies.hsdag.workloads import network_problem
+from streamplace.studies.hsdag.registered import METIS_GROUPS, network_problem
+from streamplace.studies.hsdag.systems import FIXED, Fixed, heavy_edge_groups, kept_together
 from streamplace.util.arrays import Ints
 from tests.support.hsdag import pass_problem
 
 
-def _encoded(problem: sp.Problem) -> EncodedProblem:
+def _encoded(problem: sp.Problem) -> HsdagProblem:
     return encode(problem, HsdagSizes())
 
 

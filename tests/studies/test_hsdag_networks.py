@@ -8,7 +8,7 @@ import streamplace as sp
 from streamplace.errors import FormatError
 from streamplace.placers.registry import ready_placer
 from streamplace.scoring.makespan_evaluator import MakespanEvaluator
-from streamplace.studies.hsdag.workloads import (
+from streamplace.studies.hsdag.registered import (
     NETWORKS,
     RATIO_SCALES,
     network_graph,

@@ -7,23 +7,29 @@ from typing import Any
 import numpy as np
 import pytest
 
-from streamplace.studies.hsdag.comparisons import OWN_BEST
-from streamplace.studies.hsdag.groups import FIXED
+from streamplace.studies.hsdag.comparisons import OWN_BEST, Results
 from streamplace.studies.hsdag.outcome import outcome
-from streamplace.studies.hsdag.plain import LONG_SEARCH, RANDOM_GROUPS, SEARCH, SEARCH_GROUPS
 from streamplace.studies.hsdag.registered import (
     ACCELERATOR_ONLY,
     CPU_ONLY,
     HSDAG,
     METIS_GROUPS,
+    NETWORKS,
     NO_STRUCTURE,
+    OWN,
     PLACETO,
     UNTRAINED,
+    Workload,
     below_cpu,
 )
-from streamplace.studies.hsdag.results import Results
-from streamplace.studies.hsdag.workloads import NETWORKS, OWN, Workload
+from streamplace.studies.hsdag.systems import (
+    FIXED,
+    RANDOM_GROUPS,
+    SEARCH,
+    SEARCH_GROUPS,
+)
 from streamplace.studies.study import Outcome, Plan, Row
+from streamplace.studies.workloads import LONG_SEARCH
 
 KNOWN_S = 0.02
 LEVELS = {

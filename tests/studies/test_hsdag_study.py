@@ -9,42 +9,45 @@ import numpy as np
 import pytest
 
 from streamplace.policy.config import HsdagSizes
-from streamplace.policy.fresh import new_policy
 from streamplace.policy.hsdag.features import encode
+from streamplace.policy.weights import new_policy
 from streamplace.problem.grouping import Grouping
 from streamplace.problem.problem import Problem
 from streamplace.scoring.registry import makespan_evaluator
-from streamplace.studies.folder import RESULTS
-from streamplace.studies.hsdag.groups import FIXED, heavy_edge_groups
-from streamplace.studies.hsdag.learning import trained
-from streamplace.studies.hsdag.others import OTHERS
-from streamplace.studies.hsdag.plain import (
-    LONG_SEARCH,
+from streamplace.studies.hsdag.registered import (
+    ABLATIONS,
+    ACCELERATOR_ONLY,
+    CPU_ONLY,
+    FEATURES,
+    FILES,
+    FULL,
+    HEAVY_GROUPS,
+    HSDAG,
+    OWN,
+    QUICK,
+    UNTRAINED,
+    network_problem,
+    released_workloads,
+)
+from streamplace.studies.hsdag.study import HsdagStudy
+from streamplace.studies.hsdag.systems import (
+    FIXED,
     ON_GROUPS,
+    OTHERS,
     PLAIN,
     RANDOM_GROUPS,
     SEARCH,
     SEARCH_GROUPS,
     SEARCHES,
     alone,
+    heavy_edge_groups,
     on_groups,
+    trained,
 )
-from streamplace.studies.hsdag.registered import (
-    ABLATIONS,
-    ACCELERATOR_ONLY,
-    CPU_ONLY,
-    FEATURES,
-    FULL,
-    HEAVY_GROUPS,
-    HSDAG,
-    QUICK,
-    UNTRAINED,
-)
-from streamplace.studies.hsdag.study import HsdagStudy
-from streamplace.studies.hsdag.workloads import FILES, OWN, network_problem, released_workloads
-from streamplace.studies.run import run_study
-from streamplace.training.hsdag_placer import HsdagPlacer
+from streamplace.studies.run import RESULTS, run_study
+from streamplace.studies.workloads import LONG_SEARCH
 from streamplace.training.in_memory import fit
+from streamplace.training.trained_placers import HsdagPlacer
 from streamplace.util.arrays import Floats
 from tests.support.cli import Capture, refused
 from tests.support.hsdag import pass_problem
@@ -233,9 +236,9 @@ def test_missing_released_files_are_named(tmp_path: Path, capsys: Capture) -> No
 
 def test_data_must_be_a_folder(tmp_path: Path, capsys: Capture) -> None:
     (tmp_path / "file").touch()
-    for name in ("file", "none"):
+    for name, fault in (("file", "is not a folder"), ("none", "no such folder")):
         line = refused(capsys, "study", "hsdag", "--data", tmp_path / name, "-o", tmp_path / "s")
-        assert f"{name}: is not a folder; --data needs the graphs" in line
+        assert f"{name}: {fault}; --data needs the graphs" in line
 
 
 def test_quick_has_no_released_graphs(tmp_path: Path, capsys: Capture) -> None:

@@ -9,7 +9,7 @@ import pytest
 from streamplace.scoring.registry import makespan_evaluator
 from streamplace.studies.orders import results
 from streamplace.studies.orders.outcome import HOLDS, REFUTED, UNDECIDED, UNTESTED, outcome
-from streamplace.studies.orders.registered import (
+from streamplace.studies.orders.results import (
     ALL_ORDERS,
     FULL,
     GRAPHS,

@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from streamplace.errors import FormatError, PlacementError
-from streamplace.studies.folder import PLAN, REPORT, RESULTS
-from streamplace.studies.run import run_study
+from streamplace.studies.run import PLAN, REPORT, RESULTS, run_study
 from tests.support.studies import Squares
 
 

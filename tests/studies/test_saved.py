@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streamplace.errors import FormatError
-from streamplace.studies.folder import (
+from streamplace.studies.run import (
     PLAN,
     REPORT,
     RESULTS,
@@ -18,8 +18,8 @@ from streamplace.studies.folder import (
     plan_text,
     read_results,
     result_line,
+    run_study,
 )
-from streamplace.studies.run import run_study
 from streamplace.studies.study import Row
 from tests.support.studies import Squares
 

@@ -16,7 +16,6 @@ VARIANTS: list[dict[str, Any]] = [
     {"variant": "sel-only"},
     {"variant": "plc-only"},
     {"per_step": True},
-    {"start_from_load": True},
 ]
 
 

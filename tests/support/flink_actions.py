@@ -19,8 +19,8 @@ from streamplace.control.observation import Observation
 from streamplace.control.plans import Deployment, Plan
 from streamplace.control.rules import Rules
 from streamplace.control.watching import Watching
-from streamplace.integrations.flink.applying import pauses
-from streamplace.integrations.flink.applying.progress import Limits
+from streamplace.integrations.flink.applying import asking
+from streamplace.integrations.flink.applying.asking import Limits
 from streamplace.integrations.flink.client import Client
 from streamplace.integrations.profiling.rest import Server
 from streamplace.workflows.apply import Options
@@ -40,10 +40,10 @@ HOSTS = {"Source: src": ["tm-a"], "count": ["tm-b", "tm-b"], "out: Writer": ["tm
 PAUSES = {"POLL_S": 0.02, "SETTLE_S": 0.05, "STALE_S": 0.1, "GRACE_S": 0.2}
 
 
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ask the server often."""
-    for name, seconds in PAUSES.items():
-        monkeypatch.setattr(pauses, name, seconds)
+def quick(monkeypatch: pytest.MonkeyPatch, **others: float) -> None:
+    """Ask the server often; some pauses may differ from `PAUSES`."""
+    for name, seconds in (PAUSES | others).items():
+        monkeypatch.setattr(asking, name, seconds)
 
 
 def restarts(

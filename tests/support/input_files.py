@@ -1,7 +1,9 @@
 """The input files that tests of the command line start from."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +26,20 @@ CLUSTER: dict[str, Any] = {
     "version": 1,
     "devices": [{"name": "d0", "mips": 2500.0}, {"name": "d1", "mips": 2500.0}],
 }
+
+
+def chain(
+    names: Sequence[str], instructions: float, source_rate: float = 1000, payload_bytes: float = 10
+) -> dict[str, Any]:
+    """Return the JSON of a graph of equal operators, each of which feeds the next."""
+    same = {"instructions": instructions, "payload_bytes": payload_bytes}
+    return {
+        "format": "streamplace-graph",
+        "version": 1,
+        "source_rate": source_rate,
+        "operators": [{"name": name, **same} for name in names],
+        "streams": [{"source": one, "target": other} for one, other in pairwise(names)],
+    }
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from streamplace.control.journal import Journal
-from streamplace.integrations.flink.applying import pauses
+from streamplace.integrations.flink.applying import asking
 from tests.support.flink_actions import PAUSES, watched_at
 from tests.support.flink_server.clock import NOON
 from tests.support.flink_server.server import ScriptedFlink
@@ -111,7 +111,7 @@ def _watch(
     how: Mapping[str, Any],
 ) -> None:
     for name, seconds in PAUSES.items():
-        setattr(pauses, name, seconds)
+        setattr(asking, name, seconds)
 
     def journal(path: Path) -> Journal:
         return DyingJournal(path, line, moment)

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sim.schedule.division import Division, divide
+from sim.schedule.passes import Division, divide
 from streamplace import Placement
 from streamplace.scoring.makespan_score import MakespanScore
 

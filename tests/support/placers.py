@@ -3,16 +3,18 @@
 import numpy as np
 import pytest
 
-from streamplace.placers.registry import MAKESPAN_NAMES, THROUGHPUT_NAMES, TRAINED
+from streamplace.placers.registry import NAMES, class_of, names_for
 
+LEARNED = tuple(name for name in NAMES if class_of(name).uses_network)
+"""The placers that use a network."""
 QUICK = {
     "auto": "auto:evaluations=300",
     "rnn": "rnn:steps=2:samples=2",
     "hsdag": "hsdag:episodes=2:steps=2:samples=2",
 }
-QUICK_NAMES = tuple(QUICK.get(name, name) for name in THROUGHPUT_NAMES)
+QUICK_NAMES = tuple(QUICK.get(name, name) for name in names_for("throughput"))
 SOME_LONG = [
-    pytest.param(name, marks=pytest.mark.long if name.partition(":")[0] in TRAINED else ())
+    pytest.param(name, marks=pytest.mark.long if class_of(name.partition(":")[0]).trains else ())
     for name in QUICK_NAMES
 ]
 """`QUICK_NAMES` as parameters, with those that train a policy marked long."""
@@ -20,7 +22,10 @@ QUICK_OF_PASSES = QUICK | {
     "search": "search:evaluations=300",
     "critical-path": "critical-path:samples=3",
 }
-QUICK_MAKESPAN_NAMES = (*(QUICK_OF_PASSES.get(n, n) for n in MAKESPAN_NAMES), "heft:contention")
+QUICK_MAKESPAN_NAMES = (
+    *(QUICK_OF_PASSES.get(n, n) for n in names_for("makespan")),
+    "heft:contention",
+)
 
 
 def seeded_rng() -> np.random.Generator:

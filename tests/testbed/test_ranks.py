@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from benchmarks import result_lines
 from benchmarks.testbed import campaign, summary
 from benchmarks.testbed.comparing import relation
 from benchmarks.testbed.scaling import Machine
@@ -69,11 +70,11 @@ def test_a_summary_counts_ranks_and_winners() -> None:
 def test_an_incomplete_line_is_dropped(tmp_path: Path) -> None:
     path = tmp_path / "results.jsonl"
     path.write_text('{"graph": "a"}\n{"graph": "b"}\n{"gra')
-    assert [one["graph"] for one in campaign.read(path)] == ["a", "b"]
+    assert [one["graph"] for one in result_lines.read(path)] == ["a", "b"]
     with path.open("a") as file:
         file.write('{"graph": "c"}\n')
-    assert [one["graph"] for one in campaign.read(path)] == ["a", "b", "c"]
-    assert campaign.read(tmp_path / "none") == []
+    assert [one["graph"] for one in result_lines.read(path)] == ["a", "b", "c"]
+    assert result_lines.read(tmp_path / "none") == []
 
 
 def test_expected_relations_name_placements_of_the_row() -> None:

@@ -64,9 +64,6 @@ BUILT_IN = {
     "doppler, messages at every step": replace(
         DOPPLER, sizes=DOPPLER.sizes | {"per_step": True}, objective="makespan"
     ),
-    "doppler, starts from load": replace(
-        DOPPLER, sizes=DOPPLER.sizes | {"start_from_load": True}, objective="makespan"
-    ),
     "hsdag": HSDAG,
     "hsdag, makespan": replace(HSDAG, objective="makespan"),
     "hsdag, two levels": replace(

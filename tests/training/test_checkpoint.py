@@ -18,9 +18,8 @@ from benchmarks.reference.checkpoint_parts import Parts, memory_of, remembering,
 from benchmarks.reference.trainings import config, graphs, of_kind, opened, resumed
 from streamplace import StreamGraph
 from streamplace.errors import CheckpointError, TrainingError
-from streamplace.policy.hashed_tensors import hash_of_tensors, packed
-from streamplace.policy.weights import parameter_hash, read_policy
-from streamplace.policy.weights_file import summary
+from streamplace.policy.tensor_files import summary
+from streamplace.policy.weights import hash_of_tensors, packed, parameter_hash, read_policy
 from streamplace.training import train
 from streamplace.training.loop import Position
 from streamplace.training.run import CHECKPOINT, POLICY

@@ -8,11 +8,11 @@ import streamplace as sp
 from streamplace.errors import UnsuitableError
 from streamplace.placers.trivial import Random, Single
 from streamplace.policy.config import MAX_TYPES
-from streamplace.policy.fresh import new_policy
+from streamplace.policy.weights import new_policy
 from streamplace.scoring.registry import evaluator
 from streamplace.testing.counting import counted_evaluations
 from streamplace.training import fit, read_config
-from streamplace.training.hsdag_placer import HsdagPlacer
+from streamplace.training.trained_placers import HsdagPlacer
 from tests.support.graphs import chain_graph
 from tests.support.hsdag import pass_problem, stream_problem
 from tests.support.placers import seeded_rng

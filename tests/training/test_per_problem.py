@@ -7,9 +7,8 @@ import torch
 from streamplace import Makespan, Problem, Recipe
 from streamplace.errors import ObjectiveError, TrainingError, UnsuitableError
 from streamplace.policy.base import AnyPolicy
-from streamplace.policy.fresh import new_policy
 from streamplace.policy.registry import KINDS, PolicyKind, PolicySection, make_stack, policy_section
-from streamplace.policy.weights import parameter_hash
+from streamplace.policy.weights import new_policy, parameter_hash
 from streamplace.training import Fitted, fit_each
 from streamplace.training.optimiser import BAD_STEPS, Optimiser
 from streamplace.training.stages import (

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks.reference.trainings import POLICIES, config, graphs, of_kind
+from benchmarks.reference.trainings import config, graphs, of_kind
 from streamplace.policy.registry import policy_kind
 from streamplace.training import read_config, train
 from streamplace.training.config import config_names
@@ -14,7 +14,6 @@ from tests.support.training_runs import check_same, ctrl_c_at
 
 BASELINES = ("episodes", "samples", "steps", "earlier-steps", "none")
 CONFIGS = [name for name in config_names() if policy_kind(read_config(name).policy.kind).refines]
-REFINERS = [kind for kind in POLICIES if policy_kind(kind).refines]
 
 
 @pytest.mark.parametrize("evaluate_every", [0, 2])

@@ -16,7 +16,7 @@ from streamplace.scoring.makespan_evaluator import MakespanEvaluator
 from streamplace.scoring.registry import evaluator
 from streamplace.testing.counting import counted_evaluations
 from streamplace.training import fit, read_config, train
-from streamplace.training.rnn_placer import RnnPlacer
+from streamplace.training.trained_placers import RnnPlacer
 from tests.support.graphs import chain_graph, preset_graph
 from tests.support.placers import seeded_rng
 from tests.support.rnn import giph_problem, rnn

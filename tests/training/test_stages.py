@@ -16,11 +16,10 @@ from streamplace.policy.decoding import Sampler
 from streamplace.policy.encoded import Batch
 from streamplace.policy.weights import parameter_hash
 from streamplace.problem.objective import Model
-from streamplace.training.loop import Loop
+from streamplace.training.loop import Loop, validation
 from streamplace.training.optimiser import Optimiser
 from streamplace.training.rewards import Rewards
 from streamplace.training.stages import MemorySection, ReinforceStage
-from streamplace.training.validation import validation
 from streamplace.util.arrays import Ints
 from tests.support.stages import (
     Value,

@@ -1,6 +1,7 @@
 """Starts of policies that refine placements: checks before the run, failures, and validation."""
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -9,13 +10,13 @@ import pytest
 
 import streamplace as sp
 from streamplace.errors import CheckpointError, ObjectiveError, PlacementError, StreamplaceError
+from streamplace.placers.registry import NamedPlacer
 from streamplace.placers.trivial import Random
 from streamplace.training import TrainConfig, fit, read_config, train
 from streamplace.training import loop as loop_module
-from streamplace.training.loop import Loop
+from streamplace.training.loop import Loop, validation
+from streamplace.training.problems import start_of
 from streamplace.training.run import CHECKPOINT
-from streamplace.training.starts import start_of
-from streamplace.training.validation import validation
 from tests.support.refiners import pass_problem, placeto
 from tests.support.stages import imitation, loop_of, stages_of
 from tests.support.training_runs import check_same, log_of
@@ -160,6 +161,11 @@ def failing_at(call: int) -> Callable[..., sp.Placement]:
     return place
 
 
+def named(text: str, placer: sp.Placer) -> NamedPlacer:
+    """Return a placer under the name with which it is asked for."""
+    return NamedPlacer(text, placer, {}, lambda *_: placer, is_ours=False)
+
+
 @pytest.mark.parametrize(("call", "steps"), [(3, 4), (4, 4), (6, 5)])
 def test_a_failed_step_loses_no_others(
     call: int, steps: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -169,7 +175,7 @@ def test_a_failed_step_loses_no_others(
 
     def use(placer: sp.Placer) -> None:
         for module in ("placers.running", "training.run"):
-            monkeypatch.setattr(f"streamplace.{module}.ready_placer", lambda *names: placer)
+            monkeypatch.setattr(f"streamplace.{module}.ready", lambda text: named(text, placer))
 
     use(failing_at(0))
     run(config, tmp_path / "whole")
@@ -215,7 +221,8 @@ def test_a_failure_in_the_first_step_saves_nothing(
 ) -> None:
     """The same command starts anew."""
     placer = failing_at(3)
-    monkeypatch.setattr("streamplace.placers.running.ready_placer", lambda *names: placer)
+    ready = partial(named, placer=placer)
+    monkeypatch.setattr("streamplace.placers.running.ready", ready)
     config = config_of(STEPS | {"start": "random", "restart": "anew"})
     with pytest.raises(StreamplaceError, match=r"the service is down$"):
         run(config, tmp_path / "run")
@@ -241,7 +248,7 @@ def test_the_starts_of_held_out_graphs_are_placed_once_per_stage(
         made.append(arguments[3])
         return original(*arguments)
 
-    monkeypatch.setattr("streamplace.training.validation.start_of", counted)
+    monkeypatch.setattr("streamplace.training.loop.start_of", counted)
     stages = stages_of(STEPS | {"epochs": 3}, STEPS)
     held_out = [pass_problem(seed=3), pass_problem(seed=4)]
     fit(placeto(), [pass_problem()], stages, np.random.default_rng(0), held_out=held_out)

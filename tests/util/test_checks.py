@@ -1,4 +1,4 @@
-"""Checks of public arguments: each mistake gives one line that names the argument."""
+"""Checks of public arguments, names that are suggested, and effects of options."""
 
 from collections.abc import Callable
 from copy import deepcopy
@@ -13,6 +13,14 @@ import pytest
 
 import streamplace as sp
 from streamplace.errors import StreamplaceError
+from streamplace.util.suggest import (
+    MAX_LENGTH,
+    MAX_NAMES,
+    candidates,
+    closest_match,
+    did_you_mean,
+    valid_choices,
+)
 
 GRAPH = sp.StreamGraph([("a", 1e4, 100), ("b", 2e4, 0)], [("a", "b")])
 
@@ -36,7 +44,6 @@ untyped_cluster: Any = sp.Cluster
 untyped_device: Any = sp.Device
 untyped_constraints: Any = sp.Constraints
 untyped_sp: Any = sp
-
 # name -> a call, and a pattern of its message, in which "." often stands for a bracket or a quote
 MISTAKES: dict[str, tuple[Callable[[], object], str]] = {
     "file as graph": (
@@ -211,3 +218,38 @@ def test_an_error_is_one_line_whatever_a_file_is_called() -> None:
     with pytest.raises(StreamplaceError) as caught:
         sp.read_graph("no\nsuch\nfile.json")
     assert str(caught.value) == "no such file.json: no such file"
+
+
+NAMES = ("metis", "metis-recursive", "fuser", "Auto")
+
+
+@pytest.mark.parametrize(
+    ("word", "meant"),
+    [
+        ("metsi", "metis"),
+        ("METIS", "metis"),
+        ("auto", "Auto"),
+        ("metis-recursiv", "metis-recursive"),
+        ("xyz", None),
+        ("", None),
+        ("m" * (MAX_LENGTH + 1), None),
+    ],
+)
+def test_the_closest_name(word: str, meant: str | None) -> None:
+    assert closest_match(word, NAMES) == meant
+
+
+def test_messages_with_suggestions() -> None:
+    assert did_you_mean("metsi", NAMES) == "; did you mean 'metis'?"
+    assert did_you_mean("xyz", NAMES) == ""
+    assert candidates("metsi", NAMES) == "; did you mean 'metis'?"
+    assert candidates("xyz", NAMES) == "; known: 'metis', 'metis-recursive', 'fuser', 'Auto'"
+    assert candidates("x", [f"host{i}" for i in range(1007)]).endswith("'host4' and 1,002 more")
+    assert valid_choices("metsi", NAMES, "or a file") == "; did you mean 'metis'?"
+    assert valid_choices("xyz", ("a", "b")) == "; choose from a, b"
+    assert valid_choices("xyz", ("a", "b"), "or a file") == "; choose from a, b, or a file"
+
+
+def test_too_many_names_are_not_compared() -> None:
+    assert closest_match("operator_7", [f"operator_{i}" for i in range(MAX_NAMES)]) == "operator_7"
+    assert closest_match("operator_7", [f"operator_{i}" for i in range(MAX_NAMES + 1)]) is None

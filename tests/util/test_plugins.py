@@ -3,9 +3,8 @@
 import pytest
 
 from streamplace.errors import GraphError, UsageError
-from streamplace.util import plugin_calls
-from streamplace.util.plugin_calls import read_options
-from streamplace.util.plugins import is_custom, is_ours, load, named_fault, parts_of
+from streamplace.util import plugins
+from streamplace.util.plugins import is_custom, is_ours, load, named_fault, parts_of, read_options
 
 
 @pytest.mark.parametrize(
@@ -71,7 +70,7 @@ class Unannotated:
 
 def test_options_without_annotation_are_read_by_their_values() -> None:
     options = ["depth=5", "name=7", "width=0.5", "deep=true", "anything=x"]
-    made = plugin_calls.made("m:Unannotated", Unannotated, options, "placer")
+    made = plugins.made("m:Unannotated", Unannotated, options, "placer")
     assert made.options == (5, "7", 0.5, True, "x")
     assert [type(option) for option in made.options] == [int, str, float, bool, str]
 

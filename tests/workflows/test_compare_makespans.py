@@ -11,8 +11,8 @@ import pytest
 import streamplace as sp
 from streamplace.errors import PlacementError, ProblemError, SimulationError, UsageError
 from streamplace.problem.makespan import Makespan
-from streamplace.scoring.makespan import makespan_score
 from streamplace.scoring.makespan_evaluator import MakespanEvaluator
+from streamplace.scoring.registry import makespan_score
 from streamplace.scoring.rounding import without_rounding
 from streamplace.util.effect import mean_intervals
 from streamplace.workflows.cases import CaseList

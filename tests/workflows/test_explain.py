@@ -17,7 +17,7 @@ from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.registry import CLOSED_FORMS, THROUGHPUT
 from streamplace.scoring.throughput import simulate, throughput
-from streamplace.workflows import improving_moves
+from streamplace.workflows import single_moves
 from streamplace.workflows.explain import explain_throughput as explain
 from streamplace.workflows.explanation import Explanation
 from tests.support.graphs import MBIT, chain_graph
@@ -253,9 +253,9 @@ def test_small_chunks_and_a_limit_on_moves(case: tuple[Problem, list[int]]) -> N
     placement = Placement(*case)
     complete = explain(placement)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(improving_moves, "AT_ONCE", 1)
+        patch.setattr(single_moves, "AT_ONCE", 1)
         assert explain(placement) == complete
-        patch.setattr(improving_moves, "MAX_MOVES", 2)
+        patch.setattr(single_moves, "MAX_MOVES", 2)
         assert explain(placement).moves == complete.moves[:2]
 
 

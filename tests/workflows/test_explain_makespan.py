@@ -13,10 +13,9 @@ from benchmarks.reference.schedule_problems import ScheduleForm, schedule_proble
 from streamplace.errors import ProblemError, UsageError
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.makespan import CHOICES
-from streamplace.workflows import shortening_moves
-from streamplace.workflows.explain import explain
-from streamplace.workflows.explain_makespan import explain_makespan
-from streamplace.workflows.makespan_explanation import MakespanExplanation
+from streamplace.workflows import single_moves
+from streamplace.workflows.explain import explain, explain_makespan
+from streamplace.workflows.explanation import MakespanExplanation
 from tests.support.graphs import loaded_chain
 from tests.support.schedule_cases import schedule_form
 
@@ -112,7 +111,7 @@ def test_colocated_operators_move_together_and_violations_are_listed() -> None:
 
 def test_large_problems_try_the_critical_path_first(monkeypatch: pytest.MonkeyPatch) -> None:
     """With room for one unit only, it is the first operator of the critical path."""
-    monkeypatch.setattr(shortening_moves, "MAX_PARTS", 1)
+    monkeypatch.setattr(single_moves, "MAX_PARTS", 1)
     found = explain_makespan(placed("x:1 y:1 z:1 a:9 b:1@1", "a>b"))
     assert not found.every_move_tried
     assert {move.operators for move in found.moves} <= {("x",)}

@@ -236,13 +236,6 @@ def test_the_same_seed_gives_the_same_plan() -> None:
     assert np.isfinite(first["rows"][0]["max_source_rate"])
 
 
-def test_numbers_of_devices_with_too_little_memory_are_left_out() -> None:
-    graph = StreamGraph([(name, 1, 1, 6.0) for name in "abc"], source_rate=1)
-    one = Cluster([Device("d0", 1000, memory_bytes=6.0)])
-    found = plan(graph, one, most=4, evaluations=10)
-    assert [row.devices for row in found.rows] == [3, 4]
-
-
 @pytest.mark.parametrize("speeds", [(1e-6, 1e-6), (1e-6, 2e-6)], ids=["equal", "unequal"])
 def test_sustained_rates_may_be_below_the_lowest_source_rate(speeds: tuple[float, ...]) -> None:
     graph = StreamGraph([Operator("a", 1e16, 0.0)], source_rate=1.0)

@@ -1,16 +1,28 @@
-"""Tests of `size`: numbers of instances and devices, compared with brute force."""
+"""The sizes of jobs: numbers of instances, tables, the fluid model, and factored problems."""
 
+from itertools import combinations
 from math import ceil
 from typing import Any, get_args
 
 import numpy as np
 import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
 
 import streamplace as sp
 from benchmarks.reference.sizes import best_sizes
+from streamplace.display.mixins import view_of
+from streamplace.display.view import Grid, Line
 from streamplace.errors import ClusterError, InfeasibleError, PlacementError, UsageError
+from streamplace.placers.subset.conditions import Conditions
+from streamplace.placers.subset.kinds import Kinds
+from streamplace.problem.network import NetworkKind
+from streamplace.scoring.registry import evaluator
 from streamplace.workflows.size import size, sizes
+from streamplace.workflows.sizing.factored import Instances, loads_of
+from streamplace.workflows.sizing.fluid import fluid_bound
 from streamplace.workflows.sizing.result import Minimise
+from streamplace.workflows.sizing.table import SizeTable, Unsized
 from tests.support.share import Share
 
 MOST = 3
@@ -234,3 +246,135 @@ def test_a_limit_on_latency_is_kept_with_more_headroom() -> None:
     assert found.to_dict()["latency"]["answer"] == "feasible"
     with pytest.raises(InfeasibleError, match="without any wait, p99 is at least"):
         size(job(), CLUSTER, max_latency="p99=0.1ms", **options)
+
+
+READ = sp.StreamGraph([sp.Operator("read", 1e6, 0.0)], source_rate=1000.0)
+
+
+def table(*rates: float) -> SizeTable:
+    return sizes(READ, "3x1000", rates, evaluations=500)
+
+
+def test_a_rate_that_cannot_be_sustained_is_a_row() -> None:
+    found = table(1e3, 9e3, 2e3)
+    reason = "3 devices cannot keep up: together they carry 3,000 of 9,000 tuples/s at most"
+    assert [row.source_rate for row in found.sized] == [1e3, 2e3]
+    failed = found.rows[1]
+    assert isinstance(failed, Unsized)
+    assert failed.to_dict() == {
+        "source_rate": 9e3,
+        "error": f"{reason}; add devices",
+        "at_most": 3e3,
+    }
+    rows = found.to_dict()["rows"]
+    assert [row["source_rate"] for row in rows] == [1e3, 9e3, 2e3]
+    assert rows[2]["parallelism"] == {"read": 2}
+    assert f"9,000 tuples/s: {reason}; add devices" in repr(found)
+
+
+@pytest.mark.parametrize("rates", [(1e3, 9e3), (9e3, 1e3), (1e3, 2e3)])
+def test_a_line_below_the_table_has_the_reason_of_a_failed_rate(rates: tuple[float, ...]) -> None:
+    grid, *lines = view_of(table(*rates)).body
+    assert isinstance(grid, Grid)
+    assert {len(row) for row in grid.rows()} == {len(grid.head)}
+    failed = [rate for rate in rates if rate == 9e3]
+    assert len(grid.rows()) == len(rates) - len(failed)
+    assert len(lines) == len(failed)
+    for line in lines:
+        assert isinstance(line, Line)
+        assert line.text.startswith("no size for 9,000 tuples/s: 3 devices cannot keep up")
+
+
+def test_if_no_rate_can_be_sustained_the_error_is_that_of_the_lowest() -> None:
+    with pytest.raises(InfeasibleError, match="3,000 of 5,000"):
+        table(9e3, 5e3, 7e3)
+
+
+DEVICE = st.tuples(st.integers(1, 9), st.integers(1, 9), st.sampled_from([0.0, 0.5, 1.0, 2.5]))
+
+
+@settings(max_examples=80, deadline=None)
+@given(
+    devices=st.lists(DEVICE, min_size=2, max_size=7), needs=st.tuples(*[st.floats(0.2, 0.8)] * 2)
+)
+def test_no_set_that_survives_a_loss_is_cheaper(
+    devices: list[tuple[int, int, float]], needs: tuple[float, float]
+) -> None:
+    """Devices have two amounts, such as speed and memory, and prices."""
+    amounts = np.array([each[:2] for each in devices], dtype=np.float64)
+    need = amounts.sum(axis=0) * np.array(needs)
+
+    def carries(chosen: tuple[int, ...]) -> bool:
+        return bool((amounts[list(chosen)].sum(axis=0) >= need * (1 + 1e-9)).all())
+
+    sets = [
+        each
+        for count in range(1, len(devices) + 1)
+        for each in combinations(range(len(devices)), count)
+        if all(carries(tuple(d for d in each if d != lost)) for lost in each)
+    ]
+    assume(sets)
+    prices = np.array([price for _, _, price in devices])
+    graph = sp.StreamGraph([sp.Operator("a", 1e3, 0.0)], source_rate=1.0)
+    own = [sp.Device(f"d{i}", 10.0 * a + b) for i, (a, b, _) in enumerate(devices)]
+    kinds = Kinds(sp.Problem(graph, sp.Cluster(own)), prices)
+    first = [members[0] for members in kinds.members]
+    found = fluid_bound(Conditions(np.minimum(amounts[first] / need, 1.0).T), kinds, 1)
+    assert found <= min(prices[list(each)].sum() for each in sets) + 1e-9
+
+
+def test_a_strong_device_may_be_the_one_that_is_lost() -> None:
+    """Without the large device, three small ones are needed, and so are four devices in all."""
+    graph = sp.StreamGraph([sp.Operator("count", 1e6, 0.0)], source_rate=5.5e3)
+    devices = [sp.Device("big", 1000.0, cores=8)]
+    devices += [sp.Device(f"m{i}", 1000.0, cores=2) for i in range(4)]
+    found = size(graph, sp.Cluster(devices), survive=1, evaluations=2_000)
+    assert (found.machines, found.bound) == (4, 4.0)
+
+
+@st.composite
+def jobs(draw: st.DrawFn) -> tuple[sp.StreamGraph, sp.Cluster]:
+    """Return a job with stated numbers of instances, and a cluster."""
+    count = draw(st.integers(1, 4))
+    operators = [
+        sp.Operator(
+            f"op{v}",
+            draw(st.sampled_from([1e4, 3e5])),
+            draw(st.sampled_from([0.0, 500.0])),
+            parallelism=draw(st.integers(1, 4)),
+            partitions=draw(st.sampled_from([None, 4, 7])),
+            scaling=draw(st.sampled_from([{}, {"sigma": 0.1}])),
+            cores=draw(st.sampled_from([1, 2])),
+        )
+        for v in range(count)
+    ]
+    kinds = ["", "forward", "hash", "rebalance", "broadcast"]
+    streams = [
+        sp.Stream(
+            f"op{u}",
+            f"op{v}",
+            draw(st.sampled_from([0.5, 1.0])),
+            partitioning=(kind := draw(st.sampled_from(kinds))),
+            key_shares=draw(st.sampled_from([{}, {"hot": 0.4}])) if kind == "hash" else {},
+        )
+        for v in range(1, count)
+        for u in draw(st.sets(st.integers(0, v - 1), min_size=1))
+    ]
+    devices = [sp.Device("d0", 500.0, 2), sp.Device("d1", 1500.0), sp.Device("d2", 1000.0, 3)]
+    kinds_of_networks: list[NetworkKind] = ["pair", "nic", "free"]
+    of_network = draw(st.sampled_from(kinds_of_networks))
+    network = sp.Network(of_network, bandwidth_mbps=draw(st.sampled_from([None, 2.0])), gap_s=1e-4)
+    return sp.StreamGraph(operators, streams, source_rate=1e3), sp.Cluster(devices, network)
+
+
+@given(jobs(), st.integers(0, 99))
+def test_loads_are_those_of_the_graph_of_instances(
+    case: tuple[sp.StreamGraph, sp.Cluster], seed: int
+) -> None:
+    graph, cluster = case
+    counts = {o.name: int(o.parallelism or 1) for o in graph.operators}
+    instances, rng = Instances(graph, counts, 1e3), np.random.default_rng(seed)
+    on = [rng.integers(0, 3, count).astype(np.int32) for count in counts.values()]
+    problem = sp.Problem(graph, cluster)
+    largest = evaluator(problem).loss(np.concatenate(on))[0]
+    assert loads_of(instances, cluster, on).largest == pytest.approx(float(largest), rel=1e-9)

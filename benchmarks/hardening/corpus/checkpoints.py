@@ -8,8 +8,8 @@ import numpy as np
 
 from benchmarks.hardening.corpus.own_files import tiny
 from benchmarks.reference.checkpoint_parts import loop_of, memory_of
-from streamplace.training.checkpoint import load_checkpoint, save_checkpoint
 from streamplace.training.loop import Loop, Position
+from streamplace.training.run_files import load_checkpoint, save_checkpoint
 from streamplace.training.stages import MemorySection, ReinforceStage
 
 SHAPES = ((3, 2), (4, 2))

@@ -7,7 +7,7 @@ from tempfile import TemporaryDirectory
 from benchmarks.hardening.corpus.document import Document
 from benchmarks.hardening.corpus.own_files import PLAIN
 from streamplace.studies.dream.study import DreamStudy
-from streamplace.studies.folder import PLAN, RESULTS, plan_text, result_line
+from streamplace.studies.run import PLAN, RESULTS, plan_text, result_line
 from streamplace.studies.study import Plan, Row
 
 STUDY = DreamStudy.name

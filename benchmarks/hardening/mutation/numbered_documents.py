@@ -9,7 +9,7 @@ from benchmarks.hardening.corpus.document import Document
 from benchmarks.hardening.corpus.malformed_texts import BOMBS, MALFORMED
 from benchmarks.hardening.mutation.encodings import ENCODINGS
 from benchmarks.hardening.mutation.text_files import TEXT_FAULTS, Fault
-from streamplace.files.bounded import GZIP
+from streamplace.files.reading import GZIP
 
 COUNT = 20_000
 """Number of bad documents of each reader in the whole campaign."""

@@ -14,7 +14,7 @@ def _hashed(change: Callable[[Arrays, dict[str, str], random.Random], None]) -> 
     """Return a mutation that changes the content of a weights file and updates its hash."""
 
     def fault(data: bytes, rng: random.Random) -> bytes:
-        from streamplace.policy.hashed_tensors import packed, unpacked  # noqa: PLC0415 - torch is heavy
+        from streamplace.policy.weights import packed, unpacked  # noqa: PLC0415 - torch is heavy
 
         try:
             tensors, metadata = unpacked(data, "file")

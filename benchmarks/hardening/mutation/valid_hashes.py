@@ -9,8 +9,8 @@ import struct
 
 import safetensors.torch
 
-from streamplace.policy.hashed_tensors import packed
 from streamplace.policy.tensor_files import METADATA_KEY
+from streamplace.policy.weights import packed
 
 MAX_BYTES = 2**20  # of tensors
 

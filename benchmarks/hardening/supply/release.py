@@ -31,6 +31,11 @@ WITHOUT_LEARN = """
 from importlib.util import find_spec
 assert find_spec("torch") is None, "the extra learn is installed"
 """
+WITH_KERNELS = """
+import sys
+from sim.kernels.bundle import reason_for_none
+sys.exit(reason_for_none())
+"""
 COMMANDS = (
     ("init",),
     ("place", "graph.json", "--cluster", "cluster.json", "-o", "placement.json"),
@@ -139,13 +144,15 @@ def try_out(package: Path, folder: Path, python: str) -> None:
         If a command fails.
     """
     environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
-    environment["PIP_CONSTRAINT"] = str(VERSIONS)
+    environment |= {"PIP_CONSTRAINT": str(VERSIONS), "PIP_BUILD_CONSTRAINT": str(VERSIONS)}
     own = folder / "venv" / "bin" / "python"
     commands = [
         [python, "-m", "venv", str(folder / "venv")],
         [str(own), "-m", "pip", "install", "-q", "--disable-pip-version-check", str(package)],
         *([str(own.with_name("streamplace")), *words] for words in COMMANDS),
     ]
+    if not package.name.endswith("-none-any.whl"):
+        commands.append([str(own), "-c", WITH_KERNELS])
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
     for command in commands:

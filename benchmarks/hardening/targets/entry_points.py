@@ -25,8 +25,8 @@ from streamplace.files.training_logs import read_log
 from streamplace.integrations.costs import Costs
 from streamplace.integrations.registry import read_document
 from streamplace.policy.placer import PolicyPlacer
+from streamplace.policy.tensor_files import summary as summary_of_policy
 from streamplace.policy.weights import read_policy
-from streamplace.policy.weights_file import summary as summary_of_policy
 from streamplace.problem.problem import Problem
 from streamplace.pyg import StreamGraphs
 from streamplace.pyg.dataset import read_all

@@ -20,7 +20,11 @@ ROOM = {
 }
 ANSWERS: dict[str, Any] = {
     "cluster": [{"key": "execution.checkpointing.savepoint-dir", "value": "file:///s"}],
-    "taskmanagers": {"taskmanagers": [{"id": "tm-1"}, {"id": "tm-2"}]},
+    "taskmanagers": {
+        "taskmanagers": [
+            {"id": name, "slotsNumber": 1, "freeSlots": 0} for name in ("tm-1", "tm-2")
+        ]
+    },
     "taskmanager": {
         "id": "tm-1",
         "slotsNumber": 1,

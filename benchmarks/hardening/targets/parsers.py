@@ -167,7 +167,7 @@ def _weights(path: str) -> Any:
 
 
 def _summary(path: str) -> Any:
-    from streamplace.policy.weights_file import summary as summarise  # noqa: PLC0415 - torch is heavy
+    from streamplace.policy.tensor_files import summary as summarise  # noqa: PLC0415 - torch is heavy
 
     return summarise(path)
 

@@ -6,7 +6,7 @@ from benchmarks.reference.engine.streams import PlainStream
 from benchmarks.reference.engine.windows import mean_output
 from sim.engine.scene import Scene
 from sim.engine.settings import Settings
-from sim.engine.topology import Places
+from sim.engine.tables import Places
 from sim.flow import ALL, NONE, Flow
 
 

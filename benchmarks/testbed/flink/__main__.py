@@ -18,6 +18,7 @@ import numpy as np
 from local_flink import FlinkError
 
 from benchmarks.testbed import campaign
+from benchmarks.testbed.commands import add_folder, exit_code
 from benchmarks.testbed.comparing import relation
 from benchmarks.testbed.emulator import swept
 from benchmarks.testbed.facilities import TestbedError
@@ -25,27 +26,19 @@ from benchmarks.testbed.flink.cluster import TestbedFlink, flink
 from benchmarks.testbed.scaling import Machine, Scaled, scale
 from benchmarks.testbed.tables import RATE, Row, rows, scaled
 from streamplace import Placement, simulate
-from streamplace.errors import StreamplaceError
 from streamplace.files.atomic import make_folder
 from streamplace.util.arrays import Ints
 
 HERE = Path(__file__).resolve().parent
 GRAPHS, PLACERS = 4, ("metis", "fuser", "policy", "auto")
 WARM_S, MEASURED_S = 8.0, 8.0
-INTERRUPTED = 130
 
 
 def main() -> int:
     """Print one line per table row and placement; return 0 if the ranks of T2 and T3 hold."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("home", type=Path, help="Flink's folder, which holds lib")
-    parser.add_argument(
-        "-o",
-        type=Path,
-        default=Path("testbed"),
-        dest="folder",
-        help="output folder; default: testbed",
-    )
+    add_folder(parser)
     parser.add_argument(
         "--o-us",
         type=float,
@@ -57,19 +50,10 @@ def main() -> int:
     )
     parser.add_argument("--only-graphs", action="store_true", help="leave out T2 and T3")
     arguments = parser.parse_args()
-    try:
-        with swept():
-            return run(arguments)
-    except StreamplaceError as error:
-        print(f"testbed: {error}", file=sys.stderr)
-        return error.exit_code
-    except FlinkError as error:
-        print(f"testbed: {error}", file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        return INTERRUPTED
+    return exit_code(lambda: run(arguments), others=(FlinkError,))
 
 
+@swept()
 def run(arguments: argparse.Namespace) -> int:
     """Start Flink, and run the tables and the random graphs on it."""
     folder = make_folder(arguments.folder / "flink").resolve()

@@ -1,11 +1,10 @@
 """Answers of `place --max-latency` about limits around what placements reach in simulation."""
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from benchmarks.testbed.campaign import read
+from benchmarks.result_lines import add, read
 from benchmarks.testbed.latency.problems import Case
 from benchmarks.testbed.latency.simulated import simulated, values
 from benchmarks.testbed.scaling import Machine, scale
@@ -32,8 +31,7 @@ def answer_all(folder: Path, cases: list[Case], machine: Machine) -> list[dict[s
         for i, case in enumerate(cases):
             if case.name not in known:
                 known[case.name] = about(case, machine, LIMITED[i % len(LIMITED)])
-                file.write(json.dumps(known[case.name]) + "\n")
-                file.flush()
+                add(file, known[case.name])
     return [known[case.name] for case in cases]
 
 

@@ -4,19 +4,14 @@ Every answer and every measurement is written as soon as it exists, as one line 
 folder has is neither sought nor measured again.
 """
 
-import json
-import shlex
-import sys
 from collections import Counter
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from benchmarks.commit import running_commit
+from benchmarks.result_lines import add, origin, read
 from benchmarks.testbed import disturbance
-from benchmarks.testbed.campaign import read
 from benchmarks.testbed.latency.answers import answer_all, long_run
 from benchmarks.testbed.latency.calibration import calibrated
 from benchmarks.testbed.latency.devices import TupleDevices
@@ -53,8 +48,8 @@ def run(folder: Path, count: int, *, measure: bool = True) -> None:
             with TupleDevices(scaled.shares, scaled.mbps) as testbed:
                 for seed, row in left:
                     one = measured(testbed, scaled, np.array(row, np.int32), case, seed)
-                    file.write(json.dumps({**one, **origin()}) + "\n")
-                    file.flush()
+                    one["graph_seed"] = SEED
+                    add(file, one | origin("benchmarks.testbed.latency"))
 
 
 def chosen(about: dict[str, Any]) -> list[tuple[int, ...]]:
@@ -107,13 +102,3 @@ def measured(
     )
     print(f"{case.name}: {shown}; {disturbed}", flush=True)
     return one
-
-
-def origin() -> dict[str, Any]:
-    """Return what produced a result: command, seed of the graphs, commit and date."""
-    return {
-        "command": f"python -m benchmarks.testbed.latency {shlex.join(sys.argv[1:])}",
-        "graph_seed": SEED,
-        "commit": running_commit(),
-        "date": f"{datetime.now(UTC):%Y-%m-%d}",
-    }

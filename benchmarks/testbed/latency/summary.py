@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from benchmarks.testbed.campaign import read
+from benchmarks.result_lines import read
 from benchmarks.testbed.latency.answers import ANSWERS, FACTORS
 from benchmarks.testbed.latency.campaign import RESULTS
 from benchmarks.testbed.latency.simulated import QUANTITIES

@@ -4,19 +4,14 @@ The results of a graph are written as soon as they are measured, as one line of 
 results are not measured again.
 """
 
-import json
-import shlex
-import sys
 from dataclasses import asdict
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from benchmarks.commit import running_commit
+from benchmarks.result_lines import add, origin, read
 from benchmarks.testbed import disturbance
-from benchmarks.testbed.campaign import read
 from benchmarks.testbed.passes.executors import Executors
 from benchmarks.testbed.passes.measuring import makespans
 from benchmarks.testbed.passes.overheads import calibrate
@@ -46,9 +41,8 @@ def run(folder: Path, graphs: int, most: int, runs: int, repeats: int) -> None:
         for number in range(1, runs + 1):
             for problem in problems(graphs):
                 if (number, problem.graph.name) not in done:
-                    one = {"run": number, **measured(problem, most, repeats), **origin()}
-                    file.write(json.dumps(one) + "\n")
-                    file.flush()
+                    one = {"run": number, **measured(problem, most, repeats), "seed": SEED}
+                    add(file, one | origin("benchmarks.testbed.passes"))
 
 
 def measured(problem: Problem, most: int, repeats: int) -> dict[str, Any]:
@@ -82,15 +76,4 @@ def measured(problem: Problem, most: int, repeats: int) -> dict[str, Any]:
         "overheads": asdict(overheads),
         "disturbance": disturbed,
         "placements": by_name,
-    }
-
-
-def origin() -> dict[str, Any]:
-    """Return what produced a result: command, seed, commit and date."""
-    words = shlex.join(sys.argv[1:])
-    return {
-        "command": f"python -m benchmarks.testbed.passes {words}",
-        "seed": SEED,
-        "commit": running_commit(),
-        "date": f"{datetime.now(UTC):%Y-%m-%d}",
     }

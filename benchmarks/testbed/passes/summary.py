@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import spearmanr
 
-from benchmarks.testbed.campaign import read
+from benchmarks.result_lines import read
 from benchmarks.testbed.passes.campaign import RESULTS
 from streamplace.files import write_json
 from streamplace.util.arrays import Floats

@@ -5,16 +5,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from streamplace.control.flink.refusals import refusals
+from streamplace.control.flink.sampling import refusals
 from streamplace.control.interfaces import Acted, Record
 from streamplace.control.journal import Entry
 from streamplace.control.plans import Deployment
 from streamplace.errors import BackendError, ProblemError
-from streamplace.integrations.flink.applying import pauses
-from streamplace.integrations.flink.applying.asking import Asking, retried
-from streamplace.integrations.flink.applying.matching import matched
-from streamplace.integrations.flink.applying.preflight import ADAPTIVE
-from streamplace.integrations.flink.applying.progress import Limits
+from streamplace.integrations.flink.applying import asking
+from streamplace.integrations.flink.applying.asking import Asking, Limits, retried
+from streamplace.integrations.flink.applying.preflight import ADAPTIVE, matched
 from streamplace.integrations.flink.applying.requests import Request
 from streamplace.integrations.flink.client import Client, job_path
 from streamplace.integrations.flink.cluster import TaskManager
@@ -169,9 +167,9 @@ class AdaptiveRealiser:
                 state = "; ".join(wrong) or found.state
                 settled = found.runs and not wrong
                 since = (since or time.monotonic()) if settled else None
-                if since is not None and time.monotonic() - since >= pauses.SETTLE_S:
+                if since is not None and time.monotonic() - since >= asking.SETTLE_S:
                     return "", down.seconds
-            time.sleep(pauses.POLL_S)
+            time.sleep(asking.POLL_S)
         return f"not running as asked after {self.limits.start_s:g} s ({state})", down.seconds
 
     def _back(

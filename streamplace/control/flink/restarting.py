@@ -5,13 +5,13 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from streamplace.control.flink.refusals import refusals
+from streamplace.control.flink.sampling import refusals
 from streamplace.control.interfaces import Acted, Record
 from streamplace.control.journal import Entry
 from streamplace.control.plans import Deployment
 from streamplace.errors import BackendError, FormatError, ProblemError, UsageError
-from streamplace.integrations.flink.applying.asking import Asking
-from streamplace.integrations.flink.applying.progress import (
+from streamplace.integrations.flink.applying.asking import (
+    Asking,
     EndedByOthersError,
     FailedError,
     Progress,

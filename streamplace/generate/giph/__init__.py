@@ -11,10 +11,17 @@ from typing import ClassVar
 import numpy as np
 
 from streamplace.errors import UsageError
-from streamplace.generate.draw import Draw, check_range
-from streamplace.generate.giph.cases import DRAWN, SPLITS, Case, Ranges, drawn_case, protocol_cases
-from streamplace.generate.giph.network import draw_cluster
-from streamplace.generate.giph.task_graph import draw_graph
+from streamplace.generate.family import Draw, check_range
+from streamplace.generate.giph.cases import (
+    DRAWN,
+    SPLITS,
+    Case,
+    Ranges,
+    draw_cluster,
+    draw_graph,
+    drawn_case,
+    protocol_cases,
+)
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.graph import StreamGraph
 from streamplace.util.suggest import valid_choices

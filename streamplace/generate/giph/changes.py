@@ -12,10 +12,16 @@ from itertools import accumulate
 import numpy as np
 
 from streamplace.errors import UsageError
-from streamplace.generate.draw import check_range
-from streamplace.generate.giph.cases import TYPES, GraphCase, Ranges
-from streamplace.generate.giph.network import draw_cluster, draw_types, labels_of
-from streamplace.generate.giph.task_graph import draw_graph
+from streamplace.generate.family import check_range
+from streamplace.generate.giph.cases import (
+    TYPES,
+    GraphCase,
+    Ranges,
+    draw_cluster,
+    draw_graph,
+    draw_types,
+    labels_of,
+)
 from streamplace.problem.cluster import Cluster, Device
 from streamplace.problem.cluster_change import ClusterChange
 from streamplace.problem.graph import StreamGraph

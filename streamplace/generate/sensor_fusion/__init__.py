@@ -9,10 +9,9 @@ open.
 from dataclasses import dataclass
 
 from streamplace.errors import UsageError
-from streamplace.generate.draw import Draw
+from streamplace.generate.family import Draw
 from streamplace.generate.sensor_fusion.scenario import Scenario
-from streamplace.generate.sensor_fusion.snapshot import Snapshot, snapshot_of
-from streamplace.generate.sensor_fusion.tasks import task_graph
+from streamplace.generate.sensor_fusion.snapshot import Snapshot, snapshot_of, task_graph
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.graph import StreamGraph
 

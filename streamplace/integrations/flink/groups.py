@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 from streamplace.errors import ProblemError
 from streamplace.integrations.flink.chain import COMMITTER, WRITER
-from streamplace.integrations.kubernetes_names import label_value
-from streamplace.integrations.whole_operators import devices_of_instances
+from streamplace.integrations.kubernetes_parts import label_value
+from streamplace.integrations.pes import devices_of_instances
 from streamplace.problem.placement import Placement
 from streamplace.problem.symmetry import interchangeable
 

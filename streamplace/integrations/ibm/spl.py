@@ -1,9 +1,10 @@
 """Writer of IBM Streams placement clauses for operator invocations in SPL."""
 
 import json
+from collections.abc import Sequence
 
-from streamplace.integrations.pes import pe_numbers
-from streamplace.integrations.whole_operators import operator_devices
+from streamplace.integrations.pes import operator_devices, pe_numbers
+from streamplace.problem.graph_checks import listed
 from streamplace.problem.placement import Placement
 
 HEADER = """\
@@ -41,3 +42,13 @@ def write(placement: Placement) -> str:
 def _text(name: str) -> str:
     """Return a name as a literal on one line."""
     return json.dumps(name)
+
+
+def labels_note(tagged: Sequence[str]) -> list[str]:
+    """Return the note about operators whose hosts must have tags; none without such operators."""
+    if not tagged:
+        return []
+    return [
+        f"{listed(tagged)}: resource tags of Streams are read as labels, in requires; devices that "
+        "may run these operators need them, too"
+    ]

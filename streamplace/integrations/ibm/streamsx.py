@@ -9,7 +9,6 @@ from pydantic import Field
 from streamplace.errors import FormatError
 from streamplace.files.reading import check, parse
 from streamplace.files.schema import ForeignForm, Name, Title
-from streamplace.integrations.ibm.labels import labels_note
 from streamplace.integrations.ibm.markers import (
     END_PARALLEL,
     PARALLEL,
@@ -25,6 +24,7 @@ from streamplace.integrations.ibm.regions import (
     regions,
     width_notes,
 )
+from streamplace.integrations.ibm.spl import labels_note
 from streamplace.integrations.logical_builder import (
     MAX_PARALLELISM,
     Link,

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 from streamplace.errors import FormatError, UsageError
 from streamplace.integrations.neural.onnx_runtime import (
     EQUIVALENTS,
+    RULES,
     inputs_of,
     replace_for_inference,
     type_of,
 )
-from streamplace.integrations.neural.onnx_types import RULES
 from streamplace.integrations.neural.tensor_graph import Layer, Tensor, dataflow_graph
 from streamplace.problem.graph import UNKNOWN
 from streamplace.problem.logical import LogicalGraph

@@ -8,7 +8,23 @@ from pydantic import BeforeValidator, Field
 
 from streamplace.files.schema import Amounts, ForeignForm
 from streamplace.integrations.parsing.decimals import DECIMAL
-from streamplace.problem.logical import LogicalGraph
+from streamplace.problem.logical import BY_KEY, AnyDistribution, Distribution, LogicalGraph
+
+_NOT_ALL: dict[str, AnyDistribution] = {
+    "all": Distribution.BROADCAST,
+    "global": Distribution.FIRST,
+    "fields": BY_KEY,
+}
+
+
+def distribution_of(grouping: str) -> AnyDistribution:
+    """Return the distribution of a grouping, whose name is in lower case as in Storm's UI.
+
+    ``all`` copies each tuple to all instances, and ``global`` sends it to the first one. All other
+    groupings divide the tuples among all instances.
+    """
+    return _NOT_ALL.get(grouping, Distribution.ALL)
+
 
 MIB = 2**20
 DEFAULT_HEAP = 128  # MiB of an executor whose component states none, such as the acker

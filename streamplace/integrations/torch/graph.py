@@ -8,6 +8,7 @@ import torch
 from torch.fx import Node
 
 from streamplace.errors import GraphError
+from streamplace.integrations.losses import unknown_work
 from streamplace.integrations.torch.costs import flops
 from streamplace.integrations.torch.nodes import (
     bytes_emitted,
@@ -20,7 +21,6 @@ from streamplace.integrations.torch.nodes import (
     tensors_of,
 )
 from streamplace.integrations.torch.program import Program, export
-from streamplace.integrations.unknown_work import unknown_work
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.graph_checks import listed

@@ -10,13 +10,13 @@ from typing import Any
 
 import torch
 from torch.export import ExportedProgram
-from torch.export.graph_signature import InputKind
+from torch.export.graph_signature import InputKind, OutputKind
 from torch.fx import Node
 from torch.utils import _pytree
 
 from streamplace.errors import GraphError
 from streamplace.integrations.torch.calls import Accepted, shape_text
-from streamplace.integrations.torch.effects import call_checks_directly
+from streamplace.integrations.torch.nodes import is_check, is_effect
 from streamplace.util.out_of_memory import is_out_of_memory
 
 MAX_MESSAGE = 200
@@ -159,3 +159,48 @@ def _fault(what: str, error: BaseException) -> BaseException:
     line = next(filter(None, lines), "")
     text = line if len(line) <= MAX_MESSAGE else f"{line[:MAX_MESSAGE]}…"
     return GraphError(f"{what}: {type(error).__name__}" + (f": {text}" if text else ""))
+
+
+def call_checks_directly(exported: ExportedProgram) -> None:
+    """Replace checks of linear algebra that pass on a token by plain calls, in place.
+
+    `torch.linalg.inv` and its like check whether a factorisation succeeded and raise an error if
+    not. torch.export wraps the check in ``with_effects``, which takes a token and returns it, so
+    that checks keep their order. In a graph that runs node by node they keep it anyway. A graph
+    with other effects stays as it is.
+    """
+    module = exported.graph_module
+    wrapped = [node for node in module.graph.nodes if is_effect(node)]
+    if not wrapped or not all(is_check(node) for node in wrapped):
+        return
+    for node in wrapped:
+        _unwrap(node)
+    signature = exported.graph_signature
+    inputs, outputs = signature.input_specs, signature.output_specs
+    tokens = {spec.arg.name for spec in inputs if spec.kind is InputKind.TOKEN}
+    end = module.graph.output_node()
+    kept = [
+        value
+        for value, spec in zip(end.args[0], outputs, strict=True)
+        if spec.kind is not OutputKind.TOKEN
+    ]
+    end.args = (tuple(kept),)
+    for node in module.graph.find_nodes(op="placeholder"):
+        if node.name in tokens:
+            module.graph.erase_node(node)
+    signature.input_specs = [spec for spec in inputs if spec.kind is not InputKind.TOKEN]
+    signature.output_specs = [spec for spec in outputs if spec.kind is not OutputKind.TOKEN]
+    module.recompile()
+
+
+def _unwrap(node: Node) -> None:
+    """Replace a wrapped check by a direct call; later nodes read the token that it took."""
+    taken: tuple[Any, ...] = node.args
+    token, check, *arguments = taken
+    with node.graph.inserting_before(node):
+        call = node.graph.call_function(check, tuple(arguments), dict(node.kwargs))
+    call.meta = {**node.meta, "val": None}
+    for item in list(node.users):
+        item.replace_all_uses_with(token)
+        node.graph.erase_node(item)
+    node.graph.erase_node(node)

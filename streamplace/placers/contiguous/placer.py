@@ -3,15 +3,16 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from math import inf
+from typing import ClassVar
 
 import numpy as np
 
 from sim import work_clock
 from sim.contiguous import Lattice, Split, split
 from sim.flow import Flow
-from sim.forward_part import forward_part
+from sim.orders import forward_part
 from streamplace.errors import UsageError
-from streamplace.placers.base import refuse_other_objectives
+from streamplace.placers.base import THROUGHPUT, BasePlacer
 from streamplace.placers.contiguous.costs import Classes, classes_of, costs_of
 from streamplace.placers.repair import feasible_ones
 from streamplace.problem.placement import Placement
@@ -197,7 +198,7 @@ QUICK = 20_000  # operators up to which a split takes a second at most
 
 
 @dataclass(frozen=True)
-class Contiguous:
+class Contiguous(BasePlacer):
     """Split the graph into contiguous pieces, one per device, by dynamic programming.
 
     The largest load of a device is minimised: its CPU work, with that of messages, and the load of
@@ -212,6 +213,8 @@ class Contiguous:
         Largest number of ideals to go over; with more of them, orders are split.
     """
 
+    name: ClassVar[str] = "contiguous"
+    objectives: ClassVar[frozenset[str]] = THROUGHPUT
     ideals: int = IDEALS
 
     def __post_init__(self) -> None:
@@ -222,7 +225,7 @@ class Contiguous:
         self, problem: Problem, rng: np.random.Generator, start: Placement | None = None
     ) -> Placement:
         """Return the placement, repaired where constraints require it."""
-        refuse_other_objectives(problem, "contiguous", "throughput")
+        self.check_supports(problem)
         items = precedence(compiled(problem).flow, problem.feasibility.unit_of)
         drafts = self._drafts(problem, items, limited=True)
         if not drafts:  # no contiguous split satisfies the masks and limits

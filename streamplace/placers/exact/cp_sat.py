@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from sim.flow import NONE
-from sim.links import slot_of
+from sim.links import cpu_seconds, link_seconds, slot_of
 from sim.search import Instance, own_loads, unit_loads
 from streamplace.errors import UsageError
 from streamplace.placers.exact.decision import DecisionProblem, Outcome
@@ -161,10 +161,7 @@ class Model:
 
     def _seconds(self, link: int, i: int) -> dict[int, float]:
         instance = self._instance
-        seconds = (
-            instance.tuples[i] * instance.gap_s[link]
-            + instance.bits[i] * instance.seconds_per_bit[link]
-        )
+        seconds = link_seconds(instance, link, instance.tuples[i], instance.bits[i])
         devices = len(instance.capacity)
         return {devices + slot_of(instance, devices, link): seconds}
 
@@ -172,9 +169,7 @@ class Model:
         instance = self._instance
         tuples, bits = instance.tuples[i], instance.bits[i]
         return {
-            d: (tuples * instance.overhead_s[link] + bits * instance.overhead_s_per_bit[d])
-            / instance.cores[d]
-            for d in devices
+            d: cpu_seconds(instance, link, d, tuples, bits) / instance.cores[d] for d in devices
         }
 
     def _add_loads(self, where: list[Any], costs: Mapping[int, float]) -> None:

@@ -2,18 +2,18 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from sim.exact import enumerate_above, walk
 from streamplace.errors import UsageError
-from streamplace.placers.base import Proof
+from streamplace.placers.base import BOTH, Proof, Prover
 from streamplace.placers.exact.bottleneck import refute_all
 from streamplace.placers.exact.decision import hardness, identical_devices, is_small
 from streamplace.placers.exact.incumbent import Incumbent
 from streamplace.placers.search.annealing import Budget, check_limits
 from streamplace.placers.search.search import Search
-from streamplace.problem.makespan import Makespan
 from streamplace.problem.objective import Model
 from streamplace.problem.objectives import only_throughput
 from streamplace.problem.placement import Placement
@@ -62,7 +62,7 @@ MAX_WORKERS = 1024  # CP-SAT refuses more than 10,000 and reports an invalid mod
 
 
 @dataclass(frozen=True)
-class Exact:
+class Exact(Prover):
     """Search for a good placement, then prove it optimal or find a better one.
 
     A proof holds to a relative tolerance of 1e-9 in throughput or makespan. The same seed gives the
@@ -77,19 +77,16 @@ class Exact:
         Number of threads of CP-SAT.
     """
 
+    name: ClassVar[str] = "exact"
+    objectives: ClassVar[frozenset[str]] = BOTH
+    takes_start: ClassVar[bool] = True
     seconds: float = 10.0
     workers: int = 1
 
     def __post_init__(self) -> None:
-        check_limits("exact", self.seconds, None)
+        check_limits(self.name, self.seconds, None)
         if not 1 <= self.workers <= MAX_WORKERS:
             raise UsageError(f"exact: workers must be 1 to {MAX_WORKERS} (got {self.workers})")
-
-    def __call__(
-        self, problem: Problem, rng: np.random.Generator, start: Placement | None = None
-    ) -> Placement:
-        """Return the best placement found."""
-        return self.prove(problem, rng, start).placement
 
     def prove(
         self, problem: Problem, rng: np.random.Generator, start: Placement | None = None
@@ -103,7 +100,7 @@ class Exact:
         PlacementError, InfeasibleError
             If no feasible placement was found, or none exists.
         """
-        if isinstance(problem.objective, Makespan):
+        if problem.objective.is_pass:
             from streamplace.placers.scheduling.exact import prove_pass  # noqa: PLC0415 - slow to load
 
             return prove_pass(problem, rng, start, self.seconds, self.workers)

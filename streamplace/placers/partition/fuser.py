@@ -6,30 +6,12 @@ deterministic pass that balances the *number* of operators over processing eleme
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from streamplace.placers.partition.base import PartsOption, devices_of_parts, parts_for
-from streamplace.placers.repair import feasible
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.graph import StreamGraph
-from streamplace.problem.placement import Placement
-from streamplace.problem.problem import Problem
-from streamplace.scoring.flow import flow
-
-
-@dataclass(frozen=True)
-class Fuser(PartsOption):
-    """Fuse operators into PEs as IBM Streams does for a target number of PEs."""
-
-    def __call__(
-        self, problem: Problem, rng: np.random.Generator, start: Placement | None = None
-    ) -> Placement:
-        """Return the placement of the PEs, repaired where constraints require it."""
-        part_of = fuse(problem.graph, problem.constraints, parts_for(problem, self.parts))
-        return feasible(problem, devices_of_parts(problem, part_of, flow(problem).work))
 
 
 def fuse(graph: StreamGraph, constraints: Constraints, parts: int) -> NDArray[np.int32]:

@@ -1,4 +1,4 @@
-"""METIS as a placer: balanced load, little traffic across the cut (Karypis and Kumar 1998).
+"""METIS: balanced load, little traffic across the cut (Karypis and Kumar 1998).
 
 pymetis also ends the process when the sum of the weights overflows its integers.
 """
@@ -9,22 +9,15 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
-from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sim import work_clock
-from streamplace.errors import PlacementError, UsageError
-from streamplace.placers.partition.base import PartsOption, devices_of_parts, parts_for
-from streamplace.placers.repair import feasible
-from streamplace.problem.grouping import Grouping, Quotient
-from streamplace.problem.placement import Placement
+from streamplace.errors import PlacementError
+from streamplace.problem.grouping import Quotient
 from streamplace.problem.problem import Problem
-from streamplace.scoring.flow import flow, rate_of_flow
 from streamplace.util.arrays import Floats, Ints
-from streamplace.util.suggest import did_you_mean
 
 Integers = NDArray[np.integer]
 
@@ -147,56 +140,9 @@ def _stdout_silenced() -> Iterator[None]:
             os.close(kept)
 
 
-Weights = Literal["instructions", "utilisation"]
-
 TRAFFIC_UNIT_BITS = 1000.0  # edge weight: Mbit per source tuple, times 1000
-UTILISATION_UNIT = 1000.0  # vertex weight: utilisation of a mean device, times 1000
 MIN_MEAN = 100.0  # minimum mean vertex weight, so that rounding keeps the proportions
 TINY = 1e-200  # dividing by less than this may overflow
-
-
-@dataclass(frozen=True)
-class Metis(PartsOption):
-    """K-way partitioning by METIS with its default options.
-
-    Parameters
-    ----------
-    weights
-        Weights of operators: ``instructions`` per source tuple, as published; or ``utilisation`` of
-        a mean device, times 1000, which gives better placements on the benchmark.
-    """
-
-    weights: Weights = "instructions"
-    recursive: bool = field(default=False, init=False)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.weights not in get_args(Weights):
-            message = f"metis: weights must be {' or '.join(get_args(Weights))}"
-            raise UsageError(message + did_you_mean(str(self.weights), get_args(Weights)))
-
-    def __call__(
-        self, problem: Problem, rng: np.random.Generator, start: Placement | None = None
-    ) -> Placement:
-        """Return the placement of the parts, repaired where constraints require it."""
-        arrays = flow(problem)
-        units = Grouping(problem.graph, problem.feasibility.unit_of)
-        rate = rate_of_flow(problem)
-        quotient = units.quotient(arrays.work / rate, arrays.stream_bits / rate)
-        if self.weights == "utilisation":
-            unit = rate * UTILISATION_UNIT / arrays.capacity.mean()
-            quotient = replace(quotient, load=quotient.load * unit)
-        parts = parts_for(problem, self.parts)
-        part_of_unit = cut(problem, quotient, parts, recursive=self.recursive)
-        part_of = units.expand(part_of_unit).astype(np.int32)
-        return feasible(problem, devices_of_parts(problem, part_of, arrays.work))
-
-
-@dataclass(frozen=True)
-class MetisRecursive(Metis):
-    """Partitioning by METIS with recursive bisection."""
-
-    recursive: bool = field(default=True, init=False)
 
 
 def cut(problem: Problem, quotient: Quotient, parts: int, *, recursive: bool) -> Ints:

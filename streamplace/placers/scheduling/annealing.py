@@ -8,10 +8,18 @@ from typing import NamedTuple
 import numpy as np
 
 from sim import work_clock
-from sim.schedule.anneal import Cooling, anneal_events, anneal_fifo
+from sim.schedule.anneal import (
+    NO_LIMIT,
+    Cooling,
+    Leaving,
+    Shares,
+    anneal_events,
+    anneal_fifo,
+    shape_of,
+    walk_from,
+)
 from sim.schedule.fifo import FifoMemory, fifo_memory, serves
 from sim.schedule.state import FIFO, Order, Run, run_state
-from sim.schedule.walk import NO_LIMIT, Leaving, Shares, shape_of, walk_from
 from streamplace.placers.scheduling.passes import pass_evaluator
 from streamplace.placers.scheduling.portfolio import portfolio
 from streamplace.placers.search.annealing import Budget

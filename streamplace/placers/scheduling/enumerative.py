@@ -3,11 +3,13 @@
 from collections import defaultdict
 from collections.abc import Hashable
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from sim.schedule.enumerative import enumerative_placement
 from sim.schedule.task_graph import TaskGraph
+from streamplace.placers.base import MAKESPAN, BasePlacer
 from streamplace.placers.scheduling.passes import pass_evaluator, repaired
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.placement import Placement
@@ -16,7 +18,7 @@ from streamplace.util.arrays import Ints
 
 
 @dataclass(frozen=True)
-class Enumerative:
+class Enumerative(BasePlacer):
     """Assign the operators of a group to different devices, at the least time of messages to them.
 
     A group is a set of operators of one level with the same ``meta_op``, or, without one, of the
@@ -24,6 +26,9 @@ class Enumerative:
     With up to eight devices, all assignments of a group are tried; with more, the best one is
     computed as a linear assignment, which is equivalent.
     """
+
+    name: ClassVar[str] = "enumerative"
+    objectives: ClassVar[frozenset[str]] = MAKESPAN
 
     def __call__(
         self, problem: Problem, rng: np.random.Generator, start: Placement | None = None
@@ -37,7 +42,7 @@ class Enumerative:
         PlacementError
             If no feasible placement was found.
         """
-        compiled = pass_evaluator(problem, "enumerative").compiled
+        compiled = pass_evaluator(problem, self.name).compiled
         groups = _groups(problem.graph, compiled.tasks, problem.feasibility.unit_of)
         first = np.append(0, np.cumsum([len(group) for group in groups])).astype(np.int32)
         member = np.concatenate(groups).astype(np.int32)

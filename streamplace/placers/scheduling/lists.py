@@ -16,8 +16,8 @@ from sim.schedule.ranks import (
     with_ties,
 )
 from sim.schedule.task_graph import TaskGraph
-from streamplace.placers.base import Listed
-from streamplace.placers.scheduling.passes import ListPlacer, pass_evaluator, repaired
+from streamplace.placers.base import Listed, ListScheduler
+from streamplace.placers.scheduling.passes import pass_evaluator, repaired
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.compiled_pass import CompiledPass
@@ -28,7 +28,7 @@ EQUAL = 1e-9  # relative difference of priorities that counts as none
 NOWHERE = -1
 
 
-class _Scheduler(ListPlacer):
+class _Scheduler(ListScheduler):
     """A list scheduler, which plans its own schedule."""
 
     def listed(

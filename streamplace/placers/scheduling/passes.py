@@ -2,38 +2,12 @@
 
 import numpy as np
 
-from streamplace.placers.base import Listed, refuse_other_objectives
+from streamplace.placers.base import refuse_other_objectives
 from streamplace.placers.repair import feasible
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.makespan_evaluator import MakespanEvaluator
 from streamplace.util.arrays import Ints
-
-
-class ListPlacer:
-    """A placer that also makes a schedule; see `ListScheduler`."""
-
-    name: str
-
-    def __call__(
-        self, problem: Problem, rng: np.random.Generator, start: Placement | None = None
-    ) -> Placement:
-        """Return the placement, repaired where constraints require it."""
-        return self.listed(problem, rng, start).placement
-
-    def listed(
-        self, problem: Problem, rng: np.random.Generator, start: Placement | None = None
-    ) -> Listed:
-        """Return the placement with the end of its own schedule.
-
-        Raises
-        ------
-        ObjectiveError
-            If the objective is throughput.
-        PlacementError
-            If no feasible placement was found.
-        """
-        raise NotImplementedError
 
 
 def pass_evaluator(problem: Problem, placer: str) -> MakespanEvaluator:

@@ -8,8 +8,7 @@ import numpy as np
 from sim import work_clock
 from streamplace.errors import GraphError, PlacementError
 from streamplace.placers.base import Placer
-from streamplace.placers.partition.base import parts_for
-from streamplace.placers.partition.metis import MetisRecursive
+from streamplace.placers.partition.partitioners import MetisRecursive, parts_for
 from streamplace.placers.repair import feasible
 from streamplace.placers.scheduling.lists import Heft, Peft
 from streamplace.placers.scheduling.passes import shortest

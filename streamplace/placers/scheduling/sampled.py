@@ -7,8 +7,8 @@ import numpy as np
 from sim.schedule.lists import list_schedule
 from sim.schedule.sampled import sampled_placements
 from streamplace.errors import UsageError
-from streamplace.placers.base import Listed
-from streamplace.placers.scheduling.passes import ListPlacer, pass_evaluator, repaired, shortest
+from streamplace.placers.base import Listed, ListScheduler
+from streamplace.placers.scheduling.passes import pass_evaluator, repaired, shortest
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.compiled_pass import CompiledPass
@@ -18,7 +18,7 @@ from streamplace.util.arrays import Floats
 MAX_CELLS = 1 << 24  # samples x operators that are kept at a time
 
 
-class _Sampled(ListPlacer):
+class _Sampled(ListScheduler):
     """A randomised list scheduler, which plans its own schedules."""
 
     samples: int

@@ -9,7 +9,7 @@ import numpy as np
 from sim import work_clock
 from sim.closed_form.bottleneck import utilisations
 from sim.search import search_state, spread
-from sim.threads import own_utilisations
+from sim.work import own_utilisations
 from streamplace.errors import UsageError
 from streamplace.placers.search.annealing import Annealer, Budget
 from streamplace.placers.search.chains import best_of_chains

@@ -1,10 +1,12 @@
 """The placer that moves one unit at a time and keeps every move that is not worse."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from sim import work_clock
+from streamplace.placers.base import BasePlacer
 from streamplace.placers.repair import feasible
 from streamplace.placers.search.annealing import Budget, check_limits
 from streamplace.problem.makespan import Makespan
@@ -17,7 +19,7 @@ PER_UNIT = 100  # evaluations by default
 
 
 @dataclass(frozen=True)
-class Climb:
+class Climb(BasePlacer):
     """First-improvement climb: try random moves of one unit, keep those that are not worse.
 
     It starts from the initial placement, or else from all operators on the first device that may
@@ -31,11 +33,13 @@ class Climb:
         Wall time in seconds, to limit the climb by time. Results then depend on the machine.
     """
 
+    name: ClassVar[str] = "climb"
+    takes_start: ClassVar[bool] = True
     evaluations: int | None = None
     seconds: float | None = None
 
     def __post_init__(self) -> None:
-        check_limits("climb", self.seconds, self.evaluations)
+        check_limits(self.name, self.seconds, self.evaluations)
 
     def __call__(
         self, problem: Problem, rng: np.random.Generator, start: Placement | None = None

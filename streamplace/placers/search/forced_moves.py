@@ -10,7 +10,7 @@ from streamplace.placers.repair import assign, feasible
 from streamplace.placers.search.current import Current
 from streamplace.placers.search.exhaustive import feasible_rows
 from streamplace.problem.placement import Placement
-from streamplace.scoring.flow import weights_of_operators
+from streamplace.scoring.compiled import compiled_parts
 from streamplace.util.arrays import Bools, Floats, Ints
 
 MAX_EVICTED = 3  # units that make room for others, at most; beyond them the search takes too long
@@ -70,7 +70,7 @@ def _least_loaded(current: Current, costs: Floats) -> Ints:
     Units that only one device is cheapest for go first; the others follow, heaviest first.
     """
     problem = current.problem
-    unit_work = np.bincount(problem.feasibility.unit_of, weights_of_operators(problem))
+    unit_work = np.bincount(problem.feasibility.unit_of, compiled_parts(problem).work)
     cheapest = costs == costs.min(axis=1, keepdims=True)
     on: Ints = cheapest.argmax(axis=1).astype(np.int32)
     undecided = np.flatnonzero(cheapest.sum(axis=1) > 1)

@@ -15,7 +15,6 @@ from streamplace.placers.search.fewer_moves import best_with_fewest_moves, polis
 from streamplace.placers.search.forced_moves import with_fewest_moves
 from streamplace.placers.search.nearby import SEARCHED, MovesSearch, Nearby
 from streamplace.placers.trivial import on_one_device
-from streamplace.problem.makespan import Makespan
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.registry import evaluator
@@ -278,13 +277,13 @@ class Migrate:
         current = current_devices(problem, self.old)
         fewest = with_fewest_moves(current)
         is_slow = evaluator(problem).best_possible is None
-        if is_slow and not isinstance(problem.objective, Makespan):
+        if is_slow and not problem.objective.is_pass:
             return fewest
         return necessary_moves(self._moves(current, fewest.devices, rng), fewest.devices)
 
     def _moves(self, current: Current, staying: Ints, rng: np.random.Generator) -> Nearby:
         """Return the search for moves under the problem's objective."""
-        if not isinstance(current.problem.objective, Makespan):
+        if not current.problem.objective.is_pass:
             return MovesSearch(current, self.prefer, rng)
         if self.prefer != "fewest":
             supported = f"the preference {self.prefer!r} supports only throughput, not makespan"

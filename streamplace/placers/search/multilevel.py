@@ -1,14 +1,15 @@
 """Multilevel placement of graphs with up to millions of operators."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from sim.search import Instance, Schedule
 from streamplace.errors import UsageError
-from streamplace.placers.base import refuse_other_objectives
-from streamplace.placers.partition.base import devices_of_parts, parts_for
+from streamplace.placers.base import THROUGHPUT, BasePlacer
 from streamplace.placers.partition.metis import cut
+from streamplace.placers.partition.partitioners import devices_of_parts, parts_for
 from streamplace.placers.repair import feasible
 from streamplace.placers.search.annealing import NEARBY, Annealer, ChainResult, moved_to_allowed
 from streamplace.placers.search.coarsening import levels_of, refined, refined_below
@@ -28,7 +29,7 @@ COARSE_COLD = 0.001  # final temperature at the coarsest level
 
 
 @dataclass(frozen=True)
-class Multilevel:
+class Multilevel(BasePlacer):
     """Join operators along heavy streams until few groups are left, place those, and refine.
 
     As the groups are split again, level by level, each level is annealed to reduce the largest
@@ -41,6 +42,8 @@ class Multilevel:
         Changes tried per group at each level.
     """
 
+    name: ClassVar[str] = "multilevel"
+    objectives: ClassVar[frozenset[str]] = THROUGHPUT
     changes: int = 5
 
     def __post_init__(self) -> None:
@@ -51,7 +54,7 @@ class Multilevel:
         self, problem: Problem, rng: np.random.Generator, start: Placement | None = None
     ) -> Placement:
         """Return the placement, repaired where constraints require it."""
-        refuse_other_objectives(problem, "multilevel", "throughput")
+        self.check_supports(problem)
         rules, annealer = problem.feasibility, Annealer(problem, rng, headroom=True)
         best = self._attempt(problem, annealer, *SETTINGS[0], None)
         for number in range(1, min(MAX_TRIES, MAX_UNITS // rules.unit_count)):

@@ -1,13 +1,14 @@
 """The placer that anneals on the score, in chains from several initial placements."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
+from streamplace.placers.base import BOTH, BasePlacer
 from streamplace.placers.search.annealing import Budget, check_limits
 from streamplace.placers.search.balance import Prefer, balanced, balances, carries_all, check_prefer
 from streamplace.placers.search.chains import best_of_chains, starts
-from streamplace.problem.makespan import Makespan
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 
@@ -15,7 +16,7 @@ CHANGES, CHANGES_PER_UNIT = 100_000, 100  # tried by default: a constant, plus a
 
 
 @dataclass(frozen=True)
-class Search:
+class Search(BasePlacer):
     """Anneal chains of placements and return the best placement found.
 
     Chains start in turn from `start` (if any), METIS's placements, the greedy placement, and all
@@ -42,13 +43,16 @@ class Search:
         ``fewest`` with an initial placement, else ``balance``.
     """
 
+    name: ClassVar[str] = "search"
+    objectives: ClassVar[frozenset[str]] = BOTH
+    takes_start: ClassVar[bool] = True
     evaluations: int | None = None
     seconds: float | None = None
     prefer: Prefer | None = None
 
     def __post_init__(self) -> None:
-        check_limits("search", self.seconds, self.evaluations)
-        check_prefer("search", self.prefer)
+        check_limits(self.name, self.seconds, self.evaluations)
+        check_prefer(self.name, self.prefer)
 
     def __call__(
         self, problem: Problem, rng: np.random.Generator, start: Placement | None = None
@@ -61,7 +65,7 @@ class Search:
             Under the makespan objective, if there is a preference.
         """
         budget = self._budget(problem)
-        if isinstance(problem.objective, Makespan):
+        if problem.objective.is_pass:
             from streamplace.placers.scheduling.search import search_pass  # noqa: PLC0415 - slow to load
 
             return search_pass(problem, rng, start, budget, self.prefer)

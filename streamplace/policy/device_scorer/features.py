@@ -1,4 +1,4 @@
-"""Features of a problem for the device scorer, for graphs and clusters of any size.
+"""Features of a problem and of its partial placements for the device scorer, of any size.
 
 All loads are divided by the problem's reference utilisation, a lower bound over all placements
 (`sim.closed_form.bottleneck.lowest_utilisation`), so that their range does not depend on the source
@@ -14,14 +14,25 @@ from numpy.typing import NDArray
 from sim import orders
 from sim.closed_form.bottleneck import lowest_utilisation
 from sim.flow import Flow
-from sim.lookahead import LookaheadProblem, all_squashed, collate, squashed
+from sim.lookahead import (
+    CANDIDATE_FEATURES,
+    LookaheadBatch,
+    LookaheadProblem,
+    PartialPlacements,
+    all_squashed,
+    candidate_features,
+    collate,
+    nothing_placed,
+    place_next,
+    squashed,
+)
 from streamplace.policy.config import DeviceScorerSizes
-from streamplace.policy.encoded import EncodedGraph, JoinedGraphs
-from streamplace.policy.lookahead import lookahead_problem
+from streamplace.policy.encoded import EncodedGraph, JoinedGraphs, lookahead_problem
 from streamplace.problem.problem import Problem
 from streamplace.scoring.flow import flow
 from streamplace.scoring.orders import traversal_order
 from streamplace.scoring.registry import throughput_evaluator
+from streamplace.util.arrays import Bools, Ints
 
 Single = NDArray[np.float32]
 
@@ -31,7 +42,7 @@ EVEN_SHARE = 0.2  # see `ScorerArrays.even_share`
 
 
 @dataclass(frozen=True, eq=False)
-class EncodedProblem(EncodedGraph):
+class ScorerProblem(EncodedGraph):
     """A problem as the device scorer reads it.
 
     Attributes
@@ -49,7 +60,7 @@ class EncodedProblem(EncodedGraph):
     totals: Single
 
 
-class ScorerArrays(JoinedGraphs[EncodedProblem]):
+class ScorerArrays(JoinedGraphs[ScorerProblem]):
     """P problems, with V operators and E streams in all, as arrays for the device scorer.
 
     Attributes
@@ -62,14 +73,14 @@ class ScorerArrays(JoinedGraphs[EncodedProblem]):
         (V,) int64 problem of each operator.
     operators, streams, totals
         (V, OF_OPERATOR), (E, OF_STREAM) and (P, OF_PROBLEM) float32 features, see
-        `EncodedProblem`.
+        `ScorerProblem`.
     even_share
         (V, 1) the constant part of the weight of an operator's embedding in that of its device.
         The other part is the operator's load. Over all operators, the constant parts add up to
         `EVEN_SHARE` per device on average.
     """
 
-    def __init__(self, encoded: Sequence[EncodedProblem]) -> None:
+    def __init__(self, encoded: Sequence[ScorerProblem]) -> None:
         super().__init__(encoded)
         self.lookahead = collate([one.lookahead for one in encoded])
         self.source, self.target = self.ends("source"), self.ends("target")
@@ -88,9 +99,7 @@ def orders_of(sizes: DeviceScorerSizes) -> tuple[tuple[str, ...], list[int]]:
     return names, [names.index(name) for name in each]
 
 
-def encode(
-    problem: Problem, order_names: Sequence[str] = ("by-depth", "by-path")
-) -> EncodedProblem:
+def encode(problem: Problem, order_names: Sequence[str] = ("by-depth", "by-path")) -> ScorerProblem:
     """Return the features of a problem.
 
     Parameters
@@ -109,7 +118,7 @@ def encode(
     lookahead = lookahead_problem(problem)
     decoding_orders = np.stack([traversal_order(problem, name) for name in order_names])
     features = _features(arrays, overload_matters)
-    return EncodedProblem(problem, arrays, lookahead.kind, decoding_orders, lookahead, *features)
+    return ScorerProblem(problem, arrays, lookahead.kind, decoding_orders, lookahead, *features)
 
 
 def _features(arrays: Flow, overload_matters: bool) -> tuple[Single, Single, Single]:
@@ -171,3 +180,88 @@ def _features(arrays: Flow, overload_matters: bool) -> tuple[Single, Single, Sin
         np.stack(streams, axis=1).astype(np.float32),
         np.array(totals, dtype=np.float32),
     )
+
+
+CandidateFeatures = NDArray[np.float32]
+"""(R', D, F) features of every device with the next operator on it, see `sim.lookahead`."""
+
+
+class PartialRows:
+    """S partial placements of each of P problems: R = P·S rows, grouped by problem.
+
+    Problems are sorted by size, largest first, so the rows that have an operator left at step t
+    are the first R'.
+
+    Parameters
+    ----------
+    lookahead
+        The problems' arrays for `sim.lookahead`, end to end.
+    orders
+        The rows of `EncodedGraph.orders` that samples cycle through.
+    samples
+        S, the number of placements per problem.
+    """
+
+    def __init__(
+        self,
+        graphs: JoinedGraphs[ScorerProblem],
+        lookahead: LookaheadBatch,
+        orders: Sequence[int],
+        samples: int,
+    ) -> None:
+        self.samples, self._graphs, self._lookahead = samples, graphs, lookahead
+        which = np.array([orders[s % len(orders)] for s in range(samples)])
+        order = graphs.orders(which).reshape(len(graphs) * samples, -1)
+        self._problem_of_row = np.repeat(np.arange(len(graphs), dtype=np.int32), samples)
+        self._order = np.ascontiguousarray(order.T)  # (T, R), indices within the problem
+        active = graphs.active(np.arange(len(self._order), dtype=np.int32))
+        self._rows: list[int] = (active * samples).tolist()
+        self._placed = nothing_placed(lookahead, self._problem_of_row)
+        self._scratch = self._new(len(self._problem_of_row))
+
+    @property
+    def steps(self) -> int:
+        """T, the number of operators of the largest problem."""
+        return len(self._order)
+
+    @property
+    def placements(self) -> Ints:
+        """(P, S, V) the device of each operator, see `Trajectories`."""
+        return self._placed.on.reshape(len(self._graphs), self.samples, -1)
+
+    def buffers(self, t: int) -> tuple[CandidateFeatures, Bools]:
+        """Return uninitialised arrays for `fill` at a step; the next step reuses them."""
+        rows = self._rows[t]
+        return self._scratch[0][:rows], self._scratch[1][:rows]
+
+    def all_buffers(self) -> tuple[list[CandidateFeatures], list[Bools]]:
+        """Return separate uninitialised arrays for `fill` at every step."""
+        new = [self._new(rows) for rows in self._rows]
+        return [candidates for candidates, _ in new], [offered for _, offered in new]
+
+    def fill(self, t: int, candidates: CandidateFeatures, offered: Bools) -> None:
+        """Fill arrays with the features of devices at a step and with the devices it offers."""
+        candidate_features(
+            self._lookahead, self._placed, self.operators_within(t), candidates, offered
+        )
+
+    def place(self, t: int, devices: Ints) -> None:
+        """Place the operators of a step on devices, (R',)."""
+        place_next(self._lookahead, self._placed, self.operators_within(t), devices)
+
+    def keep_rows(self, rows: NDArray[np.int64]) -> None:
+        """Continue with these rows, (R,), some of which may repeat."""
+        self._placed = PartialPlacements._make(column[rows] for column in self._placed)
+        self._order = np.ascontiguousarray(self._order[:, rows])
+
+    def operators_within(self, t: int) -> Ints:
+        """Return the operators of a step, (R',), as indices within their problems."""
+        return self._order[t, : self._rows[t]]
+
+    def in_batch(self) -> NDArray[np.int64]:
+        """Return the operators of all steps, (T, R), as indices into the batch."""
+        return (self._order + self._graphs.first_operator[self._problem_of_row]).astype(np.int64)
+
+    def _new(self, rows: int) -> tuple[CandidateFeatures, Bools]:
+        shape = (rows, self._graphs.columns)
+        return np.empty((*shape, len(CANDIDATE_FEATURES)), np.float32), np.empty(shape, np.bool_)

@@ -17,12 +17,13 @@ from streamplace.policy.device_scorer.features import (
     OF_OPERATOR,
     OF_PROBLEM,
     OF_STREAM,
-    EncodedProblem,
+    CandidateFeatures,
+    PartialRows,
     ScorerArrays,
+    ScorerProblem,
 )
-from streamplace.policy.device_scorer.partial import CandidateFeatures, PartialRows
 from streamplace.policy.noise import UNAVAILABLE
-from streamplace.policy.weights_file import WeightsFile
+from streamplace.policy.tensor_files import WeightsFile
 from streamplace.problem.problem import Problem
 from streamplace.util.arrays import Bools, Ints
 
@@ -103,11 +104,11 @@ class NumpyScorer:
         self._hops, self._weights = sizes.hops, weights
         self.order_names, self.orders = features.orders_of(sizes)
 
-    def encode(self, problem: Problem) -> EncodedProblem:
+    def encode(self, problem: Problem) -> ScorerProblem:
         """Compute the features of a problem."""
         return features.encode(problem, self.order_names)
 
-    def batch(self, encoded: Sequence[EncodedProblem]) -> ScorerArrays:
+    def batch(self, encoded: Sequence[ScorerProblem]) -> ScorerArrays:
         """Join encoded problems, largest first."""
         return ScorerArrays(encoded)
 

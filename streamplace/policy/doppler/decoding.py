@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sim.schedule.offers import nothing_placed_in, offer_each, put_each
-from streamplace.policy.doppler.batch import DopplerBatch
-from streamplace.policy.partial.state import (
+from sim.schedule.lists import nothing_placed_in, offer_each, put_each
+from streamplace.policy.doppler.encode import DopplerBatch
+from streamplace.policy.partial import (
     BEST,
     OF_DEVICE,
     TINY,
@@ -25,7 +25,7 @@ OF_ACTIONS = 4  # dimensions of forced actions; devices have one less
 class Forced:
     """Forced operators and devices of S samples of each of P problems.
 
-    A placement without an order is made in the order of `EncodedProblem.order`.
+    A placement without an order is made in the order of `DopplerProblem.order`.
 
     Parameters
     ----------
@@ -109,8 +109,8 @@ class Decoding:
 
     Parameters
     ----------
-    from_load, reads_times
-        `start_from_load` and `per_step` of the sizes.
+    reads_times
+        `per_step` of the sizes.
 
     Attributes
     ----------
@@ -118,12 +118,10 @@ class Decoding:
         The steps so far.
     """
 
-    def __init__(
-        self, batch: DopplerBatch, samples: int, from_load: bool, reads_times: bool
-    ) -> None:
+    def __init__(self, batch: DopplerBatch, samples: int, reads_times: bool) -> None:
         self.batch, self.samples = batch, samples
         self.steps: list[Step] = []
-        self._from_load, self._reads_times = from_load, reads_times
+        self._reads_times = reads_times
         self._partial = [nothing_placed(one.costs, samples) for one in batch.encoded]
         self._placed = [nothing_placed_in(one.rules, samples) for one in batch.encoded]
 
@@ -179,7 +177,7 @@ class Decoding:
             rows, one = self._rows(p), self.batch.encoded[p]
             own, chosen = step.operators[rows], step.devices[rows]
             put_each(one.rules, self._placed[p], own, chosen)
-            put_next(one.costs, self._partial[p], own, chosen, self._from_load)
+            put_next(one.costs, self._partial[p], own, chosen)
 
     @property
     def placements(self) -> Ints:

@@ -1,15 +1,19 @@
-"""What DOPPLER reads of a problem: features, messages between operators, and longest paths."""
+"""What DOPPLER reads of a problem, as arrays and, for several problems, as tensors."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
+from typing import NamedTuple
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from sim.schedule.rules import Rules
 from streamplace.policy.config import SourcesFirst
-from streamplace.policy.partial.costs import Costs, mean_messages, partial_costs
+from streamplace.policy.encoded import SortedBatch
+from streamplace.policy.partial import Costs, mean_messages, partial_costs
 from streamplace.problem.problem import Problem
 from streamplace.scoring.orders import traversal_order
 from streamplace.scoring.rules import rules_of
@@ -22,7 +26,7 @@ TINY = 1e-6  # differences that count as none, relative to the largest value
 
 
 @dataclass(frozen=True, eq=False)
-class EncodedProblem:
+class DopplerProblem:
     """A problem as DOPPLER reads it.
 
     Attributes
@@ -63,7 +67,7 @@ class EncodedProblem:
         return int(self.costs.seconds.shape[1])
 
 
-def encode(problem: Problem, order: SourcesFirst = "longest-path") -> EncodedProblem:
+def encode(problem: Problem, order: SourcesFirst = "longest-path") -> DopplerProblem:
     """Return what DOPPLER reads of a problem; see `Policy.encode`."""
     costs = partial_costs(problem)
     messages, operators = mean_messages(costs), len(costs.mean)
@@ -76,7 +80,7 @@ def encode(problem: Problem, order: SourcesFirst = "longest-path") -> EncodedPro
         to_entry,
         to_exit,
     ]
-    return EncodedProblem(
+    return DopplerProblem(
         problem=problem,
         costs=costs,
         rules=rules_of(problem.feasibility, problem.cluster),
@@ -157,3 +161,114 @@ def z_scores(values: Floats) -> Single:
     tiny = TINY * max(float(np.abs(values).max()), 1e-300)
     scores: Single = ((values - values.mean()) / (values.std() + tiny)).astype(np.float32)
     return scores
+
+
+class Groups(NamedTuple):
+    """Edges in G groups of at most C, each of one value.
+
+    Attributes
+    ----------
+    values
+        (K,) the distinct values.
+    value_of
+        (G,) index of each group's value.
+    source, target
+        (G, C) operators at the ends of each edge; V, the number of operators, where there is none.
+    """
+
+    values: np.ndarray
+    value_of: Ints
+    source: Ints
+    target: Ints
+
+
+def groups_of(source: Ints, target: Ints, values: Floats, operators: int) -> Groups:
+    """Group edges by value.
+
+    A group has at most twice the mean number of edges of a value, so that fewer than three quarters
+    of all places remain empty.
+    """
+    distinct, kind = np.unique(values, return_inverse=True)
+    order = np.argsort(kind, kind="stable")
+    counts = np.bincount(kind, minlength=len(distinct))
+    size = max(1, -(-2 * len(values) // max(1, len(distinct))))
+    groups = -(-counts // size)
+    first = np.concatenate([[0], np.cumsum(groups)])[:-1]
+    rank = np.arange(len(values)) - np.repeat(np.cumsum(counts) - counts, counts)
+    group, place = first[kind[order]] + rank // size, rank % size
+    shape = (int(groups.sum()), int(min(size, counts.max(initial=1))))
+    ends = np.full((2, *shape), operators, np.int64)
+    ends[0, group, place], ends[1, group, place] = source[order], target[order]
+    return Groups(distinct, np.repeat(np.arange(len(distinct)), groups), ends[0], ends[1])
+
+
+class DopplerBatch(SortedBatch[DopplerProblem]):
+    """P problems joined end to end, with V operators in total, largest first.
+
+    Parameters
+    ----------
+    like
+        A tensor of the precision and the torch device of all others.
+
+    Attributes
+    ----------
+    devices
+        The largest number of devices of any problem.
+    first
+        (P + 1,) batch index of each problem's first operator; the last entry is V.
+    starts
+        (P,) the same as a tensor, without the last entry.
+    exists
+        (P, D) bool, the devices that each problem has.
+    features
+        (V, 5) features of the operators; see `DopplerProblem`.
+    problem_of
+        (V,) int64 problem of each operator.
+    values, value_of, source, target
+        The streams in both directions as `edges.Groups`.
+    to_exit, to_entry
+        Pairs of batch indices, (N,) each: an operator, and one on its longest path.
+    """
+
+    def __init__(self, encoded: Sequence[DopplerProblem], like: Tensor) -> None:
+        super().__init__(encoded)
+        self._like = like
+        self.devices = max(one.devices for one in self.encoded)
+        self.first = np.concatenate([[0], np.cumsum(self.sizes)]).astype(np.int64)
+        self.starts = self.tensor(self.first[:-1])
+        counts = np.array([one.devices for one in self.encoded])
+        self.exists = self.tensor(np.arange(self.devices) < counts[:, None])
+        self.features = self.tensor(np.concatenate([one.features for one in self.encoded]))
+        self.problem_of = self.tensor(np.repeat(np.arange(len(self)), self.sizes))
+        source = self._joined([one.costs.source for one in self.encoded])
+        target = self._joined([one.costs.target for one in self.encoded])
+        values = np.concatenate([one.edges for one in self.encoded])
+        groups = groups_of(
+            np.concatenate([source, target]),
+            np.concatenate([target, source]),
+            np.concatenate([values, values]),
+            int(self.first[-1]),
+        )
+        self.values, self.value_of, self.source, self.target = map(self.tensor, groups)
+        self.to_exit = self._paths([one.to_exit for one in self.encoded])
+        self.to_entry = self._paths([one.to_entry for one in self.encoded])
+
+    def tensor(self, column: np.ndarray) -> Tensor:
+        """Return an array as a tensor on the batch's torch device, in its precision if real."""
+        made = torch.from_numpy(np.ascontiguousarray(column)).to(self._like.device)
+        return made.to(self._like.dtype) if made.is_floating_point() else made
+
+    def active(self, step: int) -> int:
+        """Return the number of problems that have an operator left at a step."""
+        return int(np.searchsorted(-self.sizes, -step))
+
+    def _joined(self, columns: Sequence[Ints]) -> Ints:
+        """Return operator indices of each problem as batch indices."""
+        return np.concatenate(
+            [column + start for column, start in zip(columns, self.first, strict=False)]
+        )
+
+    def _paths(self, pairs: Sequence[tuple[Ints, Ints]]) -> tuple[Tensor, Tensor]:
+        """Return pairs of operators of each problem as batch indices."""
+        owners, others = zip(*pairs, strict=True)
+        return self.tensor(self._joined(owners)), self.tensor(self._joined(others))

@@ -8,10 +8,9 @@ from torch.nn.functional import leaky_relu
 
 from streamplace.policy.config import DopplerSizes
 from streamplace.policy.decoding import UNAVAILABLE
-from streamplace.policy.doppler.batch import DopplerBatch
 from streamplace.policy.doppler.decoding import OF_STATE
-from streamplace.policy.doppler.encode import OF_OPERATOR
-from streamplace.policy.partial.state import OF_DEVICE
+from streamplace.policy.doppler.encode import OF_OPERATOR, DopplerBatch
+from streamplace.policy.partial import OF_DEVICE
 
 SLOPE = 0.1  # of leaky rectifiers
 

@@ -9,14 +9,14 @@ import torch
 from torch import Tensor, nn
 
 from streamplace.policy.config import GiphSizes
-from streamplace.policy.giph.kernels.passing import (
+from streamplace.policy.giph.kernels.view import (
     Direction,
     Layers,
     Passed,
+    View,
     receive,
     receive_back,
 )
-from streamplace.policy.giph.kernels.view import View
 from streamplace.util.arrays import Ints
 
 

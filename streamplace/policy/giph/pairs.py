@@ -11,7 +11,6 @@ from sim.schedule.rules import Rules
 from streamplace.policy.config import GiphSizes
 from streamplace.policy.encoded import SortedBatch
 from streamplace.policy.giph.kernels.gp_net import Pairs
-from streamplace.problem.makespan import Makespan
 from streamplace.problem.problem import Problem
 from streamplace.problem.symmetry import interchangeable
 from streamplace.scoring.flow import flow
@@ -22,7 +21,7 @@ MOVES = 2  # steps of an episode per operator
 
 
 @dataclass(frozen=True, eq=False)
-class EncodedProblem:
+class GiphProblem:
     """A problem as GiPH reads it.
 
     Attributes
@@ -51,7 +50,7 @@ class EncodedProblem:
     @property
     def is_pass(self) -> bool:
         """Whether the objective is the makespan."""
-        return isinstance(self.problem.objective, Makespan)
+        return self.problem.objective.is_pass
 
     def pair(self, operator: int, device: int) -> int:
         """Return the pair of an operator and a device; -1 if there is none."""
@@ -78,12 +77,12 @@ class EncodedProblem:
         return np.split(order, np.cumsum(counts)[:-1])
 
 
-GiphBatch: TypeAlias = SortedBatch[EncodedProblem]
+GiphBatch: TypeAlias = SortedBatch[GiphProblem]
 
 
-def encode(problem: Problem, sizes: GiphSizes) -> EncodedProblem:
+def encode(problem: Problem, sizes: GiphSizes) -> GiphProblem:
     """Return the pairs of a problem; see `Policy.encode`."""
-    return EncodedProblem(
+    return GiphProblem(
         problem=problem,
         pairs=pairs_of(problem),
         rules=rules_of(problem.feasibility, problem.cluster),
@@ -157,7 +156,7 @@ def costs_of(problem: Problem) -> Costs:
     throughput, w is the utilisation of a device by an operator at the source rate, and c that of a
     link by a stream, which does not depend on the delay.
     """
-    if isinstance(problem.objective, Makespan):
+    if problem.objective.is_pass:
         return _of_pass(problem)
     return _of_flow(problem)
 

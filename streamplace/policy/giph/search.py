@@ -8,11 +8,9 @@ import torch
 
 from streamplace.policy.config import GiphSizes
 from streamplace.policy.decoding import Sampler
-from streamplace.policy.giph.pairs import EncodedProblem, encode
-from streamplace.policy.giph.policy import Giph
-from streamplace.policy.giph.potentials import sight_of
-from streamplace.policy.giph.questions import WalkState, destinations
-from streamplace.policy.giph.walking import Walk
+from streamplace.policy.giph.pairs import GiphProblem, encode
+from streamplace.policy.giph.policy import Giph, GiphWalk
+from streamplace.policy.giph.questions import WalkState, destinations, sight_of
 from streamplace.problem.problem import Problem
 from streamplace.scoring.registry import evaluator
 from streamplace.util.arrays import Floats, Ints
@@ -44,9 +42,7 @@ class Episodes:
         The seed of all random choices.
     """
 
-    def __init__(
-        self, policy: Giph, encoded: EncodedProblem, value: Value | None, seed: int
-    ) -> None:
+    def __init__(self, policy: Giph, encoded: GiphProblem, value: Value | None, seed: int) -> None:
         self._policy, self._encoded = policy, encoded
         self._value = least_loss if value is None else value
         self._sampler = Sampler(torch.Generator().manual_seed(seed))
@@ -84,7 +80,7 @@ class Episodes:
             best = self.best_from(best, steps, min(steps, evaluations - done))
         return best
 
-    def _walks(self, start: Ints, steps: int, count: int) -> list[Walk]:
+    def _walks(self, start: Ints, steps: int, count: int) -> list[GiphWalk]:
         batch = self._policy.batch([self._encoded])
         rows = np.repeat(start[None, None], count, axis=1)
         made = self._policy.refine(batch, rows, [steps], self._sampler, [self._evaluator])

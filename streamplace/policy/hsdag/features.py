@@ -1,6 +1,6 @@
-"""Features of vertices, each a group of operators; every kind of feature can be left out."""
+"""Features of vertices, each a group of operators, and the devices offered to each group."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias
@@ -8,11 +8,13 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from sim.columns import by_operator
 from streamplace.policy.config import HsdagFeature, HsdagSizes
+from streamplace.policy.decoding import Sampler
 from streamplace.policy.encoded import SortedBatch
 from streamplace.policy.hsdag.graphs import Graph, graph_of_grouping, relative
-from streamplace.policy.hsdag.kernels.fractal import fractal_dimensions
-from streamplace.policy.partial.costs import Costs, mean_messages, partial_costs
+from streamplace.policy.hsdag.kernels import Draws, Groups, fractal_dimensions
+from streamplace.policy.partial import Costs, mean_messages, partial_costs
 from streamplace.problem.chains import feasible_chain_groups
 from streamplace.problem.grouping import Grouping
 from streamplace.problem.problem import Problem
@@ -156,7 +158,7 @@ MADE: Mapping[HsdagFeature, Callable[[_Vertices], Floats]] = {
 
 
 @dataclass(frozen=True, eq=False)
-class EncodedProblem:
+class HsdagProblem:
     """A problem as HSDAG reads it: n vertices, each a group of operators that stays together.
 
     Attributes
@@ -193,10 +195,10 @@ class EncodedProblem:
         return len(self.grouping.group_of)
 
 
-HsdagBatch: TypeAlias = SortedBatch[EncodedProblem]
+HsdagBatch: TypeAlias = SortedBatch[HsdagProblem]
 
 
-def encode(problem: Problem, sizes: HsdagSizes) -> EncodedProblem:
+def encode(problem: Problem, sizes: HsdagSizes) -> HsdagProblem:
     """Return the features of a problem.
 
     Raises
@@ -220,7 +222,7 @@ def encode(problem: Problem, sizes: HsdagSizes) -> EncodedProblem:
     np.logical_and.at(allowed, grouping.group_of, rules.allowed[rules.unit_of])
     # a message without bytes counts as none, as in all results of the study hsdag
     messages = np.where(costs.amount > 0.0, mean_messages(costs), 0.0)
-    return EncodedProblem(
+    return HsdagProblem(
         problem=problem,
         grouping=grouping,
         graph=graph,
@@ -230,3 +232,91 @@ def encode(problem: Problem, sizes: HsdagSizes) -> EncodedProblem:
         message=float(messages.mean()) / unit if len(messages) else 0.0,
         least=sizes.min_groups or 4 * devices,
     )
+
+
+@dataclass(frozen=True, eq=False)
+class Offer:
+    """G groups of the vertices of a problem.
+
+    Attributes
+    ----------
+    group_of
+        (n,) the group of each vertex.
+    """
+
+    one: HsdagProblem
+    group_of: Ints
+
+    @cached_property
+    def count(self) -> int:
+        """The number of groups, G."""
+        return int(self.group_of.max()) + 1
+
+    @cached_property
+    def allowed(self) -> Bools:
+        """(G, D) the devices that are offered: those of all members or, without one, of any."""
+        shape = (self.count, self.one.allowed.shape[1])
+        of_all, of_any = np.ones(shape, np.bool_), np.zeros(shape, np.bool_)
+        np.logical_and.at(of_all, self.group_of, self.one.allowed)
+        np.logical_or.at(of_any, self.group_of, self.one.allowed)
+        offered: Bools = np.where(of_all.any(axis=1, keepdims=True), of_all, of_any)
+        return offered
+
+    @cached_property
+    def cost(self) -> Floats:
+        """(G, D) cost of each group on each device, see `HsdagProblem.cost`."""
+        cost = np.zeros((self.count, self.one.cost.shape[1]))
+        np.add.at(cost, self.group_of, self.one.cost)
+        return cost
+
+    @property
+    def groups(self) -> Groups:
+        """The groups as the kernel that places them one by one takes them."""
+        quotient = self.one.graph.quotient(self.group_of)
+        both = np.concatenate([quotient.ends, quotient.ends[:, ::-1]])
+        first, order = by_operator(both[:, 0], self.count)
+        with np.errstate(over="ignore", invalid="ignore"):  # where messages are all the cost
+            message = np.concatenate([quotient.traffic, quotient.traffic]) * self.one.message
+        message = np.nan_to_num(message)  # groups without traffic send no message
+        heaviest = np.argsort(-self.cost.mean(axis=1), kind="stable")
+        return Groups(
+            heaviest.astype(np.int32),
+            self.cost,
+            self.allowed,
+            first,
+            np.ascontiguousarray(both[order, 1], np.int32),
+            message[order],
+        )
+
+    @cached_property
+    def first_operators(self) -> Ints:
+        """(G,) the first operator of each group."""
+        group_of = self.group_of[self.one.grouping.group_of]
+        return np.unique(group_of, return_index=True)[1].astype(np.int32)
+
+    def expanded(self, of_groups: Ints) -> Ints:
+        """Return the device of each operator, (V,), from those of the groups, (G,)."""
+        return of_groups[self.group_of[self.one.grouping.group_of]].astype(np.int32)
+
+
+def drawn(offers: Sequence[Offer], samples: int, sampler: Sampler) -> list[Draws]:
+    """Return the random numbers of a step, for the offers of S samples of each problem."""
+    greedy = sampler.greedy or sampler.generator is None
+    made = []
+    for first in range(0, len(offers), samples):
+        part = offers[first : first + samples]
+        groups, devices = max(offer.count for offer in part), part[0].allowed.shape[1]
+        noise, explores = (each.numpy() for each in sampler.ahead(samples, groups, devices))
+        made += [
+            Draws(noise[s, : o.count], explores[s, : o.count], float(sampler.temperature), greedy)
+            for s, o in enumerate(part)
+        ]
+    return made
+
+
+def padded(values: np.ndarray, devices: int) -> np.ndarray:
+    """Return values of groups and devices, (G, D, …), with zeros for further devices."""
+    if values.shape[1] in (0, devices):
+        return values
+    widths = [(0, 0), (0, devices - values.shape[1]), *[(0, 0)] * (values.ndim - 2)]
+    return np.pad(values, widths)

@@ -12,19 +12,26 @@ from torch import Tensor, nn
 
 from streamplace.policy.config import HsdagSizes
 from streamplace.policy.decoding import UNAVAILABLE
-from streamplace.policy.hsdag.graphs import Graph
-from streamplace.policy.hsdag.kernels.loads import LOADS, Draws, Layers, Single, place_groups
-from streamplace.policy.hsdag.kernels.parsing import by_score, parse
-from streamplace.policy.hsdag.layers import (
+from streamplace.policy.hsdag.features import Offer
+from streamplace.policy.hsdag.graphs import (
     Block,
     Drop,
     EdgeScore,
     Embedding,
+    Graph,
     Inner,
     Pooling,
     normalised,
 )
-from streamplace.policy.hsdag.offers import Offer
+from streamplace.policy.hsdag.kernels import (
+    LOADS,
+    Draws,
+    Layers,
+    Single,
+    by_score,
+    parse,
+    place_groups,
+)
 from streamplace.util.arrays import Ints
 
 NO_LOADS: Single = np.zeros((0, 0, 0), np.float32)

@@ -6,28 +6,86 @@ that do not place upstream operators first, it gives those of all neighbours pla
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
+from torch_geometric.nn import MessagePassing
 
 from streamplace.policy.base import Constructive
 from streamplace.policy.config import EncoderDecoderSizes
-from streamplace.policy.decoding import UNAVAILABLE, Sampler
-from streamplace.policy.device_counts import check_devices
-from streamplace.policy.ni2020 import features
-from streamplace.policy.ni2020.encoders import GraphEncoder, SequenceEncoder
-from streamplace.policy.ni2020.features import EncodedProblem, Ni2020Batch
-from streamplace.policy.one_order import OneOrderState
+from streamplace.policy.decoding import UNAVAILABLE, OneOrderState, Sampler
+from streamplace.policy.encoded import check_devices
+from streamplace.policy.graph_batch import EncodedGraph, GraphBatch
 from streamplace.policy.teachers import Teacher
 from streamplace.policy.trajectories import Trajectories
 from streamplace.problem.problem import Problem
+from streamplace.problem.symmetry import interchangeable
+from streamplace.scoring.flow import flow
+from streamplace.scoring.orders import traversal_order
 from streamplace.util.arrays import Ints
+
+Single = NDArray[np.float32]
+
+OF_OPERATOR = 2  # number of features
+MAX_FEATURE = 1e30  # to stay within float32
+
+
+@dataclass(frozen=True, eq=False)
+class NiProblem(EncodedGraph):
+    """A problem as the networks read it.
+
+    Attributes
+    ----------
+    operators
+        (V, OF_OPERATOR) float32: the operator's utilisation of an average device, and its output's
+        utilisation of an average link.
+    """
+
+    operators: Single
+
+
+class Ni2020Batch(GraphBatch[NiProblem]):
+    """Problems as tensors for the networks.
+
+    Attributes
+    ----------
+    operators
+        (V, OF_OPERATOR) float32 features, see `NiProblem`.
+    """
+
+    def __init__(self, encoded: Sequence[NiProblem], device: torch.device | str = "cpu") -> None:
+        super().__init__(encoded, device)
+        self.operators = self.tensor(np.concatenate([one.operators for one in encoded]))
+
+
+def encode(problem: Problem, order_name: str = "by-depth") -> NiProblem:
+    """Return the features of a problem.
+
+    Parameters
+    ----------
+    order_name
+        The traversal order of the decoder, see `scoring.orders`; `random` is that of seed 0.
+
+    Raises
+    ------
+    GraphError
+        If tuple rates overflow, or no tuple ever reaches a sink.
+    """
+    arrays = flow(problem)
+    load = arrays.work * arrays.devices / float(arrays.capacity.sum())
+    sent = np.bincount(arrays.source, weights=arrays.traffic, minlength=arrays.operators)
+    features = np.minimum(np.stack([load, sent], axis=1), MAX_FEATURE).astype(np.float32)
+    order = traversal_order(problem, order_name)[None]
+    return NiProblem(problem, arrays, interchangeable(problem), order, features)
+
 
 MASKED = -1e9  # attention score of padding, where a problem has fewer operators
 
 
-class EncoderDecoder(Constructive[EncodedProblem, Ni2020Batch]):
+class EncoderDecoder(Constructive[NiProblem, Ni2020Batch]):
     """The networks of the paper, selected by their sizes; see the module's docstring.
 
     The decoder is
@@ -58,11 +116,11 @@ class EncoderDecoder(Constructive[EncodedProblem, Ni2020Batch]):
         self.mix = nn.Linear(2 * length, length // 2)
         self.choose = nn.Linear(length // 2, config.devices)
 
-    def encode(self, problem: Problem) -> EncodedProblem:
+    def encode(self, problem: Problem) -> NiProblem:
         """Compute the features of a problem; see `Policy.encode`."""
-        return features.encode(problem, self.config.order)
+        return encode(problem, self.config.order)
 
-    def batch(self, encoded: Sequence[EncodedProblem]) -> Ni2020Batch:
+    def batch(self, encoded: Sequence[NiProblem]) -> Ni2020Batch:
         """Join encoded problems, largest first; see `Policy.batch`."""
         return Ni2020Batch(encoded, self.torch_device)
 
@@ -70,7 +128,7 @@ class EncoderDecoder(Constructive[EncodedProblem, Ni2020Batch]):
         """Raise an UnsuitableError if the number of devices differs from the network's outputs."""
         check_devices(problem, self.config.devices)
 
-    def canonical(self, encoded: EncodedProblem, placement: Ints, sample: int) -> Ints:
+    def canonical(self, encoded: NiProblem, placement: Ints, sample: int) -> Ints:
         """Return an equivalent placement that uses equal devices in decoding order.
 
         Without `breaks_symmetry`, return the placement unchanged.
@@ -263,3 +321,78 @@ def _placed_neighbours(batch: Ni2020Batch, order: Ints) -> Tensor:
         source, target = position[one.flow.source], position[one.flow.target]
         weights[p, np.maximum(source, target), np.minimum(source, target)] = 1.0
     return torch.from_numpy(weights / np.maximum(weights.sum(axis=2, keepdims=True), 1.0))
+
+
+class View(MessagePassing):  # type: ignore[misc]  # torch-geometric is not typed
+    """One message-passing hop in one direction.
+
+    h' = tanh(W2 [h : mean over neighbours u of tanh(W1 h_u)])
+    """
+
+    def __init__(self, before: int, after: int) -> None:
+        super().__init__(aggr="mean")
+        self.message_of = nn.Linear(before, after)
+        self.update_of = nn.Linear(before + after, after)
+
+    def forward(self, h: Tensor, along: Tensor) -> Tensor:
+        """Return new embeddings, (V, m), from old ones, (V, n), and edges, (2, E).
+
+        Each edge is a neighbour and the operator that receives its message.
+        """
+        received = self.propagate(along, sent=torch.tanh(self.message_of(h)))
+        return torch.tanh(self.update_of(torch.cat([h, received], dim=1)))
+
+    def message(self, sent_j: Tensor) -> Tensor:
+        """Return the message of a neighbour."""
+        return sent_j
+
+
+class GraphEncoder(nn.Module):
+    """Message passing upstream and downstream with shared weights, concatenated."""
+
+    def __init__(self, length: int, hops: int) -> None:
+        super().__init__()
+        sizes = [OF_OPERATOR, *[length // 2] * hops]
+        self.views = nn.ModuleList(map(View, sizes, sizes[1:]))
+        self.whole = nn.Linear(length, length)
+
+    def forward(
+        self, batch: Ni2020Batch, at: Tensor, valid: Tensor
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Return embeddings in decoding order, (P, T, L), and the decoder's first state and cell.
+
+        Parameters
+        ----------
+        at
+            (P, T) int64 batch indices of the operators in decoding order.
+        valid
+            (P, T) bool; False beyond a problem's number of operators.
+        """
+        down = torch.stack([batch.source, batch.target])
+        above = below = batch.operators
+        for view in self.views:
+            above, below = view(above, down), view(below, down.flip(0))
+        h = torch.cat([above, below], dim=1)
+        padded = h[at] * valid.unsqueeze(2)
+        padding = torch.where(valid, 0.0, -torch.inf).unsqueeze(2)
+        state = (self.whole(padded) + padding).amax(dim=1)
+        return padded, state, torch.zeros_like(state)
+
+
+class SequenceEncoder(nn.Module):
+    """An LSTM over the operators in decoding order."""
+
+    def __init__(self, length: int) -> None:
+        super().__init__()
+        self.lstm = nn.LSTM(OF_OPERATOR, length, batch_first=True)
+
+    def forward(
+        self, batch: Ni2020Batch, at: Tensor, valid: Tensor
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Return embeddings and the decoder's first state and cell, as `GraphEncoder` does."""
+        packed = nn.utils.rnn.pack_padded_sequence(
+            batch.operators[at], torch.from_numpy(batch.sizes.astype(np.int64)), batch_first=True
+        )
+        read, (state, cell) = self.lstm(packed)
+        padded, _ = nn.utils.rnn.pad_packed_sequence(read, batch_first=True)
+        return padded, state[0], cell[0]

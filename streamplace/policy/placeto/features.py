@@ -10,11 +10,9 @@ from sim.flow import Ints
 from sim.schedule.rules import Rules
 from streamplace.policy.config import PlacetoSizes
 from streamplace.policy.encoded import SortedBatch
-from streamplace.policy.placeto.kernels.messages import Passing
 from streamplace.policy.placeto.kernels.network import Problems
-from streamplace.policy.placeto.kernels.summaries import Streams
+from streamplace.policy.placeto.kernels.summaries import Passing, Streams
 from streamplace.problem.graph import StreamGraph
-from streamplace.problem.makespan import Makespan
 from streamplace.problem.problem import Problem
 from streamplace.scoring.orders import mean_times, traversal_order
 from streamplace.scoring.rules import rules_of
@@ -22,7 +20,7 @@ from streamplace.util.arrays import Floats
 
 
 @dataclass(frozen=True, eq=False)
-class EncodedProblem:
+class PlacetoProblem:
     """A problem as Placeto reads it.
 
     Attributes
@@ -45,15 +43,15 @@ class EncodedProblem:
         """The number of operators."""
         return len(self.order)
 
-    def in_order(self, order: Ints) -> "EncodedProblem":
+    def in_order(self, order: Ints) -> "PlacetoProblem":
         """Return the problem with another order of sweeps, (V,)."""
         return replace(self, order=order)
 
 
-PlacetoBatch: TypeAlias = SortedBatch[EncodedProblem]
+PlacetoBatch: TypeAlias = SortedBatch[PlacetoProblem]
 
 
-def encode(problem: Problem, sizes: PlacetoSizes) -> EncodedProblem:
+def encode(problem: Problem, sizes: PlacetoSizes) -> PlacetoProblem:
     """Return the features of a problem.
 
     Raises
@@ -71,7 +69,7 @@ def encode(problem: Problem, sizes: PlacetoSizes) -> EncodedProblem:
         closest=sizes.closest,
     )
     order = traversal_order(problem, sizes.order, sizes.order_seed)
-    return EncodedProblem(problem, arrays, order, rules_of(problem.feasibility, problem.cluster))
+    return PlacetoProblem(problem, arrays, order, rules_of(problem.feasibility, problem.cluster))
 
 
 def _numbers(problem: Problem) -> np.ndarray:
@@ -83,7 +81,7 @@ def _numbers(problem: Problem) -> np.ndarray:
     """
     graph, costs = problem.graph, mean_times(problem)
     of_streams = costs[1]
-    if isinstance(problem.objective, Makespan):
+    if problem.objective.is_pass:
         from streamplace.scoring.compiled_pass import compiled_pass  # noqa: PLC0415 - slow to load
 
         of_streams = compiled_pass(problem).tasks.bits

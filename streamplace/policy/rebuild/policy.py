@@ -9,8 +9,17 @@ from torch import Tensor, nn
 from streamplace.policy.base import Refiner
 from streamplace.policy.config import RebuildSizes
 from streamplace.policy.decoding import Sampler
-from streamplace.policy.rebuild.encode import FEATURES, EncodedProblem, RebuildBatch, encode
-from streamplace.policy.rebuild.walking import COUNTS, RELEVANT, Lane, Walk
+from streamplace.policy.rebuild.walking import (
+    COUNTS,
+    FEATURES,
+    RELEVANT,
+    Lane,
+    RebuildBatch,
+    RebuildProblem,
+    RebuildWalk,
+    encode,
+)
+from streamplace.policy.refining import going, of_walks, recorded, started
 from streamplace.policy.trajectories import Trajectories, of_choices
 from streamplace.problem.problem import Problem
 from streamplace.scoring.evaluator import Evaluator
@@ -20,7 +29,7 @@ SEEDS = 2**31
 STEPS = 2  # of an episode per operator
 
 
-class Rebuild(Refiner[EncodedProblem, RebuildBatch]):
+class Rebuild(Refiner[RebuildProblem, RebuildBatch]):
     """A policy that builds parts of a placement anew with a list scheduler.
 
     A step chooses a part of the graph, and the weights of messages, of PEFT's optimistic costs and
@@ -46,7 +55,7 @@ class Rebuild(Refiner[EncodedProblem, RebuildBatch]):
             nn.init.zeros_(parameter)
         return policy
 
-    def encode(self, problem: Problem) -> EncodedProblem:
+    def encode(self, problem: Problem) -> RebuildProblem:
         """Return what the policy reads of a problem; see `Policy.encode`.
 
         Raises
@@ -56,11 +65,11 @@ class Rebuild(Refiner[EncodedProblem, RebuildBatch]):
         """
         return encode(problem)
 
-    def batch(self, encoded: Sequence[EncodedProblem]) -> RebuildBatch:
+    def batch(self, encoded: Sequence[RebuildProblem]) -> RebuildBatch:
         """Join encoded problems, largest first; see `Policy.batch`."""
         return RebuildBatch(encoded)
 
-    def episode(self, encoded: EncodedProblem) -> int:
+    def episode(self, encoded: RebuildProblem) -> int:
         """Return the number of steps of an episode: two per operator."""
         return STEPS * encoded.size
 
@@ -78,14 +87,13 @@ class Rebuild(Refiner[EncodedProblem, RebuildBatch]):
         The first part of an action is the seed of the step's random numbers.
         """
         samples = start.shape[1]
-        lanes = [
-            Lane(one, start[p, s, : one.size], steps[p], evaluators[p])
-            for p, one in enumerate(batch.encoded)
-            for s in range(samples)
-        ]
+
+        def begin(one: RebuildProblem, placement: Ints, count: int, p: int) -> Lane:
+            return Lane(one, placement, count, evaluators[p])
+
+        lanes = started(batch, start, steps, begin)
         with torch.inference_mode():
-            for t in range(max(steps)):
-                rows = [n for n in range(len(lanes)) if t < steps[n // samples]]
+            for t, rows in going(steps, samples):
                 actions = self._actions([lanes[n] for n in rows], t, sampler, samples)
                 for row, n in enumerate(rows):
                     action = actions[row]
@@ -93,13 +101,11 @@ class Rebuild(Refiner[EncodedProblem, RebuildBatch]):
                         own = forced[n // samples, n % samples, t]
                         action = np.where(own >= 0, own, action)
                     lanes[n].act(t, action)
-        return self._trajectories([lane.walk for lane in lanes], len(batch), start.shape)
+        return self._trajectories([lane.walk for lane in lanes], len(batch))
 
     def evaluate(self, batch: RebuildBatch, trajectories: Trajectories) -> Trajectories:
         """Recompute the probabilities of trajectories; see `Refiner.evaluate`."""
-        walks = trajectories.record
-        assert isinstance(walks, list), "trajectories must be this policy's own"
-        return self._trajectories(walks, len(batch), trajectories.placements.shape)
+        return self._trajectories(recorded(trajectories), len(batch))
 
     def _actions(self, lanes: Sequence[Lane], t: int, sampler: Sampler, samples: int) -> Ints:
         """Return the actions of some walks, (R, 1 + H)."""
@@ -117,42 +123,11 @@ class Rebuild(Refiner[EncodedProblem, RebuildBatch]):
         logits: Tensor = self.heads(torch.tanh(self.hidden(read)))
         return torch.split(logits, COUNTS, dim=1)
 
-    def _trajectories(self, walks: list[Walk], problems: int, shape: Sequence[int]) -> Trajectories:
-        """Return walks as trajectories with differentiable probabilities.
-
-        Parameters
-        ----------
-        shape
-            P, S and V, the shape of placements.
-        """
-        lengths = torch.tensor([len(walk.actions) for walk in walks])
-        most, parts = int(lengths.max()), 1 + len(COUNTS)
-        mask = torch.arange(most) < lengths[:, None]
+    def _trajectories(self, walks: list[RebuildWalk], problems: int) -> Trajectories:
+        """Return walks as trajectories with differentiable probabilities."""
         actions = np.concatenate([walk.actions for walk in walks])
-        log_prob, entropy = self._scores(np.concatenate([w.features for w in walks]), actions)
-        losses = np.full((len(walks), most + 1), np.nan)
-        placements = np.full((len(walks), shape[2]), -1, np.int32)
-        for n, walk in enumerate(walks):
-            losses[n, : len(walk.losses)] = walk.losses
-            placements[n, : len(walk.devices)] = walk.devices
-
-        def spread(values: Tensor, beyond: float) -> Tensor:
-            """Return values of steps, (N, A), as (P, S, T, A)."""
-            empty = torch.full((*mask.shape, parts), beyond, dtype=values.dtype)
-            full = empty.masked_scatter(mask.unsqueeze(2), values)
-            return full.view(problems, -1, most, parts)
-
-        placed = placements.reshape(problems, -1, shape[2])
-        return Trajectories(
-            actions=spread(torch.from_numpy(actions), -1),
-            log_prob=spread(log_prob, 0.0),
-            entropy=spread(entropy, 0.0),
-            mask=mask.view(problems, -1, most),
-            placements=placed,
-            losses=losses.reshape(problems, -1, most + 1),
-            best=placed,
-            record=walks,
-        )
+        probabilities = self._scores(np.concatenate([walk.features for walk in walks]), actions)
+        return of_walks(walks, problems, torch.from_numpy(actions), *probabilities)
 
     def _scores(self, features: np.ndarray, actions: Ints) -> tuple[Tensor, Tensor]:
         """Return log-probabilities and entropies of actions, (N, 1 + H) each; 0 for seeds."""

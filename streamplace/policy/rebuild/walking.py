@@ -5,18 +5,105 @@ Each head is one decision among a few values. Some parts make other heads irrele
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from sim.schedule.connected import grow
-from sim.schedule.contention import Present, Weights, schedule_part
+from sim.schedule.contention import Memory, Present, Weights, no_schedule, schedule_part
 from sim.schedule.passes import timetable
 from sim.schedule.queues import no_events
+from sim.schedule.ranks import (
+    Neighbours,
+    grow,
+    mean_messages,
+    mean_seconds,
+    neighbours_of,
+    optimistic_costs,
+    upward_rank,
+)
+from sim.schedule.task_graph import FREE
+from streamplace.placers.base import refuse_other_objectives
 from streamplace.placers.repair import feasible
-from streamplace.policy.rebuild.encode import FEATURES, EncodedProblem
+from streamplace.policy.encoded import SortedBatch
+from streamplace.problem.problem import Problem
 from streamplace.scoring.evaluator import Evaluator
+from streamplace.scoring.makespan_evaluator import MakespanEvaluator
+from streamplace.scoring.registry import makespan_evaluator
 from streamplace.util.arrays import Floats, Ints
+
+TINY = 1e-12  # share that is added to both, so that graphs without work or messages have a ratio
+FEATURES = 8
+"""Numbers that a step reads: five of the problem, and three of the episode so far."""
+
+
+@dataclass(frozen=True, eq=False)
+class RebuildProblem:
+    """A problem as the policy reads it.
+
+    Attributes
+    ----------
+    scored
+        The evaluator of the problem, with its arrays.
+    rank
+        (V,) upward ranks of HEFT, in seconds.
+    ahead
+        (V, D) PEFT's optimistic costs, in seconds.
+    neighbours
+        The operators at the other ends of streams.
+    memory
+        The working memory of list schedules.
+    features
+        (5,) numbers of the problem that do not change.
+    """
+
+    problem: Problem
+    scored: MakespanEvaluator
+    rank: Floats
+    ahead: Floats
+    neighbours: Neighbours
+    memory: Memory
+    features: Floats
+
+    @property
+    def size(self) -> int:
+        """The number of operators."""
+        return self.scored.tasks.operators
+
+
+RebuildBatch: TypeAlias = SortedBatch[RebuildProblem]
+
+
+def encode(problem: Problem) -> RebuildProblem:
+    """Return what the policy reads of a problem; see `Policy.encode`.
+
+    Raises
+    ------
+    ObjectiveError
+        If the objective is not the makespan.
+    """
+    refuse_other_objectives(problem, "rebuild", "makespan")
+    scored = makespan_evaluator(problem)
+    tasks, masks = scored.tasks, scored.compiled.masks
+    seconds, messages = mean_seconds(tasks, *masks), mean_messages(tasks, *masks)
+    ahead = optimistic_costs(tasks, *masks)
+    least = TINY * (messages.sum() + seconds.sum()) or 1.0
+    features = [
+        1.0,
+        np.log(tasks.operators) / 4.0,
+        np.log(tasks.devices) / 2.0,
+        np.log((messages.sum() + least) / (seconds.sum() + least)) / 4.0,
+        float(tasks.network != FREE),
+    ]
+    return RebuildProblem(
+        problem=problem,
+        scored=scored,
+        rank=upward_rank(tasks, seconds, messages),
+        ahead=np.where(np.isfinite(ahead), ahead, 0.0),
+        neighbours=neighbours_of(tasks.operators, tasks.source, tasks.target, messages),
+        memory=no_schedule(tasks, scored.compiled.rules),
+        features=np.clip(features, -4.0, 4.0),
+    )
+
 
 PARTS = ("window", "near", "heavy", "own", "all", "moved")
 """The operators that are placed anew: those that run at about the same time as one of them, those
@@ -91,7 +178,7 @@ NO_DEVICES = np.zeros(0, np.int32)
 
 
 @dataclass
-class Walk:
+class RebuildWalk:
     """The T steps of one sample.
 
     Attributes
@@ -111,6 +198,13 @@ class Walk:
     losses: Floats
     devices: Ints
 
+    @property
+    def last(self) -> Ints:
+        """(V,) the placement at the end, which is the best one."""
+        return self.devices
+
+    best = last
+
 
 class Lane:
     """One walk while it is taken; it begins with the repaired start if constraints forbid that.
@@ -121,11 +215,11 @@ class Lane:
         The steps so far.
     """
 
-    def __init__(self, one: EncodedProblem, start: Ints, steps: int, evaluator: Evaluator) -> None:
+    def __init__(self, one: RebuildProblem, start: Ints, steps: int, evaluator: Evaluator) -> None:
         devices = start.astype(np.int32)
         if one.problem.feasibility.violation(devices) is not None:
             devices = feasible(one.problem, devices).devices
-        self.walk = Walk(
+        self.walk = RebuildWalk(
             actions=np.zeros((steps, 1 + len(COUNTS)), np.int64),
             features=np.zeros((steps, FEATURES)),
             losses=np.full(steps + 1, evaluator.loss(devices)[0]),

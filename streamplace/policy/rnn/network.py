@@ -1,27 +1,132 @@
-"""The RNN placer's network: a bidirectional LSTM, and an LSTM decoder with additive attention."""
+"""The RNN placer's features and network: a bidirectional LSTM, and a decoder with attention."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn.functional import one_hot
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from sim.schedule.offers import nothing_placed_in, offer, put_in
+from sim.schedule.lists import nothing_placed_in, offer, put_in
+from sim.schedule.rules import Rules
 from streamplace.errors import UnsuitableError
 from streamplace.policy.base import Constructive
 from streamplace.policy.config import RnnSizes
-from streamplace.policy.decoding import UNAVAILABLE, Sampler
-from streamplace.policy.device_counts import check_devices
-from streamplace.policy.one_order import OneOrderState
-from streamplace.policy.rnn import features
-from streamplace.policy.rnn.features import EncodedProblem, RnnBatch
+from streamplace.policy.decoding import UNAVAILABLE, OneOrderState, Sampler
+from streamplace.policy.encoded import check_devices
+from streamplace.policy.graph_batch import EncodedGraph, GraphBatch
 from streamplace.policy.teachers import Teacher
 from streamplace.policy.trajectories import Trajectories
 from streamplace.problem.problem import Problem
-from streamplace.util.arrays import Ints
+from streamplace.problem.symmetry import interchangeable
+from streamplace.scoring.flow import flow
+from streamplace.scoring.orders import traversal_order
+from streamplace.scoring.rules import rules_of
+from streamplace.util.arrays import Floats, Ints
+
+Single = NDArray[np.float32]
+
+
+@dataclass(frozen=True, eq=False)
+class RnnProblem(EncodedGraph):
+    """A problem as the network reads it.
+
+    Attributes
+    ----------
+    sizes
+        The sizes of the network.
+    rules
+        The constraints.
+    """
+
+    sizes: RnnSizes
+    rules: Rules
+
+    @cached_property
+    def sequence(self) -> Single:
+        """(V, F) float32 vectors of the operators in decoding order.
+
+        The parts of a vector are the required labels (1 for each that the operator requires), the
+        operator's work, the sizes of its outputs (in the order in which their targets are decoded,
+        then the largest first), and the positions of its targets in the order (1 for each). Work
+        and sizes are divided by the largest of the problem.
+        """
+        sizes, order = self.sizes, self.orders[0]
+        types, outputs = len(sizes.labels), sizes.out_streams
+        rows = np.zeros((self.size, feature_count(sizes)), np.float32)
+        position = np.empty(self.size, np.int64)
+        position[order] = np.arange(self.size)
+        for v, required in self.problem.graph.requires.items():
+            rows[position[v], [sizes.labels.index(label) for label in required]] = 1.0
+        rows[:, types] = _scaled(self.flow.work)[order]
+        source, target = position[self.flow.source], position[self.flow.target]
+        output = _scaled(self.flow.stream_bits)
+        by = np.lexsort((-output, target, source))
+        first = np.searchsorted(source[by], np.arange(self.size))
+        number = np.arange(len(by)) - first[source[by]]
+        rows[source[by], types + 1 + number] = output[by]
+        rows[source, types + 1 + outputs + target] = 1.0
+        return rows
+
+
+class RnnBatch(GraphBatch[RnnProblem]):
+    """Problems as tensors for the network.
+
+    Attributes
+    ----------
+    sequence
+        (P, T, F) float32 vectors, see `RnnProblem.sequence`; 0 beyond the last operator.
+    valid
+        (P, T) bool; False beyond the last operator.
+    """
+
+    def __init__(self, encoded: Sequence[RnnProblem], device: torch.device | str = "cpu") -> None:
+        super().__init__(encoded, device)
+        steps = int(self.sizes[0])
+        padded = np.zeros((len(self), steps, encoded[0].sequence.shape[1]), np.float32)
+        for p, one in enumerate(encoded):
+            padded[p, : one.size] = one.sequence
+        self.sequence = self.tensor(padded)
+        self.valid = self.tensor(np.arange(steps) < self.sizes[:, None])
+
+
+def encode(problem: Problem, sizes: RnnSizes) -> RnnProblem:
+    """Return the features of a problem, which must fit the sizes.
+
+    Raises
+    ------
+    GraphError
+        If tuple rates overflow, or no tuple ever reaches a sink.
+    """
+    order = traversal_order(problem, sizes.order)[None]
+    rules = rules_of(problem.feasibility, problem.cluster)
+    return RnnProblem(problem, flow(problem), interchangeable(problem), order, sizes, rules)
+
+
+def feature_count(sizes: RnnSizes) -> int:
+    """Return F, the length of an operator's vector."""
+    return len(sizes.labels) + 1 + sizes.out_streams + sizes.operators
+
+
+def labels_of(problem: Problem) -> list[str]:
+    """Return the labels that operators require, in alphabetical order."""
+    return sorted({label for labels in problem.graph.requires.values() for label in labels})
+
+
+def most_outputs(problem: Problem) -> int:
+    """Return the largest number of streams out of an operator."""
+    return int(np.bincount(problem.graph.stream_source, minlength=1).max())
+
+
+def _scaled(values: Floats) -> Floats:
+    """Return values divided by the largest, unless there is none or it is 0."""
+    largest = values.max(initial=0.0)
+    return values / largest if largest > 0.0 else values
 
 
 class RnnState(OneOrderState):
@@ -118,7 +223,7 @@ class Read(NamedTuple):
         return Read(*(one[:problems] for one in self))
 
 
-class Rnn(Constructive[EncodedProblem, RnnBatch]):
+class Rnn(Constructive[RnnProblem, RnnBatch]):
     """The network of the paper's baseline; see the README of this folder.
 
     With e_1 … e_V, the outputs of the encoder for the operators in decoding order,
@@ -136,9 +241,7 @@ class Rnn(Constructive[EncodedProblem, RnnBatch]):
         super().__init__()
         self.config = config
         hidden = config.hidden
-        self.encoder = nn.LSTM(
-            features.feature_count(config), hidden, batch_first=True, bidirectional=True
-        )
+        self.encoder = nn.LSTM(feature_count(config), hidden, batch_first=True, bidirectional=True)
         self.decoder = nn.LSTM(config.devices, hidden, batch_first=True)
         self.attention = nn.ModuleDict(
             {
@@ -152,11 +255,11 @@ class Rnn(Constructive[EncodedProblem, RnnBatch]):
         if config.frozen_attention:
             self.attention.requires_grad_(False)
 
-    def encode(self, problem: Problem) -> EncodedProblem:
+    def encode(self, problem: Problem) -> RnnProblem:
         """Compute the features of a problem; see `Policy.encode`."""
-        return features.encode(problem, self.config)
+        return encode(problem, self.config)
 
-    def batch(self, encoded: Sequence[EncodedProblem]) -> RnnBatch:
+    def batch(self, encoded: Sequence[RnnProblem]) -> RnnBatch:
         """Join encoded problems, largest first; see `Policy.batch`."""
         return RnnBatch(encoded, self.torch_device)
 
@@ -165,14 +268,14 @@ class Rnn(Constructive[EncodedProblem, RnnBatch]):
         sizes = self.config
         check_devices(problem, sizes.devices)
         operators = len(problem.graph.names)
-        outputs = features.most_outputs(problem)
+        outputs = most_outputs(problem)
         for what, count, most in (
             ("operators", operators, sizes.operators),
             ("streams out of an operator", outputs, sizes.out_streams),
         ):
             if count > most:
                 raise UnsuitableError(f"this policy allows at most {most} {what} (got {count})")
-        if unknown := sorted(set(features.labels_of(problem)) - set(sizes.labels)):
+        if unknown := sorted(set(labels_of(problem)) - set(sizes.labels)):
             known = ", ".join(sizes.labels) or "none"
             raise UnsuitableError(
                 f"operators require the label {unknown[0]!r}, which this policy does not know "

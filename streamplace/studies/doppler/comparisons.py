@@ -1,16 +1,7 @@
-"""The tables of the study: makespans of all systems, ablations, checkpoints, memory, barriers."""
+"""The results of the study by workload and system, and its tables."""
 
 from collections.abc import Iterator, Sequence
 
-from streamplace.studies.doppler.learning import ZERO_SHOT
-from streamplace.studies.doppler.plain import (
-    BEST_CRITICAL_PATH,
-    CLIMB,
-    ENUMERATIVE,
-    HEFT,
-    LONG_SEARCH,
-    SEARCH,
-)
 from streamplace.studies.doppler.registered import (
     BARRIER,
     BY_DEVICES,
@@ -20,16 +11,80 @@ from streamplace.studies.doppler.registered import (
     IMITATION_ONLY,
     MEMORY,
     OF_SEARCH,
+    OWN,
     PLC_ONLY,
     PUBLISHED_DEVICES,
     RELEASED_CODE,
     SEL_ONLY,
     TRANSFER,
     WITHOUT_IMITATION,
+    Workload,
 )
-from streamplace.studies.doppler.results import Results, last_of
-from streamplace.studies.doppler.workloads import OWN, Workload
+from streamplace.studies.doppler.systems import (
+    BEST_CRITICAL_PATH,
+    CLIMB,
+    ENUMERATIVE,
+    HEFT,
+    IMITATION,
+    SEARCH,
+    ZERO_SHOT,
+)
+from streamplace.studies.study import Row
 from streamplace.studies.table import Cell, Spread, Table, cell
+from streamplace.studies.workloads import LONG_SEARCH, WorkloadResults
+
+
+class Results(WorkloadResults[Workload]):
+    """The results of the study, without and with transfers to other workloads.
+
+    Parameters
+    ----------
+    rows
+        The results of all units, in the order of the plan.
+    """
+
+    def __init__(self, rows: Sequence[Row]) -> None:
+        super().__init__((_workload(row), row) for row in rows if "trained_on" not in row)
+        self.transferred: dict[tuple[Workload, Workload], list[Row]] = {}
+        for row in rows:
+            if "trained_on" in row:
+                pair = _workload(row["trained_on"]), _workload(row)
+                self.transferred.setdefault(pair, []).append(row)
+
+    def final(self, workload: Workload, system: str) -> list[Row]:
+        """Return the last row of each repeat of a system, after its last checkpoint."""
+        return last_of(self.rows(workload, system))
+
+    def after(self, workload: Workload, system: str, checkpoint: int) -> list[Row]:
+        """Return the rows of all repeats of a trained system at a checkpoint of the simulation.
+
+        Parameters
+        ----------
+        checkpoint
+            Number of the checkpoint; 0 is after imitation, 1 the first one of the simulation.
+        """
+        repeats = _by_repeat(self.rows(workload, system))
+        if checkpoint == 0:
+            return [row for rows in repeats for row in rows if row["stage"] == IMITATION]
+        simulated = ([row for row in rows if row["stage"] != IMITATION] for rows in repeats)
+        return [rows[checkpoint - 1] for rows in simulated if checkpoint <= len(rows)]
+
+
+def last_of(rows: Sequence[Row]) -> list[Row]:
+    """Return the last row of each repeat."""
+    return [repeat[-1] for repeat in _by_repeat(rows)]
+
+
+def _by_repeat(rows: Sequence[Row]) -> list[list[Row]]:
+    repeats: dict[int, list[Row]] = {}
+    for row in rows:
+        repeats.setdefault(row["repeat"], []).append(row)
+    return list(repeats.values())
+
+
+def _workload(row: Row) -> Workload:
+    return Workload(row["source"], row["graph"], row["devices"], row["limited"])
+
 
 HEAD = (
     "trained on and used on",
@@ -59,7 +114,7 @@ def transfers(results: Results) -> Table:
             cell(results.over_best(target, after)),
             after[0]["episodes"],
             cell(results.over(target, DOPPLER)),
-            results.last(target, DOPPLER)[0]["episodes"],
+            results.final(target, DOPPLER)[0]["episodes"],
             cell(results.over(target, BEST_CRITICAL_PATH)),
             *published,
         )
@@ -95,6 +150,13 @@ BEST = "shortest one of the long searches"
 Rows = list[tuple[str, Sequence[Cell]]]
 
 
+def _in_units(workload: Workload, over: Spread | None, known: float | None) -> float | None:
+    """Return a mean makespan in the unit of tables, from that over the best known one."""
+    if over is None or known is None:
+        return None
+    return over.mean * (known * workload.per_second)
+
+
 def makespans(results: Results, workloads: Sequence[Workload]) -> Table:
     """Return the makespans of all systems on workloads of one source and number of devices."""
     source, devices = workloads[0].source, workloads[0].devices
@@ -109,9 +171,9 @@ def makespans(results: Results, workloads: Sequence[Workload]) -> Table:
         cells = list[Cell]()
         for workload in workloads:
             over = results.over(workload, system)
-            known = results.best_known(workload) * workload.per_second
-            spent = Spread.of([row["cpu_s"] for row in results.last(workload, system)])
-            cells += [cell(over), None if over is None else over.mean * known]
+            known = results.best_known(workload)
+            spent = Spread.of([row["cpu_s"] for row in results.final(workload, system)])
+            cells += [cell(over), _in_units(workload, over, known)]
             cells.append(None if spent is None else spent.mean)
             if published:
                 cells.append(published.get(system, {}).get(workload.graph))
@@ -134,7 +196,7 @@ def ablations(results: Results, workloads: Sequence[Workload]) -> Table:
             elif system == EARLY:
                 part = results.after(workload, DOPPLER, 1)
             else:
-                part = results.last(workload, system)
+                part = results.final(workload, system)
             for column in ("best_s", "greedy_s"):
                 cells.append(cell(results.over_best(workload, part, column)))
             cells.append(BY_DEVICES.get(workload.devices, {}).get(system, {}).get(workload.graph))
@@ -186,7 +248,7 @@ def with_little_memory(results: Results, workloads: Sequence[Workload]) -> Table
         cells = list[Cell]()
         for workload in workloads:
             free = Workload(workload.source, workload.graph, workload.devices)
-            own, other = (results.last(one, system) for one in (workload, free))
+            own, other = (results.final(one, system) for one in (workload, free))
             seconds, before = (
                 Spread.of([row["best_s"] for row in part if row["best_s"] is not None])
                 for part in (own, other)
@@ -212,7 +274,7 @@ def barriers(results: Results, workloads: Sequence[Workload]) -> Table:
     rows = Rows()
     for workload in workloads:
         for system in (DOPPLER, ENUMERATIVE, SEARCH):
-            last = [r for r in results.last(workload, system) if r["best_s"] and r["barrier_s"]]
+            last = [r for r in results.final(workload, system) if r["best_s"] and r["barrier_s"]]
             ratio = Spread.of([row["barrier_s"] / row["best_s"] for row in last])
             is_published = (system, workload.devices) == (ENUMERATIVE, PUBLISHED_DEVICES)
             shown = BARRIER.get(workload.graph) if is_published else None

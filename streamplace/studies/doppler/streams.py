@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,19 +11,19 @@ from streamplace.placers.repair import feasible
 from streamplace.placers.running import run_placer
 from streamplace.policy.base import Constructive, constructive
 from streamplace.policy.decoding import Sampler
-from streamplace.policy.fresh import new_policy
 from streamplace.policy.registry import policy_section
-from streamplace.policy.threads import one_thread
+from streamplace.policy.weights import new_policy
 from streamplace.problem.problem import Problem
 from streamplace.scoring.registry import evaluator
 from streamplace.studies.study import (
     DEVICES,
     SOURCE_RATE,
-    Options,
     Outcome,
+    Part,
     Plan,
+    PlannedStudy,
     Row,
-    Unit,
+    blocks,
     problem_of,
     seed_of,
 )
@@ -167,7 +168,7 @@ QUICK = Size(graphs=6, training_graphs=16, seeds=1, imitation_epochs=2, epochs=2
 
 
 @dataclass(frozen=True)
-class StreamDopplerStudy(Options):
+class StreamDopplerStudy(PlannedStudy):
     """The study of DOPPLER for the throughput of streams.
 
     Policies that choose operators and devices, one of them or devices in a fixed order are trained
@@ -187,36 +188,38 @@ class StreamDopplerStudy(Options):
         """The size of the study."""
         return QUICK if self.quick else FULL
 
-    def plan(self) -> Plan:
-        """Return the plan: a unit trains one policy, or runs the plain placers on some graphs."""
-        settings = {
+    def settings(self) -> Mapping[str, Any]:
+        """Return the size, systems and stages; see `PlannedStudy.settings`."""
+        return {
             **asdict(self.size),
             "devices": DEVICES,
             "source_rate": SOURCE_RATE,
             "systems": {name: dict(section) for name, section in SYSTEMS.items()},
             "plain": dict(PLAIN),
             "stages": [stage.model_dump(mode="json") for stage in stages(self.size)],
-            "seed": self.seed,
         }
-        return Plan(settings, tuple(self._units()))
 
-    def run(self, unit: Unit) -> list[Row]:
-        """Return a row for each graph: relative throughput of one pass, and of the best of 16."""
-        with one_thread():
-            if "system" in unit.settings:
-                return list(self._policy(**unit.settings))
-            return list(self._plain(unit.settings["first"]))
+    def parts(self) -> Sequence[Part]:
+        """Return the tables of plain placers and of trained policies."""
+        size = self.size
+        return [
+            Part(
+                ("first",),
+                partial(blocks, size.graphs, BLOCK),
+                "plain placers, graphs from {first}".format,
+                self._plain,
+            ),
+            Part(
+                ("system", "repeat"),
+                lambda: ((system, repeat) for repeat in range(size.seeds) for system in SYSTEMS),
+                "{system}, seed {repeat}".format,
+                self._policy,
+            ),
+        ]
 
     def outcome(self, plan: Plan, rows: Sequence[Row]) -> Outcome:
         """Return relative throughput by system, with intervals."""
         return outcome(plan, rows)
-
-    def _units(self) -> Iterator[Unit]:
-        for first in range(0, self.size.graphs, BLOCK):
-            yield Unit(f"plain placers, graphs from {first}", {"first": first})
-        for repeat in range(self.size.seeds):
-            for system in SYSTEMS:
-                yield Unit(f"{system}, seed {repeat}", {"system": system, "repeat": repeat})
 
     def _problem(self, number: int) -> Problem:
         return problem_of(number, self.size.graphs, self.seed)
@@ -231,6 +234,7 @@ class StreamDopplerStudy(Options):
                 yield _row(number, system, 0, reached, None)
 
     def _policy(self, system: str, repeat: int) -> Iterator[Row]:
+        """Yield a row for each graph: relative throughput of one pass, and of the best of 16."""
         seed, count = seed_of(self.seed, repeat), self.size.training_graphs
         policy = constructive(new_policy(policy_section(dict(SYSTEMS[system])), seed))
         others = [problem_of(n, count, self.seed + OTHER_GRAPHS) for n in range(count)]

@@ -2,24 +2,22 @@
 
 import os
 import stat
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from streamplace.errors import FormatError, UsageError
 from streamplace.files import read_dataset
-from streamplace.files.bounded import STDIO
 from streamplace.files.datasets import files_of
-from streamplace.files.reading import read_bytes
+from streamplace.files.reading import STDIO, read_bytes
 from streamplace.generate import Recipe
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.objective import Model
-from streamplace.studies.dream.outcome import outcome
-from streamplace.studies.dream.systems import WEIGHTS, placers
-from streamplace.studies.study import Options, Outcome, Plan, Row, Unit
+from streamplace.studies.dream.outcome import WEIGHTS, outcome, placers
+from streamplace.studies.study import Outcome, Part, Plan, PlannedStudy, Row, blocks
 from streamplace.workflows.compare import compare
 
 ONCE = "must be a file or a folder, which can be read several times"
@@ -71,7 +69,7 @@ BLOCK = 10  # graphs per unit of work
 
 
 @dataclass(frozen=True)
-class DreamStudy(Options):
+class DreamStudy(PlannedStudy):
     """Ni et al.'s comparison, with stronger baselines, on graphs of the same classes.
 
     Every system places every graph on 5 devices of 2500 MIPS with links of 1000 Mbps, at 1e4 and at
@@ -102,8 +100,8 @@ class DreamStudy(Options):
         if self.quick and self.graphs is not None:
             raise UsageError("dream: cannot combine --graphs with --quick; pass fewer graphs")
 
-    def plan(self) -> Plan:
-        """Return the plan: a unit is a model and ten graphs."""
+    def settings(self) -> Mapping[str, Any]:
+        """Return the graphs, systems, models and rates; see `PlannedStudy.settings`."""
         graphs = self._graphs()
         known = placers(self._weights)
         files = (
@@ -115,42 +113,39 @@ class DreamStudy(Options):
             }
         )
         hashes = "".join(map(_hash_of, graphs))
-        settings = {
+        return {
             "graphs": len(graphs),
             "graphs_sha256": sha256(hashes.encode()).hexdigest()[:16],
             "systems": list(known),
             "weights_sha256": files,
             "models": list(MODELS),
             "source_rates": list(SOURCE_RATES),
-            "seed": self.seed,
         }
-        starts = range(0, len(graphs), BLOCK)
-        units = tuple(
-            Unit(f"{model} {start}", {"model": model, "start": start})
-            for model in MODELS
-            for start in starts
-        )
-        return Plan(settings, units)
 
-    def run(self, unit: Unit) -> list[Row]:
-        """Return a row for each graph and system: relative throughput and devices, by rate."""
-        model, start = unit.settings["model"], unit.settings["start"]
+    def parts(self) -> Sequence[Part]:
+        """Return the table of models and blocks of graphs; see `PlannedStudy.parts`."""
+        return [Part(("model", "start"), self._blocks, "{model} {start}".format, self._results)]
+
+    def _blocks(self) -> Iterator[tuple[Model, int]]:
+        count = self._count if self.graphs is None else len(stored(self.graphs))
+        yield from ((model, start) for model in MODELS for (start,) in blocks(count, BLOCK))
+
+    def _results(self, model: Model, start: int) -> Iterator[Row]:
+        """Yield a row for each graph and system: relative throughput and devices, by rate."""
         graphs = self._graphs(range(start, start + BLOCK))
         seed = self.seed + start
         found = compare(
             graphs, placers(self._weights), SOURCE_RATES, model=model, seed=seed, jobs=1
         )
-        return [
-            {
-                "model": model,
-                "graph": start + g,
-                "system": system,
-                "relative_throughput": found.relative_throughput[:, j, g].tolist(),
-                "devices": found.devices_used[:, j, g].tolist(),
-            }
-            for g in range(len(graphs))
-            for j, system in enumerate(found.placers)
-        ]
+        for g in range(len(graphs)):
+            for j, system in enumerate(found.placers):
+                yield {
+                    "model": model,
+                    "graph": start + g,
+                    "system": system,
+                    "relative_throughput": found.relative_throughput[:, j, g].tolist(),
+                    "devices": found.devices_used[:, j, g].tolist(),
+                }
 
     def outcome(self, plan: Plan, rows: Sequence[Row]) -> Outcome:
         """Return Table 1 for each model beside the published one, and Figures 5 and 6."""
@@ -160,13 +155,16 @@ class DreamStudy(Options):
     def _weights(self) -> Path | None:
         return None if self.weights is None else Path(self.weights)
 
+    @property
+    def _count(self) -> int:
+        return QUICK_GRAPHS if self.quick else GRAPHS
+
     def _graphs(self, numbers: range | None = None) -> list[StreamGraph]:
         """Return the graphs of the study, or those of some numbers."""
         if self.graphs is not None:
             graphs = stored(self.graphs)
             return graphs if numbers is None else graphs[numbers.start : numbers.stop]
-        count = QUICK_GRAPHS if self.quick else GRAPHS
-        return generated(count, self.seed, numbers or range(count))
+        return generated(self._count, self.seed, numbers or range(self._count))
 
 
 def _hash_of(graph: StreamGraph) -> str:

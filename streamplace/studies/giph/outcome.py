@@ -2,23 +2,32 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 
-from streamplace.studies.giph.experiments import (
+from streamplace.studies.giph.registered import (
     DRAWN,
     FEW,
+    GIPH,
     LARGER,
     MANY,
+    OURS,
     PAPER_RANGES,
+    SECONDS,
     SEVERAL,
     SINGLE,
+    SYSTEMS,
+    WINS,
 )
-from streamplace.studies.giph.fusion import fusion_figures, fusion_findings, fusion_tables
-from streamplace.studies.giph.plain import CLIMB, HEFT, RANDOM
-from streamplace.studies.giph.registered import GIPH, OURS, SECONDS, SYSTEMS, WINS
-from streamplace.studies.giph.results import Tested, results_of
+from streamplace.studies.giph.results import (
+    Tested,
+    curves_picture,
+    fusion_figures,
+    fusion_findings,
+    fusion_tables,
+    results_of,
+)
+from streamplace.studies.giph.systems import CLIMB, HEFT, RANDOM
 from streamplace.studies.study import Outcome, Plan, Row
 from streamplace.studies.table import Cell, Table
 from streamplace.util.effect import Effect
@@ -139,13 +148,7 @@ def outcome(plan: Plan, rows: Sequence[Row]) -> Outcome:
     )
     named = {name: results[setting, setting] for setting, name in SETTINGS.items()}
     findings = (*findings_of(results, changed), *fusion_findings(fused))
-    return Outcome(TITLE, findings, tables, {"curves": partial(_draw, named)})
-
-
-def _draw(named: Mapping[str, Tested], path: Path) -> None:
-    from streamplace.studies.giph.picture import curves_picture  # noqa: PLC0415 - heavy
-
-    curves_picture(path, named)
+    return Outcome(TITLE, findings, tables, {"curves": partial(curves_picture, results=named)})
 
 
 def _makespans(name: str, found: Tested) -> Table:

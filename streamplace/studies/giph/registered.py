@@ -1,10 +1,24 @@
-"""The registered plan of the study: sizes, systems and problems, fixed before it was run."""
+"""The registered plan of the study: sizes, systems, cases and problems, fixed before it was run."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from typing import Any
 
+from streamplace.generate import Recipe
+from streamplace.generate.giph.cases import (
+    BYTES_PER_UNIT,
+    INSTRUCTIONS_PER_UNIT,
+    MEAN_BYTES,
+    MEAN_COMPUTE,
+)
 from streamplace.policy.registry import PolicySection, policy_section
+from streamplace.problem.cluster import Cluster
+from streamplace.problem.graph import StreamGraph
+from streamplace.problem.makespan import Makespan
+from streamplace.problem.problem import Problem
+from streamplace.problem.published import with_published_semantics
+from streamplace.scoring.total_cost import TotalCost
 
 WINS = {
     "GiPH-3": (53.0, 7.0, 40.0),
@@ -110,3 +124,149 @@ QUICK = Registered(
     graphs=1,
     changes=4,
 )
+
+
+GROUPS, ENAS_DEVICES = 40, 8  # section 5.2 of the paper
+MEAN_FLOPS, MEAN_TENSOR_BYTES = 4.44e8, 65_300.0  # of operators and streams, over 300 ENAS graphs
+
+
+@dataclass(frozen=True)
+class Cases:
+    """The first cases of a recipe.
+
+    Parameters
+    ----------
+    recipe, count, seed
+        See `Recipe`; the released code shuffles its cases by the default seed.
+    thorough
+        Whether the plain placers that take long are run on them, too.
+    """
+
+    recipe: str
+    count: int
+    seed: int = 123445
+    thorough: bool = False
+
+    def problems(self, objective: Makespan, numbers: range | None = None) -> list[Problem]:
+        """Return the problems with some numbers, or all; messages follow GiPH's rules."""
+        every = range(self.count) if numbers is None else numbers
+        return [
+            Problem(*with_published_semantics(*pair, "giph"), objective=objective)
+            for pair in map(self._pair, every)
+        ]
+
+    def _pair(self, number: int) -> tuple[StreamGraph, Cluster]:
+        """Return the graph and the cluster of a case."""
+        return self._drawn.graph(number), self._drawn.cluster(number)
+
+    @cached_property
+    def _drawn(self) -> Recipe:
+        return Recipe(self.recipe, self.count, seed=self.seed)
+
+
+@dataclass(frozen=True)
+class EnasCases(Cases):
+    """Recurrent cells of ENAS merged to 40 operators, each on a device network of its own.
+
+    The paper (section 5.2) has 8 devices and does not state their speeds. Here they are networks of
+    `giph-code`, and the work and bytes of all graphs are multiplied by two fixed numbers, after
+    which their means are those of GiPH's task graphs. Every device can run every operator.
+
+    Parameters
+    ----------
+    recipe, count, seed, thorough
+        See `Cases`; the recipe is that of the graphs.
+    """
+
+    recipe: str = "enas-ptb:backward=false"
+    count: int = 60
+
+    def _pair(self, number: int) -> tuple[StreamGraph, Cluster]:
+        drawn = self._drawn.graph(number)
+        graph, _ = drawn.with_numbers(
+            instructions=drawn.instructions * (MEAN_COMPUTE * INSTRUCTIONS_PER_UNIT / MEAN_FLOPS),
+            stream_payload_bytes=drawn.stream_payload_bytes
+            * (MEAN_BYTES * BYTES_PER_UNIT / MEAN_TENSOR_BYTES),
+        )
+        networks = Recipe(f"giph-code:devices={ENAS_DEVICES}", self.count, seed=self.seed)
+        return graph, networks.cluster(number)
+
+    @cached_property
+    def _drawn(self) -> Recipe:
+        return Recipe(self.recipe, self.count, range(GROUPS, GROUPS + 1), self.seed)
+
+
+SINGLE, SEVERAL, DRAWN, PAPER_RANGES = "single", "several", "drawn", "paper ranges"
+NOISY, TOTAL, FUSION = "noise", "total cost", "sensor fusion"
+ENAS = "neural networks"
+FEW, MANY, LARGER = 6, 20, 40  # devices
+SHARE = 200  # of the drawn cases, to compare policies that were trained on other clusters
+NOISE, NOISY_PASSES = 0.2, 5
+DRAWN_SEED, OTHER_SEED = 1, 7  # of generated test and training cases
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """An experiment.
+
+    Parameters
+    ----------
+    train
+        The cases to train on.
+    epochs
+        Passes over them.
+    tests
+        Name -> the cases to test on.
+    objective
+        What is minimised.
+    systems
+        The policies that are trained.
+    """
+
+    train: Cases
+    epochs: int
+    tests: Mapping[str, Cases]
+    objective: Makespan = field(default_factory=Makespan)
+    systems: tuple[str, ...] = (GIPH, OURS)
+
+
+def experiments(size: Registered) -> dict[str, Experiment]:
+    """Return the experiments by name."""
+    epochs, cases = size.epochs, size.training_cases
+    steps = epochs[SEVERAL] * cases[SEVERAL]
+    share = Cases("giph-code", min(size.drawn, SHARE), DRAWN_SEED)
+    noisy = Makespan(noise=NOISE, repeats=NOISY_PASSES)
+    wins = {
+        DRAWN: Cases("giph-code", size.drawn, DRAWN_SEED),
+        PAPER_RANGES: Cases("giph-paper", size.drawn // 2, DRAWN_SEED),
+    }
+
+    def of_setting(setting: str, tests: Mapping[str, Cases], **others: Any) -> Experiment:
+        recipe = f"giph-code:cases={setting}:split="
+        named = Cases(f"{recipe}test", size.cases, thorough="objective" not in others)
+        train = Cases(f"{recipe}train", cases[setting])
+        return Experiment(train, epochs[setting], {setting: named, **tests}, **others)
+
+    def on_devices(count: int) -> Experiment:
+        train = Cases(f"giph-code:devices={count}", steps, OTHER_SEED)
+        larger = Cases(f"giph-code:devices={LARGER}", share.count, DRAWN_SEED)
+        return Experiment(train, 1, {DRAWN: share, f"{LARGER} devices": larger})
+
+    def of_family(name: str, family: Callable[..., Cases]) -> Experiment:
+        tests = {name: family(count=size.cases, seed=DRAWN_SEED)}
+        return Experiment(family(count=steps, seed=OTHER_SEED), 1, tests)
+
+    return {
+        SINGLE: of_setting(SINGLE, {}, systems=tuple(SYSTEMS)),
+        SEVERAL: of_setting(SEVERAL, wins, systems=tuple(SYSTEMS)),
+        NOISY: of_setting(SINGLE, {}, objective=noisy),
+        TOTAL: of_setting(SEVERAL, {}, objective=TotalCost()),
+        **{f"trained on {count} devices": on_devices(count) for count in (FEW, MANY, LARGER)},
+        FUSION: of_family(FUSION, fusion_cases),
+        ENAS: of_family(ENAS, EnasCases),
+    }
+
+
+def fusion_cases(count: int, seed: int = DRAWN_SEED) -> Cases:
+    """Return successive snapshots of one map, by default those of the tests."""
+    return Cases("sensor-fusion:block=1", count, seed)

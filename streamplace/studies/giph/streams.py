@@ -1,8 +1,9 @@
 """Re-placement of streams after a loss or a change of rate, where every move has a price."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from functools import partial
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -11,15 +12,23 @@ from streamplace.generate import Recipe
 from streamplace.placers.registry import make_placer
 from streamplace.placers.search.current import current_devices, moving_seconds
 from streamplace.placers.search.migrate import Migrate
-from streamplace.policy.giph.placer import GiphPlacer
-from streamplace.policy.threads import one_thread
+from streamplace.policy.improving import GiphPlacer
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.losses import Losses
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.registry import evaluator
-from streamplace.studies.study import Options, Outcome, Plan, Row, Unit, seed_of
+from streamplace.studies.study import (
+    DEVICES,
+    Outcome,
+    Part,
+    Plan,
+    PlannedStudy,
+    Row,
+    blocks,
+    seed_of,
+)
 from streamplace.studies.table import Cell, Table
 from streamplace.util.arrays import Floats
 from streamplace.util.effect import Effect
@@ -79,7 +88,6 @@ def _findings(found: dict[str, Columns]) -> Iterator[str]:
             yield f"After {change}, the worth of {system} differs from that of {ours} by {over}."
 
 
-DEVICES = "5x2500"
 RATE, HIGHER_RATE = 1e4, 2e4  # tuples/s
 STATE_BYTES = 1e7  # of every operator: .08 s over a link of 1000 Mbit/s
 PRICE = 0.1  # relative throughput that a second of moving must gain
@@ -98,7 +106,7 @@ SYSTEMS: dict[str, Callable[[Placement], Migrate]] = {
 
 
 @dataclass(frozen=True)
-class StreamGiphStudy(Options):
+class StreamGiphStudy(PlannedStudy):
     """The study of re-placement with a price per move, for throughput.
 
     Graphs of the paper's branched benchmark run on five devices. Then the device with the highest
@@ -112,27 +120,21 @@ class StreamGiphStudy(Options):
 
     name: ClassVar[str] = "giph-throughput"
 
-    def plan(self) -> Plan:
-        """Return the plan: a unit is ten graphs."""
-        settings = {
+    def settings(self) -> Mapping[str, Any]:
+        """Return the graphs, rates, prices and systems; see `PlannedStudy.settings`."""
+        return {
             "graphs": self._graphs,
             "devices": DEVICES,
             "source_rates": [RATE, HIGHER_RATE],
             "state_bytes": STATE_BYTES,
             "price": PRICE,
             "systems": list(SYSTEMS),
-            "seed": self.seed,
         }
-        starts = range(0, self._graphs, BLOCK)
-        return Plan(settings, tuple(Unit(f"graphs from {s}", {"first": s}) for s in starts))
 
-    def run(self, unit: Unit) -> list[Row]:
-        """Return a row for each graph, change and system."""
-        first = unit.settings["first"]
-        recipe = Recipe("dream", self._graphs, seed=self.seed)
-        numbers = range(first, min(first + BLOCK, self._graphs))
-        with one_thread(), work_clock.cpu_time():
-            return [row for n in numbers for row in self._results(n, recipe.graph(n))]
+    def parts(self) -> Sequence[Part]:
+        """Return the table of blocks of graphs; see `PlannedStudy.parts`."""
+        rows = partial(blocks, self._graphs, BLOCK)
+        return [Part(("first",), rows, "graphs from {first}".format, self._results)]
 
     def outcome(self, plan: Plan, rows: Sequence[Row]) -> Outcome:
         """Return what each system reaches after each change, with intervals."""
@@ -142,7 +144,14 @@ class StreamGiphStudy(Options):
     def _graphs(self) -> int:
         return QUICK_GRAPHS if self.quick else GRAPHS
 
-    def _results(self, number: int, drawn: StreamGraph) -> Iterator[Row]:
+    def _results(self, first: int) -> Iterator[Row]:
+        """Yield a row for each graph, change and system."""
+        recipe = Recipe("dream", self._graphs, seed=self.seed)
+        with work_clock.cpu_time():
+            for number in range(first, min(first + BLOCK, self._graphs)):
+                yield from self._of_graph(number, recipe.graph(number))
+
+    def _of_graph(self, number: int, drawn: StreamGraph) -> Iterator[Row]:
         operators = [replace(one, memory_bytes=STATE_BYTES) for one in drawn.operators]
         graph = StreamGraph(operators, drawn.streams, name=drawn.name)
         cluster = Cluster.parse(DEVICES)

@@ -1,29 +1,42 @@
 """The study `giph`: the experiments of GiPH's paper, with stronger baselines and several seeds."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
 
 from streamplace.policy.refining import episodes
-from streamplace.policy.threads import one_thread
 from streamplace.problem.problem import Problem
 from streamplace.scoring.registry import makespan_evaluator
-from streamplace.studies.giph.adaptive import PROTOCOLS, adapted
-from streamplace.studies.giph.experiments import FUSION, SEVERAL, SINGLE, Experiment, experiments
-from streamplace.studies.giph.learning import at_checkpoints, random_starts, trained
 from streamplace.studies.giph.outcome import outcome
-from streamplace.studies.giph.plain import plain
-from streamplace.studies.giph.registered import FULL, GIPH, PER_OPERATOR, QUICK, Registered
-from streamplace.studies.longest_path import longest_path
-from streamplace.studies.study import Options, Outcome, Plan, Row, Unit
+from streamplace.studies.giph.registered import (
+    FULL,
+    FUSION,
+    GIPH,
+    PER_OPERATOR,
+    QUICK,
+    SEVERAL,
+    SINGLE,
+    Experiment,
+    Registered,
+    experiments,
+)
+from streamplace.studies.giph.systems import (
+    PROTOCOLS,
+    adapted,
+    at_checkpoints,
+    plain,
+    random_starts,
+    trained,
+)
+from streamplace.studies.study import Outcome, Part, Plan, PlannedStudy, Row, blocks, longest_path
 from streamplace.util.arrays import Ints
 
 PLAIN_CASES = 50  # cases per unit of the plain placers
 
 
 @dataclass(frozen=True)
-class GiphStudy(Options):
+class GiphStudy(PlannedStudy):
     """The study of GiPH by its registered plan.
 
     All policies are trained with several seeds, and tested on cases that they were not trained on,
@@ -42,21 +55,32 @@ class GiphStudy(Options):
         """The size of the study."""
         return QUICK if self.quick else FULL
 
-    def plan(self) -> Plan:
-        """Return the plan: a unit trains one policy, or runs the plain placers on some cases."""
-        units = [*self._plain_units(), *self._policy_units(), *self._adaptive_units()]
-        return Plan({**self.size.settings(), "seed": self.seed}, tuple(units))
+    def settings(self) -> Mapping[str, Any]:
+        """Return the size of the study; see `PlannedStudy.settings`."""
+        return self.size.settings()
 
-    def run(self, unit: Unit) -> list[Row]:
-        """Return a row for each case and system: the lowest loss after each checkpoint."""
-        settings = unit.settings
-        kind: Callable[..., Iterator[Row]] = self._plain
-        if "protocol" in settings:
-            kind = self._adapted
-        elif "system" in settings:
-            kind = self._policy
-        with one_thread():
-            return list(kind(**settings))
+    def parts(self) -> Sequence[Part]:
+        """Return the tables of plain placers, trained policies and changes."""
+        return [
+            Part(
+                ("experiment", "test", "first"),
+                self._plain_rows,
+                "plain placers: {experiment}, {test}, from {first}".format,
+                self._plain,
+            ),
+            Part(
+                ("experiment", "system", "repeat"),
+                self._policy_rows,
+                "{system}: {experiment}, seed {repeat}".format,
+                self._policy,
+            ),
+            Part(
+                ("protocol", "repeat"),
+                lambda: ((how, n) for n in range(self.size.other_seeds) for how in PROTOCOLS),
+                "changes as in the {protocol}, seed {repeat}".format,
+                self._adapted,
+            ),
+        ]
 
     def outcome(self, plan: Plan, rows: Sequence[Row]) -> Outcome:
         """Return tables with the published figures, and curves."""
@@ -66,29 +90,19 @@ class GiphStudy(Options):
     def _experiments(self) -> dict[str, Experiment]:
         return experiments(self.size)
 
-    def _plain_units(self) -> Iterator[Unit]:
+    def _plain_rows(self) -> Iterator[tuple[str, str, int]]:
         for experiment, one in self._experiments.items():
             for test, cases in one.tests.items():
-                for first in range(0, cases.count, PLAIN_CASES):
-                    where = {"experiment": experiment, "test": test, "first": first}
-                    yield Unit(f"plain placers: {experiment}, {test}, from {first}", where)
+                yield from ((experiment, test, n) for (n,) in blocks(cases.count, PLAIN_CASES))
 
-    def _policy_units(self) -> Iterator[Unit]:
+    def _policy_rows(self) -> Iterator[tuple[str, str, int]]:
         for repeat in range(self.size.seeds):
             for experiment, one in self._experiments.items():
-                if repeat >= self.size.other_seeds and experiment not in (SINGLE, SEVERAL):
-                    continue
-                for system in one.systems:
-                    what = {"experiment": experiment, "system": system, "repeat": repeat}
-                    yield Unit(f"{system}: {experiment}, seed {repeat}", what)
-
-    def _adaptive_units(self) -> Iterator[Unit]:
-        for repeat in range(self.size.other_seeds):
-            for protocol in PROTOCOLS:
-                what = {"protocol": protocol, "repeat": repeat}
-                yield Unit(f"changes as in the {protocol}, seed {repeat}", what)
+                if repeat < self.size.other_seeds or experiment in (SINGLE, SEVERAL):
+                    yield from ((experiment, system, repeat) for system in one.systems)
 
     def _plain(self, experiment: str, test: str, first: int) -> Iterator[Row]:
+        """Yield a row for each case and placer: the lowest loss after each checkpoint."""
         cases = self._experiments[experiment].tests[test]
         numbers = range(first, min(first + PLAIN_CASES, cases.count))
         for number, problem, start in zip(
@@ -107,6 +121,7 @@ class GiphStudy(Options):
                 }
 
     def _policy(self, experiment: str, system: str, repeat: int) -> Iterator[Row]:
+        """Yield a row for each case of a trained policy: the lowest loss after each checkpoint."""
         policy = self._trained(experiment, system, repeat)
         for test in self._experiments[experiment].tests:
             problems, starts = self._tested(experiment, test)

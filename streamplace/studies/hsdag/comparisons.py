@@ -1,20 +1,9 @@
-"""The tables of the study: makespans of all systems, rivals, published figures, the ablation."""
+"""The results of the study by workload and system, and its tables."""
 
 from collections.abc import Iterator, Sequence
 
-from streamplace.studies.hsdag.groups import FIXED
-from streamplace.studies.hsdag.plain import (
-    CLIMB,
-    CLIMB_CHAINS,
-    CLIMB_GROUPS,
-    HEFT,
-    LONG_SEARCH,
-    PEFT,
-    RANDOM_GROUPS,
-    SEARCH,
-    SEARCH_CHAINS,
-    SEARCH_GROUPS,
-)
+import numpy as np
+
 from streamplace.studies.hsdag.registered import (
     ABLATION,
     ABLATIONS,
@@ -22,15 +11,93 @@ from streamplace.studies.hsdag.registered import (
     CPU_ONLY,
     HSDAG,
     MILLISECONDS,
+    OWN,
     PLACETO,
     RNN,
     SEARCH_S,
+    Workload,
     below_cpu,
 )
-from streamplace.studies.hsdag.results import Results
-from streamplace.studies.hsdag.workloads import Workload
+from streamplace.studies.hsdag.systems import (
+    CLIMB,
+    CLIMB_CHAINS,
+    CLIMB_GROUPS,
+    FIXED,
+    HEFT,
+    PEFT,
+    RANDOM_GROUPS,
+    SEARCH,
+    SEARCH_CHAINS,
+    SEARCH_GROUPS,
+)
+from streamplace.studies.study import Row
 from streamplace.studies.table import Cell, Spread, Table, cell
+from streamplace.studies.workloads import LONG_SEARCH, WorkloadResults
+from streamplace.util.arrays import Floats
 from streamplace.util.effect import Effect
+
+
+class Results(WorkloadResults[Workload]):
+    """The results of the study.
+
+    Parameters
+    ----------
+    rows
+        The results of all units, in the order of the plan.
+    """
+
+    def __init__(self, rows: Sequence[Row]) -> None:
+        super().__init__((Workload(row["source"], row["graph"], row["scale"]), row) for row in rows)
+
+    @property
+    def networks(self) -> list[Workload]:
+        """Our networks with the registered ratios."""
+        return [one for one in self.workloads if one.source == OWN and one.scale == 1.0]
+
+    def spread(self, workload: Workload, system: str, column: str = "best_s") -> Spread | None:
+        """Return a column of a system's rows; None if there are no values."""
+        values = [row.get(column) for row in self.rows(workload, system)]
+        return Spread.of([value for value in values if value is not None])
+
+    def single(self, workload: Workload) -> float | None:
+        """Return the makespan of the best single device; None if all operators fit on none."""
+        both = [self.spread(workload, system) for system in (CPU_ONLY, ACCELERATOR_ONLY)]
+        return min((one.mean for one in both if one is not None), default=None)
+
+    def ratios(
+        self,
+        system: str,
+        rival: str,
+        workloads: Sequence[Workload],
+        columns: tuple[str, str] = ("best_s", "best_s"),
+    ) -> Floats:
+        """Return the makespans of a system over those of a rival, paired by workload and seed.
+
+        A rival without random choices has one row, which is compared with every seed; pairs with an
+        unknown makespan are left out.
+        """
+        found = []
+        for workload in workloads:
+            own, others = self.rows(workload, system), self.rows(workload, rival)
+            for row in own:
+                same = [one for one in others if len(others) == 1 or one["repeat"] == row["repeat"]]
+                for one in same:
+                    seconds, other = row.get(columns[0]), one.get(columns[1])
+                    if seconds is not None and other is not None:
+                        found.append(seconds / other)
+        return np.array(found)
+
+    def effect(
+        self,
+        system: str,
+        rival: str,
+        workloads: Sequence[Workload],
+        columns: tuple[str, str] = ("best_s", "best_s"),
+    ) -> Effect | None:
+        """Return the mean of `ratios` with its interval; None if there are no pairs."""
+        ratios = self.ratios(system, rival, workloads, columns)
+        return Effect.of(ratios) if len(ratios) else None
+
 
 PUBLISHED = "published, on other devices"
 OWN_BEST = f"{HSDAG}, without its starts"

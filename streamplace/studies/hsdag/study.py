@@ -1,30 +1,30 @@
 """The study `hsdag`: HSDAG on real networks, with plain placers, other groups and ablations."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from streamplace.errors import UsageError
-from streamplace.policy.threads import one_thread
-from streamplace.studies.hsdag import workloads
-from streamplace.studies.hsdag.groups import FIXED
-from streamplace.studies.hsdag.learning import trained
-from streamplace.studies.hsdag.others import OTHERS
+from streamplace.studies.hsdag import registered
 from streamplace.studies.hsdag.outcome import outcome
-from streamplace.studies.hsdag.plain import on_groups, plain
-from streamplace.studies.hsdag.registered import FULL, HSDAG, QUICK, Registered
-from streamplace.studies.hsdag.workloads import (
+from streamplace.studies.hsdag.registered import (
+    FULL,
+    HSDAG,
     OWN,
+    QUICK,
+    Registered,
     Workload,
     file_hashes,
     own_workloads,
     released_workloads,
 )
-from streamplace.studies.study import Options, Outcome, Plan, Row, Unit, seed_of
+from streamplace.studies.hsdag.systems import FIXED, OTHERS, on_groups, plain, trained
+from streamplace.studies.study import Outcome, Plan, Row, seed_of
+from streamplace.studies.workloads import WorkloadStudy
 
 
 @dataclass(frozen=True)
-class HsdagStudy(Options):
+class HsdagStudy(WorkloadStudy[Workload]):
     """The study of HSDAG by its registered plan.
 
     Parameters
@@ -43,6 +43,7 @@ class HsdagStudy(Options):
     data: str | None = None
 
     name: ClassVar[str] = "hsdag"
+    kind = Workload
 
     def __post_init__(self) -> None:
         if self.quick and self.data is not None:
@@ -59,8 +60,8 @@ class HsdagStudy(Options):
         own = own_workloads(self.size.networks, self.size.ratio_scales)
         return own if self.data is None else [*own, *released_workloads()]
 
-    def plan(self) -> Plan:
-        """Return the plan: a unit runs the plain placers on a workload, or trains one policy.
+    def settings(self) -> Mapping[str, Any]:
+        """Return the size, the devices and the released files.
 
         Raises
         ------
@@ -68,47 +69,35 @@ class HsdagStudy(Options):
             If released graphs are missing or invalid.
         """
         files = {} if self.data is None else file_hashes(self.data)
-        settings = {
+        return {
             **self.size.settings(),
-            "ratios": dict(workloads.RATIOS),
-            "launch_s": workloads.LAUNCH_S,
-            "bandwidth_mbps": workloads.BANDWIDTH_MBPS,
-            "latency_s": workloads.LATENCY_S,
+            "ratios": dict(registered.RATIOS),
+            "launch_s": registered.LAUNCH_S,
+            "bandwidth_mbps": registered.BANDWIDTH_MBPS,
+            "latency_s": registered.LATENCY_S,
             "data_sha256": files,
-            "seed": self.seed,
         }
-        return Plan(settings, (*self._plain_units(), *self._policy_units()))
-
-    def run(self, unit: Unit) -> list[Row]:
-        """Return a row for each result of the unit."""
-        settings = dict(unit.settings)
-        system, repeat = settings.pop("system", None), settings.pop("repeat", 0)
-        workload = Workload(**settings)
-        problem = workload.problem(self.data)
-        with one_thread():
-            if system is None:
-                rows = list(plain(problem, self.size, self.seed))
-                return [{**workload.settings, **row} for row in rows]
-            found = self._trained(system, workload, repeat)
-            return [{**workload.settings, "repeat": repeat, **row} for row in found]
 
     def outcome(self, plan: Plan, rows: Sequence[Row]) -> Outcome:
         """Return tables with the published figures, and pictures."""
         return outcome(plan, rows)
 
-    def _plain_units(self) -> Iterator[Unit]:
-        for workload in self.workloads:
-            yield Unit(f"plain placers: {workload.name}", workload.settings)
+    def placed(self, workload: Workload) -> Iterator[Row]:
+        """Return the results of the plain placers; see `WorkloadStudy.placed`."""
+        return plain(workload.problem(self.data), self.size, self.seed)
 
-    def _policy_units(self) -> Iterator[Unit]:
-        """Yield the units of trained systems, those of the same system together."""
+    def trainings(self) -> Iterator[tuple[str, Workload, int]]:
+        """Yield the trainings of a system after each other; see `WorkloadStudy.trainings`."""
         seeds = {workload: self._systems(workload) for workload in self.workloads}
         for system in (HSDAG, *FIXED, *self.size.ablations, *OTHERS):
             for workload in self.workloads:
                 for repeat in range(seeds[workload].get(system, 0)):
-                    what: dict[str, Any] = {"system": system, "repeat": repeat}
-                    key = f"{system}: {workload.name}, seed {repeat}"
-                    yield Unit(key, {**workload.settings, **what})
+                    yield system, workload, repeat
+
+    def trained(self, system: str, workload: Workload, repeat: int) -> Iterator[Row]:
+        """Yield the results of a training; see `WorkloadStudy.trained`."""
+        for row in self._of_training(system, workload, repeat):
+            yield {**workload.settings, "repeat": repeat, **row}
 
     def _systems(self, workload: Workload) -> dict[str, int]:
         """Return the systems that are trained on a workload, and their numbers of seeds."""
@@ -120,7 +109,7 @@ class HsdagStudy(Options):
             systems |= dict.fromkeys(OTHERS, size.other_seeds)
         return systems
 
-    def _trained(self, system: str, workload: Workload, repeat: int) -> Iterator[Row]:
+    def _of_training(self, system: str, workload: Workload, repeat: int) -> Iterator[Row]:
         """Yield the row of a training, and of HSDAG those of searches on its groups."""
         problem, size, seed = workload.problem(self.data), self.size, seed_of(self.seed, repeat)
         if system in OTHERS:

@@ -10,16 +10,20 @@ import numpy as np
 from matplotlib.artist import Artist
 
 from streamplace.plots.style import COLOURS, GREY, MARKERS, legend_below, picture
-from streamplace.studies.orders.registered import ALL_ORDERS, CHECKPOINTS, ORDERS, WINS, problem_of
 from streamplace.studies.orders.results import (
+    ALL_ORDERS,
     BY_ORDER,
+    CHECKPOINTS,
+    ORDERS,
     PLACETO,
     RANDOM_POLICY,
+    WINS,
     WITHOUT_ORDERS,
     Results,
     by_graph,
     coinciding,
     extremes,
+    problem_of,
     results_of,
     sentence,
 )
@@ -341,11 +345,6 @@ def _coincidences(plan: Plan) -> Iterator[str]:
 
 def _pictures(results: Sequence[Results]) -> Mapping[str, Callable[[Path], None]]:
     return {
-        f"orders-{sweeps}": partial(_draw, results, c)
+        f"orders-{sweeps}": partial(orders_picture, results=results, checkpoint=c)
         for c, sweeps in enumerate(results[0].checkpoints)
     }
-
-
-def _draw(results: Sequence[Results], checkpoint: int, path: Path) -> None:
-
-    orders_picture(path, results, checkpoint)

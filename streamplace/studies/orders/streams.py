@@ -2,23 +2,31 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from functools import partial
+from typing import Any, ClassVar
 
 import numpy as np
 
 from streamplace.placers.running import run_placer
 from streamplace.problem.problem import Problem
 from streamplace.scoring.registry import evaluator
-from streamplace.studies.orders.registered import ALL_ORDERS
-from streamplace.studies.orders.results import CONTROL, SharedTrials, coinciding, extremes, sentence
+from streamplace.studies.orders.results import (
+    ALL_ORDERS,
+    CONTROL,
+    SharedTrials,
+    coinciding,
+    extremes,
+    sentence,
+)
 from streamplace.studies.study import (
     DEVICES,
     SOURCE_RATE,
-    Options,
     Outcome,
+    Part,
     Plan,
+    PlannedStudy,
     Row,
-    Unit,
+    blocks,
     problem_of,
     seed_of,
 )
@@ -117,7 +125,7 @@ ONE_PASS = {GREEDY: "greedy:order={}", POLICY: "policy:order={}:refine=0"}
 
 
 @dataclass(frozen=True)
-class StreamOrdersStudy(Options):
+class StreamOrdersStudy(PlannedStudy):
     """The study of traversal orders for the throughput of streams.
 
     Graphs of the paper's branched benchmark are placed on five equal devices by greedy, by the
@@ -132,24 +140,21 @@ class StreamOrdersStudy(Options):
 
     name: ClassVar[str] = "orders-throughput"
 
-    def plan(self) -> Plan:
-        """Return the plan: a unit is two graphs."""
-        settings = {
+    def settings(self) -> Mapping[str, Any]:
+        """Return the graphs, sweeps and orders; see `PlannedStudy.settings`."""
+        return {
             "graphs": self._graphs,
             "devices": DEVICES,
             "source_rate": SOURCE_RATE,
             "sweeps": self._sweeps,
             "repeats": REPEATS,
             "orders": [*ALL_ORDERS, *WEIGHTED_ORDERS],
-            "seed": self.seed,
         }
-        starts = range(0, self._graphs, BLOCK)
-        return Plan(settings, tuple(Unit(f"graphs {s}", {"start": s}) for s in starts))
 
-    def run(self, unit: Unit) -> list[Row]:
-        """Return a row for each graph, method, order and repeat: relative throughput."""
-        start = unit.settings["start"]
-        return [row for g in range(start, start + BLOCK) for row in self._results(g)]
+    def parts(self) -> Sequence[Part]:
+        """Return the table of blocks of graphs; see `PlannedStudy.parts`."""
+        rows = partial(blocks, self._graphs, BLOCK)
+        return [Part(("start",), rows, "graphs {start}".format, self._results)]
 
     def outcome(self, plan: Plan, rows: Sequence[Row]) -> Outcome:
         """Return relative throughput by method and order, with intervals."""
@@ -163,7 +168,12 @@ class StreamOrdersStudy(Options):
     def _sweeps(self) -> int:
         return QUICK_SWEEPS if self.quick else SWEEPS
 
-    def _results(self, number: int) -> Iterator[Row]:
+    def _results(self, start: int) -> Iterator[Row]:
+        """Yield a row for each graph, method, order and repeat: relative throughput."""
+        for number in range(start, start + BLOCK):
+            yield from self._of_graph(number)
+
+    def _of_graph(self, number: int) -> Iterator[Row]:
         problem = problem_of(number, self._graphs, self.seed)
         for order in (*ALL_ORDERS, *WEIGHTED_ORDERS):
             for repeat in range(REPEATS if order == "random" else 1):

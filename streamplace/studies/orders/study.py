@@ -1,6 +1,6 @@
 """The study `orders`: traversal orders of Placeto, with the controls that the paper lacks."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -9,20 +9,23 @@ import numpy as np
 from streamplace.placers.running import run_placer
 from streamplace.problem.problem import Problem
 from streamplace.scoring.registry import makespan_evaluator
-from streamplace.studies.longest_path import longest_path
 from streamplace.studies.orders.outcome import outcome
-from streamplace.studies.orders.registered import ALL_ORDERS, FULL, QUICK, Registered, problem_of
 from streamplace.studies.orders.results import (
+    ALL_ORDERS,
     CLIMB,
+    FULL,
     HEFT,
     HEFT_WITH_CONTENTION,
     ONE_DEVICE,
     PLACETO,
+    QUICK,
     RANDOM_POLICY,
     SEARCH,
+    Registered,
     SharedTrials,
+    problem_of,
 )
-from streamplace.studies.study import Options, Outcome, Plan, Row, Unit, seed_of
+from streamplace.studies.study import Outcome, Part, Plan, PlannedStudy, Row, longest_path, seed_of
 from streamplace.training.trials import PUBLISHED, Trial, at_checkpoints
 from streamplace.util.arrays import Floats, Ints
 
@@ -37,7 +40,7 @@ PLAIN = {HEFT: "heft", HEFT_WITH_CONTENTION: "heft:contention=true", ONE_DEVICE:
 
 
 @dataclass(frozen=True)
-class OrdersStudy(Options):
+class OrdersStudy(PlannedStudy):
     """The study of traversal orders by its registered plan.
 
     Every graph is placed on equal devices by Placeto, in eight orders, with several seeds. The
@@ -56,35 +59,38 @@ class OrdersStudy(Options):
         """The size of the study."""
         return QUICK if self.quick else FULL
 
-    def plan(self) -> Plan:
-        """Return the plan: a unit is a graph on a number of devices."""
-        size = self.size
-        units = tuple(
-            Unit(f"{f} {g} on {d}", {"family": f, "graph": g, "devices": d})
-            for g in range(size.graphs)
-            for f in size.families
-            for d in size.devices
-        )
-        return Plan({**size.settings(), "seed": self.seed}, units)
+    def settings(self) -> Mapping[str, Any]:
+        """Return the size of the study; see `PlannedStudy.settings`."""
+        return self.size.settings()
 
-    def run(self, unit: Unit) -> list[Row]:
-        """Return a row for each method, order and repeat: makespans after each checkpoint."""
-        problem = problem_of(**unit.settings, seed=self.seed)
-        graph = problem.graph
-        about = {
-            **unit.settings,
-            "operators": len(graph.names),
-            "longest_path": longest_path(graph),
-        }
-        return [{**about, **row} for row in self._results(problem, unit.settings)]
+    def parts(self) -> Sequence[Part]:
+        """Return the table of graphs on numbers of devices; see `PlannedStudy.parts`."""
+        columns = ("family", "graph", "devices")
+        return [Part(columns, self._graphs, "{family} {graph} on {devices}".format, self._results)]
 
     def outcome(self, plan: Plan, rows: Sequence[Row]) -> Outcome:
         """Return win counts beside the published ones, and effects with intervals."""
         return outcome(plan, rows)
 
-    def _results(self, problem: Problem, settings: Any) -> Iterator[Row]:
+    def _graphs(self) -> Iterator[tuple[str, int, int]]:
+        for graph in range(self.size.graphs):
+            yield from ((f, graph, d) for f in self.size.families for d in self.size.devices)
+
+    def _results(self, family: str, graph: int, devices: int) -> Iterator[Row]:
+        """Yield a row for each method, order and repeat: makespans after each checkpoint."""
+        problem = problem_of(family, graph, devices, self.seed)
+        about = {
+            "family": family,
+            "graph": graph,
+            "devices": devices,
+            "operators": len(problem.graph.names),
+            "longest_path": longest_path(problem.graph),
+        }
+        for row in self._of_methods(problem, [self.seed, graph, devices]):
+            yield {**about, **row}
+
+    def _of_methods(self, problem: Problem, base: list[int]) -> Iterator[Row]:
         checkpoints, repeats = self.size.checkpoints, self.size.repeats
-        base = [self.seed, settings["graph"], settings["devices"]]
         trials = SharedTrials(PUBLISHED.model_copy(update={"epochs": checkpoints[-1]}))
         for method, uniform in ((PLACETO, False), (RANDOM_POLICY, True)):
             for order in ALL_ORDERS:

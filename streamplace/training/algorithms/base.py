@@ -1,7 +1,8 @@
-"""Base class of the training algorithms, which compute a loss for each step."""
+"""Base class of the training algorithms, which compute a loss, and baselines per step."""
 
 import math
 from abc import ABC, abstractmethod
+from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Generic, TypeAlias, TypeVar
@@ -11,12 +12,83 @@ import torch
 from torch import Tensor
 
 from streamplace.policy.config import MAX_PLACEMENTS
+from streamplace.training.distributed import Workers
 from streamplace.training.elite_buffer import EliteBuffer
 from streamplace.training.learner import Learner
 from streamplace.training.optimiser import Optimiser
 from streamplace.training.rewards import Rewards
 from streamplace.training.stages import Stage
 from streamplace.util.arrays import Floats, Ints
+
+PREFIX = "memory.baseline."
+
+
+class StepBaseline:
+    """The mean return from each step on over the last episodes of each problem.
+
+    Parameters
+    ----------
+    window
+        The number of episodes over which it is a mean.
+    """
+
+    def __init__(self, window: int) -> None:
+        self.window = window
+        self._returns: dict[int, deque[Floats]] = {}
+
+    def add(self, problem: int, returns: Floats) -> Floats:
+        """Add the returns of an episode, (T,), and return the mean, (T,), which includes it."""
+        kept = self._returns.setdefault(problem, deque(maxlen=self.window))
+        kept.append(returns)
+        mean: Floats = np.mean(kept, axis=0)
+        return mean
+
+    def gathered(self, workers: Workers, own: Ints) -> "StepBaseline":
+        """Return a baseline that joins those of all processes; every process must call it.
+
+        Parameters
+        ----------
+        own
+            Numbers of the problems of this process.
+        """
+        joined = StepBaseline(self.window)
+        for part in workers.gathered(self.episodes(set(own.tolist()))):
+            for problem, returns in part.items():
+                joined._returns[problem] = deque(returns, maxlen=self.window)
+        return joined
+
+    def episodes(self, problems: set[int]) -> dict[int, list[Floats]]:
+        """Return the returns of past episodes of some problems."""
+        return {p: list(kept) for p, kept in self._returns.items() if p in problems}
+
+    def state(self) -> dict[str, Tensor]:
+        """Return the content as tensors by name."""
+        rows = [(p, row) for p, kept in self._returns.items() for row in kept]
+        columns = {
+            "problem": np.array([p for p, _ in rows], np.int64),
+            "length": np.array([len(row) for _, row in rows], np.int64),
+            "returns": np.concatenate([*(row for _, row in rows), np.zeros(0)]),
+        }
+        return {PREFIX + name: torch.from_numpy(column) for name, column in columns.items()}
+
+    def restore(self, state: Mapping[str, Tensor]) -> None:
+        """Restore what `state` returned.
+
+        Raises
+        ------
+        KeyError, ValueError
+            If tensors are missing or do not fit together.
+        """
+        problem, length, returns = (
+            state[PREFIX + name].numpy() for name in ("problem", "length", "returns")
+        )
+        if problem.shape != length.shape or np.any(length < 0) or length.sum() != len(returns):
+            raise ValueError(f"{PREFIX}length: must add up to the length of {PREFIX}returns")
+        self._returns = {}
+        rows = np.split(returns, np.cumsum(length))[:-1]
+        for p, row in zip(problem.tolist(), rows, strict=True):
+            self._returns.setdefault(p, deque(maxlen=self.window)).append(row.astype(np.float64))
+
 
 Record: TypeAlias = dict[str, float | int]
 """The metrics of a step, by name."""
@@ -132,16 +204,16 @@ class Algorithm(ABC, Generic[S]):
             self.optimiser.update()
         return record
 
-    def combined(self, losses: Tensor, weights: Tensor | None = None) -> Tensor:
-        """Return the loss of a step from the losses of its problems, (P,).
+    def combined(self, terms: Tensor, weights: Tensor | None = None) -> Tensor:
+        """Return the training loss of a step from the terms of its problems, (P,).
 
         It is their mean or, with weights, (P,), their sum divided by the sum of the weights. In a
         stack of policies, each member has one problem per step and learns as if trained alone: the
-        result is the sum of the losses, each divided by its own weight.
+        result is the sum of the terms, each divided by its own weight.
         """
         if self.learner.policy.members > 1:
-            return (losses if weights is None else losses / weights).sum()
-        return losses.mean() if weights is None else losses.sum() / weights.sum()
+            return (terms if weights is None else terms / weights).sum()
+        return terms.mean() if weights is None else terms.sum() / weights.sum()
 
     @property
     def best_rewards(self) -> Floats:

@@ -24,7 +24,7 @@ from streamplace.problem.problem import Problem
 from streamplace.scoring.registry import evaluator
 from streamplace.training.algorithms.base import Algorithm, Known, Record, Step
 from streamplace.training.elite_buffer import EliteBuffer
-from streamplace.training.problems import with_full_runs
+from streamplace.training.measuring.measure import with_full_runs
 from streamplace.training.stages import DaggerStage, ImitationStage
 from streamplace.util.arrays import Ints
 

@@ -11,15 +11,14 @@ from streamplace.policy.base import constructive
 from streamplace.policy.decoding import Sampler
 from streamplace.policy.encoded import Batch
 from streamplace.policy.trajectories import Trajectories
-from streamplace.training.algorithms.base import Algorithm, Known, Record, State, Step
+from streamplace.training.algorithms.base import Algorithm, Known, Record, State, Step, StepBaseline
 from streamplace.training.elite_buffer import EliteBuffer
 from streamplace.training.learner import Learner
 from streamplace.training.measuring.measured_rewards import MeasuredRewards
 from streamplace.training.optimiser import Optimiser
-from streamplace.training.repair import repaired
+from streamplace.training.problems import repaired
 from streamplace.training.rewards import Rewards
 from streamplace.training.stages import ReinforceStage
-from streamplace.training.step_baseline import StepBaseline
 from streamplace.util.arrays import Bools, Floats, Ints
 
 MIN_SPREAD = 1e-3  # added to standard deviations before dividing by them

@@ -15,14 +15,13 @@ from streamplace.policy.trajectories import Trajectories, summed_over_steps
 from streamplace.scoring.evaluator import Evaluator
 from streamplace.scoring.peak_memory import penalised
 from streamplace.scoring.registry import evaluator
-from streamplace.training.algorithms.base import Algorithm, Known, Record, State, Step
+from streamplace.training.algorithms.base import Algorithm, Known, Record, State, Step, StepBaseline
 from streamplace.training.elite_buffer import EliteBuffer
 from streamplace.training.learner import Learner
 from streamplace.training.optimiser import Optimiser
+from streamplace.training.problems import start_of
 from streamplace.training.rewards import log_of
 from streamplace.training.stages import StepReinforceStage
-from streamplace.training.starts import start_of
-from streamplace.training.step_baseline import StepBaseline
 from streamplace.util.arrays import Floats, Ints
 
 STARTS = "memory.start."
@@ -138,8 +137,8 @@ class StepReinforce(Algorithm[StepReinforceStage]):
         advantage = torch.from_numpy(self._advantages(numbers, made)).to(made.log_prob)
         policy_loss = -summed_over_steps(made.log_prob * advantage.unsqueeze(3))
         weight = step.between(stage.entropy, stage.final_entropy)
-        losses = policy_loss - weight * summed_over_steps(made.entropy)
-        return self.combined(losses.mean(dim=1))
+        terms = policy_loss - weight * summed_over_steps(made.entropy)
+        return self.combined(terms.mean(dim=1))
 
     def _start_of(self, batch: Batch, numbers: list[int], rng: np.random.Generator) -> Ints:
         """Return the placements, (P, S, V), from which episodes start; -1 where there is none."""
@@ -209,7 +208,7 @@ class StepReinforce(Algorithm[StepReinforceStage]):
             rewards = -rewards
         mask = made.mask.cpu().numpy()
         steps = mask[:, 0].sum(axis=1)
-        advantages = returns_of(rewards, steps, stage.discount, stage.returns)
+        advantages = returns_of(rewards, stage.discount, stage.returns)
         if stage.baseline in {"steps", "earlier-steps"}:
             advantages -= mean_rewards(rewards, own=stage.baseline == "steps")
         if stage.baseline == "samples":
@@ -247,20 +246,17 @@ class StepReinforce(Algorithm[StepReinforceStage]):
         self._baseline.restore(state)
 
 
-def returns_of(rewards: Floats, steps: Ints, discount: float, kind: str) -> Floats:
+def returns_of(rewards: Floats, discount: float, kind: str) -> Floats:
     """Return the return of each step, (P, S, T).
 
     Parameters
     ----------
     rewards
         The reward of each step, (P, S, T); 0 beyond a problem's last step.
-    steps
-        The number of steps of each problem, (P,).
     kind
         See `StepReinforceStage.returns`.
     """
-    # sums from the first step on, listed from the last one on, are sums of reversed rewards
-    sums = _reversed(rewards, steps) if kind == "misordered" else rewards.copy()
+    sums = rewards.copy()
     for t in range(sums.shape[2] - 2, -1, -1):
         sums[:, :, t] += discount * sums[:, :, t + 1]
     if kind == "episode":
@@ -280,11 +276,3 @@ def mean_rewards(rewards: Floats, *, own: bool) -> Floats:
     if own:
         return sums / (count + 1)
     return (sums - rewards) / np.maximum(count, 1)
-
-
-def _reversed(rewards: Floats, steps: Ints) -> Floats:
-    """Return the rewards of each episode from its last step to its first."""
-    found = rewards.copy()
-    for p, count in enumerate(steps):
-        found[p, :, :count] = rewards[p, :, :count][:, ::-1]
-    return found

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from streamplace.errors import TrainingError, UsageError
 from streamplace.problem.problem import Problem
 from streamplace.training.stages import Stage, measured_stages
-from streamplace.util import plugin_calls, plugins
+from streamplace.util import plugins
 from streamplace.util.arrays import Floats, Ints
 
 GROUP = "streamplace.measures"
@@ -74,7 +74,7 @@ def opened(measure: str | Measure, *, from_file: bool = False) -> Iterator[Named
         yield NamedMeasure(name, _checked(name, measure))
         return
     loaded, options = _found(measure, from_file)
-    made: object = plugin_calls.made(measure, loaded, options, NOUN)
+    made: object = plugins.made(measure, loaded, options, NOUN)
     try:
         yield NamedMeasure(measure, _checked(measure, made))
     except BaseException:
@@ -105,7 +105,7 @@ def _found(text: str, from_file: bool) -> tuple[Any, list[str]]:
 
 
 def _checked(text: str, found: object) -> Measure:
-    plugin_calls.check_call(text, found, NOUN, ("problem", "placements"))
+    plugins.check_call(text, found, NOUN, ("problem", "placements"))
     measure: Measure = found  # type: ignore[assignment]  # as far as can be checked
     return measure
 
@@ -158,3 +158,8 @@ def measuring(
     assert named is not None, "checked above"
     with opened(named, from_file=measure is None) as made:
         yield made
+
+
+def with_full_runs(problem: Problem) -> Problem:
+    """Return a problem that the engine scores with full-length runs; rewards use shorter ones."""
+    return problem.with_objective(problem.objective.with_engine(None))

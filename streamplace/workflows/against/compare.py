@@ -7,7 +7,7 @@ from functools import cached_property
 from math import exp, inf, log, sqrt
 
 from streamplace.errors import BackendError, ProblemError
-from streamplace.integrations.flink.applying.matching import matched
+from streamplace.integrations.flink.applying.preflight import matched
 from streamplace.integrations.profiling.estimates import Estimate
 from streamplace.integrations.profiling.use import JobUse, Task
 from streamplace.problem.graph_checks import listed

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from sim.filling import CAPPED
-from sim.threads import own_utilisations
+from sim.work import own_utilisations
 from streamplace.problem.problem import Problem
 from streamplace.scoring.flow import flow
 from streamplace.scoring.joint import Allocation, JointProblem

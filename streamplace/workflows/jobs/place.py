@@ -6,9 +6,11 @@ import numpy as np
 
 from sim import work_clock
 from streamplace.errors import InfeasibleError, within
-from streamplace.placers.base import Placer
+from streamplace.placers.auto import Auto
+from streamplace.placers.base import Placer, Prover
 from streamplace.placers.jobs.enumeration import FEW, best_of_all, is_small
 from streamplace.placers.jobs.improvement import Improvement, is_better
+from streamplace.placers.registry import placer_of
 from streamplace.placers.running import name_of
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.jobs import Jobs
@@ -127,18 +129,15 @@ def _joint(
 
 def _enumerates(joint: JointProblem, placer: str | Placer) -> bool:
     """Return whether all joint placements are tried: by ``exact``, and if they are few by auto."""
-    if isinstance(placer, str) and placer.partition(":")[0] == "auto":
+    chosen = placer_of(placer)
+    if isinstance(chosen, Auto):
         return is_small(joint, FEW)
-    return _is_exact(placer) and is_small(joint)
-
-
-def _is_exact(placer: str | Placer) -> bool:
-    return isinstance(placer, str) and placer.partition(":")[0] == "exact"
+    return isinstance(chosen, Prover) and is_small(joint)
 
 
 def _status(joint: JointProblem, placer: str | Placer, devices: Ints) -> str | None:
     """Return ``OPTIMAL`` or ``FEASIBLE`` for the placer ``exact``, None for others."""
-    if not _is_exact(placer):
+    if not isinstance(placer_of(placer), Prover):
         return None
     proven = is_small(joint) or joint.carries_all(joint.worth(devices[None, :])[0])
     return "OPTIMAL" if proven else "FEASIBLE"

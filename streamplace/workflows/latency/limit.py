@@ -6,10 +6,10 @@ from math import isfinite
 from typing import Self, get_args
 
 from sim.engine.settings import Service
-from sim.tuples.arrivals import Process
+from sim.tuples.state import Process
 from streamplace.errors import UsageError
 from streamplace.util.checks import check_number, check_str, check_type, set_plain_numbers
-from streamplace.util.plugin_calls import read_options
+from streamplace.util.plugins import read_options
 
 MARGIN = 0.2
 PERCENTILE = r"p\d+(\.\d+)?"

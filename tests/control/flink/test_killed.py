@@ -1,4 +1,4 @@
-"""Controllers that SIGKILL ends at a line of their journal, and the next ones, which go on."""
+"""Controllers that are killed, and journals that cannot be written."""
 
 import itertools
 from collections.abc import Mapping
@@ -9,20 +9,19 @@ from typing import Any
 import pytest
 
 from streamplace.control.flink.rescaling import AdaptiveRealiser
-from streamplace.control.journal import read_entries
-from tests.support.flink_actions import AFTER, HANGS, HOSTS, PATIENT, quick, watched_at
+from streamplace.control.journal import BEGAN, ENDED, Journal, read_entries
+from streamplace.control.watching import WAITING
+from streamplace.errors import FormatError
+from tests.support.flink_actions import AFTER, HANGS, HOSTS, PATIENT, watched, watched_at
+from tests.support.flink_server.clock import ManualClock
 from tests.support.flink_server.cluster import JOB
 from tests.support.flink_server.load import Load
 from tests.support.flink_server.server import ScriptedFlink
+from tests.support.flink_watching import act, is_act, overloaded, steps, until
 from tests.support.killed_controllers import WINDOWS, Moment, SharedClock, killed
 
 RATE_S = 200.0
 CANCELS = replace(PATIENT, savepoint_s=0.1, cancel_age_s=60.0)
-
-
-@pytest.fixture(autouse=True)
-def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    quick(monkeypatch)
 
 
 @dataclass(frozen=True)
@@ -88,3 +87,99 @@ def test_a_controller_that_was_killed_at_any_line_is_gone_on_with(
         if not check(tmp_path / str(line), name, line, moment):
             break
     assert line > POINTS
+
+
+class Killed(Journal):
+    """A journal whose writer is killed when the job has stopped."""
+
+    def write(self, at_s: float, step: str, **details: Any) -> None:
+        super().write(at_s, step, **details)
+        if details.get("savepoint"):
+            raise KeyboardInterrupt
+
+
+def test_a_killed_controller_goes_on(tmp_path: Path) -> None:
+    flink, clock = overloaded(), ManualClock()
+    with pytest.raises(KeyboardInterrupt):
+        act(flink, clock, tmp_path, Killed)
+    assert flink.running == {}
+    with watched(flink, clock, tmp_path) as (watching, lines):
+        assert "looking what runs" in lines[0]
+        assert flink.running[watching.job].hosts == HOSTS
+        assert watching.window() is not None
+    assert steps(tmp_path).count(BEGAN) == 1
+
+
+def test_times_of_an_action_that_is_gone_on_with_are_those_of_the_server(tmp_path: Path) -> None:
+    """The clock of the next controller is an hour behind, so it could seem to end too early."""
+    flink, clock = overloaded(), ManualClock()
+    with pytest.raises(KeyboardInterrupt):
+        act(flink, clock, tmp_path, Killed)
+    began_s = next(e.at_s for e in read_entries(tmp_path / "journal.jsonl")[0] if e.step == BEGAN)
+    slow = ManualClock(clock.now - 3600.0)
+    with flink.serving() as url, watched_at(url, slow, tmp_path) as (watching, _):
+        last = read_entries(tmp_path / "journal.jsonl")[0][-1]
+        assert watching.job != JOB
+    assert last.step == ENDED
+    assert last.at_s >= began_s
+
+
+class Full(Journal):
+    """A journal on a disk that is full once the job has stopped."""
+
+    full = False
+
+    def write(self, at_s: float, step: str, **details: Any) -> None:
+        self.full = self.full or bool(details.get("savepoint"))
+        if self.full:
+            raise FormatError("journal.jsonl: cannot write: No space left on device")
+        super().write(at_s, step, **details)
+
+
+def test_a_full_disk_does_not_leave_the_job_stopped(tmp_path: Path) -> None:
+    flink, clock = overloaded(), ManualClock()
+    with pytest.raises(FormatError, match="No space left"):
+        act(flink, clock, tmp_path, Full)
+    ((job, run),) = flink.running.items()
+    assert run.hosts == HOSTS
+    with watched(flink, clock, tmp_path) as (watching, _):
+        assert watching.job == job
+    assert steps(tmp_path)[-1] == ENDED
+    assert list(flink.running) == [job]
+
+
+class Pausing(Journal):
+    """A journal on a disk that is full when no job runs."""
+
+    def write(self, at_s: float, step: str, **details: Any) -> None:
+        if step == WAITING:
+            raise FormatError("journal.jsonl: cannot write: No space left on device")
+        super().write(at_s, step, **details)
+
+
+def test_a_full_disk_does_not_end_a_controller_that_has_a_job_to_start(tmp_path: Path) -> None:
+    flink = overloaded(refuses=2)
+    with watched(flink, ManualClock(), tmp_path, journal=Pausing) as (watching, lines):
+        until(watching, is_act)
+        assert flink.running == {}
+        watching.window()
+        assert list(flink.running) == [watching.job]
+    assert any("No space left on device; going on without this line" in line for line in lines)
+    assert steps(tmp_path)[-1] == ENDED
+
+
+class Unwritable(Journal):
+    """A journal whose disk is full before the job is stopped."""
+
+    def write(self, at_s: float, step: str, **details: Any) -> None:
+        if details.get("trigger"):
+            raise FormatError("journal.jsonl: cannot write: No space left on device")
+        super().write(at_s, step, **details)
+
+
+def test_what_cannot_be_written_is_not_begun(tmp_path: Path) -> None:
+    flink = overloaded()
+    with pytest.raises(FormatError, match="No space left"):
+        act(flink, ManualClock(), tmp_path, Unwritable)
+    assert list(flink.running) == [JOB]
+    assert not any(change.endswith("/stop") for change in flink.changes)

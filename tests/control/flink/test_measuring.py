@@ -1,23 +1,34 @@
-"""Observations of a scripted job, compared with its load."""
+"""Measurements of a job on Flink: devices, arrivals and windows."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from math import nan
+from typing import Any
 
 import pytest
 
 from streamplace.control.decisions import State
-from streamplace.control.flink.measuring import observation
+from streamplace.control.flink.measuring import Window, observation
 from streamplace.control.flink.sampling import Sample, Sampler
+from streamplace.control.flink.windows import Devices, Windows
 from streamplace.control.history import History
 from streamplace.control.interfaces import LostError
 from streamplace.control.load import load_of
 from streamplace.control.observation import Observation
 from streamplace.control.rules import Rules
 from streamplace.integrations.flink.client import Client
+from streamplace.integrations.flink.cluster import Room, TaskManager
+from streamplace.integrations.flink.documents import Subtask
+from streamplace.integrations.flink.plan import running
+from streamplace.integrations.profiling.counters import Counters
 from streamplace.integrations.profiling.rest import Server
+from tests.support.flink_actions import PATIENT
 from tests.support.flink_server.clock import ManualClock
 from tests.support.flink_server.cluster import JOB
+from tests.support.flink_server.faults import Effect, Fault
 from tests.support.flink_server.load import Load
 from tests.support.flink_server.server import ScriptedFlink
+from tests.support.flink_watching import running_job
 
 ON = {"tm-a": "a", "tm-b": "b"}
 HOSTS = {"Source: src": ["tm-a"], "count": ["tm-a", "tm-b"], "out: Writer": ["tm-b"]}
@@ -224,3 +235,134 @@ def test_measuring_changes_nothing() -> None:
     flink, clock = scripted(Load())
     samples(flink, clock)
     assert flink.changes == []
+
+
+def cluster(**labels: tuple[str, ...]) -> tuple[TaskManager, ...]:
+    rows = {name: Room(labels=dict.fromkeys(each, 1.0)) for name, each in labels.items()}
+    return tuple(TaskManager(name, room, room, 1, 1) for name, room in rows.items())
+
+
+def test_labels_name_devices() -> None:
+    devices = Devices(["a", "b c"])
+    assert devices.update(cluster(x=("dev_b_c",), y=("dev_a", "parts_f"))) == {"x": "b c", "y": "a"}
+
+
+def test_others_keep_the_device_that_they_got() -> None:
+    devices = Devices(["a", "b", "c"])
+    assert devices.update(cluster(x=(), y=())) == {"x": "a", "y": "b"}
+    assert devices.update(cluster(y=())) == {"y": "b"}
+    assert devices.update(cluster(w=(), y=(), z=())) == {"y": "b", "w": "a", "z": "c"}
+
+
+def test_labels_come_before_the_order() -> None:
+    devices = Devices(["a", "b"])
+    assert devices.update(cluster(x=(), y=("dev_a",))) == {"x": "b", "y": "a"}
+
+
+def test_more_task_managers_than_devices() -> None:
+    assert Devices(["a"]).update(cluster(x=(), y=())) == {"x": "a"}
+
+
+def node(name: str, *inputs: str, by: str = "HASH", parallelism: int = 1) -> dict[str, Any]:
+    streams = [{"id": each, "ship_strategy": by} for each in inputs]
+    return {"id": name, "parallelism": parallelism, "description": name, "inputs": streams}
+
+
+def found(*nodes: dict[str, Any], **sent: float | None) -> dict[str, float]:
+    """Return the arrivals of a job whose vertices sent these tuples, after 50 each of before."""
+    plan = running({"name": "x", "nodes": list(nodes)}, "plan")
+
+    def sample(at_s: float, counts: dict[str, float | None]) -> Sample:
+        rows = {
+            vertex.id: tuple(
+                Subtask("t", "RUNNING", Counters(0.0, counts.get(vertex.id, 0.0)))
+                for _ in range(vertex.parallelism)
+            )
+            for vertex in plan.vertices
+        }
+        return Sample(at_s, running_job(plan), rows)
+
+    after = {name: None if count is None else 50.0 + count for name, count in sent.items()}
+    before = sample(100.0, dict.fromkeys(sent, 50.0))
+    return Window(before, sample(200.0, after), {}).arrivals
+
+
+def test_streams_are_added_up_over_instances() -> None:
+    join = node("join", "left", "right")
+    both = (join, node("left", parallelism=2), node("right"))
+    assert found(*both, left=300.0, right=70.0) == {"join": 670.0}
+
+
+def test_each_instance_receives_a_broadcast() -> None:
+    rules = node("count", "rules", by="BROADCAST", parallelism=3)
+    assert found(rules, node("rules"), rules=10.0) == {"count": 30.0}
+
+
+def test_several_streams_of_one_vertex_are_unknown() -> None:
+    nodes = (node("sink", "a"), node("a", "src"), node("b", "src"), node("src"))
+    assert found(*nodes, src=100.0, a=40.0) == {"sink": 40.0}
+
+
+def test_counters_that_are_missing_are_unknown() -> None:
+    nodes = (node("join", "left", "right"), node("left"), node("right"))
+    assert found(*nodes, left=None, right=70.0) == {}
+
+
+AHEAD_S = 3600.0
+
+
+@contextmanager
+def windows(flink: ScriptedFlink) -> Iterator[Windows]:
+    """Yield windows of 300 s, by a clock that is an hour behind that of the server."""
+    clock = ManualClock()
+    flink.clock = lambda: clock() + AHEAD_S
+    with flink.serving() as url:
+        sampler = Sampler(Client(Server(url), PATIENT.answer_s), clock)
+        yield Windows(sampler, Devices(["a", "b"]), 300.0, clock)
+
+
+def test_a_window_begins_where_the_one_before_ended() -> None:
+    with windows(ScriptedFlink()) as found:
+        first, second = found.next(JOB), found.next(JOB)
+    assert second.begin_s == pytest.approx(first.at_s)
+    assert first.seconds == pytest.approx(300, abs=15)
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_the_duration_of_the_latest_checkpoint(fails: bool) -> None:
+    flink = ScriptedFlink(checkpoint_ms=61_000)
+    with windows(flink) as found:
+        found.next(JOB)
+        flink.faults = [Fault(Effect.ERROR, ".*/checkpoints")] if fails else []
+        observation = found.next(JOB)
+    assert observation.checkpoint_s == (None if fails else 61.0)
+    assert not observation.missing
+
+
+def test_times_are_those_of_the_server() -> None:
+    with windows(ScriptedFlink()) as found:
+        observation = found.next(JOB)
+        assert found.skew_s == pytest.approx(AHEAD_S)
+        assert observation.at_s == pytest.approx(found.now_s, abs=15)
+        assert observation.started_s < observation.at_s
+
+
+def test_a_window_with_a_fault_at_its_end_is_missing_and_the_next_begins_anew() -> None:
+    flink = ScriptedFlink()
+    with windows(flink) as found:
+        first = found.next(JOB)
+        flink.faults = [Fault(Effect.ERROR)]
+        second = found.next(JOB)
+        flink.faults = []
+        third = found.next(JOB)
+    assert "HTTP 500" in second.missing[0]
+    assert second.at_s > first.at_s
+    assert not third.missing
+    assert third.begin_s >= second.at_s
+
+
+def test_a_window_with_a_fault_at_its_beginning_is_missing() -> None:
+    flink = ScriptedFlink(faults=[Fault(Effect.ERROR, times=1)])
+    with windows(flink) as found:
+        assert "HTTP 500" in found.next(JOB).missing[0]
+        assert not found.next(JOB).missing

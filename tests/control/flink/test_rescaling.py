@@ -9,8 +9,8 @@ from streamplace.control.flink.rescaling import REQUIRED
 from streamplace.control.interfaces import Acted
 from streamplace.control.journal import Entry
 from streamplace.control.plans import Deployment
-from streamplace.integrations.flink.applying.progress import Limits
-from tests.support.flink_actions import AFTER, PATIENT, quick, rescales
+from streamplace.integrations.flink.applying.asking import Limits
+from tests.support.flink_actions import AFTER, PATIENT, rescales
 from tests.support.flink_server.cluster import JOB
 from tests.support.flink_server.faults import Effect, Fault
 from tests.support.flink_server.server import ScriptedFlink
@@ -18,11 +18,6 @@ from tests.support.flink_server.server import ScriptedFlink
 ONE = {"Source: src": 1, "count": 1, "out: Writer": 1}
 TWO = {**ONE, "count": 2}
 ENDS = Limits(answer_s=0.5, savepoint_s=20.0, start_s=1.0)
-
-
-@pytest.fixture(autouse=True)
-def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    quick(monkeypatch)
 
 
 def adaptive(**more: Any) -> ScriptedFlink:
@@ -83,6 +78,7 @@ def test_numbers_that_have_no_effect_are_taken_back() -> None:
         ({"config": {"high-availability.type": "zookeeper"}}, TWO, "only advice is safe"),
         ({"interval": 2**63 - 1}, TWO, "no checkpoints, so its state would be lost"),
         ({"checkpoint_age_s": 9.0}, TWO, "9 s old, although a new one is due after 3 s at most"),
+        ({"fixed": -1}, TWO, ""),  # as this scheduler keeps the maximum
         ({"labels": {"tm-b": {}}}, {**ONE, "Source: src": 4, "count": 4}, ""),
     ],
 )

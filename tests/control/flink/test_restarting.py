@@ -7,8 +7,8 @@ import pytest
 
 from streamplace.control.interfaces import Acted
 from streamplace.control.plans import Deployment
-from streamplace.integrations.flink.applying.progress import Limits
-from tests.support.flink_actions import AFTER, BEFORE, HANGS, HOSTS, PATIENT, Log, quick, restarts
+from streamplace.integrations.flink.applying.asking import Limits
+from tests.support.flink_actions import AFTER, BEFORE, HANGS, HOSTS, PATIENT, Log, restarts
 from tests.support.flink_server.checkpoint_documents import CHECKPOINT, SAVEPOINT
 from tests.support.flink_server.cluster import JOB
 from tests.support.flink_server.faults import Effect, Fault
@@ -17,11 +17,6 @@ from tests.support.long import long_after
 
 STARTS = replace(PATIENT, start_s=2.0)  # of a job that never starts
 CANCELS = replace(PATIENT, savepoint_s=0.1, cancel_age_s=60.0)
-
-
-@pytest.fixture(autouse=True)
-def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    quick(monkeypatch)
 
 
 def acted(flink: ScriptedFlink, deployment: Deployment = AFTER, **more: Any) -> Acted:
@@ -51,7 +46,9 @@ def test_a_restart_with_labels() -> None:
 
 
 def test_a_restart_with_numbers_only() -> None:
+    """High availability may be configured as none."""
     flink = ScriptedFlink(labels={"tm-x": {}, "tm-y": {}})
+    flink.config |= {"high-availability.type": "NONE", "high-availability": ""}
     done = acted(flink, labels=False)
     assert done.succeeded, done.reason
     assert flink.running[done.job].parallelism == AFTER.parallelism
@@ -65,7 +62,9 @@ def test_a_restart_with_numbers_only() -> None:
             {"config": {"high-availability.type": "zookeeper"}},
             "high-availability.type is zookeeper",
         ),
+        ({"config": {"high-availability": "ZooKeeper"}}, "high-availability is zookeeper"),
         ({"config": {"kubernetes.cluster-id": "x"}}, "Kubernetes manages this cluster"),
+        ({"config": {"$internal.kubernetes.x": "x"}}, "Kubernetes manages this cluster"),
         ({"fixed": -1}, "sets no maximum parallelism, so the state of count may not fit"),
         ({"interval": 2**63 - 1}, "the job has no checkpoints"),
         ({"without_uid": "count"}, "operators without uid, so their state may be lost: count"),

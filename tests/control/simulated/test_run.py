@@ -1,9 +1,14 @@
-"""Runs of simulated jobs: restarts, lost devices and slow devices."""
+"""Simulated jobs: queues, packing, traces and runs."""
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from streamplace.control.plans import Deployment
+from benchmarks.reference.plain_queue import plain_queue
+from streamplace.control.plans import Deployment, Plan
+from streamplace.control.simulated.job import work_off
+from streamplace.control.simulated.planner import SimplePlanner, counts_for, packed
 from streamplace.control.simulated.run import (
     GAP_S,
     RECOVERY_S,
@@ -12,8 +17,9 @@ from streamplace.control.simulated.run import (
     moved,
     restarted,
 )
-from streamplace.control.simulated.trace import Disturbance
-from tests.support.simulated import CHAIN, SMALL, constant
+from streamplace.control.simulated.trace import KINDS, Disturbance, rates
+from streamplace.scoring.throughput import throughput
+from tests.support.simulated import CHAIN, SMALL, constant, window_of
 
 
 def served(rate_s: float, steps: int, *disturbances: Disturbance) -> tuple[float, JobState]:
@@ -70,3 +76,119 @@ def test_a_restart_costs_its_downtime() -> None:
         carried = CHAIN.loads(large).capacity_s * (10.0 - downtime_s)
         assert segment.capacity == pytest.approx([carried])
         assert after.waiting == pytest.approx(max(0.0, 9000.0 - carried))
+
+
+TUPLES = st.integers(0, 1000).map(float)
+
+
+@given(TUPLES, st.lists(st.tuples(TUPLES, TUPLES), min_size=1, max_size=40))
+def test_every_step_is_that_of_the_loop(waiting: float, rows: list[tuple[float, float]]) -> None:
+    offered, capacity = (np.array(column) for column in zip(*rows, strict=True))
+    after, served = work_off(waiting, offered, capacity)
+    expected = plain_queue(waiting, offered.tolist(), capacity.tolist())
+    assert after == pytest.approx(expected[0])
+    assert served == pytest.approx(expected[1])
+    assert waiting + offered.sum() == pytest.approx(served.sum() + after[-1])
+
+
+HOSTS = st.lists(st.sampled_from(["d0", "d1", "d2", "d3"]), min_size=1, max_size=4)
+
+
+def test_capacity_by_hand() -> None:
+    """Parse and store use a core each at 1,000 tuples/s; d0 has two cores for 1.2."""
+    loads = CHAIN.loads(SMALL)
+    assert loads.own == pytest.approx([0.0002, 0.001, 0.001])
+    assert loads.on_device == pytest.approx([0.0006, 0.0005, 0.0, 0.0])
+    assert loads.capacity_s == pytest.approx(1000.0)
+    assert CHAIN.loads(SMALL, {"d1": 0.5}).capacity_s == pytest.approx(500.0)
+
+
+@given(HOSTS, HOSTS, HOSTS)
+def test_capacity_is_that_of_the_closed_form(
+    read: list[str], parse: list[str], store: list[str]
+) -> None:
+    deployment = Deployment({"read": tuple(read), "parse": tuple(parse), "store": tuple(store)})
+    placed = CHAIN.problem(deployment, 100_000.0)
+    found = throughput(placed.problem, placed.devices[None])[0]
+    assert CHAIN.loads(deployment).capacity_s == pytest.approx(found, rel=1e-9)
+
+
+def test_instances_divide_the_tuples() -> None:
+    twice = Deployment({"read": ("d0",), "parse": ("d0", "d1"), "store": ("d2", "d3")})
+    assert np.allclose(CHAIN.loads(twice).own, [0.0002, 0.0005, 0.0005, 0.0005, 0.0005])
+
+
+def test_counts_are_the_smallest() -> None:
+    assert counts_for(CHAIN, 1000.0) == {"read": 1, "parse": 1, "store": 1}
+    assert counts_for(CHAIN, 1001.0) == {"read": 1, "parse": 2, "store": 2}
+    assert counts_for(CHAIN, 1e9)["parse"] == 32
+
+
+@pytest.mark.parametrize(("rate_s", "devices"), [(100.0, 1), (900.0, 1), (1000.0, 2), (3000.0, 4)])
+def test_few_devices_are_used(rate_s: float, devices: int) -> None:
+    """A tuple takes 2.2 ms of a core, and a device has two."""
+    found = packed(CHAIN, counts_for(CHAIN, rate_s), rate_s, CHAIN.cores)
+    assert len(found.devices) == devices
+    assert CHAIN.loads(found).capacity_s >= rate_s
+
+
+def test_all_devices_are_used_where_none_suffice() -> None:
+    found = packed(CHAIN, counts_for(CHAIN, 9000.0), 9000.0, ["d1", "d2"])
+    assert found.devices == {"d1", "d2"}
+    with pytest.raises(ValueError, match="at least one"):
+        packed(CHAIN, SMALL.parallelism, 1.0, [])
+
+
+def test_a_plan_is_for_the_rate_at_the_target() -> None:
+    plan = SimplePlanner(CHAIN, 0.7)(window_of(constant(800.0)), 1400.0)
+    assert isinstance(plan, Plan)
+    assert plan.carries_s >= 2000.0 * 0.9
+    assert plan.now_carries_s == pytest.approx(1000.0, rel=0.1)
+    assert plan.now_price_s == 2.0
+    assert plan.price_s == len(plan.deployment.devices)
+
+
+def test_a_plan_removes_at_most_a_share() -> None:
+    wide = packed(CHAIN, {"read": 4, "parse": 8, "store": 8}, 3000.0, CHAIN.cores)
+    now = window_of(constant(100.0), JobState(0, wide))
+    for most, counts in (
+        (0.5, {"read": 2, "parse": 4, "store": 4}),
+        (1.0, dict.fromkeys(wide.hosts, 1)),
+    ):
+        plan = SimplePlanner(CHAIN, 0.7, most)(now, 100.0)
+        assert isinstance(plan, Plan)
+        assert plan.deployment.parallelism == counts
+
+
+def test_lost_devices_are_not_used() -> None:
+    lost = [Disturbance(f"d{i}", 0, 360, 0.0) for i in range(3)]
+    plan = SimplePlanner(CHAIN, 0.7)(window_of(constant(100.0, 360, *lost)), 100.0)
+    assert isinstance(plan, Plan)
+    assert plan.deployment.devices == {"d3"}
+    every = Disturbance("d3", 0, 360, 0.0)
+    found = window_of(constant(100.0, 360, *lost, every))
+    assert SimplePlanner(CHAIN, 0.7)(found, 100.0) == "no device is there"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_rates_follow_their_seed(kind: str) -> None:
+    found = [rates(kind, 1000.0, 2160, np.random.default_rng(seed)) for seed in (1, 1, 2)]
+    assert np.array_equal(found[0], found[1])
+    assert not np.array_equal(found[0], found[2])
+    many = [rates(kind, 1000.0, 2160, np.random.default_rng(seed)) for seed in range(40)]
+    assert np.mean(many) == pytest.approx(1000.0, rel=0.25)
+    assert np.min(many) > 0.0
+
+
+def test_disturbances_have_a_beginning_and_an_end() -> None:
+    trace = constant(1.0, 100, Disturbance("a", 10, 20, 0.5), Disturbance("a", 15, 30, 0.0))
+    assert [dict(trace.speeds(step)) for step in (9, 10, 15, 20, 29, 30)] == [
+        {},
+        {"a": 0.5},
+        {"a": 0.0},
+        {"a": 0.0},
+        {"a": 0.0},
+        {},
+    ]
+    assert trace.changes(10, 30) == [15, 20]
+    assert trace.mean_rate(0, 10) == 1.0

@@ -14,11 +14,11 @@ from streamplace.generate.sensor_fusion import SensorFusion
 from streamplace.generate.sensor_fusion.scenario import (
     STARTUP_S,
     STATE_BYTES,
+    TIMES_S,
     Scenario,
     relocation_cost,
 )
 from streamplace.generate.sensor_fusion.snapshot import snapshot_of
-from streamplace.generate.sensor_fusion.times import TIMES_S
 from streamplace.placers.registry import make_placer
 from streamplace.placers.search.current import current_devices
 from streamplace.placers.search.forced_moves import with_fewest_moves

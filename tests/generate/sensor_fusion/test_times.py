@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import nnls
 
-from streamplace.generate.sensor_fusion.times import (
+from streamplace.generate.sensor_fusion.scenario import (
     FITS,
     KINDS,
     MIPS_OF_A,

@@ -20,7 +20,7 @@ from benchmarks.hardening.campaigns.determinism.surroundings import (
 from benchmarks.hardening.harness.measured_commands import COMMAND
 from benchmarks.hardening.harness.rows import Row
 from streamplace.execution.parallel import ITEMS_PER_PROCESS
-from streamplace.placers.registry import MAKESPAN_NAMES, THROUGHPUT_NAMES
+from streamplace.placers.registry import names_for
 
 PROCESSES = 2  # the second has another number of threads and another folder
 RUNS_OF_WORKERS = len(JOBS)  # one process for each number of workers
@@ -55,7 +55,7 @@ def test_makespans_are_deterministic(tmp_path: Path, rng: np.random.Generator) -
 def test_shipped_policies_are_repeated(part: Any) -> None:
     """Policies that are trained on each problem take too long."""
     placed = {placer.partition(":")[0] for placer in part.PLACERS}
-    names = THROUGHPUT_NAMES if part is campaign else MAKESPAN_NAMES
+    names = names_for("throughput" if part is campaign else "makespan")
     assert {"giph", "rebuild", "policy"} & {*names} <= placed
 
 

@@ -31,8 +31,8 @@ from benchmarks.hardening.campaigns.invariants.makespans.score_invariance import
     difference,
 )
 from streamplace import Cluster, Device, Placement, Problem
-from streamplace.scoring.makespan import makespan_score
 from streamplace.scoring.makespan_score import MakespanScore
+from streamplace.scoring.registry import makespan_score
 
 PROBLEMS = 60
 SLIGHT_ERROR = 1.0 + 1e-8

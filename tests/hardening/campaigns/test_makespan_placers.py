@@ -17,8 +17,7 @@ from streamplace import Makespan, Placement, Problem
 from streamplace.errors import GraphError
 from streamplace.placers.base import Placer
 from streamplace.placers.registry import ready_placer
-from streamplace.scoring.makespan import makespan_score
-from streamplace.scoring.registry import makespan_evaluator
+from streamplace.scoring.registry import makespan_evaluator, makespan_score
 from streamplace.util.arrays import Ints
 
 

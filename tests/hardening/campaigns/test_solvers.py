@@ -53,7 +53,7 @@ def test_every_wrapper_passes() -> None:
 
 
 def test_every_wrapping_placer_is_tried() -> None:
-    plain = {"single", "round-robin", "random"}
+    plain = {"auto", "single", "round-robin", "random"}
     assert {name.partition(":")[0] for name in wrappers()} >= set(PLACERS) - plain
 
 

@@ -1,4 +1,4 @@
-"""Tables: docs/reliability.md and RESULTS.md agree with the saved rows."""
+"""Rows of the campaign, and the tables of them."""
 
 from pathlib import Path
 
@@ -74,3 +74,28 @@ def test_rows_of_several_commits_or_of_a_changed_tree_are_incomplete(tmp_path: P
         "rows of 2 commits: 0a1b, 2c3d-dirty",
         "rows of a tree with changes: 2c3d-dirty",
     ]
+
+
+ROW = Row("graphs", 1200, {"tracebacks": 0, "hangs": 0}, {"longest": "0.4 s"})
+
+
+@pytest.mark.parametrize(
+    ("row", "good"),
+    [(ROW, True), (Row("graphs", 0, {"hangs": 0}), False), (Row("graphs", 9, {"hangs": 1}), False)],
+)
+def test_a_good_row_has_tries_and_no_faults(row: Row, good: bool) -> None:
+    assert row.good is good
+
+
+def test_rows_are_saved_with_their_run(tmp_path: Path) -> None:
+    first, second = Run.of("readers", 1.0, 0), Run.of("readers", 0.5, 3)
+    assert first.command == "python -m benchmarks.hardening readers"
+    assert second.command == "python -m benchmarks.hardening readers --share 0.5 --seed 3"
+    path, other = tmp_path / "a.json", Row("others", 7, {})
+    assert read_rows(path) == []
+    save_rows(path, [(ROW, first), (other, first)])
+    again = Row("graphs", 600, {"tracebacks": 0, "hangs": 0})
+    save_rows(path, [(again, second)])
+    assert read_rows(path) == [(again, second), (other, first)]
+    save_rows(path, [(again, second)], replace_all=True)
+    assert read_rows(path) == [(again, second)]

@@ -1,4 +1,4 @@
-"""Releases, and the conditions that prevent one."""
+"""Releases, licences and versions of packages."""
 
 import subprocess
 import sys
@@ -8,7 +8,7 @@ from zipfile import ZipFile
 import pytest
 
 from benchmarks.hardening.harness.environment import ROOT, environment
-from benchmarks.hardening.supply import release
+from benchmarks.hardening.supply import licences, release, versions
 from benchmarks.hardening.supply.locks import project
 from sim.kernels import bundle
 
@@ -89,3 +89,54 @@ def test_the_trial_commands_of_a_release_succeed(tmp_path: Path) -> None:
         assert run.returncode == 0, (words, run.stderr)
     run = subprocess.run([sys.executable, "-c", release.TRY], **options, check=True)  # type: ignore[call-overload]
     assert run.stdout.strip() == str(ROOT / "streamplace" / "__init__.py")
+
+
+@pytest.mark.parametrize(
+    ("metadata", "licence"),
+    [
+        ({"license_expression": "MIT", "license": "BSD"}, "MIT"),
+        ({"classifier": ["License :: OSI Approved :: MIT License"]}, "MIT License"),
+        ({"license": "BSD-2-Clause"}, "BSD-2-Clause"),
+        ({"license": "Permission is hereby granted,\nfree of charge"}, licences.UNKNOWN),
+        ({"classifier": ["License :: OSI Approved"], "license": ""}, licences.UNKNOWN),
+        ({}, licences.UNKNOWN),
+    ],
+)
+def test_licences_are_read_from_metadata(metadata: dict[str, object], licence: str) -> None:
+    assert licences.licence_of(metadata) == licence
+
+
+def test_tests_that_fail_with_other_versions_are_noticed(tmp_path: Path) -> None:
+    report = tmp_path / "report.xml"
+    assert versions._results(report)[2] == ["pytest did not finish"]
+    report.write_text(
+        '<testsuites><testsuite><testcase classname="a" name="b"/>'
+        '<testcase classname="a" name="c"><failure message="no"/></testcase>'
+        '<testcase classname="a" name="d"><skipped/></testcase></testsuite></testsuites>'
+    )
+    assert versions._results(report) == (1, 1, ["a::c: no"])
+
+
+@pytest.mark.parametrize(("collected", "missing"), [(4, 0), (5, 1), (3853, 3849), (0, 0)])
+def test_a_run_that_is_cut_off_is_not_good(
+    collected: int, missing: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Collected tests without a result count as faults, and so does an empty collection."""
+    monkeypatch.setattr(versions, "requirements", list)
+    row = versions.Outcome(collected, 3, 1, [], {}).row("oldest")
+    assert row.wrong == {"failures": 0, "never run": missing, "never collected": not collected}
+    assert row.good is (collected == 4)
+
+
+@pytest.mark.parametrize(
+    ("output", "count"),
+    [
+        ("tests/a.py: 3\n4462 tests collected in 20.31s\n", 4462),
+        ("1 test collected in 0.1s", 1),
+        ("3/8 tests collected (5 deselected) in 0.1s", 3),
+        ("no tests collected in 0.1s", 0),
+        ("12 tests collected, 1 error in 0.1s", 12),
+    ],
+)
+def test_the_number_of_collected_tests_is_parsed(output: str, count: int) -> None:
+    assert versions._collected(output) == count

@@ -6,7 +6,7 @@ import pytest
 
 from streamplace.errors import ProblemError
 from streamplace.integrations.flink.slot_groups import write
-from streamplace.integrations.whole_operators import colocate_instances
+from streamplace.integrations.pes import colocate_instances
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.graph import Operator, StreamGraph

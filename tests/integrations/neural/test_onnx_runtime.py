@@ -1,4 +1,4 @@
-"""Operators of ONNX Runtime in models, as its quantisation and its optimiser write them."""
+"""Models of ONNX, and types of their operators at run time."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from streamplace.integrations.neural.onnx_runtime import PREFIX, RULES
 from streamplace.integrations.registry import read_document
 from streamplace.problem.graph import StreamGraph
 
@@ -167,3 +168,33 @@ def test_nodes_that_lack_inputs_are_unknown(tmp_path: Path) -> None:
     nodes = [own("Attention", ["x"], "a", num_heads=4), own("QGemm", ["a"], "y")]
     graph = graph_of(tmp_path, nodes, [("x", FLOAT, (2, 5, 10))], [], "y")
     assert graph.unknown["instructions"] == ["a", "y"]
+
+
+WITHOUT_A_RULE = {
+    # they run a body, or as many steps as the data need
+    "If", "Loop", "Scan", "SequenceMap", "NonMaxSuppression", "MaxRoiPool", "Multinomial", "Unique",
+    # text and images
+    "ImageDecoder", "RegexFullMatch", "StringConcat", "StringNormalizer", "StringSplit",
+    "TfIdfVectorizer",
+    # others
+    "LinearAttention", "MelWeightMatrix", "NegativeLogLikelihoodLoss", "SoftmaxCrossEntropyLoss",
+}  # fmt: skip
+
+
+def test_every_type_of_onnx_has_a_rule_or_is_unknown_on_purpose() -> None:
+    defs = pytest.importorskip("onnx.defs", reason="onnx is not installed (streamplace[onnx])")
+    schemas = defs.get_all_schemas_with_history()
+    types = {schema.name for schema in schemas if schema.domain == ""}
+    own = {kind for kind in RULES if not kind.startswith((PREFIX, "ai.onnx.ml."))}
+    assert own - types == {"Input"}
+    assert types - own == WITHOUT_A_RULE
+
+
+def test_rules_of_machine_learning_are_of_types_that_exist() -> None:
+    defs = pytest.importorskip("onnx.defs", reason="onnx is not installed (streamplace[onnx])")
+    types = {
+        f"{schema.domain}.{schema.name}"
+        for schema in defs.get_all_schemas_with_history()
+        if schema.domain == "ai.onnx.ml"
+    }
+    assert {kind for kind in RULES if kind.startswith("ai.onnx.ml.")} <= types

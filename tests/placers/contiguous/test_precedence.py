@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from sim.forward_part import forward_part
+from sim.orders import forward_part
 from streamplace import Constraints, Operator, Problem, Stream, StreamGraph
 from streamplace.placers.contiguous.placer import Precedence, all_closed_sets, orders, precedence
 from streamplace.scoring.flow import flow

@@ -3,7 +3,8 @@
 import numpy as np
 
 from streamplace import Constraints, Operator, Problem, Stream, StreamGraph
-from streamplace.placers.partition.fuser import Fuser, fuse
+from streamplace.placers.partition.fuser import fuse
+from streamplace.placers.partition.partitioners import Fuser
 from tests.support.graphs import chain_graph
 
 NO_RULES = Constraints()

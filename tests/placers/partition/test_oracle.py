@@ -1,15 +1,14 @@
 """Tests for oracles, which choose the best number of parts."""
 
-from dataclasses import dataclass, replace
-
 import numpy as np
 import pytest
 
-from streamplace import Cluster, Placement, Problem, Recipe
+from streamplace import Cluster, Problem, Recipe
 from streamplace.errors import PlacementError
-from streamplace.placers.partition.base import Oracle
+from streamplace.placers.partition.partitioners import Oracle, Partitioner
 from streamplace.placers.registry import make_placer
 from streamplace.scoring.throughput import throughput
+from streamplace.util.arrays import Ints
 from tests.support.graphs import chain_graph
 from tests.support.placers import seeded_rng
 
@@ -33,21 +32,13 @@ def test_an_oracle_on_one_device_uses_it() -> None:
     assert make_placer("metis-oracle")(problem, seeded_rng()).devices.tolist() == [0, 0, 0]
 
 
-@dataclass(frozen=True)
-class NeverThree:
+class NeverThree(Partitioner):
     """A partitioner that fails for three parts."""
 
-    parts: int | None = None
-
-    def with_parts(self, parts: int) -> "NeverThree":
-        return replace(self, parts=parts)
-
-    def __call__(
-        self, problem: Problem, rng: np.random.Generator, start: Placement | None = None
-    ) -> Placement:
-        if self.parts == 3:
+    def part_of(self, problem: Problem, parts: int) -> Ints:
+        if parts == 3:
             raise PlacementError("three is one too many")
-        return Placement(problem, np.arange(len(problem.graph.names)) % (self.parts or 1))
+        return np.arange(len(problem.graph.names), dtype=np.int32) % parts
 
 
 def test_an_oracle_skips_a_number_of_parts_that_fails() -> None:

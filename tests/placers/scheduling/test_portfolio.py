@@ -9,7 +9,7 @@ import streamplace as sp
 from benchmarks.makespans.drawn import drawn_problem
 from sim.schedule.anneal import Cooling
 from sim.schedule.state import Order
-from streamplace.placers.partition.metis import MetisRecursive
+from streamplace.placers.partition.partitioners import MetisRecursive
 from streamplace.placers.registry import make_placer
 from streamplace.placers.scheduling.annealing import (
     NO_HEAT,

@@ -12,7 +12,7 @@ from torch import Tensor
 from streamplace import Constraints, Operator, Problem, Stream, StreamGraph
 from streamplace.policy.decoding import Sampler
 from streamplace.policy.device_scorer.features import encode
-from streamplace.policy.device_scorer.state import DecodingState
+from streamplace.policy.device_scorer.network import DecodingState
 from streamplace.problem.objective import Model
 from streamplace.scoring.registry import CLOSED_FORMS
 from streamplace.util.arrays import Ints

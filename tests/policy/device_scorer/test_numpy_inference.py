@@ -10,9 +10,8 @@ from streamplace import Operator, Problem, StreamGraph
 from streamplace.policy.config import DeviceScorerSizes
 from streamplace.policy.decoding import Sampler, placing
 from streamplace.policy.device_scorer.features import encode
-from streamplace.policy.device_scorer.network import DeviceScorer
+from streamplace.policy.device_scorer.network import DecodingState, DeviceScorer, ScorerBatch
 from streamplace.policy.device_scorer.numpy_inference import NumpyScorer, ScoredRows, shapes_of
-from streamplace.policy.device_scorer.state import DecodingState, ScorerBatch
 from streamplace.policy.noise import NumpySampler
 from tests.support.policies import cluster_of, layered_problem, policy_of
 

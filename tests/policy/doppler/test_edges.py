@@ -5,7 +5,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamplace.policy.doppler.batch import groups_of
+from streamplace.policy.doppler.encode import groups_of
 from tests.support.doppler import doppler, pass_problem
 from tests.support.policies import batch_of
 

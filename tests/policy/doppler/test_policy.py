@@ -42,7 +42,7 @@ def test_probabilities_equal_those_of_the_plain_networks(
         operators, plain = len(problem.graph.names), Plain.of(problem)
         for s in range(SAMPLES):
             actions = [(int(v), int(d)) for v, d in made.actions[p, s, :operators]]
-            expected = networks.log_probabilities(plain, actions, config.start_from_load)
+            expected = networks.log_probabilities(plain, actions)
             found = made.log_prob[p, s, :operators].numpy()
             assert found == pytest.approx(np.array(expected), abs=TOLERANCE, rel=0.0)
 
@@ -51,7 +51,7 @@ def test_probabilities_equal_those_of_the_plain_networks(
 def test_the_rule_for_devices_takes_the_earliest_start(make: Any) -> None:
     problem = make(10, 4)
     made = rolled_out(doppler(variant="sel-only"), problem)
-    state = PlainState(Plain.of(problem), from_load=False)
+    state = PlainState(Plain.of(problem))
     for v, d in made.actions[0, 0].tolist():
         best = [row[4] for row in state.device_features(v)]
         assert best[d] == pytest.approx(min(best))
@@ -61,7 +61,7 @@ def test_the_rule_for_devices_takes_the_earliest_start(make: Any) -> None:
 def test_the_rule_for_operators_takes_the_longest_path() -> None:
     problem = pass_problem(12, 5)
     made, plain = rolled_out(doppler(variant="plc-only"), problem), Plain.of(problem)
-    state = PlainState(plain, from_load=False)
+    state = PlainState(plain)
     length = plain.features[:, 4]
     for v, d in made.actions[0, 0].tolist():
         assert length[v] == max(length[w] for w in state.candidates())

@@ -7,8 +7,7 @@ import streamplace as sp
 from benchmarks.reference.giph import earliest_device
 from streamplace.policy.config import GiphSizes
 from streamplace.policy.giph.pairs import encode
-from streamplace.policy.giph.potentials import sight_of
-from streamplace.policy.giph.questions import WalkState, destinations
+from streamplace.policy.giph.questions import WalkState, destinations, sight_of
 from streamplace.policy.giph.search import random_task_eft
 from streamplace.scoring.registry import evaluator, makespan_evaluator
 from tests.support.giph import costs_between, giph_problem, random_start

@@ -7,15 +7,14 @@ from pydantic import ValidationError
 
 import streamplace as sp
 from streamplace.policy.config import GiphSizes
-from streamplace.policy.giph.kernels.eft import (
+from streamplace.policy.giph.kernels.gp_net import (
     earliest_pairs,
     finish_changes,
     move_to_path,
     prior_criticality,
 )
 from streamplace.policy.giph.pairs import encode
-from streamplace.policy.giph.potentials import sight_of
-from streamplace.policy.giph.questions import WalkState, about_pairs
+from streamplace.policy.giph.questions import WalkState, about_pairs, sight_of
 from streamplace.scoring.registry import makespan_evaluator
 from tests.support.giph import costs_between, giph_problem, random_start
 

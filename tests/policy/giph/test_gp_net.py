@@ -12,7 +12,7 @@ from benchmarks.reference.giph import pair_graph
 from streamplace.policy.config import GiphSizes
 from streamplace.policy.giph.kernels.gp_net import GpNet, gp_net, relocate
 from streamplace.policy.giph.kernels.view import view_of
-from streamplace.policy.giph.pairs import EncodedProblem, encode
+from streamplace.policy.giph.pairs import GiphProblem, encode
 from streamplace.policy.giph.questions import WalkState
 from tests.support.giph import costs_between, giph_problem, random_start
 from tests.support.graphs import preset_graph
@@ -49,7 +49,7 @@ def expected_edges(problem: sp.Problem, devices: Any) -> Mapping[Any, Any]:
     return {(a, b): features["f"] for a, b, features in graph.edges(data=True)}
 
 
-def found_edges(one: EncodedProblem, net: GpNet) -> dict[Any, Any]:
+def found_edges(one: GiphProblem, net: GpNet) -> dict[Any, Any]:
     """Return the features of each edge by its ends; no edge may occur twice."""
     pairs = list(zip(one.pairs.operator.tolist(), one.pairs.device.tolist(), strict=True))
     edges = [

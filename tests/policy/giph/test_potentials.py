@@ -5,9 +5,8 @@ import pytest
 
 import streamplace as sp
 from streamplace.policy.config import GiphSizes
-from streamplace.policy.giph.pairs import EncodedProblem, encode
-from streamplace.policy.giph.potentials import sight_of
-from streamplace.policy.giph.questions import WalkState
+from streamplace.policy.giph.pairs import GiphProblem, encode
+from streamplace.policy.giph.questions import WalkState, sight_of
 from streamplace.problem.constraints import Constraints
 from streamplace.scoring.registry import evaluator, makespan_evaluator
 from streamplace.scoring.score import ThroughputScore
@@ -51,7 +50,7 @@ def constrained() -> tuple[sp.Problem, Ints]:
     return problem, random_start(problem, 3)
 
 
-def moved(one: EncodedProblem, devices: Ints, pair: int) -> Ints:
+def moved(one: GiphProblem, devices: Ints, pair: int) -> Ints:
     """Return the placement, (V,), after the move that a pair stands for."""
     row = devices.copy()
     unit = one.rules.unit_of[one.pairs.operator[pair]]

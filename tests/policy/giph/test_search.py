@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 import streamplace as sp
-from streamplace.placers.registry import improver_of, make_placer
+from streamplace.placers.registry import make_placer, named
 from streamplace.placers.search.current import current_devices, moving_seconds
 from streamplace.placers.search.forced_moves import with_fewest_moves
-from streamplace.policy.giph.placer import GiphPlacer
 from streamplace.policy.giph.search import Episodes, least_loss
+from streamplace.policy.improving import GiphPlacer
 from streamplace.scoring.registry import evaluator
 from streamplace.util.arrays import Floats, Ints
 from streamplace.util.evaluation_count import counting
@@ -121,8 +121,8 @@ def test_moves_that_cost_more_are_fewer() -> None:
 
 
 def test_only_giph_looks_for_moves_by_their_price() -> None:
-    assert isinstance(improver_of("giph"), GiphPlacer)
-    assert improver_of("climb") is None
+    assert isinstance(named("giph").improver, GiphPlacer)
+    assert named("climb").improver is None
 
 
 def test_the_command_line(capsys: Capture, tmp_path: Path) -> None:

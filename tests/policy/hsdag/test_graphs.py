@@ -8,9 +8,9 @@ from streamplace.policy.hsdag.graphs import (
     graph_of_grouping,
     joined,
     joined_groups,
+    normalised,
     relative,
 )
-from streamplace.policy.hsdag.layers import normalised
 from streamplace.problem.graph import Operator, Stream, StreamGraph
 from streamplace.problem.grouping import Grouping
 

@@ -7,9 +7,8 @@ import pytest
 import torch
 
 from streamplace.policy.decoding import Sampler
-from streamplace.policy.hsdag.graphs import Graph, joined
-from streamplace.policy.hsdag.kernels.loads import LOADS
-from streamplace.policy.hsdag.layers import Inner, Pooling, Smooth, normalised
+from streamplace.policy.hsdag.graphs import Graph, Inner, Pooling, Smooth, joined, normalised
+from streamplace.policy.hsdag.kernels import LOADS
 from streamplace.policy.hsdag.network import parted
 from streamplace.policy.hsdag.policy import Hsdag
 from streamplace.policy.trajectories import Trajectories

@@ -8,8 +8,7 @@ from numpy.typing import NDArray
 
 from benchmarks.reference.graph_parsing import fractal_dimension, has_cycle, merged, parsed
 from sim.columns import by_operator
-from streamplace.policy.hsdag.kernels.fractal import fractal_dimensions
-from streamplace.policy.hsdag.kernels.parsing import Successors, by_score, parse
+from streamplace.policy.hsdag.kernels import Successors, by_score, fractal_dimensions, parse
 
 Pairs = list[tuple[int, int]]
 

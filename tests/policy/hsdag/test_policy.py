@@ -12,8 +12,7 @@ from streamplace.errors import UnsuitableError
 from streamplace.policy.decoding import Sampler
 from streamplace.policy.hsdag import policy as module
 from streamplace.policy.hsdag.graphs import Graph
-from streamplace.policy.hsdag.policy import Hsdag
-from streamplace.policy.hsdag.walking import Record, Walk
+from streamplace.policy.hsdag.policy import Hsdag, HsdagWalk, Record
 from streamplace.policy.trajectories import Trajectories
 from streamplace.scoring.flow import flow
 from streamplace.scoring.registry import evaluator
@@ -170,7 +169,7 @@ def test_features_stay_on_request() -> None:
 
 
 def test_walks_can_be_watched() -> None:
-    policy, watched = hsdag(devices=2), list[Walk]()
+    policy, watched = hsdag(devices=2), list[HsdagWalk]()
     policy.watch = watched.extend
     made = rolled(policy, pass_problem())
     assert watched == record_of(made).walks

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 
 from streamplace import Cluster, Problem
-from streamplace.policy.ni2020.features import encode
+from streamplace.policy.ni2020.network import encode
 from tests.support.graphs import chain_graph
 from tests.support.policies import SCRIPTING, cluster_of
 from tests.support.strategies import closed_form_problems

@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 
 import streamplace as sp
 from sim.schedule.passes import timetable
-from streamplace.policy.partial.costs import mean_messages, partial_costs
-from streamplace.policy.partial.state import nothing_placed, put_next
+from streamplace.policy.partial import mean_messages, nothing_placed, partial_costs, put_next
 from streamplace.scoring.compiled_pass import compiled_pass
 from streamplace.util.arrays import Ints
 from tests.support.doppler import pass_problem
@@ -25,7 +24,7 @@ def check_times(problem: sp.Problem, seed: int) -> None:
     for v in np.argsort(table.start, kind="stable"):
         assert partial.candidate[0, v]
         chosen = np.array([v], np.int32), placed[[v]]
-        put_next(costs, partial, *chosen, False)
+        put_next(costs, partial, *chosen)
     assert np.allclose(partial.start[0], table.start, rtol=1e-9)
     assert np.allclose(partial.end[0], table.end, rtol=1e-9)
     assert not partial.candidate.any()
@@ -66,18 +65,3 @@ def test_a_stream_without_message_takes_no_time() -> None:
     costs = partial_costs(sp.Problem(graph, cluster, objective=sp.Makespan()))
     assert costs.silent.tolist() == [True]
     assert mean_messages(costs).tolist() == [0.0]
-
-
-def test_starts_from_load_ignore_waits() -> None:
-    """In the released code, b starts at once on an empty device, though a must end first."""
-    graph = sp.StreamGraph(
-        [sp.Operator("a", 1e6, 100.0), sp.Operator("b", 1e6, 100.0)], [sp.Stream("a", "b")]
-    )
-    costs = partial_costs(sp.Problem(graph, "2x1", objective=sp.Makespan()))
-    for from_load, start in ((True, 0.0), (False, 1.0)):
-        partial = nothing_placed(costs, 1)
-        for v in range(2):
-            operator, device = np.array([v], np.int32), np.array([v], np.int32)
-            put_next(costs, partial, operator, device, from_load)
-        assert partial.start[0, 1] >= start
-        assert (partial.start[0, 1] == 0.0) == from_load

@@ -12,7 +12,7 @@ from streamplace.placers.registry import make_placer
 from streamplace.policy.registry import policy_section
 from streamplace.policy.weights import pack_policy
 from streamplace.scoring.registry import evaluator
-from streamplace.workflows.place import schedule, solve
+from streamplace.workflows.place import placed, solve
 from tests.support.graphs import preset_graph
 from tests.support.refiners import pass_problem, placeto
 
@@ -55,8 +55,8 @@ def test_without_a_start_it_is_at_least_as_good_as_fast_placers(file: str) -> No
 def test_workflows_pass_the_start_on(file: str) -> None:
     problem = pass_problem()
     start = sp.Placement(problem, np.zeros(9, np.int32))
-    made = schedule(problem, f"policy:file={file}", start=start)
-    assert made.score.makespan_s <= losses(problem, start)[0]
+    made = placed(problem, f"policy:file={file}", start=start)
+    assert made.score.value <= losses(problem, start)[0]
     flow = sp.Problem(preset_graph("layered", 9, 0), "3x2500", source_rate=1e5)
     begun = sp.Placement(flow, np.zeros(9, np.int32))
     refined = solve(flow, f"policy:file={file}", start=begun).placement
@@ -92,7 +92,7 @@ def test_another_number_of_devices_is_refused(file: str) -> None:
 
 
 def test_information_about_weights(file: str) -> None:
-    from streamplace.policy.weights_file import summary  # noqa: PLC0415 - beside what it tests
+    from streamplace.policy.tensor_files import summary  # noqa: PLC0415 - beside what it tests
 
     facts = summary(Path(file))
     assert facts["network"] == "placeto"

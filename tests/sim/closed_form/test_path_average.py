@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from benchmarks.reference import oracle
 from benchmarks.reference.strategies import Case, batches, cases, problems
 from sim import crossed as crossings
-from sim.closed_form import newton, path_average
+from sim.closed_form import path_average
 from streamplace.problem.cluster import Cluster, LinkOverride, Network, NetworkKind
 from streamplace.problem.graph import Operator, Stream, StreamGraph
 from streamplace.problem.problem import Problem
@@ -197,7 +197,7 @@ def test_failure_of_both_methods_is_an_error(monkeypatch: pytest.MonkeyPatch) ->
     problem, devices = repeated_crossings()
     placements = np.array([[0] * 4200, devices, [0] * 4200])
     assert path_average.throughput(flow_of(problem), placements)[2] == pytest.approx(1000)
-    monkeypatch.setattr(newton, "MOST_SLOPES", 0)
+    monkeypatch.setattr(path_average, "MOST_SLOPES", 0)
     with pytest.raises(path_average.ConvergenceError, match=r"^placement 1: .* 100000 rounds"):
         path_average.throughput(flow_of(problem), placements)
 
@@ -207,7 +207,7 @@ def test_newton_and_damping_agree(case: Case) -> None:
     """Both methods find the solution."""
     problem, devices = case
     flow = flow_of(problem)
-    rate = newton.solve_by_newton(flow, np.array(devices, np.int32), 1e-12)
+    rate = path_average.solve_by_newton(flow, np.array(devices, np.int32), 1e-12)
     assert rate is not None
     achieved = problem.source_rate * rate[flow.sinks].sum() / flow.nominal_sink_tuples
     assert achieved == pytest.approx(throughput(problem, devices), rel=1e-9)

@@ -5,10 +5,10 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from sim.engine import Settings, advancing
+from sim.engine import Settings, loop
 from sim.engine.event_sets import NOTHING
 from sim.engine.loop import run_ticks
-from sim.engine.state import EngineState
+from sim.engine.records import EngineState
 from streamplace import Cluster, Network, Operator, Placement, Problem, Stream, StreamGraph
 from streamplace.scoring import engine
 from tests.support.graphs import lettered_graph
@@ -50,7 +50,7 @@ def test_a_full_remote_queue_does_not_flood_a_tick(
     def refused(*_: object) -> None:
         raise AssertionError("more than a few event sets per stream")
 
-    monkeypatch.setattr(advancing, "more_sets", refused)
+    monkeypatch.setattr(loop, "more_sets", refused)
     graph = StreamGraph(
         [Operator("a", 1000, 1000.0), Operator("b", 1000, 1000.0), Operator("c", 1e7, 0)],
         [Stream("a", "b"), Stream("b", "c")],

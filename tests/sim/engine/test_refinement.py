@@ -45,7 +45,7 @@ def test_a_stated_tick_runs_once() -> None:
 
 def test_a_run_that_takes_too_long_has_not_settled(monkeypatch: pytest.MonkeyPatch) -> None:
     placement = two_sources_and_a_join()
-    monkeypatch.setattr("sim.engine.refinement.MAX_STEPS", 5 * 61 / 0.03)
+    monkeypatch.setattr("sim.engine.metrics.MAX_STEPS", 5 * 61 / 0.03)
     assert not engine.run(placement, AUTO).settled
 
 

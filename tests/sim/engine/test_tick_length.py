@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sim.engine import EngineError, Profile, Scene, Settings, Speed, Window, advancing
+from sim.engine import EngineError, Profile, Scene, Settings, Speed, Window, loop
 from sim.engine import simulation as engine
 from sim.engine.event_sets import NOTHING
 from streamplace import (
@@ -196,7 +196,7 @@ def test_too_many_ticks_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_too_many_event_sets_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(advancing, "MOST_BYTES", 50_000)
+    monkeypatch.setattr(loop, "MOST_BYTES", 50_000)
     problem = light_problem("ab", 1e4, Network(bandwidth_mbps=1.0))
     simulation = runs.simulation(problem, Settings(queue=0, duration_s=600.0))
     with pytest.raises(EngineError, match="event sets wait at tick"):
@@ -208,7 +208,7 @@ def test_a_lost_event_set_is_an_error(lost: str, monkeypatch: pytest.MonkeyPatch
     """Tuples vanish from a list, or a counter is wrong."""
     problem = light_problem("ab bc", 1e4, Network(bandwidth_mbps=1.0), {"c": 1e6})
     simulation = runs.simulation(problem)
-    original = advancing.advance
+    original = loop.advance
 
     def lossy(*arguments: Any) -> Any:
         state = original(*arguments)

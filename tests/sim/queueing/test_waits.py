@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sim.queueing.batches import Work
-from sim.queueing.waits import waits_of
+from sim.queueing.moments import Work, waits_of
 
 
 def erlang_c(servers: int, load: float) -> float:

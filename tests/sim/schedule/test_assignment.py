@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sim.flow import Floats, Ints
-from sim.schedule.assignment import cheapest_assignment
+from sim.schedule.enumerative import cheapest_assignment
 
 SEEDS = range(300)
 

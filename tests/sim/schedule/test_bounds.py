@@ -9,12 +9,11 @@ import pytest
 
 from benchmarks.reference.schedule_problems import schedule_problem
 from sim.flow import Ints
-from sim.schedule.anneal import Cooling, anneal_events, anneal_fifo
+from sim.schedule.anneal import Cooling, Shares, anneal_events, anneal_fifo, shape_of, walk_from
 from sim.schedule.bounds import lower_bounds
 from sim.schedule.fifo import fifo_memory, serves
 from sim.schedule.passes import makespans
 from sim.schedule.state import FIFO, run_state
-from sim.schedule.walk import Shares, shape_of, walk_from
 from tests.support.schedule_cases import schedule_form
 from tests.support.schedule_tasks import TaskProblem, task_problem
 from tests.support.share import Share

@@ -4,8 +4,8 @@ import heapq
 
 import numpy as np
 
-from sim.schedule.connected import Neighbours, grow, neighbours_of
 from sim.schedule.queues import no_events
+from sim.schedule.ranks import Neighbours, grow, neighbours_of
 from streamplace.generate import Recipe
 from streamplace.util.arrays import Floats, Ints
 

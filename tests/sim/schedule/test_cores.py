@@ -6,7 +6,7 @@ import numpy as np
 
 from sim.flow import Floats, Ints
 from sim.jit import kernel
-from sim.schedule.cores import first_cores, free_from, keep_cores
+from sim.schedule.queues import first_cores, free_from, keep_cores
 
 
 @kernel

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sim.flow import Floats
-from sim.schedule.work_bound import work_bound
+from sim.schedule.bounds import work_bound
 
 
 def drawn(seed: int) -> Floats:

@@ -9,7 +9,7 @@ from sim.closed_form.bottleneck import utilisations
 from sim.flow import Flow
 from sim.search import Schedule, anneal_samples, sampled_loads, sampled_state, search_state
 from sim.search.anneal_samples import BEYOND
-from sim.threads import own_utilisations
+from sim.work import own_utilisations
 from streamplace import Cluster, Device, Operator, Problem, Stream, StreamGraph
 from streamplace.placers.search.search import Search
 from streamplace.problem.uncertainty import Uncertainty

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from benchmarks.reference.strategies import problems
 from sim.closed_form.bottleneck import utilisations
 from sim.search import coarsened, joined, search_state
-from sim.threads import own_utilisations
+from sim.work import own_utilisations
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.problem import Problem

@@ -10,7 +10,7 @@ from sim.jit import kernel
 from sim.search import Instance, Schedule, SearchState, anneal, anneal_path_average, search_state
 from sim.search.moves import drawn, settle, try_move
 from sim.search.rng import Word
-from sim.threads import own_utilisations
+from sim.work import own_utilisations
 from streamplace.placers.repair import feasible
 from streamplace.problem.problem import Problem
 from streamplace.scoring.compiled import compiled

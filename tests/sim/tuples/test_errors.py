@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from sim.tuples import Arrivals, Deployment, run
-from sim.tuples.errors import BATCHES, LEAST, quantile, standard_errors
-from sim.tuples.relaxation import relaxation_s
+from sim.tuples.errors import BATCHES, LEAST, quantile, relaxation_s, standard_errors
 from tests.support.queues import deployed_chain
 
 QUANTILES = {"p50": 0.5, "p99": 0.99}

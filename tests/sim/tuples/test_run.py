@@ -9,7 +9,7 @@ from benchmarks.reference.grouped_problems import grouped_problem
 from benchmarks.reference.plain_tuples import PlainTuples
 from benchmarks.reference.random_problems import random_problem
 from sim.tuples import Arrivals, Deployment, deploy, expected_tuples, run
-from sim.tuples.arrivals import Process
+from sim.tuples.state import Process
 from streamplace import Cluster, Operator, Problem, StreamGraph
 from streamplace.problem.device import Device
 from streamplace.scoring.flow import flow

@@ -3,8 +3,7 @@
 from typing import TypeAlias
 
 from streamplace.policy.decoding import Sampler
-from streamplace.policy.device_scorer.network import DeviceScorer
-from streamplace.policy.device_scorer.state import ScorerBatch
+from streamplace.policy.device_scorer.network import DeviceScorer, ScorerBatch
 from streamplace.policy.teachers import Teacher
 from streamplace.policy.trajectories import Trajectories
 from streamplace.util.arrays import Ints

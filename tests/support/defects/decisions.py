@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import torch
 
-from streamplace.policy.device_scorer.state import ScorerBatch
+from streamplace.policy.device_scorer.network import ScorerBatch
 from streamplace.policy.trajectories import Trajectories
 from tests.support.defects.altered import Altered, Defect
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from streamplace.policy.device_scorer.features import EncodedProblem
+from streamplace.policy.device_scorer.features import ScorerProblem
 from streamplace.policy.device_scorer.network import DeviceScorer
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.problem import Problem
@@ -16,7 +16,7 @@ from tests.support.defects.altered import Defect
 class ReadsNames(DeviceScorer):
     """A policy whose features depend on an operator's name."""
 
-    def encode(self, problem: Problem) -> EncodedProblem:
+    def encode(self, problem: Problem) -> ScorerProblem:
         """Add the alphabetical rank of each name to a feature."""
         encoded = super().encode(problem)
         rank = np.argsort(np.argsort(problem.graph.names)).astype(np.float32)
@@ -28,7 +28,7 @@ class ReadsNames(DeviceScorer):
 class ReadsNumbers(DeviceScorer):
     """A policy whose features depend on an operator's position in the file."""
 
-    def encode(self, problem: Problem) -> EncodedProblem:
+    def encode(self, problem: Problem) -> ScorerProblem:
         """Add each operator's number to a feature."""
         encoded = super().encode(problem)
         operators = encoded.operators.copy()
@@ -50,7 +50,7 @@ class PrefersFirstDevices(DeviceScorer):
 class IgnoresConstraints(DeviceScorer):
     """A policy that does not respect constraints."""
 
-    def encode(self, problem: Problem) -> EncodedProblem:
+    def encode(self, problem: Problem) -> ScorerProblem:
         """Encode the problem without its constraints."""
         return super().encode(problem.with_constraints(Constraints()))
 

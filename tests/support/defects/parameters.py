@@ -6,8 +6,7 @@ from typing import Any
 import torch
 
 from streamplace.policy.config import DeviceScorerSizes
-from streamplace.policy.device_scorer.network import DeviceScorer
-from streamplace.policy.device_scorer.state import ScorerBatch
+from streamplace.policy.device_scorer.network import DeviceScorer, ScorerBatch
 from tests.support.defects.altered import Defect
 
 

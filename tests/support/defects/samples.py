@@ -6,8 +6,7 @@ import numpy as np
 import torch
 
 from streamplace.policy.decoding import Sampler
-from streamplace.policy.device_scorer.network import DeviceScorer
-from streamplace.policy.device_scorer.state import ScorerBatch
+from streamplace.policy.device_scorer.network import DeviceScorer, ScorerBatch
 from streamplace.policy.trajectories import Trajectories
 from streamplace.util.arrays import Ints
 from tests.support.defects.altered import Altered, Defect

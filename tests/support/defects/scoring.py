@@ -2,7 +2,7 @@
 
 from typing import ClassVar
 
-from streamplace.policy.device_scorer.state import ScorerBatch
+from streamplace.policy.device_scorer.network import ScorerBatch
 from streamplace.policy.trajectories import Trajectories
 from streamplace.scoring.registry import evaluator
 from streamplace.scoring.throughput import throughput

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from streamplace.policy.device_scorer.state import ScorerBatch
+from streamplace.policy.device_scorer.network import ScorerBatch
 from streamplace.policy.teachers import Expert, Teacher
 from streamplace.policy.trajectories import Trajectories
 from streamplace.problem.problem import Problem

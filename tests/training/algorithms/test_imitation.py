@@ -10,8 +10,8 @@ from streamplace.errors import UnsuitableError
 from streamplace.placers.registry import make_placer
 from streamplace.policy.base import constructive
 from streamplace.policy.decoding import Sampler
-from streamplace.policy.fresh import new_policy
 from streamplace.policy.registry import policy_section
+from streamplace.policy.weights import new_policy
 from streamplace.training import fit
 from streamplace.training.algorithms.imitation import Imitation
 from streamplace.training.loop import Loop

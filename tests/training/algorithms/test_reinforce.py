@@ -7,9 +7,9 @@ import pytest
 
 from streamplace.policy.weights import parameter_hash
 from streamplace.training import fit
+from streamplace.training.algorithms.base import StepBaseline
 from streamplace.training.algorithms.reinforce import Reinforce
 from streamplace.training.distributed import Workers
-from streamplace.training.step_baseline import StepBaseline
 from tests.support.stages import loop_of, reinforce, small_policy, small_problems, stages_of
 
 ONE_SAMPLE = {"samples": 1, "memory": {"size": 1, "samples": 0}}

@@ -13,7 +13,6 @@ from streamplace.policy.trajectories import Trajectories
 from streamplace.training.algorithms.step_reinforce import (
     FALLING,
     StepReinforce,
-    returns_of,
     step_rewards,
 )
 from streamplace.training.distributed import Workers
@@ -69,18 +68,6 @@ def test_returns_of_the_episode_weight_all_steps_alike() -> None:
     keys = {"returns": "episode", "baseline": "none", "discount": 0.5}
     (found,) = advantages(looped(**keys), [1.0, 2.0, 4.0])
     assert found == [3.0, 3.0, 3.0]
-
-
-def test_misordered_returns_are_sums_from_the_first_step_listed_backwards() -> None:
-    keys = {"returns": "misordered", "baseline": "none", "discount": 0.5}
-    (found,) = advantages(looped(**keys), [1.0, 2.0, 4.0])
-    assert found == [4.0 + 0.5 * (2.0 + 0.5 * 1.0), 2.0 + 0.5 * 1.0, 1.0]
-
-
-def test_misordered_returns_of_a_short_episode_stay_within_it() -> None:
-    rewards = np.array([[[1.0, 2.0, 4.0]], [[1.0, 2.0, 0.0]]])
-    found = returns_of(rewards, np.array([3, 2]), 1.0, "misordered")
-    assert found.tolist() == [[[7.0, 3.0, 1.0]], [[3.0, 1.0, 0.0]]]
 
 
 @pytest.mark.parametrize(

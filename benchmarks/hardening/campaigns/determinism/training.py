@@ -20,7 +20,7 @@ from benchmarks.hardening.harness.rows import Row
 from benchmarks.reference.trainings import config, of_kind
 from streamplace.files import write_dataset, write_json
 from streamplace.generate import Recipe
-from streamplace.policy.hashed_tensors import unpacked
+from streamplace.policy.weights import unpacked
 from streamplace.training.run import CHECKPOINT, CONFIG, POLICY
 
 KINDS = (

@@ -27,7 +27,7 @@ with atheris.instrument_imports(include=["streamplace"]), warnings.catch_warning
     from benchmarks.hardening.targets.parsers import PARSERS, Parser
     from streamplace.errors import StreamplaceError
 
-    for late in ("policy.weights", "training.config", "training.checkpoint"):
+    for late in ("policy.weights", "training.config", "training.run_files"):
         importlib.import_module(f"streamplace.{late}")  # readers import them only when needed
 
 HANG_S = 1.0  # CPU time beyond which reading counts as a hang

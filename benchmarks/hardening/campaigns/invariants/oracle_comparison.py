@@ -11,7 +11,7 @@ from benchmarks.hardening.campaigns.invariants.numbered_problems import drawn
 from benchmarks.reference import oracle
 from benchmarks.reference.changes import remade
 from sim.closed_form import bottleneck
-from sim.threads import own_utilisations
+from sim.work import own_utilisations
 from streamplace import Problem
 from streamplace.scoring.flow import flow
 from streamplace.scoring.loads import LinkLoad, UplinkLoad

@@ -7,7 +7,7 @@ from benchmarks.reference.strategies import Case
 from streamplace import Problem
 from streamplace.errors import InfeasibleError, PlacementError
 from streamplace.placers.base import Placer
-from streamplace.placers.registry import THROUGHPUT_NAMES, ready_placer
+from streamplace.placers.registry import names_for, ready_placer
 from streamplace.util.arrays import Ints
 
 LIMITED_BY_COUNT = {
@@ -19,7 +19,9 @@ LIMITED_BY_COUNT = {
 }
 """Placer -> the same placer with a limit on its work instead of on its time."""
 # exact is left out, since its time limit makes it depend on the machine
-PLACERS = tuple(LIMITED_BY_COUNT.get(name, name) for name in THROUGHPUT_NAMES if name != "exact")
+PLACERS = tuple(
+    LIMITED_BY_COUNT.get(name, name) for name in names_for("throughput") if name != "exact"
+)
 
 
 def share_moved(name: str, case: Case, rng: np.random.Generator) -> float:

@@ -86,7 +86,7 @@ CALLED_FUNCTIONS = {
     "search": ANNEALING_FUNCTIONS,
     "multilevel": ANNEALING_FUNCTIONS,
     "exact": (*ANNEALING_FUNCTIONS, *PROOF_FUNCTIONS),
-    "policy": ("streamplace.policy.device_scorer.network:DeviceScorer.sample",),
+    "policy": ("streamplace.policy.device_scorer.numpy_inference:NumpyScorer.sample",),
     "giph": ("streamplace.policy.giph.policy:Giph.rollout",),
     "rnn": ("streamplace.policy.rnn.network:Rnn.rollout",),
     "hsdag": ("streamplace.policy.hsdag.policy:Hsdag.rollout",),

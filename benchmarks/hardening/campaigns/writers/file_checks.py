@@ -11,7 +11,7 @@ from matplotlib.image import imread
 from streamplace.errors import StreamplaceError
 from streamplace.files import read_clusters, read_dataset, read_placement
 from streamplace.files.training_logs import LOG, read_log
-from streamplace.policy.hashed_tensors import unpacked
+from streamplace.policy.weights import unpacked
 
 
 def unreadable(path: Path) -> str:

@@ -15,7 +15,7 @@ from benchmarks.hardening.campaigns.writers.writing_command import (
 )
 from benchmarks.hardening.harness.forks import Ended, Forks, temporaries
 from streamplace.files.training_logs import LOG, read_log
-from streamplace.policy.hashed_tensors import unpacked
+from streamplace.policy.weights import unpacked
 from streamplace.training.run import CHECKPOINT, WRITTEN
 
 EVERY = 2  # steps between checkpoints

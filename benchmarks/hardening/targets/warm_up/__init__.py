@@ -7,7 +7,7 @@ WRITING = (f"{__name__}.writing",)
 READING_WEIGHTS = (
     "streamplace.training.trainer",
     "streamplace.policy.placer",
-    "streamplace.policy.weights_file",
+    "streamplace.policy.tensor_files",
     "streamplace.workflows.place",
     "streamplace.cli.terminal",
 )

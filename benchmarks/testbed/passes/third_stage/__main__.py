@@ -9,19 +9,23 @@ again; a folder with results of another seed or budget is refused.
 """
 
 import argparse
-import json
 import sys
 from dataclasses import asdict
 from pathlib import Path
 
-from benchmarks.testbed.__main__ import INTERRUPTED
-from benchmarks.testbed.campaign import read
-from benchmarks.testbed.facilities import TestbedError, check, lacking
-from benchmarks.testbed.passes.__main__ import FOLDER, positive
+from benchmarks.result_lines import add, read
+from benchmarks.testbed.commands import (
+    add_folder,
+    add_or_skip,
+    exit_code,
+    is_skipped,
+    parser_of,
+    positive,
+)
+from benchmarks.testbed.facilities import TestbedError, check
 from benchmarks.testbed.passes.third_stage.budget import Budget
 from benchmarks.testbed.passes.third_stage.table import lines
 from benchmarks.testbed.passes.third_stage.workloads import FAMILIES, workloads
-from streamplace.errors import StreamplaceError
 from streamplace.files import write_json
 from streamplace.files.atomic import make_folder
 
@@ -31,18 +35,10 @@ RESULTS, TABLE = "third_stage.jsonl", "third_stage.json"
 def main() -> int:
     """Measure the workloads and print the table; return the exit code."""
     arguments = parsed()
-    if arguments.or_skip and (missing := lacking()):
-        print(f"testbed: skipped, because this machine lacks: {', '.join(missing)}")
-        return 0
     budget = Budget(arguments.passes, arguments.repeats, arguments.epochs)
-    try:
-        check()
-        return run(arguments.folder, arguments.workloads, budget, arguments.seed)
-    except StreamplaceError as error:
-        print(f"testbed: {error}", file=sys.stderr)
-        return error.exit_code
-    except KeyboardInterrupt:
-        return INTERRUPTED
+    if is_skipped(arguments):
+        return 0
+    return exit_code(lambda: run(arguments.folder, arguments.workloads, budget, arguments.seed))
 
 
 def run(folder: Path, count: int, budget: Budget, seed: int) -> int:
@@ -53,6 +49,7 @@ def run(folder: Path, count: int, budget: Budget, seed: int) -> int:
     TestbedError
         If the folder has results of another seed or budget, or the testbed fails.
     """
+    check()
     from benchmarks.testbed.passes.third_stage.comparison import (  # noqa: PLC0415 - torch is heavy
         compared,
     )
@@ -67,8 +64,7 @@ def run(folder: Path, count: int, budget: Budget, seed: int) -> int:
     with results.open("a") as file:
         for problem in workloads(count, seed):
             if problem.graph.name not in done:
-                file.write(json.dumps(compared(problem, budget, seed)) + "\n")
-                file.flush()
+                add(file, compared(problem, budget, seed))
     found = read(results)
     table = list(lines(found))
     print("\n".join(table))
@@ -78,11 +74,7 @@ def run(folder: Path, count: int, budget: Budget, seed: int) -> int:
 
 def parsed() -> argparse.Namespace:
     """Return the parsed command line."""
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.testbed.passes.third_stage",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = parser_of("benchmarks.testbed.passes.third_stage", __doc__)
     most = len(FAMILIES)
     parser.add_argument(
         "--workloads", type=int, choices=range(1, most + 1), default=most, help=f"default: {most}"
@@ -93,10 +85,8 @@ def parsed() -> argparse.Namespace:
         "--epochs", type=positive, default=100, help="of stages one and two each; default: 100"
     )
     parser.add_argument("--seed", type=int, default=0, help="default: 0")
-    parser.add_argument("-o", type=Path, default=FOLDER, dest="folder", help="default: testbed")
-    parser.add_argument(
-        "--or-skip", action="store_true", help="succeed on machines that cannot run the testbed"
-    )
+    add_folder(parser)
+    add_or_skip(parser)
     arguments = parser.parse_args()
     if arguments.passes < arguments.repeats:
         parser.error("--passes must be at least --repeats")

@@ -7,8 +7,8 @@ import numpy as np
 
 from benchmarks.testbed.passes.third_stage.budget import Budget
 from streamplace import Makespan, Problem, place
-from streamplace.policy.fresh import new_policy
 from streamplace.policy.threads import one_thread
+from streamplace.policy.weights import new_policy
 from streamplace.training import fit, read_config
 from streamplace.training.measuring.measure import NamedMeasure
 from streamplace.training.measuring.measurements import Measurements

@@ -7,7 +7,7 @@ import numpy as np
 from streamplace.control.observation import Observation
 from streamplace.control.plans import Deployment
 from streamplace.control.simulated.job import SimulatedJob
-from streamplace.control.simulated.packing import counts_for, packed
+from streamplace.control.simulated.planner import counts_for, packed
 from streamplace.control.simulated.run import JobState, advance, moved
 from streamplace.control.simulated.trace import STEP_S, Trace
 from streamplace.util.arrays import Floats

@@ -5,13 +5,15 @@ from collections.abc import Callable
 from typing import NoReturn
 
 from streamplace.errors import BackendError
-from streamplace.integrations.flink.applying import pauses, requests
-from streamplace.integrations.flink.applying.asking import Asking, is_certain, retried
-from streamplace.integrations.flink.applying.progress import (
+from streamplace.integrations.flink.applying import asking, requests
+from streamplace.integrations.flink.applying.asking import (
+    Asking,
     EndedByOthersError,
     FailedError,
     Limits,
     Progress,
+    is_certain,
+    retried,
 )
 from streamplace.integrations.flink.applying.requests import Program
 from streamplace.integrations.flink.applying.stopping import EndedError, Stopping
@@ -154,10 +156,10 @@ class Restart:
                 if found.ended:
                     return f"the job is {found.state}: {self.asking.cause(job)}"
                 since = (since or time.monotonic()) if found.runs else 0.0
-                if since and time.monotonic() - since >= pauses.SETTLE_S:
+                if since and time.monotonic() - since >= asking.SETTLE_S:
                     self._runs(since)
                     return ""
-            time.sleep(pauses.POLL_S)
+            time.sleep(asking.POLL_S)
         why = self.asking.cause(job)
         return f"not running after {self.limits.start_s:g} s ({state}{': ' if why else ''}{why})"
 

@@ -7,12 +7,13 @@ from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
 from streamplace.errors import BackendError
-from streamplace.integrations.flink.applying import pauses, requests
-from streamplace.integrations.flink.applying.asking import Asking, is_certain
-from streamplace.integrations.flink.applying.progress import (
+from streamplace.integrations.flink.applying import asking, requests
+from streamplace.integrations.flink.applying.asking import (
+    Asking,
     EndedByOthersError,
     FailedError,
     Progress,
+    is_certain,
 )
 from streamplace.integrations.flink.client import expecting
 from streamplace.integrations.flink.documents import Checkpoint, Job, last_cause
@@ -78,7 +79,7 @@ class Stopping:
         self.progress.trigger = trigger
         began = asked = time.monotonic()
         deadline_s = self.asking.limits.savepoint_s
-        give_up_s = max(deadline_s, checkpoint_timeout_s) + pauses.GRACE_S
+        give_up_s = max(deadline_s, checkpoint_timeout_s) + asking.GRACE_S
         while True:
             if (ended := self.savepoint(job, trigger)) is not None:
                 return self._ended(job, *ended, began, asked)
@@ -94,7 +95,7 @@ class Stopping:
                     return path
                 deadline_s = give_up_s
                 self.say(f"Flink gives it up {checkpoint_timeout_s:g} s after its start; waiting")
-            time.sleep(pauses.POLL_S)
+            time.sleep(asking.POLL_S)
 
     def _send_stop(self, job: str, trigger: str) -> None:
         try:
@@ -178,10 +179,10 @@ class Stopping:
         """
         began = time.monotonic()
         while not (found := self.asking.repeated(lambda: self.asking.client.state(job))).ended:
-            limit_s = self.asking.limits.start_s if found.state in ENDING else pauses.STALE_S
+            limit_s = self.asking.limits.start_s if found.state in ENDING else asking.STALE_S
             if time.monotonic() - began >= limit_s:
                 return ""
-            time.sleep(pauses.POLL_S)
+            time.sleep(asking.POLL_S)
         return self.asking.read(job).stopped_at or ""
 
     def _end_of_failed_stop(self, job: str, fault: str) -> NoReturn:

@@ -3,8 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from streamplace.integrations.flink.applying.matching import matched
-from streamplace.integrations.flink.applying.preflight import hosts_of
+from streamplace.integrations.flink.applying.preflight import hosts_of, matched
 from streamplace.integrations.flink.cluster import FlinkCluster
 from streamplace.integrations.flink.documents import Job
 from streamplace.integrations.flink.groups import Groups

@@ -11,7 +11,6 @@ from sim.schedule.fifo import FifoMemory, fifo_makespan
 from sim.schedule.rules import Placed, Rules, may_run, put, take_off
 from sim.schedule.task_graph import Columns
 from streamplace.policy.placeto.kernels.layers import ZERO, Single, clear
-from streamplace.policy.placeto.kernels.messages import Changes, Passing
 from streamplace.policy.placeto.kernels.network import (
     Differences,
     Memory,
@@ -23,6 +22,7 @@ from streamplace.policy.placeto.kernels.network import (
     embed,
     embed_back,
 )
+from streamplace.policy.placeto.kernels.summaries import Changes, Passing
 
 Bools = NDArray[np.bool_]
 UNAVAILABLE = np.float32(-1e9)  # logit of a device that is not offered, as in policy.decoding
@@ -40,6 +40,18 @@ class Walk(NamedTuple):
     logits: Single  # (T, D)
     chosen: Ints  # (T,)
     done: Ints  # (V,) number of steps so far that placed each operator
+
+    @property
+    def last(self) -> Ints:
+        """(V,) the placement at the end."""
+        placement: Ints = self.devices[-1]
+        return placement
+
+    @property
+    def best(self) -> Ints:
+        """(V,) the first placement with the lowest loss."""
+        placement: Ints = self.devices[int(self.losses.argmin())]
+        return placement
 
 
 class Draws(NamedTuple):

@@ -8,9 +8,8 @@ from streamplace.control.decisions import Action, Decision, Outcome, State
 from streamplace.control.observation import Observation
 from streamplace.control.plans import Plan
 from streamplace.control.simulated.rules.autoscaler import Autoscaler
-from streamplace.control.simulated.rules.base import Controlled, Never
+from streamplace.control.simulated.rules.base import Controlled, Ds2, Never
 from streamplace.control.simulated.rules.clairvoyant import Clairvoyant
-from streamplace.control.simulated.rules.ds2 import Ds2
 from streamplace.control.simulated.trace import Disturbance, Trace
 from tests.support.simulated import CHAIN, SMALL, constant, window_of
 

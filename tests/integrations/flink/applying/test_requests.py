@@ -1,5 +1,9 @@
-"""Requests of a restart as data."""
+"""Requests of a restart as data, refusals of them, and names of operators in plans."""
 
+import pytest
+
+from streamplace.integrations.flink.applying.asking import is_certain
+from streamplace.integrations.flink.applying.preflight import matched
 from streamplace.integrations.flink.applying.requests import (
     Program,
     Request,
@@ -9,6 +13,7 @@ from streamplace.integrations.flink.applying.requests import (
     run,
     successor,
 )
+from streamplace.integrations.profiling.rest import RefusedError
 
 
 def test_a_program_is_started_as_before_with_a_mapping() -> None:
@@ -60,3 +65,41 @@ def test_an_ended_job_is_not_stopped() -> None:
 def test_a_request_is_one_line() -> None:
     assert str(Request("POST", "/x", {"a": "é\n"}, "why")) == 'POST /x {"a": "é\\n"}  # why'
     assert str(Request("GET", "/x", None, "why")) == "GET /x  # why"
+
+
+@pytest.mark.parametrize(
+    ("answer", "certain"),
+    [
+        ('{"errors": ["Internal server error."]}', True),
+        ('{"errors": ["java.util.concurrent.TimeoutException: Invocation timed out"]}', False),
+        ('{"errors": ["org.apache.pekko.pattern.AskTimeoutException: Ask timed out"]}', False),
+        ("<html>504 Gateway Timeout</html>", False),
+        ("", False),
+    ],
+)
+def test_only_flink_refuses(answer: str, certain: bool) -> None:
+    error = RefusedError("HTTP 500")
+    error.answer = answer
+    assert is_certain(error) is certain
+
+
+def test_names_in_plans_and_own_names() -> None:
+    in_job = ["Source: src", "count", "out: Writer", "Sink: old"]
+    assert matched(["Source: src", "count", "out", "old", "x"], in_job) == {
+        "Source: src": "Source: src",
+        "count": "count",
+        "out": "out: Writer",
+        "old": "Sink: old",
+    }
+
+
+def test_numbers_of_sql_go_on_from_job_to_job() -> None:
+    before = ["[10]:Sink(t)", "[2]:Calc(a)", "[9]:Calc(a)", "Agg[3]"]
+    after = ["[20]:Sink(t)", "[12]:Calc(a)", "[19]:Calc(a)", "Agg[13]"]
+    assert matched(before, after) == dict(zip(before, after, strict=True))
+
+
+def test_numbers_of_sql_are_not_names() -> None:
+    """The same number is another operator if the planner went on counting."""
+    before, after = ["[2]:Calc(a)", "[3]:Calc(a)"], ["[3]:Calc(a)", "[4]:Calc(a)"]
+    assert matched(before, after) == {"[2]:Calc(a)": "[3]:Calc(a)", "[3]:Calc(a)": "[4]:Calc(a)"}

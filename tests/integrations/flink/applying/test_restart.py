@@ -5,14 +5,15 @@ from dataclasses import replace
 import pytest
 
 from streamplace.errors import BackendError, ProblemError, UsageError
-from streamplace.integrations.flink.applying import pauses, requests
-from streamplace.integrations.flink.applying.progress import FailedError, Limits, Progress
+from streamplace.integrations.flink.applying import asking, requests
+from streamplace.integrations.flink.applying.asking import FailedError, Limits, Progress
 from streamplace.integrations.flink.client import Client
 from streamplace.integrations.profiling.rest import Server
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.placement import Placement
 from streamplace.workflows.apply import Options, check_jar, prepare, restart_of
 from tests.support.chain_placement import chain_placement
+from tests.support.flink_actions import quick
 from tests.support.flink_server.checkpoint_documents import CHECKPOINT, SAVEPOINT
 from tests.support.flink_server.cluster import JOB
 from tests.support.flink_server.runs import Run
@@ -27,11 +28,8 @@ NEW, BACK = (requests.successor(JOB, SAVEPOINT, 0, rollback) for rollback in (Fa
 
 
 @pytest.fixture(autouse=True)
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pauses, "POLL_S", 0.02)
-    monkeypatch.setattr(pauses, "SETTLE_S", 0.05)
-    monkeypatch.setattr(pauses, "STALE_S", 0.1)
-    monkeypatch.setattr(pauses, "GRACE_S", 0.5)
+def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    quick(monkeypatch, GRACE_S=0.5)
 
 
 def placement() -> Placement:
@@ -110,7 +108,7 @@ def test_a_savepoint_that_hangs_leaves_the_job_running() -> None:
 
 
 def test_a_savepoint_that_ends_late_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pauses, "GRACE_S", 20.0)
+    monkeypatch.setattr(asking, "GRACE_S", 20.0)
     flink = ScriptedFlink(polls=25)
     assert applied(flink, ENDS).job == NEW
 

@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from streamplace.integrations.flink.applying import pauses
-from streamplace.integrations.flink.applying.asking import Asking
-from streamplace.integrations.flink.applying.progress import (
+from streamplace.integrations.flink.applying import asking
+from streamplace.integrations.flink.applying.asking import (
+    Asking,
     EndedByOthersError,
     FailedError,
     Limits,
@@ -18,6 +18,7 @@ from streamplace.integrations.flink.client import Client
 from streamplace.integrations.flink.documents import Checkpoint, Job
 from streamplace.integrations.flink.plan import running
 from streamplace.integrations.profiling.rest import Server
+from tests.support.flink_actions import quick
 from tests.support.flink_server.checkpoint_documents import CHECKPOINT, SAVEPOINT
 from tests.support.flink_server.cluster import JOB
 from tests.support.flink_server.faults import Effect, Fault
@@ -29,10 +30,8 @@ LATE = 3  # requests for a savepoint
 
 
 @pytest.fixture(autouse=True)
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pauses, "POLL_S", 0.02)
-    monkeypatch.setattr(pauses, "STALE_S", 0.1)
-    monkeypatch.setattr(pauses, "GRACE_S", 0.2)
+def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    quick(monkeypatch)
 
 
 def stopped(
@@ -52,7 +51,7 @@ def stopped(
 def test_a_hanging_savepoint_is_abandoned_for_a_young_checkpoint(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(pauses, "GRACE_S", 20.0)
+    monkeypatch.setattr(asking, "GRACE_S", 20.0)
     flink = ScriptedFlink(polls=HANGS, checkpoint_age_s=3)
     path, progress, lines = stopped(flink, cancel_age_s=10)
     assert path == CHECKPOINT
@@ -98,7 +97,7 @@ def test_reasons_against_cancelling() -> None:
 def test_a_savepoint_that_ends_while_the_job_is_cancelled_has_the_state(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(pauses, "GRACE_S", 20.0)
+    monkeypatch.setattr(asking, "GRACE_S", 20.0)
     flink = ScriptedFlink(polls=HANGS)
 
     def finish() -> float:

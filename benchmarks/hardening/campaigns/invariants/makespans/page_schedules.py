@@ -12,8 +12,7 @@ from benchmarks.hardening.campaigns.invariants.browser_engines import (
 )
 from benchmarks.hardening.campaigns.invariants.deviations import Deviations
 from benchmarks.hardening.campaigns.invariants.makespans.numbered_passes import drawn
-from sim.schedule.division import divide
-from sim.schedule.passes import Timetable, timetable
+from sim.schedule.passes import Timetable, divide, timetable
 from sim.schedule.state import Order
 from sim.schedule.task_graph import TaskGraph
 from streamplace.report.html import SCHEDULE

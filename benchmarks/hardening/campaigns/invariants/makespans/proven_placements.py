@@ -12,7 +12,7 @@ from benchmarks.hardening.campaigns.invariants.placer_invariance import placed
 from benchmarks.reference.random_problems import feasible_placements
 from benchmarks.reference.rules import obeying
 from streamplace import Problem
-from streamplace.placers.registry import MAKESPAN_NAMES, ready_placer
+from streamplace.placers.registry import names_for, ready_placer
 from streamplace.scoring.registry import makespan_evaluator
 
 MOST = 4096  # placements of a problem, all of which are tried
@@ -32,7 +32,7 @@ LIMITED_BY_COUNT = {
 """Placer -> the same placer with a limit on its work, and less of it than by default."""
 # exact is left out, since its time limit makes it depend on the machine
 PLACERS = (
-    *(LIMITED_BY_COUNT.get(name, name) for name in MAKESPAN_NAMES if name != "exact"),
+    *(LIMITED_BY_COUNT.get(name, name) for name in names_for("makespan") if name != "exact"),
     "heft:contention",
 )
 

@@ -25,8 +25,8 @@ from benchmarks.hardening.campaigns.invariants.makespans.proven_placements impor
 from benchmarks.hardening.campaigns.invariants.placer_invariance import moved_by
 from benchmarks.hardening.harness.rows import Row
 from streamplace import Placement
-from streamplace.scoring.makespan import makespan_score
 from streamplace.scoring.makespan_score import MakespanScore
+from streamplace.scoring.registry import makespan_score
 
 NO_ERROR = "makespans: every problem is handled without an error"
 PLAIN = "makespans: schedules against the plain engine"

@@ -23,8 +23,8 @@ from benchmarks.reference.changes import (
     restreamed,
 )
 from streamplace import Placement
-from streamplace.scoring.makespan import makespan_score
 from streamplace.scoring.makespan_score import MakespanScore
+from streamplace.scoring.registry import makespan_score
 
 PREFIX = "new "  # of names, from `renamed`
 

@@ -1,0 +1,165 @@
+"""The total cost objective: its scores, its evaluator and its parameters."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from sim.schedule.passes import timetable
+from sim.schedule.total_cost import execution_seconds, transfer_seconds
+from streamplace.display.text import number, percent_up
+from streamplace.display.view import Line
+from streamplace.problem.makespan import Makespan, rules_in_words
+from streamplace.scoring.evaluator import Placements
+from streamplace.scoring.makespan_evaluator import MakespanEvaluator, rows_of
+from streamplace.scoring.makespan_score import MakespanScore
+from streamplace.util.arrays import Floats
+from streamplace.util.evaluation_count import count
+
+
+@dataclass(frozen=True, repr=False, eq=False, kw_only=True)
+class TotalCostScore(MakespanScore):
+    """The total cost of a placement, and its schedule.
+
+    Parameters
+    ----------
+    total_cost_s
+        Execution and transfer times of one pass in seconds; with noise, the mean over the repeats.
+        `deviation_s` is its standard deviation, and `bound_s` the lower bound on the total cost of
+        any placement.
+    """
+
+    quantity: ClassVar[str] = "total cost"
+
+    total_cost_s: float
+
+    @property
+    def figures(self) -> dict[str, float]:
+        """The total cost, in seconds."""
+        return {"total_cost_s": self.total_cost_s}
+
+    @property
+    def value(self) -> float:
+        """The total cost, in seconds."""
+        return self.total_cost_s
+
+    @property
+    def quality(self) -> float:
+        """The lower bound over the total cost; 1 without cost, 0 if the bound is not known."""
+        if self.total_cost_s == 0.0:
+            return 1.0
+        return 0.0 if self.bound_s is None else min(1.0, self.bound_s / self.total_cost_s)
+
+    def with_proven(self, bound_s: float | None) -> Self:
+        """Return the score itself: bounds that provers store are bounds on makespans."""
+        return self
+
+    @property
+    def headline(self) -> str:
+        """The total cost as a phrase."""
+        noise = "" if self.deviation_s is None else f" ± {self.deviation_s:.2g}"
+        gap = "" if self.gap is None else f", gap {percent_up(self.gap)}"
+        return f"total cost {number(self.total_cost_s)}{noise} s{gap}"
+
+    def summary(self) -> dict[str, Any]:
+        """Return the score without the schedule."""
+        cost = {"objective": "total-cost", "total_cost_s": self.total_cost_s}
+        return super().summary() | cost
+
+    def lines(self) -> tuple[Line, ...]:
+        """Return the total cost, its bound and the makespan as lines."""
+        how = f"order {self.order}{rules_in_words(self.problem.makespan_objective)}"
+        makespan = f"the makespan is {number(self.makespan_s)} s ({how})"
+        return (Line(self.headline), Line(makespan))
+
+
+class TotalCostEvaluator(MakespanEvaluator):
+    """Evaluator of placements under the objective `TotalCost`; see `Evaluator`.
+
+    Its loss is the total cost in seconds; with noise, the mean over the repeats. Its trace is the
+    schedule of one pass, as under the makespan objective.
+    """
+
+    @property
+    def is_fast(self) -> bool:
+        """False: the fast engine computes makespans."""
+        return False
+
+    @property
+    def bound_s(self) -> float | None:
+        """The cost of all operators on their fastest devices, in seconds; None with noise."""
+        return None if self.problem.makespan_objective.noise else self._least
+
+    @property
+    def _least(self) -> float:
+        """The execution times of all operators on the fastest devices that they may run on."""
+        devices = np.arange(self.tasks.devices, dtype=np.int32)
+        rows = np.repeat(devices[:, None], self.tasks.operators, axis=1)
+        times = execution_seconds(self.tasks.columns, rows).T  # (V, D)
+        masks = self.compiled.masks
+        return float(np.where(masks.allowed[masks.row_of], times, np.inf).min(axis=1).sum())
+
+    def costs(self, devices: Placements) -> Floats:
+        """Return the total cost of each placement in seconds, (K,)."""
+        return np.asarray(self._costs_of_repeats(devices).mean(axis=0))
+
+    def _costs_of_repeats(self, devices: Placements) -> Floats:
+        """Return the total cost under each repeat's noise, (r, K), in seconds."""
+        rows, columns, noises = rows_of(devices), self.tasks.columns, self.compiled.noises
+        count(len(rows))
+        times = execution_seconds(columns, rows)
+        return np.stack(
+            [
+                (times * noise.operators if noise.operators.size else times).sum(axis=1)
+                + transfer_seconds(columns, noise, rows)
+                for noise in noises
+            ]
+        )
+
+    def quality(self, devices: Placements) -> Floats:
+        """Return the lower bound over the total cost of each placement, (K,); 1 without cost."""
+        costs = self.costs(devices)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(costs > 0.0, np.minimum(self._least / costs, 1.0), 1.0)
+
+    def loss(self, devices: Placements) -> Floats:
+        """Return the total cost of each placement in seconds, (K,)."""
+        return self.costs(devices)
+
+    def score(self, devices: Placements) -> TotalCostScore:
+        """Return the score of one placement, (V,); see `MakespanEvaluator.score`."""
+        row, repeats = rows_of(devices)[0], self._costs_of_repeats(devices)[:, 0]
+        self.check_finite(repeats, devices, "the total cost has no value")
+        name, order = self.best(devices)
+        made = timetable(self.tasks, order, row, self.compiled.noises[0])
+        return TotalCostScore(
+            problem=self.problem,
+            timetable=made,
+            order=name,
+            makespan_s=float(self.makespans(devices)[0]),
+            deviation_s=float(repeats.std()) if len(repeats) > 1 else None,
+            bound_s=self.bound_s,
+            fastest=self.compiled.fastest,
+            total_cost_s=float(repeats.mean()),
+        )
+
+
+@dataclass(frozen=True)
+class TotalCost(Makespan):
+    """The total cost objective: the least seconds of execution and transfer in one pass.
+
+    The cost of a placement is the sum of the execution times of all operators and of the transfer
+    times (with latency) of all messages between devices, in seconds (GiPH, Hu et al., MLSys 2023,
+    section 3). Unlike the makespan, it does not depend on what happens at the same time, so neither
+    order, barrier nor queues matter; they only determine the schedule that `Evaluator.trace`
+    returns. Overheads, gaps and rests do not count.
+
+    The parameters are those of `Makespan`. Placers that plan or search schedules refuse this
+    objective.
+    """
+
+    quantity: ClassVar[str] = "total cost"
+    remedy: ClassVar[str] = (
+        "use climb, random or a refining policy such as giph, or place for the makespan"
+    )
+    evaluator: ClassVar[type[Any] | None] = TotalCostEvaluator

@@ -1,0 +1,331 @@
+"""The systems of the study: trained policies, plain placers, and re-placement after changes."""
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import cycle, islice
+from typing import Any
+
+import numpy as np
+
+from streamplace.generate.giph.cases import TYPES
+from streamplace.generate.giph.changes import Adaptivity
+from streamplace.placers.registry import make_placer
+from streamplace.placers.running import run_placer
+from streamplace.placers.search.migrate import Migrate
+from streamplace.policy.base import Refiner, refiner
+from streamplace.policy.giph.policy import Giph
+from streamplace.policy.giph.search import Episodes, least_loss, random_task_eft
+from streamplace.policy.refining import episodes
+from streamplace.policy.weights import new_policy
+from streamplace.problem.makespan import Makespan
+from streamplace.problem.placement import Placement
+from streamplace.problem.problem import Problem
+from streamplace.problem.published import with_published_semantics
+from streamplace.problem.relocation import RelocationCost
+from streamplace.scoring.registry import evaluator
+from streamplace.studies.giph.registered import PAPER_TRAINED, PLACETO, SYSTEMS
+from streamplace.studies.study import Row
+from streamplace.training import trials
+from streamplace.training.in_memory import fit
+from streamplace.training.stages import OptimiserSection, StepReinforceStage
+from streamplace.util.arrays import Floats, Ints
+
+PROTOCOLS = ("code", "paper")
+FREE_MOVES = 3  # relocations besides those that are forced
+FROM_SCRATCH = 100  # evaluations per operator of the search that starts anew
+EPISODE = 2  # evaluations per operator of the other systems
+FIRST = 1000  # seed of a network or a graph; the cases of the trainings have seeds below 100
+COST = RelocationCost(state_bytes={f"type{t}": 100.0 for t in range(TYPES)})  # a mean message
+System = Callable[[Giph, Problem, Placement, int], Placement]
+
+
+def adapted(
+    policy: Giph,
+    protocol: str,
+    graphs: int,
+    changes: int,
+    seed: int,
+    systems: Mapping[str, System] | None = None,
+) -> Iterator[Row]:
+    """Yield a row for each graph, change and system, which keeps its own placement.
+
+    Parameters
+    ----------
+    systems
+        Name -> what places after a change, from a placement with forced relocations only; by
+        default those of the study.
+    """
+    systems = AFTER_CHANGES if systems is None else systems
+    changing = Adaptivity(protocol, FIRST + seed, changes)
+    clusters = list(changing.clusters())
+    for number in range(graphs):
+        graph, problems = changing.graph(FIRST + number), []
+        for cluster in clusters:
+            pair = with_published_semantics(graph, cluster, "giph")
+            problems.append(Problem(*pair, objective=Makespan()))
+        first = _scratch(problems[0], seed)
+        held = dict.fromkeys(systems, first)
+        for change, after in enumerate(problems[1:]):
+            least = evaluator(after).loss(_scratch(after, seed).devices)[0]
+            for name, system in systems.items():
+                forced = _forced(after, held[name], seed)
+                new = system(policy, after, forced, seed)
+                cost = COST.seconds(after, held[name], new)
+                moves = int((new.devices != forced.devices).sum())
+                held[name] = new
+                yield {
+                    "protocol": protocol,
+                    "repeat": seed,
+                    "graph": number,
+                    "change": change,
+                    "system": name,
+                    "makespan_s": float(evaluator(after).loss(new.devices)[0]),
+                    "from_scratch_s": float(least),
+                    "moves": moves,
+                    "relocation_s": cost,
+                }
+
+
+def few_relocations(
+    policy: Giph, problem: Problem, start: Placement, seed: int, per_operator: int = EPISODE
+) -> Placement:
+    """Return the best placement of short episodes with some steps per operator in all."""
+    found = Episodes(policy, policy.encode(problem), least_loss, seed)
+    evaluations = per_operator * len(start.devices)
+    return Placement(problem, found.best_from(start.devices, FREE_MOVES, evaluations))
+
+
+def _whole(policy: Giph, problem: Problem, start: Placement, seed: int) -> Placement:
+    """Return the best placement of one long episode."""
+    (found,) = episodes(policy, [problem], [start.devices], EPISODE, seed)
+    return Placement(problem, found.best)
+
+
+def few_moves(
+    _policy: Giph, problem: Problem, start: Placement, seed: int, per_operator: int = EPISODE
+) -> Placement:
+    """Return what our re-placement reaches with some evaluations per operator."""
+    evaluations = per_operator * len(problem.graph.names)
+    limited = Migrate(start, max_moves=FREE_MOVES, evaluations=evaluations)
+    return limited(problem, np.random.default_rng(seed))
+
+
+def _heft(_policy: Giph, problem: Problem, _start: Placement, seed: int) -> Placement:
+    return run_placer(problem, "heft", np.random.default_rng(seed), None).placement
+
+
+def _stay(_policy: Giph, _problem: Problem, start: Placement, _seed: int) -> Placement:
+    return start
+
+
+def _forced(problem: Problem, before: Placement, seed: int) -> Placement:
+    """Return a placement with forced relocations only, to the best devices of a short search."""
+    limited = Migrate(before, max_moves=0, evaluations=len(problem.graph.names))
+    return limited(problem, np.random.default_rng(seed))
+
+
+def _scratch(problem: Problem, seed: int) -> Placement:
+    evaluations = FROM_SCRATCH * len(problem.graph.names)
+    rng = np.random.default_rng(seed)
+    return run_placer(problem, f"search:evaluations={evaluations}", rng, None).placement
+
+
+AFTER_CHANGES: dict[str, System] = {
+    f"GiPH, {FREE_MOVES} relocations": few_relocations,
+    "GiPH, a whole episode": _whole,
+    f"our re-placement, {FREE_MOVES} relocations": few_moves,
+    "HEFT": _heft,
+    "forced relocations only": _stay,
+}
+
+
+RANDOM, HEFT, PEFT, RNN = "random", "HEFT", "PEFT", "RNN placer, 400 evaluations"
+CLIMB, SEARCH, CLIMB_FROM_HEFT = "climb", "search", "climb from HEFT"
+EFT, EFT_OF_PAPER = "random task + EFT", "random task + EFT, as in the paper"
+MORE = 100
+LONG_CLIMB, LONG_SEARCH = f"climb, {MORE} times as long", f"search, {MORE} times as long"
+ONCE = {HEFT: "heft", PEFT: "peft", RNN: "rnn"}
+"""Placers that are not limited in evaluations."""
+LIMITED = {
+    RANDOM: ("random", 1),
+    CLIMB: ("climb", 1),
+    SEARCH: ("search", 1),
+    LONG_CLIMB: ("climb", MORE),
+    LONG_SEARCH: ("search", MORE),
+}
+"""Placers that make as many evaluations as an episode, or a multiple."""
+
+
+@dataclass(frozen=True)
+class Reached:
+    """What a system reaches on one problem.
+
+    Parameters
+    ----------
+    losses
+        The lowest loss after each checkpoint.
+    devices
+        (V,) the best placement.
+    seconds
+        CPU seconds of all of it.
+    """
+
+    losses: list[float]
+    devices: Ints
+    seconds: float
+
+
+def plain(
+    problem: Problem,
+    start: Ints,
+    seed: Sequence[int],
+    per_operator: Sequence[float],
+    *,
+    thorough: bool,
+) -> Iterator[tuple[str, Reached]]:
+    """Yield what each plain placer reaches on a problem.
+
+    Parameters
+    ----------
+    start
+        (V,) the placement that placers with a start improve, the same as for policies. `search`
+        improves the best of it and of several list schedules, whose evaluations do not count.
+    per_operator
+        Evaluations per operator at each checkpoint.
+    thorough
+        Whether to run the placers that take long, too.
+    """
+    operators = len(problem.graph.names)
+    counts = [round(share * operators) for share in per_operator]
+    for name, placer in ONCE.items():
+        if name == RNN and not thorough:
+            continue
+        found = _placed(problem, placer, seed, None)
+        yield name, Reached(found.losses * len(counts), found.devices, found.seconds)
+        if name == HEFT:
+            improved = Placement(problem, found.devices)
+            yield CLIMB_FROM_HEFT, _limited(problem, "climb", counts, seed, improved)
+    first = Placement(problem, start)
+    for name, (placer, times) in LIMITED.items():
+        is_refused = placer == "search" and problem.objective.quantity == "total cost"
+        if not is_refused and (thorough or times == 1):
+            yield name, _limited(problem, placer, [times * n for n in counts], seed, first)
+    for name, waits in ((EFT, True), (EFT_OF_PAPER, False)):
+        rng, begun = np.random.default_rng(list(seed)), time.process_time()
+        evaluations = round(per_operator[-1] * operators) + 1  # the start is one of them
+        best, lowest = random_task_eft(problem, start, evaluations, rng, waits=waits)
+        spent = time.process_time() - begun
+        yield name, Reached(at_checkpoints(lowest, operators, per_operator), best, spent)
+
+
+def _limited(
+    problem: Problem, placer: str, counts: Sequence[int], seed: Sequence[int], start: Placement
+) -> Reached:
+    """Return what a placer reaches with each number of evaluations."""
+    found = [_placed(problem, f"{placer}:evaluations={n}", seed, start) for n in counts]
+    return Reached([one.losses[0] for one in found], found[-1].devices, found[-1].seconds)
+
+
+def _placed(problem: Problem, placer: str, seed: Sequence[int], start: Placement | None) -> Reached:
+    """Return what a placer reaches, as its only loss; list schedulers plan for the makespan."""
+    rng, asked = np.random.default_rng(list(seed)), problem
+    if start is None and placer != "rnn":
+        asked = Problem(problem.graph, problem.cluster, objective=Makespan())
+    begun = time.process_time()
+    devices = run_placer(asked, placer, rng, start).placement.devices
+    spent = time.process_time() - begun
+    return Reached([float(evaluator(problem).loss(devices)[0])], devices, spent)
+
+
+PAPER_EPISODES = 200
+
+GROUPED = StepReinforceStage(
+    algorithm="reinforce-steps",
+    epochs=1,
+    start="random",
+    restart="anew",
+    evaluate_every=0,
+    baseline="samples",
+    samples=2,
+    discount=0.97,
+    entropy=0.0,
+    optimiser=OptimiserSection(rate=0.01, final_rate=0.001),
+)
+"""Our training: the fall of the log of the makespan, against other episodes from the same start."""
+
+PUBLISHED = GROUPED.model_copy(
+    update={
+        "baseline": "earlier-steps",
+        "samples": 1,
+        "step_reward": "loss",
+        "discounts_gradient": True,
+        "optimiser": OptimiserSection(rate=0.01),
+    }
+)
+"""The paper's training."""
+
+OF_PLACETO = GROUPED.model_copy(update={"optimiser": trials.PUBLISHED.optimiser})
+"""Our training with Placeto's own rate and clipping.
+
+Its published baseline is a mean over past episodes of the same problem. In a single pass over the
+cases there are none, and every advantage would be 0.
+"""
+
+
+def stage_of(system: str, samples: int) -> StepReinforceStage:
+    """Return how a system is trained; the paper's training has one episode per update."""
+    if system == PAPER_TRAINED:
+        return PUBLISHED
+    stage = OF_PLACETO if system == PLACETO else GROUPED
+    return stage.model_copy(update={"samples": samples})
+
+
+def episodes_of_paper(problems: Sequence[Problem], epochs: int) -> list[Problem]:
+    """Return the problem of each episode of the paper's training, 200 unless there are fewer.
+
+    Parameters
+    ----------
+    epochs
+        Passes over the problems that the other systems make.
+    """
+    return list(islice(cycle(problems), min(PAPER_EPISODES, epochs * len(problems))))
+
+
+def trained(
+    system: str, problems: Sequence[Problem], epochs: int, samples: int, seed: int
+) -> Refiner[Any, Any]:
+    """Return a trained policy.
+
+    Parameters
+    ----------
+    epochs
+        Passes over the problems.
+    samples
+        Episodes per update.
+    """
+    if system == PAPER_TRAINED:
+        problems, epochs = episodes_of_paper(problems, epochs), 1
+    policy = refiner(new_policy(SYSTEMS[system], seed))
+    stages = [stage_of(system, samples).model_copy(update={"epochs": epochs})]
+    fit(policy, problems, stages, np.random.default_rng(seed))
+    return policy
+
+
+def random_starts(problems: Sequence[Problem], seed: int, first: int = 0) -> list[Ints]:
+    """Return the random placement of each problem, (V,), from which all systems start.
+
+    Parameters
+    ----------
+    first
+        Number of the first problem.
+    """
+    rngs = (np.random.default_rng([seed, first + i]) for i in range(len(problems)))
+    made = zip(problems, rngs, strict=True)
+    return [make_placer("random")(problem, rng).devices for problem, rng in made]
+
+
+def at_checkpoints(lowest: Floats, operators: int, per_operator: Sequence[float]) -> list[float]:
+    """Return the lowest loss after some evaluations per operator, the start not counted."""
+    last = len(lowest) - 1
+    return [float(lowest[min(last, round(n * operators))]) for n in per_operator]

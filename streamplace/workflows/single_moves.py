@@ -1,0 +1,227 @@
+"""Single moves of operators that improve a placement: their effects, and tables of them."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from streamplace.display.text import number
+from streamplace.display.view import Cell, Grid, Names
+from streamplace.problem.placement import Placement
+from streamplace.scoring.loads import Bottleneck
+from streamplace.scoring.makespan_evaluator import MakespanEvaluator
+from streamplace.scoring.score import ThroughputScore
+from streamplace.scoring.throughput import busiest, throughput_where_scored
+from streamplace.util.arrays import Floats, Ints
+
+MIN_GAIN = 1e-9  # relative gain; smaller ones count as rounding
+MAX_MOVES = 1000  # maximum number of moves returned
+AT_ONCE = 4_000_000  # operators x placements scored in one call
+MAX_PARTS = 20_000_000  # operators and streams x placements x passes that take a few seconds
+
+
+@dataclass(frozen=True)
+class SingleMove(ABC):
+    """A move of one operator, or of several colocated ones.
+
+    Parameters
+    ----------
+    source, target
+        Names of the devices.
+    """
+
+    columns: ClassVar[tuple[str, ...]]
+    alike: ClassVar[int]
+    names: ClassVar[tuple[int, ...]] = (0, 1, 2)
+
+    operators: tuple[str, ...]
+    source: str
+    target: str
+
+    @abstractmethod
+    def effect(self) -> tuple[str, ...]:
+        """Return the cells of `columns`; moves of one row agree in the first `alike` of them."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the move as `explain --json` prints it."""
+        own = asdict(self)
+        del own["operators"], own["source"], own["target"]
+        ends = {"from": self.source, "to": self.target}
+        return {"operators": list(self.operators), **ends, **own}
+
+
+@dataclass(frozen=True)
+class ImprovingMove(SingleMove):
+    """A move and its effect on the throughput.
+
+    Parameters
+    ----------
+    throughput, gain
+        Throughput after the move and its increase in tuples/s, at the source rate of the
+        placement's score.
+    bottleneck
+        The bottleneck after the move.
+    """
+
+    columns: ClassVar[tuple[str, ...]] = ("throughput", "gain", "new bottleneck")
+    alike: ClassVar[int] = 2
+    names: ClassVar[tuple[int, ...]] = (0, 1, 2, 5)
+
+    throughput: float
+    gain: float
+    bottleneck: Bottleneck
+
+    def effect(self) -> tuple[str, ...]:
+        """Return the throughput, its increase, and the bottleneck after the move."""
+        then = self.bottleneck
+        after = f"{then.kind} {then.name} at {then.utilisation:.1%}"
+        return number(self.throughput), f"+{number(self.gain)}", after
+
+
+@dataclass(frozen=True)
+class ShorteningMove(SingleMove):
+    """A move and its effect on the makespan.
+
+    Parameters
+    ----------
+    makespan_s, gain_s
+        Makespan after the move, and by how much it is shorter, in seconds.
+    """
+
+    columns: ClassVar[tuple[str, ...]] = ("makespan, s", "change, s")
+    alike: ClassVar[int] = 1
+
+    makespan_s: float
+    gain_s: float
+
+    def effect(self) -> tuple[str, ...]:
+        """Return the makespan and its change."""
+        return number(self.makespan_s), f"-{number(self.gain_s)}"
+
+
+def improving_moves(
+    placement: Placement, score: ThroughputScore, units: Ints
+) -> tuple[ImprovingMove, ...]:
+    """Return the moves of these units that raise the throughput, the best first, at most 1,000.
+
+    Equally good moves are in the order of the units, then of the devices. Only moves to feasible
+    placements count.
+
+    Parameters
+    ----------
+    score
+        Score of the placement.
+    units
+        Indices of the units to move.
+    """
+    problem, before = placement.problem, score.throughput
+    at_rate_of_score = score.source_rate / problem.source_rate
+
+    def reached(rows: Ints) -> Floats:
+        return throughput_where_scored(problem, rows) * at_rate_of_score
+
+    made = []
+    for after, unit, target in _best_moves(placement, units, reached, before * (1 + MIN_GAIN)):
+        moved = problem.feasibility.unit_of == unit
+        devices = np.where(moved, np.int32(target), placement.devices)
+        then = busiest(Placement(problem, devices))
+        names = names_of_move(placement, unit, target)
+        made.append(ImprovingMove(*names, after, after - before, then))
+    return tuple(made)
+
+
+def shortening_moves(
+    placement: Placement, scored: MakespanEvaluator, makespan_s: float, units: Ints
+) -> tuple[ShorteningMove, ...]:
+    """Return the moves of these units that shorten the makespan; see `improving_moves`.
+
+    Parameters
+    ----------
+    makespan_s
+        Makespan of the placement, in seconds.
+    """
+    less = _best_moves(
+        placement, units, lambda rows: -scored.makespans(rows), -makespan_s * (1 - MIN_GAIN)
+    )
+    return tuple(
+        ShorteningMove(*names_of_move(placement, unit, target), -value, makespan_s + value)
+        for value, unit, target in less
+    )
+
+
+def most_units(scored: MakespanEvaluator) -> int:
+    """Return the number of units whose moves can be tried in a few seconds; at least one."""
+    parts = scored.tasks.operators + len(scored.tasks.source)
+    each = parts * scored.tasks.devices * scored.passes
+    return max(1, MAX_PARTS // each)
+
+
+def _best_moves(
+    placement: Placement, units: Ints, value_of: Callable[[Ints], Floats], least: float
+) -> list[tuple[float, int, int]]:
+    """Return the value after each move that helps, its unit and its target, the best first.
+
+    Parameters
+    ----------
+    value_of
+        Function from placements, (K, V), to their values, (K,), of which higher ones are better.
+    least
+        The value that a move has to exceed.
+    """
+    found: list[tuple[float, int, int]] = []
+    for unit, target, rows in feasible_moves(placement, units):
+        after = value_of(rows)
+        helps = after > least
+        columns = (after[helps].tolist(), unit[helps].tolist(), target[helps].tolist())
+        found += zip(*columns, strict=True)
+    found.sort(key=lambda move: -move[0])
+    return found[:MAX_MOVES]
+
+
+def feasible_moves(placement: Placement, units: Ints) -> Iterator[tuple[Ints, Ints, Ints]]:
+    """Yield chunks of moves: units and their targets, (K,), and the placements, (K, V)."""
+    rules, count = placement.problem.feasibility, len(placement.problem.cluster.devices)
+    unit, target = np.repeat(units, count), np.tile(np.arange(count, dtype=np.int32), len(units))
+    step = max(1, AT_ONCE // len(placement.devices))
+    for first in range(0, len(unit), step):
+        chunk = slice(first, first + step)
+        moves = (rules.unit_of == unit[chunk, None]) & (placement.devices != target[chunk, None])
+        rows = np.where(moves, target[chunk, None], placement.devices)
+        feasible = moves.any(axis=1) & rules.allowed[unit[chunk], target[chunk]]
+        feasible[feasible] = [rules.violation(row) is None for row in rows[feasible]]
+        if feasible.any():
+            yield unit[chunk][feasible], target[chunk][feasible], rows[feasible]
+
+
+def names_of_move(placement: Placement, unit: int, target: int) -> tuple[tuple[str, ...], str, str]:
+    """Return the operators that a move of a unit to a device moves, and both devices, by names."""
+    problem = placement.problem
+    moved = (problem.feasibility.unit_of == unit) & (placement.devices != target)
+    operators = np.flatnonzero(moved)
+    return (
+        tuple(problem.graph.names[v] for v in operators),
+        problem.cluster.names[placement.devices[operators[0]]],
+        problem.cluster.names[target],
+    )
+
+
+def move_grid(moves: Sequence[SingleMove]) -> Grid:
+    """Return a table of moves of one class, at least one; equally good targets share a row."""
+    kind = type(moves[0])
+    rows: dict[tuple[object, ...], list[SingleMove]] = {}
+    for move in moves:
+        key = (move.operators, move.source, *move.effect()[: kind.alike])
+        rows.setdefault(key, []).append(move)
+    groups = list(rows.values())
+
+    def row(i: int) -> tuple[Cell, ...]:
+        first = groups[i][0]
+        targets = Names.of([move.target for move in groups[i]])
+        return Names.of(first.operators), first.source, targets, *first.effect()
+
+    return Grid(
+        ("move", "from", "to", *kind.columns), len(groups), row, kind.names,
+        left_out="and {} more that help less",
+    )  # fmt: skip

@@ -1,0 +1,242 @@
+"""Total costs: against a plain sum and the engine's times, noise, bounds, and what placers do."""
+
+import json
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import streamplace as sp
+from benchmarks.reference.plain_total_cost import plain_total_cost
+from benchmarks.reference.schedule_placements import placement_of
+from benchmarks.reference.schedule_problems import schedule_problem
+from sim.schedule.passes import timetable
+from sim.schedule.queues import NOTHING
+from sim.schedule.state import Noise
+from streamplace.errors import ObjectiveError, ProblemError, UsageError
+from streamplace.placers.registry import make_placer
+from streamplace.problem.objectives import make_objective
+from streamplace.report.data import entry
+from streamplace.scoring.evaluator import ScheduleTrace
+from streamplace.scoring.registry import evaluator, makespan_evaluator
+from streamplace.scoring.total_cost import TotalCostEvaluator, TotalCostScore
+from streamplace.training.config import read_config
+from streamplace.training.problems import make_problems
+from streamplace.training.rewards import Rewards
+from streamplace.util.arrays import Ints
+from streamplace.workflows.explain import explain
+from streamplace.workflows.place import placed
+from tests.support.makespan_problems import feasible_rows, makespan_problem
+from tests.support.refiners import episode, pass_problem, placeto
+
+
+@dataclass(frozen=True)
+class Dearer(sp.TotalCost):
+    """A user's objective, which has no name."""
+
+
+def of_total_cost(problem: sp.Problem, **changes: object) -> sp.Problem:
+    """Return a makespan problem with the objective of the same pass's total cost."""
+    settings = asdict(problem.makespan_objective) | changes
+    return problem.with_objective(sp.TotalCost(**settings))
+
+
+def random_rows(problem: sp.Problem, count: int) -> Ints:
+    """Return random placements that labels and kinds allow, (K, V)."""
+    rng, rules = np.random.default_rng(1), problem.feasibility
+    choices = [np.flatnonzero(rules.allowed[u]) for u in rules.unit_of]
+    return np.array([[rng.choice(each) for each in choices] for _ in range(count)], np.int32)
+
+
+@pytest.mark.parametrize("large", [False, True])
+def test_it_is_a_plain_sum(large: bool) -> None:
+    multicasts, kinds = set[str](), set[str]()
+    for seed in range(40 if large else 150):
+        form = schedule_problem(seed, large=large)
+        placement = placement_of(**form)
+        scored = evaluator(of_total_cost(placement.problem))
+        expected = float(plain_total_cost(**form))
+        assert scored.loss(placement.devices)[0] == pytest.approx(expected, rel=1e-12)
+        multicasts.add(str(form["graph"]["multicast"]))
+        kinds.add(str(form["cluster"]["network"]["kind"]))
+    assert (len(multicasts), len(kinds)) == (3, 4)
+
+
+def test_it_adds_up_the_times_of_the_engine() -> None:
+    for seed in range(100):
+        problem = makespan_problem(seed)
+        if problem.cluster.network.kind == "nic":
+            continue
+        problem = problem.with_objective(sp.Makespan(noise=0.3, repeats=3, seed=seed))
+        rows = random_rows(problem, 3)
+        found = evaluator(of_total_cost(problem)).loss(rows)
+        for row, cost in zip(rows, found, strict=True):
+            expected = 0.0
+            for noise in makespan_evaluator(problem).compiled.noises:
+                expected += _engine_cost(problem, row, noise) / 3
+            assert cost == pytest.approx(expected, rel=1e-12)
+
+
+def _engine_cost(problem: sp.Problem, row: Ints, noise: Noise) -> float:
+    """Return the durations of operators and messages in a run of the engine."""
+    scored = makespan_evaluator(problem)
+    run = timetable(scored.tasks, scored.orders[0], row, noise).run
+    messages = np.unique(run.message[np.unique(run.delivery[run.delivery != NOTHING])])
+    transfers = run.transfer[messages] + run.latency[messages]  # those of other streams are not set
+    return float(run.duration.sum() + transfers.sum())
+
+
+def test_several_placements_have_the_costs_of_each() -> None:
+    for seed in range(30):
+        problem = of_total_cost(makespan_problem(seed))
+        rows, scored = random_rows(problem, 5), evaluator(problem)
+        together = scored.loss(rows)
+        np.testing.assert_array_equal(together, [scored.loss(row)[0] for row in rows])
+        assert together.shape == (5,)
+
+
+def test_no_placement_costs_less_than_the_bound() -> None:
+    tight = 0
+    for seed in range(60):
+        problem = of_total_cost(makespan_problem(seed))
+        rows = feasible_rows(problem, 2_000)
+        if rows is None:
+            continue
+        scored = evaluator(problem)
+        assert isinstance(scored, TotalCostEvaluator)
+        assert scored.bound_s is not None
+        least = scored.costs(rows).min()
+        assert scored.bound_s <= least * (1 + 1e-12)
+        assert scored.quality(rows).max() <= 1
+        tight += bool(scored.bound_s > least * (1 - 1e-9))
+    assert tight > 10
+
+
+def test_order_barrier_and_queues_do_not_count() -> None:
+    for seed in range(20):
+        problem = makespan_problem(seed)
+        rows = random_rows(problem, 4)
+        first, second = (
+            evaluator(of_total_cost(problem, order=order, barrier=barrier)).loss(rows)
+            for order, barrier in (("fifo", False), ("b-level", True))
+        )
+        np.testing.assert_array_equal(first, second)
+
+
+def test_the_score_has_cost_makespan_and_gap() -> None:
+    problem = of_total_cost(makespan_problem(3))
+    row = random_rows(problem, 1)[0]
+    score = sp.simulate(sp.Placement(problem, row))
+    assert isinstance(score, TotalCostScore)
+    assert score.value == score.total_cost_s == evaluator(problem).loss(row)[0]
+    with_makespan = problem.with_objective(sp.Makespan(**asdict(problem.objective)))
+    assert score.makespan_s == makespan_evaluator(with_makespan).makespans(row)[0]
+    assert score.quality == evaluator(problem).quality(row)[0]
+    assert score.to_dict()["total_cost_s"] == score.value
+    assert score.to_dict()["objective"] == "total-cost"
+    assert "total cost" in repr(score)
+    assert isinstance(evaluator(problem).trace(row), ScheduleTrace)
+
+
+def test_an_operator_on_a_device_that_cannot_run_it_is_an_error() -> None:
+    cluster = sp.Cluster([sp.Device("cpu", 1, kind="cpu"), sp.Device("gpu", 1, kind="gpu")])
+    graph = sp.StreamGraph([sp.Operator("a", 1e6, 0, seconds_on={"gpu": None})], [])
+    problem = sp.Problem(graph, cluster, objective=sp.TotalCost())
+    with pytest.raises(ProblemError, match="'a'"):
+        evaluator(problem).score(np.array([1]))
+
+
+def test_rewards_follow_the_cost() -> None:
+    problem = of_total_cost(makespan_problem(5))
+    rows = random_rows(problem, 4)
+    found = Rewards([problem], "log-loss")(0, rows)
+    np.testing.assert_allclose(found, -np.log(evaluator(problem).loss(rows)))
+
+
+def test_episodes_of_refiners_have_its_loss() -> None:
+    problem = of_total_cost(pass_problem(), batch=100)
+    made = episode(placeto(), problem)
+    assert made.losses is not None
+    assert made.best is not None
+    best = evaluator(problem).loss(made.best[0, 0][None])[0]
+    assert np.nanmin(made.losses[0, 0]) == best
+
+
+@pytest.mark.parametrize("placer", ["auto", "search", "heft", "critical-path"])
+def test_schedulers_refuse_it(placer: str) -> None:
+    problem = of_total_cost(makespan_problem(5))
+    with pytest.raises(ObjectiveError, match="supports only makespan, not total cost"):
+        make_placer(placer)(problem, np.random.default_rng(0))
+
+
+def test_placers_for_throughput_refuse_it() -> None:
+    problem = of_total_cost(makespan_problem(5))
+    fault = "supports only throughput, not total cost; use climb, random or a refining policy"
+    with pytest.raises(ObjectiveError, match=fault):
+        make_placer("greedy")(problem, np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("placer", ["random", "climb", "single", "round-robin", "giph"])
+def test_other_placers_use_it(placer: str) -> None:
+    problem = of_total_cost(makespan_problem(8))
+    score = placed(problem, placer).score
+    assert isinstance(score, TotalCostScore)
+
+
+def test_the_climb_finds_the_cheapest_placement_of_small_problems() -> None:
+    found = 0
+    for seed in range(40):
+        problem = of_total_cost(makespan_problem(seed))
+        rows = feasible_rows(problem, 200)
+        if rows is not None and len(rows) > 1:
+            least = evaluator(problem).loss(rows).min()
+            reached = placed(problem, "climb:evaluations=500").score.value
+            assert reached >= least * (1 - 1e-12)
+            found += bool(reached <= least * (1 + 1e-9))
+    assert found > 10
+
+
+def test_workflows_of_schedules_refuse_it() -> None:
+    problem = of_total_cost(makespan_problem(8))
+    placement = sp.Placement(problem, random_rows(problem, 1)[0])
+    calls: list[tuple[str, Callable[[], object]]] = [
+        ("explain", lambda: explain(placement)),
+        ("report", lambda: entry("t", placement)),
+        ("migrate", lambda: sp.migrate(problem, placement, max_moves=1)),
+        (
+            "compare",
+            lambda: sp.compare([problem.graph], ["random"], objective=sp.TotalCost(), jobs=1),
+        ),
+    ]
+    for what, call in calls:
+        with pytest.raises(UsageError, match=f"{what} does not support the objective TotalCost"):
+            call()
+
+
+def test_files_and_names_hold_it_with_its_options(tmp_path: Path) -> None:
+    problem = makespan_problem(8).with_objective(sp.TotalCost(batch=7))
+    result, file = placed(problem, "round-robin"), tmp_path / "placement.json"
+    result.save(file)
+    read = sp.read_placement(file)
+    assert read.problem.objective == make_objective("total-cost:batch=7") == sp.TotalCost(batch=7)
+    assert sp.simulate(read).value == result.score.value
+    assert json.loads(file.read_text())["problem"]["objective"] == "total-cost:batch=7"
+
+
+def test_a_class_that_derives_from_it_has_no_name(tmp_path: Path) -> None:
+    problem = makespan_problem(8).with_objective(Dearer())
+    with pytest.raises(UsageError, match="objective Dearer: files cannot store it"):
+        placed(problem, "round-robin").save(tmp_path / "placement.json")
+    with pytest.raises(UsageError, match=r"is not a subclass of streamplace\.Throughput"):
+        make_objective(f"{__name__}:Dearer")
+
+
+def test_training_takes_it_by_name() -> None:
+    config = read_config("placeto")
+    changes = {"objective": "total-cost:batch=2", "operators": (1, 1000), "share": 1.0}
+    groups = [group.model_copy(update=changes) for group in config.problems]
+    assert all(group.is_pass for group in groups)
+    problems = make_problems([makespan_problem(seed).graph for seed in range(2)], groups, seed=0)
+    assert {problem.objective for problem in problems} == {sp.TotalCost(batch=2)}
