@@ -153,6 +153,7 @@ SECTIONS = {
         "streamplace.policy.registry.policy_section",
         "streamplace.policy.registry.make_policy",
         "streamplace.training.config.TrainConfig",
+        "streamplace.training.config.with_values",
         "streamplace.training.stages.ReinforceStage",
         "streamplace.training.stages.ImitationStage",
         "streamplace.training.stages.DaggerStage",

@@ -148,8 +148,8 @@ def load_ends(
     ----------
     times, tuples, bits
         The stream has `times` as many tuples/s as `tuples`, and bit/s as `bits`. A utilisation is
-        that of `tuples` and `bits`, multiplied at the end, so that a sign or a rate as the factor
-        rounds as the callers' sums always have.
+        that of `tuples` and `bits`, of which the product with `times` is the last step for links
+        and the first one for CPU time; callers rely on how this rounds.
     add
         Called with `loads`, a resource (device d is d, and link l is D + l) and its utilisation.
     """

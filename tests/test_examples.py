@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.reference.trainings import SMALL, graphs
+from streamplace.files import write_dataset
 from tests.support.cli import ENVIRONMENT
 from tests.support.paths import ROOT
 
@@ -59,3 +61,18 @@ def test_the_scripts_and_jobs_for_flink_are_described() -> None:
     rows = [line for line in (folder / "README.md").read_text().splitlines() if line[:3] == "| `"]
     described = {name for row in rows for name in re.findall(r"`([^`]+)`", row.split("|")[1])}
     assert described == {path.name for path in folder.iterdir() if path.suffix in (".py", ".java")}
+
+
+def test_a_sweep_with_optuna(tmp_path: Path) -> None:
+    pytest.importorskip("optuna", reason="Optuna is not installed, which examples/sweep.py needs")
+    write_dataset(tmp_path / "graphs.jsonl", graphs())
+    (tmp_path / "small.toml").write_text(SMALL)
+    for trials in ("2", "1"):  # the second call continues
+        words = [tmp_path / "graphs.jsonl", tmp_path / "small.toml", trials, tmp_path / "sweep"]
+        run = subprocess.run(
+            [sys.executable, str(ROOT / "examples" / "sweep.py"), *map(str, words)],
+            capture_output=True, text=True, check=False, env=ENVIRONMENT,
+        )  # fmt: skip
+        assert run.returncode == 0, run.stderr
+        assert re.fullmatch(r"trial \d: -?\d\.\d{4} with \{'rate': .*\}\n", run.stdout)
+    assert sorted(path.name for path in (tmp_path / "sweep").iterdir()) == [*"012", "sweep.db"]

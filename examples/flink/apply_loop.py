@@ -3,8 +3,9 @@
     python examples/flink/apply_loop.py FLINK_HOME [ROUNDS]
 
 `make flink-loop` runs it after loop.py and before sql_loop.py. Each round starts the counting job
-without a mapping, applies a placement of whole operators, then one that divides an operator between
-both TaskManagers, and compares where every instance runs, and the state, with what they should be.
+without a mapping, applies a placement of whole operators, then two that divide an operator between
+both TaskManagers in different numbers, and compares where every instance runs, and the state, with
+what they should be. The labels of the TaskManagers are those that any of the placements exports.
 """
 
 import json
@@ -25,10 +26,11 @@ RATE = 100
 SLOTS = 4
 WHOLE = {"Source: numbers": "slow", "parse": "fast", "journal: Writer": "slow"}
 SPLIT = {f"count[{i}]": "slow" if i == 2 else "fast" for i in range(3)}
+OTHER = {f"count[{i}]": "fast" if i == 2 else "slow" for i in range(3)}
 
 
 def prepare(home: Path) -> tuple[Path, dict[str, Path], tuple[TaskManager, ...]]:
-    """Profile the job, place it twice, and return jar, placements and TaskManagers with labels."""
+    """Profile and place the job, and return jar, placements and TaskManagers with labels."""
     FOLDER.mkdir(parents=True, exist_ok=True)
     jar = build(FOLDER, home, "CountJob", [HERE / "Work.java", HERE / "CountJob.java"])
     graph = FOLDER / "graph.json"
@@ -42,12 +44,9 @@ def prepare(home: Path) -> tuple[Path, dict[str, Path], tuple[TaskManager, ...]]
     placements = {
         "whole": place(graph, "whole", WHOLE, "--whole-operators"),
         "split": place(graph, "split", {**WHOLE, **SPLIT}),
+        "other": place(graph, "other", {**WHOLE, **OTHER}),
     }
-    labels: dict[str, dict[str, int]] = {name: {} for name in SPEED}
-    for placement in placements.values():
-        config = streamplace("export", str(placement), "--to", "flink-config")
-        for device, offered in labels_in(config).items():
-            labels[device].update(offered)
+    labels = labels_in(streamplace("export", str(placements["whole"]), "--to", "flink-config"))
     managers = [TaskManager(name, labels[name], speed, SLOTS) for name, speed in SPEED.items()]
     return jar, placements, tuple(managers)
 
@@ -69,7 +68,7 @@ def place(graph: Path, name: str, pins: dict[str, str], *more: str) -> Path:
 
 
 def one_round(counting: Counting, placements: dict[str, Path]) -> None:
-    """Start the job, and apply both placements.
+    """Start the job, and apply the placements.
 
     Raises
     ------

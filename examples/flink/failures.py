@@ -68,15 +68,6 @@ def unknown_label(trial: Trial) -> None:
     trial.apply(name="wrong", expected=REFUSED, words="dev_ghost")
 
 
-def wrong_counts(trial: Trial) -> None:
-    """Divide an operator in a way that the labels of the TaskManagers do not allow."""
-    wrong = FOLDER / "wrong-counts.json"
-    text = trial.placements["split"].read_text()
-    wrong.write_text(text.replace('"count[0]": "fast"', '"count[0]": "slow"'))
-    trial.placements = {**trial.placements, "wrong": wrong}
-    trial.apply(name="wrong", expected=REFUSED, words="parts_count")
-
-
 def taken_labels(trial: Trial) -> None:
     """Let another job hold the counted labels that the placement needs."""
     trial.apply(expected=APPLIED)  # a job without a mapping takes a share of every label
@@ -204,7 +195,6 @@ FAILURES: dict[str, Callable[[Trial], None]] = {
     "interrupted-hung-savepoint": interrupted_hung_savepoint,
     "unwritable-folder": unwritable_folder,
     "unknown-label": unknown_label,
-    "wrong-counts": wrong_counts,
     "taken-labels": taken_labels,
     "missing-slot": missing_slot,
     "killed-task-manager": killed_task_manager,

@@ -3,9 +3,11 @@
     python examples/flink/size_loop.py FLINK_HOME [NAME …]
 
 `make flink-size` runs it. Each of four jobs starts with one instance of every operator, and again
-with too many. Its operators park, so that busy instances need few cores. A run is green if at most
-two restarts lead to the smallest numbers that meet the target, and if every operator is then as
-busy as predicted, within five percentage points.
+with too many. Its operators park, so that busy instances need few cores. Two TaskManagers have the
+labels of their devices, and are never restarted; neither has room for a whole job, so that
+operators are divided, in other numbers each time. A run is green if at most two restarts lead to
+the smallest numbers that meet the target, and if every operator is then as busy as predicted,
+within five percentage points.
 """
 
 import json
@@ -25,14 +27,15 @@ from scripting import call, say, terminated
 from submitted import HERE, Submitted, build, streamplace
 
 import streamplace as sp
-from streamplace.integrations.flink.groups import UNCOUNTED
+from streamplace.integrations.flink.groups import device_labels
 from streamplace.integrations.flink.plan import running
 from streamplace.scoring.tuples import deployed
 
 FOLDER = Path("flink-loop").resolve() / "size"
 STARTS = {"one": 1, "too many": 10}  # instances of every operator
-SLOTS = 12
-MANAGER = TaskManager("tm", {"dev_tm": UNCOUNTED}, slots=SLOTS)
+SLOTS = 6  # of a TaskManager, until labels replace their number
+LABELS = device_labels(["tm0", "tm1"], operators=8).offered
+MANAGERS = [TaskManager(name, labels, slots=SLOTS) for name, labels in LABELS.items()]
 MIPS = 1000.0  # any unit will do
 WARM_UP_S = 25  # until the buffers in front of a bottleneck are full
 PROFILE_S = 20
@@ -171,11 +174,11 @@ def main(home: Path, names: list[str]) -> int:
     """Run the jobs, or those with some names; return 0 if all trials are green."""
     FOLDER.mkdir(parents=True, exist_ok=True)
     jar = build(FOLDER, home, "ShapedJob", [HERE / "ShapedJob.java", HERE / "Work.java"])
-    device = {"name": MANAGER.name, "mips": MIPS, "cores": 4 * SLOTS}  # parked threads need none
-    cluster = {"format": "streamplace-cluster", "version": 1, "devices": [device]}
+    devices = [{"name": each.name, "mips": MIPS, "cores": SLOTS} for each in MANAGERS]
+    cluster = {"format": "streamplace-cluster", "version": 1, "devices": devices}
     (FOLDER / "cluster.json").write_text(json.dumps(cluster))
     trials = []
-    with LocalFlink(home, FOLDER, [MANAGER], config=CONFIG) as flink:
+    with LocalFlink(home, FOLDER, MANAGERS, config=CONFIG) as flink:
         for job in JOBS:
             for start in STARTS if not names or job.name in names else ():
                 trials.append(run(flink, jar, job, start))

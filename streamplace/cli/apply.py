@@ -2,6 +2,7 @@
 
 import shlex
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,14 +11,27 @@ import click
 
 from streamplace.cli import options, param_types, printing
 from streamplace.cli.command import argument, command, option
-from streamplace.errors import BackendError, located
+from streamplace.control.flink.rescaling import AdaptiveRealiser
+from streamplace.control.plans import Deployment
+from streamplace.errors import BackendError, ProblemError, located
 from streamplace.files import read_placement
 from streamplace.files.reading import name_of
 from streamplace.integrations.flink.applying.asking import Limits
-from streamplace.integrations.flink.applying.requests import Program
+from streamplace.integrations.flink.applying.preflight import ADAPTIVE, faults_of_most
+from streamplace.integrations.flink.applying.requests import Program, Request
 from streamplace.integrations.flink.applying.restart import Restart
 from streamplace.integrations.flink.client import Client
-from streamplace.integrations.profiling.rest import Server
+from streamplace.integrations.flink.deployment import (
+    Owner,
+    handed_out,
+    owner_of,
+    parallelism_of,
+    with_counts,
+)
+from streamplace.integrations.flink.documents import JobState
+from streamplace.integrations.pes import devices_of_instances
+from streamplace.integrations.profiling.rest import RefusedError, Server
+from streamplace.problem.placement import Placement
 from streamplace.workflows.apply import (
     Options,
     Prepared,
@@ -46,8 +60,8 @@ class FlinkOptions(options.Common):
 
     placement: str = argument(type=param_types.FILE)
     url: str = option("--url", required=True, metavar="URL", help="Address of Flink's REST API.")
-    job: str = options.identifier("--job", "Id of the job.", required=True)
-    program: options.FlinkProgram = options.program(required=True)
+    job: str | None = options.flink_job()
+    program: options.FlinkProgram = options.program(required=False)
     savepoint: str | None = option(
         "--savepoint",
         metavar="URL",
@@ -56,6 +70,12 @@ class FlinkOptions(options.Common):
     )
     labels: bool = option(
         "--labels", is_flag=True, help="Ask for labels even if all devices are equal."
+    )
+    numbers_only: bool = option(
+        "--numbers-only",
+        is_flag=True,
+        help="Set numbers of instances only, and let Flink choose their slots. Under the adaptive "
+        "scheduler, they change while the job runs, without --jar.",
     )
     deadline: float = options.seconds("--deadline", 60, "Seconds for the savepoint.")
     start_timeout: float = options.seconds(
@@ -77,6 +97,9 @@ def flink(chosen: FlinkOptions) -> None:
     or does not run as placed, it is started once more with its former mapping. Savepoints are never
     deleted. After an interruption, the same command goes on where it was.
 
+    A job of the Flink Kubernetes operator is not restarted: stdout gets its document with the
+    numbers of instances, for kubectl patch. It needs no --jar.
+
     \b
     Examples:
     streamplace apply flink placement.json --url http://localhost:8081 --job 0a1b… --jar job.jar
@@ -84,13 +107,27 @@ def flink(chosen: FlinkOptions) -> None:
     """
     read = read_placement(chosen.placement)
     client = Client(Server(chosen.url), chosen.timeout)
+    if chosen.labels and chosen.numbers_only:
+        raise click.UsageError("cannot combine --labels with --numbers-only")
+    job_id = client.running_job(chosen.job)
+    with located(name_of(chosen.placement)):
+        job = _state(client, job_id)
+        if (owner := owner_of(client.config(), job.name)) is not None:
+            _hand_out(owner, read, job, chosen.as_json)
+            return
+        if chosen.numbers_only and job.scheduler.lower() in ADAPTIVE:
+            _rescale(read, client, job_id, chosen)
+            return
+    if chosen.program.jar is None:
+        raise click.UsageError("missing --jar: the job is started again from it")
     how = Options(
-        chosen.job,
-        str(chosen.program.jar),
+        job_id,
+        chosen.program.jar,
         Program(chosen.program.entry_class, chosen.program.arguments),
         chosen.program.savepoint_dir,
         chosen.savepoint,
         True if chosen.labels else None,
+        chosen.numbers_only,
         chosen.program.without_uids,
         Limits(chosen.timeout, chosen.deadline, chosen.start_timeout),
     )
@@ -99,31 +136,83 @@ def flink(chosen: FlinkOptions) -> None:
     if (hosts := already_placed(prepared, client)) is not None:
         _leave(prepared.job.id, hosts, chosen.as_json)
     elif chosen.dry_run:
-        _show(prepared, how, chosen.as_json)
+        _show(prepared.requests(how), chosen.as_json)
     else:
         _execute(prepared, client, how, chosen.as_json)
+
+
+def _state(client: Client, job: str) -> JobState:
+    try:
+        return client.state(job)
+    except RefusedError as error:
+        raise client.refusal(job, error) from None
+
+
+def _hand_out(owner: Owner, placement: Placement, job: JobState, as_json: bool) -> None:
+    """Print the document of a job that the Flink Kubernetes operator owns.
+
+    Raises
+    ------
+    ProblemError
+        If the job lacks operators, or its state does not allow so many instances.
+    """
+    counts = parallelism_of(placement)
+    if faults := list(faults_of_most(job, counts)):
+        raise ProblemError("; ".join(faults))
+    document = with_counts(owner, counts, job.plan)
+    printing.print_note(
+        f"job {job.id} belongs to {owner} of the Flink Kubernetes operator, which would undo a "
+        f"restart; nothing is changed. Save this document, and: {owner.command}"
+    )
+    if as_json:
+        printing.print_json({"former_job": job.id, "job": job.id, "document": document})
+    else:
+        click.echo(handed_out(owner, counts, job), nl=False)
+
+
+def _rescale(placement: Placement, client: Client, job: str, chosen: FlinkOptions) -> None:
+    """Change numbers of instances under the adaptive scheduler, which needs no restart."""
+    limits = Limits(chosen.timeout, chosen.deadline, chosen.start_timeout)
+    realiser = AdaptiveRealiser(client, limits)
+    on = devices_of_instances(placement)
+    deployment = Deployment({name: tuple(on[name]) for name in parallelism_of(placement)})
+    planned = realiser.planned(job, deployment)
+    if chosen.dry_run:
+        _show([planned], chosen.as_json)
+        return
+    done = realiser.act(job, deployment, lambda step, details: None)
+    if not done.succeeded:
+        raise BackendError(done.reason)
+    hosts = client.hosts(client.state(job))
+    if chosen.as_json:
+        printing.print_json(_unchanged(job, hosts))
+    else:
+        click.echo(f"job {job} runs with these numbers of instances")
+        _print_hosts(hosts)
 
 
 def _leave(job: str, hosts: dict[str, list[str]], as_json: bool) -> None:
     """Say that nothing has to be done."""
     if as_json:
-        printing.print_json(
-            {
-                "former_job": job,
-                "job": job,
-                "running": True,
-                "savepoint": None,
-                "rolled_back": False,
-                "fault": None,
-                "task_managers": hosts,
-            }
-        )
+        printing.print_json(_unchanged(job, hosts))
     else:
         click.echo(f"job {job} already runs as placed; nothing is changed")
 
 
-def _show(prepared: Prepared, how: Options, as_json: bool) -> None:
-    planned = prepared.requests(how)
+def _unchanged(job: str, hosts: dict[str, list[str]]) -> dict[str, Any]:
+    """Return the facts of a job that was not stopped."""
+    return {
+        "former_job": job,
+        "job": job,
+        "running": True,
+        "savepoint": None,
+        "rolled_back": False,
+        "fault": None,
+        "task_managers": hosts,
+    }
+
+
+def _show(planned: Sequence[Request], as_json: bool) -> None:
     if as_json:
         printing.print_json({"requests": [request.to_dict() for request in planned]})
     else:
@@ -165,7 +254,10 @@ def _run(restart: Restart, prepared: Prepared, as_json: bool) -> None:
 
 def _advise(restart: Restart) -> None:
     """Print what runs, where the state is, and the command that goes on."""
-    command = shlex.join(["streamplace", *sys.argv[1:]])
+    words = ["streamplace", *sys.argv[1:]]
+    if not any(restart.former.id in word for word in words):
+        words += ["--job", restart.former.id]  # by now, it may not be the only one that runs
+    command = shlex.join(words)
     click.echo(f"{restart.what_runs()}; this command goes on: {command}", err=True)
 
 
@@ -185,5 +277,9 @@ def _facts(restart: Restart, fault: str | None) -> dict[str, Any]:
 def _print(restart: Restart) -> None:
     now = restart.progress
     click.echo(f"job {now.job} runs as placed, from {now.savepoint}")
-    for operator, hosts in now.hosts.items():
+    _print_hosts(now.hosts)
+
+
+def _print_hosts(hosts_of: dict[str, list[str]]) -> None:
+    for operator, hosts in hosts_of.items():
         click.echo(f"{operator}: {', '.join(hosts)}")

@@ -1,6 +1,6 @@
 """The command `compare`: comparison of placers over a dataset."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ from streamplace.cli import inputs, makespan_options, options, param_types, prin
 from streamplace.cli.command import argument, command, group, option
 from streamplace.cli.inputs import naming_the_default, read_list
 from streamplace.cli.makespan_options import Asked, MakespanSettings
-from streamplace.cli.output_files import refuse_folder, weights_of
+from streamplace.cli.output_files import check_targets, refuse_folder, weights_of
 from streamplace.cli.terminal import console, print_result
 from streamplace.errors import located, within
 from streamplace.execution.progress import working
@@ -19,17 +19,26 @@ from streamplace.files.folder_lock import held
 from streamplace.files.reading import name_of
 from streamplace.placers.limits import Limit, MaxEvaluations, MaxRuntime
 from streamplace.placers.registry import named
-from streamplace.plots.comparison_folder import names_of, save_report
+from streamplace.plots.comparison_folder import CURVES, names_of, save_report, write_table
+from streamplace.plots.formats import TABLES, kind_of
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.losses import Losses
 from streamplace.problem.makespan import PublishedName
 from streamplace.problem.objective import Throughput
+from streamplace.util.suggest import candidates
+from streamplace.util.text import printable
 from streamplace.workflows import compare as workflow
 from streamplace.workflows.cases import Cases
-from streamplace.workflows.comparison import Comparison
-from streamplace.workflows.makespan_comparison import MakespanComparison
+from streamplace.workflows.comparison import MINUS_FIRST, Comparison
+from streamplace.workflows.comparison_tables import INTERVAL
+from streamplace.workflows.makespan_comparison import OVER_FIRST, MakespanComparison
 
 NOTE = "vs {}: share of graphs better (+) and worse (-)"
+OF_FIRST = {
+    MINUS_FIRST: "mean difference from",
+    OVER_FIRST: "mean ratio to",
+}
+"""Columns about the first placer, and what they are."""
 
 THROUGHPUT_PLACERS, MAKESPAN_PLACERS = "metis,metis-oracle,fuser,auto", "heft,peft,climb,auto"
 
@@ -46,15 +55,26 @@ class CompareOptions(options.Common):
         help="Placers to compare, each NAME[:OPTION=VALUE…]; `streamplace place --help` lists "
         f"them.  [default: {THROUGHPUT_PLACERS}; with --objective makespan {MAKESPAN_PLACERS}]",
     )
-    evaluations: int | None = option(
-        "--evaluations",
-        type=param_types.Whole(1),
-        metavar="N",
-        help="Placements that every placer evaluates per graph, for those that have such an "
-        "option.",
+    label: tuple[str, ...] = option(
+        "--label",
+        multiple=True,
+        metavar="PLACER=TEXT",
+        help="What tables and plots call a placer of --placers; repeatable.",
     )
-    time_limit: float | None = options.time_limit(
-        "Seconds per graph for every placer that has a time limit."
+    evaluations: tuple[int, ...] | None = option(
+        "--evaluations",
+        type=param_types.Several(param_types.Whole(1)),
+        metavar="N[,N2…]",
+        help="Placements that every placer evaluates per graph, for those that have such an "
+        "option; with several numbers, a row for each.",
+    )
+    time_limit: tuple[float, ...] | None = option(
+        "--time-limit",
+        type=param_types.Several(param_types.NUMBER),
+        callback=param_types.all_at_least_0,
+        metavar="S[,S2…]",
+        help="Seconds per graph for every placer that has a time limit; several as for "
+        "--evaluations.",
     )
     cluster: options.ClusterChoice = options.cluster()
     clusters_file: str | None = options.clusters(
@@ -72,6 +92,9 @@ class CompareOptions(options.Common):
     semantics: PublishedName | None = makespan_options.semantics()
     into: options.Folder = options.folder(
         "Folder to write results, tables and plots into; created if missing."
+    )
+    table: str | None = options.file(
+        "--table", "File to write the table into: .csv with all digits, .tex or .md."
     )
     workers: options.Workers = group(options.Workers)
 
@@ -93,6 +116,8 @@ def compare(chosen: CompareOptions) -> None:
     streamplace compare dataset:real -o results --plots pdf
     streamplace compare graphs.jsonl --clusters clusters.jsonl --objective makespan
     streamplace compare dream.jsonl.gz --placers random,climb,search,policy --evaluations 100
+    streamplace compare dream.jsonl.gz --placers search,climb --time-limit 0.01,0.1,1 -o results
+    streamplace compare dream.jsonl.gz --placers metis,search --label search=ours --table t.tex
     streamplace compare dream.jsonl.gz --backend ray --address 10.0.0.1:6379
 
     \b
@@ -101,8 +126,9 @@ def compare(chosen: CompareOptions) -> None:
     table.csv                 the printed table
     graphs.csv                a row per graph, placer and source rate
     by_rate.csv, .md, .tex    a row per placer, a column per source rate and statistic
-    throughput.png            distribution of relative throughput
-    devices.png               number of devices used
+    throughput.png            distribution of relative throughput, of at most six placers
+    devices.png               number of devices used, likewise
+    budgets.png               with several budgets: mean result over time, likewise
     table.md, .tex            --objective makespan: the printed table, instead of by_rate
     makespan.png              --objective makespan: distribution, instead of the other pictures
     """
@@ -118,11 +144,18 @@ def compare(chosen: CompareOptions) -> None:
     placers = chosen.placers or (MAKESPAN_PLACERS if kind.is_pass else THROUGHPUT_PLACERS)
     if not all(placers.split(",")):
         raise click.UsageError(f"--placers: empty name (got {placers!r}); separate names by commas")
-    names = _budgeted(placers.split(","), chosen.evaluations, chosen.time_limit)
+    budgets = _budgets(_labelled(placers.split(","), chosen.label), _limits(chosen))
+    rows = {name: text for rows in budgets.values() for name, text in rows.items()}
+    curves = {placer: tuple(each) for placer, each in budgets.items()}
+    by_budget = curves if len(rows) > len(curves) else None
     pictures, by_file = chosen.into.pictures, chosen.cluster.cluster_file
+    read_files = (chosen.dataset, by_file, chosen.clusters_file, *weights_of(placers))
+    if chosen.table is not None:
+        kind_of(chosen.table, TABLES, "table")
+    check_targets({"--table": chosen.table}, read_files)
     if folder is not None:
-        read_files = (chosen.dataset, by_file, chosen.clusters_file, *weights_of(placers))
-        refuse_folder("-o", folder, names_of(pictures, kind.is_pass), read_files)
+        written = names_of(pictures, kind.is_pass, by_budget is not None)
+        refuse_folder("-o", folder, written, read_files)
     with nullcontext() if folder is None else held(folder):  # before anything runs
         with working("reading"):
             graphs, lost = open_dataset(chosen.dataset), inputs.the_losses(chosen.lost)
@@ -139,7 +172,7 @@ def compare(chosen: CompareOptions) -> None:
         with hinting, located(name_of(chosen.dataset)):
             result = workflow.compared(
                 cases,
-                names,
+                rows,
                 chosen.throughput.source_rates or (None,),
                 objective=kind,
                 semantics=chosen.semantics,
@@ -148,29 +181,91 @@ def compare(chosen: CompareOptions) -> None:
                 jobs=chosen.workers.jobs,
                 backend=chosen.workers.where,
             )
+        if chosen.clusters_file is None:
+            inputs.print_assumed(chosen.cluster)
         if folder is not None:
-            for stale in save_report(folder, result, pictures):
+            for stale in save_report(folder, result, pictures, by_budget):
                 printing.print_note(f"removed {stale}, a file of an earlier comparison")
+            if pictures is not None and (by_budget is not None or not kind.is_pass):
+                printing.print_note(_left_out(list(curves)))
+        if chosen.table is not None:
+            write_table(chosen.table, result)
     _print(result, chosen.as_json)
 
 
-def _budgeted(
-    names: Sequence[str], evaluations: int | None, time_limit: float | None
-) -> Sequence[str]:
-    """Return the placers with equal budgets, after naming those that have none on stderr."""
-    limit: Limit
-    if evaluations is not None and time_limit is not None:
+def _labelled(placers: Sequence[str], labels: Sequence[str]) -> dict[str, str]:
+    """Return placers by the names that tables and plots shall show; see the option --label."""
+    if repeated := sorted({name for name in placers if placers.count(name) > 1}):
+        raise click.UsageError(f"--placers: {repeated[0]!r} is listed twice; leave one out")
+    shown = {placer: placer for placer in placers}
+    for text in labels:
+        # a placer may contain =, and so may a label
+        of = [placer for placer in placers if text.startswith(f"{placer}=")]
+        placer = max(of, key=len) if of else text.rpartition("=")[0]
+        label = text.removeprefix(f"{placer}=").strip()
+        if not placer or not label:
+            raise click.UsageError(f"--label: must be PLACER=TEXT (got {text!r:.80})")
+        if placer not in shown:
+            known = candidates(placer, placers)
+            raise click.UsageError(f"--label: {placer!r:.80} is not among --placers{known}")
+        if label in {name for other, name in shown.items() if other != placer}:
+            raise click.UsageError(f"--label: two placers are called {label!r:.80}")
+        shown[placer] = label
+    return {label: placer for placer, label in shown.items()}
+
+
+def _limits(chosen: CompareOptions) -> Sequence[Limit]:
+    """Return the budgets of placers, ascending."""
+    if chosen.evaluations and chosen.time_limit:
         raise click.UsageError("give only one of --evaluations and --time-limit")
-    if evaluations is not None:
-        option_name, limit = "--evaluations", MaxEvaluations(evaluations)
-    elif time_limit is not None:
-        option_name, limit = "--time-limit", MaxRuntime(time_limit)
-    else:
-        return names
-    placers = [named(name) for name in names]
-    if unlimited := [placer.text for placer in placers if not placer.accepts(limit)]:
+    if chosen.evaluations:
+        return [MaxEvaluations(number) for number in chosen.evaluations]
+    return [MaxRuntime(seconds) for seconds in chosen.time_limit or ()]
+
+
+def _budgets(placers: Mapping[str, str], limits: Sequence[Limit]) -> dict[str, dict[str, str]]:
+    """Return the rows of every placer, a name and a placer for each budget.
+
+    Placers that have no such budget are named on stderr.
+
+    Parameters
+    ----------
+    placers
+        The name that the table shows -> placer.
+    """
+    if not limits:
+        return {label: {label: text} for label, text in placers.items()}
+    found: dict[str, dict[str, str]] = {}
+    unlimited = []
+    for label, text in placers.items():
+        placer = named(text)
+        if not placer.accepts(limits[0]):
+            unlimited.append(placer.text)
+            found[label] = {label: text}
+            continue
+        budgeted = [placer.limited(limit).text for limit in limits]
+        names = budgeted
+        if label != text:
+            names = [label] if len(limits) == 1 else [_named(label, limit) for limit in limits]
+        found[label] = dict(zip(names, budgeted, strict=True))
+    if unlimited:
+        option_name = "--evaluations" if isinstance(limits[0], MaxEvaluations) else "--time-limit"
         printing.print_note(f"{option_name} does not apply to {', '.join(unlimited)}")
-    return [p.limited(limit).text if p.accepts(limit) else p.text for p in placers]
+    return found
+
+
+def _named(label: str, limit: Limit) -> str:
+    """Return the name of the row of a labelled placer with one of several budgets."""
+    return f"{label}, {limit.value:g} {'' if isinstance(limit, MaxEvaluations) else 's'}".strip()
+
+
+def _left_out(placers: Sequence[str]) -> str:
+    """Return the note about placers that no picture shows; empty if there are none."""
+    if len(placers) <= CURVES:
+        return ""
+    others = ", ".join(placers[CURVES:])
+    shown = f"the plots show the first {CURVES} of {len(placers)} placers"
+    return printable(f"{shown}, in the order of --placers, not {others}")
 
 
 def _print(result: Comparison | MakespanComparison, as_json: bool) -> None:
@@ -181,8 +276,18 @@ def _print(result: Comparison | MakespanComparison, as_json: bool) -> None:
         printing.print_json(result.to_dict())
         return
     print_result(result)
-    if result.reference in result.placers:
-        console().print(NOTE.format(result.reference))
+    for note in _explained(result):
+        console().print(printable(note))
+
+
+def _explained(result: Comparison | MakespanComparison) -> Iterator[str]:
+    """Yield what the columns about other placers mean."""
+    if result.reference is not None:
+        yield NOTE.format(result.reference)
+    for head, what in OF_FIRST.items():
+        if head in result.columns:
+            interval = " with its 95% interval" if INTERVAL in result.columns else ""
+            yield f"{head}: {what} {result.placers[0]}{interval}"
 
 
 def _check_clusters(chosen: CompareOptions) -> None:

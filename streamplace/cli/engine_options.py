@@ -10,7 +10,7 @@ from sim.engine import RunMetrics, Settings
 from streamplace.cli.command import option
 from streamplace.cli.options import file
 from streamplace.cli.output_files import check_targets
-from streamplace.cli.param_types import AUTO_TICK, NUMBER, TICK, Choice
+from streamplace.cli.param_types import AUTO_TICK, NUMBER, SECONDS, TICK, Choice
 from streamplace.cli.printing import print_note
 from streamplace.errors import FormatError, ProblemError, UsageError
 from streamplace.files import write_json
@@ -45,7 +45,7 @@ class EngineOptions:
     """The options of the engine; None where one is left out."""
 
     duration: float | None = option(
-        "--duration", type=NUMBER, metavar="S", help="Engine: seconds to simulate.  [default: 61]"
+        "--duration", type=SECONDS, metavar="S", help="Engine: seconds to simulate.  [default: 61]"
     )
     tick: float | None = option(
         "--tick",

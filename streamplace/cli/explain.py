@@ -60,7 +60,7 @@ class ExplainOptions(options.Common):
         help="Address of the REST API of a Flink cluster whose job runs as placed: print predicted "
         "beside measured utilisation, and which costs are off.",
     )
-    job: str | None = options.identifier("--job", "With --against: id of the job, if several run.")
+    job: str | None = options.flink_job("With --against. ")
     seconds: float = options.seconds("--seconds", 60, "With --against: seconds to watch the job.")
     timeout: float = options.seconds(
         "--timeout", 10, "With --against: seconds to wait for each answer of the server."
@@ -174,7 +174,7 @@ def _observed(read: Placement, server: Server, chosen: ExplainOptions) -> Observ
     return observe(
         read,
         server,
-        Client(server, chosen.timeout).running_job() if chosen.job is None else chosen.job,
+        Client(server, chosen.timeout).running_job(chosen.job),
         seconds=chosen.seconds,
         timeout_s=chosen.timeout,
         seed=chosen.seed,

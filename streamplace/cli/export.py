@@ -7,19 +7,24 @@ import click
 from streamplace.cli import options, param_types, printing
 from streamplace.cli.command import argument, command, option
 from streamplace.cli.output_files import check_targets
-from streamplace.errors import located
+from streamplace.errors import FormatError, located
 from streamplace.execution.progress import working
 from streamplace.files.assignments import read_placement_json
 from streamplace.files.atomic import write_text
 from streamplace.files.export import EXPORTERS
 from streamplace.files.placements import placement_from, results_in
-from streamplace.files.reading import name_of
+from streamplace.files.reading import decode, name_of, read_bytes, read_json
+from streamplace.integrations.flink import deployment
 from streamplace.integrations.flink.helper import helper_source
+from streamplace.integrations.flink.plan import running
 from streamplace.integrations.kinds import WRITERS
+from streamplace.integrations.kubernetes_parts import dns_label
 from streamplace.integrations.losses import assumptions, losses
+from streamplace.integrations.parsing.yaml_writer import to_yaml
 from streamplace.integrations.registry import export_text
+from streamplace.problem.placement import Placement
 
-HELPER = "flink-helper"
+HELPER, DEPLOYMENT = "flink-helper", "flink-deployment"
 
 
 @dataclass(frozen=True)
@@ -29,10 +34,26 @@ class ExportOptions(options.Common):
     placement: str | None = argument(type=param_types.FILE, required=False)
     kind: str = option(
         "--to",
-        type=param_types.Choice(["json", "csv", "cepsim", *WRITERS]),
+        type=param_types.Choice(["json", "csv", "cepsim", DEPLOYMENT, *WRITERS]),
         required=True,
         metavar="KIND",
         help="Format to write: one of the names above.",
+    )
+    plan_file: str | None = options.file(
+        "--plan",
+        "flink-deployment: plan of the running job, as /jobs/ID/plan of Flink's REST API returns "
+        "it, with the ids of its vertices.  [required there]",
+    )
+    patch_file: str | None = options.file(
+        "--patch",
+        "flink-deployment: the document to change, YAML.  [default: only what changes is written]",
+    )
+    node_label: str | None = option(
+        "--node-label",
+        metavar="KEY",
+        help="flink-deployment: label of nodes whose values are the names of devices, such as "
+        "kubernetes.io/hostname; TaskManagers get the nodes, cores and memory of the devices.  "
+        "[default: only numbers of instances are written]",
     )
     output: str = options.output()
 
@@ -46,6 +67,7 @@ def export(chosen: ExportOptions) -> None:
     csv             a row per operator: operator,device
     flink           Flink: slot-sharing groups, operator=peN, with labels if devices differ
     flink-config    Flink: the lines that each TaskManager's configuration needs for its labels
+    flink-deployment  Flink Kubernetes operator: numbers of instances for a FlinkDeployment, YAML
     flink-helper    Flink: the Java class that sets those groups in a job; needs no PLACEMENT
     capsys          CAPSys, a patched Flink: a schedulercfg file, a line per subtask
     storm-ras       Storm: executors, constraints and CPU for the Resource Aware Scheduler, YAML
@@ -71,10 +93,14 @@ def export(chosen: ExportOptions) -> None:
     if chosen.placement is None:
         _export_helper(chosen.kind, chosen.output, chosen.as_json)
         return
-    check_targets({"-o": chosen.output}, (chosen.placement,))
+    check_targets({"-o": chosen.output}, (chosen.placement, chosen.plan_file, chosen.patch_file))
+    _check_options(chosen)
     with working("reading"):
         value = read_placement_json(chosen.placement)
         read = placement_from(value, name_of(chosen.placement))
+    if chosen.kind == DEPLOYMENT:
+        _export_deployment(read, chosen)
+        return
     with located(name_of(chosen.placement)):
         if chosen.kind in WRITERS:
             text = export_text(read, chosen.kind)
@@ -87,6 +113,58 @@ def export(chosen: ExportOptions) -> None:
         printing.print_note(f"lost in {chosen.kind}: {lost}")
     for assumed in assumptions(read, chosen.kind):
         printing.print_note(f"assumed in {chosen.kind}: {assumed}")
+    if chosen.as_json:
+        printing.print_json({"format": chosen.kind, "file": chosen.output})
+
+
+def _check_options(chosen: ExportOptions) -> None:
+    """Refuse options of another format, and a plan that is missing."""
+    own = {
+        "--plan": chosen.plan_file,
+        "--patch": chosen.patch_file,
+        "--node-label": chosen.node_label,
+    }
+    if chosen.kind == DEPLOYMENT:
+        if chosen.plan_file is None:
+            raise click.UsageError(
+                f"missing --plan: --to {DEPLOYMENT} needs the ids of the running job's vertices: "
+                "curl URL/jobs/ID/plan > plan.json"
+            )
+        return
+    if others := [name for name, value in own.items() if value is not None]:
+        raise click.UsageError(f"{others[0]} is for --to {DEPLOYMENT}")
+
+
+def _export_deployment(placement: Placement, chosen: ExportOptions) -> None:
+    """Write what the Flink Kubernetes operator needs to run a placement's numbers of instances."""
+    plan_file, base = str(chosen.plan_file), None
+    value = read_json(plan_file)
+    where = f"{name_of(plan_file)}: plan"
+    with located(where, FormatError):
+        plan = running(value.get("plan") if isinstance(value, dict) else None, where)
+    if chosen.patch_file is not None:
+        where = name_of(chosen.patch_file)
+        base = deployment.base_document(decode(read_bytes(chosen.patch_file), where), where)
+        metadata = base["metadata"]
+        owner = deployment.Owner(base["kind"], metadata["name"], metadata.get("namespace", ""))
+    else:
+        name = placement.job or placement.problem.graph.name or "job"
+        owner = deployment.Owner(deployment.DEPLOYMENT, dns_label(name))
+    with located(name_of(str(chosen.placement))):
+        document = deployment.write(placement, owner, plan, chosen.node_label)
+    label = chosen.node_label
+    notes = [f"lost: {each}" for each in deployment.losses(placement, label)]
+    notes += [f"assumed: {each}" for each in deployment.assumptions(label)]
+    head = "".join(f"# {each[0].upper()}{each[1:]}\n" for each in notes) + deployment.HEAD
+    if base is None:
+        head += f"# {owner.command}\n"
+    else:
+        document = deployment.patched(base, document)
+        notes.append(f"lost: comments of {name_of(str(chosen.patch_file))}")
+    write_text(chosen.output, head + to_yaml([document]))
+    for note in notes:
+        what, _, text = note.partition(": ")
+        printing.print_note(f"{what} in {DEPLOYMENT}: {text}")
     if chosen.as_json:
         printing.print_json({"format": chosen.kind, "file": chosen.output})
 

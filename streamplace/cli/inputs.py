@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from math import nan
 from typing import Any
@@ -22,7 +23,7 @@ from streamplace.errors import (
     located,
     reworded,
 )
-from streamplace.files import read_cluster, read_clusters
+from streamplace.files import read_cluster, read_clusters, read_constraints
 from streamplace.files.assignments import assignment_from, is_assignment, read_placement_json
 from streamplace.files.placements import placement_from
 from streamplace.files.reading import name_of
@@ -33,11 +34,13 @@ from streamplace.problem.constraints import Constraints
 from streamplace.problem.counts import uneven_notes, with_counts
 from streamplace.problem.expansion import to_instances, to_operators
 from streamplace.problem.graph import StreamGraph
+from streamplace.problem.jobs import Jobs
 from streamplace.problem.logical import LogicalGraph
 from streamplace.problem.losses import Losses
 from streamplace.problem.objective import Objective
 from streamplace.problem.objectives import make_objective
 from streamplace.problem.placement import Placement
+from streamplace.util.suggest import candidates, did_you_mean
 from streamplace.util.text import counted
 from streamplace.workflows.conflict import named
 from streamplace.workflows.latency.limit import LatencyLimit
@@ -56,6 +59,14 @@ def the_cluster(chosen: ClusterChoice) -> Cluster | None:
         except ClusterError as error:
             raise ClusterError(f"--devices: {str(error).removeprefix('devices: ')}") from None
     return None if chosen.cluster_file is None else read_cluster(chosen.cluster_file)
+
+
+def print_assumed(chosen: ClusterChoice) -> None:
+    """Print that the default cluster was assumed, unless an option describes one."""
+    if chosen.cluster_file is None and chosen.devices is None:
+        printing.print_note(
+            "no cluster: 5 devices of 2500 MIPS (5x2500) assumed; --cluster FILE sets others"
+        )
 
 
 def read_list(file: str, graphs: int, remedy: str = "") -> list[Cluster]:
@@ -99,6 +110,40 @@ def the_losses(chosen: LostDevices) -> Losses:
     return Losses(lost, shares)
 
 
+def with_pins(
+    pins: Mapping[str, str],
+    cluster: Cluster | None,
+    constraints: Constraints | None,
+    graph: StreamGraph,
+) -> Constraints | None:
+    """Return the constraints with the pins of --pin; a note says which pins these replace.
+
+    Parameters
+    ----------
+    constraints
+        None: the graph's, which are returned as None if there are no pins.
+
+    Raises
+    ------
+    UsageError
+        If the graph lacks an operator, or the cluster a device.
+    """
+    if not pins:
+        return constraints
+    rules = graph.constraints if constraints is None else constraints
+    devices = Cluster.of(cluster).index
+    operators = {*graph.names, *graph.instance_of.values()}
+    for operator, device in pins.items():
+        if operator not in operators:
+            close = did_you_mean(operator, graph.names)
+            raise UsageError(f"--pin: unknown operator {operator!r}{close}")
+        if device not in devices:
+            raise UsageError(f"--pin: unknown device {device!r}{candidates(device, [*devices])}")
+        if (old := rules.pins.get(operator, device)) != device:
+            printing.print_note(f"--pin moves the pin of {operator!r} from {old!r} to {device!r}")
+    return replace(rules, pins={**rules.pins, **pins})
+
+
 def after_losses(
     chosen: LostDevices,
     cluster: Cluster | None,
@@ -111,7 +156,7 @@ def after_losses(
     Parameters
     ----------
     constraints
-        Those of --constraints; None: the graph's.
+        Those of options; None: the graph's.
     where
         The file that errors about constraints name.
     """
@@ -121,7 +166,15 @@ def after_losses(
     lost = lost.of_devices(whole)
     left = lost.cluster(whole)
     with located(where):
-        return left, lost.constraints(constraints or graph.constraints)
+        return left, lost.constraints(graph.constraints if constraints is None else constraints)
+
+
+def constrained(jobs: Jobs, file: str | None) -> Jobs:
+    """Return the jobs under the constraints of --constraints; without it, as they are."""
+    if file is None:
+        return jobs
+    with located(name_of(file)):
+        return jobs.with_constraints(read_constraints(file))
 
 
 def the_objective(text: str | None) -> Objective | None:

@@ -11,6 +11,7 @@ from streamplace.cli.param_types import (
     NAME,
     NUMBER,
     OBJECTIVE,
+    SECONDS,
     Choice,
     Whole,
     at_least_0,
@@ -67,11 +68,16 @@ def identifier(name: str, text: str, *, required: bool = False) -> Any:
     return option(name, required=required, callback=checked_id, metavar="ID", help=text)
 
 
+def flink_job(prefix: str = "") -> Any:
+    """Return the option --job for the id of a Flink job, see `Client.running_job`."""
+    return identifier("--job", f"{prefix}Id of the job.  [default: the only one that runs]")
+
+
 def seconds(name: str, default: float, text: str) -> Any:
     """Return an option for a time in seconds, see `wait`."""
     return option(
         name,
-        type=NUMBER,
+        type=SECONDS,
         callback=wait,
         default=default,
         show_default=True,
@@ -94,6 +100,32 @@ def constraints(of: str = "graph") -> Any:
     """Return the option --constraints, which replaces the constraints of a graph or placement."""
     return file(
         "--constraints", f"Constraints file (JSON), used instead of the {of}'s constraints."
+    )
+
+
+def _pins(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> dict[str, str]:
+    """Parse OPERATOR=DEVICE, once per pin, into operator -> device."""
+    found: dict[str, str] = {}
+    for part in value:
+        operator, _, device = part.rpartition("=")
+        if not operator or not device:
+            message = f"must be OPERATOR=DEVICE, such as parse=rack1 (got {part!r:.80})"
+            raise click.BadParameter(message, ctx, param)
+        if operator in found:
+            raise click.BadParameter(f"pins {operator!r} twice", ctx, param)
+        found[operator] = device
+    return found
+
+
+def pins() -> Any:
+    """Return the option --pin, whose value is operator -> device."""
+    return option(
+        "--pin",
+        multiple=True,
+        callback=_pins,
+        metavar="OPERATOR=DEVICE",
+        help="The device that an operator must run on, in addition to the other constraints; it "
+        "replaces another pin of the operator. Repeatable.",
     )
 
 
@@ -133,7 +165,7 @@ def no_objective(reason: str) -> Any:
 
 def time_limit(text: str) -> Any:
     """Return the option --time-limit, in seconds, with its help text."""
-    return option("--time-limit", type=NUMBER, callback=at_least_0, metavar="S", help=text)
+    return option("--time-limit", type=SECONDS, callback=at_least_0, metavar="S", help=text)
 
 
 def inputs(text: str) -> Any:

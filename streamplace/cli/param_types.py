@@ -7,19 +7,25 @@ shell asks for completions.
 import re
 from collections.abc import Callable, Iterable
 from importlib.resources import files
+from itertools import pairwise
 from math import inf
 from pkgutil import resolve_name
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 from click.shell_completion import CompletionItem
 
+from streamplace.errors import UsageError
 from streamplace.util.suggest import closest_match, did_you_mean
+from streamplace.util.units import parsed
 
 AUTO_TICK = inf
 MAX_WAIT_S = 10**8  # longer waits overflow the timers of some systems
 ZEROS = re.compile(r"[1-9]\d{0,2}(,\d{3})+")  # such as 20,000, if a part of it is 0
 GROUPED = re.compile(r"[1-9](,\d{3})+")  # a number with commas, such as 1,500
+
+
+Value = TypeVar("Value", bound=float)
 
 
 class Whole(click.ParamType[int]):
@@ -44,9 +50,18 @@ class Whole(click.ParamType[int]):
 
 
 class Number(click.ParamType[float]):
-    """A floating-point number."""
+    """A floating-point number.
+
+    Parameters
+    ----------
+    kind
+        The kind of quantity whose units the number may have; see `util.units`.
+    """
 
     name = "float"
+
+    def __init__(self, kind: str | None = None) -> None:
+        self.kind = kind
 
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
@@ -55,7 +70,31 @@ class Number(click.ParamType[float]):
         try:
             return float(value)
         except ValueError:
-            self.fail(f"must be a number (got {value!r:.40})", param, ctx)
+            if self.kind is None:
+                self.fail(f"must be a number (got {value!r:.40})", param, ctx)
+        try:
+            return parsed(value, self.kind)
+        except UsageError as error:
+            self.fail(str(error), param, ctx)
+
+
+class Several(click.ParamType[tuple[Value, ...]]):
+    """One value or several ascending ones, separated by commas."""
+
+    def __init__(self, of: click.ParamType[Value]) -> None:
+        self.of: click.ParamType[Value] = of
+        self.name = of.name
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[Value, ...]:
+        """Return the values, or fail with a message that contains the text."""
+        if not isinstance(value, str):  # a default
+            return tuple(value)
+        found = tuple(self.of.convert(part, param, ctx) for part in value.split(","))
+        if any(after <= before for before, after in pairwise(found)):
+            self.fail(f"must ascend (got {value!r:.40})", param, ctx)
+        return found
 
 
 class Tick(Number):
@@ -164,7 +203,10 @@ def _nothing(typed: str) -> tuple[str, ...]:
 
 
 NUMBER = Number()
-TICK = Tick()
+SECONDS = Number("s")
+RATE = Number("rate")
+MIPS = Number("mips")
+TICK = Tick("s")
 NAME = Completed(_nothing)
 FILE = Completed(_nothing, files=True)
 GRAPH = Completed(_datasets, files=True)
@@ -189,9 +231,9 @@ def rates(
     if value is None:
         return None
     try:
-        found = tuple(float(part) for part in value.split(","))
-    except ValueError:
-        message = f"must be one rate or several, such as 1e4 or 1e4,2e4 (got {value!r})"
+        found = tuple(RATE.convert(part, param, ctx) for part in value.split(","))
+    except click.BadParameter:
+        message = f"must be one rate or several, such as 10k or 1e4,2e4 (got {value!r})"
         raise click.BadParameter(message, ctx, param) from None
     parts = [part.strip() for part in value.split(",")]
     joined = ",".join(parts)
@@ -210,6 +252,15 @@ def at_least_0(ctx: click.Context, param: click.Parameter, value: float | None) 
     """Refuse a number that is negative, infinite or NaN."""
     if value is not None and not 0 <= value < inf:
         raise click.BadParameter(f"must be finite and at least 0 (got {value:g})", ctx, param)
+    return value
+
+
+def all_at_least_0(
+    ctx: click.Context, param: click.Parameter, value: tuple[float, ...] | None
+) -> tuple[float, ...] | None:
+    """Refuse numbers of which any is negative, infinite or NaN."""
+    for number in value or ():
+        at_least_0(ctx, param, number)
     return value
 
 

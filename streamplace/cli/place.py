@@ -19,8 +19,9 @@ from streamplace.files.reading import name_of
 from streamplace.placers.limits import MaxRuntime
 from streamplace.placers.registry import NamedPlacer, ready
 from streamplace.workflows.latency.limit import LatencyLimit
-from streamplace.workflows.migrate import migrate
+from streamplace.workflows.migrate import Migration, migrate
 from streamplace.workflows.place import placed
+from streamplace.workflows.result import MakespanResult, Result
 
 
 @dataclass(frozen=True)
@@ -51,10 +52,10 @@ class PlaceOptions(options.Common):
         "--prefer",
         type=click.Choice(["balance", "fewest"]),
         help="With --placer auto or search: what to improve once everything offered is carried. "
-        "balance lowers the largest utilisation, then the second largest, and so on, and then "
-        "traffic. With auto, fewest uses the fewest devices that it finds to reach 99.9% of the "
-        "best throughput, and little traffic; with search it improves nothing more. To find the "
-        "fewest or cheapest devices that suffice, use plan.  "
+        "balance lowers the largest utilisation, then the second largest, and so on, then streams "
+        "between racks, prices and traffic. With auto, fewest uses the fewest devices that it "
+        "finds to reach 99.9% of the best throughput, and little traffic; with search it improves "
+        "nothing more. To find the fewest or cheapest devices that suffice, use plan.  "
         "[default: balance, but fewest with --start]",
     )
     start: str | None = options.file(
@@ -101,9 +102,9 @@ class PlaceOptions(options.Common):
         help="Limit on the latency of single tuples in ms or s, e.g. p99=200ms or mean=0.1s, with "
         "the time that they wait at sources. Placements are screened by queueing theory and "
         "checked by simulation: the limit is feasible with a margin of 20%, infeasible (exit code "
-        "2), or unproven. p99=1s:arrivals=bursts:service=deterministic:margin=0.1 sets the "
-        "arrivals and services of simulate, and the margin. Cannot be combined with --start or "
-        "--confidence.",
+        "2), or unproven (exit code 3, after the result). "
+        "p99=1s:arrivals=bursts:service=deterministic:margin=0.1 sets the arrivals and services of "
+        "simulate, and the margin. Cannot be combined with --start or --confidence.",
     )
     whole_operators: bool = option(
         "--whole-operators",
@@ -168,6 +169,7 @@ def place(chosen: PlaceOptions) -> None:
     streamplace place graph.json -o placement.json
     streamplace place --job-file jobs.json --cluster cluster.json -o placements
     streamplace place graph.json --prefer fewest
+    streamplace place graph.json --pin events=edge --pin match=server --cluster cluster.json
     streamplace place graph.json --source-rate 5e3,2e4 --target-utilisation 0.8
     streamplace place dataset:real/riotbench-etl.json --placer metis-oracle --devices 3x2500
     streamplace place graph.json --confidence 0.95 -o placement.json
@@ -252,15 +254,24 @@ def place(chosen: PlaceOptions) -> None:
             found = replace(found, result=result)
     if chosen.output is not None:
         result.save(chosen.output)
+    if chosen.start is None:
+        inputs.print_assumed(chosen.problem.cluster)
     print_notes(
         note, result, None if limited else found, wants_confidence=chosen.confidence is not None
     )
+    _print(chosen, result, found)
+
+
+def _print(chosen: PlaceOptions, result: Result | MakespanResult, found: Migration | None) -> None:
+    """Print the result, with the moves if there are any; an unproven limit ends the command."""
     if chosen.as_json:
         printing.print_json((found or result).to_dict())
-        return
-    for shown in (result, found):
-        if shown is not None:
-            print_result(shown, to_stderr=chosen.output == "-")
+    else:
+        for shown in (result, found):
+            if shown is not None:
+                print_result(shown, to_stderr=chosen.output == "-")
+    if isinstance(result, Result):
+        printing.end_if_unproven(result.latency)
 
 
 def check_together(chosen: PlaceOptions) -> None:

@@ -29,6 +29,7 @@ from streamplace.workflows.jobs.result import file_names
 ACCEPTED = (
     "job_file",
     "cluster_file",
+    "constraints_file",
     "devices",
     "without",
     "slow",
@@ -81,7 +82,7 @@ def place_job_file(
     cluster_file, lost = problem.cluster.cluster_file, inputs.the_losses(problem.lost)
     value, where, folder = read_json(file), name_of(file), folder_of(file)
     graphs = [str(path) for path in graph_files(value, where, folder)]
-    read_files = (file, cluster_file, *graphs, *weights_of(placer))
+    read_files = (file, cluster_file, problem.constraints_file, *graphs, *weights_of(placer))
     into_folder = output is not None and output != "-" and not output.endswith(JSON)
     if not into_folder:
         check_targets({"-o": output}, read_files)
@@ -89,7 +90,7 @@ def place_job_file(
         cluster = inputs.the_cluster(problem.cluster)
         by_default = cluster is None
         whole = Cluster.of(cluster)
-        jobs = jobs_from(value, where, folder)
+        jobs = inputs.constrained(jobs_from(value, where, folder), problem.constraints_file)
         jobs = _changed(jobs, where, whole, lost, whole_operators)
         left = lost.cluster(whole) if lost else whole
     chosen = ready(placer)
@@ -110,6 +111,7 @@ def place_job_file(
             result.save(str(output))
         elif output is not None:
             result.save_json(output)
+    inputs.print_assumed(problem.cluster)
     print_jobs_notes(result)
     if as_json:
         printing.print_json(result.to_dict())
@@ -121,7 +123,7 @@ def _changed(jobs: Jobs, where: str, whole: Cluster, lost: Losses, whole_operato
     """Return the jobs with the constraints that lost devices and whole operators leave."""
     of_devices, changed = lost.of_devices(whole), []
     for job in jobs:
-        rules = job.graph.constraints
+        rules = job.graph.constraints if job.constraints is None else job.constraints
         with located(f"{where}: job {job.name!r}"):
             rules = of_devices.constraints(rules) if lost else rules
         rules = colocate_instances(job.graph, rules) if whole_operators else rules

@@ -5,6 +5,7 @@ from streamplace.problem.assumptions import assumptions
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.graph_checks import listed
 from streamplace.problem.uncertainty import without_effect
+from streamplace.scoring.suspect_units import suspect_unit
 from streamplace.util.text import counted
 from streamplace.workflows.jobs.result import JobsResult
 from streamplace.workflows.migrate import Migration
@@ -35,8 +36,7 @@ def print_notes(
         printing.print_note(assumed)
     if not isinstance(result, Result):
         return
-    if result.latency is not None and result.latency.answer == "unproven":
-        printing.print_note(f"latency limit {result.latency.limit}: unproven")
+    printing.print_note(suspect_unit(result.placement.problem, result.score))
     top, graph = result.score.bottleneck, result.placement.problem.graph
     if wants_confidence:
         _print_ignored(result)

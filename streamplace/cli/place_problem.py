@@ -7,7 +7,12 @@ from typing import Any
 
 from streamplace.cli import makespan_options, options
 from streamplace.cli.command import group
-from streamplace.cli.inputs import naming_the_default, naming_whole_operators, the_losses
+from streamplace.cli.inputs import (
+    naming_the_default,
+    naming_whole_operators,
+    the_losses,
+    with_pins,
+)
 from streamplace.cli.makespan_options import Asked, MakespanSettings
 from streamplace.display.text import number
 from streamplace.errors import FormatError, InfeasibleError, ProblemError, located, reworded
@@ -37,6 +42,7 @@ class ProblemOptions:
     cluster: options.ClusterChoice = options.cluster()
     lost: options.LostDevices = group(options.LostDevices)
     constraints_file: str | None = options.constraints()
+    pins: Mapping[str, str] = options.pins()
     throughput: options.ThroughputChoice = options.throughput()
     objective: str | None = options.objective()
     makespan: MakespanSettings = group(MakespanSettings)
@@ -105,13 +111,15 @@ def read_problem(
         makespan_options.refuse_rates(kind, changes, f"the makespan of {start.name}")
         if settings.constraints is not None:
             constraints, rules_file, inherited = settings.constraints, start.name, True
+    constraints = with_pins(options.pins, cluster, constraints, read)
     if lost:
         whole = Cluster.of(cluster)
         lost = lost.of_devices(whole)
         cluster = lost.cluster(whole)
         note = "; ".join(filter(None, (note, _lost_kinds(read, whole, lost))))
         with located(rules_file):
-            constraints = lost.constraints(constraints or read.constraints)
+            rules = read.constraints if constraints is None else constraints
+            constraints = lost.constraints(rules)
     unconstrained = None if constraints is None else Constraints()
     objective = kind or Throughput()
     if options.semantics is not None:

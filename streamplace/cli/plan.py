@@ -1,5 +1,6 @@
 """The command `plan`: the devices that a graph needs."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from streamplace.cli import inputs, options, param_types, printing
@@ -24,6 +25,7 @@ class PlanOptions(options.Common):
     cluster: options.ClusterChoice = options.cluster()
     lost: options.LostDevices = group(options.LostDevices)
     constraints_file: str | None = options.constraints()
+    pins: Mapping[str, str] = options.pins()
     throughput: options.ThroughputChoice = options.throughput(
         several="with several, the plan is for the highest", engine=False
     )
@@ -69,6 +71,7 @@ def plan(chosen: PlanOptions) -> None:
     streamplace plan graph.json --source-rate 2e4 --devices 5x2500
     streamplace plan graph.json --target-utilisation 0.7 --plot plan.png
     streamplace plan graph.json --cluster racks.json --survive 1
+    streamplace plan graph.json --cluster racks.json --pin alert=rack1
     """
     if chosen.plot is not None:  # before anything runs
         kind_of(chosen.plot)
@@ -84,6 +87,7 @@ def plan(chosen: PlanOptions) -> None:
         )
         cluster = inputs.the_cluster(chosen.cluster)
     named = chosen.constraints_file or name_of(chosen.graph)
+    constraints = inputs.with_pins(chosen.pins, cluster, constraints, read)
     cluster, constraints = inputs.after_losses(chosen.lost, cluster, constraints, read, named)
     of_cluster = located(chosen.cluster.cluster_file or named, only=ClusterError)
     with working("planning"), located(named), of_cluster:
@@ -126,6 +130,7 @@ def plan(chosen: PlanOptions) -> None:
                 "--without": ",".join(excluded) or None,
                 "--slow": chosen.lost.slow,
                 "--constraints": chosen.constraints_file,
+                "--pin": [f"{operator}={device}" for operator, device in chosen.pins.items()],
                 "--source-rate": f"{found.source_rate:.17g}"
                 if chosen.throughput.source_rates
                 else None,

@@ -66,8 +66,8 @@ def watched(profile: Profile) -> str:
 
 def figure(estimate: Estimate) -> str:
     """Return an estimate with its standard error, or in brackets if it is a bound."""
-    if estimate.value is None:
-        return "missing"
+    if estimate.value is None or estimate.how == "chained":
+        return estimate.how
     if estimate.how == "bound":
         return f"({estimate.value:,.4g})"
     error = "" if estimate.error is None else f" ± {estimate.error:,.2g}"

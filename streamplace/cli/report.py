@@ -1,6 +1,7 @@
 """The command `report`: an interactive HTML page of placements."""
 
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 
 import click
 
@@ -21,6 +22,7 @@ from streamplace.problem.makespan import PublishedName
 from streamplace.problem.placement import Placement
 from streamplace.report.data import entry, titles
 from streamplace.report.html import report_html
+from streamplace.workflows.latency.answer import stored_answer
 
 
 @dataclass(frozen=True)
@@ -80,9 +82,11 @@ def report(chosen: ReportOptions) -> None:
                 proven = value.get("bound") if shown is placement else None
                 made = entry(title, shown, value.get("placer", ""), proven)
                 if shown is placement:
-                    made = replace(made, jobs=outcomes_in(value, name))
+                    latency = stored_answer(value.get("latency"))
+                    made = replace(made, jobs=outcomes_in(value, name), latency=latency)
                 entries.append(made)
-    write_text(chosen.output, report_html(entries))
+    written = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
+    write_text(chosen.output, report_html(entries, written))
     if chosen.as_json:
         rows = [
             {"file": file, "placer": one.placer, **one.to_dict()}

@@ -38,7 +38,8 @@ from streamplace.problem.objectives import only_throughput
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.problem.violations import violations
-from streamplace.scoring.score import Score
+from streamplace.scoring.score import Score, ThroughputScore
+from streamplace.scoring.suspect_units import suspect_unit
 from streamplace.workflows.simulate import score_of
 
 
@@ -115,8 +116,12 @@ def simulate(chosen: SimulateOptions) -> None:
         scored = scored.under_semantics(semantics)
     if chosen.gantt is not None:
         makespan_options.draw(chosen.gantt, stored, scored)
+    if "problem" not in value:
+        inputs.print_assumed(chosen.cluster)
     for assumed in assumptions(stored):
         printing.print_note(assumed)
+    if isinstance(scored, ThroughputScore):
+        printing.print_note(suspect_unit(stored.problem, scored))
     violated = list(violations(stored))
     for each in violated:
         printing.print_note(f"{name_of(chosen.placement)}: violates {each.rule}: {each.why}")

@@ -1,5 +1,6 @@
 """The command `size`: numbers of instances of operators, and the devices that they need."""
 
+from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
@@ -45,6 +46,7 @@ class SizeOptions(options.Common):
     cluster: options.ClusterChoice = options.cluster()
     lost: options.LostDevices = group(options.LostDevices)
     constraints_file: str | None = options.constraints()
+    pins: Mapping[str, str] = options.pins()
     throughput: options.ThroughputChoice = options.throughput(
         several="with several, the size is for the highest", engine=False
     )
@@ -67,7 +69,7 @@ class SizeOptions(options.Common):
     )
     restart: float | None = option(
         "--restart",
-        type=param_types.NUMBER,
+        type=param_types.SECONDS,
         callback=param_types.at_least_0,
         metavar="S",
         help="Seconds for which a restart stops the job; capacity to catch up with them is added.  "
@@ -75,7 +77,7 @@ class SizeOptions(options.Common):
     )
     catch_up: float | None = option(
         "--catch-up",
-        type=param_types.NUMBER,
+        type=param_types.SECONDS,
         callback=param_types.above_0,
         metavar="S",
         help="Seconds within which the tuples that wait after a restart are worked off.  "
@@ -94,12 +96,18 @@ class SizeOptions(options.Common):
         callback=latency_limit,
         metavar="QUANTITY=TIME",
         help="Limit on the latency of single tuples, such as p99=200ms, p50=0.1s or mean=50ms. "
-        "Sizes for a lower and lower utilisation are tried until simulations confirm one.",
+        "Sizes for a lower and lower utilisation are tried until simulations confirm one; the exit "
+        "code is 3 if none does.",
     )
     resize: bool = option(
         "--resize",
         is_flag=True,
         help="Choose the numbers of instances that the graph states, too.",
+    )
+    whole_operators: bool = option(
+        "--whole-operators",
+        is_flag=True,
+        help="Keep all instances of an operator on one device.",
     )
     time_limit: float | None = options.time_limit(
         "Seconds of search per source rate.  [default: 5]"
@@ -142,6 +150,7 @@ def size(chosen: SizeOptions) -> None:
         "restart": chosen.restart,
         "survive": chosen.survive,
         "resize": chosen.resize,
+        "whole_operators": chosen.whole_operators,
         "max_latency": chosen.max_latency,
         "seconds": chosen.time_limit,
         "seed": chosen.seed,
@@ -153,14 +162,14 @@ def size(chosen: SizeOptions) -> None:
     else:
         found = _size_graph(str(chosen.graph), chosen, settings)
         one = found if chosen.at is None else None
-    if one is not None and one.latency is not None and one.latency.answer == "unproven":
-        printing.print_note(f"latency limit {one.latency.limit}: unproven")
     if chosen.graph_out is not None and one is not None:
         write_dataset(chosen.graph_out, [one.graph])
     if chosen.as_json:
         printing.print_json(found.to_dict())
-        return
-    print_result(found, to_stderr=chosen.output == "-")
+    else:
+        print_result(found, to_stderr=chosen.output == "-")
+    for each in found.sized if isinstance(found, SizeTable) else (one,):
+        printing.end_if_unproven(each.latency)
 
 
 def _check_options(chosen: SizeOptions) -> None:
@@ -181,7 +190,7 @@ def _check_options(chosen: SizeOptions) -> None:
         "GRAPH": chosen.graph,
         "--without": chosen.lost.without,
         "--slow": chosen.lost.slow,
-        "--constraints": chosen.constraints_file,
+        "--pin": chosen.pins or None,
         "--source-rate": chosen.throughput.source_rates,
         "--at": chosen.at,
     }
@@ -202,6 +211,7 @@ def _size_graph(
         constraints = None if constraints_file is None else read_constraints(constraints_file)
         cluster = inputs.the_cluster(chosen.cluster)
         read = read_graph(graph)
+    constraints = inputs.with_pins(chosen.pins, cluster, constraints, read)
     cluster, constraints = inputs.after_losses(chosen.lost, cluster, constraints, read, named)
     settings = {**settings, "constraints": constraints}
     of_cluster = located(cluster_file or named, only=ClusterError)
@@ -212,6 +222,7 @@ def _size_graph(
         else:
             rate = chosen.throughput.highest_rate
             found = sized(read, cluster, source_rate=rate, **settings)
+    inputs.print_assumed(chosen.cluster)
     printing.print_note(SINGLE if read.instance_of else "")
     printing.print_note(without_tuples(read))
     if chosen.output is not None and isinstance(found, SizeResult):
@@ -227,19 +238,20 @@ def _size_jobs(file: str, chosen: SizeOptions, settings: dict[str, Any]) -> Jobs
     with working("reading"):
         value = read_json(file)
         graphs = [str(path) for path in graph_files(value, where, beside)]
-    read_files = (file, cluster_file, *graphs)
+    read_files = (file, cluster_file, chosen.constraints_file, *graphs)
     check_targets(
         {"-o": None if into_folder else output, "--graph-out": chosen.graph_out}, read_files
     )
     with working("reading"):
         cluster = inputs.the_cluster(chosen.cluster)
-        jobs = jobs_from(value, where, beside)
+        jobs = inputs.constrained(jobs_from(value, where, beside), chosen.constraints_file)
     if into_folder:
         refuse_folder("-o", str(output), file_names(jobs.names), read_files)
     with held(str(output)) if into_folder else nullcontext():  # before anything runs
         of_cluster = located(cluster_file or where, only=ClusterError)
         with working("sizing"), located(where), of_cluster:
             found = size_jobs(jobs, cluster, **settings)
+        inputs.print_assumed(chosen.cluster)
         if into_folder:
             found.save_folder(str(output))
         elif output is not None:

@@ -62,8 +62,15 @@ def print_line(out: Console, line: Line) -> None:
 
 
 def print_command(command: str, argument: str, values: Mapping[str, object]) -> None:
-    """Print a command to run, with the options that have a value, quoted for a shell."""
-    words = [argument, *(word for pair in values.items() if pair[1] is not None for word in pair)]
+    """Print a command to run, with the options that have a value, quoted for a shell.
+
+    An option whose value is a list is repeated.
+    """
+    several = ((name, v if isinstance(v, list) else [v]) for name, v in values.items())
+    words = [
+        argument,
+        *(w for name, all_of in several for v in all_of if v is not None for w in (name, v)),
+    ]
     line = " ".join([command, *(quote(str(word)) for word in words)])
     console().print(f"to place on these devices: {printable(line)}")
 

@@ -1,10 +1,12 @@
 """The command `train`: training of policies."""
 
+import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -12,14 +14,27 @@ from streamplace.cli import options, param_types, printing
 from streamplace.cli.command import argument, command, group, option
 from streamplace.cli.inputs import naming_the_default, read_list
 from streamplace.cli.output_files import refuse_folder, weights_of
-from streamplace.errors import ConfigError, StreamplaceError, TrainingError, reworded
-from streamplace.files import read_cluster, read_dataset
+from streamplace.errors import ConfigError, StreamplaceError, reworded
+from streamplace.files import read_cluster, read_dataset, write_json
+from streamplace.files.toml import parse_toml
 from streamplace.files.training_logs import read_log
-from streamplace.training.config import config_names, read_config, with_seed
+from streamplace.problem.cluster import Cluster
+from streamplace.problem.graph import StreamGraph
+from streamplace.training.config import (
+    TrainConfig,
+    config_names,
+    read_config,
+    with_seed,
+    with_values,
+)
 from streamplace.training.measuring.measurements import MEASUREMENTS
+from streamplace.training.seeds import SEEDS, SeedsResult, run_folder, seeds_in
 from streamplace.util.extras import check_learn
 
-CURVES = "curves.png"
+if TYPE_CHECKING:
+    from streamplace.training.run import Trained
+
+CONFIG, CURVES = "config.json", "curves.png"
 INTERVAL_S = 10.0  # seconds between lines
 FIGURES = ("loss", "reward", "entropy", "gap", "validation")
 
@@ -29,15 +44,21 @@ class TrainOptions(options.Printed):
     """The options of `train`."""
 
     dataset: str = argument(type=param_types.GRAPH)
-    config: str = option(
+    config: str | None = option(
         "--config",
-        required=True,
         type=param_types.CONFIG,
         metavar="NAME|FILE",
         help="Training configuration: one that comes with streamplace (best; paper, the published "
         "recipe; b, b-f1, b-f1-f2, the paper's ablations; placeto, placeto-stream; giph, "
         "giph-makespan, giph-stream; best-makespan; doppler, doppler-stream; hsdag, hsdag-stream; "
-        "or rnn), a .toml file, or a run's config.json.",
+        "or rnn), a .toml file, or a run's config.json.  [with --resume: that of the run]",
+    )
+    settings: tuple[str, ...] = option(
+        "--set",
+        multiple=True,
+        metavar="KEY=VALUE",
+        help="Another value of a key of --config, such as run.held_out=50 or stage[0].epochs=3; "
+        "repeatable.",
     )
     output: str = option(
         "-o",
@@ -70,6 +91,13 @@ class TrainOptions(options.Printed):
         metavar="N",
         help="Seed of all random choices.  [default: the configuration's]",
     )
+    seeds: int | None = option(
+        "--seeds",
+        type=param_types.Whole(1, 1000),
+        metavar="N",
+        help="Train N runs with N successive seeds, in RUN/seed-0, …, and write seeds.json: mean, "
+        "95% interval and best.",
+    )
     objective: None = options.no_objective("--config says for which objective a policy is trained")
     workers: options.Workers = group(options.Workers)
 
@@ -78,11 +106,11 @@ class TrainOptions(options.Printed):
 def train(chosen: TrainOptions) -> None:
     """Train a placement policy on the graphs of a dataset.
 
-    Ctrl-C saves a checkpoint and stops; --resume continues, and the results are bit for bit
-    the same as those of an uninterrupted run on the CPU. RUN contains config.json, log.jsonl,
-    checkpoint.safetensors, policy.safetensors, a TensorBoard log if TensorBoard is installed, and
-    at the end curves.png (`streamplace curves` plots it at any time). Use torchrun to train with
-    several processes.
+    Ctrl-C saves a checkpoint and stops; --resume continues with the config of the run, and the
+    results are bit for bit the same as those of an uninterrupted run on the CPU. RUN contains
+    config.json, log.jsonl, checkpoint.safetensors, policy.safetensors, a TensorBoard log if
+    TensorBoard is installed, and at the end curves.png (`streamplace curves` plots it at any time).
+    Use torchrun to train with several processes.
 
     A stage of imitation has a teacher: a placer whose placements the policy learns to imitate. They
     are computed at the start of the stage. --jobs, --backend and --address distribute only this
@@ -95,11 +123,14 @@ def train(chosen: TrainOptions) -> None:
     Examples:
     streamplace generate dream --count 3150 --seed 1 -o dream.jsonl.gz
     streamplace train dream.jsonl.gz --config best -o run
+    streamplace train dream.jsonl.gz --resume -o run
+    streamplace train dream.jsonl.gz --config best --set 'stage[0].epochs=2' --seeds 5 -o runs
     streamplace place graph.json --placer policy:file=run/policy.safetensors
     """
     if chosen.cluster_file is not None and chosen.clusters_file is not None:
         raise click.UsageError("cannot combine --cluster with --clusters")
-    settings, workers = read_config(chosen.config), chosen.workers.where
+    config, settings = _settings(chosen)
+    chosen.workers.where  # noqa: B018 - refuses an address without a backend
     uses_workers = (
         chosen.workers.jobs is not None
         or chosen.workers.backend != "local"
@@ -107,16 +138,12 @@ def train(chosen: TrainOptions) -> None:
     )
     if uses_workers and not settings.teachers:
         raise click.UsageError(
-            f"--jobs, --backend and --address require a stage of imitation; {chosen.config} has "
-            "none"
+            f"--jobs, --backend and --address require a stage of imitation; {config} has none"
         )
-    resumes_with = "" if chosen.seed in (None, settings.run.seed) else f" --seed {chosen.seed}"
-    if chosen.seed is not None:
-        settings = with_seed(settings, chosen.seed)
-
+    if chosen.seeds is not None and int(os.environ.get("WORLD_SIZE", "1")) > 1:
+        raise click.UsageError("--seeds cannot be combined with torchrun; train one seed at a time")
     check_learn("train")
-    # not before a bad config is refused
-    from streamplace.training import distributed, problems, run, trainer  # noqa: PLC0415 - torch
+    from streamplace.training import run  # noqa: PLC0415 - torch; not before a config is refused
 
     # --config may be the config.json in RUN, which is not overwritten then
     read_files = (
@@ -125,41 +152,118 @@ def train(chosen: TrainOptions) -> None:
         chosen.clusters_file,
         *(file for placer in settings.placers.values() for file in weights_of(placer)),
     )
-    refuse_folder("-o", chosen.output, (*run.WRITTEN, MEASUREMENTS, CURVES), read_files)
+    folders = _folders(chosen, settings)
+    for folder in folders.values():
+        refuse_folder("-o", str(folder), (*run.WRITTEN, MEASUREMENTS, CURVES), read_files)
     graphs = read_dataset(chosen.dataset)
     clusters = (
         None if chosen.clusters_file is None else read_list(chosen.clusters_file, len(graphs))
     )
     if chosen.cluster_file is not None:
         clusters = [read_cluster(chosen.cluster_file)] * len(graphs)
+    if chosen.seeds is None:
+        _finish(chosen, _trained(chosen, config, settings, Path(chosen.output), graphs, clusters))
+        return
+    for folder in folders.values():  # before the first run
+        run.check_start(graphs, settings, folder, _resumes(chosen, folder))
+    done = {}
+    for seed, folder in folders.items():
+        printing.print_note(f"seed {seed}: {folder}")
+        own = with_seed(settings, seed)
+        done[seed] = _trained(chosen, config, own, folder, graphs, clusters)
+    _aggregate(chosen, folders, done)
+
+
+def _settings(chosen: TrainOptions) -> tuple[str, TrainConfig]:
+    """Return the name of the config and its settings, with --set and --seed applied."""
+    config = chosen.config
+    if config is None:
+        if not chosen.resume:
+            raise click.UsageError("missing option --config, which only --resume does not need")
+        folder = Path(chosen.output)
+        if chosen.seeds is not None:
+            first = next(iter(seeds_in(folder)), None)
+            folder = folder if first is None else run_folder(folder, first)
+        config = str(folder / CONFIG)
+        if not os.path.exists(config):
+            raise click.UsageError(f"-o {chosen.output}: no run to resume; set --config")
+    settings = read_config(config)
+    if values := dict(map(_value, chosen.settings)):
+        settings = with_values(settings, values)
+    return config, settings if chosen.seed is None else with_seed(settings, chosen.seed)
+
+
+def _value(text: str) -> tuple[str, Any]:
+    """Return the key and the value of --set: a value of TOML, or else a text."""
+    key, equals, value = text.partition("=")
+    if not (equals and key.strip()):
+        raise click.UsageError(f"--set: must be KEY=VALUE (got {text!r:.80})")
+    try:
+        return key.strip(), parse_toml(f"value = {value}")["value"]
+    except ValueError:
+        return key.strip(), value.strip()
+
+
+def _folders(chosen: TrainOptions, settings: TrainConfig) -> dict[int, Path]:
+    """Return the folder of each run, by seed."""
+    first, folder = settings.run.seed, Path(chosen.output)
+    if chosen.seeds is None:
+        return {first: folder}
+    if os.path.exists(folder / CONFIG):
+        raise click.UsageError(f"-o {folder}: has a run without --seeds; choose another folder")
+    return {seed: run_folder(folder, seed) for seed in range(first, first + chosen.seeds)}
+
+
+def _resumes(chosen: TrainOptions, folder: Path) -> bool:
+    """Return whether to resume the run in a folder; of several seeds, some may not have begun."""
+    from streamplace.training.run import CHECKPOINT  # noqa: PLC0415 - torch
+
+    return chosen.resume and (chosen.seeds is None or (folder / CHECKPOINT).exists())
+
+
+def _trained(
+    chosen: TrainOptions,
+    config: str,
+    settings: TrainConfig,
+    folder: Path,
+    graphs: Sequence[StreamGraph],
+    clusters: Sequence[Cluster] | None,
+) -> "Trained":
+    """Train or resume one run; exit if it is interrupted."""
+    from streamplace.training import distributed, problems, trainer  # noqa: PLC0415 - torch
+
     is_first = distributed.is_rank_zero()
     if is_first:
         printing.print_note(problems.unused_times(graphs, settings.problems, clusters))
     progress = TrainingProgress([(stage.algorithm, stage.epochs) for stage in settings.stage])
-    with (
-        naming_the_default(clusters is None, which="those of --config"),
-        _of(chosen.config, trainer.RESUME, resumes_with),
-    ):
+    with naming_the_default(clusters is None, which="those of --config"), _of(config):
         trained = trainer.train(
             graphs,
             settings,
-            Path(chosen.output),
+            folder,
             dataset=chosen.dataset,
             clusters=clusters,
-            resume=chosen.resume,
+            resume=_resumes(chosen, folder),
             measure=chosen.measure,
             jobs=chosen.workers.jobs,
-            backend=workers,
+            backend=chosen.workers.where,
             on_step=progress if is_first else lambda record: None,
         )
     if is_first:
-        _draw(chosen.output)
+        _draw(folder, [folder])
     if trained.interrupted:
         if is_first:
             stopped = f"interrupted after step {trained.steps}"
-            click.echo(f"streamplace: {stopped}; {trainer.RESUME}{resumes_with}", err=True)
+            click.echo(f"streamplace: {stopped}; {trainer.RESUME}", err=True)
         raise SystemExit(130)
-    if not is_first:
+    return trained
+
+
+def _finish(chosen: TrainOptions, trained: "Trained") -> None:
+    """Print the result of one run, in the first of several processes."""
+    from streamplace.training import distributed  # noqa: PLC0415 - torch
+
+    if not distributed.is_rank_zero():
         return
     if chosen.as_json:
         printing.print_json(trained.to_dict())
@@ -168,18 +272,29 @@ def train(chosen: TrainOptions) -> None:
         click.echo(f"wrote {trained.policy}: {summary}")
 
 
-@contextmanager
-def _of(config: str, advice: str, again: str) -> Iterator[None]:
-    """Name the config in the messages of errors that state no more than that it is the config.
+def _aggregate(
+    chosen: TrainOptions, folders: Mapping[int, Path], done: Mapping[int, "Trained"]
+) -> None:
+    """Write and print what the runs of several seeds reached together."""
+    result = SeedsResult.of({seed: read_log(folder) for seed, folder in folders.items()})
+    document = {
+        **result.to_dict(),
+        "policy": str(done[result.best].policy),
+        "runs": [trained.to_dict() for trained in done.values()],
+    }
+    write_json(Path(chosen.output) / SEEDS, document)
+    _draw(Path(chosen.output), list(folders.values()))
+    if chosen.as_json:
+        printing.print_json(document)
+    else:
+        click.echo(f"{result}: {done[result.best].policy}")
 
-    Advice to resume is followed by the options that are needed again.
-    """
+
+@contextmanager
+def _of(config: str) -> Iterator[None]:
+    """Name the config in the messages of errors that state no more than that it is the config."""
     try:
         yield
-    except TrainingError as error:
-        if not (again and str(error).endswith(advice)):
-            raise
-        raise reworded(error, f"{error}{again}") from None
     except ConfigError as error:
         before, place, message = str(error).partition("config: ")
         if before or not place:
@@ -188,13 +303,13 @@ def _of(config: str, advice: str, again: str) -> Iterator[None]:
         raise reworded(error, f"{where}: {message}") from None
 
 
-def _draw(run: str) -> None:
-    """Draw the run's curves; if that fails, the run still succeeds."""
+def _draw(folder: Path, runs: Sequence[Path]) -> None:
+    """Draw the curves of runs into a folder; if that fails, the command still succeeds."""
 
     from streamplace.plots.training_curves import draw_curves  # noqa: PLC0415 - loads matplotlib
 
     try:
-        draw_curves(Path(run) / CURVES, {run: read_log(run)})
+        draw_curves(folder / CURVES, {str(run): read_log(run) for run in runs})
     except StreamplaceError as error:
         click.echo(f"streamplace: cannot draw the curves: {error}", err=True)
 

@@ -1,7 +1,7 @@
 """The command `watch`: a controller of running jobs."""
 
 import json
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from contextlib import ExitStack, nullcontext, suppress
 from pathlib import Path
 
@@ -22,6 +22,7 @@ from streamplace.cli.watch_options import (
 from streamplace.control.controller import Controller
 from streamplace.control.decisions import Decision
 from streamplace.control.flink.first_graph import first_graph
+from streamplace.control.flink.handing_out import HandingOut
 from streamplace.control.flink.rescaling import AdaptiveRealiser
 from streamplace.control.flink.restarting import RestartRealiser
 from streamplace.control.flink.sampling import Sampler
@@ -86,9 +87,10 @@ def flink(chosen: WatchOptions) -> None:
 
 
 def _watch(server: Server, cluster: Cluster, chosen: WatchOptions) -> None:
-    job, kept = chosen.job, chosen.rules
+    kept = chosen.rules
     client = Client(server, kept.answer_s)
-    realiser = _realiser(client, chosen)
+    job = client.running_job(chosen.job)
+    realiser = _realiser(client, job, cluster.names, chosen)
     with ExitStack() as stack:
         lock = None if realiser is None else stack.enter_context(Lock(server.url, job))
         journal = _journal(stack, chosen.journal_folder)
@@ -99,7 +101,7 @@ def _watch(server: Server, cluster: Cluster, chosen: WatchOptions) -> None:
             _check_jar(server, chosen.program.jar, kept)
         if not journal.jobs:
             _check_job(client, job, waits=chosen.graph_file is not None)
-        graph, origin = _graph(server, cluster, chosen, journal)
+        graph, origin = _graph(server, job, cluster, chosen, journal)
         with located(origin):
             planner = SizePlanner(graph, cluster, kept)
 
@@ -116,29 +118,32 @@ def _watch(server: Server, cluster: Cluster, chosen: WatchOptions) -> None:
             *(sampler, Devices(cluster.names), kept.window_s, clock, weights),
             check=check_job,
         )
-        events = _events(lock, chosen)
+        events = _events(lock, chosen, client)
         Watching(job, windows, controller, journal, realiser, events).run(chosen.windows)
 
 
-def _realiser(client: Client, chosen: WatchOptions) -> Realiser | None:
+def _realiser(
+    client: Client, job: str, devices: Sequence[str], chosen: WatchOptions
+) -> Realiser | None:
     """Return what changes the job; None: nothing does."""
     if chosen.mode == ADVISE:
         return None
     kept, program = chosen.rules, chosen.program
     cancel_age_s = chosen.max_age if chosen.allow_cancel else None
     limits = Limits(kept.answer_s, kept.savepoint_s, kept.start_s, cancel_age_s)
+    folder = Path(str(chosen.journal_folder))
     if chosen.restart_by == ADAPTIVE:
-        return AdaptiveRealiser(client, limits)
+        return HandingOut(client, AdaptiveRealiser(client, limits), folder)
     how = Options(
-        chosen.job,
+        job,
         str(program.jar),
         Program(program.entry_class, program.arguments),
         program.savepoint_dir,
-        labels=chosen.labels,
         without_uids=program.without_uids,
         limits=limits,
     )
-    return RestartRealiser(client, how, chosen.labels, _note)
+    pinned = devices if chosen.labels else ()
+    return HandingOut(client, RestartRealiser(client, how, pinned, _note), folder)
 
 
 def _check_job(client: Client, job: str, *, waits: bool) -> None:
@@ -171,7 +176,7 @@ def _journal(stack: ExitStack, folder: str | None) -> Steps:
     return stack.enter_context(Journal(make_folder(folder) / JOURNAL))
 
 
-def _events(lock: Lock | None, chosen: WatchOptions) -> Events:
+def _events(lock: Lock | None, chosen: WatchOptions, client: Client) -> Events:
     """Return what prints decisions, writes the page, and locks the jobs that are watched.
 
     A page that cannot be written is a fault after the first window, and a note later.
@@ -182,6 +187,13 @@ def _events(lock: Lock | None, chosen: WatchOptions) -> Events:
         None if nothing is changed.
     """
     timeline = Timeline()
+    names = dict[str, str]()  # job -> its name, which a restart keeps
+
+    def name_of_job(job: str) -> str:
+        if job not in names:
+            with suppress(BackendError):
+                names.update({each.id: each.name for each in client.listed()})
+        return names.get(job) or f"job {job}"
 
     class Output(Events):
         job = ""
@@ -190,16 +202,24 @@ def _events(lock: Lock | None, chosen: WatchOptions) -> Events:
             line = json.dumps(decision.to_dict(), ensure_ascii=False) if chosen.as_json else None
             click.echo(line or str(decision))
             timeline.add(Point.of(observation, decision))
-            if chosen.page_file is not None:
-                from streamplace.control.page import write_page  # noqa: PLC0415 - loads matplotlib
+            self.show()
 
-                page, title = Path(chosen.page_file), f"job {self.job}"
-                try:
-                    write_page(page, title, chosen.mode, timeline, chosen.rules)
-                except FormatError as error:
-                    if len(timeline.points) == 1:
-                        raise
-                    _note(str(error))
+        def ended(self) -> None:
+            if timeline.points:
+                self.show(ended=True)
+
+        def show(self, *, ended: bool = False) -> None:
+            if chosen.page_file is None:
+                return
+            from streamplace.control.page import write_page  # noqa: PLC0415 - loads matplotlib
+
+            page, title = Path(chosen.page_file), name_of_job(self.job)
+            try:
+                write_page(page, title, chosen.mode, timeline, chosen.rules, ended=ended)
+            except FormatError as error:
+                if len(timeline.points) == 1 and not ended:
+                    raise
+                _note(str(error))
 
         def say(self, line: str) -> None:
             _note(line)
@@ -213,13 +233,13 @@ def _events(lock: Lock | None, chosen: WatchOptions) -> Events:
 
 
 def _graph(
-    server: Server, cluster: Cluster, chosen: WatchOptions, journal: Steps
+    server: Server, job: str, cluster: Cluster, chosen: WatchOptions, journal: Steps
 ) -> tuple[StreamGraph, str]:
     """Return the graph of the file, that of the journal, or that of the job, and where it is from.
 
     A measured graph is kept beside the journal: the next controller may find the job stopped.
     """
-    job, kept = chosen.job, chosen.rules
+    kept = chosen.rules
     if chosen.graph_file is not None:
         return read_graph(chosen.graph_file), name_of(chosen.graph_file)
     folder = chosen.journal_folder

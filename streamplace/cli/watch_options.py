@@ -11,6 +11,7 @@ import click
 
 from streamplace.cli import options, param_types
 from streamplace.cli.command import argument, made_of, option
+from streamplace.control.flink.handing_out import DOCUMENT
 from streamplace.control.rules import FLINK_TIMES, MAX_S, Rules
 from streamplace.errors import UsageError
 from streamplace.files.reading import STDIO
@@ -18,7 +19,11 @@ from streamplace.files.reading import STDIO
 ADVISE, APPLY = "advise", "apply"
 RESTART, ADAPTIVE = "restart", "adaptive"
 JOURNAL, GRAPH = "journal.jsonl", "graph.json"  # in the folder of the journal
-KEPT = {JOURNAL: "the journal", GRAPH: "the graph that is kept beside the journal"}
+KEPT = {
+    JOURNAL: "the journal",
+    GRAPH: "the graph that is kept beside the journal",
+    DOCUMENT: "the document for the Flink Kubernetes operator",
+}
 HELP = {
     "target": "Utilisation of the busiest instance that plans aim at.",
     "low": "Utilisation below which capacity is reduced.",
@@ -112,15 +117,15 @@ def duration(ctx: click.Context, param: click.Parameter, value: float | None) ->
 
 def _option(field: str, default: Any) -> Any:
     kinds: dict[str, Any] = {
-        "type": param_types.NUMBER,
+        "type": param_types.SECONDS,
         "metavar": "S",
     }  # `Rules` checks durations and prices
     if field in SHARES:
-        kinds |= {"callback": param_types.share, "metavar": "U"}
+        kinds |= {"type": param_types.NUMBER, "callback": param_types.share, "metavar": "U"}
     elif field in FLINK_TIMES:
         kinds |= {"callback": param_types.wait}
     elif field.endswith("_price"):
-        kinds |= {"metavar": "PRICE"}
+        kinds |= {"type": param_types.NUMBER, "metavar": "PRICE"}
     elif not field.endswith("_s"):
         kinds = {"type": param_types.Whole(1), "metavar": "N"}
     return option(option_name(field), default=default, show_default=True, help=HELP[field], **kinds)
@@ -131,7 +136,7 @@ class WatchOptions(options.Common):
     """The options of `watch flink`."""
 
     url: str = argument()
-    job: str = options.identifier("--job", "Id of the job.", required=True)
+    job: str | None = options.flink_job()
     cluster: options.ClusterChoice = options.cluster("none; one of the two is required")
     graph_file: str | None = options.file(
         "--graph",
@@ -160,7 +165,7 @@ class WatchOptions(options.Common):
     )
     max_age: float | None = option(
         "--max-age",
-        type=param_types.NUMBER,
+        type=param_types.SECONDS,
         callback=duration,
         metavar="S",
         help="Largest age of the checkpoint from which a cancelled job goes on.",

@@ -231,3 +231,6 @@ class Events:
 
     def follow(self, job: str) -> None:
         """Take note of the id of a job before it is started or watched, and before each window."""
+
+    def ended(self) -> None:
+        """Take note that the job is no longer watched, for whatever reason."""

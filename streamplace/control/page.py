@@ -1,7 +1,7 @@
 """The page of a controller: one HTML file with its timeline, written anew after every window."""
 
-from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
+from collections.abc import Callable, Iterable, Sequence
+from datetime import UTC
 from html import escape
 from io import BytesIO
 from pathlib import Path
@@ -11,14 +11,15 @@ from matplotlib.axes import Axes
 from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
 from matplotlib.ticker import FuncFormatter
 
-from streamplace.control.decisions import Action, Decision
+from streamplace.control.decisions import Action, Decision, State, clock, rate, tuples
 from streamplace.control.rules import Rules
 from streamplace.control.timeline import Point, Timeline
 from streamplace.files.atomic import write_text
-from streamplace.plots.style import COLOURS, GREY, drawn, legend_right, line, save
+from streamplace.plots.style import COLOURS, GREY, drawn, legend_below, line, save
 
-SIZE = (10.4, 7.2)  # width and height in inches
+SIZE = (4.6, 2.9)  # width and height of a plot in inches
 DAY_S = 86_400.0
+SHOWN = 6  # operators whose instances are drawn
 MARKED = 20  # windows up to which each has a marker
 ACTED = {
     Action.ACT: ("acted", "-"),
@@ -27,8 +28,8 @@ ACTED = {
 }
 
 
-def timeline_svg(points: Sequence[Point], rules: Rules) -> str:
-    """Return a plot as SVG.
+def panels(points: Sequence[Point], rules: Rules) -> list[str]:
+    """Return plots as SVG, each narrow enough for a telephone: rates, waiting, busy, instances.
 
     Parameters
     ----------
@@ -37,32 +38,56 @@ def timeline_svg(points: Sequence[Point], rules: Rules) -> str:
     rules
         Their band is shaded.
     """
+
+    def rates(axes: Axes) -> None:
+        _line(axes, points, lambda p: p.offered_s, "offered", 0)
+        _line(axes, points, lambda p: p.read_s, "carried", 1)
+        axes.set(title="tuples/s at the sources")
+
+    def waiting(axes: Axes) -> None:
+        _line(axes, points, lambda p: p.waiting, "waiting", 0)
+        axes.set(title="tuples that wait at the sources")
+
+    def busy(axes: Axes) -> None:
+        axes.axhspan(rules.low, rules.high, color=COLOURS[2], alpha=0.12, linewidth=0)
+        _line(axes, points, lambda p: p.busiest, "busiest instance", 0)
+        axes.axhline(rules.target, color=GREY, linewidth=0.9, label="target")
+        axes.set(title="utilisation (shaded: nothing is done)")
+        axes.yaxis.set_major_formatter(FuncFormatter(lambda y, _: f"{y:.0%}"))
+
+    def instances(axes: Axes) -> None:
+        for i, name in enumerate(_drawn_operators(points)):
+            _line(axes, points, lambda p, name=name: p.instances.get(name), name, i)  # type: ignore[misc]
+        axes.set(title="instances (the operators that change most)")
+
+    return [_panel(points, draw) for draw in (rates, waiting, busy, instances)]
+
+
+def _panel(points: Sequence[Point], draw: Callable[[Axes], None]) -> str:
     with drawn(SIZE) as figure:
-        rates, waiting, busy = figure.subplots(3, 1, sharex=True, height_ratios=(3, 2, 3))
-        _line(rates, points, lambda p: p.offered_s, "offered", 0)
-        _line(rates, points, lambda p: p.read_s, "read", 1)
-        rates.set(ylabel="tuples/s", title="rates of the sources")
-        _line(waiting, points, lambda p: p.waiting, "waiting", 0)
-        waiting.set(ylabel="tuples", title="tuples that wait at the sources")
-        busy.axhspan(rules.low, rules.high, color=COLOURS[2], alpha=0.12, linewidth=0)
-        _line(busy, points, lambda p: p.busiest, "busiest instance", 0)
-        busy.axhline(rules.target, color=GREY, linewidth=0.9, label="target")
-        busy.set(ylabel="busy", title="utilisation (shaded: nothing is done)", ylim=(0, 1.05))
-        busy.yaxis.set_major_formatter(FuncFormatter(lambda y, _: f"{y:.0%}"))
-        for axes in (rates, waiting):
-            axes.set_ylim(0, max(1.0, axes.get_ylim()[1]))
-            axes.yaxis.set_major_formatter(FuncFormatter(lambda y, _: f"{y:,.6g}"))
-        for axes in (rates, waiting, busy):
-            _mark_actions(axes, points)
-            legend_right(axes, axes.get_legend_handles_labels()[0])
-        locator = AutoDateLocator(tz=UTC)  # type: ignore[no-untyped-call]
-        busy.xaxis.set_major_locator(locator)
-        busy.xaxis.set_major_formatter(ConciseDateFormatter(locator, tz=UTC))  # type: ignore[no-untyped-call]
-        busy.set_xlabel("UTC")
+        axes = figure.subplots()
+        axes.yaxis.set_major_formatter(FuncFormatter(lambda y, _: f"{y:,.10g}"))
+        draw(axes)
+        axes.set_ylim(0, max(1.05, axes.get_ylim()[1]))
+        _mark_actions(axes, points)
+        handles, names = axes.get_legend_handles_labels()
+        legend_below(figure, handles, names)
+        locator = AutoDateLocator(tz=UTC, minticks=3, maxticks=8)  # type: ignore[no-untyped-call]
+        axes.xaxis.set_major_locator(locator)
+        axes.xaxis.set_major_formatter(ConciseDateFormatter(locator, tz=UTC))  # type: ignore[no-untyped-call]
         file = BytesIO()
         save(figure, file, "svg")
     text = file.getvalue().decode()
     return text[text.index("<svg") :]  # without the XML declaration
+
+
+def _drawn_operators(points: Sequence[Point]) -> list[str]:
+    """Return the operators whose instances are drawn: those with the most different numbers."""
+    numbers = dict[str, set[int]]()
+    for point in points:
+        for name, count in point.instances.items():
+            numbers.setdefault(name, set()).add(count)
+    return sorted(numbers, key=lambda name: (-len(numbers[name]), name))[:SHOWN]
 
 
 def _line(
@@ -95,25 +120,46 @@ def _mark_actions(axes: Axes, points: Sequence[Point]) -> None:
 
 
 ROWS = 500
+WORDS = 15  # of the reason of a rescale
 STYLE = """
 :root { color-scheme: light dark; --soft: #5b6675; --line: #dfe4ea; --act: #c4261d; }
 body { font: 14px/1.45 system-ui, sans-serif; margin: 0 auto; max-width: 1100px; padding: 18px; }
-h1 { font-size: 21px; } p { color: var(--soft); }
-figure { background: #fff; border-radius: 8px; margin: 0; overflow-x: auto; padding: 8px; }
-figure svg { height: auto; max-width: 100%; }
+h1 { font-size: 21px; overflow-wrap: anywhere; } h2 { font-size: 15px; } p { color: var(--soft); }
+dl { display: flex; flex-wrap: wrap; gap: 8px 32px; } dt { color: var(--soft); font-size: 12px; }
+dd { font-size: 18px; font-weight: 650; margin: 0; font-variant-numeric: tabular-nums; }
+figure { background: #fff; border-radius: 8px; display: grid; gap: 8px; margin: 0; padding: 8px;
+  grid-template-columns: repeat(auto-fit, minmax(min(100%, 330px), 1fr)); }
+figure svg { display: block; height: auto; width: 100%; }
 table { border-collapse: collapse; width: 100%; }
 td, th { border-bottom: 1px solid var(--line); padding: 6px 10px 6px 0; text-align: left;
-  vertical-align: top; }
-td:nth-child(-n+3) { white-space: nowrap; }
-tr.act td:nth-child(3) { color: var(--act); font-weight: 650; }
-tr.advise td:nth-child(3), tr.refused td:nth-child(3) { font-weight: 650; }
+  vertical-align: top; overflow-wrap: break-word; }
+td:first-child { font-variant-numeric: tabular-nums; }
+tr.act td:nth-child(2) { color: var(--act); font-weight: 650; }
+tr.advise td:nth-child(2), tr.refused td:nth-child(2) { font-weight: 650; }
 @media (prefers-color-scheme: dark) { :root { --soft: #9aa6b5; --line: #2b323d; --act: #ff7a6e; } }
+@media (max-width: 600px) { .log tr { border-bottom: 1px solid var(--line); display: block; }
+  .log tr:first-child { display: none; } .log td { border: 0; display: inline-block;
+  padding: 3px 9px 3px 0; }
+  .log td:last-child { display: block; } }
+@media print { @page { size: A4; margin: 11mm; } body { font-size: 8.5pt; padding: 0; }
+  :root { color-scheme: light; --soft: #5b6675; --line: #dfe4ea; --act: #c4261d; }
+  figure { break-inside: avoid; grid-template-columns: 1fr 1fr; padding: 0; }
+  tr { break-inside: avoid; } h2 { break-after: avoid; }
+  td, th { padding: 2px 6px 2px 0; } }
 """
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 
 
-def write_page(path: str | Path, job: str, mode: str, timeline: Timeline, rules: Rules) -> None:
-    """Write the page; browsers that show it load it again after every window.
+def write_page(
+    path: str | Path,
+    job: str,
+    mode: str,
+    timeline: Timeline,
+    rules: Rules,
+    *,
+    ended: bool = False,
+) -> None:
+    """Write the page; browsers that show it load it again after every window until it has ended.
 
     Parameters
     ----------
@@ -123,42 +169,107 @@ def write_page(path: str | Path, job: str, mode: str, timeline: Timeline, rules:
         ``advise`` or ``apply``.
     timeline
         With at least one window.
+    ended
+        Whether the job is no longer watched.
 
     Raises
     ------
     FormatError
         If the file cannot be written; a former one is kept.
     """
-    write_text(path, page_html(job, mode, timeline, rules))
+    write_text(path, page_html(job, mode, timeline, rules, ended=ended))
 
 
-def page_html(job: str, mode: str, timeline: Timeline, rules: Rules) -> str:
+def page_html(job: str, mode: str, timeline: Timeline, rules: Rules, *, ended: bool = False) -> str:
     """Return the page as text; see `write_page`. It loads nothing else."""
-    latest = timeline.points[-1].decision
+    latest = timeline.points[-1]
     doing = "It changes the job." if mode == "apply" else "It changes nothing: it advises only."
-    shown = list(timeline.decisions())[:ROWS]
+    live = f'<meta http-equiv="refresh" content="{max(1, round(rules.window_s))}">'
+    until = "The job is no longer watched." if ended else doing
+    decided = list(timeline.decided())[:ROWS]
+    rescales = [_row(point, brief(point)) for point in decided if point.decision.plan is not None]
     parts = [
         "<!doctype html>",
         '<html lang="en"><head><meta charset="utf-8">',
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">',
-        f'<meta http-equiv="refresh" content="{max(1, round(rules.window_s))}">',
+        '<meta name="viewport" content="width=device-width, initial-scale=1">',
+        *([] if ended else [live]),
         f"<title>{escape(job)} · streamplace watch</title><style>{STYLE}</style></head><body>",
         f"<h1>{escape(job)}</h1>",
-        f"<p>{escape(str(latest.state))}, {_time(latest)} UTC. {doing}</p>",
-        f"<figure>{timeline_svg(timeline.points, rules)}</figure>",
-        "<h2>Decisions</h2>",
-        "<table><tr><th>UTC<th>state<th>decision<th>reason</tr>",
-        *map(_row, shown),
-        "</table></body></html>",
+        f"<p>{clock(latest.decision.at_s)} UTC. {until}</p>",
+        _figures(latest),
+        f"<figure>{''.join(panels(timeline.points, rules))}</figure>",
+        *_table("Instances per operator", ("operator", "now", "planned"), _instances(latest)),
+        *_table("Rescales", ("UTC", "decision", "what", "reason"), rescales or [NONE]),
+        *_table("All decisions", ("UTC", "decision", "state", "reason"), map(_full, decided)),
+        "</body></html>",
     ]
     return "\n".join(parts) + "\n"
 
 
-def _row(decision: Decision) -> str:
+NONE = "<tr><td>none</tr>"
+
+
+def brief(point: Point) -> str:
+    """Return why a job is rescaled, in at most `WORDS` words."""
+    decision = point.decision
+    if decision.action is Action.REFUSED or decision.state is State.ROLLING_BACK:
+        text = decision.reason.removeprefix(f"{decision.action}: ")
+    else:
+        text = str(decision.state)
+        if point.busiest is not None:
+            text += f", busiest instance {point.busiest:.0%}"
+        if point.offered_s is not None and point.read_s is not None:
+            text += f", {rate(point.read_s)} of {rate(point.offered_s)} carried"
+    words = text.split()
+    return " ".join(words) if len(words) <= WORDS else f"{' '.join(words[:WORDS])}…"
+
+
+def _figures(point: Point) -> str:
+    """Return the figures of the latest window."""
+
+    rates = {"offered": point.offered_s, "carried": point.read_s}
+    figures = {
+        "state": str(point.decision.state),
+        **{name: "unknown" if value is None else rate(value) for name, value in rates.items()},
+        "waiting": "unknown" if point.waiting is None else tuples(point.waiting),
+        "busiest instance": "unknown" if point.busiest is None else f"{point.busiest:.0%}",
+        "instances": str(sum(point.instances.values())),
+    }
+    cells = (f"<div><dt>{term}<dd>{escape(value)}</div>" for term, value in figures.items())
+    return f"<dl>{''.join(cells)}</dl>"
+
+
+def _table(title: str, heads: Sequence[str], rows: Iterable[str]) -> list[str]:
+    head = "".join(f"<th>{each}" for each in heads)
+    kind = ' class="log"' if heads[0] == "UTC" else ""
+    return [f"<h2>{title}</h2>", f"<table{kind}><tr>{head}</tr>", *rows, "</table>"]
+
+
+def _instances(point: Point) -> list[str]:
+    plan = point.decision.plan
+    planned = {} if plan is None else plan.deployment.parallelism
+    rows = ((name, count, planned.get(name, count)) for name, count in point.instances.items())
+    return [f"<tr><td>{escape(name)}<td>{now}<td>{then}</tr>" for name, now, then in rows]
+
+
+def _row(point: Point, reason: str) -> str:
+    """Return the row of a rescale: which operators get other numbers of instances, and why."""
+    decision, now = point.decision, point.instances
+    planned = {} if decision.plan is None else decision.plan.deployment.parallelism
+    changes = [
+        f"{name} {now.get(name, 0)} → {count}"
+        for name, count in sorted(planned.items())
+        if count != now.get(name, 0)
+    ]
+    return _cells(decision, ", ".join(changes) or "other devices", reason)
+
+
+def _full(point: Point) -> str:
+    return _cells(point.decision, str(point.decision.state), point.decision.reason)
+
+
+def _cells(decision: Decision, *texts: str) -> str:
     kind = "" if decision.action == Action.NOTHING else f' class="{decision.action}"'
-    cells = (_time(decision), str(decision.state), str(decision.action), decision.reason)
+    cells = (clock(decision.at_s), str(decision.action), *texts)
     return f"<tr{kind}>{''.join(f'<td>{escape(cell)}</td>' for cell in cells)}</tr>"
-
-
-def _time(decision: Decision) -> str:
-    return datetime.fromtimestamp(decision.at_s, UTC).strftime("%Y-%m-%d %H:%M:%S")

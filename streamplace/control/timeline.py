@@ -1,7 +1,7 @@
 """The timeline of a controller: what was measured and decided, window by window."""
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import chain
 
@@ -23,7 +23,7 @@ class Point:
     busiest
         Share of the time that the busiest instance was busy; None if nothing was measured.
     instances
-        Number of running instances of all operators.
+        Operator -> number of its running instances, before any action of the decision.
     """
 
     decision: Decision
@@ -31,7 +31,7 @@ class Point:
     read_s: float | None
     waiting: float | None
     busiest: float | None
-    instances: int
+    instances: Mapping[str, int]
 
     @classmethod
     def of(cls, observation: Observation, decision: Decision) -> "Point":
@@ -42,7 +42,7 @@ class Point:
             observation.read_s,
             observation.waiting,
             observation.busiest if observation.readings else None,
-            sum(observation.parallelism.values()),
+            observation.parallelism,
         )
 
 
@@ -51,27 +51,26 @@ class Timeline:
     """The latest windows, and the actions and plans of older ones."""
 
     points: deque[Point] = field(default_factory=lambda: deque(maxlen=WINDOWS))
-    earlier: deque[Decision] = field(default_factory=lambda: deque(maxlen=ACTIONS))
+    earlier: deque[Point] = field(default_factory=lambda: deque(maxlen=ACTIONS))
 
     def add(self, point: Point) -> None:
         """Add the latest window, again if its action was refused; the oldest ones are dropped."""
         if self.points and self.points[-1].decision.at_s == point.decision.at_s:
             self.points.pop()
         if len(self.points) == WINDOWS and self.points[0].decision.action != Action.NOTHING:
-            self.earlier.append(self.points[0].decision)
+            self.earlier.append(self.points[0])
         self.points.append(point)
 
-    def decisions(self) -> Iterator[Decision]:
-        """Yield the decisions, the latest first; one stands for several equal ones in a row.
+    def decided(self) -> Iterator[Point]:
+        """Yield the windows, the latest first; one stands for those in a row with equal decisions.
 
         Decisions are equal here if their state, their action and their plan are.
         """
         before: Decision | None = None
-        latest = (point.decision for point in reversed(self.points))
-        for decision in chain(latest, reversed(self.earlier)):
-            if before is None or _differ(decision, before):
-                yield decision
-            before = decision
+        for point in chain(reversed(self.points), reversed(self.earlier)):
+            if before is None or _differ(point.decision, before):
+                yield point
+            before = point.decision
 
 
 def _differ(one: Decision, other: Decision) -> bool:

@@ -182,6 +182,8 @@ class Watching:
             if self.realiser is not None and (steps := self.journal.unfinished):
                 self.events.say(GO_ON.format(steps[0].details["job"]))
             raise
+        finally:
+            self.events.ended()
 
     def window(self) -> Decision | None:
         """Measure a window, decide and act; None if an action of before had to be ended first.

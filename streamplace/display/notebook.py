@@ -1,4 +1,4 @@
-"""Renderer of views for notebooks: plain HTML without scripts, with all text escaped."""
+"""Renderer of views for notebooks: HTML and SVG without scripts, with all text escaped."""
 
 from collections.abc import Iterable, Sequence
 from html import escape
@@ -13,7 +13,8 @@ def render(view: View) -> str:
         _paragraph(part) if isinstance(part, Line) else _table(part, view.rows)
         for part in view.body
     )
-    return f"<div><p>{_text(view.title)}</p>{''.join(parts)}</div>"
+    drawn = "" if view.drawing is None else view.drawing()
+    return f"<div><p>{_text(view.title)}</p>{drawn}{''.join(parts)}</div>"
 
 
 def _paragraph(line: Line) -> str:

@@ -120,12 +120,15 @@ class View:
         Lines and tables, shown below the title in notebooks, and without it on the command line.
     rows
         Rows shown per table in notebooks and by `rich.print`.
+    drawing
+        Makes the SVG element that notebooks show above the body; None: there is none.
     """
 
     title: str
     details: tuple[str, ...] = ()
     body: tuple[Line | Grid, ...] = ()
     rows: int = SUMMARY_ROWS
+    drawing: Callable[[], str] | None = None
 
     def __str__(self) -> str:
         return "\n  ".join((self.title, *self.details))

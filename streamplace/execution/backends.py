@@ -1,5 +1,6 @@
 """Backends for work on many items: local processes, a Ray cluster or a Dask cluster."""
 
+import importlib.util
 import logging
 import os
 import re
@@ -18,6 +19,19 @@ from streamplace.util.suggest import valid_choices
 BACKENDS = ("local", "ray", "dask")
 ANSWER_S = 5.0  # seconds to wait for a cluster at an address
 OBJECT_STORE_BYTES = 128 * 2**20  # of a local Ray cluster; what does not fit is written to disk
+SHIP = {
+    "ray": (
+        "install it there, or call ray.init(runtime_env={{'working_dir': 'FOLDER'}}) before "
+        "streamplace, or run the command by `ray job submit --working-dir FOLDER`, where FOLDER "
+        "has it"
+    ),
+    "dask": (
+        "install it there, start workers with its folder in PYTHONPATH, or send it with "
+        "distributed.Client(ADDRESS).upload_file('{0}.py')"
+    ),
+}
+"""Backend -> how its workers get a module."""
+_NO_MODULE = re.compile(r"No module named '([\w.]+)'")
 _ADDRESS = re.compile(r"(?:tcp://)?([^\s/:]+):(\d{1,5})")
 
 
@@ -142,6 +156,33 @@ def _dask(backend: Backend, jobs: int) -> Iterator[Connected]:
             yield Connected({"backend": "dask", "client": client}, processors)
     except (distributed.scheduler.KilledWorker, distributed.comm.CommClosedError) as error:
         raise _failed(backend, error) from error
+
+
+@contextmanager
+def shipping(backend: Backend) -> Iterator[None]:
+    """Raise a BackendError that says how to ship a module that workers lack and this machine has.
+
+    Users' classes are sent to workers by the name of their module, and not with its code.
+    """
+    try:
+        yield
+    except Exception as error:
+        if (module := _lacking(error)) is None:
+            raise
+        raise _failed(
+            backend, f"its workers have no module {module!r}; {SHIP[backend.name].format(module)}"
+        ) from error
+
+
+def _lacking(error: BaseException | None) -> str | None:
+    """Return the module that an error of a worker says is missing there, if it is not here."""
+    while error is not None:
+        for name in _NO_MODULE.findall(str(error)):
+            with suppress(ImportError, ValueError):
+                if importlib.util.find_spec(name) is not None:
+                    return str(name)
+        error = error.__cause__ or error.__context__
+    return None
 
 
 @contextmanager

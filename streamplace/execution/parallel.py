@@ -18,7 +18,7 @@ from joblib.externals.loky.backend import resource_tracker as of_joblib
 from joblib.externals.loky.process_executor import BrokenProcessPool
 
 from streamplace.errors import BackendError
-from streamplace.execution.backends import LOCAL, Backend, connected
+from streamplace.execution.backends import LOCAL, Backend, connected, shipping
 
 Item = TypeVar("Item")
 Item_co = TypeVar("Item_co", covariant=True)
@@ -245,7 +245,7 @@ def _on_cluster(
     work: _Work[Item, Result], jobs: int | None, backend: Backend, items_per_process: int
 ) -> Generator[Result, None, None]:
     """Work block by block, since joblib's Ray backend returns whole lists."""
-    with connected(backend, jobs or cpu_count()) as cluster:
+    with connected(backend, jobs or cpu_count()) as cluster, shipping(backend):
         processes = min(jobs or cluster.processes, cluster.processes)
 
         def results_from(done: int) -> Iterator[Result]:

@@ -2,12 +2,13 @@
 
 import csv
 import io
+import re
 from pathlib import Path
 from typing import Any
 
 from streamplace.errors import FormatError
 from streamplace.files.job_results import refuse_job_results
-from streamplace.files.reading import name_of, parse, read_text
+from streamplace.files.reading import name_of, parse, read_text, separator_fault
 
 HEADER = ["operator", "device"]
 
@@ -16,7 +17,7 @@ def read_placement_json(path: str | Path) -> Any:
     """Return the JSON value of a placement file; a CSV file is read as ``{"assignment": {…}}``.
 
     A file is CSV if its name ends in .csv, or if its first line is the header
-    ``operator,device``.
+    ``operator,device``, also with other separators, which are refused.
 
     Raises
     ------
@@ -26,7 +27,7 @@ def read_placement_json(path: str | Path) -> Any:
     """
     text, where = read_text(path), name_of(path)
     first = text.lstrip().partition("\n")[0].strip()
-    if where.lower().endswith(".csv") or first == ",".join(HEADER):
+    if where.lower().endswith(".csv") or re.split("[,;\t]", first) == HEADER:
         return {"assignment": assignment_from_csv(text, where)}
     value = parse(text, where)
     refuse_job_results(value, Path(path), where)
@@ -77,7 +78,8 @@ def assignment_from_csv(text: str, where: str) -> dict[str, str]:
             if not header:
                 header = [cell.strip() for cell in row]
                 if header != HEADER:
-                    raise FormatError(f"{place}: the header must be {','.join(HEADER)}")
+                    fault = separator_fault(header, HEADER[0])
+                    raise FormatError(f"{place}: {fault or 'the header must be operator,device'}")
             elif len(row) != len(HEADER):
                 raise FormatError(f"{place}: expected 2 columns (got {len(row)})")
             elif row[0] in assignment:

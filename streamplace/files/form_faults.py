@@ -1,15 +1,16 @@
 """Messages about JSON values that do not match a form, in place of pydantic's own."""
 
 import re
-from collections.abc import Callable, Iterable
-from itertools import islice
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
 from streamplace.files.schema_fields import Place, fields_at, without_tags
 from streamplace.util.suggest import closest_match, did_you_mean
-from streamplace.util.text import counted
+from streamplace.util.text import MAX_FAULTS, joined_faults
+from streamplace.util.units import EXAMPLES, kind_at
 
 MAX_SHOWN = 40  # characters of a value
 MAX_COMPARED = 100  # unknown fields that are compared with a missing one
@@ -55,7 +56,7 @@ ITEMS = {  # field: the noun for an item of its list, for fields where it is not
 }
 
 
-def first_fault(
+def listed_faults(
     error: ValidationError,
     form: type[BaseModel],
     within: str = "",
@@ -63,9 +64,10 @@ def first_fault(
     *,
     toml: bool = False,
 ) -> str:
-    """Return the first fault that pydantic found in a JSON value, with its place, as one line.
+    """Return the faults that pydantic found in a JSON value, with their places, as one line.
 
-    A missing field and an unknown field that misspells it count as one fault, the unknown field.
+    The first `MAX_FAULTS` are listed, and the others counted. A missing field and an unknown field
+    that misspells it count as one fault, the unknown field.
 
     Parameters
     ----------
@@ -78,15 +80,13 @@ def first_fault(
     toml
         Whether the value comes from a TOML file.
     """
-    faults: list[Any] = _united(error.errors(include_url=False))
-    first = _of_tag(faults[0])
-    misspelt = _misspelt(first, faults, form)
-    fault, more = (misspelt, len(faults) - 2) if misspelt else (first, len(faults) - 1)
-    suffix = f" (and {counted(more, 'more fault')})" if more else ""
-    place = without_tags(form, fault["loc"])
-    place = origin(place) if origin else place
-    place, message = _place_and_message(fault, place, form, toml)
-    return f"{_text_of((within, *place) if within else place)}{message}{suffix}"
+    found = _paired(_united(error.errors(include_url=False)), form)
+    shown: list[str] = []
+    for fault in found[:MAX_FAULTS]:
+        place = without_tags(form, fault["loc"])
+        place, message = _place_and_message(fault, origin(place) if origin else place, form, toml)
+        shown.append(f"{_text_of((within, *place) if within else place)}{message}")
+    return joined_faults(shown, len(found))
 
 
 def _united(faults: Iterable[Any]) -> list[Any]:
@@ -105,19 +105,25 @@ def _united(faults: Iterable[Any]) -> list[Any]:
     return found
 
 
-def _misspelt(first: Any, faults: list[Any], form: type[BaseModel]) -> Any:
-    """Return the fault of an unknown field that misspells the missing field of the first fault."""
-    if first["type"] != "missing":
-        return None
-    *parent, name = first["loc"]
-    unknown = (
-        fault
-        for fault in faults
-        if fault["type"] == "extra_forbidden" and [*fault["loc"][:-1]] == parent
-    )
-    fields = fields_at(form, tuple(parent))
-    compared = islice(unknown, MAX_COMPARED)
-    return next((f for f in compared if closest_match(f["loc"][-1], fields) == name), None)
+def _paired(faults: Sequence[Any], form: type[BaseModel]) -> list[Any]:
+    """Return faults, with unknown fields in place of the missing fields that they misspell."""
+    faults = [_of_tag(fault) for fault in faults]
+    unknown: dict[Place, list[Any]] = {}
+    for fault in faults:
+        if fault["type"] == "extra_forbidden":
+            unknown.setdefault(fault["loc"][:-1], []).append(fault)
+    closest, taken, found = cache(closest_match), set[int](), list[Any]()
+    for each in faults:
+        fault, parent = each, each["loc"][:-1]
+        if fault["type"] == "missing" and parent in unknown:
+            fields = tuple(fields_at(form, parent))
+            compared = (f for f in unknown[parent][:MAX_COMPARED] if id(f) not in taken)
+            named = (f for f in compared if closest(f["loc"][-1], fields) == fault["loc"][-1])
+            fault = next(named, fault)
+        if id(fault) not in taken:
+            found.append(fault)
+        taken.add(id(fault))
+    return found
 
 
 def _place_and_message(
@@ -158,6 +164,8 @@ def _message(fault: Any) -> str:
         message = text.format(_number(context[name]))
     elif kind == "float_type" and isinstance(value, int) and not isinstance(value, bool):
         message = "is too large"  # for a float
+    elif kind == "float_type" and isinstance(value, str) and (unit := kind_at(fault["loc"])):
+        message = f"must be a number, or have a unit, such as {EXAMPLES[unit]}"
     shown = _shown(value)
     complete = kind in ("string_unicode", "string_too_short")
     if kind == "value_error":

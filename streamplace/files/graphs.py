@@ -51,11 +51,12 @@ def from_form(form: GraphForm, name: str = "") -> StreamGraph:
     values |= {each.column: _column(each, form.streams) for each in STREAM_FIELDS}
     graph = StreamGraph.from_columns(
         names,
-        ends=[endpoints(i, row.source, row.target, index) for i, row in enumerate(form.streams)],
+        ends=endpoints([(row.source, row.target) for row in form.streams], index),
         **values,
         name=form.name or name,
         source_rate=form.source_rate,
         source_shares=form.source_shares,
+        source_rates=form.source_rates,
         constraints=constraints_from(form.constraints),
         firing=form.firing,
         multicast=form.multicast,

@@ -21,10 +21,11 @@ from typing import IO, Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from streamplace.errors import FormatError
-from streamplace.files.form_faults import first_fault
+from streamplace.files.form_faults import listed_faults
 from streamplace.files.json_faults import syntax_fault
 from streamplace.files.schema import ForeignForm
 from streamplace.files.schema_fields import Place
+from streamplace.files.stated_units import without_units
 
 MAX_BYTES = 4 * 2**30
 """Largest file that is read, in bytes: about 20 million operators as JSON."""
@@ -37,7 +38,7 @@ Graphs unzip to 7 to 25 times their zipped size, one short graph repeated many t
 and a decompression bomb to 1,000 times.
 """
 PIECE = 2**18  # bytes read at once
-GZIP = b"\x1f\x8b"
+GZIP, ZIP = b"\x1f\x8b", b"PK\x03\x04"
 STDIO = "-"
 """The file name that stands for stdin when reading and for stdout when writing."""
 
@@ -204,6 +205,9 @@ def read_text(path: str | Path) -> str:
 
 def decode(data: bytes, where: str) -> str:
     """Decode UTF-8, with or without a byte order mark."""
+    if data.startswith(ZIP):
+        remedy = "save the sheet as CSV with commas, in UTF-8"
+        raise FormatError(f"{where}: is a zip archive, such as an .xlsx spreadsheet; {remedy}")
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -289,10 +293,29 @@ def to_csv(header: Sequence[str], rows: Iterable[Iterable[Any]]) -> str:
     return text.getvalue()
 
 
+def separator_fault(header: Sequence[str], first: str) -> str:
+    """Return what is wrong if semicolons or tabs separate the columns of a CSV file, else no text.
+
+    Parameters
+    ----------
+    header
+        The cells of the header.
+    first
+        The name of the first column.
+    """
+    for separator, plural in ((";", "semicolons"), ("\t", "tabs")):
+        name, found, _ = header[0].partition(separator)
+        if len(header) == 1 and found and name.strip() == first:
+            return f"columns are separated by {plural}; separate them by commas"
+    return ""
+
+
 def check(
     form: type[Form], value: Any, where: str, origin: Callable[[Place], Place] | None = None
 ) -> Form:
     """Validate a JSON value against one of the forms.
+
+    Numbers may have units, such as ``"8GB"``, where the names of their fields have one.
 
     Parameters
     ----------
@@ -302,7 +325,7 @@ def check(
     Raises
     ------
     FormatError
-        If the value does not match; the message names the first fault and its place in the file.
+        If the value does not match; the message names the faults and their places in the file.
     """
     if not isinstance(value, dict):
         raise FormatError(f"{where}: must be an object (got {_kind(value)})")
@@ -316,9 +339,12 @@ def check(
     try:
         return form.model_validate(value)
     except ValidationError as error:
+        plain = without_units(value, error)
+        if plain is not value:
+            return check(form, plain, where, origin)
         toml = where.endswith(".toml")
-        fault = first_fault(error, form, origin=origin, toml=toml)
-        raise FormatError(f"{where}: {fault}") from None
+        faults = listed_faults(error, form, origin=origin, toml=toml)
+        raise FormatError(f"{where}: {faults}") from None
 
 
 class _DuplicateKeyError(ValueError):

@@ -168,6 +168,9 @@ class GraphForm(Form):
     source_shares: dict[Name, Number] | None = Field(
         None, description="share of source_rate by source, sum 1; null: equal shares"
     )
+    source_rates: dict[Name, Number] | None = Field(
+        None, description="tuples/s by source, instead of source_rate and source_shares"
+    )
     operators: list[OperatorForm] = Field(min_length=1)
     streams: list[StreamForm] = []
     constraints: ConstraintsForm | None = None

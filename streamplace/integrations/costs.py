@@ -11,7 +11,7 @@ import numpy as np
 from pydantic import Field
 
 from streamplace.errors import FormatError, GraphError, located, within
-from streamplace.files.reading import check, name_of, read_text
+from streamplace.files.reading import check, name_of, read_text, separator_fault
 from streamplace.files.schema import Amounts, Form, Name, Number, Positive
 from streamplace.files.toml import parse_toml
 from streamplace.integrations.logical_builder import Parallelism
@@ -78,6 +78,8 @@ def from_csv(text: str) -> dict[str, Any]:
 
 
 def _header(row: list[str]) -> list[str]:
+    if row and (fault := separator_fault(row, "operator")):
+        raise GraphError(fault)
     if row[:1] != ["operator"]:
         raise GraphError("the first column must be 'operator'")
     for i, name in enumerate(row[1:], start=1):

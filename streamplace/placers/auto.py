@@ -26,6 +26,7 @@ from streamplace.placers.search.balance import (
 from streamplace.placers.search.chains import best_of_chains, starts
 from streamplace.placers.search.consolidate import AS_GOOD, consolidate, fewest_devices
 from streamplace.placers.search.exhaustive import best_and_cheapest
+from streamplace.placers.search.ties import settled
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.quality import qualities
@@ -68,7 +69,8 @@ class Auto(BasePlacer):
     fewest devices among placements within 0.1% of the best throughput, and among those the least
     traffic between devices. Where there are at most 5,000 placements, all are tried, and nothing is
     given up for this. The search for throughput stops early when a placement reaches the bound.
-    Identical devices are used in the order of the cluster, unless there is an initial placement.
+    Identical devices are used in the order of the cluster, unless there is an initial placement or
+    `ties` prefers others.
 
     Under the makespan objective, the quick placers of `Search` are run. Where there are at most
     100,000 placements, all that the bounds do not rule out are tried, for up to half of the budget.
@@ -78,8 +80,9 @@ class Auto(BasePlacer):
     Parameters
     ----------
     seconds
-        Wall time in seconds; default `SECONDS` unless `evaluations` is set. Results then depend on
-        the machine.
+        Wall time in seconds, without the time to load libraries and weights; default `SECONDS`
+        unless `evaluations` is set. It is asked between placers and within searches, so a placer
+        that has begun ends. Results then depend on the machine.
     evaluations
         Number of changes that the searches may try: a limit that does not depend on the machine.
     prefer
@@ -126,6 +129,8 @@ class Auto(BasePlacer):
             placements = self._searched(problem, rng, start, placements, budget)
         if balances(self.prefer, start) and carries_all(problem, placements):
             best = balanced(problem, rng, placements, budget)
+            if start is None:
+                return settled(problem, [best.canonical(), best])
         else:
             best = consolidate(problem, rng, placements, budget, as_good)
         return best.canonical() if start is None else best

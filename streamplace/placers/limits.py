@@ -1,11 +1,11 @@
-"""Criteria by which a placer stops: a time, or a number of evaluations."""
+"""Limits on what a placer spends on a problem, as options of its name: time, or evaluations."""
 
 from collections.abc import Container
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from streamplace.errors import UsageError
-from streamplace.util.checks import check_number, plain_number
+from streamplace.util.checks import check_int, check_number, plain_number
 
 
 @dataclass(frozen=True)
@@ -45,3 +45,7 @@ class MaxEvaluations(Limit):
 
     what = "a number of evaluations"
     parameters = ("evaluations", "samples")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_int(self.parameters[0], self.value, UsageError)

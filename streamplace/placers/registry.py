@@ -118,7 +118,7 @@ class NamedPlacer:
         """
         added = self._options_for(limit)
         if added is None:
-            accepting = ", ".join(n for n in NAMES if limit.options_among(options_of(n)))
+            accepting = ", ".join(n for n in NAMES if ready(n).accepts(limit))
             message = f"does not accept {limit.what}; these do: {accepting}"
             raise UsageError(f"placer {self.name!r} {message}")
         setting = limit.parameters

@@ -15,7 +15,7 @@ from streamplace.errors import (
     within,
 )
 from streamplace.placers import custom
-from streamplace.placers.base import ListScheduler, Placer, Proof, Prover
+from streamplace.placers.base import BasePlacer, ListScheduler, Placer, Proof, Prover
 from streamplace.placers.registry import NamedPlacer, ready, taking_start
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
@@ -64,6 +64,8 @@ def run_placer(
     before = digest(problem) if is_custom else b""
     started = work_clock.now()
     with _running(name if named and is_custom else ""), within(name), counting() as counted:
+        if isinstance(place_it, BasePlacer):
+            place_it.check_supports(problem)
         if isinstance(place_it, Prover):
             proof = place_it.prove(problem, rng, start)
             placement = proof.placement

@@ -96,13 +96,13 @@ def _draw(
 ) -> None:
     """Draw numbers, (rates, P, G), for P placers and G graphs: a panel per rate, one legend."""
     names = labels(comparison.placers, NAME)
-    with picture(path, _size(comparison, names)) as figure:
-        for axes, of_placers in zip(_panels(figure, comparison), numbers, strict=True):
+    with picture(path, size_of(comparison, names)) as figure:
+        for axes, of_placers in zip(panels(figure, comparison), numbers, strict=True):
             handles = draw(axes, of_placers)
         legend_below(figure, handles, names)
 
 
-def _panels(figure: Figure, comparison: Comparison) -> list[Axes]:
+def panels(figure: Figure, comparison: Comparison) -> list[Axes]:
     """Return titled axes for every source rate."""
     count = len(comparison.source_rates)
     rows, columns = ceil(count / PER_ROW), min(count, PER_ROW)
@@ -115,7 +115,7 @@ def _panels(figure: Figure, comparison: Comparison) -> list[Axes]:
     return list(grid[:count])
 
 
-def _size(comparison: Comparison, names: Sequence[str]) -> tuple[float, float]:
+def size_of(comparison: Comparison, names: Sequence[str]) -> tuple[float, float]:
     count = len(comparison.source_rates)
     width = PANEL[0] * min(count, PER_ROW) + (1.0 if count == 1 else 0.0)
     per_line = max(1, int(width / (0.5 + 0.075 * max(map(len, names)))))

@@ -1,27 +1,31 @@
-"""The folder that `compare -o` writes.
+"""The tables, and the folder, that `compare` writes.
 
-The layout is that of Table 1 of Ni et al. (AAAI 2020): a line per placer; every cell holds the
-figure at the first source rate, followed by those at the other rates in brackets.
+The layout of tables by rate is that of Table 1 of Ni et al. (AAAI 2020): a line per placer; every
+cell holds the figure at the first source rate, followed by those at the other rates in brackets.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from streamplace.errors import FormatError
 from streamplace.files.atomic import write_text
 from streamplace.files.reading import to_csv
-from streamplace.plots.formats import KINDS
+from streamplace.plots.formats import KINDS, TABLES, kind_of
 from streamplace.plots.markup import Rows, latex, markdown
-from streamplace.workflows.comparison import REFERENCE, Comparison, ComparisonRow
-from streamplace.workflows.comparison_tables import SAVED
+from streamplace.workflows.comparison import MINUS_FIRST, Comparison, ComparisonRow
+from streamplace.workflows.comparison_tables import SAVED, rows_as_csv
 from streamplace.workflows.makespan_comparison import MakespanComparison
 
+BETTER, WORSE = "better than METIS", "worse than METIS"
 COLUMNS: dict[str, Callable[[ComparisonRow], float | None]] = {
     "mean": lambda row: row.mean,
     "Q1": lambda row: row.q1,
     "median": lambda row: row.median,
-    "better than METIS": lambda row: None if row.placer == REFERENCE else row.better_than_metis,
-    "worse than METIS": lambda row: None if row.placer == REFERENCE else row.worse_than_metis,
+    BETTER: lambda row: row.better_than_metis,
+    WORSE: lambda row: row.worse_than_metis,
+    MINUS_FIRST: lambda row: row.minus_first,
+    "95% from": lambda row: row.minus_first_low,
+    "95% to": lambda row: row.minus_first_high,
     "min": lambda row: row.min,
     "above 0.97": lambda row: row.share_above_0_97,
     "devices": lambda row: row.mean_devices,
@@ -51,6 +55,29 @@ def latex_table(comparison: Comparison) -> str:
     return latex(_caption(comparison), ["placer", *COLUMNS], _rows(comparison))
 
 
+def write_table(path: str | Path, result: Comparison | MakespanComparison) -> None:
+    """Write the table of a comparison to a file, whose suffix sets the format.
+
+    CSV has the rows with all digits, as table.csv in the folder of `save_report`; Markdown and
+    LaTeX have those of its files with these suffixes.
+
+    Raises
+    ------
+    UsageError
+        If the suffix is not ``.csv``, ``.md`` or ``.tex``.
+    FormatError
+        If the file cannot be written.
+    """
+    kind = kind_of(path, TABLES, "table")
+    if kind == "csv":
+        text = rows_as_csv(result.to_dict()["rows"])
+    elif isinstance(result, MakespanComparison):
+        text = {"md": markdown, "tex": latex}[kind](*makespan_table(result))
+    else:
+        text = {"md": markdown_table, "tex": latex_table}[kind](result)
+    write_text(Path(path), text)
+
+
 def makespan_table(comparison: MakespanComparison) -> tuple[str, list[str], Rows]:
     """Return the caption, the head and the rows of a table of makespans."""
     rows = [(placer, comparison.cells(i)[1:]) for i, placer in enumerate(comparison.placers)]
@@ -67,7 +94,14 @@ def _figures(comparison: Comparison) -> list[list[list[float | None]]]:
     """Return the figures, indexed by placer, column and source rate."""
     rows, step = comparison.rows, len(comparison.placers)
     return [
-        [[figure(row) for row in rows[j::step]] for figure in COLUMNS.values()] for j in range(step)
+        [
+            [
+                None if name in (BETTER, WORSE) and placer == comparison.reference else figure(row)
+                for row in rows[j::step]
+            ]
+            for name, figure in COLUMNS.items()
+        ]
+        for j, placer in enumerate(comparison.placers)
     ]
 
 
@@ -80,28 +114,41 @@ def _caption(comparison: Comparison) -> str:
     first, *others = (_rate(rate) for rate in comparison.source_rates)
     unit = "" if comparison.source_rates == (None,) else " tuples/s"
     at = f"at {first}{unit}" + (f" (in brackets at {', '.join(others)})" if others else "")
-    return f"relative throughput over {comparison.cases} under {comparison.scored_by}, {at}"
+    what = f"relative throughput over {comparison.cases} under {comparison.scored_by}, {at}"
+    several = len(comparison.placers) > 1
+    return (
+        f"{what}; {MINUS_FIRST}: mean difference from {comparison.placers[0]}" if several else what
+    )
 
 
 def _rate(rate: float | None) -> str:
     return "their own rates" if rate is None else f"{rate:.6g}"
 
 
-TABLES = ("by_rate.csv", "by_rate.md", "by_rate.tex")
+BY_RATE = ("by_rate.csv", "by_rate.md", "by_rate.tex")
 PICTURES = ("throughput", "devices")
 MAKESPAN_TABLES = ("table.md", "table.tex")
 MAKESPAN_PICTURES = ("makespan",)
+BUDGETS = "budgets"  # the picture of several budgets
+CURVES = 6  # as many placers as can be told apart in a picture
+Budgets = Mapping[str, Sequence[str]]
+"""Name of a placer -> its names in the table, one for each of its budgets, ascending."""
 
 
-def names_of(pictures: str | None = "png", makespan: bool = False) -> list[str]:
+def names_of(
+    pictures: str | None = "png", makespan: bool = False, budgets: bool = False
+) -> list[str]:
     """Return the names of the files that `save_report` writes for one kind of comparison."""
-    drawn = MAKESPAN_PICTURES if makespan else PICTURES
-    tables = MAKESPAN_TABLES if makespan else TABLES
+    drawn = [*(MAKESPAN_PICTURES if makespan else PICTURES), *([BUDGETS] if budgets else [])]
+    tables = MAKESPAN_TABLES if makespan else BY_RATE
     return [*SAVED, *tables, *(f"{name}.{pictures}" for name in drawn if pictures is not None)]
 
 
 def save_report(
-    folder: str | Path, result: Comparison | MakespanComparison, pictures: str | None = "png"
+    folder: str | Path,
+    result: Comparison | MakespanComparison,
+    pictures: str | None = "png",
+    budgets: Budgets | None = None,
 ) -> tuple[Path, ...]:
     """Write a comparison with its tables and pictures to a folder, which is created if missing.
 
@@ -109,12 +156,15 @@ def save_report(
     throughput are joined by by_rate.csv, .md and .tex, a line per placer, and throughput and
     devices, Figures 5 and 6 of the paper; those of makespans by table.md and .tex, and the picture
     makespan. If the folder holds an earlier comparison, those of its tables and pictures that are
-    not replaced are removed.
+    not replaced are removed. Pictures with curves have those of the first `CURVES` placers.
 
     Parameters
     ----------
     pictures
         ``png``, ``svg`` or ``pdf``; None: no pictures.
+    budgets
+        The placers with their budgets, which the picture budgets shows; the other pictures of
+        throughput show the largest ones. None: every placer has one budget.
 
     Returns
     -------
@@ -131,19 +181,28 @@ def save_report(
     if is_makespan := isinstance(result, MakespanComparison):
         _write_makespans(folder, result, pictures)
     else:
-        _write_throughput(folder, result, pictures)
-    return _remove_stale(folder, names_of(pictures, is_makespan)) if has_earlier else ()
+        largest = result.placers if budgets is None else [each[-1] for each in budgets.values()]
+        _write_throughput(folder, result, result.of_placers(largest[:CURVES]), pictures)
+    if pictures is not None and budgets is not None:
+        from streamplace.plots.budgets import budgets_picture  # noqa: PLC0415 - heavy
+
+        first = dict(list(budgets.items())[:CURVES])
+        budgets_picture(folder / f"{BUDGETS}.{pictures}", result, first)
+    written = names_of(pictures, is_makespan, budgets is not None)
+    return _remove_stale(folder, written) if has_earlier else ()
 
 
-def _write_throughput(folder: Path, result: Comparison, pictures: str | None) -> None:
-    for name, table in zip(TABLES, (csv_table, markdown_table, latex_table), strict=True):
+def _write_throughput(
+    folder: Path, result: Comparison, shown: Comparison, pictures: str | None
+) -> None:
+    for name, table in zip(BY_RATE, (csv_table, markdown_table, latex_table), strict=True):
         write_text(folder / name, table(result))
     if pictures is not None:
         from streamplace.plots import comparison  # noqa: PLC0415 - heavy
 
         drawn = (comparison.throughput_picture, comparison.devices_picture)
         for name, draw in zip(PICTURES, drawn, strict=True):
-            draw(folder / f"{name}.{pictures}", result)
+            draw(folder / f"{name}.{pictures}", shown)
 
 
 def _write_makespans(folder: Path, result: MakespanComparison, pictures: str | None) -> None:
@@ -157,8 +216,9 @@ def _write_makespans(folder: Path, result: MakespanComparison, pictures: str | N
 
 def _remove_stale(folder: Path, kept: Iterable[str]) -> tuple[Path, ...]:
     """Remove tables and pictures of all kinds but those in `kept`, and return their paths."""
-    drawn = (f"{name}.{kind}" for kind in KINDS for name in (*PICTURES, *MAKESPAN_PICTURES))
-    names = [name for name in (*TABLES, *MAKESPAN_TABLES, *drawn) if name not in set(kept)]
+    pictures = (*PICTURES, *MAKESPAN_PICTURES, BUDGETS)
+    drawn = (f"{name}.{kind}" for kind in KINDS for name in pictures)
+    names = [name for name in (*BY_RATE, *MAKESPAN_TABLES, *drawn) if name not in set(kept)]
     stale = tuple(folder / name for name in names if (folder / name).is_file())
     for path in stale:
         try:

@@ -1,15 +1,17 @@
-"""Picture formats, by file suffix."""
+"""Formats of pictures and tables, by file suffix."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from streamplace.errors import UsageError
 from streamplace.util.suggest import did_you_mean
 
 KINDS = ("png", "svg", "pdf")
+TABLES = ("csv", "md", "tex")
 
 
-def kind_of(path: str | Path) -> str:
-    """Return the picture format of a file, by its suffix.
+def kind_of(path: str | Path, kinds: Sequence[str] = KINDS, what: str = "picture") -> str:
+    """Return the format of a file, one of some kinds, by its suffix.
 
     Raises
     ------
@@ -17,11 +19,11 @@ def kind_of(path: str | Path) -> str:
         If the suffix is not a known format, or the path is ``-``, which is stdout.
     """
     if str(path) == "-":
-        *most, last = (f".{kind}" for kind in KINDS)
+        *most, last = (f".{kind}" for kind in kinds)
         names = f"{', '.join(most)} or {last}"
-        raise UsageError(f"cannot write a picture to stdout; name a {names} file")
+        raise UsageError(f"cannot write a {what} to stdout; name a {names} file")
     kind = Path(path).suffix.removeprefix(".").lower()
-    if kind not in KINDS:
-        hint = did_you_mean(kind, KINDS) or f"; choose from {', '.join(KINDS)}"
-        raise UsageError(f"{str(path)!r}: unknown picture format {kind!r}{hint}")
+    if kind not in kinds:
+        hint = did_you_mean(kind, kinds) or f"; choose from {', '.join(kinds)}"
+        raise UsageError(f"{str(path)!r}: unknown {what} format {kind!r}{hint}")
     return kind

@@ -9,7 +9,7 @@ from matplotlib.ticker import LogLocator, NullFormatter, ScalarFormatter
 from streamplace.display.view import labels
 from streamplace.plots.style import COLOURS, GREY, NAME, picture, visible
 from streamplace.util.arrays import Floats
-from streamplace.workflows.makespan_comparison import REFERENCE, MakespanComparison
+from streamplace.workflows.makespan_comparison import MakespanComparison
 
 ROW, MARGIN = 0.34, 1.3  # height of a placer and of title and axis, in inches
 WIDTH = 6.4  # inches
@@ -32,7 +32,8 @@ def makespan_picture(path: str | Path, comparison: MakespanComparison) -> None:
         If the file cannot be written.
     """
     over = comparison.over_heft
-    rows = [j for j, name in enumerate(comparison.placers) if over is None or name != REFERENCE]
+    reference = comparison.reference
+    rows = [j for j, name in enumerate(comparison.placers) if over is None or name != reference]
     if over is None or not rows:
         ratios, what = comparison.slr, "schedule length ratio (makespan / longest path)"
         rows = list(range(len(comparison.placers)))

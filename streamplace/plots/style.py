@@ -30,7 +30,7 @@ COLOURS = (
     "#000000",
     "#a59a00",
 )
-DASHES = ("-", "--", "-.", ":", (0, (6, 1, 1, 1, 1, 1)))
+DASHES = ("-", "--", "-.", ":", (0, (6, 1, 1, 1, 1, 1)), (0, (9, 3)))
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 HATCHES = ("", "///", "...", "xxx", "\\\\\\", "ooo")
 GREY = "#6b6b6b"
@@ -101,7 +101,7 @@ def save(figure: Figure, file: IO[bytes], kind: str) -> None:
 
 
 def line(i: int) -> dict[str, Any]:
-    """Return colour, dashes and marker of the i-th line; the first 280 differ."""
+    """Return colour, dashes and marker of the i-th line; the first 168 differ."""
     return {
         "color": COLOURS[i % len(COLOURS)],
         "linestyle": DASHES[i % len(DASHES)],

@@ -12,7 +12,7 @@ import numpy as np
 
 from sim import work_clock
 from streamplace.errors import CheckpointError, UsageError
-from streamplace.placers.base import THROUGHPUT, BasePlacer
+from streamplace.placers.base import THROUGHPUT, BasePlacer, refuse_other_objectives
 from streamplace.placers.limits import Limit, MaxEvaluations
 from streamplace.placers.repair import feasible, feasible_ones
 from streamplace.placers.starting import fast_placement
@@ -97,6 +97,10 @@ class PolicyPlacer(BasePlacer):
         if self.order:
             check_order(self.order)
 
+    def supports(self, problem: Problem) -> bool:
+        """Return whether it may place under the objective; a file's weights may be for any."""
+        return bool(self.file) or super().supports(problem)
+
     @property
     def uses_start(self) -> bool:
         """Whether the policy refines placements.
@@ -157,7 +161,7 @@ class PolicyPlacer(BasePlacer):
         if self.episodes > 1:
             raise UsageError(f"policy: episodes: {made.name} builds placements at once")
         if not made.policy.any_objective:
-            self.check_supports(problem)
+            refuse_other_objectives(problem, self.name, *THROUGHPUT)
         with faults_of(made.policy, "placing"):
             return self._built(made, problem, rng)
 

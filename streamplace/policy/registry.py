@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel, SerializeAsAny, ValidationError, model_validator
 
 from streamplace.errors import StreamplaceError, UsageError
-from streamplace.files.form_faults import first_fault
+from streamplace.files.form_faults import listed_faults
 from streamplace.policy.config import (
     DeviceScorerSizes,
     DopplerSizes,
@@ -144,7 +144,7 @@ def _checked(kind: str, model: type[BaseModel], sizes: dict[str, Any]) -> BaseMo
             try:
                 return model.model_validate(sizes)
             except ValidationError as error:
-                fault = first_fault(error, model, "sizes")
+                fault = listed_faults(error, model, "sizes")
     except UsageError as error:
         raise ValueError(str(error)) from None
     raise ValueError(fault)
@@ -161,7 +161,7 @@ def policy_section(value: object) -> PolicySection:
     try:
         return PolicySection.model_validate(value)
     except ValidationError as error:
-        raise ValueError(first_fault(error, PolicySection)) from None
+        raise ValueError(listed_faults(error, PolicySection)) from None
 
 
 def make_policy(section: PolicySection) -> "AnyPolicy":

@@ -41,8 +41,9 @@ class Device(TruncatedRepr):
     resources
         Resource -> the amount that it offers, such as ``{"gpu": 1}``; without a name, it offers 0.
     price
-        Cost per unit of time, such as per hour, in the same unit for all devices; only `plan` uses
-        it. None: it has no price, which differs from a price of 0.
+        Cost per unit of time, such as per hour, in the same unit for all devices. `plan` uses it,
+        and `place` where placements are equally good. None: it has no price, which differs from a
+        price of 0.
     kind
         Kind of device, such as ``cpu`` or ``gpu``: a key of `Operator.seconds_on`. None: it has
         none, so that every operator takes its instructions.

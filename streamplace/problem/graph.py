@@ -70,6 +70,9 @@ class StreamGraph(UnknownNumbers, Displayable):
     source_shares
         Operator without inputs -> its share of the source rate; shares sum to 1. Default: equal
         shares.
+    source_rates
+        Operator without inputs -> the tuples/s that it offers, instead of both arguments above. The
+        graph has their sum and the shares of it.
     constraints
         Rules for placements of this graph; a `Problem` may override them.
     firing
@@ -133,12 +136,14 @@ class StreamGraph(UnknownNumbers, Displayable):
         name: str = "",
         source_rate: float | None = None,
         source_shares: Mapping[str, float] | None = None,
+        source_rates: Mapping[str, float] | None = None,
         constraints: Constraints | None = None,
         firing: Firing = "each",
         multicast: Multicast = "none",
     ) -> None:
         columns = columns_of_rows(operators, streams)
-        self._set(columns, name, source_rate, source_shares, constraints, firing, multicast)
+        rates = source_rate, source_shares, source_rates
+        self._set(columns, name, *rates, constraints, firing, multicast)
 
     @classmethod
     def from_columns(
@@ -151,6 +156,7 @@ class StreamGraph(UnknownNumbers, Displayable):
         name: str = "",
         source_rate: float | None = None,
         source_shares: Mapping[str, float] | None = None,
+        source_rates: Mapping[str, float] | None = None,
         constraints: Constraints | None = None,
         firing: Firing = "each",
         multicast: Multicast = "none",
@@ -189,7 +195,8 @@ class StreamGraph(UnknownNumbers, Displayable):
         check_indices("operator", OPERATOR_DETAILS, columns, len(index))
         check_indices("stream", STREAM_DETAILS, columns, len(ends))
         values = {"instructions": instructions, "payload_bytes": payload_bytes, **columns}
-        about = (name, source_rate, source_shares, constraints, firing, multicast)
+        rates = source_rate, source_shares, source_rates
+        about = (name, *rates, constraints, firing, multicast)
         cls._set(graph, Columns(index, ends, values), *about)
         return graph
 
@@ -200,6 +207,7 @@ class StreamGraph(UnknownNumbers, Displayable):
         source_shares: Mapping[str, float] | None = None,
         firing: Firing | None = None,
         multicast: Multicast | None = None,
+        constraints: Constraints | None = None,
         **columns: Any,
     ) -> tuple["StreamGraph", Ints]:
         """Return a graph of the same operators and streams with other numbers.
@@ -212,7 +220,7 @@ class StreamGraph(UnknownNumbers, Displayable):
 
         Parameters
         ----------
-        source_rate, source_shares, firing, multicast
+        source_rate, source_shares, firing, multicast, constraints
             See the class.
         columns
             Numbers and other attributes of operators and streams by name, see `from_columns`.
@@ -245,6 +253,8 @@ class StreamGraph(UnknownNumbers, Displayable):
             graph.source_rate = checked_rate(source_rate)
         graph.firing, graph.multicast = firing or self.firing, multicast or self.multicast
         check_semantics(graph.firing, graph.multicast)
+        if constraints is not None:
+            graph.constraints = constraints
         ends = np.stack([self.stream_source, self.stream_target], axis=1)
         kept = {each.column: getattr(self, each.column) for each in STREAM_FIELDS}
         kept[STREAM_PAYLOAD.column] = self.own_payload_bytes

@@ -14,6 +14,7 @@ from streamplace.problem.operators import STREAM_NUMBERS, UNKNOWN, Stream
 from streamplace.util.arrays import Floats, Ints
 from streamplace.util.checks import check_number, check_type
 from streamplace.util.suggest import did_you_mean
+from streamplace.util.text import MAX_FAULTS, joined_faults
 
 NAMES_SHOWN = 6
 ROUNDING = 1e-9
@@ -53,12 +54,16 @@ def check_indices(
             raise GraphError(f"{field.column}: unknown {kind} index {wrong[0]}")
 
 
-def endpoints(i: int, source: str, target: str, index: Mapping[str, int]) -> tuple[int, int]:
-    """Return the indices of the source and target of stream i, given their names."""
-    for end in (source, target):
-        if end not in index:
-            raise GraphError(f"streams[{i}]: unknown operator {end!r}{did_you_mean(end, index)}")
-    return index[source], index[target]
+def endpoints(ends: Sequence[tuple[str, str]], index: Mapping[str, int]) -> list[tuple[int, int]]:
+    """Return the indices of the source and target of each stream, given their names."""
+    unknown = [(i, end) for i, both in enumerate(ends) for end in both if end not in index]
+    if unknown:
+        faults = [
+            f"streams[{i}]: unknown operator {end!r}{did_you_mean(end, index)}"
+            for i, end in unknown[:MAX_FAULTS]
+        ]
+        raise GraphError(joined_faults(faults, len(unknown)))
+    return [(index[source], index[target]) for source, target in ends]
 
 
 def ends_of(values: ArrayLike, count: int) -> Ints:
@@ -192,28 +197,68 @@ def checked_rate(source_rate: float | None) -> float | None:
 
 def shares_of(shares: Mapping[str, float] | None, names: Sequence[str], sources: Ints) -> Floats:
     """Return each operator's share of the source rate, (V,); sources share equally by default."""
-    column = np.zeros(len(names))
     if shares is None:
+        column = np.zeros(len(names))
         column[sources] = 1.0 / len(sources)
         return column
-    check_type("source_shares:", shares, Mapping, GraphError)
-    index = {names[v]: int(v) for v in sources}
-    if wrong := sorted(index.keys() ^ set(shares)):
-        raise GraphError(
-            f"source_shares: must name exactly the operators without inputs; {wrong[0]!r} is "
-            + ("missing" if wrong[0] in index else "not one of them")
-        )
-    for source, value in shares.items():
-        check_number(f"source_shares[{source!r}]:", value, GraphError)
-        if not 0 <= float(value) < inf:
-            expected = f"must be finite and at least 0 (got {value})"
-            raise GraphError(f"source_shares[{source!r}]: {expected}")
-        column[index[source]] = value + 0.0
-    with np.errstate(over="ignore"):
-        total = float(column.sum())
+    column, total = _of_sources("source_shares", shares, names, sources)
     if abs(total - 1.0) > ROUNDING:
         raise GraphError(f"source_shares: must sum to 1 (got {total:g})")
     return column
+
+
+def rate_and_shares(
+    rate: float | None,
+    shares: Mapping[str, float] | None,
+    rates: Mapping[str, float] | None,
+    names: Sequence[str],
+    sources: Ints,
+) -> tuple[float | None, Floats]:
+    """Return the source rate in tuples/s, if there is one, and each operator's share of it, (V,).
+
+    Parameters
+    ----------
+    rate, shares, rates
+        The arguments ``source_rate``, ``source_shares`` and ``source_rates`` of a graph. `rates`
+        stands for both others, with which it must agree where both are stated.
+    """
+    rate, by_shares = checked_rate(rate), shares_of(shares, names, sources)
+    if rates is None:
+        return rate, by_shares
+    column, total = _of_sources("source_rates", rates, names, sources)
+    if not 0 < total < inf:
+        raise GraphError(f"source_rates: must add up to a finite rate above 0 (got {total:g})")
+    if rate is not None and abs(rate - total) > ROUNDING * total:
+        sums = f"add up to {total:.9g} tuples/s, but source_rate is {rate:.9g}"
+        raise GraphError(f"source_rates: {sums}; leave out one of them")
+    column /= total
+    wrong = np.flatnonzero(np.abs(by_shares - column) > ROUNDING)
+    if shares is not None and len(wrong):
+        v = wrong[0]
+        found = f"{column[v]:.9g} of the rate enters at {names[v]!r}, but source_shares says"
+        raise GraphError(f"source_rates: {found} {by_shares[v]:.9g}; leave out one of them")
+    return total, column
+
+
+def _of_sources(
+    field: str, values: Mapping[str, float], names: Sequence[str], sources: Ints
+) -> tuple[Floats, float]:
+    """Return a number of each source, (V,), 0 for other operators; and the sum, perhaps inf."""
+    check_type(f"{field}:", values, Mapping, GraphError)
+    column, index = np.zeros(len(names)), {names[v]: int(v) for v in sources}
+    if wrong := sorted(index.keys() ^ set(values)):
+        raise GraphError(
+            f"{field}: must name exactly the operators without inputs; {wrong[0]!r} is "
+            + ("missing" if wrong[0] in index else "not one of them")
+        )
+    for source, value in values.items():
+        check_number(f"{field}[{source!r}]:", value, GraphError)
+        if not 0 <= float(value) < inf:
+            expected = f"must be finite and at least 0 (got {value})"
+            raise GraphError(f"{field}[{source!r}]: {expected}")
+        column[index[source]] = value + 0.0
+    with np.errstate(over="ignore"):
+        return column, float(column.sum())
 
 
 def topological_order(count: int, ends: Ints) -> Ints:

@@ -18,11 +18,10 @@ from streamplace.problem.graph_checks import (
     STREAM_PAYLOAD,
     acyclic_order,
     check_errors,
-    checked_rate,
     column_of,
     indices_not_in,
     payload_of_streams,
-    shares_of,
+    rate_and_shares,
     sorted_streams,
 )
 from streamplace.problem.operators import (
@@ -90,6 +89,7 @@ class GraphColumns:
         name: str,
         source_rate: float | None,
         source_shares: Mapping[str, float] | None,
+        source_rates: Mapping[str, float] | None,
         constraints: Constraints | None,
         firing: Firing,
         multicast: Multicast,
@@ -110,11 +110,12 @@ class GraphColumns:
             column = column_of("operators", each, values.get(each.name), len(index))
             setattr(self, each.name, column)
         check_errors("operators", OPERATOR_NUMBERS, vars(self))
-        self.source_rate = checked_rate(source_rate)
         numbers = self._stream_numbers(ends, values)
         self.order = acyclic_order(self.names, ends)
         self._sort_streams(ends, numbers, {f.name: values.get(f.name) for f in STREAM_DETAILS})
-        self.source_share = shares_of(source_shares, self.names, self.sources)
+        self.source_rate, self.source_share = rate_and_shares(
+            source_rate, source_shares, source_rates, self.names, self.sources
+        )
         self._freeze()
 
     @cached_property

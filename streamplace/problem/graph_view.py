@@ -1,7 +1,11 @@
-"""The header line and the table of operators of a graph."""
+"""The header line, the table of operators and the drawing of a graph."""
 
+from collections.abc import Callable, Sequence
+
+from streamplace.display.drawing import MAX_NODES, Drawing
 from streamplace.display.text import number, quoted
 from streamplace.display.view import MAX_NAMES, Cell, Grid, Names, View
+from streamplace.problem.shape import levels_of
 from streamplace.problem.unknown_numbers import UnknownNumbers
 from streamplace.util.text import counted
 
@@ -20,7 +24,37 @@ def graph_view(graph: UnknownNumbers) -> View:
         f"{counted(len(graph.streams), 'stream')}, {counted(len(graph.sources), 'source')}, "
         f"{counted(len(graph.sinks), 'sink')}{''.join(f', {fact}' for fact in _facts(graph))}",
         body=(Grid(tuple(head), len(graph.names), lambda i: _cells(graph, i), names=tuple(names)),),
+        drawing=graph_drawing(graph),
     )
+
+
+def graph_drawing(
+    graph: UnknownNumbers, devices: Sequence[int] = (), names: Sequence[str] = ()
+) -> Callable[[], str] | None:
+    """Return what makes the drawing of a graph, see `View`; None for large graphs.
+
+    Parameters
+    ----------
+    devices, names
+        The number of each operator's device, and the names of all devices; empty: not placed.
+    """
+    if len(graph.names) > MAX_NODES:
+        return None
+
+    def drawn() -> str:
+        order = graph.order.tolist()
+        place = {v: i for i, v in enumerate(order)}
+        levels = levels_of(graph)
+        ends = zip(graph.stream_source.tolist(), graph.stream_target.tolist(), strict=True)
+        return Drawing(
+            [graph.names[v] for v in order],
+            [levels[v] for v in order],
+            [(place[a], place[b]) for a, b in ends],
+            [devices[v] for v in order] if len(devices) else (),
+            names,
+        ).svg()
+
+    return drawn
 
 
 def _facts(graph: UnknownNumbers) -> list[str]:

@@ -1,9 +1,9 @@
 """Several jobs on one cluster, with priorities, weights and minimum throughputs."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import isfinite
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from streamplace.errors import ProblemError, within
 from streamplace.problem.cluster import Cluster
@@ -14,6 +14,7 @@ from streamplace.problem.objective import Throughput, without_axes
 from streamplace.problem.parallelism import FREE
 from streamplace.problem.problem import Problem
 from streamplace.util.checks import check_number, check_str, check_type, set_plain_numbers
+from streamplace.util.suggest import candidates, did_you_mean
 
 MAX_NAME = 100  # characters; names are parts of file names
 MAX_JOBS = 100
@@ -170,6 +171,55 @@ class Jobs:
             with within(f"jobs[{j}] ({job.name!r})"):
                 made.append(job.problem(cluster, target_utilisation))
         return tuple(made)
+
+    def with_constraints(self, rules: Constraints) -> "Jobs":
+        """Return the jobs under these constraints, instead of those of the jobs and their graphs.
+
+        Parameters
+        ----------
+        rules
+            Constraints that name operators as ``job/operator``. A group has operators of one job.
+
+        Raises
+        ------
+        ProblemError
+            If a name is not that of an operator, or a group has operators of several jobs.
+        """
+        rules = Constraints.of(rules)
+        own: dict[str, dict[str, Any]] = {name: {} for name in self.names}
+        for field_name in ("pins", "allowed"):
+            for name, devices in getattr(rules, field_name).items():
+                job, operator = self._of_job(f"constraints.{field_name}", name)
+                own[job].setdefault(field_name, {})[operator] = devices
+        for field_name in ("colocate", "exlocate", "apart_groups"):
+            for i, group in enumerate(getattr(rules, field_name)):
+                place = f"constraints.{field_name}[{i}]"
+                members = [self._of_job(place, name) for name in group]
+                if len({job for job, _ in members}) > 1:
+                    raise ProblemError(f"{place}: has operators of several jobs; use one per job")
+                for job in dict.fromkeys(job for job, _ in members):
+                    several = own[job].setdefault(field_name, [])
+                    several.append([operator for _, operator in members])
+        changed = []
+        for one in self._jobs:
+            with within(f"job {one.name!r}"):
+                new = Constraints(**own[one.name])
+                changed.append(replace(one, graph=one.stated.graph, constraints=new))
+        return Jobs(changed)
+
+    def _of_job(self, place: str, name: str) -> tuple[str, str]:
+        """Return the job and the operator of a name; `place` begins the message of an error."""
+        job, slash, operator = name.partition("/")
+        if not slash or job not in self.names:
+            known = candidates(job, self.names)
+            raise ProblemError(
+                f"{place}: {name!r} does not begin with the name of a job and /{known}"
+            )
+        graphs = self._jobs[self.names.index(job)]
+        if operator not in graphs.graph.index and operator not in graphs.stated.graph.index:
+            close = did_you_mean(operator, graphs.stated.graph.names)
+            raise ProblemError(f"{place}: job {job!r} has no operator {operator!r}{close}")
+        return job, operator
 
     def __len__(self) -> int:
         return len(self._jobs)

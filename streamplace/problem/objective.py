@@ -48,6 +48,16 @@ class Objective(ABC):
     remedy: ClassVar[str]
     evaluator: ClassVar[type[Any] | None] = None
 
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Name the quantity after a class of passes that has an evaluator, but no own quantity.
+
+        Placers for makespans then refuse it, as their bounds do not hold for it.
+        """
+        super().__init_subclass__(**options)
+        own = vars(cls)
+        if own.get("evaluator") is not None and "quantity" not in own and cls.is_pass:
+            cls.quantity = cls.__name__
+
     @property
     def rates(self) -> tuple[float, ...]:
         """The source rates in tuples/s, in decreasing order; empty if there are none."""

@@ -9,6 +9,7 @@ from streamplace.display.mixins import Displayable
 from streamplace.display.text import quoted, several
 from streamplace.display.view import MAX_NAMES, Cell, Grid, Names, View
 from streamplace.errors import ProblemError, UnknownDeviceError
+from streamplace.problem.graph_view import graph_drawing
 from streamplace.problem.problem import Problem
 from streamplace.problem.symmetry import interchangeable, relabelled
 from streamplace.util.arrays import Ints
@@ -156,4 +157,7 @@ class Placement(Displayable):
         return View(
             f"Placement: {operators} on {counted(len(used), 'device')}; {where}",
             body=(Grid(("device", "operators"), len(used), row, names=(0, 1)),),
+            drawing=graph_drawing(
+                self.problem.graph, self.devices.tolist(), self.problem.cluster.names
+            ),
         )

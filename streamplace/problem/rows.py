@@ -56,7 +56,7 @@ def columns_of_rows(operators: Iterable[OperatorLike], streams: Iterable[StreamL
     steps = [row_of(Operator, f"operators[{i}]", row) for i, row in enumerate(operators)]
     edges = [row_of(Stream, f"streams[{i}]", row) for i, row in enumerate(streams)]
     index = index_of([o.name for o in steps])
-    ends = [endpoints(i, s.source, s.target, index) for i, s in enumerate(edges)]
+    ends = endpoints([(stream.source, stream.target) for stream in edges], index)
     own = {"stream_payload_bytes": [own_payload(i, s) for i, s in enumerate(edges)]}
     values = {field.column: _column(field, steps) for field in OPERATOR_FIELDS}
     values |= {field.column: _column(field, edges) for field in STREAM_FIELDS}

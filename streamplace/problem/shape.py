@@ -3,7 +3,7 @@
 from collections import Counter
 from dataclasses import dataclass
 
-from streamplace.problem.graph import StreamGraph
+from streamplace.problem.unknown_numbers import UnknownNumbers
 
 LARGEST = 1_000
 """Operators of the largest graph whose longest shortest path is computed: O(V (V + E)) time."""
@@ -23,8 +23,7 @@ class Shape:
     streams_per_operator
         The number of streams over that of operators, |E| / |V|.
     width
-        The number of operators in the largest level. The level of an operator is the number of
-        streams on the longest path to it.
+        The number of operators in the largest level, see `levels_of`.
     """
 
     longest_path: int
@@ -33,14 +32,10 @@ class Shape:
     width: int
 
     @classmethod
-    def of(cls, graph: StreamGraph) -> "Shape":
+    def of(cls, graph: UnknownNumbers) -> "Shape":
         """Return the shape of a graph, in O(V + E) time but for its longest shortest path."""
-        operators = len(graph.names)
-        consumers: list[list[int]] = [[] for _ in range(operators)]
-        ends = zip(graph.stream_source.tolist(), graph.stream_target.tolist(), strict=True)
-        for source, target in ends:
-            consumers[source].append(target)
-        levels = _levels(graph.order.tolist(), consumers)
+        operators, consumers = len(graph.names), _consumers(graph)
+        levels = levels_of(graph)
         small = operators <= LARGEST
         return cls(
             max(levels) + 1,
@@ -50,10 +45,19 @@ class Shape:
         )
 
 
-def _levels(order: list[int], consumers: list[list[int]]) -> list[int]:
-    """Return the level of each operator; `order` is topological."""
-    levels = [0] * len(order)
-    for v in order:
+def _consumers(graph: UnknownNumbers) -> list[list[int]]:
+    """Return the operators to which each operator has streams."""
+    consumers: list[list[int]] = [[] for _ in graph.names]
+    ends = zip(graph.stream_source.tolist(), graph.stream_target.tolist(), strict=True)
+    for source, target in ends:
+        consumers[source].append(target)
+    return consumers
+
+
+def levels_of(graph: UnknownNumbers) -> list[int]:
+    """Return the level of each operator: the number of streams on the longest path to it."""
+    consumers, levels = _consumers(graph), [0] * len(graph.names)
+    for v in graph.order.tolist():
         for w in consumers[v]:
             levels[w] = max(levels[w], levels[v] + 1)
     return levels

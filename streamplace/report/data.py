@@ -24,6 +24,7 @@ from streamplace.report.schedules import (
     schedule_entry,
     schedule_row,
     schedule_to,
+    violated,
 )
 from streamplace.scoring.flow import flow
 from streamplace.scoring.rounding import ROUNDING
@@ -115,8 +116,10 @@ def throughput_entry(
     return Entry(title, placer, placement, score, own, upper, unlimited)
 
 
-def data_of(entries: Sequence[Entry | ScheduleEntry]) -> dict[str, Any]:
+def data_of(entries: Sequence[Entry | ScheduleEntry], written: str = "") -> dict[str, Any]:
     """Return the data of the page, with each distinct graph and problem of schedules once.
+
+    `written` is the time at which the page is written, in words.
 
     A graph of more than `DRAWN` operators is left out unless its schedule is shown: the page then
     computes everything from sums over devices and links, whose size grows with the cluster and not
@@ -138,6 +141,7 @@ def data_of(entries: Sequence[Entry | ScheduleEntry]) -> dict[str, Any]:
     of_schedules = [problem.graph for problem in scheduled]
     return {
         "drawn": DRAWN,
+        "written": written or None,
         "graphs": [_graph(graph, graph in of_schedules) for graph in graphs],
         "schedules": [schedule_to(problem) for problem in scheduled],
         "placements": rows,
@@ -194,7 +198,8 @@ def _row(one: Entry) -> dict[str, Any]:
         },
         "bound": one.bound,
         "ceiling": finite(one.ceiling),
-        "violation": problem.feasibility.violation(one.placement.devices),
+        "latency": one.latency or None,
+        "violations": violated(one.placement),
     }
     if one.drawn:
         return row | {"assignment": np.asarray(one.placement.devices).tolist()}

@@ -43,6 +43,9 @@ SCRIPTS = (  # in order: each script uses those before it
     "moments",
     "details",
     "controls",
+    "facts",
+    "folds",
+    "paper",
     "operators",
     "jobs",
     "timeline",
@@ -56,7 +59,7 @@ SCRIPTS = (  # in order: each script uses those before it
 )
 
 
-def report_html(entries: Sequence[Entry | ScheduleEntry]) -> str:
+def report_html(entries: Sequence[Entry | ScheduleEntry], written: str = "") -> str:
     """Return a page that shows placements and the effect of edits to them.
 
     The page is self-contained: its Content-Security-Policy allows the scripts in it and nothing
@@ -66,6 +69,8 @@ def report_html(entries: Sequence[Entry | ScheduleEntry]) -> str:
     ----------
     entries
         At least one.
+    written
+        The time at which the page is written, in words; empty: the page shows none.
     """
     scripts = [_vendored(name) for name in VENDORED]
     scripts += [_read(PARTS / f"{name}.js") for name in SCRIPTS]
@@ -73,7 +78,7 @@ def report_html(entries: Sequence[Entry | ScheduleEntry]) -> str:
         "policy": _policy(scripts),
         "title": html.escape(_title(entries)),
         "style": _read(PARTS / "style.css"),
-        "data": _json(data_of(entries)),
+        "data": _json(data_of(entries, written)),
         "scripts": "\n".join(f"<script>{script}</script>" for script in scripts),
     }
     return re.sub(r"{{(\w+)}}", lambda match: filled[match[1]], _read(PARTS / "template.html"))

@@ -14,6 +14,7 @@ from streamplace.files.stored_objectives import objective_to
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
+from streamplace.problem.violations import violations
 from streamplace.scoring.registry import makespan_evaluator
 from streamplace.util.finite import finite
 
@@ -40,17 +41,25 @@ class TitledPlacement:
     jobs
         What each of several jobs gets and loses, as `place --job-file --json` prints it; empty for
         a single job.
+    latency
+        Whether the placement keeps a limit on latency, in words; empty if none was asked for.
     """
 
     title: str
     placer: str
     placement: Placement
     jobs: Sequence[Mapping[str, Any]] = field(default=(), kw_only=True)
+    latency: str = field(default="", kw_only=True)
 
     @property
     def drawn(self) -> bool:
         """Whether the page draws the graph in lanes, where users can move operators."""
         return is_drawn(self.placement.problem.graph)
+
+
+def violated(placement: Placement) -> list[str]:
+    """Return every rule that a placement violates, in words, without names of their fields."""
+    return [each.why for each in violations(placement)]
 
 
 def is_drawn(graph: StreamGraph) -> bool:
@@ -213,7 +222,7 @@ def schedule_row(one: ScheduleEntry) -> dict[str, Any]:
         "cluster": form["cluster"],
         "constraints": constraints_to(problem.constraints),
         "bound_s": one.bound_s,
-        "violation": problem.feasibility.violation(one.placement.devices),
+        "violations": violated(one.placement),
         "assignment": one.placement.devices.tolist(),
         "form": form,
     }

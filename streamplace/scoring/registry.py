@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from functools import wraps
 from typing import TYPE_CHECKING, TypeVar
-from weakref import WeakKeyDictionary, ref
+from weakref import WeakValueDictionary
 
 from streamplace.errors import UsageError
 from streamplace.problem.objective import Model, Throughput
@@ -45,15 +45,16 @@ def shared_while_used(make: Callable[[Problem], Made]) -> Callable[[Problem], Ma
     Nothing keeps an evaluator that is no longer used: it refers to its problem, whose arrays may be
     large.
     """
-    in_use: WeakKeyDictionary[Problem, ref[Made]] = WeakKeyDictionary()
+
+    def in_use(_problem: Problem) -> WeakValueDictionary[str, Made]:
+        return WeakValueDictionary()
 
     @wraps(make)
     def shared(problem: Problem) -> Made:
-        known = in_use.get(problem)
-        made = known() if known is not None else None
+        known = problem.compiled(in_use)
+        made = known.get("evaluator")
         if made is None:
-            made = make(problem)
-            in_use[problem] = ref(made)
+            made = known["evaluator"] = make(problem)
         return made
 
     return shared

@@ -11,7 +11,7 @@ from sim.links import all_crossed
 from sim.work import own_utilisations
 from streamplace.problem.objectives import text_of
 from streamplace.problem.problem import Problem
-from streamplace.scoring.compiled import at_all_rates, compiled
+from streamplace.scoring.compiled import CompiledProblem, at_all_rates, compiled
 from streamplace.scoring.engine import worst_of
 from streamplace.scoring.evaluator import LoadTrace, Placements
 from streamplace.scoring.loads import Bottleneck, DeviceLoad, LinkLoad, UplinkLoad
@@ -50,7 +50,11 @@ class ThroughputEvaluator(ABC):
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
-        self._compiled = compiled(problem)
+        compiled(problem)  # raises where loads overflow
+
+    @property
+    def _compiled(self) -> CompiledProblem:
+        return compiled(self.problem)
 
     @property
     def cases(self) -> tuple[Problem, ...]:

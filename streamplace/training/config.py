@@ -2,6 +2,7 @@
 
 import logging
 import os
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
@@ -31,7 +32,8 @@ from streamplace.training.stages import (
     as_value,
     measured_stages,
 )
-from streamplace.util.suggest import did_you_mean, valid_choices
+from streamplace.util.suggest import candidates, did_you_mean, valid_choices
+from streamplace.util.text import counted
 
 CURRENT_TABLES = {
     "sampling": "[[stage]]",
@@ -271,6 +273,64 @@ def with_seed(config: TrainConfig, seed: int) -> TrainConfig:
     if not 0 <= seed <= LARGEST_SEED:
         raise ConfigError(f"run.seed: must be between 0 and 2^62 (got {seed})")
     return config.model_copy(update={"run": config.run.model_copy(update={"seed": seed})})
+
+
+def with_values(config: TrainConfig, values: Mapping[str, Any]) -> TrainConfig:
+    """Return a config with other values of some keys.
+
+    Parameters
+    ----------
+    values
+        Key -> value. A key names tables as error messages do, such as ``run.held_out`` or
+        ``stage[0].optimiser.rate``.
+
+    Raises
+    ------
+    ConfigError
+        If there is no such key.
+    FormatError
+        If a value is wrong.
+    """
+    document = config.model_dump(mode="json")
+    for key, value in values.items():
+        _set(document, key, value)
+    return check(TrainConfig, document, "config")
+
+
+def _set(document: dict[str, Any], key: str, value: Any) -> None:
+    """Set the value of a key; a table that is absent is made, and its keys are checked later."""
+    steps: list[str | int] = []
+    for part in key.split("."):
+        name, *numbers = part.replace("]", "").split("[")
+        if part != name + "".join(f"[{number}]" for number in numbers) or not all(
+            number.isdecimal() for number in numbers
+        ):
+            raise ConfigError(f"{key}: is no key; write it as run.seed or stage[0].epochs")
+        steps += [name, *map(int, numbers)]
+    node: Any = document
+    for number, step in enumerate(steps):
+        before = "".join(f"[{s}]" if isinstance(s, int) else f".{s}" for s in steps[:number])[1:]
+        _check_step(key, step, node, before)
+        if number + 1 < len(steps):
+            if node[step] is None:
+                node[step] = {steps[number + 1]: None}
+            node = node[step]
+    node[steps[-1]] = value
+
+
+def _check_step(key: str, step: str | int, node: Any, before: str) -> None:
+    """Refuse a step of a key that a part of a config does not have."""
+    if isinstance(step, int):
+        if not isinstance(node, list):
+            raise ConfigError(f"{key}: {before} is not a list")
+        if step >= len(node):
+            raise ConfigError(f"{key}: {before} has {counted(len(node), 'element')}, from [0]")
+    elif isinstance(node, list):
+        raise ConfigError(f"{key}: {before} is a list; choose an element, such as {before}[0]")
+    elif not isinstance(node, dict):
+        raise ConfigError(f"{key}: {before} has no keys")
+    elif step not in node:
+        raise ConfigError(f"{key}: unknown key {step!r:.80}{candidates(step, list(node))}")
 
 
 def config_names() -> list[str]:

@@ -1,5 +1,6 @@
 """Printable forms of untrusted text, such as names in a file."""
 
+from collections.abc import Sequence
 from unicodedata import bidirectional, category
 
 CONTROLS = ("Cc", "Cs", "Zl", "Zp")
@@ -20,6 +21,18 @@ def printable(text: str) -> str:
 
 def _is_control(c: str) -> bool:
     return category(c) in CONTROLS or bidirectional(c) in MARKS or c in DIRECTIONS
+
+
+MAX_FAULTS = 20
+"""Faults that a message lists."""
+
+
+def joined_faults(first: Sequence[str], count: int) -> str:
+    """Return the first `MAX_FAULTS` of several faults as one line; the others are counted."""
+    shown = [*first[:MAX_FAULTS]]
+    if more := count - len(shown):
+        shown.append(f"and {counted(more, 'more fault')}")
+    return "; ".join(shown)
 
 
 def counted(count: int, noun: str) -> str:

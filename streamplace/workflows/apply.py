@@ -12,8 +12,9 @@ from streamplace.integrations.flink.applying.restart import Restart
 from streamplace.integrations.flink.applying.verification import misplaced
 from streamplace.integrations.flink.client import Client, expecting
 from streamplace.integrations.flink.cluster import FlinkCluster
+from streamplace.integrations.flink.deployment import parallelism_of
 from streamplace.integrations.flink.documents import Job, last_cause
-from streamplace.integrations.flink.groups import Groups, groups_of
+from streamplace.integrations.flink.groups import Groups, groups_anywhere, groups_of
 from streamplace.integrations.flink.plan import running
 from streamplace.integrations.flink.slot_groups import mapping
 from streamplace.integrations.profiling.rest import RefusedError, Server
@@ -41,6 +42,8 @@ class Options:
         Savepoint to start from if the job has ended; None: the one that it was stopped with.
     labels
         Whether groups ask for labels; None: if devices differ.
+    numbers_only
+        Whether Flink chooses the devices, so that only numbers of instances are set.
     without_uids
         Whether operators may lack a uid.
     """
@@ -51,6 +54,7 @@ class Options:
     savepoint_dir: str | None = None
     savepoint: str | None = None
     labels: bool | None = None
+    numbers_only: bool = False
     without_uids: bool = False
     limits: Limits = field(default_factory=Limits)
 
@@ -100,6 +104,8 @@ def prepare(placement: Placement, client: Client, options: Options) -> Prepared:
     BackendError
         If the server does not answer.
     """
+    if options.numbers_only:
+        return prepare_groups(groups_anywhere(parallelism_of(placement)), client, options)
     return prepare_groups(groups_of(placement, options.labels), client, options)
 
 

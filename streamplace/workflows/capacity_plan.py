@@ -1,6 +1,7 @@
 """Capacity plans: the source rate that sets of devices sustain, and the cheapest of them."""
 
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple
 
 from streamplace.display.mixins import Displayable, RoundedRepr
@@ -114,7 +115,7 @@ class Plan(Displayable):
         plan are equal.
     losses
         What is left after the loss of each device of the cheapest set, or of the whole cluster if
-        no set keeps up; empty unless `survive` is 1.
+        no set keeps up, besides those of `pinned`; empty unless `survive` is 1.
     unpriced
         Whether each device counted 1, because no device of the cluster has a price.
     proven
@@ -125,6 +126,9 @@ class Plan(Displayable):
     limit
         The link or uplink that is full first in the best placement found, if no set keeps up and
         that is the reason; None otherwise.
+    pinned
+        Device -> the operators that constraints keep on it, so that its loss is not survived; empty
+        unless `survive` is 1.
     """
 
     source_rate: float
@@ -138,6 +142,7 @@ class Plan(Displayable):
     missing: tuple[int, ...] = ()
     left_out: tuple[int, ...] = ()
     limit: Bottleneck | None = None
+    pinned: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Raise a ProblemError if the fewest devices sustain every rate."""
@@ -154,6 +159,7 @@ class Plan(Displayable):
         """The fewest or the cheapest devices that sustain the source rate, in words."""
         rate = f"{number(self.source_rate)} tuples/s"
         rate += " after the loss of any one device" if self.survive else ""
+        rate += " without pinned operators" if self.pinned else ""
         if self.cheapest is not None:
             return self.cheapest.headline(rate)
         if (count := self.fewest_devices) is not None:
@@ -177,6 +183,7 @@ class Plan(Displayable):
             "unpriced": self.unpriced,
             "missing": list(self.missing),
             "left_out": list(self.left_out),
+            "not_survived": {device: list(names) for device, names in self.pinned.items()},
         }
 
     def _view(self) -> View:
@@ -193,6 +200,10 @@ class Plan(Displayable):
             names = self.cheapest.devices
             body.append(Line("cheapest: {}", (Names.of(names),)))
         body += self._loss_tables()
+        if self.pinned:
+            kept = [name for names in self.pinned.values() for name in names]
+            lost = Names.of(list(self.pinned)), Names.of(kept)
+            body.append(Line("not survived: the loss of {}, where constraints keep {}", lost))
         body.append(Line(self.headline))
         body += [] if self.cause is None else [Line(*self.cause.text())]
         if self.limit is not None:

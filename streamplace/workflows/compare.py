@@ -162,6 +162,7 @@ def compared(
     refuse_other_passes(objective, "compare")
     run = partial(_results, cases, jobs=jobs, backend=backend)
     chosen = tuple(named.values())
+    labels = {label: text for label, one in named.items() if (text := name_of(one)) != label}
     if isinstance(objective, Makespan):
         for rate in rates:
             objective.with_changes(rate)  # refuses a source rate
@@ -186,6 +187,7 @@ def compared(
             semantics=semantics,
             seed=seed,
             failures=first,
+            labels=labels,
         )
         if not any(row.placed for row in result.rows):
             raise PlacementError(f"no placer found a placement: {first[0]}")
@@ -212,6 +214,7 @@ def compared(
         objective=text_of(objective),
         clusters=cases.listed.clusters,
         cross=cases.listed.cross,
+        labels=labels,
     )
 
 

@@ -1,6 +1,8 @@
 """The result type of `compare`: a table of placers x source rates, over graphs."""
 
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -12,15 +14,19 @@ from streamplace.display.view import Line, View
 from streamplace.scoring.score import THROUGHPUT
 from streamplace.util.arrays import Floats
 from streamplace.util.effect import Effect
+from streamplace.util.finite import finite
 from streamplace.workflows.cases import CaseList
-from streamplace.workflows.comparison_tables import index_of, save_tables, table_view
+from streamplace.workflows.comparison_tables import (
+    INTERVAL,
+    index_of,
+    labelled_as,
+    save_tables,
+    table_view,
+)
 
 TIE = 0.001  # a smaller difference in relative throughput is a tie
 KEEPS_UP = 0.97  # relative throughput above which a placement practically keeps up
 REFERENCE = "metis"
-HEAD = ("placer", "rate", "mean", "Q1", "median", "min", ">0.97", "vs metis", "devices", "ms")
-EXPENDABLE = ("ms", "devices", "min", ">0.97", "Q1", "median", "vs metis")
-"""Columns dropped, in this order, if the table is too wide to show names."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -29,6 +35,10 @@ class ComparisonRow(RoundedRepr):
 
     ``mean`` to ``min`` are of relative throughput. ``better_than_metis``, ``tied_with_metis`` and
     ``worse_than_metis`` are shares of graphs, None if `metis` is not among the placers.
+
+    ``minus_first`` is the mean difference from the first placer, ``minus_first_low`` and
+    ``minus_first_high`` its 95% interval; see `Comparison.difference`. All are None for the first
+    placer itself, and the interval of a single graph is None.
     """
 
     placer: str
@@ -41,28 +51,54 @@ class ComparisonRow(RoundedRepr):
     better_than_metis: float | None
     tied_with_metis: float | None
     worse_than_metis: float | None
+    minus_first: float | None
+    minus_first_low: float | None
+    minus_first_high: float | None
     mean_devices: float
     seconds_per_graph: float
 
-    def cells(self) -> tuple[str, ...]:
-        """Return the cells of the row, under `HEAD`."""
-        numbers = (self.mean, self.q1, self.median, self.min)
-        against = "-"
-        if self.better_than_metis is not None and self.worse_than_metis is not None:
-            against = f"+{self.better_than_metis:.0%} -{self.worse_than_metis:.0%}"
-        return (
-            self.placer,
-            "own" if self.source_rate is None else f"{self.source_rate:g}",
-            *(f"{x:.3f}" for x in numbers),
-            f"{self.share_above_0_97:.0%}",
-            against,
-            f"{self.mean_devices:.1f}",
-            f"{self.seconds_per_graph * 1e3:.2f}",
-        )
+    @property
+    def shares(self) -> str:
+        """The shares of graphs that are better and worse than with `metis`, as a table cell."""
+        if self.better_than_metis is None or self.worse_than_metis is None:
+            return "-"
+        return f"+{self.better_than_metis:.0%} -{self.worse_than_metis:.0%}"
+
+    @property
+    def difference(self) -> str:
+        """The mean difference from the first placer as a table cell."""
+        return "-" if self.minus_first is None else f"{self.minus_first:+.3f}"
+
+    @property
+    def interval(self) -> str:
+        """The interval of that difference as a table cell."""
+        if self.minus_first_low is None or self.minus_first_high is None:
+            return "-"
+        return f"{self.minus_first_low:+.3f} to {self.minus_first_high:+.3f}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the row as `compare --json` prints it."""
         return {key.replace("0_97", "0.97"): value for key, value in asdict(self).items()}
+
+
+MINUS_FIRST = "minus first"
+COLUMNS: dict[str, Callable[[ComparisonRow], str]] = {
+    "placer": lambda row: row.placer,
+    "rate": lambda row: "own" if row.source_rate is None else f"{row.source_rate:g}",
+    "mean": lambda row: f"{row.mean:.3f}",
+    "Q1": lambda row: f"{row.q1:.3f}",
+    "median": lambda row: f"{row.median:.3f}",
+    "min": lambda row: f"{row.min:.3f}",
+    ">0.97": lambda row: f"{row.share_above_0_97:.0%}",
+    "vs metis": lambda row: row.shares,
+    MINUS_FIRST: lambda row: row.difference,
+    INTERVAL: lambda row: row.interval,
+    "devices": lambda row: f"{row.mean_devices:.1f}",
+    "ms": lambda row: f"{row.seconds_per_graph * 1e3:.2f}",
+}
+"""The cell of each column."""
+EXPENDABLE = ("ms", "devices", "min", ">0.97", "Q1", "median", INTERVAL, MINUS_FIRST, "vs metis")
+"""Columns dropped, in this order, if the table is too wide to show names."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -83,6 +119,8 @@ class Comparison(Displayable):
     clusters, cross
         The number of clusters, None if one serves all graphs; and whether every graph is on every
         cluster, instead of graph i on cluster i.
+    labels
+        Name in the table -> placer with its options, for those that are called otherwise.
     """
 
     dataset: str
@@ -96,13 +134,14 @@ class Comparison(Displayable):
     objective: str = field(default=THROUGHPUT, kw_only=True)
     clusters: int | None = field(default=None, kw_only=True)
     cross: bool = field(default=False, kw_only=True)
+    labels: Mapping[str, str] = field(default_factory=dict, kw_only=True)
 
     @property
     def cases(self) -> CaseList:
         """The pairs of graph and cluster, in the order of the arrays."""
         return CaseList(self.graphs, self.clusters, self.cross)
 
-    @property
+    @cached_property
     def rows(self) -> list[ComparisonRow]:
         """The table, source rate by source rate."""
         return [
@@ -120,15 +159,37 @@ class Comparison(Displayable):
         UsageError
             If a placer was not compared.
         """
-        chosen = [index_of(name, self.placers) for name in (placer, other)]
-        own, others = (self.relative_throughput[:, j].mean(axis=0) for j in chosen)
-        return Effect.of((own - others).reshape(len(self.graphs), -1).mean(axis=1))
+        own, others = (index_of(name, self.placers) for name in (placer, other))
+        return self._difference(self.relative_throughput.mean(axis=0), own, others)
+
+    def of_placers(self, placers: Sequence[str]) -> "Comparison":
+        """Return the comparison of some of the placers.
+
+        Raises
+        ------
+        UsageError
+            If one of them was not compared.
+        """
+        kept = [index_of(name, self.placers) for name in placers]
+        return replace(
+            self,
+            placers=tuple(placers),
+            relative_throughput=self.relative_throughput[:, kept],
+            devices_used=self.devices_used[:, kept],
+            seconds=self.seconds[:, kept],
+        )
+
+    def _difference(self, reached: Floats, own: int, other: int) -> Effect:
+        """Return the mean difference of two rows of relative throughput, (placers, cases)."""
+        ahead = reached[own] - reached[other]
+        return Effect.of(ahead.reshape(len(self.graphs), -1).mean(axis=1))
 
     def _row(self, i: int, j: int) -> ComparisonRow:
         reached = self.relative_throughput[i, j]
         better = tied = worse = None
-        if REFERENCE in self.placers:
-            ahead = reached - self.relative_throughput[i, self.placers.index(REFERENCE)]
+        over = self._difference(self.relative_throughput[i], j, 0) if j else None
+        if self.reference is not None:
+            ahead = reached - self.relative_throughput[i, self.placers.index(self.reference)]
             better, worse = float((ahead > TIE).mean()), float((ahead < -TIE).mean())
             tied = float((np.abs(ahead) <= TIE).mean())
         return ComparisonRow(
@@ -142,17 +203,34 @@ class Comparison(Displayable):
             better_than_metis=better,
             tied_with_metis=tied,
             worse_than_metis=worse,
+            minus_first=None if over is None else over.mean,
+            minus_first_low=None if over is None else finite(over.low),
+            minus_first_high=None if over is None else finite(over.high),
             mean_devices=float(self.devices_used[i, j].mean()),
             seconds_per_graph=float(self.seconds[i, j].mean()),
         )
 
+    @property
+    def columns(self) -> dict[str, Callable[[ComparisonRow], str]]:
+        """The columns of the table, without those that would be empty."""
+        left_out = set()
+        if len(self.placers) == 1:
+            left_out |= {MINUS_FIRST, INTERVAL}
+        if len(self.graphs) == 1:
+            left_out.add(INTERVAL)
+        return {head: cell for head, cell in COLUMNS.items() if head not in left_out}
+
+    def cells(self, i: int) -> tuple[str, ...]:
+        """Return the cells of a row of the table."""
+        return tuple(cell(self.rows[i]) for cell in self.columns.values())
+
     def _view(self) -> View:
-        rows = self.rows
         line = Line(f"relative throughput over {self.cases} ({self.model})")
         if self.objective != THROUGHPUT:
             line = Line(f"worth by {{}}, as {line.text}", (self.objective,))
         headline = f"Comparison: {self.headline}"
-        return table_view(headline, line, HEAD, len(rows), lambda i: rows[i].cells(), EXPENDABLE)
+        head, count = tuple(self.columns), len(self.rows)
+        return table_view(headline, line, head, count, self.cells, EXPENDABLE)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -160,9 +238,9 @@ class Comparison(Displayable):
         return ()
 
     @property
-    def reference(self) -> str:
-        """The placer that the others are compared with, if it is among them."""
-        return REFERENCE
+    def reference(self) -> str | None:
+        """The name of METIS in the table; None if it is not among the placers."""
+        return labelled_as(REFERENCE, self.placers, self.labels)
 
     @property
     def headline(self) -> str:
@@ -183,6 +261,7 @@ class Comparison(Displayable):
             **self.cases.entries(),
             "model": self.model,
             **own,
+            **({"labels": dict(self.labels)} if self.labels else {}),
             "rows": [row.to_dict() for row in self.rows],
         }
 

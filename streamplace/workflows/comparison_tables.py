@@ -1,6 +1,6 @@
 """The tables of comparisons: on screen, and as files."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,8 @@ from streamplace.util.text import counted
 
 ROWS_SHOWN = 24  # in a repr
 SAVED = ("compare.json", "table.csv", "graphs.csv")
+INTERVAL = "95% interval"
+"""The heading of the interval of the mean difference from a placer, or ratio to it."""
 
 
 def index_of(placer: str, placers: Sequence[str]) -> int:
@@ -28,6 +30,11 @@ def index_of(placer: str, placers: Sequence[str]) -> int:
     if placer not in placers:
         raise UsageError(f"placer {placer!r} was not compared{candidates(placer, placers)}")
     return placers.index(placer)
+
+
+def labelled_as(name: str, placers: Sequence[str], labels: Mapping[str, str]) -> str | None:
+    """Return how the table calls the placer of a name, see `Comparison`; None if it is absent."""
+    return next((placer for placer in placers if labels.get(placer, placer) == name), None)
 
 
 def table_view(
@@ -51,8 +58,13 @@ def table_view(
     lines = aligned([head, *((quoted(name)[1:-1], *others) for name, *others in shown)])
     if count > ROWS_SHOWN:
         lines.append(f"and {counted(count - ROWS_SHOWN, 'more row')}")
-    table = Grid(head, count, cells, expendable=expendable)
+    table = Grid(head, count, cells, expendable=tuple(x for x in expendable if x in head))
     return View(headline, tuple(lines), (line, table), TABLE_ROWS)
+
+
+def rows_as_csv(rows: Sequence[dict[str, Any]]) -> str:
+    """Return rows with the same keys as CSV."""
+    return to_csv(list(rows[0]), (row.values() for row in rows))
 
 
 def save_tables(
@@ -66,4 +78,4 @@ def save_tables(
     paths = [folder / name for name in SAVED]
     write_json(paths[0], document)
     for path, lines in ((paths[1], rows), (paths[2], list(cases))):
-        write_text(path, to_csv(list(lines[0]), (line.values() for line in lines)))
+        write_text(path, rows_as_csv(lines))

@@ -1,6 +1,6 @@
 """The result type of `compare` under the makespan objective: a table of placers over graphs."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -19,7 +19,13 @@ from streamplace.util.effect import Effect, mean_intervals
 from streamplace.util.finite import finite
 from streamplace.util.text import counted
 from streamplace.workflows.cases import CaseList
-from streamplace.workflows.comparison_tables import index_of, save_tables, table_view
+from streamplace.workflows.comparison_tables import (
+    INTERVAL,
+    index_of,
+    labelled_as,
+    save_tables,
+    table_view,
+)
 
 TIE = 0.001  # of the makespan of HEFT's mapping; a smaller difference is a tie
 REFERENCE = "heft"
@@ -35,7 +41,8 @@ class MakespanRow(RoundedRepr):
     ``mean_over_heft`` is the mean of makespan ÷ makespan of HEFT's mapping, ``over_heft_low`` and
     ``over_heft_high`` its 95% interval over graphs of this kind, from a paired bootstrap over the
     graphs; ``better_than_heft`` and ``worse_than_heft`` are shares of cases. All are None if `heft`
-    is not among the placers, and the interval of a single graph is None.
+    is not among the placers, and the interval of a single graph is None. ``over_first``,
+    ``over_first_low`` and ``over_first_high`` are the same ratio to the first placer.
 
     ``mean_gap`` is None with noise, and ``evaluations``, the mean number of simulated passes, is
     None if the placer does not count them. ``seconds_per_graph`` is wall time per case.
@@ -50,17 +57,13 @@ class MakespanRow(RoundedRepr):
     over_heft_high: float | None
     better_than_heft: float | None
     worse_than_heft: float | None
+    over_first: float | None
+    over_first_low: float | None
+    over_first_high: float | None
     mean_gap: float | None
     evaluations: float | None
     seconds_per_graph: float | None
     placed: int
-
-    @property
-    def interval(self) -> str:
-        """The bootstrap interval as a table cell."""
-        if self.over_heft_low is None or self.over_heft_high is None:
-            return "-"
-        return f"{self.over_heft_low:.3f} to {self.over_heft_high:.3f}"
 
     @property
     def milliseconds(self) -> float | None:
@@ -75,23 +78,31 @@ class MakespanRow(RoundedRepr):
         return f"+{self.better_than_heft:.0%} -{self.worse_than_heft:.0%}"
 
 
-PLACED = "placed"
-COLUMNS: dict[str, Callable[[MakespanRow], str]] = {
+PLACED, OVER_FIRST = "placed", "over first"
+Columns = dict[str, Callable[[MakespanRow], str]]
+"""The cell of each column."""
+COLUMNS: Columns = {
     "placer": lambda row: row.placer,
     "makespan, s": lambda row: "-" if row.mean_makespan_s is None else number(row.mean_makespan_s),
     "SLR": lambda row: _text(row.mean_slr, ".3f"),
     "median SLR": lambda row: _text(row.median_slr, ".3f"),
+}
+OF_HEFT: Columns = {
     "over heft": lambda row: _text(row.mean_over_heft, ".3f"),
-    "95% interval": lambda row: row.interval,
+    INTERVAL: lambda row: _interval(row.over_heft_low, row.over_heft_high),
     "vs heft": lambda row: row.shares,
+}
+OF_FIRST: Columns = {
+    OVER_FIRST: lambda row: _text(row.over_first, ".3f"),
+    INTERVAL: lambda row: _interval(row.over_first_low, row.over_first_high),
+}
+OF_EFFORT: Columns = {
     "gap": lambda row: "-" if row.mean_gap is None else percent_up(row.mean_gap),
     "evaluations": lambda row: _text(row.evaluations, ",.0f"),
     "ms": lambda row: _text(row.milliseconds, ".2f"),
     PLACED: lambda row: f"{row.placed:,}",
 }
-"""The cell of each column."""
-OF_HEFT = ("over heft", "95% interval", "vs heft")
-EXPENDABLE = ("ms", "evaluations", "median SLR", "gap", "SLR", "95% interval", "vs heft")
+EXPENDABLE = ("ms", "evaluations", "median SLR", "gap", "SLR", INTERVAL, OVER_FIRST, "vs heft")
 """Columns dropped, in this order, if the table is too wide to show names."""
 
 
@@ -122,6 +133,8 @@ class MakespanComparison(Displayable):
     failures
         Why each placer found no placement of the first case that it could not place; empty texts
         for placers that placed all. Without reasons, there are no `notes`.
+    labels
+        Name in the table -> placer with its options, for those that are called otherwise.
     """
 
     dataset: str
@@ -136,6 +149,7 @@ class MakespanComparison(Displayable):
     semantics: PublishedName | None = field(default=None, kw_only=True)
     seed: int = field(default=0, kw_only=True)
     failures: tuple[str, ...] = field(default=(), kw_only=True)
+    labels: Mapping[str, str] = field(default_factory=dict, kw_only=True)
 
     @cached_property
     def slr(self) -> Floats:
@@ -145,9 +159,9 @@ class MakespanComparison(Displayable):
     @cached_property
     def over_heft(self) -> Floats | None:
         """The makespans over those of HEFT's mappings, (P, C); None if `heft` is not a placer."""
-        if REFERENCE not in self.placers:
+        if self.reference is None:
             return None
-        return _ratio(self.makespan_s, self.makespan_s[self.placers.index(REFERENCE)])
+        return _ratio(self.makespan_s, self.makespan_s[self.placers.index(self.reference)])
 
     @cached_property
     def gap(self) -> Floats:
@@ -181,6 +195,8 @@ class MakespanComparison(Displayable):
         placed = ~np.isnan(self.makespan_s[j])
         complete, over = bool(placed.all()), self._paired(j)
         (low, high), among = self._interval(over), over[~np.isnan(over)]
+        over_first = _ratio(self.makespan_s[j], self.makespan_s[0])
+        first_low, first_high = self._interval(over_first)
         return MakespanRow(
             placer=self.placers[j],
             mean_makespan_s=_mean(self.makespan_s[j]) if complete else None,
@@ -191,6 +207,9 @@ class MakespanComparison(Displayable):
             over_heft_high=finite(high),
             better_than_heft=_mean(among < 1 - TIE),
             worse_than_heft=_mean(among > 1 + TIE),
+            over_first=_mean(over_first[~np.isnan(over_first)]),
+            over_first_low=finite(first_low),
+            over_first_high=finite(first_high),
             mean_gap=_mean(self.gap[j][placed]),
             evaluations=_mean(self.evaluations[j][placed]),
             seconds_per_graph=_mean(self.seconds[j][placed]),
@@ -205,7 +224,7 @@ class MakespanComparison(Displayable):
         return np.full(len(self.cases), np.nan) if self.over_heft is None else self.over_heft[j]
 
     def _interval(self, over: Floats) -> Floats:
-        """Return the interval of the mean ratio to HEFT over graphs, each the mean of its cases."""
+        """Return the interval of a mean ratio over graphs, each the mean of its cases."""
         interval: Floats = mean_intervals(self._by_graph(over)[None], self.seed)[0]
         return interval
 
@@ -225,9 +244,9 @@ class MakespanComparison(Displayable):
         ]
 
     @property
-    def reference(self) -> str:
-        """The placer that the others are compared with, if it is among them."""
-        return REFERENCE
+    def reference(self) -> str | None:
+        """The name of HEFT in the table; None if it is not among the placers."""
+        return labelled_as(REFERENCE, self.placers, self.labels)
 
     @property
     def headline(self) -> str:
@@ -239,16 +258,21 @@ class MakespanComparison(Displayable):
         return f"makespan over {self.cases} ({how})"
 
     @property
-    def columns(self) -> dict[str, Callable[[MakespanRow], str]]:
+    def columns(self) -> Columns:
         """The columns of the table.
 
-        They are without those of HEFT if it is not among the placers, and without the number of
-        placed cases if it is the same for all.
+        Without HEFT among several placers, ratios are to the first one. The number of placed cases
+        is left out if it is the same for all.
         """
-        of_heft = () if self.over_heft is not None else OF_HEFT
-        complete = all(row.placed == len(self.cases) for row in self.rows)
-        left_out = {*of_heft, *((PLACED,) if complete else ())}
-        return {head: cell for head, cell in COLUMNS.items() if head not in left_out}
+        ratios: Columns = {}
+        if self.reference is not None:
+            ratios = OF_HEFT
+        elif len(self.placers) > 1:
+            ratios = OF_FIRST
+        columns = COLUMNS | ratios | OF_EFFORT
+        if all(row.placed == len(self.cases) for row in self.rows):
+            del columns[PLACED]
+        return columns
 
     def cells(self, i: int) -> tuple[str, ...]:
         """Return the cells of a row of the table."""
@@ -268,6 +292,7 @@ class MakespanComparison(Displayable):
             "objective": MAKESPAN,
             **asdict(self.objective),
             **system,
+            **({"labels": dict(self.labels)} if self.labels else {}),
             "rows": [asdict(row) for row in self.rows],
         }
 
@@ -300,6 +325,11 @@ def _ratio(seconds: Floats, others: Floats) -> Floats:
 def _mean(values: Floats | Bools) -> float | None:
     """Return the mean of values, or None if there is none, or it is not finite."""
     return finite(values.mean()) if len(values) else None
+
+
+def _interval(low: float | None, high: float | None) -> str:
+    """Return the cell of an interval."""
+    return "-" if low is None or high is None else f"{low:.3f} to {high:.3f}"
 
 
 def _text(value: float | None, form: str) -> str:

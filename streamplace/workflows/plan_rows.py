@@ -89,7 +89,7 @@ class Rows:
 
     def after_losses(self, counts: Counts) -> Iterator[tuple[Counts, Sustained | None]]:
         """Yield the best placement found after each distinct loss."""
-        for lost in losses(counts, self._survive):
+        for lost in losses(counts, self._survive, self._examiner.kinds.kept):
             yield lost, self.measure(without(counts, lost))
 
     def measure(self, counts: Counts) -> Sustained | None:
@@ -145,9 +145,8 @@ class Rows:
     def _has_time_for_losses(self, counts: Counts) -> bool:
         if not self._is_late():
             return sum(count > 0 for count in counts) <= MAX_LOSSES
-        return all(
-            without(counts, lost) in self._measured for lost in losses(counts, self._survive)
-        )
+        possible = losses(counts, self._survive, self._examiner.kinds.kept)
+        return all(without(counts, lost) in self._measured for lost in possible)
 
     def _after_loss(self, counts: Counts) -> float:
         """Return the relative throughput after the worst loss; 0 where no placement was found."""

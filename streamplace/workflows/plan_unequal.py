@@ -1,5 +1,7 @@
 """Plans on unequal devices: the cheapest set of a cluster's devices that keeps up."""
 
+from collections.abc import Collection
+
 import numpy as np
 
 from streamplace.errors import ClusterError, InfeasibleError
@@ -50,7 +52,7 @@ def plan_unequal(problem: Problem, limits: Limits) -> Plan:
     """Return the cheapest set of a cluster's devices that keeps up; see `workflows.plan.plan`."""
     prices = prices_of(problem.cluster)
     survive, evaluations = limits.survive, limits.evaluations
-    check_losses(problem, survive)
+    check_losses(problem, survive, spared=_pinned(problem))
     seconds = SECONDS if limits.seconds is None and evaluations is None else limits.seconds
     whole = Budget(seconds)
     free = prices is not None and not prices.any()  # then the fewest devices are wanted
@@ -82,6 +84,7 @@ def plan_unequal(problem: Problem, limits: Limits) -> Plan:
         missing=tuple(n for n in table.missing if n < rows[-1].devices),
         left_out=tuple(n for n in table.left_out if n < rows[-1].devices),
         limit=limit,
+        pinned=_pinned(problem) if survive else {},
     )
 
 
@@ -92,13 +95,29 @@ def _no_rows(problem: Problem, most: int | None) -> str:
     return f"plan: found no placement on at most {most} of {devices}; allow more of them"
 
 
-def check_losses(problem: Problem, survive: int, verb: str = "plan") -> None:
+def _pinned(problem: Problem) -> dict[str, tuple[str, ...]]:
+    """Return the devices to which operators are pinned, with these and those kept with them."""
+    rules, found = problem.feasibility, dict[str, tuple[str, ...]]()
+    unit_on = {
+        rules.unit_of[problem.graph.index[v]]: d for v, d in problem.constraints.pins.items()
+    }
+    for v, unit in enumerate(rules.unit_of):
+        if (device := unit_on.get(unit)) is not None:
+            found[device] = (*found.get(device, ()), problem.graph.names[v])
+    return found
+
+
+def check_losses(
+    problem: Problem, survive: int, verb: str = "plan", spared: Collection[str] = ()
+) -> None:
     """Refuse operators that may run only on devices that the plan must be able to lose.
 
     Parameters
     ----------
     verb
         The command that messages begin with.
+    spared
+        Devices whose loss need not be survived.
 
     Raises
     ------
@@ -106,7 +125,10 @@ def check_losses(problem: Problem, survive: int, verb: str = "plan") -> None:
         If constraints, labels or memory leave an operator too few devices.
     """
     rules = problem.feasibility
-    few = np.flatnonzero(rules.allowed.sum(axis=1) <= survive)
+    lossy = np.array([name not in spared for name in problem.cluster.names])
+    few = np.flatnonzero(
+        (rules.allowed.sum(axis=1) <= survive) & ~rules.allowed[:, ~lossy].any(axis=1)
+    )
     if len(few):
         unit = int(few[0])
         devices = [problem.cluster.names[d] for d in np.flatnonzero(rules.allowed[unit])]
@@ -135,11 +157,13 @@ def _cheapest(examiner: Examiner, found: Cheapest, rows: Rows, scale: float) -> 
 
 
 def _losses(examiner: Examiner, counts: Counts, rows: Rows) -> tuple[DeviceLoss, ...]:
-    """Return what is left after the loss of each device of a set."""
+    """Return what is left after the loss of each device of a set that it has to survive."""
     kinds, names = examiner.kinds, examiner.problem.cluster.names
     after = dict(rows.after_losses(counts))
     found = []
     for d in kinds.devices(counts):
+        if kinds.kept[kinds.kind_of[d]]:
+            continue
         lost = tuple(int(kind == kinds.kind_of[d]) for kind in range(len(counts)))
         left = after[lost]
         if left is None:

@@ -67,6 +67,7 @@ def size(
     restart: float | None = None,
     survive: int = 0,
     resize: bool = False,
+    whole_operators: bool = False,
     max_latency: LatencyLimit | str | None = None,
     seconds: float | None = None,
     evaluations: int | None = None,
@@ -98,6 +99,8 @@ def size(
         1: the devices must keep up after the loss of any one of them. 0: no losses.
     resize
         Choose the numbers that the graph states, too.
+    whole_operators
+        Keep all instances of an operator on one device.
     max_latency
         A limit on latency, such as ``p99=200ms``; see `LatencyLimit`. Sizes for a lower and lower
         utilisation are tried until one keeps it.
@@ -136,7 +139,8 @@ def size(
         )
         planned = wanted.source_rate
         task = Task(
-            graph, cluster, needed, planned, rules, weights, survive, evaluations, seed, free
+            *(graph, cluster, needed, planned, rules, weights, survive, evaluations, seed, free),
+            whole=whole_operators,
         )
         return _sized(task, wanted, minimise, limit)
 

@@ -99,9 +99,9 @@ def test_hostile_names_in_violated_constraints(placement: Placement, reports: Re
     broken += [on[v] not in among for v, among in rules.allowed.items()]
     broken += [len({on[v] for v in group}) > 1 for group in rules.colocate]
     broken += [len({on[v] for v in group}) < len(group) for group in rules.exlocate]
-    *notes, more = reports(placement).page.locator("#broken li").all_inner_texts()
+    notes = reports(placement).page.locator("#broken li").all_inner_texts()
     assert all(note.startswith("Violated constraint: ") for note in notes)
-    assert more == f"and {sum(broken) - len(notes)} more violated constraints"
+    assert len(notes) == sum(broken) > 2  # every one is listed
 
 
 def test_hostile_names_survive_edits_and_the_download(

@@ -11,6 +11,7 @@ import pytest
 from streamplace import (
     Cluster,
     Constraints,
+    Device,
     Placement,
     read_placement,
     simulate,
@@ -129,6 +130,81 @@ def test_the_bound_follows_edits(reports: Reports) -> None:
     report.type("#bandwidth", "2000")
     assert report.score()["bound"] == pytest.approx(min(cpu_bound, 30000))
     assert "by CPU alone" in report.page.inner_text("#figures")
+
+
+@pytest.mark.parametrize("rate", [20.0, 1e6])
+def test_one_answer_to_what_limits_the_job(rate: float, reports: Reports) -> None:
+    """Only what limits the job is in the colour of alarm, in the figures and in one list."""
+    report = reports(preset_placement(source_rate=rate))
+    page, score = report.page, report.score()
+    page.wait_for_selector("#operators tr")
+    alarmed = page.locator(
+        "#figures .alarm, #devices .value.alarm, #links .value.alarm, .tag.alarm"
+    )
+    marked = page.locator("#devices .value.first, #links .value.first")
+    if rate == 20.0:
+        assert score["relative_throughput"] == 1
+        assert figure(report, "What limits it") == "nothing"
+        assert float(figure(report, "Carries up to").replace(",", "")) > rate
+        assert page.inner_text("#alarmed") == "full first"
+        assert alarmed.locator("visible=true").count() == 0
+    else:
+        assert figure(report, "What limits it").startswith(score["bottleneck"]["kind"])
+        assert page.inner_text("#alarmed") == "what limits the job"
+        assert alarmed.locator("visible=true").count() == 2  # in the figures, and in one list
+    assert marked.count() == (score["bottleneck"]["kind"] != "operator")
+
+
+def test_the_page_states_prices_racks_labels_and_constraints(reports: Reports) -> None:
+    """Menus do not offer forbidden devices, with the reason as the title."""
+    devices = [
+        Device("a", 2500.0, group="left", price=2.0, labels=("ssd",)),
+        Device("b", 2500.0, group="right", price=3.0),
+    ]
+    rules = Constraints(pins={"op_0": "a"})
+    placement = preset_placement(operators=4, cluster=Cluster(devices), constraints=rules)
+    page = reports(Placement(placement.problem, np.zeros(4, dtype=int))).page
+    facts, uses = page.inner_text("#facts"), page.locator("#devices tr.uses").first.inner_text()
+    assert "2 for the devices in use, 5 for all" in facts
+    assert "1 of 2 groups in use" in facts
+    assert "placement.json" in facts
+    assert all(word in uses for word in ("left", "price 2", "ssd"))
+    assert page.locator("#rules li").all_inner_texts() == [
+        "“\u2068op_0\u2069” is pinned to “\u2068a\u2069”"
+    ]
+    row = page.locator("#operators tr", has_text="pinned")
+    row.locator("select").focus()
+    options = row.locator("option")
+    assert options.evaluate_all("all => all.map(one => one.disabled)") == [False, True]
+    assert "is pinned to" in str(options.nth(1).get_attribute("title"))
+
+
+def test_nothing_scrolls_and_paper_has_no_controls(reports: Reports, tmp_path: Path) -> None:
+    """Long tables are folded on the screen and whole on paper, where fields are text."""
+    report = reports(preset_placement(operators=60))
+    page = report.page
+    page.wait_for_selector("#operators tr")
+    scrolling = """[...document.querySelectorAll("body *")].filter(
+        (one) => /auto|scroll/.test(getComputedStyle(one).overflow)).length"""
+    assert page.evaluate(scrolling) == 0
+    rows = page.locator("#operators tr:visible")
+    assert rows.count() == 40
+    page.emulate_media(media="print")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert rows.count() == 60
+    assert (
+        page.locator("button:not(.plain, .card), input, select").locator("visible=true").count()
+        == 0
+    )
+    assert page.locator("#operators .printed").first.inner_text() in {f"d{i}" for i in range(5)}
+    picture = page.locator("canvas.printed").bounding_box()
+    assert picture is not None
+    assert picture["height"] > 100
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    page.emulate_media(media="screen")
+    assert page.locator(".printed").count() == 0
+    page.get_by_role("button", name="Show all rows").first.click()
+    assert rows.count() == 60
 
 
 def slow_links() -> Cluster:

@@ -45,9 +45,13 @@ def move(report: Report, v: int, d: int, kind: str, moved: Placement) -> None:
         report.drag_bar(v, d)
     elif kind == "list":
         name = moved.problem.graph.names[v]
+        report.unfold()
         row = page.locator("#operators tr", has=page.get_by_role("button", name=name, exact=True))
         row.locator("select").focus()
-        row.locator("select").select_option(str(d))
+        if row.locator(f'option[value="{d}"]').is_disabled():  # the menu does not offer it
+            report.drag(v, d)
+        else:
+            row.locator("select").select_option(str(d))
     else:
         chosen = page.evaluate("streamplace.score()")["assignment"][v]
         page.evaluate("document.getElementById('gantt').focus()")

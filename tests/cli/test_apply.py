@@ -6,6 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+import yaml
 
 from streamplace.cli.main import main
 from streamplace.files import write_placement
@@ -53,6 +54,71 @@ def test_a_dry_run_shows_every_request(placement: str, capsys: Capture) -> None:
     assert '"programArgsList": ["a b"]' in shown[4]
     assert len(json.loads(capsys.readouterr().out)["requests"]) == len(shown)
     assert not flink.changes
+
+
+OPERATOR = {
+    "$internal.flink.version": "v2_2",
+    "kubernetes.cluster-id": "clicks",
+    "kubernetes.namespace": "prod",
+    "execution.target": "kubernetes-application",
+}
+
+
+def test_a_job_of_the_kubernetes_operator_gets_a_document(placement: str, capsys: Capture) -> None:
+    flink = ScriptedFlink(config=OPERATOR)
+    with flink.serving() as url:
+        command = ["apply", "flink", placement, "--url", url, "--job", JOB]  # --jar is not needed
+        assert main(command) == 0
+        out, err = capsys.readouterr()
+        assert main([*command, "--json"]) == 0
+    document = yaml.safe_load(out)
+    assert json.loads(capsys.readouterr().out)["document"] == document
+    assert document["metadata"] == {"name": "clicks", "namespace": "prod"}
+    assert document["spec"] == {
+        "flinkConfiguration": {
+            "pipeline.jobvertex-parallelism-overrides": "4d6488:1,b71731:2,f362c8:1"
+        }
+    }
+    assert "belongs to flinkdeployment clicks" in err
+    assert "kubectl patch flinkdeployment clicks --namespace prod --type merge" in err
+    assert not flink.changes
+
+
+def test_numbers_alone_need_no_labels(placement: str, capsys: Capture) -> None:
+    flink = ScriptedFlink(labels={"tm-x": {}, "tm-y": {}})
+    with flink.serving() as url:
+        assert main(arguments(placement, url)) == 2
+        assert "needs a TaskManager with the label" in capsys.readouterr().err
+        assert main(arguments(placement, url, "--labels", "--numbers-only")) == 2
+        assert "cannot combine --labels with --numbers-only" in capsys.readouterr().err
+        assert main(arguments(placement, url, "--numbers-only")) == 0
+    ((_, run),) = flink.running.items()
+    assert run.parallelism == {"Source: src": 1, "count": 2, "out: Writer": 1}
+    assert "label" not in str(run.mapping)
+
+
+def test_the_adaptive_scheduler_changes_numbers_without_a_restart(
+    placement: str, capsys: Capture
+) -> None:
+    flink = ScriptedFlink(scheduler="Adaptive")
+    with flink.serving() as url:
+        assert main(arguments(placement, url)) == 2
+        assert "(--numbers-only)" in capsys.readouterr().err
+        command = ["apply", "flink", placement, "--url", url, "--job", JOB, "--numbers-only"]
+        assert main([*command, "--dry-run"]) == 0
+        assert f"PUT /jobs/{JOB}/resource-requirements" in capsys.readouterr().out
+        assert not flink.changes
+        assert main([*command, *LIMITS, "--json"]) == 0
+        answer = json.loads(capsys.readouterr().out)
+    assert (answer["job"], answer["savepoint"]) == (JOB, None)
+    assert len(answer["task_managers"]["count"]) == 2
+    assert [change.split()[0] for change in flink.changes] == ["PUT"]
+
+
+def test_other_jobs_need_a_jar(placement: str, capsys: Capture) -> None:
+    with ScriptedFlink().serving() as url:
+        assert main(["apply", "flink", placement, "--url", url, "--job", JOB]) == 2
+    assert "missing --jar" in capsys.readouterr().err
 
 
 def test_what_runs_is_printed(placement: str, capsys: Capture) -> None:

@@ -26,7 +26,6 @@ from tests.support.guards import hang_guard
 from tests.support.input_files import InputFiles
 from tests.support.long import long_after
 from tests.support.paths import DATA
-from tests.support.policies import SCRIPTING
 
 
 def faults(rows: Sequence[Fault]) -> pytest.MarkDecorator:
@@ -94,7 +93,6 @@ def test_bad_configs(fault: Fault, inputs: InputFiles, tmp_path: Path, capsys: C
     check(line, fault, tmp_path)
 
 
-@pytest.mark.filterwarnings(SCRIPTING)
 @faults(CONFIGS_OF_RUNS)
 def test_configs_that_cannot_be_trained(
     fault: Fault, inputs: InputFiles, tmp_path: Path, capsys: Capture

@@ -10,14 +10,15 @@ import streamplace as sp
 from streamplace import Recipe
 from streamplace.cli.main import main
 from streamplace.files import write_clusters, write_dataset
+from streamplace.plots.style import line
 from tests.support.cli import Capture, json_of, printed, refused, succeeds
 
 AIM = ("--objective", "makespan")
 FILES = {"compare.json", "table.csv", "graphs.csv", "table.md", "table.tex", "makespan.png"}
 KEYS = (
     "placer", "mean_makespan_s", "mean_slr", "median_slr", "mean_over_heft", "over_heft_low",
-    "over_heft_high", "better_than_heft", "worse_than_heft", "mean_gap", "evaluations",
-    "seconds_per_graph", "placed",
+    "over_heft_high", "better_than_heft", "worse_than_heft", "over_first", "over_first_low",
+    "over_first_high", "mean_gap", "evaluations", "seconds_per_graph", "placed",
 )  # fmt: skip
 
 
@@ -172,3 +173,84 @@ def test_placers_without_a_budget_are_named(graphs: Path, capsys: Capture) -> No
 )
 def test_bad_budgets(words: list[str], message: str, graphs: Path, capsys: Capture) -> None:
     assert message in refused(capsys, "compare", str(graphs), *words)
+
+
+def test_labels_name_placers_in_tables_and_files(
+    graphs: Path, tmp_path: Path, capsys: Capture
+) -> None:
+    words = ["compare", graphs, "--placers", "metis,search:evaluations=20", "--jobs", "1"]
+    labels = ["--label", "metis=METIS, k-way", "--label", "search:evaluations=20=a=b_c"]
+    for kind in ("csv", "tex", "md"):
+        table = tmp_path / f"t.{kind}"
+        shown = succeeds(capsys, *words, *labels, "--table", table, "-o", tmp_path / "out")
+        assert "vs METIS, k-way: share of graphs" in shown
+        assert "minus first: mean difference from METIS, k-way with its 95% interval" in shown
+        name = {"csv": "table.csv", "tex": "by_rate.tex", "md": "by_rate.md"}[kind]
+        assert table.read_bytes().startswith((tmp_path / "out" / name).read_bytes()[:60])
+    with (tmp_path / "t.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert [row["placer"] for row in rows] == ["METIS, k-way", "a=b_c"]
+    assert rows[1]["better_than_metis"] != ""
+    assert float(rows[1]["minus_first_low"]) <= float(rows[1]["minus_first"])
+    assert r"a=b\_c & " in (tmp_path / "t.tex").read_text()
+    found = json_of(capsys, *words, *labels)
+    assert found["labels"] == {"METIS, k-way": "metis", "a=b_c": "search:evaluations=20"}
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--label", "metsi=x"], "--label: 'metsi' is not among --placers; did you mean 'metis'?"),
+        (["--label", "metis"], "--label: must be PLACER=TEXT (got 'metis')"),
+        (["--label", "metis= "], "--label: must be PLACER=TEXT"),
+        (["--label", "metis=greedy"], "--label: two placers are called 'greedy'"),
+        (["--placers", "metis,metis"], "--placers: 'metis' is listed twice"),
+        (["--table", "t.xls"], "'t.xls': unknown table format 'xls'; choose from csv, md, tex"),
+        (["--table", "-"], "cannot write a table to stdout; name a .csv, .md or .tex file"),
+        (["--table", "nowhere/t.csv"], "nowhere/t.csv"),
+        (["--evaluations", "10,5"], "--evaluations: must ascend (got '10,5')"),
+        (["--evaluations", "10,x"], "--evaluations: must be a whole number (got 'x')"),
+        (["--time-limit", "0.1,inf"], "--time-limit: must be finite and at least 0 (got inf)"),
+    ],
+)
+def test_bad_names_and_tables(
+    words: list[str], message: str, graphs: Path, capsys: Capture
+) -> None:
+    assert message in refused(capsys, "compare", graphs, "--placers", "metis,greedy", *words)
+
+
+@pytest.mark.parametrize("aim", [(), AIM])
+def test_several_budgets_are_rows_and_a_picture(
+    aim: tuple[str, ...], graphs: Path, tmp_path: Path, capsys: Capture
+) -> None:
+    words = ["compare", graphs, "--placers", "round-robin,climb,search", "--jobs", "1", *aim]
+    more = ["--label", "search=ours", "--evaluations", "5,50", "-o", tmp_path, "--plots", "svg"]
+    found: Any = json_of(capsys, *words, *more)
+    climb = ["climb:evaluations=5", "climb:evaluations=50"]
+    assert names(found) == ["round-robin", *climb, "ours, 5", "ours, 50"]
+    drawn = (tmp_path / "budgets.svg").read_text()
+    assert all(f"<!-- {name} -->" in drawn for name in ("round-robin", "climb", "ours"))
+    assert "ours, 5" not in drawn
+    if not aim:
+        largest = (tmp_path / "throughput.svg").read_text()
+        assert "<!-- ours, 50 -->" in largest
+        assert "<!-- ours, 5 -->" not in largest
+    notes = printed(capsys, *words, "-o", tmp_path, "--plots", "svg")[1]
+    assert f"removed {tmp_path / 'budgets.svg'}, a file of an earlier" in notes
+
+
+def test_pictures_show_six_placers_and_name_the_others(
+    graphs: Path, tmp_path: Path, capsys: Capture
+) -> None:
+    placers = "metis,greedy,single,random,round-robin,fuser,metis-oracle"
+    words = ["compare", graphs, "--placers", placers, "-o"]
+    notes = printed(capsys, *words, tmp_path, "--plots", "svg", "--jobs", "1")[1]
+    left_out = (
+        "the plots show the first 6 of 7 placers, in the order of --placers, not metis-oracle"
+    )
+    assert left_out in notes
+    drawn = (tmp_path / "throughput.svg").read_text()
+    assert "<!-- fuser -->" in drawn
+    assert "metis-oracle" not in drawn
+    looks = [(look["linestyle"], look["color"], look["marker"]) for look in map(line, range(6))]
+    assert all(len(set(kind)) == 6 for kind in zip(*looks, strict=True))

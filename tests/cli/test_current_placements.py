@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 import pytest
 
@@ -83,6 +84,10 @@ def test_other_numbers_of_the_same_operators(folder: Path, capsys: Capture) -> N
         ("", "has no assignments"),
         ("operator,device\n", "has no assignments"),
         ("device,operator\nd0,x\n", "line 1: the header must be operator,device"),
+        (
+            "operator;device\nx;d0\n",
+            "line 1: columns are separated by semicolons; separate them by",
+        ),
         ("operator,device\nx\n", "line 2: expected 2 columns (got 1)"),
         ("operator,device\nx,d0\nx,d1\n", "line 3: operator 'x' appears twice"),
         ("operator,device\nx,d0\ny,d0\n", "operator 'z' has no device"),
@@ -95,6 +100,20 @@ def test_invalid_csv(text: str, message: str, folder: Path, capsys: Capture) -> 
     line = refused(capsys, "simulate", folder / "graph.json", folder / "mapping.csv")
     assert message in line
     assert "mapping.csv" in line
+
+
+def test_other_separators_are_named_whatever_the_name(folder: Path, capsys: Capture) -> None:
+    (folder / "mapping.txt").write_text("operator\tdevice\nx\td0\n")
+    line = refused(capsys, "simulate", folder / "graph.json", folder / "mapping.txt")
+    assert "mapping.txt: line 1: columns are separated by tabs; separate them by commas" in line
+
+
+def test_a_spreadsheet_is_named(folder: Path, capsys: Capture) -> None:
+    with ZipFile(folder / "sheet.xlsx", "w") as file:
+        file.writestr("xl/workbook.xml", "<workbook/>")
+    for words in (("simulate", folder / "graph.json"), ("info",)):
+        line = refused(capsys, *words, folder / "sheet.xlsx")
+        assert "sheet.xlsx: is a zip archive, such as an .xlsx spreadsheet; save the sheet" in line
 
 
 @pytest.mark.parametrize("assignment", [[], {"x": 1}, "d0"])

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from streamplace.cli.main import main
 from streamplace.integrations.kinds import READERS, WRITERS
@@ -194,3 +195,58 @@ def test_the_java_class_needs_no_placement(words: Path, tmp_path: Path, capsys: 
     facts = json_of(capsys, "export", "--to", "flink-helper", "-o", file)
     assert facts == {"format": "flink-helper", "file": str(file)}
     assert file.read_text() == source
+
+
+@pytest.fixture
+def placed_words(words: Path, tmp_path: Path, capsys: Capture) -> tuple[Path, Path]:
+    """Return the file of a placement, and that of the running job's plan."""
+    placement, plan = tmp_path / "placement.json", tmp_path / "plan.json"
+    succeeds(capsys, "place", words, "--devices", "2x2500", "-o", placement)
+    nodes = [
+        {
+            "id": name,
+            "description": name,
+            "parallelism": 1,
+            "inputs": [{"id": before, "ship_strategy": "HASH"}] if before else [],
+        }
+        for before, name in (("", "lines"), ("lines", "count"), ("count", "sink"))
+    ]
+    plan.write_text(json.dumps({"plan": {"jid": "a", "name": "words", "nodes": nodes}}))
+    return placement, plan
+
+
+def test_a_document_for_the_kubernetes_operator(
+    placed_words: tuple[Path, Path], tmp_path: Path, capsys: Capture
+) -> None:
+    placement, plan = placed_words
+    command = ("export", placement, "--to", "flink-deployment", "--plan", plan)
+    out, err = printed(capsys, *command)
+    document = yaml.safe_load(out)
+    overrides = document["spec"]["flinkConfiguration"]["pipeline.jobvertex-parallelism-overrides"]
+    assert overrides == "lines:1,count:3,sink:1"
+    assert document["metadata"] == {"name": "words"}
+    assert "lost in flink-deployment: Flink chooses the TaskManager of each instance" in err
+    base = tmp_path / "base.yaml"
+    base.write_text(
+        "kind: FlinkDeployment\nmetadata: {name: other}\nspec: {image: mine}  # comment\n"
+    )
+    out, err = printed(capsys, *command, "--patch", base, "--node-label", "kubernetes.io/hostname")
+    document = yaml.safe_load(out)
+    assert (document["metadata"], document["spec"]["image"]) == ({"name": "other"}, "mine")
+    assert document["spec"]["taskManager"]["resource"] == {"cpu": 1.0}
+    assert f"lost in flink-deployment: comments of {base}" in err
+
+
+def test_a_document_for_the_operator_needs_a_plan(
+    placed_words: tuple[Path, Path], tmp_path: Path, capsys: Capture
+) -> None:
+    placement, plan = placed_words
+    to = ("export", placement, "--to")
+    assert "missing --plan" in refused(capsys, *to, "flink-deployment")
+    assert "--plan is for --to flink-deployment" in refused(capsys, *to, "flink", "--plan", plan)
+    line = refused(capsys, *to, "flink-deployment", "--plan", placement)
+    assert "placement.json: plan: must be an object" in line
+    base = tmp_path / "base.yaml"
+    base.write_text("kind: Deployment\n")
+    line = refused(capsys, *to, "flink-deployment", "--plan", plan, "--patch", base)
+    assert line.endswith("base.yaml: kind: must be FlinkDeployment or FlinkSessionJob")

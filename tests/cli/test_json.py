@@ -33,6 +33,9 @@ ROW = {
     "worse_than_metis",
     "mean_devices",
     "seconds_per_graph",
+    "minus_first",
+    "minus_first_low",
+    "minus_first_high",
 }
 
 
@@ -185,5 +188,8 @@ def test_text_without_json(inputs: InputFiles, tmp_path: Path, capsys: Capture) 
     command = ["compare", inputs.graph, "--jobs", "1", "--placers"]
     output = succeeds(capsys, *command, "single,metis")
     assert "relative throughput over 1 graph (bottleneck)" in output
-    assert output.splitlines()[-1] == "vs metis: share of graphs better (+) and worse (-)"
+    assert output.splitlines()[-2:] == [
+        "vs metis: share of graphs better (+) and worse (-)",
+        "minus first: mean difference from single",
+    ]
     assert "vs metis:" not in succeeds(capsys, *command, "single")

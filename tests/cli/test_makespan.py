@@ -200,6 +200,6 @@ def test_the_total_cost_is_an_objective_by_name(folder: Path, capsys: Capture) -
     assert json_of(capsys, "diff", file, file)["total_cost_s"] == [7.0, 7.0]
     fault = refused(capsys, "place", graph, *options, "--source-rate", 3)
     assert "--source-rate: cannot be combined with --objective total-cost" in fault
-    assert "supports only makespan, not total cost; use climb" in refused(
+    assert "supports only makespan and throughput, not total cost; use climb" in refused(
         capsys, "place", graph, *options
     )

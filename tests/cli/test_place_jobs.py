@@ -171,6 +171,47 @@ def test_the_time_limit_is_for_all_runs(file: Path, capsys: Capture) -> None:
     assert found["placer"].startswith("search:seconds=0.08")
 
 
+def test_constraints_of_all_jobs_replace_their_own(
+    file: Path, tmp_path: Path, capsys: Capture
+) -> None:
+    rules = tmp_path / "rules.json"
+    pins = {"orders/a": "d1", "clicks/a": "d0"}
+    rules.write_text(json.dumps({"pins": pins, "exlocate": [["clicks/a", "clicks/b"]]}))
+    words = ("place", "--job-file", file, "--devices", "2x2500", "--constraints", rules)
+    found = json_of(capsys, *words, "--placer", "search:evaluations=1000")["assignment"]
+    assert found["orders"]["a"] == "d1"
+    assert found["clicks"] == {"a": "d0", "b": "d1"}
+    line = refused(capsys, *words, "--without", "d1")
+    assert "job 'orders': constraints.pins: 'a' is pinned to 'd1', which --without removes" in line
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (
+            {"pins": {"a": "d0"}},
+            "constraints.pins: 'a' does not begin with the name of a job and /",
+        ),
+        ({"pins": {"order/a": "d0"}}, "the name of a job and /; did you mean 'orders'?"),
+        (
+            {"allowed": {"orders/x": ["d0"]}},
+            "constraints.allowed: job 'orders' has no operator 'x'",
+        ),
+        (
+            {"colocate": [["orders/a", "clicks/a"]]},
+            "constraints.colocate[0]: has operators of several jobs; use one per job",
+        ),
+    ],
+)
+def test_wrong_constraints_of_all_jobs(
+    value: object, message: str, file: Path, tmp_path: Path, capsys: Capture
+) -> None:
+    rules = tmp_path / "rules.json"
+    rules.write_text(json.dumps(value))
+    line = refused(capsys, "place", "--job-file", file, *OPTIONS, "--constraints", rules)
+    assert message in line.partition("rules.json: ")[2]
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -180,7 +221,6 @@ def test_the_time_limit_is_for_all_runs(file: Path, capsys: Capture) -> None:
         (("--source-rate", "5"), "cannot combine --job-file with --source-rate"),
         (("--objective", "makespan"), "cannot combine --job-file with --objective"),
         (("--confidence", "0.9"), "cannot combine --job-file with --confidence"),
-        (("--constraints", "x.json"), "cannot combine --job-file with --constraints"),
         (("--model", "engine"), "several jobs require --model bottleneck"),
         (("--placer", "metis", "--time-limit", "1"), "does not accept a time limit"),
         (("--without", "x"), "--without: unknown device or group 'x'"),

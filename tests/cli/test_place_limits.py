@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from benchmarks.hardening.corpus.engine_documents.storm import METRICS
+from streamplace.cli.main import main
 from tests.support.cli import Capture, json_of, printed, refused, succeeds
 from tests.support.input_files import chain
 
@@ -132,11 +133,16 @@ def test_a_feasible_limit(loaded: Path, tmp_path: Path, capsys: Capture) -> None
     assert (found["limit"], found["quantile"], found["margin"]) == (0.02, "p99", 0.2)
 
 
-def test_an_unproven_limit(loaded: Path, capsys: Capture) -> None:
-    words = ("place", loaded, "--devices", "2x2500", "--max-latency", "p99=3ms")
-    out, notes = printed(capsys, *words)
+def test_an_unproven_limit(loaded: Path, tmp_path: Path, capsys: Capture) -> None:
+    file = tmp_path / "placement.json"
+    words = ("place", loaded, "--devices", "2x2500", "--max-latency", "p99=3ms", "-o", file)
+    assert main([*map(str, words)]) == 3
+    out, notes = capsys.readouterr()
     assert "latency limit p99 of 0.003 s: unproven (simulated 0.00" in out
-    assert "latency limit p99 of 0.003 s: unproven" in notes
+    assert "latency limit p99 of 0.003 s: unproven (exit code 3)" in notes
+    assert json.loads(file.read_text())["latency"]["answer"] == "unproven"
+    assert main([*map(str, words), "--json"]) == 3
+    assert json.loads(capsys.readouterr().out)["latency"]["answer"] == "unproven"
 
 
 @pytest.mark.parametrize(

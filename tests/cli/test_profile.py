@@ -7,9 +7,11 @@ from typing import Any
 import pytest
 
 from benchmarks.hardening.corpus.engine_documents.storm import METRICS, TOPOLOGY
+from streamplace.files import read_cluster
 from tests.support.cli import Capture, one_line, refused, run, succeeds
 from tests.support.flink_api import JOB_ID, SampleJob, serving
 from tests.support.http_server import Answer
+from tests.support.prometheus import PLAN, recorded
 
 COSTS = """
 source_rate = 100
@@ -42,7 +44,7 @@ def test_a_graph_and_the_current_placement(tmp_path: Path, costs: Path, capsys: 
     assert printed["guessed"] == [["even", "OP1"], ["odd", "OP2"]]
     written = {each["name"]: each for each in json.loads(graph.read_text())["operators"]}
     assert written["OP1"]["instructions"] == pytest.approx(1907 / 2267 * 1e6, rel=0.02)
-    assert written["even"]["instructions"] == 1e6  # from --costs
+    assert written["even"]["instructions"] == 0  # that of its chain
     placed = json.loads(now.read_text())
     assert placed["assignment"]["OP1"] == "10.88.0.2:42743-d7955a"
     assert len(placed["problem"]["cluster"]["devices"]) == 5
@@ -52,10 +54,13 @@ def test_a_graph_and_the_current_placement(tmp_path: Path, costs: Path, capsys: 
 def test_tables_of_a_profile(tmp_path: Path, capsys: Capture) -> None:
     with serving(SampleJob(speed=20)) as url:
         options = ["--job", JOB_ID, "--mips", 1000, "--seconds", 3.2]
-        out = succeeds(capsys, "profile", "flink", url, *options, "-o", tmp_path / "graph.json")
+        done = run("profile", "flink", url, *options, "-o", tmp_path / "graph.json")
+    out = done.stdout
     assert "OP1 -> OP3" in out
     assert "±" in out
-    assert "profile with chaining off" in out
+    assert "2 chains measured as a whole ('sink -> Sink: Writer', " in done.stderr
+    written = json.loads((tmp_path / "graph.json").read_text())
+    assert ["sink", "Sink: Writer"] in written["constraints"]["colocate"]
     assert "guessed stream: even -> OP1" in out
 
 
@@ -124,7 +129,7 @@ def test_measurements_are_kept_when_the_server_fails(
     with serving(answer) as url:
         done = run("profile", "flink", url, *options, "-o", graph, "--placement", now)
     assert done.returncode == 1
-    line = one_line(done.stderr)
+    line = one_line(done.stderr.splitlines(keepends=True)[-1])  # after the note on its chains
     assert expected in line
     assert f"the measurements made before that are in {graph}" in line
     assert len(json.loads(graph.read_text())["operators"]) == 10
@@ -151,6 +156,76 @@ def test_an_unknown_job(tmp_path: Path, capsys: Capture) -> None:
         message = refused(capsys, "profile", "flink", url, *options, "-o", graph)
     assert message.endswith(f"{url}: no job 'nonsense'; running: {JOB_ID} (mixed)")
     assert not graph.exists()
+
+
+def overview(*states: str) -> dict[str, Any]:
+    rows = [{"jid": f"{JOB_ID[:-1]}{i}", "name": "n", "state": s} for i, s in enumerate(states)]
+    return {"jobs": [{"jid": JOB_ID, "name": "mixed", "state": "RUNNING"}, *rows]}
+
+
+def test_the_only_job_that_runs_needs_no_id(tmp_path: Path, capsys: Capture) -> None:
+    job, listed = SampleJob(), overview("FINISHED")
+
+    def answer(path: str, query: str) -> Answer | None:
+        return (200, json.dumps(listed).encode()) if path == "/jobs/overview" else job(path, query)
+
+    options = ["--mips", 1000, "--seconds", 0, "-o", tmp_path / "graph.json"]
+    with serving(answer) as url:
+        succeeds(capsys, "profile", "flink", url, *options)
+        listed = overview("RUNNING")
+        message = refused(capsys, "profile", "flink", url, *options)
+    second = f"{JOB_ID[:-1]}0 (n)"
+    assert message.endswith(f"several jobs run: {JOB_ID} (mixed), {second}; set --job ID")
+
+
+def test_the_cluster_of_a_job(tmp_path: Path, capsys: Capture) -> None:
+    cluster = tmp_path / "cluster.json"
+    options = ["--mips", 1500, "--seconds", 0, "-o", tmp_path / "graph.json", "--cluster-out"]
+    with serving(SampleJob()) as url:
+        done = run("profile", "flink", url, *options, cluster)
+        assert "only one of" in refused(capsys, "profile", "flink", url, *options, "-", "--json")
+    assert done.stderr == (
+        "cluster: 5 TaskManagers; assumed: a core of 1500 MIPS for each slot, links of 1000 Mbit/s "
+        "and 0.001 s, no limits on memory\n"
+    )
+    devices = read_cluster(cluster).devices
+    assert "10.88.0.2:42743-d7955a" in {device.name for device in devices}
+    assert {(device.mips, device.cores) for device in devices} == {(1500.0, 1)}
+
+
+def test_metrics_that_a_prometheus_has(tmp_path: Path) -> None:
+    plan, graph, cluster = (tmp_path / name for name in ("plan.json", "g.json", "c.json"))
+    now = tmp_path / "now.json"
+    plan.write_text(json.dumps(PLAN))
+    words = ["--plan", plan, "--mips", 1000, "-o", graph, "--cluster-out", cluster]
+    with serving(recorded()) as url:
+        done = run("profile", "prometheus", url, *words, "--placement", now)
+        wrong = run("profile", "prometheus", url, *words, "--plan", now)
+    assert done.returncode == 0, done.stderr
+    lines = done.stderr.splitlines()
+    assert lines[0].startswith("not in Prometheus: streams, chains and numbers of instances, which")
+    assert str(plan) in lines[0]
+    assert lines[1].startswith("4 chains measured as a whole")
+    assert lines[2].startswith("cluster: 2 TaskManagers; assumed: ")
+    assert "Source: events -> parse" in done.stdout
+    assert json.loads(now.read_text())["assignment"]["render[0]"] == "tm1"
+    assert read_cluster(cluster).names == ("tm0", "tm1")
+    assert wrong.returncode == 2
+    assert f"{now}: not the plan of a running job" in one_line(wrong.stderr)
+
+
+def test_a_prometheus_without_samples(tmp_path: Path) -> None:
+    plan, graph = tmp_path / "plan.json", tmp_path / "g.json"
+    plan.write_text(json.dumps(PLAN))
+
+    def first(metric: str, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        return [{**row, "values": row["values"][:1]} for row in rows]
+
+    with serving(recorded(first)) as url:
+        done = run("profile", "prometheus", url, "--plan", plan, "--mips", 1000, "-o", graph)
+    assert done.returncode == 1
+    assert f"{url}: nothing was scraped in the last 600 s: " in done.stderr.splitlines()[-1]
+    assert len(json.loads(graph.read_text())["operators"]) == 20
 
 
 @pytest.mark.parametrize(

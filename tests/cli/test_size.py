@@ -9,6 +9,7 @@ import pytest
 from streamplace import read_graph, read_placement
 from streamplace.cli.main import main
 from streamplace.files import write_dataset, write_json
+from streamplace.integrations.pes import operator_devices
 from streamplace.problem.counts import expanded
 from tests.support.cli import Capture, json_of, printed, refused
 
@@ -81,6 +82,19 @@ def test_several_rates(capsys: Capture, graph: Path) -> None:
     assert [row["source_rate"] for row in rows] == [1e4, 2e4]
     assert main(["size", str(graph), *FAST, "--at", "1e4,2e4"]) == 0
     assert "machines" in capsys.readouterr().out
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("rates", [(), ("--at", "2e4")])
+def test_an_unproven_limit_on_latency_has_an_exit_code_of_its_own(
+    capsys: Capture, graph: Path, rates: tuple[str, ...]
+) -> None:
+    assert main(["size", str(graph), *FAST, *rates, "--max-latency", "p99=2ms", "--json"]) == 3
+    out, notes = capsys.readouterr()
+    found = json.loads(out)
+    latency = (found["rows"][0] if rates else found)["latency"]
+    assert latency["answer"] == "unproven"
+    assert "latency limit p99 of 0.002 s: unproven (exit code 3)" in notes
 
 
 @pytest.mark.long
@@ -161,6 +175,17 @@ def test_graphs_of_single_instances_keep_their_numbers_and_say_so(
     assert line.endswith("keep operators instead, whose numbers size chooses")
 
 
+def test_whole_operators_export_without_counted_labels(
+    capsys: Capture, graph: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "placement.json"
+    rate = ("--source-rate", "5e3", "--time-limit", "1")
+    printed(capsys, "size", graph, "--devices", "3x2500x2", *rate, "--whole-operators", "-o", file)
+    out, _ = printed(capsys, "export", file, "--to", "flink")
+    assert "split" not in out
+    assert len(operator_devices(read_placement(file))) == 3
+
+
 def test_several_jobs_share_the_devices(capsys: Capture, graph: Path, tmp_path: Path) -> None:
     jobs = [
         {"name": "clicks", "graph": "graph.json", "priority": 1},
@@ -173,6 +198,9 @@ def test_several_jobs_share_the_devices(capsys: Capture, graph: Path, tmp_path: 
     assert [row["parallelism"]["parse"] for row in value["jobs"]] == [8, 4]
     assert [row["throughput"] for row in value["jobs"]] == [2e4, 1e4]
     assert {*value["assignment"]["views"]} >= {"parse[0]", "parse[3]"}
+    write_json(tmp_path / "rules.json", {"pins": {"clicks/read": "d7", "views/read": "d8"}})
+    pinned = json_of(capsys, *command, "--constraints", tmp_path / "rules.json")["assignment"]
+    assert (pinned["clicks"]["read"], pinned["views"]["read"]) == ("d7", "d8")
     assert main([str(word) for word in (*command, "-o", tmp_path / "together.json")]) == 0
     assert "views" in capsys.readouterr().out
     assert "clicks/count[0]" in read_placement(tmp_path / "together.json").assignment

@@ -1,6 +1,7 @@
 """The command `train`: output, files and errors."""
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,10 @@ import streamplace as sp
 from benchmarks.hardening.harness.forks import Forks
 from benchmarks.reference.trainings import SMALL, config, graphs, of_kind, opened
 from streamplace.cli.main import main
+from streamplace.errors import FormatError
 from streamplace.files import write_cluster, write_clusters, write_dataset
 from streamplace.training import train
+from streamplace.training.config import with_values
 from streamplace.training.run import CHECKPOINT, POLICY
 from tests.support.cli import (
     CPU_ENVIRONMENT,
@@ -175,7 +178,7 @@ def test_the_seed_of_the_config_is_the_default(
 
 USAGE = [
     (["train"], "DATASET"),
-    (["train", "GRAPHS"], "--config"),
+    (["train", "GRAPHS", "-o", "OUT"], "--config"),
     (["train", "GRAPHS", "--config", "SHORT"], "-o"),
     (["train", "GRAPHS", "--config", "SHORT", "-o", ""], "empty"),
     (["train", "GRAPHS", "--config", "bset", "-o", "OUT"], "'bset'"),
@@ -290,3 +293,88 @@ def test_weights_that_a_stage_reads_are_not_overwritten(
     assert message.startswith(f"streamplace: -o {run / POLICY}: would overwrite the input")
     assert (run / POLICY).read_bytes() == before
     succeeds(capsys, "train", *words, tmp_path / "other")
+
+
+def test_set_changes_keys_of_the_config(files: Path, tmp_path: Path, capsys: Capture) -> None:
+    changes = {
+        "stage[0].epochs": "1",
+        "stage[0].optimiser.rate": "3e-3",
+        "stage[0].reward": "log",
+        "policy.sizes.hidden": "4",
+        "problems[0].devices": '["2x2500"]',
+        "run.held_out": "0",
+    }
+    words = [word for key, value in changes.items() for word in ("--set", f"{key}={value}")]
+    found = json_of(capsys, *command(files, tmp_path / "run", *words))
+    assert found["epochs"] == 1
+    config = json.loads((tmp_path / "run" / "config.json").read_text())
+    assert config["stage"][0]["optimiser"]["rate"] == 3e-3
+    assert config["stage"][0]["reward"] == "log"
+    assert config["policy"]["sizes"]["hidden"] == 4
+    assert config["problems"][0]["devices"] == ["2x2500"]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("stage[0].epcohs=3", "stage[0].epcohs: unknown key 'epcohs'; did you mean 'epochs'?"),
+        ("stge[0].epochs=3", "stge[0].epochs: unknown key 'stge'; did you mean 'stage'?"),
+        ("stage.epochs=3", "stage.epochs: stage is a list; choose an element, such as stage[0]"),
+        ("stage[1].epochs=3", "stage[1].epochs: stage has 1 element, from [0]"),
+        ("run[0]=3", "run[0]: run is not a list"),
+        ("run.seed.x=3", "run.seed.x: run.seed has no keys"),
+        ("stage[0.epochs=3", "stage[0.epochs: is no key; write it as run.seed or"),
+        ("stage[0].epochs=many", "config: stage[0].epochs: must be a whole number"),
+        ("stage[0].epochs=-1", "config: stage[0].epochs: must be at least"),
+        ("stage[0].optimiser.rte=1", "unknown key 'rte'; did you mean 'rate'?"),
+        ("run.seed", "--set: must be KEY=VALUE (got 'run.seed')"),
+    ],
+)
+def test_bad_values_of_keys(
+    text: str, message: str, files: Path, tmp_path: Path, capsys: Capture
+) -> None:
+    assert message in refused(capsys, *command(files, tmp_path / "run", "--set", text))
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_table_that_is_absent_can_be_set() -> None:
+    settings = config()
+    without = settings.model_copy(
+        update={"stage": [settings.stage[0].model_copy(update={"optimiser": None})]}
+    )
+    rate = with_values(without, {"stage[0].optimiser.rate": 0.5}).stage[0].optimiser
+    assert rate is not None
+    assert rate.rate == 0.5
+    with pytest.raises(FormatError, match="unknown field 'rte'; did you mean 'rate'"):
+        with_values(without, {"stage[0].optimiser.rte": 0.5})
+
+
+def test_several_seeds_are_aggregated_and_resumed(
+    files: Path, tmp_path: Path, capsys: Capture
+) -> None:
+    runs, more = tmp_path / "runs", ["--seeds", "3", "--seed", "5"]
+    found = json_of(capsys, *command(files, runs, *more))
+    assert json.loads((runs / "seeds.json").read_text()) == found
+    assert found["seeds"] == [5, 6, 7]
+    reached = [log_of(runs / f"seed-{seed}")[-1]["validation"] for seed in (5, 6, 7)]
+    assert found["measure"] == "validation"
+    assert found["values"] == reached
+    assert found["mean"] == pytest.approx(sum(reached) / 3)
+    assert found["low"] <= found["mean"] <= found["high"]
+    best = found["seeds"][reached.index(max(reached))]
+    assert (found["best"], found["policy"]) == (best, str(runs / f"seed-{best}" / POLICY))
+    alone = json_of(capsys, *command(files, tmp_path / "alone", "--seed", "6"))
+    assert found["runs"][1]["parameter_hash"] == alone["parameter_hash"]
+    assert (runs / CURVES).exists()
+
+    words = ["train", files / "graphs.jsonl", "-o", runs]
+    assert "--resume" in refused(capsys, *command(files, runs, *more))
+    shutil.rmtree(runs / "seed-6")  # as if it had been interrupted before this run
+    again = json_of(capsys, *words, "--resume", "--seeds", "3")
+    assert again == found
+    longer = succeeds(capsys, *words, "--resume", "--seeds", "4")
+    assert longer.startswith("validation over 4 seeds: mean ")
+    assert "no run to resume" in refused(capsys, *words, "--resume")
+    assert "has a run without --seeds" in refused(
+        capsys, *command(files, tmp_path / "alone", "--resume", "--seeds", "2")
+    )

@@ -6,18 +6,16 @@ import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
 from benchmarks.reference.trainings import SMALL, graphs, opened
 from streamplace.cli.main import main
-from streamplace.errors import TrainingError
 from streamplace.files import read_dataset, write_dataset
 from streamplace.training import read_config, train
 from streamplace.training.run import CHECKPOINT
-from tests.support.cli import CPU_ENVIRONMENT, MODULE, Capture
+from tests.support.cli import CPU_ENVIRONMENT, MODULE, Capture, json_of, refused
 from tests.support.training_runs import check_finite, check_same, log_of
 
 KILLS = 4
@@ -132,21 +130,26 @@ def test_a_killed_run_resumes(files: Path, tmp_path: Path) -> None:
     check_same(run, tmp_path / "uninterrupted")
 
 
-def test_resuming_needs_the_seed_of_the_command_line(
+def test_resuming_needs_no_config(
     files: Path, tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("streamplace.cli.train.TrainingProgress.__call__", ctrl_c)
-    advice = "interrupted after step 1; resume with --resume"
-    for seed, needed in (("3", " --seed 3\n"), ("0", "\n")):
-        assert main(command(files, tmp_path / seed, "--seed", seed)) == 130
-        assert capsys.readouterr().err.endswith(advice + needed)
-
-    def fails(*arguments: Any, **options: Any) -> None:
-        raise TrainingError("the system is down; stopped after step 1; resume with --resume")
-
-    monkeypatch.setattr("streamplace.training.trainer.train", fails)
-    assert main(command(files, tmp_path / "run", "--seed", "3")) == 1
-    assert capsys.readouterr().err.endswith("resume with --resume --seed 3\n")
+    changes = ("--seed", "3", "--set", "stage[0].samples=2")
+    with monkeypatch.context() as patched:
+        patched.setattr("streamplace.cli.train.TrainingProgress.__call__", ctrl_c)
+        assert main(command(files, tmp_path / "run", *changes)) == 130
+        advice = "interrupted after step 1; resume with --resume\n"
+        assert capsys.readouterr().err.endswith(advice)
+    again = ["train", files / "graphs.jsonl", "-o", tmp_path / "run", "--resume"]
+    other = refused(capsys, *again, "--set", "stage[0].samples=3")
+    assert "belongs to another run: config.stage[0].samples: 2 in the checkpoint, 3 now" in other
+    assert "belongs to another run" in refused(capsys, *again, "--config", files / "long.toml")
+    found = json_of(capsys, *again)
+    whole = json_of(capsys, *command(files, tmp_path / "whole", *changes))
+    assert found["parameter_hash"] == whole["parameter_hash"]
+    empty = ["train", files / "graphs.jsonl", "-o", tmp_path / "empty"]
+    assert "no run to resume; set --config" in refused(capsys, *empty, "--resume")
+    assert "missing option --config, which only --resume" in refused(capsys, *empty)
+    assert not (tmp_path / "empty").exists()
 
 
 def ctrl_c(progress: object, record: object) -> None:

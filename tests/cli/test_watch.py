@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+import yaml
 
 import streamplace as sp
 from streamplace.cli import printing, watch
@@ -90,7 +91,7 @@ def test_advice(
     assert "  overloaded  advise: " in lines[-1]
     assert "count" in lines[-1]
     assert {method for method, _, _ in flink.requests} == {"GET"}
-    assert "It changes nothing" in shown.read_text()
+    assert "The job is no longer watched." in shown.read_text()
 
 
 def test_decisions_as_json(clock: ManualClock, files: tuple[str, ...], capsys: Capture) -> None:
@@ -136,7 +137,7 @@ def test_a_closed_terminal_does_not_leave_the_job_stopped(
     assert run.parallelism["count"] > 1
 
 
-def test_the_page_names_the_present_job_and_may_fail_later(
+def test_the_page_names_the_job_and_may_fail_later(
     clock: ManualClock,
     files: tuple[str, ...],
     tmp_path: Path,
@@ -145,7 +146,7 @@ def test_the_page_names_the_present_job_and_may_fail_later(
 ) -> None:
     titles: list[str] = []
 
-    def write(path: Path, title: str, *rest: object) -> None:
+    def write(path: Path, title: str, *rest: object, ended: bool) -> None:
         titles.append(title)
         if len(titles) > 1:
             raise FormatError(f"{path}: cannot write: No space left on device")
@@ -155,8 +156,7 @@ def test_the_page_names_the_present_job_and_may_fail_later(
     with flink.serving() as url:
         options = ("--windows", "5", "--page", "now.html")
         assert watched(url, *files, *options, *applying(tmp_path)) == 0
-    assert titles[0] == f"job {JOB}"
-    assert titles[-1] == f"job {next(iter(flink.running))}" != titles[0]
+    assert set(titles) == {"pinned"}  # the name of the job, also of the one that took its place
     assert "now.html: cannot write" in capsys.readouterr().err
 
 
@@ -231,6 +231,22 @@ def test_the_same_command_goes_on_with_the_graph_that_was_measured(
 def test_bad_usage(options: tuple[str, ...], message: str, capsys: Capture) -> None:
     words = ("watch", "flink", "http://localhost:1", "--job", JOB)
     assert message in refused(capsys, *words, *options)
+
+
+def test_a_job_of_the_kubernetes_operator_gets_a_document(
+    clock: ManualClock, files: tuple[str, ...], tmp_path: Path, capsys: Capture
+) -> None:
+    flink = overloaded(clock)
+    flink.config |= {"$internal.flink.version": "v2_2", "kubernetes.cluster-id": "clicks"}
+    with flink.serving() as url:
+        assert watched(url, *files, "--windows", "4", *applying(tmp_path)) == 0
+    document = tmp_path / "journal" / "flinkdeployment.yaml"
+    patch = f"kubectl patch flinkdeployment clicks --type merge --patch-file {document}"
+    assert patch in capsys.readouterr().out
+    read = yaml.safe_load(document.read_text())
+    overrides = read["spec"]["flinkConfiguration"]["pipeline.jobvertex-parallelism-overrides"]
+    assert sum(int(each.partition(":")[2]) for each in overrides.split(",")) > 3
+    assert not flink.changes
 
 
 def test_a_job_that_has_ended(clock: ManualClock, files: tuple[str, ...], capsys: Capture) -> None:

@@ -1,13 +1,14 @@
 """The timeline of a controller and its page."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from streamplace.control.decisions import Action, Decision, State
 from streamplace.control.observation import Observation, Reading
-from streamplace.control.page import page_html, write_page
+from streamplace.control.page import WORDS, brief, page_html, write_page
 from streamplace.control.plans import Deployment, Plan
 from streamplace.control.rules import Rules
 from streamplace.control.timeline import ACTIONS, WINDOWS, Point, Timeline
@@ -38,7 +39,7 @@ def point(at_s: float, made: Decision | None = None, offered_s: float | None = 5
 
 def test_points_hold_what_was_measured() -> None:
     found = Point.of(window(300.0, None, 0.7), decision(300.0))
-    assert (found.offered_s, found.busiest, found.instances) == (None, 0.7, 1)
+    assert (found.offered_s, found.busiest, found.instances) == (None, 0.7, {"decode": 1})
     blind = Observation(300.0, 300.0, 0.0, {}, None, None, frozenset(), {}, ("everything",))
     assert Point.of(blind, decision(300.0)).busiest is None
 
@@ -50,7 +51,7 @@ def test_equal_decisions_in_a_row_are_listed_once() -> None:
     acted = decision(1500.0, Action.ACT, "act: more", plan=PLAN)
     timeline.add(point(1500.0, acted))
     timeline.add(point(1800.0))
-    assert [made.at_s for made in timeline.decisions()] == [1800.0, 1500.0, 1200.0]
+    assert [shown.decision.at_s for shown in timeline.decided()] == [1800.0, 1500.0, 1200.0]
 
 
 def test_a_refused_action_is_shown_as_refused() -> None:
@@ -71,8 +72,8 @@ def test_old_windows_are_dropped_but_their_actions_are_kept() -> None:
     for i in range(1, WINDOWS + 10):
         timeline.add(point(300.0 * i))
     assert len(timeline.points) == WINDOWS
-    assert [made.at_s for made in timeline.earlier] == [0.0]
-    assert [made.action for made in timeline.decisions()] == [Action.NOTHING, Action.ACT]
+    assert [shown.decision.at_s for shown in timeline.earlier] == [0.0]
+    assert [shown.decision.action for shown in timeline.decided()] == [Action.NOTHING, Action.ACT]
     for i in range(WINDOWS + 2 * ACTIONS):
         timeline.add(point(1e6 + i, decision(1e6 + i, Action.ADVISE, plan=PLAN)))
     assert len(timeline.earlier) == ACTIONS
@@ -86,6 +87,34 @@ def test_page_of_one_window(unknown: bool) -> None:
     assert "It changes nothing" in text
     assert "2026-09-21 14:13:20" in text
     assert '<meta http-equiv="refresh" content="300">' in text
+
+
+def test_a_page_that_has_ended_is_not_loaded_again() -> None:
+    timeline = Timeline()
+    timeline.add(point(0.0))
+    text = page_html("job", "apply", timeline, RULES, ended=True)
+    assert 'http-equiv="refresh"' not in text
+    assert "no longer watched" in text
+
+
+def test_rescales_state_what_changes_and_why_in_few_words() -> None:
+    timeline = Timeline()
+    timeline.add(point(0.0, decision(0.0, Action.ACT, "act: " + "why " * 40, plan=PLAN)))
+    timeline.add(point(300.0, decision(300.0, Action.REFUSED, "refused: " + "no " * 40, PLAN)))
+    text = page_html("orders", "apply", timeline, RULES)
+    assert text.count("decode 1 → 2") == 2
+    assert "<td>steady, busiest instance 60%" in text
+    for shown in timeline.points:
+        assert 0 < len(brief(shown).split()) <= WORDS
+
+
+def test_the_page_states_what_is_carried_and_the_instances() -> None:
+    timeline = Timeline()
+    timeline.add(Point.of(replace(window(0.0), read_s=3.0, waiting=7.0), decision(0.0)))
+    text = page_html("orders", "advise", timeline, RULES)
+    assert "<dt>carried<dd>3 tuples/s</div>" in text
+    assert "<dt>waiting<dd>7 tuples</div>" in text
+    assert "<td>decode<td>1<td>1</tr>" in text
 
 
 def test_names_and_reasons_cannot_become_markup() -> None:

@@ -11,7 +11,6 @@ from streamplace.scoring.registry import CLOSED_FORMS
 from tests.docs.blocks import OWN_PACKAGE, blocks, run_page
 from tests.docs.refresh import refresh
 from tests.support.paths import ROOT
-from tests.support.policies import SCRIPTING
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 LONG = (
@@ -48,7 +47,6 @@ def _compiled_kernels() -> None:
         make_placer("auto:evaluations=300")(problem, np.random.default_rng(0))
 
 
-@pytest.mark.filterwarnings(SCRIPTING)
 @pytest.mark.parametrize("path", SOME_LONG, ids=lambda path: str(path.relative_to(ROOT)))
 def test_every_block_runs_and_prints_the_shown_output(
     path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

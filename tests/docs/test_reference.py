@@ -2,12 +2,9 @@
 
 from pydoc import locate
 
-import pytest
-
 import streamplace as sp
 from docs.reference import SECTIONS, api_page, cli_page
 from streamplace.cli.main import cli
-from tests.support.policies import SCRIPTING
 
 DOCUMENTED = [path for paths in SECTIONS.values() for path in paths]
 
@@ -25,7 +22,6 @@ def test_every_public_name_is_on_the_page() -> None:
     assert "## Errors\n::: streamplace.errors\n" in api_page()
 
 
-@pytest.mark.filterwarnings(SCRIPTING)
 def test_every_documented_name_exists_once() -> None:
     assert [path for path in DOCUMENTED if locate(path) is None] == []
     assert len(set(DOCUMENTED)) == len(DOCUMENTED)

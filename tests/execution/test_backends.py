@@ -19,7 +19,7 @@ import pytest
 from benchmarks.hardening.campaigns.load.worker_loss import lost_workers
 from benchmarks.reference.trainings import SMALL, graphs
 from streamplace import Backend, Constraints, Recipe, StreamGraph, compare, write_dataset
-from streamplace.errors import UsageError
+from streamplace.errors import BackendError, UsageError
 from streamplace.execution import backends
 from streamplace.training import read_config, train
 from tests.support.cli import ENVIRONMENT, MODULE, Capture, one_line, refused, run
@@ -156,6 +156,52 @@ def test_a_failure_on_the_cluster_is_reported(cluster: Options, tmp_path: Path) 
     process = run(*words, env=OF_CLUSTERS)
     assert process.returncode == 1, process.stderr
     assert "apart: single: no single device" in one_line(process.stderr)
+
+
+OWN = """
+from streamplace.placers.base import BasePlacer
+from streamplace.problem.placement import Placement
+class First(BasePlacer):
+    def __call__(self, problem, rng, start=None):
+        return Placement(problem, [0] * len(problem.graph.names))
+"""
+
+
+def test_workers_that_lack_a_module_say_how_to_ship_it(cluster: Options, tmp_path: Path) -> None:
+    (tmp_path / "only_here.py").write_text(OWN)
+    recipe = Recipe("dream", 40, seed=11)
+    write_dataset(tmp_path / "graphs.jsonl", [recipe.graph(number) for number in range(40)])
+    words = ["compare", "graphs.jsonl", "--placers", "only_here:First", *cluster]
+    process = run(*words, env=OF_CLUSTERS, cwd=tmp_path)
+    assert process.returncode == 1
+    line = process.stderr.splitlines()[-1]  # Dask may log tasks that were under way
+    assert "its workers have no module 'only_here'; install it there, " in line
+
+
+@pytest.mark.parametrize(
+    ("name", "way"),
+    [
+        ("ray", "ray.init(runtime_env={'working_dir': 'FOLDER'})"),
+        ("dask", "upload_file('mine.py')"),
+    ],
+)
+def test_a_module_that_a_process_lacks(
+    name: str, way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The fault is that of a real process without the module, as the backends pass it on."""
+    (tmp_path / "mine.py").write_text("class Own: ...\n")
+    words = [sys.executable, "-c", "import mine"]
+    child = subprocess.run(words, capture_output=True, text=True, cwd="/", check=False)
+    fault = RuntimeError("a task failed")
+    fault.__cause__ = RuntimeError(child.stderr)
+    with pytest.raises(RuntimeError, match="a task failed"), backends.shipping(Backend(name)):
+        raise fault  # this process lacks it, too: the fault is no matter of shipping
+    monkeypatch.syspath_prepend(tmp_path)
+    message = f"--backend {name}: its workers have no module 'mine'; install it there, "
+    with pytest.raises(BackendError) as caught, backends.shipping(Backend(name)):
+        raise fault
+    assert str(caught.value).startswith(message)
+    assert way in str(caught.value)
 
 
 @pytest.mark.parametrize("name", ["ray", "dask"])

@@ -56,10 +56,10 @@ class Kinds(BaseModel, extra="forbid", strict=True):
         ({"nothing": 0}, "nothing: must be null (got 0)"),
         ({"tags": "a"}, "tags: must be a list (got 'a')"),
         ({"flga": True}, "unknown field 'flga'; did you mean 'flag'?"),
-        ({"flag": 1, "count": 0}, "flag: must be true or false (got 1) (and 1 more fault)"),
         (
             {"flag": 1, "count": 0, "few": 0},
-            "flag: must be true or false (got 1) (and 2 more faults)",
+            "flag: must be true or false (got 1); count: must be at least 2 (got 0); "
+            "few: must be a list (got 0)",
         ),
     ],
 )
@@ -78,8 +78,8 @@ def test_messages_about_each_kind_of_field(value: dict[str, Any], message: str) 
         ({"operators": [{"name": "a"}]}, "operators[0]: missing field 'instructions'"),
         (
             {"operators": [{"name": "a", "instruction": 1, "colour": 2}]},
-            "operators[0]: unknown field 'instruction'; did you mean 'instructions'? "
-            "(and 1 more fault)",
+            "operators[0]: unknown field 'instruction'; did you mean 'instructions'?; "
+            "operators[0]: unknown field 'colour'",
         ),
         (
             {"operators": [OPERATOR], "constraints": {"pins": {"": "d0"}}},
@@ -99,8 +99,20 @@ def test_a_message_about_missing_devices() -> None:
 
 
 def test_a_bad_key_and_its_bad_value_are_two_faults() -> None:
-    with pytest.raises(FormatError, match=r"pins: key '': must not be empty \(and 1 more fault\)$"):
+    faults = "pins: key '': must not be empty; constraints.pins.: must not be empty"
+    with pytest.raises(FormatError, match=f"{faults}$"):
         graph_from({**GRAPH, "constraints": {"pins": {"": ""}}}, "x")
+
+
+def test_faults_beyond_the_twentieth_are_counted_in_the_order_of_places() -> None:
+    wrong = {"name": "a", "instruction": 1, "colour": 2}
+    with pytest.raises(FormatError) as caught:
+        graph_from({"operators": [OPERATOR, *[wrong] * 30]}, "x")
+    *listed, last = fault_of(caught.value, "x").split("; operators")
+    misspelt = "unknown field 'instruction'; did you mean 'instructions'?"
+    each = [f"[{v}]: {text}" for v in range(1, 31) for text in (misspelt, "unknown field 'colour'")]
+    assert [*listed, last.partition(";")[0]] == [f"operators{each[0]}", *each[1:20]]
+    assert last.endswith("'colour'; and 40 more faults")
 
 
 @pytest.mark.parametrize(

@@ -37,6 +37,18 @@ def test_round_trip_through_every_ending(ending: str, tmp_path: Path) -> None:
     assert read_graph(tmp_path / f"x{ending}") == graph
 
 
+@pytest.mark.parametrize("ending", [".json", ".jsonl.gz", ".npz"])
+def test_rates_of_sources_are_read_and_kept(ending: str, tmp_path: Path) -> None:
+    """Written files have their sum and the shares of it."""
+    shared = {key: v for key, v in GRAPH.items() if key not in ("source_rate", "source_shares")}
+    graph = graph_from({**shared, "source_rates": {"a": 250, "b": 750}}, "x")
+    assert graph == graph_from(GRAPH, "x")
+    write_dataset(tmp_path / f"x{ending}", [graph])
+    assert read_graph(tmp_path / f"x{ending}") == graph
+    with pytest.raises(FormatError, match=r"^x: source_rates: add up to 999 tuples/s, but source_"):
+        graph_from({**GRAPH, "source_rates": {"a": 249, "b": 750}}, "x")
+
+
 @pytest.mark.parametrize("ending", [".json", ".npz"])
 @pytest.mark.parametrize(
     "constraints",

@@ -116,6 +116,11 @@ def test_bad_toml(text: str, message: str, tmp_path: Path) -> None:
             "operator,instructions\nparse,fast\n",
             "line 2: instructions: must be a number (got 'fast')",
         ),
+        (
+            "operator;instructions\nparse;1\n",
+            "line 1: columns are separated by semicolons; separate",
+        ),
+        ("operator\tinstructions\nparse\t1\n", "line 1: columns are separated by tabs; separate"),
         ("operator,instructions\nparse,-1\n", "instructions"),
         ("operator,instructions\nparse,nan\n", "instructions"),
         ("operator,instructions\n,1\n", "operators"),

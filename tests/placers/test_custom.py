@@ -136,7 +136,8 @@ Answers = dict[str, tuple[int, str, str]]
 def answers(tmp_path_factory: pytest.TempPathFactory) -> Answers:
     """Run `place` with each placer in one process, as an installed script would."""
     folder = filled(tmp_path_factory.mktemp("own"))
-    placing = ["place", "graph.json", "--devices", "3x2500", "--json", "--placer"]
+    rate = ["--source-rate", "1e5"]  # at which no number seems to be in another unit
+    placing = ["place", "graph.json", "--devices", "3x2500", *rate, "--json", "--placer"]
     placers = [*EXPECTED_DEVICES, *FAULTS]
     done = subprocess.run(
         [sys.executable, "-P", "-c", RUN_COMMANDS],

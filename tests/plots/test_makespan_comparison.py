@@ -8,6 +8,7 @@ from streamplace.errors import UsageError
 from streamplace.plots.comparison_folder import makespan_table
 from streamplace.plots.makespan_comparison import makespan_picture
 from streamplace.plots.markup import latex, markdown
+from streamplace.workflows.makespan_comparison import MakespanComparison
 from tests.support.comparisons import HARD_NAMES, makespans_by_hand, random_makespans
 
 MARKDOWN = r"""makespan over 4 graphs (order fifo)
@@ -31,9 +32,20 @@ def test_latex_by_hand() -> None:
     assert lines[6].startswith(r"my\_placer & ")
 
 
-def test_without_heft_its_columns_are_left_out() -> None:
-    lines = markdown(*makespan_table(random_makespans(("a", "b")))).splitlines()
-    assert lines[2] == "| placer | makespan, s | SLR | median SLR | gap | evaluations | ms |"
+def test_without_heft_ratios_are_to_the_first_placer() -> None:
+    found = random_makespans(("a", "b"))
+    heads = {lines[2] for lines in tables(found, random_makespans(("a",)))}
+    start, end = "| placer | makespan, s | SLR | median SLR |", " gap | evaluations | ms |"
+    assert heads == {f"{start} over first | 95% interval |{end}", start + end}
+    over = found.ratio("b", "a")
+    row = found.rows[1]
+    assert (row.over_first, row.over_first_low) == pytest.approx((over.mean, over.low))
+    assert f"| {over.mean:.3f} | {over.low:.3f} to {over.high:.3f} |" in tables(found)[0][5]
+    assert row.over_heft_low is None
+
+
+def tables(*found: MakespanComparison) -> list[list[str]]:
+    return [markdown(*makespan_table(one)).splitlines() for one in found]
 
 
 @pytest.mark.long

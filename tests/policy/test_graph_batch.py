@@ -6,12 +6,9 @@ import pytest
 from streamplace.policy.device_scorer.features import encode
 from streamplace.policy.graph_batch import GraphBatch
 from tests.support.policies import (
-    SCRIPTING,
     cluster_of,
     layered_problem,
 )
-
-pytestmark = pytest.mark.filterwarnings(SCRIPTING)
 
 
 def test_problems_must_be_sorted_largest_first() -> None:

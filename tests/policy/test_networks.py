@@ -14,7 +14,6 @@ from tests.support.policies import (
     ONE_ORDER_KINDS,
     PUBLISHED_KINDS,
     SCORER_KINDS,
-    SCRIPTING,
     SMALL_CLUSTERS,
     assert_same_likelihood,
     batch_of,
@@ -27,8 +26,6 @@ from tests.support.policies import (
     rollout_of,
     seeded_generator,
 )
-
-pytestmark = pytest.mark.filterwarnings(SCRIPTING)
 
 
 @of_every_kind

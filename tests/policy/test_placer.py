@@ -23,15 +23,12 @@ from streamplace.workflows.place import solve
 from tests.support.placements import some_placement_is_feasible, throughput_of
 from tests.support.policies import (
     KINDS,
-    SCRIPTING,
     cluster_of,
     greedy_placement,
     layered_problem,
     policy_of,
 )
 from tests.support.strategies import constrained_problems
-
-pytestmark = pytest.mark.filterwarnings(SCRIPTING)
 
 SCORER = "device-scorer"
 CARD = {"trained on": "nothing at all"}

@@ -12,13 +12,11 @@ from streamplace.policy.weights import packed, read_policy
 from streamplace.workflows.place import solve
 from tests.support.errors import fault_of
 from tests.support.policies import (
-    SCRIPTING,
     cluster_of,
     layered_problem,
     policy_of,
 )
 
-pytestmark = pytest.mark.filterwarnings(SCRIPTING)
 SCORER = "device-scorer"
 
 

@@ -10,7 +10,6 @@ from streamplace.policy.decoding import Sampler
 from streamplace.policy.teachers import LeastUtilisation, Teacher
 from streamplace.policy.trajectories import Trajectories, of_placements, summed_over_steps
 from tests.support.policies import (
-    SCRIPTING,
     batch_of,
     mixed_problems,
     of_every_kind,
@@ -18,7 +17,6 @@ from tests.support.policies import (
     seeded_generator,
 )
 
-pytestmark = pytest.mark.filterwarnings(SCRIPTING)
 SAMPLES = 3
 
 

@@ -55,6 +55,19 @@ FAULTS: dict[str, tuple[list[Operator], list[Stream], dict[str, Any], str]] = {
         {},
         r"^streams\[1\]: unknown operator 'x'",
     ),
+    "several ends": (
+        [A, B],
+        [Stream("a", "x"), Stream("a", "b"), Stream("x", "y")],
+        {},
+        r"^streams\[0\]: unknown operator 'x'; streams\[2\]: unknown operator 'x'; "
+        r"streams\[2\]: unknown operator 'y'$",
+    ),
+    "many ends": (
+        [A],
+        [Stream("a", "x")] * 22,
+        {},
+        r"; streams\[19\]: unknown operator 'x'; and 2 more faults$",
+    ),
     "loop": ([A, B], [Stream("a", "b"), Stream("b", "b")], {}, r"^streams\[1\]: 'b' feeds itself"),
     "no rate": ([A], [], {"source_rate": 0.0}, r"^source_rate: must be finite and above 0"),
     "nan rate": ([A], [], {"source_rate": float("nan")}, r"^source_rate: .*got nan"),
@@ -79,6 +92,32 @@ FAULTS: dict[str, tuple[list[Operator], list[Stream], dict[str, Any], str]] = {
     ),
     "nan share": ([A], [], {"source_shares": {"a": float("nan")}}, r"^source_shares\['a'\]: must"),
     "sum": ([A], [], {"source_shares": {"a": 0.9}}, r"^source_shares: must sum to 1 \(got 0\.9\)"),
+    "missing rate": ([A, B], [], {"source_rates": {"a": 1}}, r"^source_rates: .*'b' is missing"),
+    "negative rate": (
+        [A],
+        [],
+        {"source_rates": {"a": -1}},
+        r"^source_rates\['a'\]: must be finite",
+    ),
+    "zero rates": ([A], [], {"source_rates": {"a": 0}}, r"^source_rates: .*above 0 \(got 0\)"),
+    "huge rates": (
+        [A, B],
+        [],
+        {"source_rates": {"a": 1e308, "b": 1e308}},
+        r"^source_rates: must add up to a finite rate above 0 \(got inf\)",
+    ),
+    "two rates": (
+        [A, B],
+        [],
+        {"source_rates": {"a": 1, "b": 2}, "source_rate": 4},
+        r"^source_rates: add up to 3 tuples/s, but source_rate is 4; leave out one of them",
+    ),
+    "rates and shares": (
+        [A, B],
+        [],
+        {"source_rates": {"a": 1, "b": 3}, "source_shares": {"a": 0.5, "b": 0.5}},
+        r"^source_rates: 0\.25 of the rate enters at 'a', but source_shares says 0\.5; leave out",
+    ),
 }
 
 
@@ -90,6 +129,16 @@ def test_invalid_graphs_are_refused(
 ) -> None:
     with pytest.raises(GraphError, match=message):
         StreamGraph(operators, streams, **options)
+
+
+def test_rates_of_sources_are_their_sum_and_shares_of_it() -> None:
+    rates = {"a": 250.0, "b": 750.0}
+    expected = StreamGraph([A, B], source_rate=1000.0, source_shares={"a": 0.25, "b": 0.75})
+    graph = StreamGraph([A, B], source_rates=rates)
+    assert graph == expected
+    assert graph.sha256 == expected.sha256
+    same: dict[str, Any] = {"source_rate": 1000.0, "source_shares": {"a": 0.25, "b": 0.75}}
+    assert StreamGraph([A, B], source_rates=rates, **same) == graph
 
 
 def test_the_message_names_a_cycle_in_its_direction() -> None:

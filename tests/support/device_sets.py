@@ -82,9 +82,10 @@ def random_priced_problem(seed: int) -> Problem:
 def cheapest_prices(problem: Problem, most_lost: int) -> list[float | None]:
     """Return the price of the cheapest set that keeps up after 0, 1, … losses; None: no set does.
 
-    All placements are scored, and all sets of devices are tried.
+    All placements are scored, and all sets of devices are tried. Devices with pins are not lost.
     """
     devices = problem.cluster.devices
+    kept = frozenset(problem.cluster.index[d] for d in problem.constraints.pins.values())
     rows = feasible_rows(problem, most=10**6)
     assert rows is not None
     carrying = rows[throughput_where_scored(problem, rows) >= CARRIED * problem.source_rate]
@@ -98,7 +99,10 @@ def cheapest_prices(problem: Problem, most_lost: int) -> list[float | None]:
         survivors = [
             one
             for one in sets
-            if len(one) > lost and all(carries[one - {*gone}] for gone in combinations(one, lost))
+            if all(
+                carries[one - {*gone}]
+                for gone in combinations(one - kept, min(lost, len(one - kept)))
+            )
         ]
         prices = [sum(devices[d].price or 0.0 for d in one) for one in survivors]
         found.append(min(prices, default=None))

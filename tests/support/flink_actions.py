@@ -51,7 +51,8 @@ def restarts(
 ) -> RestartRealiser:
     """Return a realiser for the scripted cluster."""
     how = Options(JOB, JAR, limits=limits, **more)
-    return RestartRealiser(Client(Server(url), limits.answer_s), how, labels, lambda line: None)
+    devices = ["a", "b"] if labels else []
+    return RestartRealiser(Client(Server(url), limits.answer_s), how, devices, lambda line: None)
 
 
 def rescales(url: str, limits: Limits = PATIENT) -> AdaptiveRealiser:

@@ -180,6 +180,7 @@ def edit_page(report: Report, edited: EditedPlacement, kind: str, rng: np.random
         edited.assignment[v] = d
     elif kind == "list":  # of operators below the graph, each with a drop-down list
         name = edited.start.problem.graph.names[v]
+        report.unfold()
         row = page.locator("#operators tr", has=page.get_by_role("button", name=name, exact=True))
         select = row.locator("select")
         before = edited.assignment[v]

@@ -48,7 +48,6 @@ of_published = pytest.mark.parametrize("name", PUBLISHED_KINDS)
 SEEDS = {"device-scorer": 13, "encoder-decoder": 2, "b+f1&f2, backward": 4}
 """Seeds whose weights use more than one device for the problems below."""
 
-SCRIPTING = "ignore:.torch.jit.script. is deprecated:DeprecationWarning"
 """A warning of torch-geometric when it is first imported."""
 
 

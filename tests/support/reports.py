@@ -10,7 +10,7 @@ from streamplace import Placement
 from streamplace.report.data import entry
 from streamplace.report.html import report_html
 
-VIEWPORT = {"width": 1280, "height": 900}
+VIEWPORT = {"width": 1280, "height": 2600}  # all lanes are visible, to drag between them
 
 
 @dataclass
@@ -66,6 +66,12 @@ class Report:
         if drop:
             mouse.up()
             self.settle()
+
+    def unfold(self) -> None:
+        """Show all rows of the list of operators."""
+        button = self.page.locator("#operators-section .unfold")
+        if button.is_visible():
+            button.click()
 
     def settle(self) -> None:
         """Wait until the page has been drawn again."""

@@ -6,9 +6,6 @@ from typing import Any
 import pytest
 
 from streamplace.testing import PolicyCase, check_policy, checks_of
-from tests.support.policies import SCRIPTING
-
-pytestmark = pytest.mark.filterwarnings(SCRIPTING)
 
 SCORER: dict[str, Any] = {"hidden": 12, "hops": 1}
 PUBLISHED: dict[str, Any] = {"length": 12, "device_length": 4, "devices": 3}

@@ -7,9 +7,6 @@ from streamplace.errors import UsageError
 from streamplace.scoring.throughput import throughput
 from streamplace.testing import CHECKS, PolicyCase
 from streamplace.testing.counting import counted_evaluations
-from tests.support.policies import SCRIPTING
-
-pytestmark = pytest.mark.filterwarnings(SCRIPTING)
 
 
 def test_an_unknown_kind_is_refused() -> None:

@@ -6,9 +6,6 @@ import pytest
 
 from streamplace.testing import PolicyCase
 from streamplace.testing.renaming import check_names, check_numbering
-from tests.support.policies import SCRIPTING
-
-pytestmark = pytest.mark.filterwarnings(SCRIPTING)
 
 
 @pytest.mark.parametrize(

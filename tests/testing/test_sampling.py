@@ -13,9 +13,6 @@ from streamplace.testing.sampling import DRAWS, check_sampling, chernoff_exponen
 from tests.support.defects import sampling
 from tests.support.defects.altered import Altered
 from tests.support.defects.case import case_of
-from tests.support.policies import SCRIPTING
-
-pytestmark = pytest.mark.filterwarnings(SCRIPTING)
 
 
 class SamplesColder(Altered):

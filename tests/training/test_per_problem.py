@@ -19,9 +19,6 @@ from streamplace.training.stages import (
     Stage,
     StepReinforceStage,
 )
-from tests.support.policies import SCRIPTING
-
-pytestmark = pytest.mark.filterwarnings(SCRIPTING)
 
 EPOCHS = 12
 SECTION = policy_section({"kind": "device-scorer", "sizes": {"hidden": 8, "hops": 1}})

@@ -36,7 +36,6 @@ from streamplace.training.problems import (
 )
 from streamplace.training.rewards import Rewards
 from streamplace.util.arrays import Floats
-from tests.support.policies import SCRIPTING
 
 COUNT = 40
 
@@ -242,7 +241,6 @@ def test_training_uses_an_objective_of_an_installed_package(
     assert halved.tolist() == [full[0], full[1] / 2]
 
 
-@pytest.mark.filterwarnings(SCRIPTING)
 @pytest.mark.parametrize("kind", KINDS)
 def test_policies_for_throughput_refuse_makespans_in_one_line(kind: str) -> None:
     policy = make_policy(policy_section({"kind": kind}))

@@ -156,3 +156,49 @@ def test_graphs_that_only_one_placed_are_left_out() -> None:
     alone = sp.compare([*graphs[1:]], ["single", "heft"], objective=sp.Makespan(), jobs=1)
     with pytest.raises(UsageError, match="no case that both single and heft placed"):
         alone.ratio("single", "heft")
+
+
+def test_every_row_has_its_difference_from_the_first_placer() -> None:
+    run: Any = {"clusters": CLUSTERS, "cross": True, "jobs": 1}
+    found = sp.compare(PAIRED_GRAPHS, ["greedy", "random"], [1e4, 4e4], **run)
+    assert [row.minus_first is None for row in found.rows] == [True, False] * 2
+    for i, rate in enumerate((1e4, 4e4)):
+        alone = sp.compare(PAIRED_GRAPHS, ["greedy", "random"], rate, **run)
+        over, row = alone.difference("random", "greedy"), found.rows[2 * i + 1]
+        got = (row.minus_first, row.minus_first_low, row.minus_first_high)
+        assert got == (over.mean, over.low, over.high)
+        assert found.cells(2 * i + 1)[8:10] == (
+            f"{over.mean:+.3f}", f"{over.low:+.3f} to {over.high:+.3f}",
+        )  # fmt: skip
+    single = sp.compare(PAIRED_GRAPHS[0], ["greedy", "random"], 4e4)
+    assert single.rows[1].minus_first_low is None
+    assert "minus first" in single.columns
+    assert "95% interval" not in single.columns
+    assert "minus first" not in sp.compare(PAIRED_GRAPHS[:3], "greedy").columns
+
+
+def test_a_renamed_reference_stays_the_reference() -> None:
+    named = {"METIS": "metis", "ours": "greedy", "mine": own_placer}
+    found = sp.compare(PAIRED_GRAPHS[:3], named, 4e4, jobs=1)
+    plain = sp.compare(PAIRED_GRAPHS[:3], ["metis", "greedy"], 4e4, jobs=1)
+    assert found.reference == "METIS"
+    assert found.rows[1].better_than_metis == plain.rows[1].better_than_metis
+    labels = {"METIS": "metis", "ours": "greedy", "mine": "own_placer"}
+    assert found.to_dict()["labels"] == labels
+    assert "labels" not in plain.to_dict()
+    timed = sp.compare(PAIRED_GRAPHS[:3], {"x": "heft", "y": "peft"}, objective=sp.Makespan())
+    assert timed.reference == "x"
+    assert timed.rows[1].mean_over_heft == timed.rows[1].over_first
+
+
+def own_placer(problem: sp.Problem, rng: object, start: object = None) -> sp.Placement:
+    return sp.Placement(problem, np.zeros(len(problem.graph.names), dtype=np.int64))
+
+
+def test_some_of_the_placers() -> None:
+    found = sp.compare(PAIRED_GRAPHS[:3], ["metis", "greedy", "random"], 4e4, jobs=1)
+    part = found.of_placers(["random", "metis"])
+    assert part.placers == ("random", "metis")
+    assert (part.relative_throughput == found.relative_throughput[:, [2, 0]]).all()
+    with pytest.raises(UsageError, match="placer 'gredy' was not compared; did you mean 'greedy'"):
+        found.of_placers(["gredy"])

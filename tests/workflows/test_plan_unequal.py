@@ -101,16 +101,38 @@ def test_a_cluster_that_keeps_up_only_without_losses_shows_what_is_left() -> Non
 
 
 def test_an_operator_that_only_one_device_can_run_survives_no_loss() -> None:
-    pinned = Constraints(pins={"b": "a1"})
-    assert plan(GRAPH, RACKS, constraints=pinned, evaluations=500).cheapest is not None
     for cluster in (RACKS, Cluster(DEVICES[1:], RACKS.network)):
         host = cluster.names[0]
         fault = rf"operator 'b' may run only on '{host}', so no set of devices survives the loss"
-        rules = Constraints(pins={"b": host})
+        rules = Constraints(allowed={"b": [host]})
+        assert plan(GRAPH, RACKS, constraints=rules, evaluations=500).cheapest is not None
         with pytest.raises(InfeasibleError, match=fault):
             plan(GRAPH, cluster, constraints=rules, evaluations=500, survive=1)
-    with pytest.raises(InfeasibleError, match="operator 'a' may run only on 'd0'"):
-        plan(GRAPH, "3x2500", constraints=Constraints(pins={"a": "d0"}), survive=1)
+
+
+def test_the_loss_of_a_device_with_pins_is_not_survived_and_named() -> None:
+    together = Constraints(pins={"b": "a1"}, colocate=[["b", "c"]])
+    found = plan(GRAPH, RACKS, constraints=together, evaluations=500, survive=1)
+    assert found.cheapest is not None
+    assert "a1" in found.cheapest.devices
+    assert [loss.device for loss in found.losses] == sorted({*found.cheapest.devices} - {"a1"})
+    assert all(loss.relative_throughput > 1 - 1e-9 for loss in found.losses)
+    assert found.to_dict()["not_survived"] == {"a1": ["b", "c"]}
+    assert "after the loss of any one device without pinned operators" in found.headline
+    pinned = Constraints(pins={"b": "a1"})
+    free = plan(GRAPH, RACKS, constraints=pinned, evaluations=500)
+    assert free.to_dict()["not_survived"] == {}
+
+
+def test_one_device_with_pins_has_no_loss_to_survive() -> None:
+    found = plan(GRAPH, "3x2500", constraints=Constraints(pins={"a": "d0"}), survive=1)
+    assert found.cheapest is not None
+    assert found.cheapest.devices == ("d0",)
+    assert found.losses == ()
+    assert found.pinned == {"d0": ("a",)}
+    other = Constraints(pins={"a": "d0"}, allowed={"b": ["d0"], "c": ["d1"]})
+    with pytest.raises(InfeasibleError, match="operator 'c' may run only on 'd1'"):
+        plan(GRAPH, "3x2500", constraints=other, survive=1)
 
 
 ABC = Cluster(
@@ -196,7 +218,8 @@ def test_rows_measure_each_set_once_and_only_what_is_needed_when_time_is_up(
     assert same == found
     assert rows[-1].keeps_up
     assert found.counts is not None
-    needed = {found.counts, *(without(found.counts, lost) for lost in losses(found.counts, 1))}
+    lossy = losses(found.counts, 1, examiner.kinds.kept)
+    needed = {found.counts, *(without(found.counts, lost) for lost in lossy)}
     assert set(measured) <= needed
     measured.clear()
     table = Rows(examiner, 1, Budget(), 1.0)

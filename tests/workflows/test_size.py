@@ -14,6 +14,7 @@ from benchmarks.reference.sizes import best_sizes
 from streamplace.display.mixins import view_of
 from streamplace.display.view import Grid, Line
 from streamplace.errors import ClusterError, InfeasibleError, PlacementError, UsageError
+from streamplace.integrations.pes import devices_of_instances, operator_devices
 from streamplace.placers.subset.conditions import Conditions
 from streamplace.placers.subset.kinds import Kinds
 from streamplace.problem.network import NetworkKind
@@ -133,6 +134,19 @@ def test_stated_numbers_are_kept_unless_resized() -> None:
     assert size(graph, CLUSTER, evaluations=5_000).parallelism["parse"] == 14
     changed = size(graph, CLUSTER, resize=True, minimise="instances", evaluations=5_000)
     assert changed.parallelism["parse"] == 8
+
+
+def test_operators_stay_whole_if_asked() -> None:
+    graph = job(parse={"instructions": 4e5})  # 3.2 of 4 cores, so that only count has room beside
+    divided = size(graph, "3x2500x4", evaluations=5_000)
+    assert divided.placement is not None
+    assert max(len(set(on)) for on in devices_of_instances(divided.placement).values()) > 1
+    found = size(graph, "3x2500x4", whole_operators=True, evaluations=5_000)
+    assert found.placement is not None
+    assert operator_devices(found.placement).keys() == {"read", "parse", "count"}
+    assert found.throughput == pytest.approx(2e4)
+    with pytest.raises(PlacementError, match="or allow operators on several devices"):
+        size(job(), CLUSTER, whole_operators=True, evaluations=500)  # parse needs 7.2 of 4 cores
 
 
 def test_what_cannot_keep_up_is_named_with_its_limit() -> None:
@@ -319,7 +333,7 @@ def test_no_set_that_survives_a_loss_is_cheaper(
     own = [sp.Device(f"d{i}", 10.0 * a + b) for i, (a, b, _) in enumerate(devices)]
     kinds = Kinds(sp.Problem(graph, sp.Cluster(own)), prices)
     first = [members[0] for members in kinds.members]
-    found = fluid_bound(Conditions(np.minimum(amounts[first] / need, 1.0).T), kinds, 1)
+    found = fluid_bound(Conditions(np.minimum(amounts[first] / need, 1.0).T, kinds.kept), kinds, 1)
     assert found <= min(prices[list(each)].sum() for each in sets) + 1e-9
 
 

@@ -87,7 +87,7 @@ COUNTS_GRAPH: dict[str, Any] = {
     "format": "streamplace-graph",
     "version": 1,
     "name": "counts",
-    "source_rate": 100.0,
+    "source_rates": {"in": 100.0},
     "operators": [
         {"name": "in", "instructions": 1000.0, "parallelism": 2, "partitions": 4},
         {

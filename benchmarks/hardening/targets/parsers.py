@@ -11,6 +11,7 @@ import numpy as np
 from benchmarks.hardening.corpus import journals, measured_run, own_files, study_files
 from benchmarks.hardening.corpus.document import Document
 from benchmarks.hardening.corpus.engine_documents import DOCUMENTS, IMPORTED
+from benchmarks.hardening.corpus.engine_documents.flink import FLINK_DEPLOYMENT
 from benchmarks.hardening.corpus.engine_documents.storm import METRICS, TOPOLOGY, VISUALIZATION
 from benchmarks.hardening.corpus.line_graph import line_graph
 from benchmarks.hardening.corpus.onnx_models import onnx_models
@@ -21,6 +22,7 @@ from benchmarks.hardening.mutation.text_files import Fault
 from benchmarks.hardening.targets import (
     flink_against,
     flink_apply,
+    flink_prometheus,
     flink_rest,
     flink_threads,
     measured,
@@ -52,11 +54,14 @@ from streamplace.files import (
     read_jobs,
     read_placement,
 )
-from streamplace.files.reading import read_json
+from streamplace.files.reading import decode, read_bytes, read_json
 from streamplace.files.scenes import scene_from
 from streamplace.files.summary import summary
 from streamplace.files.training_logs import read_log
 from streamplace.integrations.costs import Costs
+from streamplace.integrations.flink.deployment import SLOTS, base_document, patched
+from streamplace.integrations.parsing.yaml import parse_yaml
+from streamplace.integrations.parsing.yaml_writer import to_yaml
 from streamplace.integrations.registry import read_document, read_text_as
 from streamplace.integrations.storm import profile
 from streamplace.problem.cluster import Cluster
@@ -66,7 +71,7 @@ from streamplace.scoring import engine
 from streamplace.training.config import read_config
 
 SHORT = Settings(duration_s=1.0)
-SERVED = ("flink-rest", "flink-apply", "flink-against")
+SERVED = ("flink-rest", "flink-apply", "flink-against", "flink-prometheus")
 """Readers of a server's responses, whose messages name an address instead of a file."""
 
 
@@ -151,6 +156,17 @@ def _storm_profile(path: str) -> LogicalGraph:
         return profile.fit(read_json(path), path, 2500.0).logical
 
 
+def _flink_deployment(path: str) -> dict[str, Any]:
+    return base_document(decode(read_bytes(path), path), path)
+
+
+def _patch_deployment(base: dict[str, Any]) -> None:
+    change = {"spec": {"flinkConfiguration": {SLOTS: "3"}}}
+    found = parse_yaml(to_yaml([patched(base, change)]), "written")
+    if found["spec"]["flinkConfiguration"][SLOTS] != "3":
+        raise InconsistencyError("a change that is lost")
+
+
 def _use_clusters(clusters: list[Cluster]) -> None:
     for cluster in clusters:
         use_cluster(cluster)
@@ -228,9 +244,21 @@ PARSERS: dict[str, Parser] = {
             use_job,
         ),
         Parser(
+            "flink-deployment",
+            lambda: (Document("file.yaml", FLINK_DEPLOYMENT.encode()),),
+            _flink_deployment,
+            _patch_deployment,
+        ),
+        Parser(
             "flink-rest",
             lambda: (Document("file.json", flink_rest.TEXT.encode()),),
             flink_rest.read,
+            use_job,
+        ),
+        Parser(
+            "flink-prometheus",
+            lambda: (Document("file.json", flink_prometheus.TEXT.encode()),),
+            flink_prometheus.read,
             use_job,
         ),
         Parser(

@@ -6,7 +6,7 @@ import numpy as np
 
 from streamplace.display.text import several
 from streamplace.errors import BackendError
-from streamplace.integrations.flink.fit import fit
+from streamplace.integrations.flink.fit import chain_notes, fit
 from streamplace.integrations.flink.poll import Watch
 from streamplace.integrations.profiling.rest import Server
 from streamplace.problem.cluster import Cluster
@@ -22,8 +22,7 @@ def first_graph(
     """Return the operators and streams of a job, with numbers of instances, and notes.
 
     Costs are converted at the speed of the first device; they are measured anew in every window, so
-    only their ratios matter. Flink does not measure bytes within chains of operators, whose
-    messages never leave their device; these are taken as 0.
+    only their ratios matter. Bytes that Flink's counters do not determine are taken as 0.
 
     Parameters
     ----------
@@ -48,7 +47,7 @@ def first_graph(
         raise BackendError(watched.fault)
     found = fit(watched.plan, watched.readings, cluster.devices[0].mips)
     graph, notes = with_counts(replace(found.logical, max_parallelism=watched.logical_limits))
-    return _without_unknown_bytes(graph, notes)
+    return _without_unknown_bytes(graph, [*chain_notes(found), *notes])
 
 
 def _without_unknown_bytes(graph: StreamGraph, notes: list[str]) -> tuple[StreamGraph, list[str]]:
@@ -60,5 +59,5 @@ def _without_unknown_bytes(graph: StreamGraph, notes: list[str]) -> tuple[Stream
     )[0]
     if not names:
         return known, notes
-    text = f"Flink does not measure the bytes of tuples of {several(names, SHOWN)}; taken as 0"
+    text = f"Flink's counters do not tell the bytes of {several(names, SHOWN)}; taken as 0"
     return known, [*notes, text]

@@ -12,7 +12,11 @@ from streamplace.control.plans import Deployment
 from streamplace.errors import BackendError, ProblemError
 from streamplace.integrations.flink.applying import asking
 from streamplace.integrations.flink.applying.asking import Asking, Limits, retried
-from streamplace.integrations.flink.applying.preflight import ADAPTIVE, matched
+from streamplace.integrations.flink.applying.preflight import (
+    ADAPTIVE,
+    faults_of_most,
+    vertex_counts,
+)
 from streamplace.integrations.flink.applying.requests import Request
 from streamplace.integrations.flink.client import Client, job_path
 from streamplace.integrations.flink.cluster import TaskManager
@@ -47,6 +51,20 @@ class AdaptiveRealiser:
         before = {vertex.id: vertex.parallelism for vertex in found.vertices.values()}
         record(REQUIRED, {"job": job, "former": former, "before": before, "wanted": counts})
         return self._change(job, counts, former, before)
+
+    def planned(self, job: str, deployment: Deployment) -> Request:
+        """Return the request of an action, after the checks before it.
+
+        Raises
+        ------
+        ProblemError
+            If the numbers are not possible, or this job must not be changed.
+        BackendError
+            If the server does not answer.
+        """
+        found, task_managers = self.client.of_step(job)
+        counts = self._checked(found, task_managers, deployment)
+        return _request(job, {vertex: (1, count) for vertex, count in counts.items()})
 
     def resume(
         self, job: str, deployment: Deployment, steps: Sequence[Entry], record: Record
@@ -92,23 +110,10 @@ class AdaptiveRealiser:
         faults += _faults_of_checkpoints(job)
         before = {vertex.id: vertex.parallelism for vertex in job.vertices.values()}
         counts = dict(before)
-        names = matched(deployment.parallelism, job.vertex_of)
-        chosen: dict[str, set[int]] = {}
-        for name, number in deployment.parallelism.items():
-            if name not in names:
-                faults.append(f"the job has no operator {name!r}")
-                continue
-            vertex = job.vertex_of[names[name]]
-            chosen.setdefault(vertex.id, set()).add(number)
-            counts[vertex.id] = number
-            if 0 < vertex.max_parallelism < number:
-                most = vertex.max_parallelism
-                faults.append(
-                    f"{name!r} cannot have {number} instances: its maximum parallelism is {most}"
-                )
-        if mixed := [vertex for vertex, numbers in chosen.items() if len(numbers) > 1]:
-            members = [name for name, v in job.vertex_of.items() if v.id == mixed[0]]
-            faults.append(f"{', '.join(members)} are chained, and need equal numbers of instances")
+        ids = {name: vertex.id for name, vertex in job.vertex_of.items()}
+        chosen, wrong = vertex_counts(deployment.parallelism, ids)
+        counts |= chosen
+        faults += [*wrong, *faults_of_most(job, deployment.parallelism)]
         needed, free = _slots(job, counts), _free(task_managers) + _slots(job, before)
         if needed > free:  # it may hold more slots than it uses
             free = _free(self.client.cluster(job.id).task_managers)
@@ -132,13 +137,8 @@ class AdaptiveRealiser:
         self, job: str, bounds: Bounds, counts: Mapping[str, int]
     ) -> tuple[str, float | None]:
         """Ask for numbers of instances and wait for them; return a fault and the downtime."""
-        body = {
-            vertex: {"parallelism": {"lowerBound": low, "upperBound": high}}
-            for vertex, (low, high) in bounds.items()
-        }
-        path = f"{job_path(job)}/resource-requirements"
         try:
-            self.asking.send(Request("PUT", path, body, "change the numbers of instances"))
+            self.asking.send(_request(job, bounds))
         except RefusedError as error:
             if error.answer and "errors" in error.answer:
                 return f"Flink refuses the numbers: {error.answer[:200]}", None
@@ -190,6 +190,15 @@ class AdaptiveRealiser:
         how = f"the rollback failed too: {again}" if again else "rolled back"
         reason = f"{fault}; {how}; job {job} is {state}"
         return Acted(job, False, not lost, downtime_s=downtime_s, reason=reason, lost=lost)
+
+
+def _request(job: str, bounds: Bounds) -> Request:
+    body = {
+        vertex: {"parallelism": {"lowerBound": low, "upperBound": high}}
+        for vertex, (low, high) in bounds.items()
+    }
+    path = f"{job_path(job)}/resource-requirements"
+    return Request("PUT", path, body, "change the numbers of instances")
 
 
 @dataclass

@@ -46,17 +46,17 @@ class RestartRealiser:
     ----------
     options
         The jar and how it is started; their job is ignored.
-    labels
-        Whether instances are pinned to devices by labels. Otherwise only numbers of instances are
-        set, and Flink chooses the slots.
+    devices
+        All devices of the cluster, to which instances are pinned by labels. Empty: only numbers of
+        instances are set, and Flink chooses the slots.
     say
         Called with each line of progress.
     """
 
     def __init__(
-        self, client: Client, options: Options, labels: bool, say: Callable[[str], object]
+        self, client: Client, options: Options, devices: Sequence[str], say: Callable[[str], object]
     ) -> None:
-        self.client, self.options, self.labels, self.say = client, options, labels, say
+        self.client, self.options, self.devices, self.say = client, options, devices, say
 
     def act(
         self, job: str, deployment: Deployment, record: Record, savepoint: str | None = None
@@ -134,8 +134,8 @@ class RestartRealiser:
         return prepared
 
     def _groups(self, deployment: Deployment) -> Groups:
-        if self.labels:
-            return groups_on(deployment.hosts, sorted(deployment.devices), labels=True)
+        if self.devices:
+            return groups_on(deployment.hosts, self.devices, labels=True)
         return groups_anywhere(deployment.parallelism)
 
     def _uploaded(self, how: Options) -> str:

@@ -119,7 +119,7 @@ public final class StreamplaceMapping {
         }
         for (String key : made.lines.stringPropertyNames()) {
             if (key.startsWith("@")) {
-                made.groups.put(key.substring(1), group(key.substring(1), made.parts(key)));
+                made.groups.put(key.substring(1), made.group(key));
             } else {
                 made.left.add(key);
             }
@@ -137,13 +137,22 @@ public final class StreamplaceMapping {
         return found;
     }
 
-    private static SlotSharingGroup group(String name, Map<String, String> parts) {
-        return SlotSharingGroup.newBuilder(name)
+    /** Returns the group of a line, which may have several labels: "label NAME [AMOUNT]". */
+    private SlotSharingGroup group(String key) {
+        Map<String, String> parts = parts(key);
+        SlotSharingGroup.Builder made = SlotSharingGroup.newBuilder(key.substring(1))
                 .setCpuCores(Double.parseDouble(parts.get("cores")))
                 .setTaskHeapMemoryMB(Integer.parseInt(parts.get("heap_mb")))
-                .setManagedMemory(MemorySize.ofMebiBytes(Integer.parseInt(parts.get("managed_mb"))))
-                .setExternalResource(parts.get("label"), 1)
-                .build();
+                .setManagedMemory(
+                        MemorySize.ofMebiBytes(Integer.parseInt(parts.get("managed_mb"))));
+        for (String part : lines.getProperty(key).split(",")) {
+            String[] words = part.trim().split(" ");
+            if (words[0].equals("label")) {
+                double amount = words.length > 2 ? Double.parseDouble(words[2]) : 1;
+                made.setExternalResource(words[1], amount);
+            }
+        }
+        return made.build();
     }
 
     private SlotSharingGroup groupOf(Map<String, String> parts) {

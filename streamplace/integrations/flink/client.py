@@ -232,14 +232,16 @@ class Client:
             return error
         return error
 
-    def running_job(self) -> str:
-        """Return the id of the only job that runs.
+    def running_job(self, named: str | None = None) -> str:
+        """Return the id of the only job that runs, unless the user has named one.
 
         Raises
         ------
         UsageError
             If no job runs, or several do.
         """
+        if named is not None:
+            return named
         jobs = [each for each in self.listed() if each.state == RUNNING]
         if len(jobs) != 1:
             which = f"several jobs run: {running_text(jobs)}" if jobs else "no job runs"
@@ -254,14 +256,14 @@ class Client:
 
 
 @contextmanager
-def expecting(where: str) -> Iterator[None]:
-    """Raise BackendError if an answer does not have the format of Flink's answers."""
+def expecting(where: str, server: str = "Flink") -> Iterator[None]:
+    """Raise BackendError if an answer does not have the format of a server's answers."""
     try:
         with located(where, FormatError):
             yield
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         fault_text = f"{type(error).__name__}: {error}"
-        raise BackendError(f"{where}: unexpected answer from Flink: {fault_text:.120}") from None
+        raise BackendError(f"{where}: unexpected answer from {server}: {fault_text:.120}") from None
     except (FormatError, GraphError) as error:
         raise BackendError(str(error)) from None
 

@@ -1,6 +1,7 @@
 """Estimates of a Flink job's numbers from recorded counters, without a server."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from math import sqrt
 
 import numpy as np
@@ -16,11 +17,15 @@ from streamplace.integrations.profiling.estimates import (
     sum_of,
 )
 from streamplace.integrations.profiling.profile import OperatorProfile, Profile, StreamProfile
+from streamplace.problem.constraints import Constraints
+from streamplace.problem.graph_checks import listed
+from streamplace.util.text import counted
 
 NEVER_IDLE = 0.95  # share of time busy or under backpressure; above it, a source may be blocked
 BACKPRESSURED = 0.05  # share of time under backpressure; above it, a rate is only a bound
 MS_PER_S = 1000.0
-CHAINED = "chained: {} inside a chain cannot be measured; profile with chaining off"
+CHAINED = "chained: it is a part of that of {!r}"
+INSIDE = "chained: bytes inside a chain are not measured, and cross no link"
 BLOCKING = "at most: the source is never idle, so it may be blocked; set this in --costs"
 MIXED = "the counters cannot distinguish it from other streams"
 
@@ -31,7 +36,18 @@ def fit(
     mips: float,
     cpu_times: Mapping[str, Estimate] | None = None,
 ) -> Profile:
-    """Return a job's profile, estimated from readings of its counters.
+    """Return a job's profile, from readings of its counters over REST; see `fit_growth`."""
+    return fit_growth(Growth(plan, usable_readings(readings)), mips, cpu_times)
+
+
+def fit_growth(
+    growth: Growth, mips: float, cpu_times: Mapping[str, Estimate] | None = None
+) -> Profile:
+    """Return a job's profile, estimated from the growth of its counters.
+
+    The operators of a chain are measured together: the first one has the cost of all, per tuple
+    that it processes, and the others none. They have to stay together, so that bytes between them
+    do not matter, as long as these numbers hold.
 
     Parameters
     ----------
@@ -40,7 +56,7 @@ def fit(
     cpu_times
         Vertex id -> CPU seconds per second of its subtasks, used instead of busy times.
     """
-    growth = Growth(plan, usable_readings(readings))
+    plan = growth.plan
     graph = plan.logical.graph
     streams = _streams(growth)
     operators = [
@@ -53,6 +69,8 @@ def fit(
         for name in graph.names
     ]
     rate, shares = _source_rate(growth)
+    several = [vertex.operators for vertex in plan.vertices if len(vertex.operators) > 1]
+    chains = several if growth.intervals else []  # otherwise no number is measured
     filled = graph.with_numbers(
         instructions=[or_unknown(operator.instructions) for operator in operators],
         payload_bytes=[or_unknown(operator.payload_bytes) for operator in operators],
@@ -63,9 +81,22 @@ def fit(
         stream_payload_bytes=[or_unknown(stream.payload_bytes) for stream in streams],
         source_rate=rate.known,
         source_shares=shares,
+        constraints=Constraints(colocate=chains),
     )
-    logical = plan.logical.with_graph(*filled)
+    logical = replace(plan.logical.with_graph(*filled), by_channel=chains)
     return Profile(logical, rate, operators, streams, growth.intervals, float(np.sum(growth.dt)))
+
+
+def chain_notes(profile: Profile) -> list[str]:
+    """Return what a profile has only for whole chains, as one line; none if it has no chains."""
+    if not (chains := profile.logical.by_channel):
+        return []
+    names = listed([" -> ".join(chain) for chain in chains])
+    return [
+        f"{counted(len(chains), 'chain')} measured as a whole ({names}): the first operator has "
+        "the cost of all, and they stay together; for the costs of single operators, profile with "
+        "chaining off (pipeline.operator-chaining.enabled: false)"
+    ]
 
 
 def _streams(growth: Growth) -> list[StreamProfile]:
@@ -79,7 +110,7 @@ def _streams(growth: Growth) -> list[StreamProfile]:
         else:
             selectivity = growth.ratio(tuples, growth.processed(stream.source))
             if growth.is_inner(stream):
-                payload = Estimate.missing(CHAINED.format("bytes"))
+                payload = Estimate.chained(INSIDE)
             elif sizes is None:
                 payload = Estimate.missing(MIXED)
             else:
@@ -89,14 +120,16 @@ def _streams(growth: Growth) -> list[StreamProfile]:
 
 
 def _payload(growth: Growth, operator: str) -> Estimate:
-    """Return the bytes per tuple that an operator emits, over all its streams."""
-    outgoing = [e for e, s in enumerate(growth.logical.graph.streams) if s.source == operator]
-    if not outgoing:
+    """Return the bytes per tuple that an operator emits, over all its streams out of its chain."""
+    streams = growth.logical.graph.streams
+    every = [e for e, s in enumerate(streams) if s.source == operator]
+    if not every:
         return Estimate(0.0, 0.0)
-    if any(growth.is_inner(growth.logical.graph.streams[e]) for e in outgoing):
-        return Estimate.missing(CHAINED.format("bytes"))
     if not growth.intervals:
         return Estimate.missing(TOO_FEW)
+    outgoing = [e for e in every if not growth.is_inner(streams[e])]
+    if not outgoing:
+        return Estimate.chained(INSIDE)
     if any(e not in growth.received or e not in growth.bytes for e in outgoing):
         return Estimate.missing(MIXED)
     tuples, sizes = (
@@ -110,8 +143,8 @@ def _instructions(
 ) -> Estimate:
     """Return instructions per tuple: busy time or CPU time per tuple, times the speed."""
     vertex = growth.vertex_of[operator]
-    if len(vertex.operators) > 1:
-        return Estimate.missing(CHAINED.format("busy time" if cpu_times is None else "CPU time"))
+    if growth.intervals and operator != vertex.operators[0]:
+        return Estimate.chained(CHAINED.format(vertex.operators[0]))
     if cpu_times is None:
         return seconds_per_tuple(growth, vertex).times(mips * 1e6)
     spent = cpu_times.get(vertex.id, Estimate.missing("no thread dump has its CPU time"))

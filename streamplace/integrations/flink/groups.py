@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import count
 
 from streamplace.errors import ProblemError
 from streamplace.integrations.flink.chain import COMMITTER, WRITER
@@ -14,6 +15,12 @@ from streamplace.problem.symmetry import interchangeable
 
 UNCOUNTED = 1000
 """Amount of a device's own label; every slot on the device takes one."""
+COUNTED, UNLIMITED = 10**10, 10**15
+"""Amounts of a label that limits the slots of a group on one device, there and elsewhere.
+
+A slot of a group with n slots on the device asks for the n-th part of the first amount, so that
+exactly n fit. Flink adds amounts up as doubles, which are exact up to 2**53.
+"""
 CORES, HEAP_MB, MANAGED_MB = 0.1, 8, 1
 """Share of a TaskManager that a slot asks for, if the TaskManager has room for that many."""
 MAX_PARALLELISM = 2**15  # of Flink's KeyGroupRangeAssignment, for every operator
@@ -23,9 +30,15 @@ LABEL_CHARACTERS = re.compile(r"[^A-Za-z0-9_-]")
 
 @dataclass(frozen=True)
 class Slot:
-    """What one slot of a group asks for; Flink only keeps accounts of cores and heap."""
+    """What one slot of a group asks for; Flink only keeps accounts of cores and heap.
 
-    label: str
+    Parameters
+    ----------
+    labels
+        Label -> amount.
+    """
+
+    labels: Mapping[str, int]
     cores: float = CORES
     heap_mb: int = HEAP_MB
     managed_mb: int = MANAGED_MB
@@ -61,7 +74,9 @@ class Groups:
         Operator -> device -> number of its instances there; empty if the graph has no instances,
         so that every operator keeps the parallelism that it has in the job.
     labels
-        Device -> label -> amount that its TaskManager must offer; empty without labels.
+        Device -> label -> amount that its TaskManager must offer; empty without labels. They follow
+        from the names of the devices and the number of operators, so that they fit every placement
+        of a job.
     anywhere
         Whether Flink chooses the devices, so that only numbers of instances count.
     """
@@ -75,6 +90,11 @@ class Groups:
     def group_of(self) -> dict[str, Group]:
         """Operator -> its group."""
         return {name: group for group in self.groups for name in group.operators}
+
+    @property
+    def used(self) -> list[str]:
+        """The devices with slots."""
+        return list(dict.fromkeys(device for group in self.groups for device in group.slots))
 
     def parallelism(self, operator: str) -> int | None:
         """Return the number of instances of an operator; None if unknown."""
@@ -104,7 +124,8 @@ def groups_of(placement: Placement, labels: bool | None = None) -> Groups:
     if labels is None:
         labels = any(len(set(on)) > 1 for on in devices_of.values()) or _differ(placement)
     prefix = f"{label_value(placement.job)}-" if placement.job else ""
-    return groups_on(devices_of, list(placement.pes), labels, divided, prefix)
+    names = placement.problem.cluster.names
+    return groups_on(devices_of, names, labels, divided, prefix)
 
 
 def groups_on(
@@ -121,7 +142,7 @@ def groups_on(
     devices_of
         Operator -> the device of each of its instances.
     devices
-        The devices in use; groups are numbered in this order.
+        All devices of the cluster; groups are numbered in the order of those in use.
     divided
         Whether numbers of instances are set, too.
     prefix
@@ -145,9 +166,10 @@ def groups_on(
     members: dict[str, list[str]] = {}
     for name, on in whole.items():
         members.setdefault(on[0], []).append(name)
+    in_use = {device for on in devices_of.values() for device in on}
     groups = [
         Group(f"{prefix}pe{number}", {device: max(len(whole[name]) for name in here)}, tuple(here))
-        for number, device in enumerate(devices)
+        for number, device in enumerate(name for name in devices if name in in_use)
         if (here := members.get(device))
     ]
     groups += [
@@ -155,7 +177,9 @@ def groups_on(
         for number, (on, here) in enumerate(split.items())
     ]
     instances = {name: Counter(on) for name, on in devices_of.items()} if divided else {}
-    return _labelled(groups, instances, devices) if labels else Groups(tuple(groups), instances)
+    if not labels:
+        return Groups(tuple(groups), instances)
+    return _labelled(groups, instances, device_labels(devices, len(devices_of), prefix))
 
 
 def groups_anywhere(counts: Mapping[str, int]) -> Groups:
@@ -183,29 +207,89 @@ def label_names(names: Sequence[str], prefix: str) -> dict[str, str]:
     return found
 
 
+@dataclass(frozen=True)
+class DeviceLabels:
+    """The labels of the TaskManagers of a cluster.
+
+    Parameters
+    ----------
+    own
+        Device -> the label that only its TaskManager offers.
+    counted
+        For each group that may be divided: device -> the label that limits its slots there.
+    """
+
+    own: Mapping[str, str]
+    counted: Sequence[Mapping[str, str]]
+
+    @property
+    def offered(self) -> dict[str, dict[str, int]]:
+        """Device -> label -> amount that its TaskManager must offer."""
+        return {
+            device: {self.own[device]: UNCOUNTED}
+            | {
+                label: COUNTED if other == device else UNLIMITED
+                for labels in self.counted
+                for other, label in labels.items()
+            }
+            for device in self.own
+        }
+
+    def divided(self, number: int, slots: Mapping[str, int]) -> dict[str, int]:
+        """Return what each slot of a divided group asks for: label -> amount.
+
+        Parameters
+        ----------
+        number
+            Number of the group among those that are divided.
+        slots
+            Device -> number of its slots; none fit on other devices.
+        """
+        return {
+            label: COUNTED // slots[device] if slots.get(device) else COUNTED + 1
+            for device, label in self.counted[number].items()
+        }
+
+
+def device_labels(devices: Sequence[str], operators: int, prefix: str = "") -> DeviceLabels:
+    """Return the labels of a cluster for the placements of a job of some operators.
+
+    A slot-sharing group asks for the same amounts with each of its slots. So there is a label per
+    device, of which that device offers little and all others more than enough: it limits the slots
+    there alone. Groups must not take each other's amounts, and there are at most as many divided
+    groups as operators.
+
+    Parameters
+    ----------
+    prefix
+        That of the job's groups; see `groups_on`.
+    """
+    job = LABEL_CHARACTERS.sub("_", prefix)
+    several = range(operators if len(devices) > 1 else 0)
+    return DeviceLabels(
+        label_names(devices, "dev_"),
+        [label_names(devices, f"parts_{job}{number}_") for number in several],
+    )
+
+
 def _labelled(
-    groups: Sequence[Group], instances: Mapping[str, Mapping[str, int]], used: Sequence[str]
+    groups: Sequence[Group], instances: Mapping[str, Mapping[str, int]], labels: DeviceLabels
 ) -> Groups:
     """Return the groups with labels; a slot is small enough for the fullest device."""
     slots: Counter[str] = Counter()
     for group in groups:
         slots.update(group.slots)
-    devices = label_names(used, "dev_")
-    counted = label_names([g.operators[0] for g in groups if len(g.slots) > 1], "parts_")
-    offered: dict[str, dict[str, int]] = {device: {devices[device]: UNCOUNTED} for device in used}
-    made = []
+    made, divided = [], count()
     for group in groups:
         if len(group.slots) == 1:
-            label = devices[next(iter(group.slots))]
+            asked = {labels.own[device]: 1 for device in group.slots}
         else:
-            label = counted[group.operators[0]]
-            for device, count in group.slots.items():
-                offered[device][label] = count
+            asked = labels.divided(next(divided), group.slots)
         most = max(slots[device] for device in group.slots)
         cores = min(CORES, max(int(1000 / most), 1) / 1000)
-        slot = Slot(label, cores, max(min(HEAP_MB, 96 // most), 1))
+        slot = Slot(asked, cores, max(min(HEAP_MB, 96 // most), 1))
         made.append(Group(group.name, group.slots, group.operators, slot))
-    return Groups(tuple(made), instances, offered)
+    return Groups(tuple(made), instances, labels.offered)
 
 
 def _differ(placement: Placement) -> bool:

@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -133,8 +133,6 @@ def read(text: str, where: str) -> LogicalGraph:
         If an operator feeds itself, or the streams form a cycle.
     """
     value = _value(text, where)
-    if isinstance(value, dict) and isinstance(value.get("plan"), dict):
-        value = value["plan"]
     if not isinstance(value, dict) or not isinstance(value.get("nodes"), list):
         raise FormatError(
             f"{where}: not a Flink plan: expected an object with 'nodes', as GET /jobs/ID/plan "
@@ -142,10 +140,26 @@ def read(text: str, where: str) -> LogicalGraph:
         )
     if is_compiled(value):
         return read_compiled(value, where)
-    first = value["nodes"][0] if value["nodes"] else None
-    if isinstance(first, dict) and isinstance(first.get("id"), str):
+    if _first_id(value) is not None:
         return running(value, where).logical
     return _execution(check(ExecutionForm, value, where), where)
+
+
+def read_running(text: str, where: str) -> RunningPlan:
+    """Read the plan of a running job, as ``/jobs/<id>/plan`` or ``/jobs/<id>`` answers.
+
+    Raises
+    ------
+    FormatError, GraphError
+        As `read` does.
+    """
+    value = _value(text, where)
+    if not isinstance(value, dict) or _first_id(value) is None:
+        raise FormatError(
+            f"{where}: not the plan of a running job, with the ids of its vertices; save what GET "
+            "/jobs/ID/plan answers"
+        )
+    return running(value, where)
 
 
 def running(value: Any, where: str) -> RunningPlan:
@@ -225,8 +239,16 @@ def _execution(form: ExecutionForm, where: str) -> LogicalGraph:
     return replace(logical, notes=[note])
 
 
+def _first_id(value: Mapping[str, Any]) -> str | None:
+    """Return the id of the first vertex of a plan; None if it has none, or numbers for ids."""
+    nodes = value.get("nodes")
+    first = nodes[0] if isinstance(nodes, list) and nodes else None
+    found = first.get("id") if isinstance(first, dict) else None
+    return found if isinstance(found, str) else None
+
+
 def _value(text: str, where: str) -> Any:
-    """Return the JSON value of a text, or of the part after the heading of `explain_sql`."""
+    """Return the plan in a text, or in the part after the heading of `explain_sql`."""
     start = text.find("{")
     if start >= 0 and text[:start].strip():
         marker = text.find("== Physical Execution Plan ==")
@@ -238,4 +260,7 @@ def _value(text: str, where: str) -> Any:
         except (ValueError, RecursionError):
             end = len(text)  # `parse` raises the error
         text = text[start:end]
-    return parse(text, where)
+    value = parse(text, where)
+    return (
+        value["plan"] if isinstance(value, dict) and isinstance(value.get("plan"), dict) else value
+    )

@@ -1,7 +1,7 @@
 """Writer of Flink's slot-sharing groups: a properties file that the Java helper reads."""
 
 from streamplace.integrations.comments import on_one_line
-from streamplace.integrations.flink.groups import Group, Groups, groups_of
+from streamplace.integrations.flink.groups import Group, Groups, Slot, groups_of
 from streamplace.problem.placement import Placement
 
 HEAD = """\
@@ -13,7 +13,8 @@ HEAD = """\
 LABELLED_HEAD = """\
 # Written by `streamplace export --to flink`: operator = slot-sharing group. The class
 # StreamplaceMapping (`--to flink-helper`) reads this file. Each group asks for a label, an external
-# resource that the TaskManager of its device offers. Each TaskManager needs the lines that
+# resource that the TaskManager of its device offers; a group on several devices asks for one per
+# device, whose amount limits its slots there. Each TaskManager needs the lines that
 # `--to flink-config` writes. Not with jobmanager.scheduler: adaptive, which ignores labels.
 # cores and heap_mb are only accounted; managed_mb is the real share of managed memory (RocksDB).
 """
@@ -40,7 +41,7 @@ def write(placement: Placement) -> str:
 def mapping(groups: Groups) -> str:
     """Return the lines of the file without comments."""
     lines = [
-        f"@{group.name}=label {group.slot.label}, cores {group.slot.cores:g}, "
+        f"@{group.name}={_asked(group.slot)}, cores {group.slot.cores:g}, "
         f"heap_mb {group.slot.heap_mb}, managed_mb {group.slot.managed_mb}\n"
         for group in groups.groups
         if group.slot is not None
@@ -50,6 +51,12 @@ def mapping(groups: Groups) -> str:
         more = "" if instances is None else f", parallelism {instances}"
         lines.append(f"{_key(name)}={group.name}{more}\n")
     return "".join(lines)
+
+
+def _asked(slot: Slot) -> str:
+    """Return the labels of a slot; an amount of 1 is left out."""
+    rows = slot.labels.items()
+    return ", ".join(f"label {name}" + (f" {n}" if n > 1 else "") for name, n in rows)
 
 
 def _comment(group: Group) -> str:

@@ -6,16 +6,17 @@ from streamplace.integrations.flink.groups import groups_of
 from streamplace.problem.placement import Placement
 
 HEAD = """\
-# Written by `streamplace export --to flink-config`: labels, one part per device with operators.
-# Add each part to the config.yaml of the device's TaskManager and restart it; labels are fixed when
-# a TaskManager starts. The JobManager needs none of them. Labels that begin with parts_ are
-# counted: their amounts belong to one placement, and divide an operator among TaskManagers.
+# Written by `streamplace export --to flink-config`: labels, one part per device of the cluster.
+# Add each part to the config.yaml of the device's TaskManager and restart it once; labels are fixed
+# when a TaskManager starts. They fit every placement of this job on these devices, also with other
+# numbers of instances: those that begin with parts_ limit the slots of a divided operator on one
+# device each. The JobManager needs none of them.
 # Leave jobmanager.scheduler unset: the adaptive scheduler ignores labels without a message.
 """
 
 
 def write(placement: Placement) -> str:
-    """Return YAML, one document per device that runs operators.
+    """Return YAML, one document per device of the cluster.
 
     Raises
     ------

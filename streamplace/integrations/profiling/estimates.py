@@ -11,7 +11,7 @@ from streamplace.problem.graph_checks import MAX_RELATIVE_ERROR
 from streamplace.problem.operators import UNKNOWN
 from streamplace.util.arrays import Floats
 
-How = Literal["measured", "bound", "missing"]
+How = Literal["measured", "bound", "chained", "missing"]
 MIN_INTERVALS = 3  # fewer say practically nothing about the spread
 BY_CHANCE = 2.0  # lag-1 covariance of a walk that counts as chance, in variances / intervals
 NO_TUPLES = "no tuples arrived during the measurement"
@@ -31,9 +31,9 @@ class Estimate:
         Standard error of the value; None for bounds and for values from fewer than 3 intervals.
     how
         ``measured``; ``bound``: the number is at least or at most the value, as `why` says;
-        ``missing``.
+        ``chained``: it is counted elsewhere, so that the value is 0; ``missing``.
     why
-        Why the number is missing or a bound; empty if it was measured.
+        Why the number is missing, a bound or counted elsewhere; empty if it was measured.
     intervals
         Number of intervals that the standard error was estimated from; 0 if unknown.
     """
@@ -49,10 +49,15 @@ class Estimate:
         """Return the estimate of a number that was not measured."""
         return cls(None, None, "missing", why)
 
+    @classmethod
+    def chained(cls, why: str) -> "Estimate":
+        """Return the estimate of a number that is counted elsewhere."""
+        return cls(0.0, 0.0, "chained", why)
+
     @property
     def known(self) -> float | None:
-        """The value, if it was measured."""
-        return self.value if self.how == "measured" else None
+        """The value, if it was measured or is counted elsewhere."""
+        return self.value if self.how in ("measured", "chained") else None
 
     def times(self, factor: float) -> "Estimate":
         """Return the estimate times a factor, for example in another unit."""

@@ -117,6 +117,21 @@ def current_assignment(
     return {name: next(remaining[operator]) for name, operator in pairs}
 
 
+def current_cluster(
+    task_managers: Mapping[str, Sequence[str]], slots: Mapping[str, int], mips: float
+) -> Cluster:
+    """Return the cluster that a job runs on; see `current_placement`.
+
+    Raises
+    ------
+    ClusterError
+        If no TaskManager is known.
+    """
+    used = {name for names in task_managers.values() for name in names}
+    devices = {**dict.fromkeys(sorted(used), 1), **slots}
+    return Cluster([Device(name, mips, max(count, 1)) for name, count in devices.items()])
+
+
 def current_placement(
     graph: StreamGraph,
     task_managers: Mapping[str, Sequence[str]],
@@ -137,7 +152,5 @@ def current_placement(
     ProblemError
         If numbers of the graph or the TaskManager of an instance are unknown.
     """
-    used = {name for names in task_managers.values() for name in names}
-    devices = {**dict.fromkeys(sorted(used), 1), **slots}
-    cluster = Cluster([Device(name, mips, max(count, 1)) for name, count in devices.items()])
+    cluster = current_cluster(task_managers, slots, mips)
     return Placement.of(Problem(graph, cluster), current_assignment(graph, task_managers))

@@ -14,6 +14,7 @@ from streamplace.errors import UsageError
 from streamplace.placers.search.annealing import Annealer, Budget
 from streamplace.placers.search.chains import best_of_chains
 from streamplace.placers.search.exhaustive import feasible_rows
+from streamplace.placers.search.ties import ties
 from streamplace.placers.trivial import on_one_device
 from streamplace.problem.objective import MAX_RATE, MIN_VALUE, Throughput
 from streamplace.problem.placement import Placement
@@ -53,13 +54,14 @@ def carries_all(problem: Problem, placements: Sequence[Placement]) -> bool:
 def balanced(
     problem: Problem, rng: np.random.Generator, placements: Sequence[Placement], budget: Budget
 ) -> Placement:
-    """Return a placement with low utilisations, the largest first, and then little traffic.
+    """Return a placement with low utilisations, the largest first.
 
     Utilisations are those of the model ``bottleneck`` at the highest source rate. Of two
     placements, the better one has the lower largest utilisation; if these are equal, the lower
-    second largest one of a device or link, and so on. If there are few placements, the result is
-    the best of all. Otherwise the search for the lowest largest utilisation ends within 1% of the
-    lower bound, or after 0.1 s, and single moves and swaps then lower the others.
+    second largest one of a device or link, and so on; if all are equal, the better one by `ties`,
+    and then the one with less traffic. If there are few placements, the result is the best of all.
+    Otherwise the search for the lowest largest utilisation ends within 1% of the lower bound, or
+    after 0.1 s, and single moves and swaps then lower the others.
     """
     loaded = overloaded(problem)
     every = feasible_rows(loaded, most=FEW_PLACEMENTS)
@@ -138,7 +140,8 @@ def _best_balanced(loaded: Problem, rows: Ints, step: float) -> int:
         largest[i] = max(loads[i, -1], own_utilisations(arrays, row).max())
     crossing = rows[:, arrays.source] != rows[:, arrays.target]
     least = max(float(largest.min()), MIN_VALUE)
-    keys = crossing @ arrays.stream_bits, *np.rint(loads.T / (step * least))
+    joining, price = ties(loaded, rows)
+    keys = crossing @ arrays.stream_bits, price, joining, *np.rint(loads.T / (step * least))
     return int(np.lexsort((*keys, np.rint(largest / (EQUAL * least))))[0])
 
 

@@ -9,6 +9,7 @@ from streamplace.placers.base import BOTH, BasePlacer
 from streamplace.placers.search.annealing import Budget, check_limits
 from streamplace.placers.search.balance import Prefer, balanced, balances, carries_all, check_prefer
 from streamplace.placers.search.chains import best_of_chains, starts
+from streamplace.placers.search.ties import settled
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 
@@ -72,7 +73,7 @@ class Search(BasePlacer):
         rows = starts(problem, rng, start)
         found = best_of_chains(problem, rng, rows, budget)
         if balances(self.prefer, start) and carries_all(problem, [found]):
-            return balanced(problem, rng, [found], budget)
+            return settled(problem, [balanced(problem, rng, [found], budget)])
         return found
 
     def _budget(self, problem: Problem) -> Budget:

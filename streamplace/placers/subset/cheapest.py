@@ -30,7 +30,7 @@ class Lattice:
         kinds = examiner.kinds
         sizes = kinds.total + 1
         sets = np.indices(tuple(sizes.tolist())).reshape(len(sizes), -1).T
-        held = examiner.conditions.hold(sets, survive) & (sets.sum(axis=1) > survive)
+        held = examiner.conditions.hold(sets, survive)
         sets = sets[held & (sets.sum(axis=1) <= most)]
         prices: Floats = sets @ kinds.price
         order = np.lexsort((sets.sum(axis=1), prices))
@@ -53,8 +53,10 @@ class Lattice:
         """Exclude a set, and all sets that the examiner has refuted since the last call."""
         self._possible[number] = False
         for counts in self._examiner.refuted[self._read :]:
-            beyond = np.maximum(self._sets - np.array(counts), 0).sum(axis=1)
-            self._possible &= beyond > self._survive
+            beyond = np.maximum(self._sets - np.array(counts), 0)
+            kept = self._examiner.kinds.kept
+            lossy = beyond[:, ~kept].sum(axis=1)
+            self._possible &= (lossy > self._survive) | beyond[:, kept].any(axis=1)
         self._read = len(self._examiner.refuted)
 
     def cheapest(self) -> float | None:

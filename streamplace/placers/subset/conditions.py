@@ -30,9 +30,12 @@ class Conditions(NamedTuple):
     ----------
     amounts
         (R, K) amount of one device of each kind, relative to the need; at most 1.
+    kept
+        (K,) bool, kinds that are not lost, see `Kinds`.
     """
 
     amounts: Floats
+    kept: Bools
 
     def hold(self, counts: Ints, survive: int = 0) -> Bools:
         """Return whether sets meet all conditions after the loss of any `survive` devices, (M,).
@@ -46,11 +49,11 @@ class Conditions(NamedTuple):
 
     def least_met(self, counts: Ints, survive: int = 0) -> Floats:
         """Return the smallest sum of amounts that sets have after losses, (M,); see `hold`."""
-        least = np.full(len(counts), np.inf)
+        least, lossy = np.full(len(counts), np.inf), np.where(self.kept, 0, counts)
         for amounts in self.amounts:
             left = counts @ amounts
             if survive:
-                left -= _largest(counts, amounts, survive)
+                left -= _largest(lossy, amounts, survive)
             least = np.minimum(least, left)
         return least
 
@@ -94,7 +97,7 @@ def conditions(problem: Problem, kinds: Kinds, share: float) -> Conditions:
             rows += _slots(needs[units], amounts, mask)
     rows += apart(problem)
     amounts = np.minimum(np.array(rows)[:, kind_devices], 1.0)
-    return Conditions(np.unique(amounts, axis=0))
+    return Conditions(np.unique(amounts, axis=0), kinds.kept)
 
 
 def _able(instance: Instance, limit: float) -> Bools:

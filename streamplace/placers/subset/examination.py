@@ -101,10 +101,8 @@ class Examiner:
 
     def survives(self, counts: Counts, survive: int, effort: int = 0) -> Verdict:
         """Return whether what is left of a set carries everything after any loss of devices."""
-        if sum(counts) <= survive:
-            return Verdict.REFUTED
-        verdict = Verdict.CARRIES
-        for lost in sorted(losses(counts, survive), key=lambda lost: -self._fatal[lost]):
+        verdict, possible = Verdict.CARRIES, losses(counts, survive, self.kinds.kept)
+        for lost in sorted(possible, key=lambda lost: -self._fatal[lost]):
             after = self.examine(without(counts, lost), effort)
             self._fatal[lost] += after is not Verdict.CARRIES
             if after is Verdict.REFUTED:

@@ -8,7 +8,7 @@ import numpy as np
 
 from streamplace.problem.problem import Problem
 from streamplace.problem.symmetry import interchangeable
-from streamplace.util.arrays import Floats, Ints
+from streamplace.util.arrays import Bools, Floats, Ints
 
 Counts = tuple[int, ...]
 """The number of devices of each kind, in a set of devices."""
@@ -25,6 +25,9 @@ class Kinds:
         (K,) price of one device of each kind.
     total
         (K,) int64 number of devices of each kind.
+    kept
+        (K,) bool, whether operators are pinned to the kind, of which there is one device then. Its
+        loss is not survived, whatever the others can carry, so that no set has to survive it.
     """
 
     def __init__(self, problem: Problem, prices: Floats) -> None:
@@ -34,6 +37,8 @@ class Kinds:
         self.members = tuple(by_key.values())
         self.price: Floats = np.array([price for _, price in by_key])
         self.total = np.array([len(members) for members in self.members])
+        pinned = {problem.cluster.index[d] for d in problem.constraints.pins.values()}
+        self.kept: Bools = np.array([not pinned.isdisjoint(kind) for kind in self.members])
 
     @cached_property
     def everything(self) -> Counts:
@@ -52,7 +57,7 @@ class Kinds:
         """Return the kinds of a cluster without one device of a kind, of which none may be left."""
         left = [members[:-1] if k == kind else members for k, members in enumerate(self.members)]
         made = object.__new__(Kinds)
-        made.members, made.price = tuple(left), self.price
+        made.members, made.price, made.kept = tuple(left), self.price, self.kept
         made.total = np.array([len(members) for members in left])
         return made
 
@@ -86,16 +91,23 @@ def distance(counts: Counts, other: Counts) -> int:
     return sum(abs(n - m) for n, m in zip(counts, other, strict=True))
 
 
-def losses(counts: Counts, survive: int) -> Iterator[Counts]:
-    """Yield the distinct losses of `survive` of a set's devices."""
+def losses(counts: Counts, survive: int, kept: Bools) -> Iterator[Counts]:
+    """Yield the distinct losses of `survive` of a set's devices, or of all if there are fewer.
+
+    Parameters
+    ----------
+    kept
+        (K,) bool, kinds that are not lost, see `Kinds`.
+    """
+    lossy = [0 if stays else count for count, stays in zip(counts, kept.tolist(), strict=True)]
 
     def lost(kind: int, left: int) -> Iterator[Counts]:
         if kind == len(counts):
             if left == 0:
                 yield ()
             return
-        for gone in range(min(counts[kind], left), -1, -1):
+        for gone in range(min(lossy[kind], left), -1, -1):
             for rest in lost(kind + 1, left - gone):
                 yield gone, *rest
 
-    return lost(0, survive)
+    return lost(0, min(survive, sum(lossy)))

@@ -50,7 +50,7 @@ def price_bound(conditions: Conditions, kinds: Kinds, survive: int, known: float
     known
         The price of a set that is known to carry everything.
     """
-    amounts = _strengthened(conditions.amounts, survive)
+    amounts = _strengthened(conditions, kinds, survive)
     total, price = kinds.total.astype(np.float64), kinds.price
     smoothing = float(price.max())
     best, value = 0.0, np.zeros(len(price))
@@ -97,13 +97,16 @@ def _smoothed_optimum(
     return multipliers
 
 
-def _strengthened(amounts: Floats, survive: int) -> Floats:
+def _strengthened(conditions: Conditions, kinds: Kinds, survive: int) -> Floats:
     """Return amounts, (R, K), that a whole set must bring to 1, so that any loss leaves enough.
 
-    What is lost has at least the smallest amounts of the devices that count.
+    What is lost has at least the smallest amounts of the devices that count, unless the devices
+    that are not lost, which every set contains, have enough.
     """
-    least = np.where(amounts > 0, amounts, np.inf).min(axis=1, initial=np.inf)
-    needs = 1.0 + survive * np.where(np.isfinite(least), least, 0.0)
+    amounts, kept = conditions
+    least = np.where((amounts > 0) & ~kept, amounts, np.inf).min(axis=1, initial=np.inf)
+    needs_others = amounts @ (kinds.total * kept) < 1.0 - ROUNDING
+    needs = 1.0 + survive * np.where(np.isfinite(least) & needs_others, least, 0.0)
     stronger: Floats = amounts / needs[:, None]
     return stronger
 

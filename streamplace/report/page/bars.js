@@ -24,18 +24,21 @@ SP.bars = (() => {
     return {
       meter,
       value,
-      set(utilisation, scale, usable, full) {
+      /** Show a utilisation; `isFirst` marks what is full first, `limited` whether it limits the job. */
+      set(utilisation, scale, usable, isFirst, limited) {
         fill.style.width = `${Math.min(100, (100 * utilisation) / scale)}%`;
         mark.style.left = `${(100 * usable) / scale}%`;
         fill.style.setProperty("--allowed", `${(100 * usable) / Math.max(utilisation, usable)}%`);
-        meter.classList.toggle("full", full);
+        for (const node of [meter, value]) {
+          node.classList.toggle("first", isFirst);
+          node.classList.toggle("alarm", isFirst && limited);
+        }
         meter.setAttribute("aria-valuenow", String(Number((100 * utilisation).toPrecision(6))));
         meter.setAttribute(
           "aria-valuetext",
-          percent(utilisation) + (full ? ", the bottleneck" : ""),
+          percent(utilisation) + (isFirst ? (limited ? ", limits the job" : ", full first") : ""),
         );
         put(value, percent(utilisation));
-        value.classList.toggle("alarm", full);
       },
     };
   }
@@ -45,6 +48,8 @@ SP.bars = (() => {
    * `calls` has mips(device, text) and choose(kind, number).
    */
   function devices(body, { cluster, called, limits, schedule }, first, calls) {
+    const facts = cluster.devices.map(factsOf);
+    const hasUses = limits.length > 0 || facts.some((texts) => texts.length > 0);
     const { narrow, whole } = SP.labels;
     const rows = cluster.devices.map((device, d) => {
       const shown = bar(called.devices(d));
@@ -75,7 +80,7 @@ SP.bars = (() => {
       );
       const uses = element("td", { colspan: "5" });
       const rowOfUses = element("tr", { class: "uses" }, uses);
-      const both = limits.length > 0 ? [row, rowOfUses] : [row];
+      const both = hasUses ? [row, rowOfUses] : [row];
       return { shown, input, swatch, runs, uses, rows: both };
     });
     const order = rows.map((_, d) => d);
@@ -85,9 +90,10 @@ SP.bars = (() => {
       show({ sums, score, setting, used }, usable) {
         const scale = Math.max(1, score.bottleneck.utilisation);
         rows.forEach((row, d) => {
-          row.shown.set(score.devices[d], scale, usable, score.bottleneck.device === d);
+          const isFirst = score.bottleneck.kind === "device" && score.bottleneck.device === d;
+          row.shown.set(score.devices[d], scale, usable, isFirst, score.limited);
           put(row.runs, number(sums.operators[d]));
-          showUses(row.uses, limits, used, d);
+          showUses(row.uses, facts[d], limits, used, d);
           if (schedule) return;
           if (row.input !== document.activeElement || Number(row.input.value) !== setting.mips[d]) {
             SP.text.fill(row.input, String(setting.mips[d]));
@@ -102,13 +108,23 @@ SP.bars = (() => {
     };
   }
 
-  /** Show what is used of the memory and resources of device d; what exceeds them stands out. */
-  function showUses(cell, limits, used, d) {
+  /** Return the group, the price and the labels of a device, as texts. */
+  function factsOf({ group, price, labels = [] }) {
+    const short = (text) => SP.text.isolated(SP.text.shortened(text, SP.labels.label));
+    return [
+      ...(group == null ? [] : [short(group)]),
+      ...(price == null ? [] : [`price ${number(price)}`]),
+      ...(labels.length === 0 ? [] : [`labels ${labels.map(short).join(", ")}`]),
+    ];
+  }
+
+  /** Show facts and what is used of the memory and resources of device d; an excess stands out. */
+  function showUses(cell, facts, limits, used, d) {
     const texts = limits.map((limit, k) => {
       const use = SP.limits.useOf(limit, used[k], d);
       return limit.name === null ? `memory ${use}` : use;
     });
-    put(cell, texts.filter((text) => text !== null).join(" · "));
+    put(cell, [...texts.filter((text) => text !== null), ...facts].join(" · "));
     const exceeds = limits.some((limit, k) => SP.limits.excessOf(limit, used[k], d) !== null);
     cell.classList.toggle("alarm", exceeds);
   }
@@ -134,8 +150,8 @@ SP.bars = (() => {
           body.replaceChildren(...rows);
         }
         for (const load of shown) {
-          const full = score.bottleneck.link === load.link;
-          kept.get(load.link).shown.set(load.utilisation, scale, usable, full);
+          const isFirst = score.bottleneck.link === load.link;
+          kept.get(load.link).shown.set(load.utilisation, scale, usable, isFirst, score.limited);
         }
         const more = busiest.length - shown.length;
         put(note, linkNote(busiest.length, more));

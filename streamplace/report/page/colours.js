@@ -6,18 +6,21 @@ SP.colours = (() => {
   const WIDTH = 320; // range of hues, from 20 to 340, which leaves out red
   const dark = window.matchMedia("(prefers-color-scheme: dark)");
 
+  const isDark = () =>
+    dark.matches && !document.documentElement.classList.contains("paper");
+
   const hue = (d) => (d < FIRST.length ? FIRST[d] : 20 + ((d * GOLDEN) % WIDTH));
 
   const tone = (d, saturation, lightness) =>
     `hsl(${hue(d).toFixed(0)}, ${saturation}%, ${lightness}%)`;
 
   return {
-    isDark: () => dark.matches,
+    isDark,
     onChange: (then) => dark.addEventListener("change", then),
-    operator: (d) => (dark.matches ? tone(d, 48, 60) : tone(d, 55, 50)),
-    edge: (d) => (dark.matches ? tone(d, 45, 80) : tone(d, 60, 32)),
-    lane: (d) => (dark.matches ? tone(d, 24, 17) : tone(d, 55, 96)),
-    rim: (d) => (dark.matches ? tone(d, 22, 32) : tone(d, 40, 82)),
+    operator: (d) => (isDark() ? tone(d, 48, 60) : tone(d, 55, 50)),
+    edge: (d) => (isDark() ? tone(d, 45, 80) : tone(d, 60, 32)),
+    lane: (d) => (isDark() ? tone(d, 24, 17) : tone(d, 55, 96)),
+    rim: (d) => (isDark() ? tone(d, 22, 32) : tone(d, 40, 82)),
     /** Return a colour variable of the style sheet. */
     of: (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim(),
   };

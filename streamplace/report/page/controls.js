@@ -38,8 +38,10 @@ SP.controls = (() => {
     };
   }
 
-  function option(called, d) {
-    return element("option", { value: String(d), title: called(d, SP.labels.whole) }, called(d));
+  /** Return an option for device d; `why` says why it is forbidden, and is null if it is not. */
+  function option(called, d, why = null) {
+    const title = called(d, SP.labels.whole) + (why === null ? "" : `: the operator ${why}`);
+    return element("option", { value: String(d), title, disabled: why !== null }, called(d));
   }
 
   /** Return a select for an operator's device; its other options are added on first use. */
@@ -53,7 +55,8 @@ SP.controls = (() => {
     const fill = () => {
       if (select.children.length === cluster.devices.length) return;
       const chosen = select.value;
-      select.replaceChildren(...cluster.devices.map((_, d) => option(called.devices, d)));
+      const offered = (_, d) => option(called.devices, d, SP.rules.whyNot(view.problem, v, d));
+      select.replaceChildren(...cluster.devices.map(offered));
       select.value = chosen;
     };
     select.append(option(called.devices, now));

@@ -7,14 +7,7 @@ SP.details = (() => {
   const name = (text) => line(shortened(text, SP.labels.whole));
   const named = (called, i) => line(called(i, SP.labels.whole));
 
-  function rows(pairs) {
-    const shown = pairs.filter(([, value]) => value !== null);
-    return element(
-      "dl",
-      {},
-      ...shown.flatMap(([key, value]) => [element("dt", {}, key), element("dd", {}, value)]),
-    );
-  }
+  const rows = (pairs) => SP.text.terms(element("dl"), pairs);
 
   function operator(view, v, calls) {
     const { file, called, schedule } = view.problem;
@@ -120,6 +113,8 @@ SP.details = (() => {
         ["Slots", of(({ isSlots }) => isSlots)],
         ["Memory", of((limit) => limit.name === null) ?? memory],
         ["Resources", resources.length > 0 ? line(resources.join(", ")) : null],
+        ["Group", row.group ? name(row.group) : null],
+        ["Price", row.price == null ? null : `${number(row.price)} per unit of time`],
         ["Kind", row.kind ? name(row.kind) : null],
         ["Labels", row.labels ? name(row.labels.join(", ")) : null],
       ]),

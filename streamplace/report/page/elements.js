@@ -1,21 +1,23 @@
 // Operators, streams and lanes as Cytoscape elements. Their ids are built from numbers, not names.
 SP.elements = (() => {
   "use strict";
+  const SMALL = 0.35; // size of operators in large graphs, relative to others
 
-  /** Return operators, sized by CPU work, at their positions in `placed`, with names cut to `letters`. */
-  function operators({ flow, called }, assignment, placed, { letters, ...text }) {
+  /** Return operators, sized by CPU work, at their positions; `textOf(v)` is the data of a label. */
+  function operators({ flow, constraints }, assignment, placed, textOf) {
     const heaviest = Math.max(...flow.work, 1e-300);
     const fed = new Set(flow.target);
-    return flow.names.map((_, v) => ({
+    const factor = SP.layout.isDense(flow.names) ? SMALL : 1;
+    const pinned = new Set(Object.keys(constraints.pins ?? {}));
+    return flow.names.map((name, v) => ({
       group: "nodes",
-      classes: fed.has(v) ? "operator" : "operator source",
+      classes: `operator${fed.has(v) ? "" : " source"}${pinned.has(name) ? " pinned" : ""}`,
       position: { x: placed.x[v], y: placed.y[v] },
       data: {
         id: `o${v}`,
         number: v,
-        label: called.operators(v, letters),
-        size: 14 + 26 * Math.sqrt(flow.work[v] / heaviest),
-        ...text,
+        size: factor * (13 + 19 * Math.sqrt(flow.work[v] / heaviest)),
+        ...textOf(v),
         ...paint(assignment[v]),
       },
     }));
@@ -38,8 +40,8 @@ SP.elements = (() => {
     }));
   }
 
-  /** Return one lane of those in `placed`. */
-  function lane({ device, top, height }, placed, text) {
+  /** Return one lane of those in `placed`, with a name in a size of font. */
+  function lane({ device, top, height }, placed, font) {
     return {
       group: "nodes",
       classes: "lane",
@@ -51,14 +53,14 @@ SP.elements = (() => {
         label: "",
         width: placed.width,
         height,
-        ...text,
+        font,
         ...wash(device),
       },
     };
   }
 
-  const paint = (d) => ({ fill: SP.colours.operator(d), edge: SP.colours.edge(d) });
   const wash = (d) => ({ lane: SP.colours.lane(d), rim: SP.colours.rim(d) });
+  const paint = (d) => ({ fill: SP.colours.operator(d), edge: SP.colours.edge(d), ...wash(d) });
 
   return { operators, streams, lane, paint, wash };
 })();

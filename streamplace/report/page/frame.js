@@ -14,6 +14,12 @@ SP.frame = (() => {
     free: "links without queues",
   };
 
+  /** Say what the mark in the legend means for a score. */
+  function legend({ limited, critical }) {
+    text.put(at("alarmed"), critical ? "critical path" : limited ? "what limits the job" : "full first");
+    at("alarmed").previousElementSibling.classList.toggle("alarm", Boolean(critical) || limited);
+  }
+
   /** Show and label the parts of the page that a problem needs. */
   function show(problem) {
     const scheduled = problem.schedule !== undefined;
@@ -23,7 +29,7 @@ SP.frame = (() => {
     for (const id of ["what-if", "links-section", "model"]) at(id).hidden = scheduled;
     text.put(at("sized"), scheduled ? "its shortest time" : "CPU work");
     text.put(at("share"), scheduled ? "Share of all time" : "Share of all CPU");
-    text.put(at("alarmed"), scheduled ? "critical path" : "bottleneck");
+    at("legend-pin").hidden = Object.keys(problem.constraints.pins ?? {}).length === 0;
     text.put(at("speed"), scheduled ? "" : "MIPS");
     at("operators-section").hidden = !problem.flow && !problem.operators;
     at("save").hidden = !problem.flow;
@@ -59,5 +65,5 @@ SP.frame = (() => {
     text.put(at("network"), network.nic ? "per interface" : "per link");
   }
 
-  return { show };
+  return { show, legend };
 })();

@@ -2,7 +2,8 @@
 SP.graph = (() => {
   "use strict";
   const MOVING = 160; // duration of an animated move in ms
-  const ANIMATED = 150; // largest number of operators of an animated graph
+  const WIDEST = 32; // pixels of the largest operator
+  const BETWEEN = 8; // and between labels
   const still = window.matchMedia("(prefers-reduced-motion: reduce)");
 
   /**
@@ -15,25 +16,24 @@ SP.graph = (() => {
     const { devices } = problem.cluster;
     const layers = SP.layout.layersOf(flow);
     let assignment = first;
-    let room = SP.sight.roomOf(container);
-    let placed = placedNow();
-    let texts = textsNow();
-    const dense = flow.names.length > ANIMATED;
+    const dense = SP.layout.isDense(flow.names);
+    let room = container.clientWidth; // in pixels
+    let [sizes, placed] = laidOut();
     let untouched = true; // until the user zooms or pans, the drawing is kept fully visible
     const cy = cytoscape({
       container,
       elements: [
-        ...placed.lanes.map((lane) => SP.elements.lane(lane, placed, texts.lane)),
-        ...SP.elements.operators(problem, assignment, placed, texts.operator),
+        ...placed.lanes.map((lane) => SP.elements.lane(lane, placed, sizes.fonts.lane)),
+        ...SP.elements.operators(problem, assignment, placed, textOf),
         ...SP.elements.streams(flow, assignment),
       ],
       style: SP.style.sheet(dense),
       layout: { name: "preset", fit: false },
-      ...SP.sight.viewport(room, placed),
+      ...SP.sight.viewport(sizes),
       autounselectify: true,
       boxSelectionEnabled: false,
-      minZoom: 0.02,
-      maxZoom: 3,
+      minZoom: 0.1,
+      maxZoom: 6,
     });
     cy.one("render", calls.drawn);
     const node = (v) => cy.getElementById(`o${v}`);
@@ -41,17 +41,42 @@ SP.graph = (() => {
     const laneOf = (d) => cy.getElementById(`d${d}`);
     const animated = (gently) => gently && !still.matches && !dense;
 
-    function placedNow() {
-      return SP.layout.lanesOf(layers, assignment, devices.length, SP.sight.shapeOf(room));
+    /** Return the sizes and positions in the present room, and make the container as high. */
+    function laidOut() {
+      const shown = SP.layout.devicesShown(assignment, devices.length);
+      const lines = shown.flatMap((d) => nameOf(d, 99.99).split("\n"));
+      const found = SP.sight.sizesOf(room, layers.count, lines, dense);
+      const labels = dense ? null : flow.names.map((_, v) => widthOf(v, found));
+      const made = SP.layout.lanesOf(layers, assignment, devices.length, { ...found, labels });
+      container.style.height = `${Math.ceil(made.height) + 2 * SP.sight.EDGE}px`;
+      return [found, made];
     }
 
-    function textsNow() {
-      const names = placed.lanes.map(({ device }) => called.devices(device, SP.labels.narrow));
-      return SP.sight.texts(room, placed, layers.count, names);
+    /** Return the room in pixels that an operator takes with its label. */
+    function widthOf(v, { letters, fonts }) {
+      const text = SP.sight.widthOf(called.operators(v, letters), fonts.operator);
+      return Math.max(WIDEST, text) + BETWEEN;
     }
 
-    function fit(gently = false, whole = false) {
-      const viewport = SP.sight.viewport(room, placed, whole);
+    /** Return the name of a lane: the device, its utilisation, and its group if the name lacks it. */
+    function nameOf(d, utilisation) {
+      const { name, group } = devices[d];
+      const where =
+        group == null || name.startsWith(group)
+          ? ""
+          : ` · ${SP.text.isolated(SP.text.shortened(group, SP.labels.narrow))}`;
+      return `${SP.text.isolated(called.devices(d, SP.labels.narrow))}\n${SP.text.percent(utilisation)}${where}`;
+    }
+
+    /** Return the label of an operator, its size, and its shift so that it stays in the lane. */
+    function textOf(v) {
+      const label = called.operators(v, sizes.letters);
+      const font = sizes.fonts.operator;
+      return { label, font, shift: SP.sight.shiftOf(label, placed.x[v], placed.width, font) };
+    }
+
+    function fit(gently = false) {
+      const viewport = SP.sight.viewport(sizes);
       if (animated(gently)) cy.stop().animate({ ...viewport, duration: MOVING });
       else cy.stop().viewport(viewport);
     }
@@ -62,7 +87,7 @@ SP.graph = (() => {
         if (!laneDevices.has(lane.data("number"))) lane.remove();
       });
       for (const lane of placed.lanes) {
-        const { position, ...made } = SP.elements.lane(lane, placed, texts.lane);
+        const { position, ...made } = SP.elements.lane(lane, placed, sizes.fonts.lane);
         const found = laneOf(lane.device);
         if (found.empty()) cy.add({ position, ...made });
         else {
@@ -72,20 +97,19 @@ SP.graph = (() => {
       }
     }
 
-    /** Set an operator's label in the font size and length that fit now. */
+    /** Set an operator's label and its shift if they have changed. */
     function retext(v) {
-      const { font, letters } = texts.operator;
-      const label = called.operators(v, letters);
-      const { font: was, label: old } = node(v).data();
-      if (was !== font || old !== label) node(v).data({ font, label });
+      const next = textOf(v);
+      const now = node(v).data();
+      if (Object.keys(next).some((key) => next[key] !== now[key])) node(v).data(next);
     }
 
     /** Move operators to the lanes of an assignment; those that stay are not touched. */
     function place(next, gently, everything = false) {
       const [before, was] = [assignment, placed];
       assignment = next;
-      placed = placedNow();
-      texts = textsNow();
+      [sizes, placed] = laidOut();
+      cy.resize();
       cy.batch(() => {
         placeLanes();
         assignment.forEach((d, v) => {
@@ -105,7 +129,7 @@ SP.graph = (() => {
       if (untouched) fit(gently);
     }
 
-    /** Return whether a stream is on the bottleneck link or the critical path. */
+    /** Return whether a stream is on the link that is full first or on the critical path. */
     function limits({ bottleneck: { link }, critical }, shown, e) {
       if (critical) return critical.streams.has(e);
       const [a, b] = [shown[flow.source[e]], shown[flow.target[e]]];
@@ -113,29 +137,25 @@ SP.graph = (() => {
     }
 
     /**
-     * Mark the bottleneck or the critical path, and show utilisations in the lanes; `shown` is the
+     * Mark what is full first, or the critical path, and show utilisations in the lanes; `shown` is the
      * scored assignment.
      */
     function mark(score, shown) {
-      const full = score.bottleneck;
+      const { kind, device: d, operator } = score.bottleneck;
+      const look = score.critical || score.limited ? "full" : "first";
+      cy.elements(".full, .first").removeClass("full first");
       cy.batch(() => {
         for (const { device } of placed.lanes) {
-          const name = SP.text.isolated(called.devices(device, SP.labels.narrow));
-          const between = texts.twoLines ? "\n" : "  ";
-          const label = `${name}${between}${SP.text.percent(score.devices[device])}`;
+          const label = nameOf(device, score.devices[device]);
           const lane = laneOf(device);
           if (lane.data("label") !== label) lane.data("label", label);
-          lane.toggleClass("full", full.device === device);
         }
+        if (kind === "device") laneOf(d).addClass(look);
+        if (kind === "operator" && operator !== null) node(operator).addClass(look);
+        score.critical?.operators.forEach((v) => node(v).addClass(look));
         flow.source.forEach((_, e) => {
-          const on = limits(score, shown, e);
-          if (on !== stream(e).hasClass("full")) stream(e).toggleClass("full", on);
+          if (limits(score, shown, e)) stream(e).addClass(look);
         });
-        if (score.critical) {
-          cy.nodes(".operator").forEach((one) => {
-            one.toggleClass("full", score.critical.operators.has(one.data("number")));
-          });
-        }
       });
     }
 
@@ -155,19 +175,26 @@ SP.graph = (() => {
       untouched = false;
     });
     cy.on("resize", () => {
-      room = SP.sight.roomOf(container);
-      if (untouched) fit();
+      const width = container.clientWidth;
+      if (width === room || width === 0) return; // only the height, which follows from the width
+      room = width;
+      place(assignment, false, true);
     });
     const stopFocus = SP.sight.wheelWhenFocused(cy, container);
+    const touches = new AbortController();
+    SP.sight.scrollByTouch(cy, container, () => !untouched, touches.signal);
+    // the figures above may have become higher, which moves the drawing
+    const options = { capture: true, signal: touches.signal };
+    container.addEventListener("pointerdown", () => cy.resize(), options);
 
     return {
       fit() {
-        untouched = placed.height <= SP.layout.TALLEST;
-        fit(false, true);
+        untouched = true;
+        fit();
       },
       zoom(factor) {
         untouched = false;
-        const renderedPosition = { x: room.width / 2, y: room.height / 2 };
+        const renderedPosition = { x: room / 2, y: placed.height / 2 };
         cy.zoom({ level: cy.zoom() * factor, renderedPosition });
       },
       show(setting, score, gently) {
@@ -185,6 +212,8 @@ SP.graph = (() => {
         assignment.forEach((d, v) => node(v).data(SP.elements.paint(d)));
         for (const { device } of placed.lanes) laneOf(device).data(SP.elements.wash(device));
       },
+      /** Return the whole drawing on a canvas of its own, for printing. */
+      picture: () => cy.renderer().bufferCanvasImage({ full: true, scale: 3 }),
       /** Return the position in the window, in pixels, and the look of an operator or device's lane. */
       whereIs(kind, number) {
         const found = kind === "operator" ? node(number) : laneOf(number);
@@ -199,6 +228,7 @@ SP.graph = (() => {
       },
       destroy() {
         stopFocus();
+        touches.abort();
         cy.destroy();
       },
     };

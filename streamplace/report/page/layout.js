@@ -1,20 +1,21 @@
 // Positions of operators: dagre's layers from left to right, and a lane for every device.
 SP.layout = (() => {
   "use strict";
-  const ROW = 60; // distance between operators of one layer
-  const DENSE = 40; // the same distance in large graphs
-  const PADDING = 14; // padding of a lane, above and below
-  const GAP = 10; // gap between lanes
-  const EMPTY = 34; // height of a lane without operators
+  const ROW = 52; // distance between rows of operators, in pixels
+  const DENSE = 12; // the same distance in large graphs, which have no labels
+  const ABOVE = 7; // room for the label below an operator
+  const PADDING = 4; // padding of a lane, above and below
+  const GAP = 8; // gap between lanes
+  const EMPTY = 36; // least height of a lane: two lines of text
   const FEW = 16; // largest number of devices at which idle ones have lanes too
-  const MIN_GAP = 46; // smallest distance between layers
-  const PICTURE = 1.6; // default aspect ratio (width over height)
-  const STRETCH = 4; // largest factor on the distance of rows
-  const TALLEST = 4200; // maximum height shown at once; if it were larger, names would be unreadable
-  const EXACT = 150; // largest number of operators for dagre, which is too slow above
+  const PICTURE = { width: 660, height: 400 };
+  const EXACT = 150; // largest number of operators with labels, and for dagre, which is too slow above
   const SWEEPS = 8;
 
   const known = new WeakMap(); // flow -> layers, which do not depend on edits
+
+  /** Return whether there are too many operators for labels. */
+  const isDense = (operators) => operators.length > EXACT;
 
   /** Return the layer of each operator, and its order within the layer. */
   function layersOf(flow) {
@@ -23,7 +24,7 @@ SP.layout = (() => {
   }
 
   function layersBy(flow) {
-    return flow.names.length > EXACT ? quickly(flow) : byDagre(flow);
+    return isDense(flow.names) ? quickly(flow) : byDagre(flow);
   }
 
   function byDagre(flow) {
@@ -75,47 +76,43 @@ SP.layout = (() => {
   }
 
   /**
-   * Return positions (x, y of each operator), lanes (device, top, height) and their extent;
-   * `shape` is the desired aspect ratio (width over height).
+   * Return positions (x, y of each operator), lanes (device, top, height) and their extent, in pixels.
+   * Operators of a lane are in as many rows as keep their labels apart; `labels` has their widths.
+   * Lanes are stretched to `height` if they are lower together.
    */
-  function lanesOf(layers, assignment, devices, shape = PICTURE) {
-    const plain = stretched(layers, assignment, devices, shape, 1);
-    const stretch = Math.min(STRETCH, plain.width / shape / plain.height);
-    return stretch > 1 ? stretched(layers, assignment, devices, shape, stretch) : plain;
-  }
-
-  /** Return the same with the distance of rows multiplied by `stretch`, for wide graphs. */
-  function stretched(layers, assignment, devices, shape, stretch) {
-    const cells = new Map(devicesShown(assignment, devices).map((d) => [d, new Map()]));
-    assignment.forEach((d, v) => {
-      const column = cells.get(d);
-      if (!column.has(layers.layer[v])) column.set(layers.layer[v], []);
-      column.get(layers.layer[v]).push(v);
-    });
-    const row = stretch * (assignment.length > EXACT ? DENSE : ROW);
-    const y = new Float64Array(assignment.length);
-    const lanes = [];
-    let top = 0;
-    for (const [device, columns] of cells) {
-      const tallest = Math.max(0, ...[...columns.values()].map((column) => column.length));
-      const height = tallest ? tallest * row + 2 * PADDING : EMPTY * stretch;
-      for (const column of columns.values()) {
-        column.sort((a, b) => layers.order[a] - layers.order[b] || a - b);
-        const first = top + height / 2 - ((column.length - 1) / 2) * row;
-        column.forEach((v, i) => {
-          y[v] = first + i * row - 5; // leaves room for the label below
-        });
-      }
-      lanes.push({ device, top, height });
-      top += height + GAP;
-    }
-    const height = Math.max(1, top - GAP);
-    const column = Math.max(
-      MIN_GAP,
-      (Math.min(height, TALLEST) * shape) / Math.max(1, layers.count),
-    );
+  function lanesOf(layers, assignment, devices, { width, height, labels = null } = PICTURE) {
+    const column = width / Math.max(1, layers.count);
     const x = layers.layer.map((layer) => (layer + 0.5) * column);
-    return { x, y, lanes, width: Math.max(1, layers.count) * column, height, stretch };
+    const members = new Map(devicesShown(assignment, devices).map((d) => [d, []]));
+    assignment.forEach((d, v) => members.get(d).push(v));
+    const row = isDense(assignment) ? DENSE : ROW;
+    const made = [...members].map(([device, all]) => {
+      all.sort((a, b) => layers.layer[a] - layers.layer[b] || layers.order[a] - layers.order[b] || a - b);
+      const ends = []; // the right end of the last label in each row
+      const rows = all.map((v) => {
+        const half = (labels === null ? column - 1 : labels[v]) / 2;
+        const free = ends.findIndex((end) => end <= x[v] - half);
+        const found = free < 0 ? ends.length : free;
+        ends[found] = x[v] + half;
+        return found;
+      });
+      return { device, all, rows, height: Math.max(EMPTY, ends.length * row + 2 * PADDING) };
+    });
+    const total = made.reduce((sum, lane) => sum + lane.height + GAP, -GAP);
+    const stretch = Math.max(1, height / total);
+    const y = new Float64Array(assignment.length);
+    let top = 0;
+    const lanes = made.map(({ device, all, rows, height: plain }) => {
+      const lane = { device, top, height: plain * stretch };
+      const count = Math.max(0, ...rows) + 1;
+      all.forEach((v, i) => {
+        const middle = top + lane.height / 2 + (rows[i] - (count - 1) / 2) * row * stretch;
+        y[v] = middle - (isDense(assignment) ? 0 : ABOVE);
+      });
+      top += lane.height + GAP * stretch;
+      return lane;
+    });
+    return { x, y, lanes, width, height: top - GAP * stretch, column };
   }
 
   /** Return the device of the lane at a height, or of the nearest lane. */
@@ -125,5 +122,5 @@ SP.layout = (() => {
       .device;
   }
 
-  return { layersOf, lanesOf, laneAt, devicesShown, allShown, TALLEST };
+  return { layersOf, lanesOf, laneAt, devicesShown, allShown, isDense };
 })();

@@ -101,6 +101,8 @@
     cards.show(chosen, current);
     shown.devices.show(current, usable);
     shown.links?.show(current.score, usable);
+    SP.frame.legend(current.score);
+    SP.facts.show(at("facts"), at("rules"), current, data.written);
     SP.controls.notes(at("broken"), SP.view.brokenIn(current));
   }
 
@@ -115,7 +117,7 @@
       rate.show(current.setting.rate);
       bandwidth.show(current.setting.bandwidth);
     }
-    shown.operators?.show(current.setting.assignment);
+    shown.operators?.show(current.setting.assignment, current.score);
     SP.details.show(at("details"), current, selected, calls);
     at("undo").disabled = !edits.canUndo();
     at("redo").disabled = !edits.canRedo();
@@ -223,12 +225,16 @@
   at("gantt-fit").addEventListener("click", () => shown.gantt?.fit());
   at("gantt-in").addEventListener("click", () => shown.gantt?.zoom(1.3));
   at("gantt-out").addEventListener("click", () => shown.gantt?.zoom(1 / 1.3));
-  SP.colours.onChange(() => {
+  function recolour() {
     shown.graph.recolour();
     shown.gantt?.recolour();
     shown.devices.recolour();
     placements.forEach((_, i) => thumbnail(i));
-  });
+  }
+
+  SP.colours.onChange(recolour);
+  SP.paper.letPrint(at("graph"), { recolour, picture: () => shown.graph.picture() });
+  for (const id of ["devices", "links", "operators"]) SP.folds.fold(at(id));
 
   placements.forEach((placement, i) => cards.show(i, viewOf(placement, placement.edits.now())));
   select(0);

@@ -109,6 +109,8 @@ SP.model = (() => {
       rate,
       throughput: rate * relative,
       relative,
+      limited: relative < 1,
+      carries: (rate * most) / bottleneck.utilisation,
       devices,
       links,
       bottleneck,
@@ -151,8 +153,8 @@ SP.model = (() => {
   }
 
   /**
-   * Return a bound on throughput in tuples/s, from CPU alone: total work, and the heaviest operators,
-   * [cores that it can use, instructions], each on the device that suits it best.
+   * Return a bound on throughput in tuples/s at any source rate, from CPU alone: total work, and the
+   * heaviest operators, [cores that it can use, instructions], each on the device that suits it best.
    */
   function cpuBound(totalWork, heaviest, cluster, setting, most) {
     const capacity = cluster.devices.map((d, i) => setting.mips[i] * 1e6 * d.cores * most);
@@ -161,8 +163,7 @@ SP.model = (() => {
       const speeds = cluster.devices.map((d, i) => setting.mips[i] * 1e6 * Math.min(cores, d.cores));
       return work / (Math.max(...speeds) * most);
     });
-    const lowest = Math.max(totalWork / total, ...alone);
-    return Math.min(setting.rate, 1 / lowest);
+    return 1 / Math.max(totalWork / total, ...alone);
   }
 
   return { sumsOf, sumsFrom, scoreOf, cpuBound };

@@ -32,7 +32,7 @@ SP.operators = (() => {
     const groups = sorted(groupsOf(file), flow.work);
     const names = SP.labels.called(groups.map((group) => group.name));
     const total = flow.work.reduce((sum, work) => sum + work, 0) || 1;
-    const rows = new Map(); // operator -> the select of its device
+    const rows = new Map(); // operator -> the select of its device, and the tag of what limits the job
     const parents = [];
     const made = groups.flatMap((group, g) => {
       const own = group.members.map((v) => rowOf(view, v, flow.work[v] / total, rows, calls));
@@ -44,35 +44,42 @@ SP.operators = (() => {
     body.replaceChildren(...made);
     body.classList.toggle("grouped", parents.length > 0);
     let shown = null;
-    const show = (assignment) => {
+    const show = (assignment, { bottleneck, limited }) => {
+      rows.forEach(({ limits }, v) => {
+        limits.hidden = !(limited && bottleneck.operator === v);
+      });
       if (assignment === shown) return;
       assignment.forEach((d, v) => {
-        if (shown !== null && d !== shown[v]) choose(rows.get(v), called.devices, d);
+        if (shown !== null && d !== shown[v]) choose(rows.get(v).select, called.devices, d);
       });
       for (const { where, members } of parents) put(where, devicesOf(members, assignment, called));
       shown = assignment;
     };
-    show(view.setting.assignment);
+    show(view.setting.assignment, view.score);
     return { show };
   }
 
   /** Return the row of an operator, or of an instance. */
-  function rowOf(view, v, share, selects, calls) {
+  function rowOf(view, v, share, rows, calls) {
     const { operators } = view.problem.called;
     const select = SP.controls.deviceSelect(view, v, calls);
-    selects.set(v, select);
     const onclick = () => calls.choose("operator", v);
+    const pins = Object.keys(view.problem.constraints.pins ?? {});
+    const pinned = pins.includes(view.problem.file.operators[v].name);
+    const tags = pinned ? [element("span", { class: "tag" }, "pinned")] : [];
+    const limits = element("span", { class: "tag alarm", hidden: true }, "limits the job");
     const button = element(
       "button",
       { class: "plain", type: "button", onclick },
       named(operators, v, SP.labels.long),
     );
+    rows.set(v, { select, limits });
     return element(
       "tr",
       { title: operators(v, SP.labels.whole) },
       element("th", { scope: "row" }, button),
       element("td", {}, percent(share)),
-      element("td", {}, select),
+      element("td", {}, select, ...tags, limits),
     );
   }
 

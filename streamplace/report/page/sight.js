@@ -1,11 +1,17 @@
-// The visible part of a drawing: all of it, until the user zooms or pans.
+// The size of a drawing and of its texts, in pixels. No text is smaller than 11 pixels.
 SP.sight = (() => {
   "use strict";
-  const LABELS = 130; // pixels for the names of devices, left of their lanes
-  const EDGE = 12; // pixels of margin around the drawing
-  const FONT = 13; // largest font size of devices' names, in pixels
-  const LARGEST = 15; // largest font size of operators' names that fits between rows, in units
-  const LETTER = 0.56; // mean width of a letter, relative to the font size
+  const EDGE = 10; // pixels of margin around the drawing
+  const FINGER = 26; // pixels around the middle of an operator that a finger touches
+  const LANE = 13; // largest font size of devices' names
+  const LEAST = 11; // and the smallest
+  const NAMES = 0.34; // largest share of the width for the names of devices, if they are readable then
+  const OPERATOR = 12; // font size of operators' names
+  const DENSE = 3; // the same in large graphs: they appear when the user zooms in
+  const LABEL = 88; // pixels of an operator's name for which operators of a lane get several rows
+  const HIGH = [320, 640]; // least height of a drawing, in low and high windows
+  const OTHERS = 330; // pixels of a window for what is above and below the drawing
+  const FAMILY = "system-ui, Segoe UI, Roboto, Helvetica Neue, sans-serif";
   const pen = document.createElement("canvas").getContext("2d");
 
   /** Return the size of a container. Reading it forces a layout of the page, so keep the result. */
@@ -13,53 +19,38 @@ SP.sight = (() => {
     return { width: container.clientWidth, height: container.clientHeight };
   }
 
-  /** Return the aspect ratio (width over height) of the space for lanes. */
-  function shapeOf(room) {
-    const width = Math.max(100, room.width - LABELS - 3 * EDGE);
-    return Math.min(3, Math.max(0.6, width / Math.max(100, room.height - 2 * EDGE)));
+  /** Return the width of a text in pixels. */
+  function widthOf(text, font, weight = 400) {
+    pen.font = `${weight} ${font}px ${FAMILY}`;
+    return pen.measureText(text).width;
   }
 
-  /** Return the font size of devices' names in pixels, so that the widest fits left of its lane. */
-  function laneFont(names, twoLines) {
-    pen.font = `600 ${FONT}px system-ui, Segoe UI, Roboto, Helvetica Neue, sans-serif`;
-    const value = twoLines ? "" : "  99,999 %";
-    const widest = Math.max(1, ...names.map((name) => pen.measureText(name + value).width));
-    return FONT * Math.min(1, (LABELS - EDGE - 4) / widest);
+  /**
+   * Return the sizes of a drawing of `layers` columns in a container `room` pixels wide: where lanes
+   * begin, their width and height, font sizes, and the letters of operators' names. `lines`
+   * are the longest lines of the names of lanes.
+   */
+  function sizesOf(room, layers, lines, dense) {
+    const widest = Math.max(1, ...lines.map((line) => widthOf(line, LANE, 600)));
+    const most = NAMES * room - 2 * EDGE;
+    const lane = Math.max(LEAST, LANE * Math.min(1, most / widest));
+    const left = Math.ceil((widest * lane) / LANE) + 2 * EDGE;
+    const width = Math.max(60, room - left - EDGE);
+    const operator = dense ? DENSE : OPERATOR;
+    const label = Math.min(width, Math.max(LABEL, width / Math.max(1, layers) - 6));
+    const letters = Math.floor(label / widthOf("e", OPERATOR));
+    const height = Math.min(HIGH[1], Math.max(HIGH[0], window.innerHeight - OTHERS));
+    const fonts = { lane, operator };
+    return { left, width, height, fonts, letters: Math.min(SP.labels.label, Math.max(8, letters)) };
   }
 
-  /** Return drawing units per pixel at which the whole drawing, or its readable part, is visible. */
-  function fitting(room, placed, whole = false) {
-    const height = whole ? placed.height : Math.min(placed.height, SP.layout.TALLEST);
-    return Math.max(
-      0.5,
-      placed.width / Math.max(100, room.width - LABELS - 3 * EDGE),
-      height / Math.max(100, room.height - 2 * EDGE),
-    );
-  }
+  /** Return the zoom and pan that show a drawing at its size. */
+  const viewport = ({ left }) => ({ zoom: 1, pan: { x: left, y: EDGE } });
 
-  /** Return the zoom and pan that show a drawing. */
-  function viewport(room, placed, whole) {
-    const zoom = 1 / fitting(room, placed, whole);
-    const spare = (room.width - LABELS - EDGE - placed.width * zoom) / 2;
-    const pan = {
-      x: LABELS + Math.max(0, spare),
-      y: Math.max(EDGE, (room.height - placed.height * zoom) / 2),
-    };
-    return { zoom, pan };
-  }
-
-  /** Return readable font sizes for a fully visible drawing; `names` are those of the lanes. */
-  function texts(room, placed, layers, names) {
-    const unit = fitting(room, placed);
-    const thinnest = Math.min(...placed.lanes.map((lane) => lane.height));
-    const twoLines = thinnest / unit >= 2.2 * FONT;
-    const font = Math.min(LARGEST * placed.stretch, Math.max(10, 11 * unit));
-    const letters = Math.floor((placed.width / layers - 4) / (font * LETTER));
-    return {
-      twoLines,
-      lane: { font: Math.min(laneFont(names, twoLines) * unit, thinnest * 0.85) },
-      operator: { font, letters: Math.min(SP.labels.label, Math.max(8, letters)) },
-    };
+  /** Return how far a label that is centred at `x` must be moved to stay within `width`. */
+  function shiftOf(text, x, width, font) {
+    const half = widthOf(text, font) / 2 + 2;
+    return Math.max(0, half - x) - Math.max(0, x + half - width);
   }
 
   /** Let the wheel scroll the page, and zoom only while the drawing has focus. Return a cleanup function. */
@@ -73,5 +64,24 @@ SP.sight = (() => {
     };
   }
 
-  return { roomOf, shapeOf, viewport, texts, wheelWhenFocused };
+  /** Let one finger scroll the page, except on an operator or while `isMoved()`; `signal` ends it. */
+  function scrollByTouch(cy, container, isMoved, signal) {
+    let scrolls = false;
+    const nearOperator = ({ clientX, clientY }) => {
+      const box = container.getBoundingClientRect();
+      return cy.nodes(".operator").some((node) => {
+        const { x, y } = node.renderedPosition();
+        return Math.hypot(clientX - box.left - x, clientY - box.top - y) < FINGER;
+      });
+    };
+    const listen = (kind, then) => container.addEventListener(kind, then, { capture: true, signal });
+    listen("touchstart", (event) => {
+      scrolls = event.touches.length === 1 && !isMoved() && !nearOperator(event.touches[0]);
+    });
+    for (const kind of ["touchstart", "touchmove", "touchend"]) {
+      listen(kind, (event) => scrolls && event.stopPropagation());
+    }
+  }
+
+  return { roomOf, widthOf, sizesOf, viewport, shiftOf, wheelWhenFocused, scrollByTouch, EDGE, LEAST };
 })();

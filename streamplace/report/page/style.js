@@ -35,6 +35,10 @@ SP.style = (() => {
       },
       { selector: ":active", style: { "overlay-opacity": 0 } },
       {
+        selector: "node.lane.first",
+        style: { "border-width": 2, "border-color": ink },
+      },
+      {
         selector: "node.lane.full",
         style: { "border-width": 3, "border-color": alarm, color: alarm },
       },
@@ -54,15 +58,18 @@ SP.style = (() => {
           color: ink,
           "font-family": font,
           "font-size": "data(font)",
-          "text-outline-width": dense ? 0 : 1.5,
-          "text-outline-color": SP.colours.of("--panel"),
+          "text-background-color": "data(lane)", // streams that pass below a name do not cross it
+          "text-background-opacity": 1,
+          "text-background-padding": 1,
           "text-valign": "bottom",
+          "text-margin-x": "data(shift)",
           "text-margin-y": 3,
-          "min-zoomed-font-size": 6,
+          "min-zoomed-font-size": SP.sight.LEAST,
           "z-index": 10,
         },
       },
       { selector: "node.source", style: { shape: "round-rectangle" } },
+      { selector: "node.pinned", style: { "border-width": 5, "border-style": "double", "border-color": ink } },
       { selector: "node.operator.full", style: { "border-width": 3, "border-color": alarm } },
       { selector: "node.chosen", style: { "border-width": 4, "border-color": ink, "z-index": 20 } },
       {
@@ -85,6 +92,7 @@ SP.style = (() => {
           "target-arrow-color": SP.colours.of("--crossing"),
         },
       },
+      { selector: "edge.first", style: { "line-color": ink, "target-arrow-color": ink, "z-index": 8 } },
       {
         selector: "edge.full",
         style: { "line-color": alarm, "target-arrow-color": alarm, "z-index": 8 },

@@ -118,6 +118,15 @@ SP.text = (() => {
     return to === null ? `out of ${name(from)}` : `${name(from)} → ${name(to)}`;
   }
 
+  /** Fill a list of terms with [term, value] rows; those whose value is null are left out. */
+  function terms(list, pairs) {
+    const shown = pairs.filter(([, value]) => value != null);
+    list.replaceChildren(
+      ...shown.flatMap(([key, value]) => [element("dt", {}, key), element("dd", {}, value)]),
+    );
+    return list;
+  }
+
   /** Change an element's text only if it differs, because every change forces a layout. */
   function put(node, text) {
     if (node.textContent !== text) node.textContent = text;
@@ -144,6 +153,7 @@ SP.text = (() => {
     isolated,
     element,
     named,
+    terms,
     linked,
     put,
   };

@@ -2,7 +2,7 @@
 SP.throughput = (() => {
   "use strict";
   const { model, state } = SP;
-  const { counted, element, number, percent, percentUp, put, roundedUp } = SP.text;
+  const { counted, element, number, percent, percentUp, put, roundedDown, roundedUp } = SP.text;
   const LONG = 16; // longer names of bottlenecks are shown in a smaller font
   const HALF = 11; // characters of each of two device names in a line
 
@@ -13,6 +13,9 @@ SP.throughput = (() => {
     const sums = problem.sums ?? model.sumsOf(flow, cluster, network, setting);
     const score = model.scoreOf(sums, cluster, network, setting, usable);
     const boundIsFull = state.sameMachines(setting, edits.first);
+    const ceiling = boundIsFull
+      ? (problem.ceiling ?? Infinity)
+      : model.cpuBound(problem.plainWork, problem.heaviest, cluster, setting, usable);
     return {
       problem,
       setting,
@@ -21,10 +24,9 @@ SP.throughput = (() => {
       score,
       first: first ?? score,
       boundIsFull,
-      bound: boundIsFull
-        ? Math.min(setting.rate, problem.ceiling ?? Infinity)
-        : model.cpuBound(problem.plainWork, problem.heaviest, cluster, setting, usable),
-      boundNote: boundIsFull ? "no placement exceeds it" : "by CPU alone (edited)",
+      ceiling,
+      bound: Math.min(setting.rate, ceiling),
+      boundNote: boundIsFull ? "no placement carries more" : "by CPU alone (edited)",
       edited: !state.same(setting, edits.first),
     };
   }
@@ -47,12 +49,13 @@ SP.throughput = (() => {
     return lines;
   }
 
-  /** Return the bottleneck as parts of a line; the name has its own writing direction. */
+  /** Return what is full first as parts of a line; the name has its own writing direction. */
   function bottleneckParts(score, { called }) {
     const title = nameOf(score, called, SP.labels.whole, SP.labels.whole);
     const name = nameOf(score, called, SP.labels.narrow, HALF);
     const shown = element("bdi", { dir: "auto", title }, name);
-    return [`${score.bottleneck.kind} `, shown, ` at ${percent(score.bottleneck.utilisation)}`];
+    const at = ` at ${percent(score.bottleneck.utilisation)}`;
+    return [`${score.limited ? "" : "first full: "}${score.bottleneck.kind} `, shown, at];
   }
 
   function nameOf({ bottleneck: full, links }, called, length, half) {
@@ -69,9 +72,10 @@ SP.throughput = (() => {
   /** Build the strip of large figures. */
   function figures(container) {
     const throughput = SP.cards.figure("Throughput");
+    const limit = SP.cards.figure("What limits it");
+    const carries = SP.cards.figure("Carries up to");
     const bound = SP.cards.figure("Bound");
     const gap = SP.cards.figure("Gap to the bound");
-    const full = SP.cards.figure("Bottleneck");
     const used = SP.cards.figure("Devices used");
     const scale = element(
       "div",
@@ -81,7 +85,8 @@ SP.throughput = (() => {
     );
     throughput.node.append(scale);
     throughput.node.classList.add("main");
-    container.replaceChildren(throughput.node, bound.node, gap.node, full.node, used.node);
+    const others = [limit, carries, bound, gap, used].map((each) => each.node);
+    container.replaceChildren(throughput.node, ...others);
     return {
       show(view) {
         const { score, first, problem } = view;
@@ -94,13 +99,17 @@ SP.throughput = (() => {
         put(throughput.more, `${percent(score.relative)} of ${number(score.rate)} ${offered}${gain}`);
         scale.firstChild.style.width = `${100 * score.relative}%`;
         scale.lastChild.style.left = `${(100 * Math.min(view.bound, score.rate)) / score.rate}%`;
-        put(bound.value, roundedUp(view.bound));
+        put(carries.value, score.limited ? number(score.throughput) : roundedDown(score.carries));
+        put(carries.more, `tuples/s${headroom(problem)}`);
+        put(bound.value, roundedUp(view.ceiling));
         put(bound.more, view.boundNote);
         put(gap.value, percentUp(Math.max(0, 1 - score.throughput / view.bound)));
-        put(gap.more, "below the bound");
-        full.value.replaceChildren(...bottleneckParts(score, problem).slice(0, 2));
-        full.value.classList.toggle("small", full.value.textContent.length > LONG);
-        put(full.more, `at ${percent(score.bottleneck.utilisation)}${headroom(problem)}`);
+        put(gap.more, `at ${number(score.rate)} offered`);
+        const parts = bottleneckParts(score, problem);
+        limit.value.replaceChildren(...(score.limited ? parts.slice(0, 2) : ["nothing"]));
+        limit.value.classList.toggle("small", limit.value.textContent.length > LONG);
+        limit.value.classList.toggle("alarm", score.limited);
+        limit.more.replaceChildren(...(score.limited ? parts.slice(2) : parts));
         put(used.value, `${number(score.used)} of ${number(problem.cluster.devices.length)}`);
         const verb = score.links.length === 1 ? "carries" : "carry";
         put(used.more, `${counted(score.links.length, "link")} ${verb} traffic`);
@@ -110,7 +119,7 @@ SP.throughput = (() => {
 
   function headroom(problem) {
     const usable = problem.target_utilisation;
-    return usable < 1 ? `, ${percent(usable)} may be used` : "";
+    return usable < 1 ? `, ${percent(usable)} of each used` : "";
   }
 
   /** Return the lines of a placement's card. */

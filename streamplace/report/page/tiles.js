@@ -27,7 +27,9 @@ SP.tiles = (() => {
         const utilisation = score.devices[d];
         put(value, percent(utilisation));
         tile.style.setProperty("--used", `${(100 * utilisation) / scale}%`);
-        tile.classList.toggle("full", score.bottleneck.device === d);
+        const isFirst = score.bottleneck.kind === "device" && score.bottleneck.device === d;
+        tile.classList.toggle("first", isFirst);
+        tile.classList.toggle("alarm", isFirst && score.limited);
       });
     };
     return {
@@ -38,6 +40,7 @@ SP.tiles = (() => {
         if (kind === "device") made[number].tile.classList.add("chosen");
       },
       recolour() {}, // the style sheet does that
+      picture: () => null,
       whereIs: () => null,
       destroy: () => container.replaceChildren(),
     };

@@ -2,8 +2,7 @@
 SP.view = (() => {
   "use strict";
   const { links, model, state, text } = SP;
-  const BROKEN = 2; // largest number of violated constraints that are shown
-  const SENTENCE = 300; // largest number of characters of each
+  const SENTENCE = 300; // largest number of characters of a violated constraint
 
   /** Return a placement of the data, with its problem and its edit history. */
   function placementOf(row, graph, columns, schedule) {
@@ -44,16 +43,12 @@ SP.view = (() => {
   /** Return everything shown for a placement at a setting. */
   const viewOf = (placement, setting) => placement.problem.objective.viewOf(placement, setting);
 
-  /** Return the violated constraints: the first ones in words, then the number of the others. */
+  /** Return all violated constraints in words. */
   function brokenIn({ problem, setting }) {
     const broken = problem.flow
       ? SP.rules.broken(problem, problem.flow, setting.assignment)
-      : [problem.violation]
-          .filter((line) => line !== null)
-          .map((line) => text.shortened(line, SENTENCE));
-    const lines = broken.slice(0, BROKEN).map((line) => `Violated constraint: ${line}.`);
-    const more = broken.length - lines.length;
-    return more > 0 ? [...lines, `and ${text.counted(more, "more violated constraint")}`] : lines;
+      : problem.violations.map((line) => text.shortened(line, SENTENCE));
+    return broken.map((line) => `Violated constraint: ${line}.`);
   }
 
   return { placementOf, viewOf, brokenIn };

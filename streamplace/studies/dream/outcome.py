@@ -153,17 +153,7 @@ def _comparison(
 
 def _chosen(found: Comparison) -> Comparison:
     """Return the systems of the figures only."""
-    kept = [found.placers.index(name) for name in DRAWN if name in found.placers]
-    return Comparison(
-        found.dataset,
-        found.graphs,
-        found.model,
-        tuple(found.placers[j] for j in kept),
-        found.source_rates,
-        found.relative_throughput[:, kept],
-        found.devices_used[:, kept],
-        found.seconds[:, kept],
-    )
+    return found.of_placers([name for name in DRAWN if name in found.placers])
 
 
 def _draw_throughput(found: Comparison, path: Path) -> None:

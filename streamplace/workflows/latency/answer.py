@@ -1,5 +1,6 @@
 """The answer whether a placement keeps a limit on latency."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -80,3 +81,18 @@ class LatencyAnswer:
     def lines(self) -> tuple[Line, ...]:
         """Return the answer in words, for a view."""
         return (Line(f"latency limit {self.limit}: {self.answer} ({self.reason})"),)
+
+
+def stored_answer(entry: Mapping[str, Any] | None) -> str:
+    """Return an entry of `LatencyAnswer.to_dict` in words; empty if it is none."""
+    stored = entry or {}
+    match stored:
+        case {
+            "limit": int() | float() as limit,
+            "quantile": str(quantity),
+            "answer": "feasible" | "infeasible" | "unproven" as answer,
+        }:
+            found = stored.get("simulated_s")
+            simulated = f", simulated {found:.3g} s" if isinstance(found, int | float) else ""
+            return f"{quantity:.20} of at most {limit:.4g} s: {answer}{simulated}"
+    return ""

@@ -6,6 +6,7 @@ from math import inf
 import numpy as np
 
 from streamplace.errors import InfeasibleError, PlacementError
+from streamplace.integrations.pes import colocate_instances
 from streamplace.placers.search.annealing import Budget
 from streamplace.placers.subset.cheapest import EFFORTS, Search
 from streamplace.placers.subset.examination import Examiner, Verdict
@@ -42,6 +43,8 @@ class Task:
         Changes tried per set of devices at first; None: by the number of instances.
     free
         Names of the operators whose numbers of instances may be chosen.
+    whole
+        Whether all instances of an operator share a device.
     """
 
     graph: StreamGraph
@@ -54,6 +57,7 @@ class Task:
     evaluations: int | None
     seed: int
     free: frozenset[str]
+    whole: bool = False
 
     def at(self, planned: float) -> "Task":
         """Return the task at another planned source rate in tuples/s."""
@@ -68,8 +72,9 @@ class Task:
         Parameters
         ----------
         apart
-            Leave out the constraints ``colocate``. They are the only ones that may be easier to
-            obey with more instances: between equal numbers, they hold number by number.
+            Leave out the constraints ``colocate``, and that operators stay whole. They are the
+            only ones that may be easier to obey with more instances: between equal numbers,
+            ``colocate`` holds number by number.
 
         Raises
         ------
@@ -78,6 +83,8 @@ class Task:
         """
         rules = replace(self.constraints, colocate=()) if apart else self.constraints
         graph = expanded(self.graph, counts)
+        if self.whole and not apart:
+            rules = colocate_instances(graph, rules)
         return Problem(graph, self.cluster, objective=self.objective, constraints=rules)
 
 

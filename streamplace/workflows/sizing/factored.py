@@ -136,6 +136,7 @@ def check_supported(task: Task, instances: int) -> None:
         f"the network {network.kind}": network.kind not in SUPPORTED,
         f"the model {task.objective.model}": task.objective.model != "bottleneck",
         "survive": task.survive,
+        "whole operators": task.whole,
         "constraints on single instances": named_instances(graph, rules),
     }
     for what, has_it in faults.items():

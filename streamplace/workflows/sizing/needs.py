@@ -61,7 +61,7 @@ def conditions_of(needs: Sequence[Need], kinds: Kinds, others: Sequence[Floats] 
     first = [members[0] for members in kinds.members]
     rows = [*(need.amounts for need in needs), *others]
     amounts = np.minimum(np.array(rows)[:, first], 1.0)
-    return Conditions(np.unique(amounts, axis=0))
+    return Conditions(np.unique(amounts, axis=0), kinds.kept)
 
 
 def needs_of(problem: Problem) -> list[Need]:

@@ -47,7 +47,8 @@ def small_size(task: Task, choices: Choices, minimise: Minimise, seconds: float 
         conditions = conditions_of(needs, kinds, apart(problem))
         found = cheapest(task, choices, fluid_bound(conditions, kinds, task.survive), clock)
     if found.best is None and found.bound == inf:
-        under = f" under {listed_and(map(str, rules))}" if (rules := rules_of(task)) else ""
+        rules = [str(rule) for rule in rules_of(task)] + ["whole operators"] * task.whole
+        under = f" under {listed_and(rules)}" if rules else ""
         raise InfeasibleError(
             f"size: provably no numbers of instances keep up on these devices{under}"
         )
@@ -63,6 +64,7 @@ def not_found(task: Task) -> PlacementError:
     rules = rules_of(task)
     ways = ["add devices", "allow more time", "lower the source rate"]
     ways += [f"loosen {listed_and(map(str, rules))}"] if rules else []
+    ways += ["allow operators on several devices"] * task.whole
     return PlacementError(
         f"size: found no numbers of instances that carry {number(task.planned)} tuples/s on these "
         f"devices; {', '.join(ways[:-1])}, or {ways[-1]}"

@@ -1,5 +1,6 @@
 """Restarts of a scripted job: success, refusals, faults of the server, interruptions."""
 
+from collections import Counter
 from dataclasses import replace
 from typing import Any
 
@@ -8,6 +9,7 @@ import pytest
 from streamplace.control.interfaces import Acted
 from streamplace.control.plans import Deployment
 from streamplace.integrations.flink.applying.asking import Limits
+from streamplace.integrations.flink.groups import device_labels
 from tests.support.flink_actions import AFTER, BEFORE, HANGS, HOSTS, PATIENT, Log, restarts
 from tests.support.flink_server.checkpoint_documents import CHECKPOINT, SAVEPOINT
 from tests.support.flink_server.cluster import JOB
@@ -43,6 +45,20 @@ def test_a_restart_with_labels() -> None:
     assert flink.running[done.job].hosts == HOSTS
     assert done.downtime_s is not None
     assert done.downtime_s >= 0
+
+
+def test_operators_are_divided_anew_by_the_same_labels() -> None:
+    offered = device_labels(["a", "b"], 3).offered
+    flink = ScriptedFlink(labels={f"tm-{name}": {**offered[name]} for name in "ab"})
+    job = JOB
+    with flink.serving() as url:
+        for counts in ((2, 1), (1, 2)):
+            hosts = {**AFTER.hosts, "count": ("a",) * counts[0] + ("b",) * counts[1]}
+            done = restarts(url).act(job, Deployment(hosts), Log())
+            assert done.succeeded, done.reason
+            job = done.job
+            found = Counter(flink.running[job].hosts["count"])
+            assert found == {"tm-a": counts[0], "tm-b": counts[1]}
 
 
 def test_a_restart_with_numbers_only() -> None:

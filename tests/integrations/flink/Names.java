@@ -1,7 +1,10 @@
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.HashSet;
+import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
 import org.apache.flink.api.dag.Transformation;
 import org.apache.flink.streaming.api.datastream.DataStream;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
@@ -32,7 +35,7 @@ public final class Names {
                 String group = next.getSlotSharingGroup().map(each -> each.getName()).orElse("");
                 String labels =
                         next.getSlotSharingGroup()
-                                .map(each -> String.join(";", each.getExternalResources().keySet()))
+                                .map(each -> labels(each.getExternalResources()))
                                 .orElse("");
                 System.out.println(
                         String.join(
@@ -44,6 +47,12 @@ public final class Names {
                 waiting.addAll(next.getInputs());
             }
         }
+    }
+
+    private static String labels(Map<String, Double> amounts) {
+        return new TreeMap<>(amounts).entrySet().stream()
+                .map(each -> each.getKey() + "=" + Math.round(each.getValue()))
+                .collect(Collectors.joining(";"));
     }
 
     private static DataStream<Long> step(DataStream<Long> input, String name) {

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from streamplace.errors import ProblemError
-from streamplace.integrations.flink.fit import fit
+from streamplace.integrations.flink.fit import chain_notes, fit
 from streamplace.integrations.flink.plan import RunningPlan, running
 from streamplace.integrations.profiling.counters import (
     Counters,
@@ -18,6 +18,11 @@ from streamplace.integrations.profiling.counters import (
     usable_readings,
 )
 from streamplace.integrations.profiling.profile import Profile, current_placement
+from streamplace.problem.cluster import Cluster, Device
+from streamplace.problem.expansion import to_instances
+from streamplace.problem.placement import Placement
+from streamplace.problem.problem import Problem
+from streamplace.scoring.registry import evaluator
 
 MIPS = 2000.0
 Change = Callable[[int, str, Counters], Counters]
@@ -317,8 +322,9 @@ def test_too_few_readings_yield_only_the_topology(count: int) -> None:
     json.dumps(found.to_dict(), allow_nan=False)
 
 
-def test_only_tuples_are_counted_inside_a_chain() -> None:
-    chained = running_plan({"s": [], "a<br/>+- b<br/>": ["s"]})
+def chained(count: int) -> Profile:
+    """Return the profile of a source and a chain of two operators, from some readings."""
+    job = running_plan({"s": [], "a<br/>+- b<br/>": ["s"]}, "REBALANCE", parallelism=2)
     readings = [
         replace(
             reading,
@@ -332,13 +338,39 @@ def test_only_tuples_are_counted_inside_a_chain() -> None:
                 {
                     "s": Counters(0, 40, 0, 400, 1, 9, 0),
                     "a<br/>+- b<br/>": Counters(40, 0, 400, 0, 10, 9, 0),
-                }
+                },
+                count,
             )
         )
     ]
-    found = fit(chained, readings, MIPS)
-    inside = stream(found, "a", "b")
-    assert inside.selectivity.value == pytest.approx(0.5)
-    assert inside.payload_bytes.how == "missing"
-    assert "chaining off" in operator(found, "b").instructions.why
+    return fit(job, readings, MIPS)
+
+
+def test_a_chain_is_measured_as_a_whole() -> None:
+    found = chained(9)
+    assert stream(found, "a", "b").selectivity.value == pytest.approx(0.5)
     assert operator(found, "b").rate.value == pytest.approx(20)
+    assert operator(found, "a").instructions.value == pytest.approx(10e-3 / 40 * MIPS * 1e6)
+    assert (operator(found, "b").instructions.how, operator(found, "b").instructions.value) == (
+        "chained",
+        0.0,
+    )
+    assert stream(found, "a", "b").payload_bytes.how == "chained"
+    (note,) = chain_notes(found)
+    assert note.startswith("1 chain measured as a whole ('a -> b'): the first operator has")
+    graph = to_instances(found.logical)
+    assert not graph.unknown
+    assert {*graph.constraints.colocate} == {("a[0]", "b[0]"), ("a[1]", "b[1]")}
+    problem = Problem(graph, Cluster([Device("x", MIPS, 2), Device("y", MIPS, 2)]))
+    on_two = Placement.of(problem, {"s": "x", "a[0]": "x", "b[0]": "x", "a[1]": "y", "b[1]": "y"})
+    busy = sum(
+        2 * device.utilisation for device in evaluator(problem).score(on_two.devices).devices
+    )
+    assert busy == pytest.approx((10 + 1) * 1e-3)  # seconds/s: as Flink measured the two vertices
+
+
+def test_a_chain_without_readings_keeps_its_operators_free() -> None:
+    found = chained(1)
+    assert chain_notes(found) == []
+    assert found.logical.graph.constraints.colocate == ()
+    assert "increase --seconds" in operator(found, "b").instructions.why

@@ -77,8 +77,9 @@ def test_labels_and_parallelism_are_set(runs: tuple[Path, list[str]]) -> None:
     rows = [line.split(",") for line in java(folder, *command, "labels").splitlines()]
     found = {int(number): (group, label, n) for number, group, label, n in rows}
     assert found.pop(3)[0] == ""  # the rebalancing
-    assert found.pop(7) == ("split0", "parts_Map", "2")
-    assert set(found.values()) == {("pe0", "dev_d0", "2")}
+    amounts = "parts_0_d0=10000000000;parts_0_d1=10000000000"
+    assert found.pop(7) == ("split0", amounts, "2")
+    assert set(found.values()) == {("pe0", "dev_d0=1", "2")}
 
 
 def test_with_labels_every_operator_needs_a_group(runs: tuple[Path, list[str]]) -> None:

@@ -61,7 +61,7 @@ def test_running_job_is_measured_and_located() -> None:
     found = {each.name: each for each in fit(watched.plan, watched.readings, 1000.0).operators}
     assert found["OP1"].instructions.value == pytest.approx(1907 / 2267 * 1e6, rel=0.02)
     assert found["OP1"].payload_bytes.value == pytest.approx(10_017, rel=0.02)
-    assert found["sink"].instructions.how == "missing"  # its writer is chained to it
+    assert found["sink"].instructions.how == "measured"  # with the writer that is chained to it
     assert found["Source: Sequence Source"].rate.value == pytest.approx(4245, rel=0.1)
 
 

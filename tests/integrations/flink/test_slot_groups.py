@@ -75,7 +75,11 @@ def test_instances_on_several_devices_have_counted_labels() -> None:
     instance_of = {"a[0]": "a", "a[1]": "a", "a[2]": "a"}
     placement = chain_placement(["s", "a[0]", "a[1]", "a[2]"], [0, 0, 1, 0], instance_of)
     found = properties(write(placement))
-    assert found["@split0"] == "label parts_a, cores 0.1, heap_mb 8, managed_mb 1"
+    assert found["@split0"] == (
+        "label parts_0_d0 5000000000, label parts_0_d1 10000000000, label parts_0_d2 10000000001, "
+        "label parts_0_d3 10000000001, label parts_0_d4 10000000001, "
+        "cores 0.1, heap_mb 8, managed_mb 1"
+    )
     assert (found["a"], found["s"]) == ("split0, parallelism 3", "pe0, parallelism 1")
     assert "2 slots on d0, 1 on d1; Flink chooses which instance takes which" in write(placement)
 

@@ -116,7 +116,8 @@ def test_the_bound_of_many_devices_is_their_linear_relaxation() -> None:
     _, examiner = searched(problem, 0)
     conditions = Conditions(
         problem.cluster.capacity[None, [members[0] for members in examiner.kinds.members]]
-        / flow(problem).work.sum()
+        / flow(problem).work.sum(),
+        examiner.kinds.kept,
     )
     left, expected = 1.0, 0.0
     speed = conditions.amounts[0] / examiner.kinds.price

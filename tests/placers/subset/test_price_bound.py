@@ -20,7 +20,7 @@ def bound(devices: list[tuple[int, float]], need: float) -> float:
     cluster = sp.Cluster([sp.Device(f"d{i}", 100.0 * v) for i, (v, _) in enumerate(devices)])
     kinds = Kinds(sp.Problem(graph, cluster), np.array([price for _, price in devices]))
     speeds = np.array([float(devices[members[0]][0]) for members in kinds.members])
-    conditions = Conditions(np.minimum(speeds / need, 1.0)[None])
+    conditions = Conditions(np.minimum(speeds / need, 1.0)[None], kinds.kept)
     return price_bound(conditions, kinds, 0, np.inf).price
 
 

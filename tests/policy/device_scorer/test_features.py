@@ -1,19 +1,15 @@
 """The features of a problem for the device scorer."""
 
 import numpy as np
-import pytest
 from hypothesis import given
 
 from streamplace import Cluster, Problem
 from streamplace.policy.device_scorer.features import encode
 from tests.support.graphs import chain_graph
 from tests.support.policies import (
-    SCRIPTING,
     scorer_features,
 )
 from tests.support.strategies import closed_form_problems
-
-pytestmark = pytest.mark.filterwarnings(SCRIPTING)
 
 
 def test_under_bottleneck_features_do_not_depend_on_the_source_rate() -> None:

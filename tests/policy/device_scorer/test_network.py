@@ -17,7 +17,6 @@ from streamplace.problem.objective import Model
 from streamplace.scoring.registry import CLOSED_FORMS
 from streamplace.util.arrays import Ints
 from tests.support.policies import (
-    SCRIPTING,
     SMALL_CLUSTERS,
     assert_same_likelihood,
     batch_of,
@@ -34,8 +33,6 @@ from tests.support.policies import (
     seeded_generator,
 )
 from tests.support.strategies import closed_form_problems, constrained_problems
-
-pytestmark = pytest.mark.filterwarnings(SCRIPTING)
 
 
 @of_scorers

@@ -1,16 +1,13 @@
 """The features of a problem for the published networks."""
 
 import numpy as np
-import pytest
 from hypothesis import given
 
 from streamplace import Cluster, Problem
 from streamplace.policy.ni2020.network import encode
 from tests.support.graphs import chain_graph
-from tests.support.policies import SCRIPTING, cluster_of
+from tests.support.policies import cluster_of
 from tests.support.strategies import closed_form_problems
-
-pytestmark = pytest.mark.filterwarnings(SCRIPTING)
 
 
 @given(closed_form_problems)

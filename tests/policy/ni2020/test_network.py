@@ -10,7 +10,6 @@ from streamplace.policy.decoding import Sampler
 from streamplace.policy.encoded import BeamSearching
 from streamplace.policy.ni2020.network import Ni2020State
 from tests.support.policies import (
-    SCRIPTING,
     batch_of,
     cluster_of,
     greedy_placement,
@@ -18,8 +17,6 @@ from tests.support.policies import (
     of_published,
     policy_of,
 )
-
-pytestmark = pytest.mark.filterwarnings(SCRIPTING)
 
 
 @of_published

@@ -3,7 +3,8 @@
 import re
 from collections.abc import Iterable, Mapping
 
-GROUP = re.compile(r"^@([\w-]+)=label (\w+)", re.M)
+GROUP = re.compile(r"^@([\w-]+)=(.*)$", re.M)
+LABEL = re.compile(r"label ([\w-]+)(?: (\d+))?")
 ROW = re.compile(r"^(.*)=([\w-]+)(?:, parallelism (\d+))?$", re.M)
 
 
@@ -23,14 +24,17 @@ def hosts_in(
     labels
         TaskManager -> label -> amount.
     """
-    label_of = dict(GROUP.findall(mapping))
+    labels_of = {group: LABEL.findall(line) for group, line in GROUP.findall(mapping)}
     group_of = {_plain(name): group for name, group, _ in ROW.findall(mapping)}
     counts = counts_in(mapping)
     found = {}
     for name in names:
-        label, number = label_of.get(group_of.get(name, "")), counts.get(name, 1)
-        offered = {on: int(each.get(label, 0)) for on, each in labels.items()} if label else {}
-        places = [on for on, amount in offered.items() for _ in range(min(amount, number))]
+        asked, number = labels_of.get(group_of.get(name, ""), []), counts.get(name, 1)
+        slots = {
+            on: min(int(each.get(label, 0) // int(amount or 1)) for label, amount in asked)
+            for on, each in (labels if asked else {}).items()
+        }
+        places = [on for on, most in slots.items() for _ in range(min(most, number))]
         found[name] = (places or [list(labels)[-1]] * number)[:number]
     return found
 

@@ -12,10 +12,8 @@ from streamplace.policy.base import Constructive
 from streamplace.policy.decoding import Sampler
 from streamplace.policy.teachers import LeastUtilisation, Teacher
 from streamplace.training import fit
-from tests.support.policies import KINDS, SCRIPTING, policy_of
+from tests.support.policies import KINDS, policy_of
 from tests.support.stages import dagger, loop_of, small_policy, small_problems, stages_of
-
-pytestmark = pytest.mark.filterwarnings(SCRIPTING)
 
 
 def single_operator(devices: str) -> Problem:

@@ -51,6 +51,23 @@ FLINK_RUNNING: dict[str, Any] = {
     }
 }
 
+FLINK_DEPLOYMENT = """\
+apiVersion: flink.apache.org/v1beta1
+kind: FlinkDeployment
+metadata:
+  name: clicks
+  labels: {team: "web"}
+spec:
+  image: flink:2.2
+  flinkConfiguration:
+    taskmanager: {numberOfTaskSlots: 2, memory.managed.size: 1g}
+    state.savepoints.dir: 's3://bucket/savepoints'
+  taskManager:
+    replicas: 3
+    resource: {cpu: 1.5, memory: 2g}
+  job: {jarURI: "local:///opt/clicks.jar", args: [--rate, "100"], parallelism: 2}
+"""
+
 _ANY = {"requiredDistribution": {"type": "UNKNOWN"}, "damBehavior": "PIPELINED", "priority": 0}
 _HASH = {**_ANY, "requiredDistribution": {"type": "HASH", "keys": [0]}}
 _SINGLE = {**_ANY, "requiredDistribution": {"type": "SINGLETON"}}

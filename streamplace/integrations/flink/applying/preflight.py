@@ -7,7 +7,7 @@ from dataclasses import replace
 from math import floor
 
 from streamplace.integrations.flink.cluster import FlinkCluster, Room, TaskManager
-from streamplace.integrations.flink.documents import Job
+from streamplace.integrations.flink.documents import Job, JobState
 from streamplace.integrations.flink.groups import CORES, HEAP_MB, Group, Groups
 from streamplace.integrations.flink.plan import RunningPlan
 from streamplace.problem.graph_checks import listed
@@ -63,6 +63,29 @@ def _numbered(names: Iterable[str]) -> dict[tuple[str, int], str]:
     return found
 
 
+def vertex_counts(
+    parallelism: Mapping[str, int], ids: Mapping[str, str]
+) -> tuple[dict[str, int], list[str]]:
+    """Return vertex -> number of its instances, and the faults, one line each.
+
+    Parameters
+    ----------
+    parallelism
+        Operator of the placement -> number of its instances.
+    ids
+        Operator of the job -> id of its vertex, which is that of others if they are chained.
+    """
+    names = matched(parallelism, ids)
+    faults = [f"the job has no operator {name!r}" for name in parallelism if name not in names]
+    chosen: dict[str, set[int]] = {}
+    for name, in_job in names.items():
+        chosen.setdefault(ids[in_job], set()).add(parallelism[name])
+    if mixed := [vertex for vertex, numbers in chosen.items() if len(numbers) > 1]:
+        members = [name for name, vertex in ids.items() if vertex == mixed[0]]
+        faults.append(f"{', '.join(members)} are chained, and need equal numbers of instances")
+    return {vertex: max(numbers) for vertex, numbers in chosen.items()}, faults
+
+
 SAME_UIDS = "use the same uids"
 SAME_CHAINS = "without uids, chains must stay the same, so disable operator chaining in both jobs"
 ADAPTIVE = ("adaptive", "adaptivebatch")
@@ -83,7 +106,7 @@ def faults_of_job(
     if job.scheduler.lower() in ADAPTIVE:
         yield (
             "the job runs under the adaptive scheduler, which ignores groups' labels; "
-            "unset jobmanager.scheduler"
+            "unset jobmanager.scheduler, or set numbers of instances only (--numbers-only)"
         )
     if job.ended and savepoint is None:
         yield f"the job is {job.state} and was not stopped with a savepoint; give --savepoint PATH"
@@ -102,9 +125,15 @@ def faults_of_job(
     names = matched(groups.group_of, job.vertex_of)
     if unknown := [name for name in groups.group_of if name not in names]:
         yield f"the job has no operators {listed(unknown)}; it has {listed(list(job.vertex_of))}"
-    for name, in_job in names.items():
-        wanted, most = groups.parallelism(name), job.vertex_of[in_job].max_parallelism
-        if wanted is not None and 0 < most < wanted:
+    counts = {name: groups.parallelism(name) for name in names}
+    yield from faults_of_most(job, {name: n for name, n in counts.items() if n is not None})
+
+
+def faults_of_most(job: JobState, parallelism: Mapping[str, int]) -> Iterator[str]:
+    """Yield operators with more instances than the maximum parallelism of their state."""
+    for name, in_job in matched(parallelism, job.vertex_of).items():
+        wanted, most = parallelism[name], job.vertex_of[in_job].max_parallelism
+        if 0 < most < wanted:
             yield f"{name!r} cannot have {wanted} instances: its maximum parallelism is {most}"
 
 
@@ -125,32 +154,36 @@ def faults_of_cluster(
 
 
 def _faults_of_labels(cluster: FlinkCluster, groups: Groups) -> Iterator[str]:
-    for device, labels in groups.labels.items():
-        for label in labels:
-            if label.startswith("dev_") and len(found := cluster.offering(label)) != 1:
-                has = f"{listed([t.id for t in found])} have" if found else "none has"
-                yield (
-                    f"device {device!r} needs a TaskManager with the label {label!r}; {has} it; "
-                    "see export --to flink-config"
-                )
+    for device in groups.used:
+        label = _own_label(groups.labels[device])
+        if len(found := cluster.offering(label)) != 1:
+            has = f"{listed([t.id for t in found])} have" if found else "none has"
+            yield (
+                f"device {device!r} needs a TaskManager with the label {label!r}; {has} it; "
+                "see export --to flink-config"
+            )
     where = hosts_of(groups, cluster)
     for group in groups.groups:
-        if len(group.slots) > 1 and group.slot is not None and where.keys() >= group.slots.keys():
-            yield from _faults_of_counts(cluster, group, group.slot.label, where)
+        if len(group.slots) > 1 and where.keys() >= group.slots.keys():
+            yield from _faults_of_counts(groups, group, where)
     yield from _faults_of_room(cluster, groups, where)
 
 
 def _faults_of_counts(
-    cluster: FlinkCluster, group: Group, label: str, where: Mapping[str, TaskManager]
+    groups: Groups, group: Group, where: Mapping[str, TaskManager]
 ) -> Iterator[str]:
-    wanted = {where[device].id: count for device, count in group.slots.items()}
-    offered = {each.id: each.total.labels[label] for each in cluster.offering(label)}
-    if wanted != offered:
-        found = f"it is as {_counts(offered)}" if offered else "no TaskManager offers it"
-        yield (
-            f"{listed(list(group.operators))}: the label {label!r} must be offered as "
-            f"{_counts(wanted)}, but {found}; see export --to flink-config"
-        )
+    """Yield where a divided group would not get exactly its slots: wrong amounts of its labels."""
+    asked = group.slot.labels if group.slot is not None else {}
+    for device, manager in where.items():
+        wanted = {label: groups.labels[device][label] for label in asked}
+        offered = {label: manager.total.labels.get(label, 0) for label in asked}
+        if wrong := [label for label, amount in wanted.items() if offered[label] != amount]:
+            label = wrong[0]
+            yield (
+                f"{listed(list(group.operators))}: TaskManager {manager.id!r} must offer "
+                f"{wanted[label]} of the label {label!r}, but offers {offered[label]:g}; "
+                "see export --to flink-config"
+            )
 
 
 def _faults_of_room(
@@ -165,7 +198,7 @@ def _faults_of_room(
                     slot.cores * count,
                     slot.heap_mb * count,
                     slot.managed_mb * count,
-                    {slot.label: float(count)},
+                    {label: float(amount * count) for label, amount in slot.labels.items()},
                 )
                 needs[where[device].id] = needs.get(where[device].id, Room()) + taken
     for each in cluster.task_managers:
@@ -191,7 +224,8 @@ def _faults_of_slots(cluster: FlinkCluster, groups: Groups) -> Iterator[str]:
     if several and not groups.anywhere:
         yield (
             f"several slots on one device, as for {listed(several)}, can only be asked for with "
-            "labels; use --labels, and see export --to flink-config"
+            "labels; use --labels, and see export --to flink-config; --numbers-only lets Flink "
+            "choose the slots"
         )
         return
     if free < wanted:
@@ -227,12 +261,16 @@ def faults_of_plan(plan: RunningPlan, job: Job, groups: Groups, uids: bool = Tru
         )
 
 
+def _own_label(labels: Iterable[str]) -> str:
+    """Return the label that only the TaskManager of one device offers, of those that it offers."""
+    return next(label for label in labels if label.startswith("dev_"))
+
+
 def hosts_of(groups: Groups, cluster: FlinkCluster) -> dict[str, TaskManager]:
     """Return device -> the TaskManager with its label, for devices where there is exactly one."""
     found = {}
     for device, labels in groups.labels.items():
-        own = next(label for label in labels if label.startswith("dev_"))
-        if len(offering := cluster.offering(own)) == 1:
+        if len(offering := cluster.offering(_own_label(labels))) == 1:
             found[device] = offering[0]
     return found
 
@@ -262,7 +300,3 @@ def sized(groups: Groups, cluster: FlinkCluster) -> Groups:
         )
         made.append(replace(group, slot=slot))
     return replace(groups, groups=tuple(made))
-
-
-def _counts(amounts: Mapping[str, float]) -> str:
-    return ", ".join(f"{n:g} by {name!r}" for name, n in sorted(amounts.items()))

@@ -17,9 +17,6 @@ from benchmarks.hardening.corpus.payloads import (
 from benchmarks.hardening.harness.forks import Forks
 from benchmarks.hardening.targets.entry_points import EntryPoint
 from tests.support.hardening.row_checks import check
-from tests.support.policies import SCRIPTING
-
-pytestmark = pytest.mark.filterwarnings(SCRIPTING)
 
 SHARE = 0.02  # of all payloads and readers
 HARMLESS = Payload("text", b"hello", bytes.decode)

@@ -24,7 +24,7 @@ UNPRIVILEGED = [
     "-c",
     """
 import os
-from benchmarks.hardening.harness.privileges import own_mounts
+from benchmarks.hardening.harness.mounts import own_mounts
 if os.geteuid() == 0:
     os.setuid(65534)
 with own_mounts() as own:

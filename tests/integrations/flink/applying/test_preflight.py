@@ -114,14 +114,28 @@ def test_labels(managers: list[TaskManager], words: str) -> None:
 
 def test_counted_labels_must_match() -> None:
     groups = placed([0, 0, 1, 0])
-    right = manager("x", dev_a=9, parts_count=1), manager("y", dev_b=9, parts_count=1)
+    right = manager("x", **groups.labels["a"]), manager("y", **groups.labels["b"])
     assert not faults(groups, *right)
-    wrong = manager("x", dev_a=9, parts_count=2), manager("y", dev_b=9, parts_count=1)
-    expected = "offered as 1 by 'x', 1 by 'y', but it is as 2 by 'x', 1 by 'y'"
-    assert expected in faults(groups, *wrong)
+    wrong = manager("x", **{**groups.labels["a"], "parts_0_b": 3}), right[1]
+    must = (
+        "'count': TaskManager 'x' must offer 1000000000000000 of the label 'parts_0_b', but offers"
+    )
+    assert f"{must} 3; see export --to flink-config" in faults(groups, *wrong)
     none = manager("x", dev_a=9), manager("y", dev_b=9)
-    expected = "offered as 1 by 'x', 1 by 'y', but no TaskManager offers it; see export"
-    assert expected in faults(groups, *none)
+    assert "'y' must offer 1000000000000000 of the label 'parts_0_a', but offers 0" in faults(
+        groups, *none
+    )
+
+
+def test_other_numbers_need_no_other_labels() -> None:
+    first, other = placed([0, 0, 1, 0]), placed([1, 1, 0, 0])
+    managers = manager("x", **first.labels["a"]), manager("y", **first.labels["b"])
+    assert not faults(other, *managers)
+    taken = Room(labels=dict.fromkeys(first.labels["a"], 5.0**13))
+    full = replace(managers[0], room=replace(managers[0].room, labels=taken.labels))
+    assert "lacks slots: it needs 1e+10 of 'parts_0_a' (1.2207e+09 free)" in faults(
+        other, full, managers[1]
+    )
 
 
 def test_slots_without_labels() -> None:

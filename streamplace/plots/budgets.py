@@ -1,0 +1,96 @@
+"""Picture of what placers reach with several budgets, over the time that they took."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.ticker import FuncFormatter
+
+from streamplace.display.view import labels
+from streamplace.plots.comparison import panels, size_of
+from streamplace.plots.style import NAME, legend_below, line, picture
+from streamplace.workflows.comparison import Comparison
+from streamplace.workflows.makespan_comparison import MakespanComparison
+
+SIZE = (6.4, 3.8)  # width and height in inches, of a picture of makespans
+SHORTEST_MS = 1e-3  # the axis of times is logarithmic
+Points = Mapping[str, tuple[float, float]]
+"""Name in the table -> mean time in milliseconds and mean result."""
+
+
+def budgets_picture(
+    path: str | Path,
+    comparison: Comparison | MakespanComparison,
+    budgets: Mapping[str, Sequence[str]],
+) -> None:
+    """Draw mean results over the mean time per graph, a line per placer, a point per budget.
+
+    Every point is a run of its own with that budget. Results are relative throughput, with a panel
+    per source rate; or makespans over those of HEFT's mappings, without `heft` over the longest
+    path (SLR).
+
+    Parameters
+    ----------
+    budgets
+        Name of a placer -> its names in the table, one for each budget, ascending.
+
+    Raises
+    ------
+    UsageError
+        If the file's suffix is not a known picture format.
+    FormatError
+        If the file cannot be written.
+    """
+    names = labels(list(budgets), NAME)
+    size = SIZE if isinstance(comparison, MakespanComparison) else size_of(comparison, names)
+    with picture(path, size) as figure:
+        if isinstance(comparison, MakespanComparison):
+            grid, points, what = [figure.subplots()], [_makespans(comparison)], _ratio(comparison)
+            grid[0].set_title(comparison.headline)
+        else:
+            grid, points = panels(figure, comparison), _throughputs(comparison)
+            what = "mean relative throughput"
+        for axes, of_placers in zip(grid, points, strict=True):
+            handles = _draw(axes, of_placers, budgets)
+            axes.set(xlabel="mean time per graph, ms", ylabel=what)
+        legend_below(figure, handles, names)
+
+
+def _draw(axes: Axes, points: Points, budgets: Mapping[str, Sequence[str]]) -> list[Artist]:
+    """Draw the points of every placer, and return a line per placer."""
+    drawn: list[Artist] = []
+    for i, names in enumerate(budgets.values()):
+        milliseconds, results = zip(*sorted(points[name] for name in names), strict=True)
+        drawn += axes.plot(np.maximum(milliseconds, SHORTEST_MS), results, **line(i))
+    axes.set_xscale("log")
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:,.6g}"))
+    return drawn
+
+
+def _throughputs(comparison: Comparison) -> list[Points]:
+    """Return the points at every source rate."""
+    rows, count = comparison.rows, len(comparison.placers)
+    return [
+        {row.placer: (row.seconds_per_graph * 1e3, row.mean) for row in rows[begin : begin + count]}
+        for begin in range(0, len(rows), count)
+    ]
+
+
+def _makespans(comparison: MakespanComparison) -> Points:
+    """Return the points of a comparison of makespans; unknown numbers are NaN."""
+    of_heft = comparison.reference is not None
+    found = {}
+    for row in comparison.rows:
+        ratio = row.mean_over_heft if of_heft else row.mean_slr
+        pair = (np.nan if x is None else x for x in (row.milliseconds, ratio))
+        found[row.placer] = (next(pair), next(pair))
+    return found
+
+
+def _ratio(comparison: MakespanComparison) -> str:
+    """Return what the results of a comparison of makespans are."""
+    if comparison.reference is None:
+        return "mean schedule length ratio"
+    return "mean of makespan / HEFT's makespan"

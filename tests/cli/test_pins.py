@@ -1,0 +1,110 @@
+"""The option --pin of place, plan and size."""
+
+import json
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.cli import Capture, json_of, printed, refused, succeeds
+from tests.support.input_files import chain
+
+DEVICES = ("--devices", "3x1000")
+
+
+@pytest.fixture
+def graph(tmp_path: Path) -> Path:
+    """Return a file of a chain of three operators, of which x is pinned to d0."""
+    file = tmp_path / "graph.json"
+    file.write_text(json.dumps({**chain("xyz", 5e5), "constraints": {"pins": {"x": "d0"}}}))
+    return file
+
+
+def pins(*several: str) -> list[str]:
+    return [word for pin in several for word in ("--pin", pin)]
+
+
+def test_pins_are_added_to_other_constraints(graph: Path, tmp_path: Path, capsys: Capture) -> None:
+    file = tmp_path / "placement.json"
+    words = ("place", graph, *DEVICES, *pins("y=d2", "z=d2"))
+    assert json_of(capsys, *words, "-o", file)["assignment"] == {"x": "d0", "y": "d2", "z": "d2"}
+    stored = json.loads(file.read_text())["problem"]["constraints"]["pins"]
+    assert stored == {"x": "d0", "y": "d2", "z": "d2"}
+    (tmp_path / "rules.json").write_text(json.dumps({"exlocate": [["x", "y"]]}))
+    words = ("place", graph, *DEVICES, "--constraints", tmp_path / "rules.json")
+    found = json_of(capsys, *words, *pins("x=d1", "z=d1"))["assignment"]
+    assert found["x"] == found["z"] == "d1"
+    assert found["y"] != "d1"
+
+
+def test_a_pin_replaces_another_one_and_says_so(
+    graph: Path, tmp_path: Path, capsys: Capture
+) -> None:
+    old = tmp_path / "old.json"
+    succeeds(capsys, "place", graph, *DEVICES, "-o", old)
+    for start in ((*DEVICES,), ("--start", old)):
+        words = ("place", graph, *start, *pins("x=d1"), "--json")
+        out, notes = printed(capsys, *words)
+        assert json.loads(out)["assignment"]["x"] == "d1"
+        assert "--pin moves the pin of 'x' from 'd0' to 'd1'" in notes
+
+
+def test_plan_prints_pins_for_place(graph: Path, tmp_path: Path, capsys: Capture) -> None:
+    devices = [{"name": f"d{i}", "mips": 1000 + i, "price": 1} for i in range(3)]
+    (tmp_path / "cluster.json").write_text(json.dumps({"devices": devices}))
+    words = (graph, "--cluster", tmp_path / "cluster.json", *pins("x=d1", "y=d2"))
+    found = json_of(capsys, "plan", *words)
+    assert found["cheapest"]["devices"] == ["d1", "d2"]
+    line = succeeds(capsys, "plan", *words).splitlines()[-1]
+    command = shlex.split(line.removeprefix("to place on these devices: "))
+    placed: dict[str, Any] = json_of(capsys, *command[1:])["assignment"]
+    assert (placed["x"], placed["y"]) == ("d1", "d2")
+
+
+def test_plan_says_which_pinned_operators_do_not_survive(graph: Path, capsys: Capture) -> None:
+    words = ("plan", graph, "--devices", "3x1000", "--survive", "1", *pins("y=d2"))
+    out = succeeds(capsys, *words)
+    assert "not survived: the loss of d0, d2, where constraints keep x, y" in out
+    assert "after the loss of any one device without pinned operators" in out
+    assert json_of(capsys, *words)["not_survived"] == {"d0": ["x"], "d2": ["y"]}
+
+
+def test_size_pins_all_instances(graph: Path, capsys: Capture) -> None:
+    options = ("--devices", "3x1000x4", "--source-rate", "4e3", "--time-limit", "0.5")
+    found = json_of(capsys, "size", graph, *options, *pins("x=d2"))["assignment"]
+    assert {device for name, device in found.items() if name.startswith("x")} == {"d2"}
+
+
+@pytest.mark.parametrize("command", ["place", "plan", "size"])
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("xx=d0",), "streamplace: --pin: unknown operator 'xx'; did you mean 'x'?"),
+        (("x=e0",), "streamplace: --pin: unknown device 'e0'; known: 'd0', 'd1', 'd2'"),
+        (("x",), "--pin: must be OPERATOR=DEVICE, such as parse=rack1 (got 'x')"),
+        (("=d0",), "--pin: must be OPERATOR=DEVICE"),
+        (("x=d0", "x=d1"), "--pin: pins 'x' twice"),
+    ],
+)
+def test_wrong_pins(
+    command: str, options: tuple[str, ...], message: str, graph: Path, capsys: Capture
+) -> None:
+    assert message in refused(capsys, command, graph, *DEVICES, *pins(*options))
+
+
+def test_pins_of_lost_devices_and_of_jobs_are_refused(graph: Path, capsys: Capture) -> None:
+    line = refused(capsys, "place", graph, *DEVICES, *pins("y=d1"), "--without", "d1")
+    assert "'y' is pinned to 'd1', which --without removes" in line
+    for command in ("place", "size"):
+        line = refused(capsys, command, "--job-file", graph, *DEVICES, *pins("y=d1"))
+        assert "cannot combine --job-file with --pin" in line
+
+
+def test_a_file_without_constraints_replaces_the_graph_s_also_after_a_loss(
+    graph: Path, tmp_path: Path, capsys: Capture
+) -> None:
+    (tmp_path / "none.json").write_text("{}")
+    lost = ("--constraints", tmp_path / "none.json", "--without", "d0")
+    assert json_of(capsys, "place", graph, *DEVICES, *lost)["throughput"] > 0
+    assert json_of(capsys, "plan", graph, *DEVICES, *lost)["rows"]
