@@ -236,7 +236,7 @@ def test_installed_names_are_listed_and_do_not_replace_built_in_names(folder: Pa
     assert code == 2
     assert "objective 'gone': loading nowhere:Net failed: ModuleNotFoundError" in one_line(err)
     err = run_in(folder, "place", "graph.json", "--objective", "xyzzy", **environment)[2]
-    names = "throughput, makespan, gone, net"
+    names = "throughput, makespan, total-cost, gone, net"
     assert f"choose from {names}, or module:Class for your own" in one_line(err)
     words = {"COMP_WORDS": "streamplace compare x --objective ", "COMP_CWORD": "4"}
     shell = {**environment, **words, "_STREAMPLACE_COMPLETE": "bash_complete"}
