@@ -70,7 +70,7 @@ class CompareOptions(options.Common):
     )
     time_limit: tuple[float, ...] | None = option(
         "--time-limit",
-        type=param_types.Several(param_types.NUMBER),
+        type=param_types.Several(param_types.SECONDS),
         callback=param_types.all_at_least_0,
         metavar="S[,S2…]",
         help="Seconds per graph for every placer that has a time limit; several as for "

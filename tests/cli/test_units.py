@@ -45,6 +45,9 @@ def test_options_have_units(graph: Path, capsys: Capture) -> None:
     )
     assert found["throughput"] == 20_000.0
     assert "auto:seconds=0.2" in found["placer"]
+    compared = ("compare", graph, "--placers", "auto", "--time-limit", "100ms,200ms")
+    rows = json_of(capsys, *compared, "--devices", "2x2500")["rows"]
+    assert [row["placer"] for row in rows] == ["auto:seconds=0.1", "auto:seconds=0.2"]
     error = refused(capsys, "place", graph, *options, "--time-limit", "200m")
     assert "expected a number, or one with a unit, such as 200ms" in error
 
