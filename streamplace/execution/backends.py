@@ -1,11 +1,11 @@
 """Backends for work on many items: local processes, a Ray cluster or a Dask cluster."""
 
-import importlib.util
 import logging
 import os
 import re
 import signal
 import socket
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -178,9 +178,8 @@ def _lacking(error: BaseException | None) -> str | None:
     """Return the module that an error of a worker says is missing there, if it is not here."""
     while error is not None:
         for name in _NO_MODULE.findall(str(error)):
-            with suppress(ImportError, ValueError):
-                if importlib.util.find_spec(name) is not None:
-                    return str(name)
+            if name in sys.modules:
+                return str(name)
         error = error.__cause__ or error.__context__
     return None
 

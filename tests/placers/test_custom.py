@@ -169,7 +169,9 @@ def test_the_command_line_finds_placers_in_the_current_folder(
 @pytest.mark.long
 def test_worker_processes_of_compare_find_placers(folder: Path) -> None:
     comparing = ("compare", "many.jsonl", "--jobs", 2, "--json", "--placers")
-    code, out, err = command(folder, *comparing, "mine:Last,metis,mine:Last:before=1")
+    code, out, err = command(
+        folder, *comparing, "mine:Last,metis,mine:Last:before=1", "--devices", "5x2500"
+    )
     assert (code, err) == (0, "")
     names = [row["placer"] for row in json.loads(out)["rows"]]
     assert names == ["mine:Last", "metis", "mine:Last:before=1"]
@@ -177,7 +179,9 @@ def test_worker_processes_of_compare_find_placers(folder: Path) -> None:
 
 @pytest.mark.long
 def test_a_local_file_does_not_shadow_a_library(folder: Path) -> None:
-    code, _, err = command(folder, "compare", "graph.json", "--placers", "mine:Last,policy")
+    code, _, err = command(
+        folder, "compare", "graph.json", "--placers", "mine:Last,policy", "--devices", "5x2500"
+    )
     assert (code, err) == (0, "")
 
 

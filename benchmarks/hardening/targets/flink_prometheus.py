@@ -13,7 +13,7 @@ from streamplace.integrations.profiling.rest import Server, parse_answer
 from streamplace.problem.logical import LogicalGraph
 
 WHERE = "http://localhost:9090"
-INSTANCES = {"a1": 1, "b2": 3, "c3": 1}
+INSTANCES = {"a1": 1, "b2": 2, "c3": 1}
 
 
 def _found(metric: str, **labels: str) -> list[dict[str, Any]]:
@@ -26,7 +26,7 @@ def _found(metric: str, **labels: str) -> list[dict[str, Any]]:
                 "tm_id": "t",
                 **labels,
             },
-            "values": [[1000.0 + 15 * n, str(100 * n + i + len(metric))] for n in range(4)],
+            "values": [[1000.0 + 15 * n, str(100 * n + i + len(metric))] for n in range(3)],
         }
         for task, count in INSTANCES.items()
         for i in range(count)

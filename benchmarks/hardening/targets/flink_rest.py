@@ -18,9 +18,21 @@ ANSWERS: dict[str, Any] = {
     "plan": FLINK_RUNNING,
     "taskmanagers": {"taskmanagers": [{"id": "tm-1", "slotsNumber": 2}]},
     "job": {
+        "jid": "j",
+        "name": "a job",
         "state": "RUNNING",
         "now": 1_000_000,
-        "vertices": [{"id": v, "metrics": {**COUNTERS, **COMPLETE}} for v in ("a1", "b2", "c3")],
+        "plan": FLINK_RUNNING["plan"],
+        "vertices": [
+            {
+                "id": v,
+                "name": v,
+                "status": "RUNNING",
+                "parallelism": 1,
+                "metrics": {**COUNTERS, **COMPLETE},
+            }
+            for v in ("a1", "b2", "c3")
+        ],
     },
     "vertex": {
         "subtasks": [{"subtask": i, "taskmanager-id": "tm-1", "host": "h"} for i in range(3)]
