@@ -124,6 +124,7 @@ SECTIONS = {
     "Neural networks": (
         "streamplace.integrations.torch.graph.from_module",
         "streamplace.integrations.torch.placed.PlacedModule",
+        "streamplace.integrations.torch.pass_times.PassTimes",
         "streamplace.integrations.torch.measuring.measure",
         "streamplace.integrations.torch.measuring.Measurement",
         "streamplace.integrations.torch.measuring.with_times",

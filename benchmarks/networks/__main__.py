@@ -3,6 +3,7 @@
     python -m benchmarks.networks make      # needs torchvision and transformers; see models.py
     python -m benchmarks.networks counts    # needs openvino, too
     python -m benchmarks.networks place     # needs nothing
+    python -m benchmarks.networks gpu       # needs torchvision, transformers and an NVIDIA GPU
 
 ``place`` prints the makespan in ms with all operators on one device of each kind, and those of
 placers. Released graphs are read from ../shared/data, where it exists.
@@ -27,6 +28,9 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=300.0, help="no further pass after these")
     parser.add_argument("--sets", default=",".join(SETS), help="problems to place")
     parser.add_argument("--only", default="", help="part of the names of problems to place")
+    parser.add_argument("--networks", default=",".join(NETWORKS), help="networks to run on a GPU")
+    parser.add_argument("--device", default="cuda", help="PyTorch's device beside the processor")
+    parser.add_argument("--threads", type=int, default=1, help="threads of the processor")
     options = parser.parse_args()
     PARTS[options.part](options)
 
@@ -48,6 +52,15 @@ def _counts(options: argparse.Namespace) -> None:
         found = counts(name)
         several = (found.torch, found.ir, found.openvino, found.published)
         print(f"{name:14}" + "".join(f"{f'{v}/{e}':>12}" for v, e in several))
+
+
+def _gpu(options: argparse.Namespace) -> None:
+    from benchmarks.networks.on_gpu import rows  # noqa: PLC0415 - torch is slow to load
+
+    for name in options.networks.split(","):
+        print(f"## {name}, {options.threads} threads on the processor")
+        for line in rows(name, options.device, options.threads, options.repeats):
+            print(line, flush=True)
 
 
 def _place(options: argparse.Namespace) -> None:
@@ -80,6 +93,7 @@ PARTS: Mapping[str, Callable[[argparse.Namespace], None]] = {
     "make": _make,
     "counts": _counts,
     "place": _place,
+    "gpu": _gpu,
 }
 """Name -> function that runs the part."""
 

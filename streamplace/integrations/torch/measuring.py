@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch.export.passes import move_to_device_pass
 
 from streamplace.errors import GraphError, UsageError
 from streamplace.integrations.profiling.estimates import MIN_INTERVALS, Estimate
@@ -128,10 +129,12 @@ def measure(
     check_device(device)
     if cpu_time and device == "cuda":
         raise UsageError("CPU time says nothing about device 'cuda'; leave it out")
-    inputs = torch.utils._pytree.tree_map(lambda each: _moved(each, device), tuple(example_inputs))  # noqa: SLF001 - torch.export itself takes such trees
-    module = module.to(device)
-    program = export(module, inputs)
+    on_cpu, inputs = (_all_on(each, tuple(example_inputs)) for each in ("cpu", device))
+    program = export(module.cpu(), on_cpu)  # exported elsewhere, a module is another graph
     logical = read_program(program, type(module).__name__)
+    if device != "cpu":
+        module.to(device)
+        move_to_device_pass(program.exported, device)
     operators = operators_of(program)
     passes = Passes(
         program.exported.graph_module,
@@ -139,7 +142,7 @@ def measure(
         [*program.arguments(inputs).values()],
         GpuClock() if device == "cuda" else CpuClock(cpu_time=cpu_time),
     )
-    with _threads(threads), torch.no_grad(), running(inputs):
+    with torch_threads(threads), torch.no_grad(), running(inputs):
         whole, share = _run(passes, lambda: module(*inputs), repeats, seconds)
     times = {name: _median(passes.times[node]) for name, node in operators.items()}
     kind = device if kind is None else kind
@@ -223,12 +226,16 @@ def _median(times: Sequence[float]) -> Estimate:
     return Estimate(median, _MEDIAN * deviation / sqrt(len(times)), intervals=len(times))
 
 
-def _moved(value: Any, device: str) -> Any:
-    return value.to(device) if isinstance(value, torch.Tensor) else value
+def _all_on(device: str, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return inputs with all their tensors on a device."""
+    moved: tuple[Any, ...] = torch.utils._pytree.tree_map_only(  # noqa: SLF001 - torch.export itself takes such trees
+        torch.Tensor, lambda tensor: tensor.to(device), inputs
+    )
+    return moved
 
 
 @contextmanager
-def _threads(count: int) -> Iterator[None]:
+def torch_threads(count: int) -> Iterator[None]:
     """Let torch use this number of threads in the block."""
     before = torch.get_num_threads()
     torch.set_num_threads(count)

@@ -53,13 +53,28 @@ class PlacedModule(Interpreter):
     ) -> None:
         self._program = export(module, example_inputs)
         super().__init__(self._program.exported.graph_module)
-        operators = operators_of(self._program)
-        _check_operators(operators, assignment)
-        usable = _usable(devices, assignment.values())
-        self._where = {node: usable[assignment[name]] for name, node in operators.items()}
+        self._operators = operators_of(self._program)
         self._changes = changed_in_place(self._program.exported)
         self._kept = self._program.stored.keys() - self._changes.values()
         self._copies: dict[tuple[Node, torch.device], torch.Tensor] = {}
+        self.place(assignment, devices)
+
+    def place(self, assignment: Mapping[str, str], devices: Mapping[str, str]) -> None:
+        """Run by another placement from now on; parameters that have moved keep their copies.
+
+        Raises
+        ------
+        GraphError, UsageError
+            As the constructor.
+        """
+        _check_operators(self._operators, assignment)
+        usable = _usable(devices, assignment.values())
+        self._where = {node: usable[assignment[name]] for name, node in self._operators.items()}
+
+    @property
+    def devices(self) -> set[torch.device]:
+        """The devices of PyTorch that the placement uses."""
+        return {*self._where.values()}
 
     def __call__(self, *inputs: Any) -> Any:
         """Run the module; it may be any number of times.

@@ -15,6 +15,7 @@ from streamplace.integrations.torch.graph import from_module, operators_of
 from streamplace.integrations.torch.measuring import WARM_UP, measure, with_times
 from streamplace.integrations.torch.passes import CpuClock, GpuClock, Passes
 from streamplace.integrations.torch.program import export
+from tests.support.gpus import needs_gpu, run_on_gpu
 from tests.support.long import long_after
 from tests.support.torch_modules import CASES, Net, Tied, case
 
@@ -187,3 +188,22 @@ def test_weights_are_left_as_they_are() -> None:
     before = {name: value.clone() for name, value in module.state_dict().items()}
     measure(module, (torch.randn(3, 6),), repeats=2)
     assert all(torch.equal(value, before[name]) for name, value in module.state_dict().items())
+
+
+ON_BOTH = """
+from streamplace.integrations.torch.measuring import measure, with_times
+from tests.support.gpus import needs_gpu, run_on_gpu
+from tests.support.torch_modules import CASES, case
+
+for name in CASES:
+    module, inputs = case(name)
+    on_gpu = measure(module, inputs, device="cuda", repeats=1).graph
+    on_cpu = measure(module, inputs, repeats=1).graph
+    both = with_times(on_gpu, on_cpu).seconds_on.values()
+    assert all({*times} == {"cpu", "cuda"} for times in both), name
+"""
+
+
+@needs_gpu
+def test_a_gpu_has_the_same_graph_as_the_processor() -> None:
+    run_on_gpu(ON_BOTH)

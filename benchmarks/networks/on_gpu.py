@@ -1,0 +1,126 @@
+"""Real times of networks on a processor and a GPU: of operators, of copies and of whole passes."""
+
+import statistics
+from collections.abc import Iterator
+from dataclasses import dataclass
+from time import perf_counter
+
+import numpy as np
+import torch
+
+from benchmarks.networks.models import Network, network
+from streamplace.integrations.torch.measuring import measure, with_times
+from streamplace.integrations.torch.pass_times import PassTimes
+from streamplace.placers.registry import ready_placer
+from streamplace.problem.cluster import Cluster, Device
+from streamplace.problem.cluster import Network as Links
+from streamplace.problem.graph import StreamGraph
+from streamplace.problem.makespan import Makespan
+from streamplace.problem.problem import Problem
+from streamplace.scoring.makespan_evaluator import MakespanEvaluator
+from streamplace.studies.hsdag.registered import ACCELERATOR, CPU, MIPS, RATIOS
+
+PLACERS = ("heft", "peft", "auto", "search:seconds=5")
+LARGE, SMALL = 2**24, 1  # elements of float32 in a copy
+COPIES = 30
+RANDOM = 4
+"""Random placements, which show how far simulated makespans hold where messages matter."""
+
+
+@dataclass(frozen=True)
+class Link:
+    """What a copy between the processor and the GPU takes, the slower of both directions."""
+
+    bandwidth_mbps: float
+    latency_s: float
+
+
+def link(device: str) -> Link:
+    """Return the link that copies of a large and of a tiny tensor show."""
+    ways = [("cpu", device), (device, "cpu")]
+    latency = max(_copy_s(SMALL, *way) for way in ways)
+    large = max(_copy_s(LARGE, *way) for way in ways)
+    return Link(LARGE * 4 * 8 / 1e6 / max(large - latency, 1e-9), latency)
+
+
+def _copy_s(elements: int, source: str, target: str) -> float:
+    tensor = torch.ones(elements, device=source)
+    times = []
+    for _ in range(COPIES):
+        _wait()
+        begin = perf_counter()
+        tensor.to(target, copy=True)
+        _wait()
+        times.append(perf_counter() - begin)
+    return statistics.median(times)
+
+
+def _wait() -> None:
+    if torch.cuda.is_available():
+        torch.cuda.synchronize()
+
+
+def measured_graph(found: Network, device: str, threads: int, repeats: int) -> StreamGraph:
+    """Return the graph of a network with its operators' times on the processor and a device."""
+    options = {"threads": threads, "repeats": repeats}
+    on_cpu = measure(found.module.cpu(), found.inputs, kind=CPU, **options)
+    kind = device.partition(":")[0]
+    there = measure(found.module, found.inputs, kind=ACCELERATOR, device=kind, **options)
+    found.module.cpu()
+    return with_times(there.graph, on_cpu.graph).with_numbers(multicast="device")[0]
+
+
+def rows(name: str, device: str, threads: int, repeats: int) -> Iterator[str]:
+    """Yield the lines about one network."""
+    found = network(name)
+    graph = measured_graph(found, device, threads, repeats)
+    yield from _ratios(graph)
+    way = link(device)
+    yield f"link: {way.bandwidth_mbps:,.0f} Mbit/s, {1e6 * way.latency_s:.1f} us"
+    links = Links("pair", bandwidth_mbps=way.bandwidth_mbps, latency_s=way.latency_s)
+    cluster = Cluster([Device(kind, MIPS, kind=kind) for kind in (CPU, ACCELERATOR)], links)
+    problem = Problem(graph, cluster, objective=Makespan())
+    count = len(graph.names)
+    rng = np.random.default_rng(0)
+    placements = {
+        CPU: np.zeros(count, np.int32),
+        ACCELERATOR: np.ones(count, np.int32),
+        **{text: ready_placer(text)(problem, rng).devices for text in PLACERS},
+        **{f"random {i}": rng.integers(0, 2, count, dtype=np.int32) for i in range(RANDOM)},
+    }
+    every = np.stack([*placements.values()])
+    simulated = MakespanEvaluator(problem).makespans(every)
+    times = PassTimes(
+        found.module.cpu(),
+        found.inputs,
+        {CPU: "cpu", ACCELERATOR: device},
+        repeats=repeats,
+        threads=threads,
+    )
+    measured = times(problem, every)
+    yield f"{'placement':20}{'on the CPU':>12}{'simulated ms':>14}{'measured ms':>14}{'ratio':>8}"
+    for (title, row), predicted, seconds in zip(
+        placements.items(), simulated, measured, strict=True
+    ):
+        figures = f"{1e3 * predicted:14.3f}{1e3 * seconds:14.3f}{seconds / predicted:8.2f}"
+        yield f"{title:20}{int((row == 0).sum()):12}{figures}"
+
+
+def _ratios(graph: StreamGraph) -> Iterator[str]:
+    """Yield measured ratios of the processor's to the GPU's times beside the registered ones."""
+    sums: dict[float, list[float]] = {}
+    for v in range(len(graph.names)):
+        times = graph.seconds_on[v]
+        both = sums.setdefault(RATIOS.get(graph.type.get(v, ""), 0.0), [0, 0.0, 0.0, np.inf])
+        both[0] += 1
+        both[1] += times[CPU]
+        both[2] += times[ACCELERATOR]
+        both[3] = min(both[3], times[ACCELERATOR])
+    titles = f"{'registered ratio':>16}{'operators':>11}{'CPU ms':>10}{'GPU ms':>10}{'ratio':>8}"
+    yield f"{titles}{'least GPU us':>14}"
+    for ratio, (count, on_cpu, there, least) in sorted(sums.items(), reverse=True):
+        title = f"{ratio:g}" if ratio else "none"
+        yield (
+            f"{title:>16}{int(count):11}{1e3 * on_cpu:10.3f}{1e3 * there:10.3f}"
+            f"{on_cpu / there:8.2f}{1e6 * least:14.1f}"
+        )
