@@ -124,8 +124,8 @@ class BasePlacer(ABC):
         ObjectiveError
             If the problem has such an objective.
         """
-        if not self.supports(problem):
-            refuse_other_objectives(problem, self.name, *sorted(self.objectives or ()))
+        if self.objectives is not None and not self.supports(problem):
+            refuse_other_objectives(problem, self.name, self.objectives)
 
 
 class Improver(BasePlacer):
@@ -253,7 +253,12 @@ def run_placers(
     return placements
 
 
-def refuse_other_objectives(problem: Problem, placer: str, *supported: str) -> None:
+def supported_in_words(quantities: frozenset[str] | None) -> str:
+    """Return quantities of objectives in words, such as ``makespan``."""
+    return "all objectives" if quantities is None else " and ".join(sorted(quantities))
+
+
+def refuse_other_objectives(problem: Problem, placer: str, supported: frozenset[str]) -> None:
     """Refuse an objective that a placer does not support.
 
     Parameters
@@ -261,8 +266,8 @@ def refuse_other_objectives(problem: Problem, placer: str, *supported: str) -> N
     placer
         Name of the placer, for the message.
     supported
-        ``throughput``, with all objectives that derive from it; ``makespan``, without those that
-        derive from it.
+        Quantities: ``throughput``, with all objectives that derive from it; ``makespan``, without
+        those that derive from it.
 
     Raises
     ------
@@ -271,5 +276,5 @@ def refuse_other_objectives(problem: Problem, placer: str, *supported: str) -> N
     """
     objective = problem.objective
     if objective.quantity not in supported:
-        fault = f"supports only {' and '.join(supported)}, not {objective.quantity}"
+        fault = f"supports only {supported_in_words(supported)}, not {objective.quantity}"
         raise ObjectiveError(f"placer {placer!r} {fault}; {objective.remedy}")

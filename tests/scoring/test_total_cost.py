@@ -237,6 +237,6 @@ def test_training_takes_it_by_name() -> None:
     config = read_config("placeto")
     changes = {"objective": "total-cost:batch=2", "operators": (1, 1000), "share": 1.0}
     groups = [group.model_copy(update=changes) for group in config.problems]
-    assert all(group.is_pass for group in groups)
+    assert all(group.made_objective.is_pass for group in groups)
     problems = make_problems([makespan_problem(seed).graph for seed in range(2)], groups, seed=0)
     assert {problem.objective for problem in problems} == {sp.TotalCost(batch=2)}
