@@ -18,7 +18,7 @@ from streamplace.files import open_dataset
 from streamplace.files.folder_lock import held
 from streamplace.files.reading import name_of
 from streamplace.placers.limits import Limit, MaxEvaluations, MaxRuntime
-from streamplace.placers.registry import named
+from streamplace.placers.registry import NamedPlacer, ready
 from streamplace.plots.comparison_folder import CURVES, names_of, save_report, write_table
 from streamplace.plots.formats import TABLES, kind_of
 from streamplace.problem.cluster import Cluster
@@ -145,7 +145,7 @@ def compare(chosen: CompareOptions) -> None:
     if not all(placers.split(",")):
         raise click.UsageError(f"--placers: empty name (got {placers!r}); separate names by commas")
     budgets = _budgets(_labelled(placers.split(","), chosen.label), _limits(chosen))
-    rows = {name: text for rows in budgets.values() for name, text in rows.items()}
+    rows = {name: placer for each in budgets.values() for name, placer in each.items()}
     curves = {placer: tuple(each) for placer, each in budgets.items()}
     by_budget = curves if len(rows) > len(curves) else None
     pictures, by_file = chosen.into.pictures, chosen.cluster.cluster_file
@@ -223,7 +223,9 @@ def _limits(chosen: CompareOptions) -> Sequence[Limit]:
     return [MaxRuntime(seconds) for seconds in chosen.time_limit or ()]
 
 
-def _budgets(placers: Mapping[str, str], limits: Sequence[Limit]) -> dict[str, dict[str, str]]:
+def _budgets(
+    placers: Mapping[str, str], limits: Sequence[Limit]
+) -> dict[str, dict[str, NamedPlacer]]:
     """Return the rows of every placer, a name and a placer for each budget.
 
     Placers that have no such budget are named on stderr.
@@ -233,22 +235,20 @@ def _budgets(placers: Mapping[str, str], limits: Sequence[Limit]) -> dict[str, d
     placers
         The name that the table shows -> placer.
     """
-    if not limits:
-        return {label: {label: text} for label, text in placers.items()}
-    found: dict[str, dict[str, str]] = {}
+    found: dict[str, dict[str, NamedPlacer]] = {}
     unlimited = []
     for label, text in placers.items():
-        placer = named(text)
-        if not placer.accepts(limits[0]):
+        placer = ready(text)
+        if not (limits and placer.accepts(limits[0])):
             unlimited.append(placer.text)
-            found[label] = {label: text}
+            found[label] = {label: placer}
             continue
-        budgeted = [placer.limited(limit).text for limit in limits]
-        names = budgeted
+        budgeted = [placer.limited(limit) for limit in limits]
+        names = [one.text for one in budgeted]
         if label != text:
             names = [label] if len(limits) == 1 else [_named(label, limit) for limit in limits]
         found[label] = dict(zip(names, budgeted, strict=True))
-    if unlimited:
+    if limits and unlimited:
         option_name = "--evaluations" if isinstance(limits[0], MaxEvaluations) else "--time-limit"
         printing.print_note(f"{option_name} does not apply to {', '.join(unlimited)}")
     return found

@@ -13,7 +13,7 @@ from streamplace.execution.parallel import each
 from streamplace.execution.progress import track
 from streamplace.files import StoredGraphs
 from streamplace.placers.base import Placer
-from streamplace.placers.registry import make_placer
+from streamplace.placers.registry import ready
 from streamplace.placers.running import name_of, run_placer
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.graph import StreamGraph
@@ -29,7 +29,6 @@ from streamplace.util.checks import check_seed
 from streamplace.workflows.cases import Case, Cases, Graphs
 from streamplace.workflows.comparison import Comparison
 from streamplace.workflows.makespan_comparison import MakespanComparison
-from streamplace.workflows.place import timed
 
 Result = TypeVar("Result")
 PlacerNames = str | Placer | Iterable[str | Placer] | Mapping[str, str | Placer]
@@ -226,7 +225,7 @@ def _results(
         return list(track(results, len(cases), "comparing"))
 
 
-def _placers_by_name(placers: PlacerNames) -> dict[str, str | Placer]:
+def _placers_by_name(placers: PlacerNames) -> dict[str, Placer]:
     """Return placers by the names that the table shows, after checking each."""
     if isinstance(placers, Mapping):
         named = {str(name): placer for name, placer in placers.items()}
@@ -239,12 +238,12 @@ def _placers_by_name(placers: PlacerNames) -> dict[str, str | Placer]:
                 "leave one out, or pass a mapping with different names from Python"
             )
         named = dict(zip(names, several, strict=True))
-    for placer in named.values():
-        if isinstance(placer, str):
-            make_placer(placer)
-        else:
-            name_of(placer)
-    return named
+    chosen = {
+        name: ready(placer) if isinstance(placer, str) else placer for name, placer in named.items()
+    }
+    for placer in chosen.values():
+        name_of(placer)  # refuses what is no placer
+    return chosen
 
 
 def _rates(source: float | Iterable[float | None] | None) -> tuple[float | None, ...]:
@@ -255,7 +254,7 @@ def _rates(source: float | Iterable[float | None] | None) -> tuple[float | None,
 def _relative_throughput_of_case(
     case: Case,
     *,
-    placers: tuple[str | Placer, ...],
+    placers: tuple[Placer, ...],
     source_rates: tuple[float | None, ...],
     objective: Throughput,
     seed: int,
@@ -267,11 +266,11 @@ def _relative_throughput_of_case(
             problem = Problem(case.graph, case.cluster, objective=objective.with_changes(rate))
             for j, placer in enumerate(placers):
                 rng = np.random.default_rng([seed, *case.seeds])
-                placement, seconds = timed(problem, placer, rng)
+                done = run_placer(problem, placer, rng)
                 with within(name_of(placer)):
-                    reached = evaluator(problem).quality(placement.devices)[0]
-                used = len(np.unique(placement.devices))
-                outcome[:, i, j] = reached, used, seconds
+                    reached = evaluator(problem).quality(done.placement.devices)[0]
+                used = len(np.unique(done.placement.devices))
+                outcome[:, i, j] = reached, used, done.seconds
     return outcome
 
 
@@ -289,7 +288,7 @@ class CaseMakespans(NamedTuple):
 def _makespans_of_case(
     case: Case,
     *,
-    placers: tuple[str | Placer, ...],
+    placers: tuple[Placer, ...],
     objective: Makespan,
     semantics: PublishedName | None,
     seed: int,
@@ -321,8 +320,8 @@ def _makespans_of_case(
                 continue
             with within(name_of(placer)):
                 makespan = float(scored.makespans(outcome.placement.devices)[0])
-            if bound is not None and outcome.proof is not None:
-                bound = max(bound, outcome.proof.bound)
+            if bound is not None and outcome.found.bound is not None:
+                bound = max(bound, outcome.found.bound)
             count = np.nan if outcome.evaluations is None else outcome.evaluations
             found[:, j] = makespan, count, outcome.seconds
         if bound is not None and np.isfinite(found[0]).any():

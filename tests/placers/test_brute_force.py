@@ -132,7 +132,7 @@ def check_proof(kind: str, seed: int, model: Model, workers: int = 1) -> bool:
     problem = drawn(kind, seed, model)
     if problem is None:
         return False
-    proof = Exact(seconds=600.0, workers=workers).prove(problem, np.random.default_rng(0))
+    proof = Exact(seconds=600.0, workers=workers).run(problem, np.random.default_rng(0))
     best = best_of(kind, seed, model)
     assert proof.optimal, seed
     assert problem.feasibility.violation(proof.placement.devices) is None, seed
