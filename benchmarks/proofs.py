@@ -124,9 +124,10 @@ def _checked(seed: int) -> Checked:
             continue
         reached[name] = float(throughput(problem, placement.devices)[0])
     proof = Exact(seconds=LIMIT_S).run(problem, np.random.default_rng(seed))
+    assert proof.bound is not None, "exact proves a bound"
     exact = float(throughput(problem, proof.placement.devices)[0])
     return Checked(
-        exact=proof.optimal and abs(exact - best) <= EQUAL * best,
+        exact=bool(proof.optimal) and abs(exact - best) <= EQUAL * best,
         search=reached["search"] >= best * (1.0 - EQUAL),
         auto=reached[AUTO] >= best * (1.0 - SPARED),
         below=max(exact, *reached.values()) <= best * (1.0 + EQUAL)

@@ -135,6 +135,7 @@ def check_proof(kind: str, seed: int, model: Model, workers: int = 1) -> bool:
     proof = Exact(seconds=600.0, workers=workers).run(problem, np.random.default_rng(0))
     best = best_of(kind, seed, model)
     assert proof.optimal, seed
+    assert proof.bound is not None
     assert problem.feasibility.violation(proof.placement.devices) is None, seed
     assert throughput_of(problem, proof.placement.devices) == pytest.approx(best, rel=1e-9), seed
     assert proof.bound == pytest.approx(best, rel=1e-9), seed

@@ -25,6 +25,7 @@ def test_the_bound_holds_without_time_for_a_proof(model: Model) -> None:
         proof = Exact(seconds=0.0).run(problem, np.random.default_rng(0))
         best = optimum(problem)
         assert throughput_of(problem, proof.placement.devices) <= best * SLACK
+        assert proof.bound is not None
         assert best <= proof.bound * SLACK
         if proof.optimal:
             assert throughput_of(problem, proof.placement.devices) == pytest.approx(

@@ -132,6 +132,7 @@ def test_no_placer_is_below_the_optimum(seed: int) -> None:
             found = ready_placer(name)(problem, seeded_rng())
         except PlacementError:
             continue
+        assert proof.bound is not None
         assert proof.bound <= makespan_of(found) * SLACK, name
 
 
@@ -145,6 +146,7 @@ def test_a_proof_that_is_out_of_time_has_a_valid_bound() -> None:
     problem = makespan_problem(41, large=True)
     proof = Exact(seconds=0.0).run(problem, np.random.default_rng(0))
     assert not proof.optimal
+    assert proof.bound is not None
     assert makespan_evaluator(problem).bound_s == proof.bound < makespan_of(proof.placement)
 
 
