@@ -41,6 +41,9 @@ OF_FIRST = {
 """Columns about the first placer, and what they are."""
 
 THROUGHPUT_PLACERS, MAKESPAN_PLACERS = "metis,metis-oracle,fuser,auto", "heft,peft,climb,auto"
+ANY_PLACERS = "random,climb"  # of other objectives
+DEFAULT_PLACERS = {"throughput": THROUGHPUT_PLACERS, "makespan": MAKESPAN_PLACERS}
+"""The placers compared by default, by quantity of the objective."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +56,8 @@ class CompareOptions(options.Common):
         type=param_types.PLACER,
         metavar="A[,B…]",
         help="Placers to compare, each NAME[:OPTION=VALUE…]; `streamplace place --help` lists "
-        f"them.  [default: {THROUGHPUT_PLACERS}; with --objective makespan {MAKESPAN_PLACERS}]",
+        f"them.  [default: {THROUGHPUT_PLACERS}; with --objective makespan {MAKESPAN_PLACERS}; "
+        f"with another one of a pass {ANY_PLACERS}]",
     )
     label: tuple[str, ...] = option(
         "--label",
@@ -141,7 +145,7 @@ def compare(chosen: CompareOptions) -> None:
     kind = kind.with_changes(**{**rates, "source_rate": None})
     if chosen.semantics is not None:
         makespan_options.require(kind, "semantics")
-    placers = chosen.placers or (MAKESPAN_PLACERS if kind.is_pass else THROUGHPUT_PLACERS)
+    placers = chosen.placers or DEFAULT_PLACERS.get(kind.quantity, ANY_PLACERS)
     if not all(placers.split(",")):
         raise click.UsageError(f"--placers: empty name (got {placers!r}); separate names by commas")
     budgets = _budgets(_labelled(placers.split(","), chosen.label), _limits(chosen))

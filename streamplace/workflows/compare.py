@@ -19,9 +19,10 @@ from streamplace.problem.cluster import Cluster
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.makespan import Makespan, PublishedName
 from streamplace.problem.objective import Model, Objective, Throughput, check_objective
-from streamplace.problem.objectives import refuse_other_passes, text_of
+from streamplace.problem.objectives import text_of
 from streamplace.problem.problem import Problem
 from streamplace.problem.published import with_published_semantics
+from streamplace.scoring.makespan_score import MAKESPAN
 from streamplace.scoring.registry import evaluator, makespan_evaluator
 from streamplace.scoring.rounding import without_rounding
 from streamplace.util.arrays import Floats
@@ -104,8 +105,8 @@ def compare(
         The share of every device and link that may be used, above 0 and at most 1.
     objective
         Replaces model and target utilisation. Where `source_rates` is None, the objective's source
-        rates, if it has any, replace those of the graphs. With `Makespan`, the result is a
-        `MakespanComparison`.
+        rates, if it has any, replace those of the graphs. With `Makespan`, and what derives from
+        it, the result is a `MakespanComparison`.
     semantics
         With `Makespan`: the published system whose messages to simulate, on any cluster; see
         `problem.published`.
@@ -158,7 +159,6 @@ def compared(
         raise UsageError("compare needs at least one graph, one placer and one source rate")
     check_seed(seed)
     check_objective(objective)
-    refuse_other_passes(objective, "compare")
     run = partial(_results, cases, jobs=jobs, backend=backend)
     chosen = tuple(named.values())
     labels = {label: text for label, one in named.items() if (text := name_of(one)) != label}
@@ -309,7 +309,9 @@ def _makespans_of_case(
             graph, cluster = with_published_semantics(graph, cluster, semantics)
         problem = Problem(graph, cluster, objective=objective)
         scored = makespan_evaluator(problem)
-        bound, longest = scored.bound_s, scored.compiled.fastest.longest
+        is_makespan = objective.quantity == MAKESPAN
+        bound = scored.bound_s
+        longest = scored.compiled.fastest.longest if is_makespan else np.nan
         found, failures = np.full((3, len(placers)), np.nan), [""] * len(placers)
         for j, placer in enumerate(placers):
             rng = np.random.default_rng([seed, *case.seeds])
@@ -319,7 +321,7 @@ def _makespans_of_case(
                 failures[j] = f"{case.name}: {error}"
                 continue
             with within(name_of(placer)):
-                makespan = float(scored.makespans(outcome.placement.devices)[0])
+                makespan = float(scored.loss(outcome.placement.devices)[0])
             if bound is not None and outcome.found.bound is not None:
                 bound = max(bound, outcome.found.bound)
             count = np.nan if outcome.evaluations is None else outcome.evaluations
