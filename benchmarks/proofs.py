@@ -123,10 +123,11 @@ def _checked(seed: int) -> Checked:
         except PlacementError:  # simple placers may not find a feasible placement
             continue
         reached[name] = float(throughput(problem, placement.devices)[0])
-    proof = Exact(seconds=LIMIT_S).prove(problem, np.random.default_rng(seed))
+    proof = Exact(seconds=LIMIT_S).run(problem, np.random.default_rng(seed))
+    assert proof.bound is not None, "exact proves a bound"
     exact = float(throughput(problem, proof.placement.devices)[0])
     return Checked(
-        exact=proof.optimal and abs(exact - best) <= EQUAL * best,
+        exact=bool(proof.optimal) and abs(exact - best) <= EQUAL * best,
         search=reached["search"] >= best * (1.0 - EQUAL),
         auto=reached[AUTO] >= best * (1.0 - SPARED),
         below=max(exact, *reached.values()) <= best * (1.0 + EQUAL)
@@ -138,7 +139,7 @@ def _seconds(graph: StreamGraph, rate: float, limit: float) -> float:
     """Return the wall time of a proof in seconds; inf without a proof."""
     problem = Problem(graph, source_rate=rate)
     begun = time.perf_counter()
-    proof = Exact(seconds=limit).prove(problem, np.random.default_rng(0))
+    proof = Exact(seconds=limit).run(problem, np.random.default_rng(0))
     took = time.perf_counter() - begun
     return took if proof.optimal else np.inf
 

@@ -17,7 +17,6 @@ from functools import partial
 
 import numpy as np
 
-import streamplace as sp
 from benchmarks.makespans.problems import (
     Reference,
     dnn_latency,
@@ -28,7 +27,7 @@ from benchmarks.makespans.problems import (
     pipedream,
 )
 from streamplace.errors import PlacementError
-from streamplace.placers.base import Prover
+from streamplace.placers.base import BasePlacer
 from streamplace.placers.registry import ready_placer
 from streamplace.scoring.makespan_evaluator import MakespanEvaluator
 
@@ -77,20 +76,17 @@ def main() -> None:
 
 def _row(name: str, references: list[Reference]) -> str:
     placer = ready_placer(name)
+    assert isinstance(placer, BasePlacer), "the placers compared are built-in ones"
     ratios, to_best, seconds, proven = [], [], [], 0
     for known in references:
         begun = time.process_time()
         try:
-            if isinstance(placer, Prover):
-                proof = placer.prove(known.problem, np.random.default_rng(0))
-                proven += proof.optimal
-                placement: sp.Placement = proof.placement
-            else:
-                placement = placer(known.problem, np.random.default_rng(0))
+            found = placer.run(known.problem, np.random.default_rng(0))
         except PlacementError:
             continue
         seconds.append(time.process_time() - begun)
-        makespan = float(MakespanEvaluator(known.problem).makespans(placement.devices)[0])
+        proven += found.optimal is True
+        makespan = float(MakespanEvaluator(known.problem).makespans(found.placement.devices)[0])
         ratios.append(makespan / known.heft)
         to_best.append(makespan / known.best)
     if not ratios:
@@ -99,7 +95,7 @@ def _row(name: str, references: list[Reference]) -> str:
     if not math.isnan(to_best[0]):
         reached = statistics.mean(ratio <= EXACT for ratio in to_best)
         best = f"{statistics.mean(to_best):8.3f}{max(to_best):8.3f}{reached:6.0%}"
-    share = f"{proven / len(references):.0%}" if isinstance(placer, Prover) else "-"
+    share = f"{proven / len(references):.0%}" if placer.proves else "-"
     return f"{statistics.mean(ratios):8.3f}{best}{share:>8}{statistics.median(seconds):8.4f}"
 
 

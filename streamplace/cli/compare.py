@@ -18,7 +18,7 @@ from streamplace.files import open_dataset
 from streamplace.files.folder_lock import held
 from streamplace.files.reading import name_of
 from streamplace.placers.limits import Limit, MaxEvaluations, MaxRuntime
-from streamplace.placers.registry import named
+from streamplace.placers.registry import NamedPlacer, ready
 from streamplace.plots.comparison_folder import CURVES, names_of, save_report, write_table
 from streamplace.plots.formats import TABLES, kind_of
 from streamplace.problem.cluster import Cluster
@@ -41,6 +41,9 @@ OF_FIRST = {
 """Columns about the first placer, and what they are."""
 
 THROUGHPUT_PLACERS, MAKESPAN_PLACERS = "metis,metis-oracle,fuser,auto", "heft,peft,climb,auto"
+ANY_PLACERS = "random,climb"  # of other objectives
+DEFAULT_PLACERS = {"throughput": THROUGHPUT_PLACERS, "makespan": MAKESPAN_PLACERS}
+"""The placers compared by default, by quantity of the objective."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +56,8 @@ class CompareOptions(options.Common):
         type=param_types.PLACER,
         metavar="A[,B…]",
         help="Placers to compare, each NAME[:OPTION=VALUE…]; `streamplace place --help` lists "
-        f"them.  [default: {THROUGHPUT_PLACERS}; with --objective makespan {MAKESPAN_PLACERS}]",
+        f"them.  [default: {THROUGHPUT_PLACERS}; with --objective makespan {MAKESPAN_PLACERS}; "
+        f"with another one of a pass {ANY_PLACERS}]",
     )
     label: tuple[str, ...] = option(
         "--label",
@@ -141,11 +145,11 @@ def compare(chosen: CompareOptions) -> None:
     kind = kind.with_changes(**{**rates, "source_rate": None})
     if chosen.semantics is not None:
         makespan_options.require(kind, "semantics")
-    placers = chosen.placers or (MAKESPAN_PLACERS if kind.is_pass else THROUGHPUT_PLACERS)
+    placers = chosen.placers or DEFAULT_PLACERS.get(kind.quantity, ANY_PLACERS)
     if not all(placers.split(",")):
         raise click.UsageError(f"--placers: empty name (got {placers!r}); separate names by commas")
     budgets = _budgets(_labelled(placers.split(","), chosen.label), _limits(chosen))
-    rows = {name: text for rows in budgets.values() for name, text in rows.items()}
+    rows = {name: placer for each in budgets.values() for name, placer in each.items()}
     curves = {placer: tuple(each) for placer, each in budgets.items()}
     by_budget = curves if len(rows) > len(curves) else None
     pictures, by_file = chosen.into.pictures, chosen.cluster.cluster_file
@@ -223,7 +227,9 @@ def _limits(chosen: CompareOptions) -> Sequence[Limit]:
     return [MaxRuntime(seconds) for seconds in chosen.time_limit or ()]
 
 
-def _budgets(placers: Mapping[str, str], limits: Sequence[Limit]) -> dict[str, dict[str, str]]:
+def _budgets(
+    placers: Mapping[str, str], limits: Sequence[Limit]
+) -> dict[str, dict[str, NamedPlacer]]:
     """Return the rows of every placer, a name and a placer for each budget.
 
     Placers that have no such budget are named on stderr.
@@ -233,22 +239,20 @@ def _budgets(placers: Mapping[str, str], limits: Sequence[Limit]) -> dict[str, d
     placers
         The name that the table shows -> placer.
     """
-    if not limits:
-        return {label: {label: text} for label, text in placers.items()}
-    found: dict[str, dict[str, str]] = {}
+    found: dict[str, dict[str, NamedPlacer]] = {}
     unlimited = []
     for label, text in placers.items():
-        placer = named(text)
-        if not placer.accepts(limits[0]):
+        placer = ready(text)
+        if not (limits and placer.accepts(limits[0])):
             unlimited.append(placer.text)
-            found[label] = {label: text}
+            found[label] = {label: placer}
             continue
-        budgeted = [placer.limited(limit).text for limit in limits]
-        names = budgeted
+        budgeted = [placer.limited(limit) for limit in limits]
+        names = [one.text for one in budgeted]
         if label != text:
             names = [label] if len(limits) == 1 else [_named(label, limit) for limit in limits]
         found[label] = dict(zip(names, budgeted, strict=True))
-    if unlimited:
+    if limits and unlimited:
         option_name = "--evaluations" if isinstance(limits[0], MaxEvaluations) else "--time-limit"
         printing.print_note(f"{option_name} does not apply to {', '.join(unlimited)}")
     return found

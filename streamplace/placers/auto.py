@@ -10,7 +10,7 @@ import numpy as np
 
 from sim import work_clock
 from streamplace.errors import PlacementError
-from streamplace.placers.base import BOTH, BasePlacer, Placer
+from streamplace.placers.base import BOTH, Found, Placer, ReportingPlacer
 from streamplace.placers.contiguous.placer import splits_well
 from streamplace.placers.registry import ready_placer
 from streamplace.placers.search.annealing import Budget, check_limits
@@ -61,7 +61,7 @@ CLOSE = 1.0 - 1e-12  # share of the bound that counts as reaching it
 
 
 @dataclass(frozen=True)
-class Auto(BasePlacer):
+class Auto(ReportingPlacer):
     """Run several placers, search from their best placements, then balance or reduce devices.
 
     Where everything offered is carried, ``balance`` lowers the largest utilisation, then the second
@@ -100,9 +100,9 @@ class Auto(BasePlacer):
         check_limits(self.name, self.seconds, self.evaluations)
         check_prefer(self.name, self.prefer)
 
-    def __call__(
+    def run(
         self, problem: Problem, rng: np.random.Generator, start: Placement | None = None
-    ) -> Placement:
+    ) -> Found:
         """Return the best placement, or raise the last placer's error if none found one.
 
         Raises
@@ -117,6 +117,12 @@ class Auto(BasePlacer):
             from streamplace.placers.scheduling.search import auto_pass  # noqa: PLC0415 - slow to load
 
             return auto_pass(problem, rng, start, budget, self.prefer)
+        return Found(self._best(problem, rng, start, budget))
+
+    def _best(
+        self, problem: Problem, rng: np.random.Generator, start: Placement | None, budget: Budget
+    ) -> Placement:
+        """Return the best placement of streams of tuples."""
         placements, at_bound = self._results(problem, rng, start, budget)
         if evaluator(problem).best_possible is None:
             return self._chosen(problem, start, placements)

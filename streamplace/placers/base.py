@@ -43,6 +43,36 @@ class Placer(Protocol):
         ...
 
 
+@dataclass(frozen=True)
+class Found:
+    """What a placer found on a problem.
+
+    Parameters
+    ----------
+    bound
+        Proven upper bound on the throughput of any placement, in tuples/s; see `score.throughput`.
+        Under the makespan objective, lower bound on the makespan of any placement, in seconds. None
+        if the placer proved none.
+    optimal
+        Whether a placer that `proves` has proven that no placement is better, up to rounding; None
+        from other placers.
+    own_schedule_s
+        The makespan of a list scheduler's own schedule, in seconds. The simulated makespan of the
+        placement can differ, since devices start operators in the order of the objective. None if
+        the placement had to be repaired, so that the schedule is not its own.
+    """
+
+    placement: Placement
+    bound: float | None = None
+    optimal: bool | None = None
+    own_schedule_s: float | None = None
+
+    @property
+    def status(self) -> str | None:
+        """``OPTIMAL`` or ``FEASIBLE`` from a placer that `proves`; None from others."""
+        return None if self.optimal is None else "OPTIMAL" if self.optimal else "FEASIBLE"
+
+
 class BasePlacer(ABC):
     """Base of the placers that have a name; what they can do is known before they run.
 
@@ -61,6 +91,8 @@ class BasePlacer(ABC):
         Whether a network places.
     trains
         Whether it trains this network on the problem.
+    proves
+        Whether it always returns a proven bound, and whether its placement is optimal.
     faster
         What to do where it takes minutes, see `slow_from`.
     """
@@ -70,6 +102,7 @@ class BasePlacer(ABC):
     takes_start: ClassVar[bool] = False
     uses_network: ClassVar[bool] = False
     trains: ClassVar[bool] = False
+    proves: ClassVar[bool] = False
     faster: ClassVar[str] = "multilevel and auto place large graphs faster"
 
     @abstractmethod
@@ -77,6 +110,15 @@ class BasePlacer(ABC):
         self, problem: Problem, rng: np.random.Generator, start: Placement | None = None
     ) -> Placement:
         """Return a feasible placement; see `Placer`."""
+
+    def run(
+        self, problem: Problem, rng: np.random.Generator, start: Placement | None = None
+    ) -> Found:
+        """Return the placement of a call, with what else the placer knows of it.
+
+        The caller checks that the placer `supports` the problem.
+        """
+        return Found(self(problem, rng, start))
 
     @classmethod
     def options(cls) -> dict[str, Any]:
@@ -124,8 +166,8 @@ class BasePlacer(ABC):
         ObjectiveError
             If the problem has such an objective.
         """
-        if not self.supports(problem):
-            refuse_other_objectives(problem, self.name, *sorted(self.objectives or ()))
+        if self.objectives is not None and not self.supports(problem):
+            refuse_other_objectives(problem, self.name, self.objectives)
 
 
 class Improver(BasePlacer):
@@ -152,80 +194,20 @@ class Improver(BasePlacer):
         """
 
 
-@dataclass(frozen=True)
-class Proof:
-    """A placement and a proven bound on all others.
-
-    Parameters
-    ----------
-    bound
-        Upper bound on the throughput of any placement, in tuples/s; see `score.throughput`. Under
-        the makespan objective, lower bound on the makespan of any placement, in seconds.
-    optimal
-        Whether no placement is better, up to rounding.
-    """
-
-    placement: Placement
-    bound: float
-    optimal: bool
-
-
-class Prover(BasePlacer):
-    """A placer that also proves a bound on the best throughput or makespan."""
+class ReportingPlacer(BasePlacer):
+    """A placer that returns more than a placement: a proven bound, or its own schedule."""
 
     def __call__(
         self, problem: Problem, rng: np.random.Generator, start: Placement | None = None
     ) -> Placement:
-        """Return the best placement found."""
-        return self.prove(problem, rng, start).placement
+        """Return the placement found; see `run`."""
+        return self.run(problem, rng, start).placement
 
     @abstractmethod
-    def prove(
+    def run(
         self, problem: Problem, rng: np.random.Generator, start: Placement | None = None
-    ) -> Proof:
-        """Return the placement that `__call__` returns, with a proven bound."""
-
-
-@dataclass(frozen=True)
-class Listed:
-    """A placement by list scheduling, and the end of the schedule that it was made with.
-
-    Parameters
-    ----------
-    own_schedule_s
-        The makespan of the scheduler's own schedule, in seconds. The simulated makespan of the
-        placement can differ, since devices start operators in the order of the objective. None if
-        the placement had to be repaired, so that the schedule is not its own.
-    """
-
-    placement: Placement
-    own_schedule_s: float | None
-
-
-class ListScheduler(BasePlacer):
-    """A placer under the makespan objective that plans its own schedule."""
-
-    objectives: ClassVar[frozenset[str]] = MAKESPAN
-
-    def __call__(
-        self, problem: Problem, rng: np.random.Generator, start: Placement | None = None
-    ) -> Placement:
-        """Return the placement, repaired where constraints require it."""
-        return self.listed(problem, rng, start).placement
-
-    @abstractmethod
-    def listed(
-        self, problem: Problem, rng: np.random.Generator, start: Placement | None = None
-    ) -> Listed:
-        """Return the placement that `__call__` returns, with the end of its own schedule.
-
-        Raises
-        ------
-        ObjectiveError
-            If the objective is throughput.
-        PlacementError
-            If no feasible placement was found.
-        """
+    ) -> Found:
+        """Return what it found; see `BasePlacer.run`."""
 
 
 def run_placers(
@@ -253,7 +235,12 @@ def run_placers(
     return placements
 
 
-def refuse_other_objectives(problem: Problem, placer: str, *supported: str) -> None:
+def supported_in_words(quantities: frozenset[str] | None) -> str:
+    """Return quantities of objectives in words, such as ``makespan``."""
+    return "all objectives" if quantities is None else " and ".join(sorted(quantities))
+
+
+def refuse_other_objectives(problem: Problem, placer: str, supported: frozenset[str]) -> None:
     """Refuse an objective that a placer does not support.
 
     Parameters
@@ -261,8 +248,8 @@ def refuse_other_objectives(problem: Problem, placer: str, *supported: str) -> N
     placer
         Name of the placer, for the message.
     supported
-        ``throughput``, with all objectives that derive from it; ``makespan``, without those that
-        derive from it.
+        Quantities: ``throughput``, with all objectives that derive from it; ``makespan``, without
+        those that derive from it.
 
     Raises
     ------
@@ -271,5 +258,5 @@ def refuse_other_objectives(problem: Problem, placer: str, *supported: str) -> N
     """
     objective = problem.objective
     if objective.quantity not in supported:
-        fault = f"supports only {' and '.join(supported)}, not {objective.quantity}"
+        fault = f"supports only {supported_in_words(supported)}, not {objective.quantity}"
         raise ObjectiveError(f"placer {placer!r} {fault}; {objective.remedy}")

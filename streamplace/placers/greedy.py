@@ -38,6 +38,5 @@ class Greedy(BasePlacer):
         self, problem: Problem, rng: np.random.Generator, start: Placement | None = None
     ) -> Placement:
         """Return the placement, repaired where groups or memory require it."""
-        self.check_supports(problem)
         order = traversal_order(problem, self.order, rng) if self.order else None
         return feasible(problem, greedy.greedy(flow(problem), *problem.feasibility.masks, order))

@@ -89,6 +89,10 @@ class NamedPlacer:
         """Return a feasible placement; see `Placer`."""
         return self.placer(problem, rng, start)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Travel to other processes by name; each of them makes the placer once."""
+        return ready, (self.text,)
+
     @property
     def name(self) -> str:
         """The name without options."""

@@ -15,7 +15,7 @@ from streamplace.errors import (
     within,
 )
 from streamplace.placers import custom
-from streamplace.placers.base import BasePlacer, ListScheduler, Placer, Proof, Prover
+from streamplace.placers.base import BasePlacer, Found, Placer
 from streamplace.placers.registry import NamedPlacer, ready, taking_start
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
@@ -25,17 +25,20 @@ from streamplace.util.plugins import named_fault
 
 
 class Outcome(NamedTuple):
-    """What a placer found, and its wall time.
+    """What a placer found, and what that took.
 
-    `proof` is that of a prover, and `own_schedule_s` that of a list scheduler; otherwise None.
-    `evaluations` is the number of passes that it simulated, None if it does not count them.
+    `seconds` is wall time. `evaluations` is the number of passes that it simulated, None if it does
+    not count them.
     """
 
-    placement: Placement
+    found: Found
     seconds: float
-    proof: Proof | None
-    own_schedule_s: float | None
     evaluations: int | None = None
+
+    @property
+    def placement(self) -> Placement:
+        """The placement found."""
+        return self.found.placement
 
 
 def run_placer(
@@ -56,7 +59,7 @@ def run_placer(
     StreamplaceError
         If the placer does not support the problem.
     """
-    name, proof, own_schedule_s = name_of(placer), None, None
+    name = name_of(placer)
     chosen = ready(placer) if isinstance(placer, str) else placer
     named = chosen if isinstance(chosen, NamedPlacer) else None
     place_it = named.placer if named else chosen
@@ -66,21 +69,16 @@ def run_placer(
     with _running(name if named and is_custom else ""), within(name), counting() as counted:
         if isinstance(place_it, BasePlacer):
             place_it.check_supports(problem)
-        if isinstance(place_it, Prover):
-            proof = place_it.prove(problem, rng, start)
-            placement = proof.placement
-        elif isinstance(place_it, ListScheduler):
-            listed = place_it.listed(problem, rng, start)
-            placement, own_schedule_s = listed.placement, listed.own_schedule_s
+            found = place_it.run(problem, rng, start)
         else:
-            placement = place_it(problem, rng, start)
+            found = Found(place_it(problem, rng, start))
     seconds = work_clock.now() - started
     if is_custom and digest(problem) != before:
         problem.forget_compiled()
         raise CustomPlacerError(f"placer {name!r} changed arrays of the problem; copy them first")
     if is_custom:
-        _check(problem, name, placement)
-    return Outcome(placement, seconds, proof, own_schedule_s, counted.evaluations)
+        _check(problem, name, found.placement)
+    return Outcome(found, seconds, counted.evaluations)
 
 
 def check_start(placer: str | Placer, start: Placement | None) -> None:

@@ -11,6 +11,7 @@ from matplotlib.ticker import FuncFormatter
 from streamplace.display.view import labels
 from streamplace.plots.comparison import panels, size_of
 from streamplace.plots.style import NAME, legend_below, line, picture
+from streamplace.scoring.makespan_score import MAKESPAN
 from streamplace.workflows.comparison import Comparison
 from streamplace.workflows.makespan_comparison import MakespanComparison
 
@@ -80,10 +81,11 @@ def _throughputs(comparison: Comparison) -> list[Points]:
 
 def _makespans(comparison: MakespanComparison) -> Points:
     """Return the points of a comparison of makespans; unknown numbers are NaN."""
-    of_heft = comparison.reference is not None
     found = {}
     for row in comparison.rows:
-        ratio = row.mean_over_heft if of_heft else row.mean_slr
+        ratio = row.mean_slr if comparison.objective.quantity == MAKESPAN else row.over_first
+        if comparison.reference is not None:
+            ratio = row.mean_over_heft
         pair = (np.nan if x is None else x for x in (row.milliseconds, ratio))
         found[row.placer] = (next(pair), next(pair))
     return found
@@ -91,6 +93,8 @@ def _makespans(comparison: MakespanComparison) -> Points:
 
 def _ratio(comparison: MakespanComparison) -> str:
     """Return what the results of a comparison of makespans are."""
-    if comparison.reference is None:
+    if comparison.reference is not None:
+        return "mean of makespan / HEFT's makespan"
+    if comparison.objective.quantity == MAKESPAN:
         return "mean schedule length ratio"
-    return "mean of makespan / HEFT's makespan"
+    return f"mean of {comparison.relative[1]}"

@@ -20,7 +20,8 @@ LOG_FROM = 4.0  # the axis is logarithmic if the largest ratio is this many time
 def makespan_picture(path: str | Path, comparison: MakespanComparison) -> None:
     """Draw the distribution of makespans over those of HEFT's mappings, a row per placer.
 
-    Without `heft` among the placers, the schedule length ratio (SLR) is drawn. A box reaches from
+    Without `heft` among the placers, the schedule length ratio (SLR) is drawn; see
+    `MakespanComparison.relative`. A box reaches from
     the first to the third quartile, its line is the median, and its whiskers reach to the last case
     within 1.5 box lengths; the diamond is the mean, and points are cases, at most 300 of them.
 
@@ -33,12 +34,11 @@ def makespan_picture(path: str | Path, comparison: MakespanComparison) -> None:
     """
     over = comparison.over_heft
     reference = comparison.reference
+    ratios, what = comparison.relative
     rows = [j for j, name in enumerate(comparison.placers) if over is None or name != reference]
-    if over is None or not rows:
+    if not rows:
         ratios, what = comparison.slr, "schedule length ratio (makespan / longest path)"
         rows = list(range(len(comparison.placers)))
-    else:
-        ratios, what = over, "makespan / makespan of HEFT's mapping"
     names = labels([comparison.placers[j] for j in rows], NAME)
     with picture(path, (WIDTH, MARGIN + ROW * len(rows))) as figure:
         axes = figure.subplots()

@@ -8,6 +8,7 @@ import torch
 from torch import nn
 
 from streamplace.errors import UnsuitableError
+from streamplace.placers.base import THROUGHPUT
 from streamplace.policy.decoding import Sampler
 from streamplace.policy.encoded import Batch, Encoded
 from streamplace.policy.teachers import Teacher
@@ -67,6 +68,14 @@ class Policy(nn.Module, ABC, Generic[E, B]):
             If the policy cannot place it. The message gives the reason.
         """
 
+    @classmethod
+    def quantities(cls) -> frozenset[str] | None:
+        """Return the quantities of the objectives that it supports; None: all.
+
+        See `Objective.quantity`.
+        """
+        return None
+
     def unstacked(self) -> Sequence["Policy[E, B]"]:
         """Return the members of a stack as separate policies."""
         return [self]
@@ -83,7 +92,8 @@ class Constructive(Policy[E, B]):
     Attributes
     ----------
     any_objective
-        Whether it also places problems of makespans; otherwise, the placer `policy` refuses them.
+        Whether it supports all objectives. Otherwise it supports those of throughput only, and
+        training and the placer `policy` refuse others, such as makespans.
     selects
         Whether it also chooses the order in which operators are placed, so that an action is an
         operator and its device. Otherwise the order follows from the problem and the sample.
@@ -94,6 +104,11 @@ class Constructive(Policy[E, B]):
     any_objective: bool = False
     selects: bool = False
     places: bool = True
+
+    @classmethod
+    def quantities(cls) -> frozenset[str] | None:
+        """Return None, for all, if it supports any objective; else throughput."""
+        return None if cls.any_objective else THROUGHPUT
 
     @abstractmethod
     def rollout(

@@ -11,6 +11,8 @@ Length = Annotated[int, Field(ge=1, le=8192)]
 SmallCount = Annotated[int, Field(ge=1, le=64)]
 MAX_PLACEMENTS = 2**20
 """The maximum number of placements of one problem that a policy makes or learns from at once."""
+EXPERTS = {"least-utilisation": "throughput", "critical-path": "makespan"}
+"""The experts of `policy.teachers`, with the quantity of the objectives that each supports."""
 MAX_TYPES = 1024
 """The maximum number of types of operators that a policy tells apart."""
 

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from streamplace.errors import UsageError
+from streamplace.errors import StreamplaceError, UsageError
 from streamplace.placers.base import MAKESPAN, BasePlacer, Improver
 from streamplace.placers.repair import feasible
 from streamplace.placers.starting import fast_placement
@@ -17,7 +17,7 @@ from streamplace.policy.giph.pairs import MOVES
 from streamplace.policy.placer import loaded
 from streamplace.policy.registry import faults_of
 from streamplace.policy.threads import one_thread
-from streamplace.problem.objective import Objective
+from streamplace.problem.objectives import make_objective
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.registry import evaluator
@@ -86,10 +86,10 @@ class ImprovingPlacer(BasePlacer):
         CheckpointError
             If the weights cannot be read.
         ObjectiveError
-            If the policy is for the other objective.
+            If the policy does not support the objective.
         UsageError
-            If the weights are those of another kind of policy, or were trained for the other
-            objective.
+            If the weights are those of another kind of policy, or were trained for other
+            objectives.
         PlacementError
             If the placement to start from cannot be repaired.
         """
@@ -132,14 +132,14 @@ class ImprovingPlacer(BasePlacer):
         return read.policy
 
     def _check_objective(self, file: str, problem: Problem) -> None:
-        """Refuse weights that were trained only for the other objective.
+        """Refuse weights that were trained only for other objectives.
 
         Raises
         ------
         UsageError
             If they were.
         """
-        trained, own = trained_for(loaded(file).card), family_of(problem.objective)
+        trained, own = trained_for(loaded(file).card), problem.objective.quantity
         if trained and own not in trained:
             fault = f"was trained for {' and '.join(sorted(trained))}, not for {own}"
             raise UsageError(f"{self.name}: {file} {fault}; policy:file=… uses it all the same")
@@ -217,10 +217,11 @@ class GiphPlacer(ImprovingPlacer, Improver):
         return self.evaluations or MOVES * len(start)
 
     def _policy(self, problem: Problem) -> Any:
-        shipped = SHIPPED / f"giph-{family_of(problem.objective)}.safetensors"
-        file = self.file or str(shipped)
-        policy = self._read(file)
-        self._check_objective(file, problem)
+        if not self.file:  # those of makespans improve any objective of a pass
+            trained = "makespan" if problem.objective.is_pass else "throughput"
+            return self._read(str(SHIPPED / f"giph-{trained}.safetensors"))
+        policy = self._read(self.file)
+        self._check_objective(self.file, problem)
         return policy
 
 
@@ -262,19 +263,17 @@ class RebuildPlacer(ImprovingPlacer):
         return load_learned(REBUILD, f"placer '{self.name}'").uniform()
 
 
-def family_of(objective: Objective) -> str:
-    """Return ``makespan`` for makespans and what derives from them, else ``throughput``."""
-    return "makespan" if objective.is_pass else "throughput"
-
-
 def trained_for(card: Mapping[str, Any]) -> set[str]:
-    """Return the families of the objectives that a policy was trained for, by the card.
+    """Return the quantities of the objectives that a policy was trained for, by its card.
 
-    It is empty if the card does not say, or names an objective of a package.
+    It is empty if the card does not say, or names an objective of a package that is not installed.
     """
     config = card.get("config")
     groups = config.get("problems") if isinstance(config, dict) else None
     if not isinstance(groups, list) or not all(isinstance(one, dict) for one in groups):
         return set()
-    names = {str(one.get("objective")).partition(":")[0] for one in groups}
-    return names if names <= {"makespan", "throughput"} else set()
+    names = {str(one.get("objective")) for one in groups}
+    try:
+        return {make_objective(name, from_file=True).quantity for name in names}
+    except StreamplaceError:
+        return set()

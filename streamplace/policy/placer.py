@@ -161,7 +161,7 @@ class PolicyPlacer(BasePlacer):
         if self.episodes > 1:
             raise UsageError(f"policy: episodes: {made.name} builds placements at once")
         if not made.policy.any_objective:
-            refuse_other_objectives(problem, self.name, *THROUGHPUT)
+            refuse_other_objectives(problem, self.name, THROUGHPUT)
         with faults_of(made.policy, "placing"):
             return self._built(made, problem, rng)
 

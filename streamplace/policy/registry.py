@@ -107,11 +107,10 @@ def policy_kind(name: str) -> PolicyKind:
     return loaded
 
 
-def kinds_for_makespans() -> list[str]:
-    """Return the built-in kinds whose policies place problems of makespans."""
-    return [
-        name for name, kind in KINDS.items() if kind.refines or load_ours(kind.policy).any_objective
-    ]
+def kinds_for(quantity: str) -> list[str]:
+    """Return the built-in kinds that support objectives of a quantity; see `Objective`."""
+    supported = {name: load_ours(kind.policy).quantities() for name, kind in KINDS.items()}
+    return [name for name, some in supported.items() if some is None or quantity in some]
 
 
 class PolicySection(StrictModel):

@@ -20,6 +20,7 @@ from sim.lookahead import (
 from sim.lookahead import nothing_placed as empty_state
 from sim.orders import b_levels
 from streamplace.errors import UnsuitableError
+from streamplace.policy.config import EXPERTS
 from streamplace.policy.encoded import Encoded, lookahead_problem
 from streamplace.policy.partial import (
     BEST,
@@ -52,10 +53,7 @@ class CriticalPath:
     """
 
     def __init__(self, problems: Sequence[Problem], samples: int) -> None:
-        for problem in problems:
-            if not problem.objective.is_pass:
-                fault = "needs makespans; for throughput, use 'least-utilisation'"
-                raise UnsuitableError(f"teacher 'critical-path': {fault}")
+        _check_objectives("critical-path", problems)
         self._samples = samples
         self._costs = [partial_costs(problem) for problem in problems]
         self._levels = [levels_to_exit(costs) for costs in self._costs]
@@ -201,13 +199,11 @@ class LeastUtilisation:
     Raises
     ------
     UnsuitableError
-        If the objective of a problem is the makespan.
+        If the objective of a problem is not throughput.
     """
 
     def __init__(self, problems: Sequence[Problem], samples: int) -> None:
-        if any(problem.objective.is_pass for problem in problems):
-            fault = "needs throughput; for makespans, use 'critical-path'"
-            raise UnsuitableError(f"teacher 'least-utilisation': {fault}")
+        _check_objectives("least-utilisation", problems)
         arrays = [lookahead_problem(problem) for problem in problems]
         rows = np.repeat(np.arange(len(problems), dtype=np.int32), samples)
         self._problems = collate(arrays)
@@ -244,6 +240,14 @@ TEACHERS: dict[str, Callable[[Sequence[Problem], int], Expert]] = {
     "critical-path": CriticalPath,
 }
 """The experts by name."""
+
+
+def _check_objectives(name: str, problems: Sequence[Problem]) -> None:
+    """Refuse objectives that an expert does not support."""
+    needed = EXPERTS[name]
+    for problem in problems:
+        if (quantity := problem.objective.quantity) != needed:
+            raise UnsuitableError(f"teacher {name!r} supports only {needed}, not {quantity}")
 
 
 def _lowest(values: np.ndarray, among: Bools) -> Bools:

@@ -133,8 +133,6 @@ class CompiledPass:
         self._graph, self._cluster = problem.graph, problem.cluster
         self._objective, self._rules = problem.makespan_objective, problem.feasibility
         self._orders: dict[DispatchOrder, Order] = {}
-        self.proven_s = 0.0
-        """A lower bound in seconds that a placer has proven; 0 if none has."""
 
     @cached_property
     def tasks(self) -> TaskGraph:

@@ -61,13 +61,8 @@ class MakespanEvaluator:
 
     @property
     def bound_s(self) -> float | None:
-        """The lower bound on the makespan of every placement, in seconds; None with noise.
-
-        It is the largest that is known: a placer may have proven a larger one than `quality` uses.
-        """
-        if self.problem.makespan_objective.noise:
-            return None
-        return max(self.compiled.bounds.best, self.compiled.proven_s)
+        """The lower bound on the makespan of every placement, in seconds; None with noise."""
+        return None if self.problem.makespan_objective.noise else self.compiled.bounds.best
 
     def makespans(self, devices: Placements) -> Floats:
         """Return the makespan of each placement in seconds, (K,)."""

@@ -16,7 +16,7 @@ from streamplace.files.toml import parse_toml
 from streamplace.policy.config import StrictModel
 from streamplace.policy.registry import PolicySection, policy_kind
 from streamplace.problem.cluster import Cluster
-from streamplace.problem.objective import Model
+from streamplace.problem.objective import Model, Objective
 from streamplace.problem.objectives import make_objective
 from streamplace.training.measuring.measure import check_name
 from streamplace.training.stages import (
@@ -166,14 +166,14 @@ class ProblemsSection(StrictModel):
 
     @model_validator(mode="after")
     def _semantics_of_makespans(self) -> Self:
-        if self.semantics and not self.is_pass:
+        if self.semantics and not self.made_objective.is_pass:
             raise ValueError("semantics: requires objective = 'makespan'")
         return self
 
     @property
-    def is_pass(self) -> bool:
-        """Whether the objective is about one pass; all others derive from throughput."""
-        return make_objective(self.objective, from_file=True).is_pass
+    def made_objective(self) -> Objective:
+        """The objective that the key `objective` describes."""
+        return make_objective(self.objective, from_file=True)
 
 
 class RunSection(StrictModel):
@@ -228,7 +228,7 @@ class TrainConfig(StrictModel):
     def _suits_the_objectives(self) -> Self:
         for number, stage in enumerate(self.stage):
             for group, problems in enumerate(self.problems):
-                if fault := stage.fault_under(is_makespan=problems.is_pass):
+                if fault := stage.fault_under(problems.made_objective):
                     key, why, remedy = fault
                     got = f"problems[{group}].objective is {problems.objective!r}"
                     raise ValueError(f"stage[{number}].{key}: {why}, but {got}; {remedy}")

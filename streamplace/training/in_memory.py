@@ -19,7 +19,7 @@ from streamplace.training.learner import Learner
 from streamplace.training.loop import Loop
 from streamplace.training.measuring.measure import Measure, measuring
 from streamplace.training.measuring.measurements import Measurements
-from streamplace.training.problems import encoded_by, refuse_makespans
+from streamplace.training.problems import check_objective, encoded_by
 from streamplace.training.stages import LARGEST_SEED, Stage, StepReinforceStage, measured_stages
 from streamplace.util.arrays import Floats
 from streamplace.util.checks import check_type
@@ -207,7 +207,7 @@ def _check_suits(policy: AnyPolicy, problems: Sequence[Problem], stages: Sequenc
     Messages would otherwise name the class of the stack.
     """
     for problem in problems:
-        refuse_makespans(policy, problem)
+        check_objective(policy, problem)
     if any(isinstance(stage, StepReinforceStage) for stage in stages):
         refiner(policy)
 

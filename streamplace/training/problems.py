@@ -9,18 +9,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamplace.errors import ObjectiveError, PlacementError, StreamplaceError, reworded, within
+from streamplace.placers.base import supported_in_words
 from streamplace.placers.repair import feasible
 from streamplace.placers.running import run_placer
-from streamplace.policy.base import AnyPolicy, Constructive
+from streamplace.policy.base import AnyPolicy
 from streamplace.policy.encoded import Encoded
-from streamplace.policy.registry import KINDS, faults_of, kinds_for_makespans
+from streamplace.policy.registry import KINDS, faults_of, kinds_for
 from streamplace.problem.cluster import Cluster, Network
 from streamplace.problem.device_kinds import kinds_of, stated_kinds, with_origins
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.graph_checks import listed
 from streamplace.problem.makespan import PublishedName
 from streamplace.problem.objective import Objective
-from streamplace.problem.objectives import make_objective, text_of
+from streamplace.problem.objectives import text_of
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.problem.published import with_published_semantics
@@ -143,7 +144,7 @@ def _group(
         rates: list[float | None] = [*config.source_rates] or [None]
         for rate in rates:
             with within(graph.name or f"graph {number}"):
-                objective = make_objective(config.objective, from_file=True)
+                objective = config.made_objective
                 if objective.is_pass:
                     yield _of_a_pass(graph, cluster, objective, config.semantics)
                     break
@@ -194,7 +195,7 @@ def encoded_by(policy: AnyPolicy, problems: Sequence[Problem]) -> list[Encoded]:
     """
     encoded: list[Encoded] = []
     for number, problem in enumerate(problems):
-        refuse_makespans(policy, problem)
+        check_objective(policy, problem)
         name = problem.graph.name or f"problem {number}"
         with within(name), faults_of(policy, "encoding"):
             policy.check(problem)
@@ -202,22 +203,23 @@ def encoded_by(policy: AnyPolicy, problems: Sequence[Problem]) -> list[Encoded]:
     return encoded
 
 
-def refuse_makespans(policy: AnyPolicy, problem: Problem) -> None:
-    """Refuse makespans if a policy that builds placements supports only throughput.
+def check_objective(policy: AnyPolicy, problem: Problem) -> None:
+    """Refuse a problem whose objective a policy does not support.
 
     Raises
     ------
     ObjectiveError
-        If the problem's objective is one; the message names the kind of the policy.
+        If it does not; the message names the kind of the policy, and the kinds that do.
     """
-    if not isinstance(policy, Constructive) or policy.any_objective:
+    cls, quantity = type(policy), problem.objective.quantity
+    supported = cls.quantities()
+    if supported is None or quantity in supported:
         return
-    if problem.objective.is_pass:
-        cls = type(policy)
-        path = f"{cls.__module__}:{cls.__name__}"
-        name = next((name for name, kind in KINDS.items() if kind.policy == path), cls.__name__)
-        fault = f"policy {name!r} supports only throughput, not makespans"
-        raise ObjectiveError(f"{fault}; for makespans, use {', '.join(kinds_for_makespans())}")
+    path = f"{cls.__module__}:{cls.__name__}"
+    name = next((name for name, kind in KINDS.items() if kind.policy == path), cls.__name__)
+    fault = f"policy {name!r} supports only {supported_in_words(supported)}, not {quantity}"
+    remedy = f"use another objective, or a policy of the kind {', '.join(kinds_for(quantity))}"
+    raise ObjectiveError(f"{fault}; {remedy}")
 
 
 def largest_first(encoded: Sequence[Encoded], numbers: np.ndarray) -> np.ndarray:

@@ -11,7 +11,6 @@ import torch
 from streamplace.errors import (
     CheckpointError,
     ConfigError,
-    ObjectiveError,
     StreamplaceError,
     reworded,
 )
@@ -20,8 +19,6 @@ from streamplace.files import write_json
 from streamplace.files.atomic import atomic, check_target, make_folder
 from streamplace.files.training_logs import LOG
 from streamplace.placers.registry import ready
-from streamplace.policy.base import AnyPolicy
-from streamplace.policy.encoded import Encoded
 from streamplace.policy.registry import make_policy
 from streamplace.policy.tensor_files import exists
 from streamplace.policy.weights import pack_policy, parameter_hash, unpacked
@@ -126,7 +123,7 @@ class Run:
             processes = "1 process" if workers.count == 1 else f"{workers.count} processes"
             counts = f"{len(trained)} for {processes}"
             raise ConfigError(f"config: problems: the dataset gives too few problems ({counts})")
-        encoded, validated = _encoded(policy, trained), _encoded(policy, held_out)
+        encoded, validated = encoded_by(policy, trained), encoded_by(policy, held_out)
         measurements = None if measure is None else _measurements(measure, trained, folder, card)
         learner = Learner(
             policy, encoded, own, config.run.seed, workers, jobs, backend, measurements
@@ -218,21 +215,6 @@ def check_start(
         message = "no checkpoint to resume; leave out --resume" if resume else existing
         raise CheckpointError(f"{folder}: {message}")
     check_target(folder / CHECKPOINT, make=True)
-
-
-def _encoded(policy: AnyPolicy, problems: Sequence[Problem]) -> list[Encoded]:
-    """Return problems encoded for a policy.
-
-    An error for a wrong objective advises another command; here it names the key to change.
-    """
-    try:
-        return encoded_by(policy, problems)
-    except ObjectiveError as error:
-        if any(problem.objective.is_pass for problem in problems):
-            raise  # which names the kinds that support makespans
-        fault = str(error).partition("; ")[0].removeprefix("placer ")
-        message = f"policy {fault}; set objective = 'makespan' in [[problems]]"
-        raise reworded(error, message) from None
 
 
 def _measurements(

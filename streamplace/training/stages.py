@@ -12,9 +12,10 @@ from typing import Annotated, Literal, Self, TypeAlias
 from pydantic import AfterValidator, Field, model_validator
 
 from streamplace.errors import StreamplaceError
+from streamplace.placers.base import supported_in_words
 from streamplace.placers.registry import NAMES, class_of, make_placer
-from streamplace.policy.config import MAX_PLACEMENTS, StrictModel
-from streamplace.problem.objective import Model
+from streamplace.policy.config import EXPERTS, MAX_PLACEMENTS, StrictModel
+from streamplace.problem.objective import Model, Objective
 
 LARGEST_SEED = 2**62
 MAX_COUNT = 2**53
@@ -110,9 +111,9 @@ class Stage(StrictModel):
         "and its schedule spans both stages",
     )
 
-    def fault_under(self, *, is_makespan: bool) -> tuple[str, str, str] | None:
-        """Return key, fault and remedy if the stage cannot learn from makespans or throughput."""
-        if is_makespan and self.model is not None:
+    def fault_under(self, objective: Objective) -> tuple[str, str, str] | None:
+        """Return key, fault and remedy if the stage cannot learn under an objective."""
+        if objective.is_pass and self.model is not None:
             return "model", f"{self.model!r} is a model of throughput", "leave it out"
         return None
 
@@ -156,13 +157,14 @@ class DaggerStage(Stage):
     )
     entropy: NonNegativeFloat = Field(0.0, description="weight of the entropy bonus")
 
-    def fault_under(self, *, is_makespan: bool) -> tuple[str, str, str] | None:
+    def fault_under(self, objective: Objective) -> tuple[str, str, str] | None:
         """Return the fault of the model or the teacher, if there is one; see `Stage`."""
-        teacher = "critical-path" if is_makespan else "least-utilisation"
-        if self.teacher != teacher:
-            needed = "throughput" if is_makespan else "makespans"
-            return "teacher", f"{self.teacher!r} needs {needed}", f"use {teacher!r}"
-        return super().fault_under(is_makespan=is_makespan)
+        needed = EXPERTS[self.teacher]
+        if objective.quantity != needed:
+            suited = [name for name, quantity in EXPERTS.items() if quantity == objective.quantity]
+            remedy = f"use {suited[0]!r}" if suited else "use another algorithm"
+            return "teacher", f"{self.teacher!r} supports only {needed}", remedy
+        return super().fault_under(objective)
 
 
 class ReinforceStage(Stage):
@@ -319,17 +321,17 @@ class StepReinforceStage(Stage):
             raise ValueError("baseline: 'samples' needs samples of 2 or more (got 1)")
         return self
 
-    def fault_under(self, *, is_makespan: bool) -> tuple[str, str, str] | None:
+    def fault_under(self, objective: Objective) -> tuple[str, str, str] | None:
         """Return the fault of the model, the start or the penalty, if there is one; see `Stage`."""
         name, *options = self.start.split(":")
-        weights = any(option.startswith("file=") for option in options)  # they may support both
-        objective = "makespan" if is_makespan else "throughput"
-        if not weights and name in NAMES and not class_of(name).places_for(objective):
-            needed = "throughput" if is_makespan else "makespans"
-            return "start", f"placer {name!r} needs {needed}", "choose another placer"
-        if self.memory_penalty and not is_makespan:
-            return "memory_penalty", "only a makespan has outputs to hold", "leave it out"
-        return super().fault_under(is_makespan=is_makespan)
+        weights = any(option.startswith("file=") for option in options)  # they may support all
+        known = class_of(name) if name in NAMES and not weights else None
+        if known is not None and not known.places_for(objective.quantity):
+            fault = f"placer {name!r} supports only {supported_in_words(known.objectives)}"
+            return "start", fault, "choose another placer"
+        if self.memory_penalty and not objective.is_pass:
+            return "memory_penalty", "only a pass has outputs to hold", "leave it out"
+        return super().fault_under(objective)
 
 
 def measured_stages(stages: Sequence[Stage]) -> list[int]:

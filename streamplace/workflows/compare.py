@@ -13,15 +13,16 @@ from streamplace.execution.parallel import each
 from streamplace.execution.progress import track
 from streamplace.files import StoredGraphs
 from streamplace.placers.base import Placer
-from streamplace.placers.registry import make_placer
+from streamplace.placers.registry import ready
 from streamplace.placers.running import name_of, run_placer
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.makespan import Makespan, PublishedName
 from streamplace.problem.objective import Model, Objective, Throughput, check_objective
-from streamplace.problem.objectives import refuse_other_passes, text_of
+from streamplace.problem.objectives import text_of
 from streamplace.problem.problem import Problem
 from streamplace.problem.published import with_published_semantics
+from streamplace.scoring.makespan_score import MAKESPAN
 from streamplace.scoring.registry import evaluator, makespan_evaluator
 from streamplace.scoring.rounding import without_rounding
 from streamplace.util.arrays import Floats
@@ -29,7 +30,6 @@ from streamplace.util.checks import check_seed
 from streamplace.workflows.cases import Case, Cases, Graphs
 from streamplace.workflows.comparison import Comparison
 from streamplace.workflows.makespan_comparison import MakespanComparison
-from streamplace.workflows.place import timed
 
 Result = TypeVar("Result")
 PlacerNames = str | Placer | Iterable[str | Placer] | Mapping[str, str | Placer]
@@ -105,8 +105,8 @@ def compare(
         The share of every device and link that may be used, above 0 and at most 1.
     objective
         Replaces model and target utilisation. Where `source_rates` is None, the objective's source
-        rates, if it has any, replace those of the graphs. With `Makespan`, the result is a
-        `MakespanComparison`.
+        rates, if it has any, replace those of the graphs. With `Makespan`, and what derives from
+        it, the result is a `MakespanComparison`.
     semantics
         With `Makespan`: the published system whose messages to simulate, on any cluster; see
         `problem.published`.
@@ -159,7 +159,6 @@ def compared(
         raise UsageError("compare needs at least one graph, one placer and one source rate")
     check_seed(seed)
     check_objective(objective)
-    refuse_other_passes(objective, "compare")
     run = partial(_results, cases, jobs=jobs, backend=backend)
     chosen = tuple(named.values())
     labels = {label: text for label, one in named.items() if (text := name_of(one)) != label}
@@ -226,7 +225,7 @@ def _results(
         return list(track(results, len(cases), "comparing"))
 
 
-def _placers_by_name(placers: PlacerNames) -> dict[str, str | Placer]:
+def _placers_by_name(placers: PlacerNames) -> dict[str, Placer]:
     """Return placers by the names that the table shows, after checking each."""
     if isinstance(placers, Mapping):
         named = {str(name): placer for name, placer in placers.items()}
@@ -239,12 +238,12 @@ def _placers_by_name(placers: PlacerNames) -> dict[str, str | Placer]:
                 "leave one out, or pass a mapping with different names from Python"
             )
         named = dict(zip(names, several, strict=True))
-    for placer in named.values():
-        if isinstance(placer, str):
-            make_placer(placer)
-        else:
-            name_of(placer)
-    return named
+    chosen = {
+        name: ready(placer) if isinstance(placer, str) else placer for name, placer in named.items()
+    }
+    for placer in chosen.values():
+        name_of(placer)  # refuses what is no placer
+    return chosen
 
 
 def _rates(source: float | Iterable[float | None] | None) -> tuple[float | None, ...]:
@@ -255,7 +254,7 @@ def _rates(source: float | Iterable[float | None] | None) -> tuple[float | None,
 def _relative_throughput_of_case(
     case: Case,
     *,
-    placers: tuple[str | Placer, ...],
+    placers: tuple[Placer, ...],
     source_rates: tuple[float | None, ...],
     objective: Throughput,
     seed: int,
@@ -267,11 +266,11 @@ def _relative_throughput_of_case(
             problem = Problem(case.graph, case.cluster, objective=objective.with_changes(rate))
             for j, placer in enumerate(placers):
                 rng = np.random.default_rng([seed, *case.seeds])
-                placement, seconds = timed(problem, placer, rng)
+                done = run_placer(problem, placer, rng)
                 with within(name_of(placer)):
-                    reached = evaluator(problem).quality(placement.devices)[0]
-                used = len(np.unique(placement.devices))
-                outcome[:, i, j] = reached, used, seconds
+                    reached = evaluator(problem).quality(done.placement.devices)[0]
+                used = len(np.unique(done.placement.devices))
+                outcome[:, i, j] = reached, used, done.seconds
     return outcome
 
 
@@ -289,7 +288,7 @@ class CaseMakespans(NamedTuple):
 def _makespans_of_case(
     case: Case,
     *,
-    placers: tuple[str | Placer, ...],
+    placers: tuple[Placer, ...],
     objective: Makespan,
     semantics: PublishedName | None,
     seed: int,
@@ -310,7 +309,9 @@ def _makespans_of_case(
             graph, cluster = with_published_semantics(graph, cluster, semantics)
         problem = Problem(graph, cluster, objective=objective)
         scored = makespan_evaluator(problem)
-        bound, longest = scored.bound_s, scored.compiled.fastest.longest
+        is_makespan = objective.quantity == MAKESPAN
+        bound = scored.bound_s
+        longest = scored.compiled.fastest.longest if is_makespan else np.nan
         found, failures = np.full((3, len(placers)), np.nan), [""] * len(placers)
         for j, placer in enumerate(placers):
             rng = np.random.default_rng([seed, *case.seeds])
@@ -320,9 +321,9 @@ def _makespans_of_case(
                 failures[j] = f"{case.name}: {error}"
                 continue
             with within(name_of(placer)):
-                makespan = float(scored.makespans(outcome.placement.devices)[0])
-            if bound is not None and outcome.proof is not None:
-                bound = max(bound, outcome.proof.bound)
+                makespan = float(scored.loss(outcome.placement.devices)[0])
+            if bound is not None and outcome.found.bound is not None:
+                bound = max(bound, outcome.found.bound)
             count = np.nan if outcome.evaluations is None else outcome.evaluations
             found[:, j] = makespan, count, outcome.seconds
         if bound is not None and np.isfinite(found[0]).any():

@@ -1,4 +1,4 @@
-"""The result type of `compare` under the makespan objective: a table of placers over graphs."""
+"""The result type of `compare` under objectives of a pass: a table of placers over graphs."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
@@ -13,6 +13,7 @@ from streamplace.display.text import number, percent_up
 from streamplace.display.view import Line, View
 from streamplace.errors import UsageError
 from streamplace.problem.makespan import Makespan, PublishedName, rules_in_words
+from streamplace.problem.objectives import name_of_objective
 from streamplace.scoring.makespan_score import MAKESPAN
 from streamplace.util.arrays import Bools, Floats
 from streamplace.util.effect import Effect, mean_intervals
@@ -34,6 +35,9 @@ REFERENCE = "heft"
 @dataclass(frozen=True, repr=False)
 class MakespanRow(RoundedRepr):
     """Statistics of one placer over the cases that it placed, ``placed`` in number.
+
+    Under another objective of a pass, its cost in seconds stands in place of the makespan; it has
+    no SLR.
 
     ``mean_makespan_s`` is None unless it placed all cases, since the mean depends on which ones.
     The other numbers are ratios to the same case's bound, path or makespan of HEFT's mapping.
@@ -81,9 +85,7 @@ class MakespanRow(RoundedRepr):
 PLACED, OVER_FIRST = "placed", "over first"
 Columns = dict[str, Callable[[MakespanRow], str]]
 """The cell of each column."""
-COLUMNS: Columns = {
-    "placer": lambda row: row.placer,
-    "makespan, s": lambda row: "-" if row.mean_makespan_s is None else number(row.mean_makespan_s),
+OF_MAKESPANS: Columns = {
     "SLR": lambda row: _text(row.mean_slr, ".3f"),
     "median SLR": lambda row: _text(row.median_slr, ".3f"),
 }
@@ -110,6 +112,8 @@ EXPENDABLE = ("ms", "evaluations", "median SLR", "gap", "SLR", INTERVAL, OVER_FI
 class MakespanComparison(Displayable):
     """The makespans that P placers reach in C cases, each a graph on a cluster.
 
+    Under another objective of a pass, such as `TotalCost`, the costs stand in place of makespans.
+
     Parameters
     ----------
     cases
@@ -125,7 +129,8 @@ class MakespanComparison(Displayable):
         or what a prover among the placers has proven; NaN with noise.
     longest_path_s
         (C,), the longest path with every operator on its fastest device and without messages, in
-        seconds; the schedule length ratio (SLR) is the makespan divided by it.
+        seconds; the schedule length ratio (SLR) is the makespan divided by it. NaN under other
+        objectives.
     semantics
         The published system whose messages were simulated; None: those of graphs and clusters.
     seed
@@ -255,7 +260,22 @@ class MakespanComparison(Displayable):
         batch = "" if aim.batch == 1 else f", batch {aim.batch:,}"
         noise = f", noise {aim.noise:g}" if aim.noise else ""
         how = f"order {aim.order}{rules_in_words(aim)}{batch}{noise}{system}"
-        return f"makespan over {self.cases} ({how})"
+        return f"{self.objective.quantity} over {self.cases} ({how})"
+
+    @property
+    def relative(self) -> tuple[Floats, str]:
+        """Ratios to draw, (P, C), and what they are, in words.
+
+        They are makespans over those of HEFT's mappings, without `heft` over the longest path.
+        Costs of another kind are over those of the first placer.
+        """
+        quantity = self.objective.quantity
+        if self.over_heft is not None:
+            return self.over_heft, f"{quantity} / {quantity} of HEFT's mapping"
+        if quantity == MAKESPAN:
+            return self.slr, "schedule length ratio (makespan / longest path)"
+        over_first = _ratio(self.makespan_s, self.makespan_s[0])
+        return over_first, f"{quantity} / that of {self.placers[0]}"
 
     @property
     def columns(self) -> Columns:
@@ -269,7 +289,7 @@ class MakespanComparison(Displayable):
             ratios = OF_HEFT
         elif len(self.placers) > 1:
             ratios = OF_FIRST
-        columns = COLUMNS | ratios | OF_EFFORT
+        columns = _columns_of(self.objective.quantity) | ratios | OF_EFFORT
         if all(row.placed == len(self.cases) for row in self.rows):
             del columns[PLACED]
         return columns
@@ -289,23 +309,36 @@ class MakespanComparison(Displayable):
         return {
             "dataset": self.dataset,
             **self.cases.entries(),
-            "objective": MAKESPAN,
+            "objective": name_of_objective(self.objective),
             **asdict(self.objective),
             **system,
             **({"labels": dict(self.labels)} if self.labels else {}),
-            "rows": [asdict(row) for row in self.rows],
+            "rows": self._entries(),
         }
 
     def save(self, folder: str | Path) -> None:
         """Write compare.json, table.csv (`rows`) and graphs.csv (a line per case) to a folder."""
-        rows = [asdict(row) for row in self.rows]
-        save_tables(folder, self.to_dict(), rows, self._lines())
+        save_tables(folder, self.to_dict(), self._entries(), self._lines())
+
+    def _entries(self) -> list[dict[str, Any]]:
+        """Return the rows as entries of JSON documents."""
+        return [self._named(asdict(row)) for row in self.rows]
+
+    def _named(self, entries: dict[str, Any]) -> dict[str, Any]:
+        """Return entries named after the objective's quantity, without what only makespans have."""
+        quantity = self.objective.quantity
+        if quantity == MAKESPAN:
+            return entries
+        return {
+            key.replace("makespan", quantity.replace(" ", "_")): value
+            for key, value in entries.items()
+            if "slr" not in key and "heft" not in key
+        }
 
     def _lines(self) -> Iterator[dict[str, Any]]:
         for n, case in enumerate(self.cases.lines()):
             for j, placer in enumerate(self.placers):
-                yield {
-                    **case,
+                entries = {
                     "placer": placer,
                     "makespan_s": finite(self.makespan_s[j, n]),
                     "slr": finite(self.slr[j, n]),
@@ -313,6 +346,18 @@ class MakespanComparison(Displayable):
                     "gap": finite(self.gap[j, n]),
                     "evaluations": finite(self.evaluations[j, n]),
                 }
+                yield case | self._named(entries)
+
+
+def _columns_of(quantity: str) -> Columns:
+    """Return the first columns of a table of costs of a kind."""
+    own: Columns = {
+        "placer": lambda row: row.placer,
+        f"{quantity}, s": lambda row: (
+            "-" if row.mean_makespan_s is None else number(row.mean_makespan_s)
+        ),
+    }
+    return own | (OF_MAKESPANS if quantity == MAKESPAN else {})
 
 
 def _ratio(seconds: Floats, others: Floats) -> Floats:

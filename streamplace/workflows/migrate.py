@@ -11,8 +11,10 @@ from streamplace.display.mixins import Displayable
 from streamplace.display.text import number
 from streamplace.display.view import TABLE_ROWS, Grid, Line, View
 from streamplace.errors import UsageError, within
+from streamplace.placers.base import Found
 from streamplace.placers.limits import MaxRuntime
 from streamplace.placers.registry import NamedPlacer, ready
+from streamplace.placers.running import check_start, run_placer
 from streamplace.placers.search.balance import Prefer, check_prefer
 from streamplace.placers.search.current import current_devices
 from streamplace.placers.search.forced_moves import must_move, with_fewest_moves
@@ -185,14 +187,20 @@ def migrate(
     else:
         started = work_clock.now()
         start: Placement | None = staying
+        bound: float | None = None
         if move_cost is not None:
-            own = limited.improver is not None  # which looks for the moves itself
-            start = None if own else placed(problem, chosen, seed, staying).placement
+            if limited.improver is None:  # else it looks for the moves itself
+                check_start(chosen, staying)
+                found = run_placer(problem, chosen, np.random.default_rng(seed), staying).found
+                start, bound = found.placement, found.bound
+            else:
+                start = None
         with within("re-placing"):
             placement = limited(problem, np.random.default_rng(seed), start)
         limit = f"max_moves={max_moves}" if move_cost is None else f"move_cost={move_cost:g}"
         name = "migrate" if limited.improver is None else chosen.text
-        result = result_of(placement, f"{name}:{limit}", work_clock.now() - started)
+        seconds = work_clock.now() - started
+        result = result_of(Found(placement, bound), f"{name}:{limit}", seconds)
     if isinstance(old, Placement) and old.job:
         result = replace(result, placement=result.placement.of_job(old.job))
     assignment = old.assignment if isinstance(old, Placement) else old

@@ -8,7 +8,7 @@ import numpy as np
 
 from sim import work_clock
 from streamplace.errors import InfeasibleError, UsageError
-from streamplace.placers.base import Placer, Proof
+from streamplace.placers.base import Found, Placer
 from streamplace.placers.running import check_start, name_of, run_placer
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.constraints import Constraints
@@ -17,10 +17,8 @@ from streamplace.problem.makespan import Makespan
 from streamplace.problem.objective import Model, Objective, Throughput
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
-from streamplace.scoring.evaluator import Evaluator
 from streamplace.scoring.registry import evaluator, throughput_evaluator
 from streamplace.scoring.throughput import max_source_rate
-from streamplace.scoring.throughput_evaluator import ThroughputEvaluator
 from streamplace.util.checks import check_seed
 from streamplace.workflows.confidence import check_confidence, confident
 from streamplace.workflows.conflict import naming_conflicts
@@ -134,7 +132,7 @@ def placed(
         If `start` is set and the placer does not accept an initial placement, or if the objective
         does not support confidence or limits on latency.
     """
-    scored = evaluator(problem)
+    _scored = evaluator(problem)  # kept for all that ask for it while this runs
     check_seed(seed)
     name = name_of(placer)
     check_start(placer, start)
@@ -142,15 +140,12 @@ def placed(
     asked.check(problem)
     outcome = run_placer(problem, placer, np.random.default_rng(seed), start)
     if not asked:
-        result = result_of(outcome.placement, name, outcome.seconds, outcome.proof, scored)
-        if isinstance(result, Result):
-            return result
-        return replace(result, own_schedule_s=outcome.own_schedule_s)
+        return result_of(outcome.found, name, outcome.seconds)
     begun = work_clock.now()
-    found, reports = asked.improved(problem, outcome.placement, seed)
+    better, reports = asked.improved(problem, outcome.placement, seed)
     seconds = outcome.seconds + work_clock.now() - begun
-    proof = outcome.proof if found is outcome.placement else None
-    return replace(result_of(found, name, seconds, proof, scored), **reports)
+    found = outcome.found if better is outcome.placement else Found(better)
+    return replace(result_of(found, name, seconds), **reports)
 
 
 def solve(
@@ -174,54 +169,25 @@ def solve(
     return result
 
 
-def result_of(
-    placement: Placement,
-    placer: str,
-    seconds: float,
-    proof: Proof | None = None,
-    scored: Evaluator | None = None,
-) -> Result | MakespanResult:
-    """Return the result of a placement: its score, and its bound, from a proof if there is one.
-
-    Parameters
-    ----------
-    scored
-        The evaluator of its problem, if there is one already.
-    """
-    problem = placement.problem
+def result_of(found: Found, placer: str, seconds: float) -> Result | MakespanResult:
+    """Return the result of a placement: its score, and its bound, a proven one if there is one."""
+    placement, problem = found.placement, found.placement.problem
     if problem.objective.is_pass:
-        return scheduled(placement, placer, seconds, proof)
-    scored = scored if isinstance(scored, ThroughputEvaluator) else throughput_evaluator(problem)
-    score, upper, status = scored.score(placement.devices), None, None
+        return scheduled(found, placer, seconds)
+    scored = throughput_evaluator(problem)
+    score, upper = scored.score(placement.devices), None
     if scored.best_possible is not None:
-        upper = scored.bound
-        if proof is not None:
-            upper = min(upper, proof.bound)
-            status = "OPTIMAL" if proof.optimal else "FEASIBLE"
+        upper = scored.bound if found.bound is None else min(scored.bound, found.bound)
         upper *= score.source_rate / problem.source_rate  # at the source rate of the score
     return Result(
         placement,
         score,
         placer,
         seconds,
-        status=status,
+        status=found.status,
         bound=upper,
         max_source_rate=max_source_rate(problem, placement.devices),
     )
-
-
-def timed(
-    problem: Problem, placer: str | Placer, rng: np.random.Generator, start: Placement | None = None
-) -> tuple[Placement, float]:
-    """Return a feasible placement and the wall time to find it, in seconds.
-
-    Raises
-    ------
-    StreamplaceError
-        See `run_placer`.
-    """
-    outcome = run_placer(problem, placer, rng, start)
-    return outcome.placement, outcome.seconds
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from streamplace.display.mixins import Displayable
 from streamplace.display.text import number, percent_up, quoted, rounded_down, rounded_up
 from streamplace.display.view import Line, View
 from streamplace.files import write_placement
-from streamplace.placers.base import Proof
+from streamplace.placers.base import Found
 from streamplace.problem.makespan import PublishedName
 from streamplace.problem.placement import Placement
 from streamplace.scoring.memory import use_entries
@@ -231,24 +231,22 @@ class MakespanResult(PlacementResult):
         )
 
 
-def scheduled(
-    placement: Placement, placer: str, seconds: float, proof: Proof | None = None
-) -> MakespanResult:
-    """Return the result of a placement: its makespan, and its bound, from a proof if there is one.
+def scheduled(found: Found, placer: str, seconds: float) -> MakespanResult:
+    """Return the result of a placement: its makespan, and its bound, a proven one if there is one.
 
     The objective of the result's placement has the order that was used.
     """
-    problem = placement.problem
-    scored, status = makespan_evaluator(problem).score(placement.devices), None
+    placement, problem = found.placement, found.placement.problem
+    scored = makespan_evaluator(problem).score(placement.devices)
     lower = scored.bound_s
-    if proof is not None and lower is not None:
-        lower = without_rounding(max(lower, proof.bound), scored.makespan_s)
-        status = "OPTIMAL" if proof.optimal else "FEASIBLE"
+    if found.bound is not None and lower is not None:
+        lower = without_rounding(max(lower, found.bound), scored.makespan_s)
     aim = replace(problem.makespan_objective, order=scored.order)
     return MakespanResult(
         Placement(problem.with_objective(aim), placement.devices),
         replace(scored, bound_s=lower),
         placer,
         seconds,
-        status=status,
+        status=found.status,
+        own_schedule_s=found.own_schedule_s,
     )

@@ -132,9 +132,10 @@ def check_proof(kind: str, seed: int, model: Model, workers: int = 1) -> bool:
     problem = drawn(kind, seed, model)
     if problem is None:
         return False
-    proof = Exact(seconds=600.0, workers=workers).prove(problem, np.random.default_rng(0))
+    proof = Exact(seconds=600.0, workers=workers).run(problem, np.random.default_rng(0))
     best = best_of(kind, seed, model)
     assert proof.optimal, seed
+    assert proof.bound is not None
     assert problem.feasibility.violation(proof.placement.devices) is None, seed
     assert throughput_of(problem, proof.placement.devices) == pytest.approx(best, rel=1e-9), seed
     assert proof.bound == pytest.approx(best, rel=1e-9), seed

@@ -54,7 +54,7 @@ def test_only_allowed_devices_are_best() -> None:
 
 
 def test_throughput_is_refused() -> None:
-    with pytest.raises(UnsuitableError, match="needs makespans"):
+    with pytest.raises(UnsuitableError, match="supports only makespan, not throughput"):
         CriticalPath([flow_problem()], 1)
 
 

@@ -9,6 +9,8 @@ import streamplace as sp
 from streamplace.errors import CheckpointError, UsageError
 from streamplace.placers.registry import make_placer
 from streamplace.policy.improving import trained_for
+from streamplace.policy.placer import loaded
+from streamplace.training import TrainConfig, read_config, train
 from tests.support.giph import giph_problem
 from tests.support.graphs import preset_graph
 
@@ -47,6 +49,23 @@ def test_weights_for_the_other_objective_are_refused() -> None:
         )
 
 
+def test_weights_trained_for_the_total_cost_are_not_those_of_makespans(tmp_path: Path) -> None:
+    """A policy file says what it was trained for by the config on its card."""
+    problem = giph_problem()
+    settings = read_config("giph-makespan").model_dump(mode="json")
+    settings["problems"], settings["run"]["held_out"] = [{"objective": "total-cost"}], 0
+    settings["stage"] = [settings["stage"][0] | {"epochs": 1}]
+    config = TrainConfig.model_validate(settings)
+    train([problem.graph], config, tmp_path, clusters=[problem.cluster])
+    file = tmp_path / "policy.safetensors"
+    assert trained_for(loaded(str(file)).card) == {"total cost"}
+    placer, rng = make_placer(f"giph:file={file}:evaluations=3"), np.random.default_rng(0)
+    costs = problem.with_objective(sp.TotalCost())
+    assert placer(costs, rng).problem is costs
+    with pytest.raises(UsageError, match="was trained for total cost, not for makespan; "):
+        placer(problem, rng)
+
+
 @pytest.mark.parametrize(
     ("card", "expected"),
     [
@@ -54,6 +73,7 @@ def test_weights_for_the_other_objective_are_refused() -> None:
         ({"config": "giph"}, set()),
         ({"config": {"problems": [1]}}, set()),
         ({"config": {"problems": [{"objective": "makespan:order=b-level"}]}}, {"makespan"}),
+        ({"config": {"problems": [{"objective": "total-cost"}]}}, {"total cost"}),
         ({"config": {"problems": [{"objective": "throughput"}, {"objective": "own"}]}}, set()),
     ],
 )

@@ -187,5 +187,5 @@ def test_least_utilisation_selects_the_candidates_with_the_most_work() -> None:
 
 def test_makespans_are_refused() -> None:
     problem = fork_problem(cluster_of(3))
-    with pytest.raises(UnsuitableError, match="needs throughput; for makespans, use 'critical-"):
+    with pytest.raises(UnsuitableError, match="supports only throughput, not makespan"):
         LeastUtilisation([problem.with_objective(Makespan())], 1)

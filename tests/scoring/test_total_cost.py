@@ -15,8 +15,9 @@ from benchmarks.reference.schedule_problems import schedule_problem
 from sim.schedule.passes import timetable
 from sim.schedule.queues import NOTHING
 from sim.schedule.state import Noise
-from streamplace.errors import ObjectiveError, ProblemError, UsageError
+from streamplace.errors import ObjectiveError, ProblemError, UnsuitableError, UsageError
 from streamplace.placers.registry import make_placer
+from streamplace.placers.running import run_placer
 from streamplace.problem.objectives import make_objective
 from streamplace.report.data import entry
 from streamplace.scoring.evaluator import ScheduleTrace
@@ -175,7 +176,7 @@ def test_placers_for_throughput_refuse_it() -> None:
     problem = of_total_cost(makespan_problem(5))
     fault = "supports only throughput, not total cost; use climb, random or a refining policy"
     with pytest.raises(ObjectiveError, match=fault):
-        make_placer("greedy")(problem, np.random.default_rng(0))
+        run_placer(problem, "greedy", np.random.default_rng(0))
 
 
 @pytest.mark.parametrize("placer", ["random", "climb", "single", "round-robin", "giph"])
@@ -205,14 +206,34 @@ def test_workflows_of_schedules_refuse_it() -> None:
         ("explain", lambda: explain(placement)),
         ("report", lambda: entry("t", placement)),
         ("migrate", lambda: sp.migrate(problem, placement, max_moves=1)),
-        (
-            "compare",
-            lambda: sp.compare([problem.graph], ["random"], objective=sp.TotalCost(), jobs=1),
-        ),
     ]
     for what, call in calls:
         with pytest.raises(UsageError, match=f"{what} does not support the objective TotalCost"):
             call()
+
+
+def test_comparisons_are_of_its_costs() -> None:
+    """Costs, bounds and names are those of the objective; the SLR and HEFT are left out."""
+    problems = [of_total_cost(makespan_problem(seed)) for seed in (8, 9)]
+    graphs, clusters = zip(*((one.graph, one.cluster) for one in problems), strict=True)
+    placers = ["random", "climb"]
+    found = sp.compare(graphs, placers, clusters=clusters, objective=sp.TotalCost(), jobs=1)
+    for j, placer in enumerate(placers):
+        for n, (graph, cluster) in enumerate(zip(graphs, clusters, strict=True)):
+            problem = sp.Problem(graph, cluster, objective=sp.TotalCost())
+            placement = run_placer(problem, placer, np.random.default_rng([0, n])).placement
+            cost = makespan_evaluator(problem).loss(placement.devices)[0]
+            assert found.makespan_s[j, n] == pytest.approx(cost)
+            assert found.bound_s[n] == makespan_evaluator(problem).bound_s
+    entries = found.to_dict()
+    assert entries["objective"] == "total-cost"
+    first, second = entries["rows"]
+    assert second["mean_total_cost_s"] <= first["mean_total_cost_s"]
+    assert not [key for key in first if "makespan" in key or "slr" in key or "heft" in key]
+    assert list(found.columns)[:3] == ["placer", "total cost, s", "over first"]
+    assert found.headline.startswith("total cost over 2 graphs")
+    with pytest.raises(UnsuitableError, match="placer 'heft' supports only makespan, not total"):
+        sp.compare(graphs, "heft", clusters=clusters, objective=sp.TotalCost(), jobs=1)
 
 
 def test_files_and_names_hold_it_with_its_options(tmp_path: Path) -> None:
@@ -237,6 +258,6 @@ def test_training_takes_it_by_name() -> None:
     config = read_config("placeto")
     changes = {"objective": "total-cost:batch=2", "operators": (1, 1000), "share": 1.0}
     groups = [group.model_copy(update=changes) for group in config.problems]
-    assert all(group.is_pass for group in groups)
+    assert all(group.made_objective.is_pass for group in groups)
     problems = make_problems([makespan_problem(seed).graph for seed in range(2)], groups, seed=0)
     assert {problem.objective for problem in problems} == {sp.TotalCost(batch=2)}

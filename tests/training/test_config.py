@@ -265,14 +265,20 @@ def test_settings_beyond_the_limits_are_refused(setting: str, message: str, tmp_
         (
             "throughput",
             {"algorithm": "dagger", "teacher": "critical-path"},
-            "stage[1].teacher: 'critical-path' needs makespans, but problems[0].objective is "
-            "'throughput'; use 'least-utilisation'",
+            "stage[1].teacher: 'critical-path' supports only makespan, but problems[0].objective "
+            "is 'throughput'; use 'least-utilisation'",
         ),
         (
             "makespan:barrier=true",
             {"algorithm": "dagger"},
-            "stage[1].teacher: 'least-utilisation' needs throughput, but problems[0].objective is "
-            "'makespan:barrier=true'; use 'critical-path'",
+            "stage[1].teacher: 'least-utilisation' supports only throughput, but problems[0]."
+            "objective is 'makespan:barrier=true'; use 'critical-path'",
+        ),
+        (
+            "total-cost",
+            {"algorithm": "dagger", "teacher": "critical-path"},
+            "stage[1].teacher: 'critical-path' supports only makespan, but problems[0].objective "
+            "is 'total-cost'; use another algorithm",
         ),
         (
             "makespan",

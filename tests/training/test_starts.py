@@ -118,10 +118,11 @@ def test_the_remedy_for_a_wrong_objective_is_in_the_config() -> None:
 @pytest.mark.parametrize(
     ("stage", "objective", "message"),
     [
-        ({"start": "heft"}, "throughput", "start: placer 'heft' needs makespans, but problems"),
-        ({"start": "greedy"}, "makespan", "start: placer 'greedy' needs throughput, but problems"),
-        ({"start": "policy:samples=2"}, "makespan", "start: placer 'policy' needs throughput, but"),
-        ({"memory_penalty": 1.0}, "throughput", "memory_penalty: only a makespan has outputs to"),
+        ({"start": "heft"}, "throughput", "start: placer 'heft' supports only makespan,"),
+        ({"start": "greedy"}, "makespan", "start: placer 'greedy' supports only throughput, but "),
+        ({"start": "policy:samples=2"}, "makespan", "start: placer 'policy' supports only"),
+        ({"start": "heft"}, "total-cost", "start: placer 'heft' supports only makespan,"),
+        ({"memory_penalty": 1.0}, "throughput", "memory_penalty: only a pass has outputs to"),
     ],
 )
 def test_configs_that_need_the_other_objective_are_refused(
@@ -131,10 +132,19 @@ def test_configs_that_need_the_other_objective_are_refused(
         config_of(STEPS, STEPS | stage, problems=[{"objective": objective}])
 
 
-def test_a_policy_for_makespans_only_names_the_key_of_the_config(tmp_path: Path) -> None:
-    message = r"policy 'rebuild' supports only makespan, not throughput; set objective = 'makespan'"
-    with pytest.raises(ObjectiveError, match=message):
-        run(config_of(STEPS, policy={"kind": "rebuild"}, problems=[{}]), tmp_path / "run")
+@pytest.mark.parametrize(
+    ("kind", "objective", "message"),
+    [
+        ("rebuild", "throughput", "only makespan, not throughput; use another objective, or a"),
+        ("rebuild", "total-cost", "only makespan, not total cost; .* kind placeto, giph, "),
+    ],
+)
+def test_an_objective_that_the_policy_does_not_support_is_refused(
+    kind: str, objective: str, message: str, tmp_path: Path
+) -> None:
+    config = config_of(STEPS, policy={"kind": kind}, problems=[{"objective": objective}])
+    with pytest.raises(ObjectiveError, match=f"^policy '{kind}' supports {message}"):
+        run(config, tmp_path / "run")
     assert list(tmp_path.iterdir()) == []
 
 

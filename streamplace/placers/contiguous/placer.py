@@ -225,7 +225,6 @@ class Contiguous(BasePlacer):
         self, problem: Problem, rng: np.random.Generator, start: Placement | None = None
     ) -> Placement:
         """Return the placement, repaired where constraints require it."""
-        self.check_supports(problem)
         items = precedence(compiled(problem).flow, problem.feasibility.unit_of)
         drafts = self._drafts(problem, items, limited=True)
         if not drafts:  # no contiguous split satisfies the masks and limits

@@ -8,7 +8,7 @@ import numpy as np
 
 from sim.exact import enumerate_above, walk
 from streamplace.errors import UsageError
-from streamplace.placers.base import BOTH, Proof, Prover
+from streamplace.placers.base import BOTH, Found, ReportingPlacer
 from streamplace.placers.exact.bottleneck import refute_all
 from streamplace.placers.exact.decision import hardness, identical_devices, is_small
 from streamplace.placers.exact.incumbent import Incumbent
@@ -62,7 +62,7 @@ MAX_WORKERS = 1024  # CP-SAT refuses more than 10,000 and reports an invalid mod
 
 
 @dataclass(frozen=True)
-class Exact(Prover):
+class Exact(ReportingPlacer):
     """Search for a good placement, then prove it optimal or find a better one.
 
     A proof holds to a relative tolerance of 1e-9 in throughput or makespan. The same seed gives the
@@ -80,6 +80,7 @@ class Exact(Prover):
     name: ClassVar[str] = "exact"
     objectives: ClassVar[frozenset[str]] = BOTH
     takes_start: ClassVar[bool] = True
+    proves: ClassVar[bool] = True
     seconds: float = 10.0
     workers: int = 1
 
@@ -88,9 +89,9 @@ class Exact(Prover):
         if not 1 <= self.workers <= MAX_WORKERS:
             raise UsageError(f"exact: workers must be 1 to {MAX_WORKERS} (got {self.workers})")
 
-    def prove(
+    def run(
         self, problem: Problem, rng: np.random.Generator, start: Placement | None = None
-    ) -> Proof:
+    ) -> Found:
         """Return the best placement found, and a bound on all placements.
 
         Raises

@@ -1,6 +1,6 @@
 """The incumbent: the best known placement of a problem, with an upper bound on all placements."""
 
-from streamplace.placers.base import Proof
+from streamplace.placers.base import Found
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.rounding import ROUNDING
@@ -60,6 +60,6 @@ class Incumbent:
         """Record that no placement reaches `rate` tuples/s, up to rounding."""
         self.bound = min(self.bound, rate * (1.0 + MARGIN))
 
-    def proof(self) -> Proof:
+    def proof(self) -> Found:
         """Return the current placement and bound."""
-        return Proof(self.placement, max(self.bound, self.reached), self.closed)
+        return Found(self.placement, max(self.bound, self.reached), self.closed)

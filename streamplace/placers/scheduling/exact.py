@@ -5,7 +5,7 @@ from contextlib import suppress
 import numpy as np
 
 from streamplace.errors import ObjectiveError, UsageError
-from streamplace.placers.base import Proof
+from streamplace.placers.base import Found
 from streamplace.placers.scheduling.passes import pass_evaluator
 from streamplace.placers.scheduling.proof import PassProof
 from streamplace.placers.search.annealing import Budget
@@ -25,7 +25,7 @@ def prove_pass(
     start: Placement | None,
     seconds: float,
     workers: int,
-) -> Proof:
+) -> Found:
     """Return the best placement found, and a lower bound on the makespan of all placements.
 
     The enumeration follows the engine, so that it proves an optimum under the order of the

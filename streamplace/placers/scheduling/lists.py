@@ -1,6 +1,7 @@
 """List schedulers: HEFT, PEFT and CPOP."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from sim.schedule.ranks import (
     with_ties,
 )
 from sim.schedule.task_graph import TaskGraph
-from streamplace.placers.base import Listed, ListScheduler
+from streamplace.placers.base import MAKESPAN, Found, ReportingPlacer
 from streamplace.placers.scheduling.passes import pass_evaluator, repaired
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
@@ -28,12 +29,14 @@ EQUAL = 1e-9  # relative difference of priorities that counts as none
 NOWHERE = -1
 
 
-class _Scheduler(ListScheduler):
+class _Scheduler(ReportingPlacer):
     """A list scheduler, which plans its own schedule."""
 
-    def listed(
+    objectives: ClassVar[frozenset[str]] = MAKESPAN
+
+    def run(
         self, problem: Problem, rng: np.random.Generator, start: Placement | None = None
-    ) -> Listed:
+    ) -> Found:
         """Return the placement with the end of its own schedule.
 
         Raises
@@ -45,8 +48,8 @@ class _Scheduler(ListScheduler):
         """
         made = self.scheduled(pass_evaluator(problem, self.name).compiled)
         if made.is_feasible and problem.feasibility.violation(made.devices) is None:
-            return Listed(Placement(problem, made.devices), made.length)
-        return Listed(repaired(problem, made.devices), None)
+            return Found(Placement(problem, made.devices), own_schedule_s=made.length)
+        return Found(repaired(problem, made.devices))
 
     def scheduled(self, compiled: CompiledPass) -> ListSchedule:
         """Return the schedule."""

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from streamplace.placers.base import refuse_other_objectives
+from streamplace.placers.base import MAKESPAN, refuse_other_objectives
 from streamplace.placers.repair import feasible
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
@@ -23,7 +23,7 @@ def pass_evaluator(problem: Problem, placer: str) -> MakespanEvaluator:
     ObjectiveError
         If the objective is not a makespan, or derives from it.
     """
-    refuse_other_objectives(problem, placer, "makespan")
+    refuse_other_objectives(problem, placer, MAKESPAN)
     return MakespanEvaluator(problem)
 
 

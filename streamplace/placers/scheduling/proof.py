@@ -9,7 +9,7 @@ from sim import work_clock
 from sim.schedule.exhaustive import enumeration, next_placements
 from sim.schedule.fifo_tree import fifo_tree, next_shorter, serves
 from sim.schedule.passes import makespans, timetable
-from streamplace.placers.base import Proof
+from streamplace.placers.base import Found
 from streamplace.placers.exact.decision import identical_devices
 from streamplace.placers.search.annealing import Budget
 from streamplace.problem.placement import Placement
@@ -43,7 +43,7 @@ class PassProof:
         """Whether no placement is shorter, up to rounding."""
         return self._reached <= self._bound * (1.0 + ROUNDING)
 
-    def result(self) -> Proof:
+    def result(self) -> Found:
         """Return the placement and the bound.
 
         Raises
@@ -52,7 +52,7 @@ class PassProof:
             If the bound is above the makespan by more than rounding.
         """
         placement = Placement(self._scored.problem, self._devices)
-        return Proof(placement, without_rounding(self._bound, self._reached), self.closed)
+        return Found(placement, without_rounding(self._bound, self._reached), self.closed)
 
     def enumerate(self, clock: Budget) -> None:
         """Continue the enumeration until it is complete or time is up."""

@@ -1,13 +1,14 @@
 """Randomised list schedulers, of which the best of several placements is taken."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from sim.schedule.lists import list_schedule
 from sim.schedule.sampled import sampled_placements
 from streamplace.errors import UsageError
-from streamplace.placers.base import Listed, ListScheduler
+from streamplace.placers.base import MAKESPAN, Found, ReportingPlacer
 from streamplace.placers.scheduling.passes import pass_evaluator, repaired, shortest
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
@@ -18,18 +19,19 @@ from streamplace.util.arrays import Floats
 MAX_CELLS = 1 << 24  # samples x operators that are kept at a time
 
 
-class _Sampled(ListScheduler):
+class _Sampled(ReportingPlacer):
     """A randomised list scheduler, which plans its own schedules."""
 
+    objectives: ClassVar[frozenset[str]] = MAKESPAN
     samples: int
 
     def __post_init__(self) -> None:
         if self.samples < 1:
             raise UsageError(f"{self.name}: samples must be at least 1 (got {self.samples})")
 
-    def listed(
+    def run(
         self, problem: Problem, rng: np.random.Generator, start: Placement | None = None
-    ) -> Listed:
+    ) -> Found:
         """Return the placement of shortest makespan, with the end of its own schedule.
 
         Raises
@@ -58,9 +60,9 @@ class _Sampled(ListScheduler):
             if seconds < best_s:
                 best, best_s, own_s = rows[i].copy(), seconds, float(lengths[i])
         if best is not None:
-            return Listed(Placement(problem, best), own_s)
+            return Found(Placement(problem, best), own_schedule_s=own_s)
         draft = list_schedule(tasks, rules, mean_rank(tasks, compiled.masks)).devices
-        return Listed(repaired(problem, draft), None)
+        return Found(repaired(problem, draft))
 
     def rank_of(self, compiled: CompiledPass) -> Floats | None:
         """Return the rank of each operator, (V,), or None for random operators."""

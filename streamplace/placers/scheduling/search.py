@@ -1,9 +1,11 @@
 """The placers `search` and `auto` under the makespan objective."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from streamplace.errors import UnsuitableError
-from streamplace.placers.base import Placer
+from streamplace.placers.base import Found, Placer
 from streamplace.placers.scheduling.annealing import REACHED, best_of_passes
 from streamplace.placers.scheduling.enumerative import Enumerative
 from streamplace.placers.scheduling.lists import Cpop, Heft
@@ -69,8 +71,10 @@ def auto_pass(
     start: Placement | None,
     budget: Budget,
     prefer: Prefer | None,
-) -> Placement:
+) -> Found:
     """Try all placements if there are few, or else search as `search_pass` does.
+
+    If all were tried, the makespan of the best one is a proven bound.
 
     With the same seed and number of evaluations, the result is therefore never longer than that of
     `search`. Identical devices are used in the order of the cluster, unless there is an initial
@@ -84,10 +88,10 @@ def auto_pass(
         If no feasible placement was found.
     """
     scored, rows = _begun("auto", problem, rng, start, budget, prefer)
-    best = _enumerated(scored, rows, budget)
-    if best is None:
-        best = Placement(problem, best_of_passes(scored, rng, rows, budget))
-    return best.canonical() if start is None else best
+    found = _enumerated(scored, rows, budget)
+    if found is None:
+        found = Found(Placement(problem, best_of_passes(scored, rng, rows, budget)))
+    return found if start is not None else replace(found, placement=found.placement.canonical())
 
 
 def _begun(
@@ -109,7 +113,7 @@ def _begun(
     return scored, np.unique(np.vstack([rows, *more]), axis=0)
 
 
-def _enumerated(scored: MakespanEvaluator, rows: Ints, budget: Budget) -> Placement | None:
+def _enumerated(scored: MakespanEvaluator, rows: Ints, budget: Budget) -> Found | None:
     """Return a placement that no other one beats, if there are few placements; otherwise None.
 
     Parameters
@@ -127,8 +131,7 @@ def _enumerated(scored: MakespanEvaluator, rows: Ints, budget: Budget) -> Placem
         proof.enumerate(budget.share(ENUMERATION))
     if not proof.closed:
         return None
-    scored.compiled.proven_s = proof.result().bound
-    return proof.result().placement
+    return replace(proof.result(), optimal=None)  # as no proof was asked for
 
 
 def _refuse_preference(placer: str, prefer: Prefer | None) -> None:

@@ -54,7 +54,6 @@ class Multilevel(BasePlacer):
         self, problem: Problem, rng: np.random.Generator, start: Placement | None = None
     ) -> Placement:
         """Return the placement, repaired where constraints require it."""
-        self.check_supports(problem)
         rules, annealer = problem.feasibility, Annealer(problem, rng, headroom=True)
         best = self._attempt(problem, annealer, *SETTINGS[0], None)
         for number in range(1, min(MAX_TRIES, MAX_UNITS // rules.unit_count)):

@@ -6,6 +6,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from streamplace.placers.base import MAKESPAN
 from streamplace.policy.base import Refiner
 from streamplace.policy.config import RebuildSizes
 from streamplace.policy.decoding import Sampler
@@ -54,6 +55,11 @@ class Rebuild(Refiner[RebuildProblem, RebuildBatch]):
         for parameter in policy.parameters():
             nn.init.zeros_(parameter)
         return policy
+
+    @classmethod
+    def quantities(cls) -> frozenset[str] | None:
+        """Return makespans: parts are kept by the ends of their schedules."""
+        return MAKESPAN
 
     def encode(self, problem: Problem) -> RebuildProblem:
         """Return what the policy reads of a problem; see `Policy.encode`.

@@ -22,7 +22,7 @@ from sim.schedule.ranks import (
     upward_rank,
 )
 from sim.schedule.task_graph import FREE
-from streamplace.placers.base import refuse_other_objectives
+from streamplace.placers.base import MAKESPAN, refuse_other_objectives
 from streamplace.placers.repair import feasible
 from streamplace.policy.encoded import SortedBatch
 from streamplace.problem.problem import Problem
@@ -81,7 +81,7 @@ def encode(problem: Problem) -> RebuildProblem:
     ObjectiveError
         If the objective is not the makespan.
     """
-    refuse_other_objectives(problem, "rebuild", "makespan")
+    refuse_other_objectives(problem, "rebuild", MAKESPAN)
     scored = makespan_evaluator(problem)
     tasks, masks = scored.tasks, scored.compiled.masks
     seconds, messages = mean_seconds(tasks, *masks), mean_messages(tasks, *masks)

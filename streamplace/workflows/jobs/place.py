@@ -7,7 +7,7 @@ import numpy as np
 from sim import work_clock
 from streamplace.errors import InfeasibleError, within
 from streamplace.placers.auto import Auto
-from streamplace.placers.base import Placer, Prover
+from streamplace.placers.base import BasePlacer, Placer
 from streamplace.placers.jobs.enumeration import FEW, best_of_all, is_small
 from streamplace.placers.jobs.improvement import Improvement, is_better
 from streamplace.placers.registry import placer_of
@@ -132,12 +132,16 @@ def _enumerates(joint: JointProblem, placer: str | Placer) -> bool:
     chosen = placer_of(placer)
     if isinstance(chosen, Auto):
         return is_small(joint, FEW)
-    return isinstance(chosen, Prover) and is_small(joint)
+    return _proves(chosen) and is_small(joint)
+
+
+def _proves(placer: Placer) -> bool:
+    return isinstance(placer, BasePlacer) and placer.proves
 
 
 def _status(joint: JointProblem, placer: str | Placer, devices: Ints) -> str | None:
     """Return ``OPTIMAL`` or ``FEASIBLE`` for the placer ``exact``, None for others."""
-    if not isinstance(placer_of(placer), Prover):
+    if not _proves(placer_of(placer)):
         return None
     proven = is_small(joint) or joint.carries_all(joint.worth(devices[None, :])[0])
     return "OPTIMAL" if proven else "FEASIBLE"

@@ -11,6 +11,7 @@ from streamplace.errors import UnsuitableError, UsageError
 from streamplace.placers.contiguous import costs, placer
 from streamplace.placers.contiguous.placer import Contiguous
 from streamplace.placers.registry import make_placer
+from streamplace.placers.running import run_placer
 from streamplace.problem.makespan import Makespan
 from streamplace.problem.placement import Placement
 from streamplace.problem.semantics import Multicast
@@ -132,7 +133,7 @@ def test_pins_that_allow_no_split_are_satisfied() -> None:
 def test_it_refuses_makespans_and_options_out_of_range() -> None:
     problem = Problem(chain_graph(1, 1), "2x1", objective=Makespan())
     with pytest.raises(UnsuitableError, match="'contiguous' supports only throughput"):
-        split(problem)
+        run_placer(problem, "contiguous", np.random.default_rng(0))
     with pytest.raises(UsageError, match=r"ideals must be at least 1 \(got 0\)"):
         make_placer("contiguous:ideals=0")
 

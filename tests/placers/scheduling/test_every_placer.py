@@ -5,8 +5,9 @@ import pytest
 
 import streamplace as sp
 from streamplace.errors import InfeasibleError, PlacementError, UnsuitableError, UsageError
-from streamplace.placers.base import ListScheduler
+from streamplace.placers.base import BasePlacer
 from streamplace.placers.registry import make_placer, names_for
+from streamplace.placers.running import run_placer
 from streamplace.scoring.registry import makespan_evaluator
 from tests.support.graphs import chain_graph
 from tests.support.makespan_problems import (
@@ -72,7 +73,7 @@ def test_a_plain_graph_is_placed(name: str) -> None:
 def test_placers_for_makespans_refuse_throughput(name: str) -> None:
     problem = sp.Problem(chain_graph(1.0, 1.0), source_rate=1.0)
     with pytest.raises(UnsuitableError) as caught:
-        make_placer(name)(problem, seeded_rng())
+        run_placer(problem, name, seeded_rng())
     start = f"placer {name!r} supports only makespan, not throughput; add --objective makespan"
     assert str(caught.value).startswith(start)
 
@@ -81,7 +82,7 @@ def test_placers_for_makespans_refuse_throughput(name: str) -> None:
 def test_placers_for_throughput_refuse_makespans(name: str) -> None:
     problem = sp.Problem(chain_graph(1.0, 1.0), objective=sp.Makespan())
     with pytest.raises(UnsuitableError) as caught:
-        make_placer(name)(problem, seeded_rng())
+        run_placer(problem, name, seeded_rng())
     start = f"placer {name!r} supports only throughput, not makespan; for makespans use auto"
     assert str(caught.value).startswith(start)
 
@@ -104,8 +105,8 @@ def test_list_schedulers_report_their_own_schedule(name: str) -> None:
     cluster = sp.Cluster([sp.Device(n, 1.0) for n in "xy"], sp.Network(kind="free"))
     problem = sp.Problem(graph, cluster, objective=sp.Makespan())
     placer = make_placer(name)
-    assert isinstance(placer, ListScheduler)
-    listed = placer.listed(problem, seeded_rng())
+    assert isinstance(placer, BasePlacer)
+    listed = placer.run(problem, seeded_rng())
     assert listed.own_schedule_s == pytest.approx(5.0)
     assert makespan_of(listed.placement) == pytest.approx(5.0)
 
@@ -121,8 +122,8 @@ def test_a_repaired_placement_has_no_schedule_of_its_own() -> None:
     )
     problem = sp.Problem(graph, cluster, objective=sp.Makespan())
     placer = make_placer("heft")
-    assert isinstance(placer, ListScheduler)
-    listed = placer.listed(problem, seeded_rng())
+    assert isinstance(placer, BasePlacer)
+    listed = placer.run(problem, seeded_rng())
     assert listed.own_schedule_s is None
     assert listed.placement.assignment == {"a": "small", "b": "small", "c": "big"}
 

@@ -43,7 +43,7 @@ def check_proofs(seeds: Iterable[int]) -> int:
     """Compare proofs with brute force; return the number of problems."""
     found = problems(seeds)
     for seed, problem, shortest in found:
-        proof = Exact(seconds=60.0).prove(problem, np.random.default_rng(0))
+        proof = Exact(seconds=60.0).run(problem, np.random.default_rng(0))
         assert proof.optimal, seed
         assert problem.feasibility.violation(proof.placement.devices) is None
         assert makespan_of(proof.placement) == pytest.approx(shortest, rel=1e-9), seed
@@ -95,13 +95,13 @@ def test_cp_sat_alone_proves_optima_without_contention(monkeypatch: pytest.Monke
     )
     cluster = sp.Cluster([sp.Device(n, 1.0) for n in "xy"], sp.Network(kind="free"))
     problem = sp.Problem(graph, cluster, objective=sp.Makespan())
-    proof = Exact().prove(problem, np.random.default_rng(0))
+    proof = Exact().run(problem, np.random.default_rng(0))
     assert proof.optimal
     assert proof.bound == pytest.approx(6.0)
     odd, _ = graph.with_numbers(instructions=[3e6, 3e6, 2e6, 2e6, 3e6])
     problem = sp.Problem(odd, cluster, objective=sp.Makespan())
     assert makespan_evaluator(problem).bound_s == pytest.approx(6.5)
-    proof = Exact().prove(problem, np.random.default_rng(0))
+    proof = Exact().run(problem, np.random.default_rng(0))
     assert proof.optimal
     assert proof.bound == pytest.approx(7.0)
 
@@ -116,7 +116,7 @@ def test_messages_may_take_more_than_1e308_times_the_work(monkeypatch: pytest.Mo
         firing="all",
     )
     problem = sp.Problem(graph, sp.Cluster.equal(2, 1.0), objective=sp.Makespan())
-    proof = Exact().prove(problem, np.random.default_rng(0))
+    proof = Exact().run(problem, np.random.default_rng(0))
     assert proof.optimal
     assert proof.bound == pytest.approx(7e-306, rel=1e-9)
 
@@ -124,7 +124,7 @@ def test_messages_may_take_more_than_1e308_times_the_work(monkeypatch: pytest.Mo
 @pytest.mark.parametrize("seed", range(100, 110))
 def test_no_placer_is_below_the_optimum(seed: int) -> None:
     problem = makespan_problem(seed)
-    proof = Exact().prove(problem, np.random.default_rng(0))
+    proof = Exact().run(problem, np.random.default_rng(0))
     for name in QUICK_MAKESPAN_NAMES:
         if name.startswith(("metis", "fuser")):
             continue
@@ -132,19 +132,21 @@ def test_no_placer_is_below_the_optimum(seed: int) -> None:
             found = ready_placer(name)(problem, seeded_rng())
         except PlacementError:
             continue
+        assert proof.bound is not None
         assert proof.bound <= makespan_of(found) * SLACK, name
 
 
 def test_noise_is_refused() -> None:
     problem = makespan_problem(3).with_objective(sp.Makespan(noise=0.1))
     with pytest.raises(UnsuitableError, match="'exact' supports makespans without noise only"):
-        Exact().prove(problem, np.random.default_rng(0))
+        Exact().run(problem, np.random.default_rng(0))
 
 
 def test_a_proof_that_is_out_of_time_has_a_valid_bound() -> None:
     problem = makespan_problem(41, large=True)
-    proof = Exact(seconds=0.0).prove(problem, np.random.default_rng(0))
+    proof = Exact(seconds=0.0).run(problem, np.random.default_rng(0))
     assert not proof.optimal
+    assert proof.bound is not None
     assert makespan_evaluator(problem).bound_s == proof.bound < makespan_of(proof.placement)
 
 
