@@ -40,6 +40,7 @@ from streamplace.problem.losses import Losses
 from streamplace.problem.objective import Objective
 from streamplace.problem.objectives import make_objective
 from streamplace.problem.placement import Placement
+from streamplace.scoring.suspect_units import suspect_unit
 from streamplace.util.suggest import candidates, did_you_mean
 from streamplace.util.text import counted
 from streamplace.workflows.conflict import named
@@ -67,6 +68,19 @@ def print_assumed(chosen: ClusterChoice) -> None:
         printing.print_note(
             "no cluster: 5 devices of 2500 MIPS (5x2500) assumed; --cluster FILE sets others"
         )
+
+
+def print_suspect(graph: StreamGraph, cluster: Cluster | None, rate: float | None) -> None:
+    """Print which number of a graph or cluster is far from usual ones.
+
+    Parameters
+    ----------
+    cluster, rate
+        None: the default cluster, and the source rate of the graph.
+    """
+    rate = graph.source_rate if rate is None else rate
+    if rate is not None:
+        printing.print_note(suspect_unit(graph, Cluster.of(cluster), rate))
 
 
 def read_list(file: str, graphs: int, remedy: str = "") -> list[Cluster]:
