@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from math import nan
+from pathlib import Path
 from typing import Any
 
 import click
@@ -26,7 +27,7 @@ from streamplace.errors import (
 from streamplace.files import read_cluster, read_clusters, read_constraints
 from streamplace.files.assignments import assignment_from, is_assignment, read_placement_json
 from streamplace.files.placements import placement_from
-from streamplace.files.reading import name_of
+from streamplace.files.reading import STDIO, name_of
 from streamplace.files.stored_objectives import objective_in
 from streamplace.integrations.pes import colocate_instances
 from streamplace.problem.cluster import Cluster
@@ -60,6 +61,15 @@ def the_cluster(chosen: ClusterChoice) -> Cluster | None:
         except ClusterError as error:
             raise ClusterError(f"--devices: {str(error).removeprefix('devices: ')}") from None
     return None if chosen.cluster_file is None else read_cluster(chosen.cluster_file)
+
+
+def names_of_inputs(
+    graph: str | None, cluster: str | None, constraints: str | None
+) -> dict[str, str]:
+    """Return the names, without folders, of the files that options name, for a placement file."""
+    files = {"graph": graph, "cluster": cluster, "constraints": constraints}
+    named = {what: file for what, file in files.items() if file is not None and file != STDIO}
+    return {what: Path(name_of(file)).name for what, file in named.items()}
 
 
 def print_assumed(chosen: ClusterChoice) -> None:

@@ -254,7 +254,7 @@ def place(chosen: PlaceOptions) -> None:
             result = found.result.under_semantics(semantics)
             found = replace(found, result=result)
     if chosen.output is not None:
-        result.save(chosen.output)
+        result.save(chosen.output, inputs=inputs.names_of_inputs(*files))
     if chosen.start is None:
         inputs.print_assumed(chosen.problem.cluster)
     print_notes(

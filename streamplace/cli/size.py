@@ -228,7 +228,8 @@ def _size_graph(
     inputs.print_suspect(read, cluster, rate)
     printing.print_note(without_tuples(read))
     if chosen.output is not None and isinstance(found, SizeResult):
-        found.save(chosen.output)
+        named_files = inputs.names_of_inputs(graph, cluster_file, constraints_file)
+        found.save(chosen.output, inputs=named_files)
     return found
 
 
