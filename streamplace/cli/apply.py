@@ -226,13 +226,13 @@ def _execute(prepared: Prepared, client: Client, how: Options, as_json: bool) ->
     try:
         check_jar(prepared, server, how, jar)
         restart = restart_of(prepared, client, how, jar, printing.print_note)
-        _run(restart, prepared, as_json)
+        _run(restart, prepared, how, as_json)
     finally:
         if prepared.jar is None:
             delete(server, jar, how.limits.answer_s)
 
 
-def _run(restart: Restart, prepared: Prepared, as_json: bool) -> None:
+def _run(restart: Restart, prepared: Prepared, how: Options, as_json: bool) -> None:
     """Restart the job; whatever ends it, say what runs and how to go on."""
     fault = None
     try:
@@ -247,7 +247,7 @@ def _run(restart: Restart, prepared: Prepared, as_json: bool) -> None:
     if as_json:
         printing.print_json(_facts(restart, str(fault) if fault else None))
     elif fault is None:
-        _print(restart)
+        _print(restart, "with these numbers of instances" if how.numbers_only else "as placed")
     if fault is not None:
         raise fault
 
@@ -274,9 +274,9 @@ def _facts(restart: Restart, fault: str | None) -> dict[str, Any]:
     }
 
 
-def _print(restart: Restart) -> None:
+def _print(restart: Restart, reached: str) -> None:
     now = restart.progress
-    click.echo(f"job {now.job} runs as placed, from {now.savepoint}")
+    click.echo(f"job {now.job} runs {reached}, from {now.savepoint}")
     _print_hosts(now.hosts)
 
 

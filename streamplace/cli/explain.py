@@ -22,6 +22,7 @@ from streamplace.problem.logical import LogicalGraph
 from streamplace.problem.losses import Losses
 from streamplace.problem.makespan import PublishedName
 from streamplace.problem.placement import Placement
+from streamplace.scoring.suspect_units import suspect_unit
 from streamplace.workflows.against.compare import check_operators, compare
 from streamplace.workflows.against.comparison import Against
 from streamplace.workflows.explain import explain as explanation_of
@@ -112,6 +113,9 @@ def explain(chosen: ExplainOptions) -> None:
         if not isinstance(found, Explanation):
             proven = proven_bound_s(document, read.problem)
             found = replace(found, score=found.score.with_proven(proven))
+    if isinstance(found, Explanation):
+        of, score = found.placement.problem, found.score
+        printing.print_note(suspect_unit(of.graph, of.cluster, score.source_rate, score.bottleneck))
     observed = None
     if chosen.url is not None and isinstance(found, Explanation):
         with working("watching"), located(name_of(chosen.placement)):

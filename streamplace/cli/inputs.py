@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from math import nan
+from pathlib import Path
 from typing import Any
 
 import click
@@ -26,7 +27,7 @@ from streamplace.errors import (
 from streamplace.files import read_cluster, read_clusters, read_constraints
 from streamplace.files.assignments import assignment_from, is_assignment, read_placement_json
 from streamplace.files.placements import placement_from
-from streamplace.files.reading import name_of
+from streamplace.files.reading import STDIO, name_of
 from streamplace.files.stored_objectives import objective_in
 from streamplace.integrations.pes import colocate_instances
 from streamplace.problem.cluster import Cluster
@@ -40,6 +41,7 @@ from streamplace.problem.losses import Losses
 from streamplace.problem.objective import Objective
 from streamplace.problem.objectives import make_objective
 from streamplace.problem.placement import Placement
+from streamplace.scoring.suspect_units import suspect_unit
 from streamplace.util.suggest import candidates, did_you_mean
 from streamplace.util.text import counted
 from streamplace.workflows.conflict import named
@@ -61,12 +63,34 @@ def the_cluster(chosen: ClusterChoice) -> Cluster | None:
     return None if chosen.cluster_file is None else read_cluster(chosen.cluster_file)
 
 
+def names_of_inputs(
+    graph: str | None, cluster: str | None, constraints: str | None
+) -> dict[str, str]:
+    """Return the names, without folders, of the files that options name, for a placement file."""
+    files = {"graph": graph, "cluster": cluster, "constraints": constraints}
+    named = {what: file for what, file in files.items() if file is not None and file != STDIO}
+    return {what: Path(name_of(file)).name for what, file in named.items()}
+
+
 def print_assumed(chosen: ClusterChoice) -> None:
     """Print that the default cluster was assumed, unless an option describes one."""
     if chosen.cluster_file is None and chosen.devices is None:
         printing.print_note(
             "no cluster: 5 devices of 2500 MIPS (5x2500) assumed; --cluster FILE sets others"
         )
+
+
+def print_suspect(graph: StreamGraph, cluster: Cluster | None, rate: float | None) -> None:
+    """Print which number of a graph or cluster is far from usual ones.
+
+    Parameters
+    ----------
+    cluster, rate
+        None: the default cluster, and the source rate of the graph.
+    """
+    rate = graph.source_rate if rate is None else rate
+    if rate is not None:
+        printing.print_note(suspect_unit(graph, Cluster.of(cluster), rate))
 
 
 def read_list(file: str, graphs: int, remedy: str = "") -> list[Cluster]:

@@ -51,8 +51,9 @@ class PlaceOptions(options.Common):
     prefer: str | None = option(
         "--prefer",
         type=click.Choice(["balance", "fewest"]),
-        help="With --placer auto or search: what to improve once everything offered is carried. "
-        "balance lowers the largest utilisation, then the second largest, and so on, then streams "
+        help="With --placer auto or search: what to improve once everything offered is carried, or "
+        "one operator limits it that fills no device or link. balance lowers the largest "
+        "utilisation, then the second largest, and so on, then streams "
         "between racks, prices and traffic. With auto, fewest uses the fewest devices that it "
         "finds to reach 99.9% of the best throughput, and little traffic; with search it improves "
         "nothing more. To find the fewest or cheapest devices that suffice, use plan.  "
@@ -253,7 +254,7 @@ def place(chosen: PlaceOptions) -> None:
             result = found.result.under_semantics(semantics)
             found = replace(found, result=result)
     if chosen.output is not None:
-        result.save(chosen.output)
+        result.save(chosen.output, inputs=inputs.names_of_inputs(*files))
     if chosen.start is None:
         inputs.print_assumed(chosen.problem.cluster)
     print_notes(

@@ -36,8 +36,9 @@ def print_notes(
         printing.print_note(assumed)
     if not isinstance(result, Result):
         return
-    printing.print_note(suspect_unit(result.placement.problem, result.score))
     top, graph = result.score.bottleneck, result.placement.problem.graph
+    cluster, rate = result.placement.problem.cluster, result.score.source_rate
+    printing.print_note(suspect_unit(graph, cluster, rate, top))
     if wants_confidence:
         _print_ignored(result)
     if top.kind == "operator":
@@ -51,6 +52,8 @@ def print_jobs_notes(result: JobsResult) -> None:
         for assumed in assumptions(placement):
             printing.print_note(f"{job.name}: {assumed}")
         limit, graph = job.limited_by, placement.problem.graph
+        suspect = suspect_unit(graph, placement.problem.cluster, job.source_rate)
+        printing.print_note(suspect and f"{job.name}: {suspect}")
         if limit and limit.kind == "operator":
             printing.print_note(_one_core_note(f"{job.name}: ", limit.name, graph))
 

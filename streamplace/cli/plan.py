@@ -107,6 +107,8 @@ def plan(chosen: PlanOptions) -> None:
         from streamplace.plots.plan import draw_plan  # noqa: PLC0415 - loads matplotlib
 
         draw_plan(chosen.plot, found)
+    inputs.print_assumed(chosen.cluster)
+    inputs.print_suspect(read, cluster, found.source_rate)
     printing.print_note(without_tuples(read))
     if found.unpriced:
         printing.print_note(

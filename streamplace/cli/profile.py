@@ -1,70 +1,20 @@
-"""The command `profile`: costs measured in running jobs; `profile_torch` has those of modules."""
+"""The command `profile`: costs measured in running jobs, and in modules of neural networks."""
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext, suppress
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
 
 import click
 
-from streamplace.cli import options, param_types, printing, profile_torch
-from streamplace.cli.command import argument, command, group, option
+from streamplace.cli import options, param_types, profile_flink, profile_torch
+from streamplace.cli.command import argument, command, option
 from streamplace.cli.inputs import graph_of
 from streamplace.cli.output_files import check_targets
-from streamplace.cli.profile_summary import print_profile
-from streamplace.errors import BackendError, FormatError, ProblemError, located
+from streamplace.cli.profile_job import JobOptions, end, read_costs, write_profile
+from streamplace.errors import BackendError, FormatError, located
 from streamplace.execution.progress import working
-from streamplace.files import write_cluster, write_dataset, write_placement
-from streamplace.files.atomic import write_text
-from streamplace.files.reading import name_of, read_json, read_text, to_csv
-from streamplace.integrations.costs import Costs
-from streamplace.integrations.flink.client import Client
-from streamplace.integrations.flink.cpu_times import ThreadDumps
-from streamplace.integrations.flink.fit import chain_notes, fit, fit_growth
-from streamplace.integrations.flink.growth import TOO_FEW, Growth
-from streamplace.integrations.flink.plan import read_running
-from streamplace.integrations.flink.poll import Watch, Watched, cpu_times_of, task_managers_of
-from streamplace.integrations.flink.prometheus import Prometheus
-from streamplace.integrations.flink.uneven import with_shares
-from streamplace.integrations.profiling.estimates import MIN_INTERVALS
-from streamplace.integrations.profiling.profile import (
-    Profile,
-    current_assignment,
-    current_cluster,
-    current_placement,
-)
+from streamplace.files.reading import name_of, read_json
 from streamplace.integrations.profiling.rest import Server
 from streamplace.integrations.storm.profile import documents
 from streamplace.integrations.storm.profile import fit as fit_topology
-from streamplace.problem.expansion import to_instances
-from streamplace.problem.graph import StreamGraph
-from streamplace.problem.logical import LogicalGraph
-from streamplace.util.text import counted
-
-
-@dataclass(frozen=True)
-class JobOptions(options.Common):
-    """The options that the commands for jobs share."""
-
-    mips: float = option(
-        "--mips",
-        type=param_types.MIPS,
-        callback=param_types.above_0,
-        required=True,
-        metavar="M",
-        help="Speed of one core of the job's devices, in million instructions/s; used to convert "
-        "measured seconds to instructions.",
-    )
-    timeout: float = options.seconds(
-        "--timeout", 10, "Seconds to wait for each answer of the server."
-    )
-    costs_file: str | None = options.costs(
-        "File of numbers to use instead of measured ones, or where nothing can be measured; format "
-        "as in `streamplace import --help`."
-    )
-    objective: None = options.no_objective("profile measures costs, which serve every objective")
-    form: options.Form = group(options.Form)
-    output: str = options.output()
 
 
 @click.group()
@@ -80,201 +30,8 @@ def profile() -> None:
     """
 
 
-profile.add_command(profile_torch.torch)
-
-
-@dataclass(frozen=True)
-class FlinkJobOptions(JobOptions):
-    """The options that `flink` and `prometheus` share."""
-
-    url: str = argument()
-    job: str | None = options.flink_job()
-    placement_file: str | None = options.file(
-        "--placement",
-        "File to write the current placement to: .csv (operator,device), or JSON under any other "
-        "name. JSON requires that all numbers of the graph are known.",
-    )
-    cluster_out: str | None = options.file(
-        "--cluster-out",
-        "Cluster file to write the job's TaskManagers to, with a core of --mips for each slot.",
-    )
-
-    def check(self, *inputs: str | None) -> None:
-        """Refuse outputs that exclude each other, or would overwrite an input."""
-        written = (self.output, self.placement_file, self.cluster_out)
-        if [*written, "-" if self.as_json else None].count("-") > 1:
-            names = "-o, --placement, --cluster-out and --json"
-            raise click.UsageError(f"only one of {names} can write to stdout")
-        self.form.check()
-        if self.form.fold and self.placement_file is not None:
-            raise click.UsageError("cannot combine --placement with --fold")
-        targets = zip(("-o", "--placement", "--cluster-out"), written, strict=True)
-        check_targets(dict(targets), [each for each in (self.costs_file, *inputs) if each])
-
-
-@dataclass(frozen=True)
-class FlinkOptions(FlinkJobOptions):
-    """The options of `flink`."""
-
-    seconds: float = options.seconds("--seconds", 60, "Seconds to watch the job.")
-    thread_dumps: str | None = option(
-        "--thread-dumps",
-        metavar="COMMAND",
-        help="Command that prints a thread dump of a TaskManager within --timeout; {} stands for "
-        "its id. Costs are then CPU times of threads instead of busy times, which include waits "
-        "for a core.",
-    )
-
-
-@command(FlinkOptions, of=profile.command)
-def flink(chosen: FlinkOptions) -> None:
-    """Measure a Flink job and write its graph.
-
-    URL is the address of Flink's REST API. The numbers are printed with their standard errors.
-    Numbers that cannot be measured stay unknown (null), and the reason is printed. Flink measures
-    a chain of operators as a whole: its first operator then has the cost of all, and the graph
-    keeps them together. Disable operator chaining in the job
-    (pipeline.operator-chaining.enabled: false) to measure them one by one. If the server or the job
-    fails, the measurements made so far are written.
-
-    Busy times include the time that threads wait for a core. Where a TaskManager has fewer cores
-    than busy threads, or a limit on CPU time, measure CPU times with --thread-dumps.
-
-    \b
-    Examples:
-    streamplace profile flink http://localhost:8081 --job 0a1b… --mips 2500 -o graph.json
-    streamplace profile flink http://localhost:8081 --job 0a1b… --mips 2500 --thread-dumps 'dump {}'
-
-    In the second example, dump is a program of yours. It receives the id of a TaskManager and
-    prints the output of `jcmd PID Thread.print` on the host of that TaskManager.
-    """
-    chosen.check()
-    with_costs = _costs(chosen.costs_file)
-    dumps = (
-        None if chosen.thread_dumps is None else ThreadDumps(chosen.thread_dumps, chosen.timeout)
-    )
-    with working("watching"):
-        server = Server(chosen.url)
-        job = Client(server, chosen.timeout).running_job(chosen.job)
-        watch = Watch(server, job, chosen.timeout, seed=chosen.seed, thread_dumps=dumps)
-        watched = watch.run(chosen.seconds, with_costs)
-        cpu_times = None if dumps is None else cpu_times_of(watched)
-        found = fit(watched.plan, watched.readings, chosen.mips, cpu_times)
-    short = _short(found, watched, f"{server.url}: nothing was measured within", chosen.seconds)
-    _write_job(chosen, watched, found, with_costs, short)
-    if watched.interrupted:
-        raise KeyboardInterrupt
-    _end(watched.fault, chosen.output)
-    if short:
-        raise BackendError(short)
-
-
-@dataclass(frozen=True)
-class PrometheusOptions(FlinkJobOptions):
-    """The options of `prometheus`."""
-
-    plan: str = option(
-        "--plan",
-        type=param_types.FILE,
-        required=True,
-        metavar="FILE|URL",
-        help="The job's plan, which Prometheus does not have: a file with what Flink answers to "
-        "/jobs/ID/plan, or the address of Flink's REST API.",
-    )
-    seconds: float = options.seconds("--seconds", 600, "Seconds up to now whose samples count.")
-
-
-@command(PrometheusOptions, of=profile.command)
-def prometheus(chosen: PrometheusOptions) -> None:
-    """Measure a Flink job by metrics of a Prometheus.
-
-    URL is the address of a Prometheus that scrapes Flink's PrometheusReporter. The metrics of the
-    last --seconds are read, so there is no wait, and the estimates are those of profile flink.
-
-    \b
-    Example:
-    streamplace profile prometheus http://localhost:9090 --plan plan.json --mips 2500 -o graph.json
-    """
-    by_web = chosen.plan.startswith(("http://", "https://"))
-    chosen.check(None if by_web else chosen.plan)
-    with_costs = _costs(chosen.costs_file)
-    with working("reading"):
-        server = Server(chosen.url)
-        source = Prometheus(server, chosen.timeout)
-        job = source.job(chosen.job)
-        plan = (
-            Client(Server(chosen.plan), chosen.timeout).plan(job)
-            if by_web
-            else read_running(read_text(chosen.plan), name_of(chosen.plan))
-        )
-        with_costs(plan.logical)
-        watched, notes = source.watched(job, plan, chosen.seconds)
-        found = fit_growth(Growth(plan, watched.readings), chosen.mips)
-    origin = Server(chosen.plan).url if by_web else name_of(chosen.plan)
-    lacks = (
-        "not in Prometheus: streams, chains and numbers of instances, which are those of "
-        f"{origin}; "
-        "the largest numbers of instances that state allows, and slots that the job does not use, "
-        "stay unknown"
-    )
-    for note in (lacks, *notes):
-        printing.print_note(note)
-    short = _short(found, watched, f"{server.url}: nothing was scraped in the last", chosen.seconds)
-    _write_job(chosen, watched, found, with_costs, short)
-    if short:
-        raise BackendError(short)
-
-
-def _short(found: Profile, watched: Watched, what: str, seconds: float) -> str:
-    """Return the fault of a measurement that was too short; empty if it was not."""
-    is_empty = bool(seconds) and not found.intervals and not watched.interrupted
-    return f"{what} {seconds:g} s: {TOO_FEW}" if is_empty else ""
-
-
-def _write_job(
-    chosen: FlinkJobOptions,
-    watched: Watched,
-    found: Profile,
-    with_costs: Callable[[LogicalGraph], LogicalGraph],
-    short: str,
-) -> None:
-    """Write the graph of a job, what runs where and the cluster, and print the measurements."""
-    fault = watched.fault or short
-    costed = replace(with_costs(found.logical), max_parallelism=watched.logical_limits)
-    costed = with_shares(costed, watched.plan, watched.subtasks, watched.last)
-    for note in chain_notes(found):
-        printing.print_note(note)
-    for name, shares in sorted(costed.measured_shares.items()):
-        most = f"{max(shares):.0%} of its tuples, {max(shares) * len(shares):.3g} times the mean"
-        printing.print_note(f"uneven: one of {len(shares)} instances of {name!r} has {most}")
-    graph = graph_of(costed, chosen.form)
-    hosts = task_managers_of(watched)
-    to_stderr = "-" in (chosen.output, chosen.placement_file, chosen.cluster_out)
-    _write(found, costed.graph, graph, chosen.output, fault, chosen.as_json, to_stderr, hosts=hosts)
-    with suppress(BackendError) if fault else nullcontext():
-        if chosen.cluster_out is not None:
-            _write_cluster(chosen.cluster_out, hosts, watched.task_managers, chosen.mips)
-        if chosen.placement_file is not None:
-            instances = to_instances(costed)
-            _write_placement(
-                chosen.placement_file, instances, hosts, watched.task_managers, chosen.mips
-            )
-
-
-def _write_cluster(
-    file: str, hosts: Mapping[str, Sequence[str]], slots: Mapping[str, int], mips: float
-) -> None:
-    """Write the cluster that the job runs on, and say what was assumed."""
-    if not hosts and not slots:
-        raise BackendError("cannot write the cluster: no TaskManager of the job is known")
-    cluster = current_cluster(hosts, slots, mips)
-    write_cluster(file, cluster)
-    network = cluster.network
-    printing.print_note(
-        f"cluster: {counted(len(cluster.names), 'TaskManager')}; assumed: a core of {mips:g} MIPS "
-        f"for each slot, links of {network.bandwidth_mbps:g} Mbit/s and {network.latency_s:g} s, "
-        "no limits on memory"
-    )
+for measuring in (profile_flink.flink, profile_flink.prometheus, profile_torch.torch):
+    profile.add_command(measuring)
 
 
 @dataclass(frozen=True)
@@ -319,7 +76,7 @@ def storm(chosen: StormOptions) -> None:
     if chosen.window is not None and not by_web:
         raise click.UsageError("--window requires the URL of Storm's UI")
     check_targets({"-o": chosen.output}, (None if by_web else chosen.source, chosen.costs_file))
-    with_costs = _costs(chosen.costs_file)
+    with_costs = read_costs(chosen.costs_file)
     fault = ""
     with working("reading"):
         if chosen.topology is None:
@@ -343,70 +100,5 @@ def storm(chosen: StormOptions) -> None:
             raise BackendError(fault or str(error)) from None
     costed = with_costs(found.logical)
     graph = graph_of(costed, chosen.form)
-    _write(found, costed.graph, graph, chosen.output, fault, chosen.as_json, chosen.output == "-")
-    _end(fault, chosen.output)
-
-
-def _write_placement(
-    file: str,
-    graph: StreamGraph,
-    hosts: Mapping[str, Sequence[str]],
-    slots: Mapping[str, int],
-    mips: float,
-) -> None:
-    """Write the current placement: CSV (operator,device) if the file's name ends in .csv."""
-    try:
-        if file.lower().endswith(".csv"):
-            rows = current_assignment(graph, hosts).items()
-            write_text(file, to_csv(["operator", "device"], rows))
-        else:
-            write_placement(file, current_placement(graph, hosts, slots, mips))
-    except ProblemError as error:
-        raise BackendError(
-            f"cannot write the current placement: {error}; a .csv file can be written without costs"
-        ) from None
-
-
-def _costs(file: str | None) -> Callable[[LogicalGraph], LogicalGraph]:
-    """Read the user's costs; return the function that applies them to a logical graph."""
-    if file is None:
-        return lambda logical: logical
-    costs = Costs.read(file)
-
-    def apply(logical: LogicalGraph) -> LogicalGraph:
-        with located(file):
-            return costs.of(logical)
-
-    return apply
-
-
-def _write(
-    found: Profile,
-    costed: StreamGraph,
-    graph: StreamGraph,
-    output: str,
-    fault: str,
-    as_json: bool,
-    to_stderr: bool,
-    **more: Any,
-) -> None:
-    """Write the graph, and print the measurements; `costed` is the logical graph with all costs."""
-    write_dataset(output, [graph])
-    if found.without_error and not fault:
-        printing.print_note(
-            f"{counted(found.without_error, 'cost')} measured without a standard error, which "
-            f"needs at least {MIN_INTERVALS} intervals between readings: place --confidence takes "
-            "them as exact"
-        )
-    if as_json:
-        facts = {"file": output, "fault": fault or None, **found.to_dict()}
-        printing.print_json({**facts, "unknown": graph.unknown, **more})
-    else:
-        print_profile(found, costed, graph, to_stderr)
-
-
-def _end(fault: str, output: str) -> None:
-    """Raise the server's fault, if any; the measurements made before it are already written."""
-    if fault:
-        kept = "on stdout" if output == "-" else f"in {output}"
-        raise BackendError(f"{fault}; the measurements made before that are {kept}")
+    write_profile(found, costed.graph, graph, chosen, fault, chosen.output == "-")
+    end(fault, chosen.output)

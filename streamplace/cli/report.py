@@ -83,7 +83,10 @@ def report(chosen: ReportOptions) -> None:
                 made = entry(title, shown, value.get("placer", ""), proven)
                 if shown is placement:
                     latency = stored_answer(value.get("latency"))
-                    made = replace(made, jobs=outcomes_in(value, name), latency=latency)
+                    files = tuple((value.get("inputs") or {}).values())
+                    made = replace(
+                        made, jobs=outcomes_in(value, name), latency=latency, inputs=files
+                    )
                 entries.append(made)
     written = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
     write_text(chosen.output, report_html(entries, written))

@@ -121,7 +121,10 @@ def simulate(chosen: SimulateOptions) -> None:
     for assumed in assumptions(stored):
         printing.print_note(assumed)
     if isinstance(scored, ThroughputScore):
-        printing.print_note(suspect_unit(stored.problem, scored))
+        of = stored.problem
+        printing.print_note(
+            suspect_unit(of.graph, of.cluster, scored.source_rate, scored.bottleneck)
+        )
     violated = list(violations(stored))
     for each in violated:
         printing.print_note(f"{name_of(chosen.placement)}: violates {each.rule}: {each.why}")

@@ -224,9 +224,12 @@ def _size_graph(
             found = sized(read, cluster, source_rate=rate, **settings)
     inputs.print_assumed(chosen.cluster)
     printing.print_note(SINGLE if read.instance_of else "")
+    rate = max(chosen.at) if chosen.at else chosen.throughput.highest_rate
+    inputs.print_suspect(read, cluster, rate)
     printing.print_note(without_tuples(read))
     if chosen.output is not None and isinstance(found, SizeResult):
-        found.save(chosen.output)
+        named_files = inputs.names_of_inputs(graph, cluster_file, constraints_file)
+        found.save(chosen.output, inputs=named_files)
     return found
 
 

@@ -31,7 +31,8 @@ from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.util.checks import check_type
 
-RESULTS = ("placer", "score", "bound", "gap", "confidence", "latency", "jobs")  # optional fields
+RESULTS = ("placer", "score", "bound", "gap", "confidence", "latency", "inputs", "jobs")
+"""Optional fields of a placement file."""
 
 
 def read_placement(

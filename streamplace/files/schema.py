@@ -296,6 +296,9 @@ class PlacementForm(Form):
     latency: FiniteObject | None = Field(
         None, description="as `place --max-latency --json` prints it"
     )
+    inputs: dict[Literal["graph", "cluster", "constraints"], Title] | None = Field(
+        None, description="names of the files that the problem was read from"
+    )
     jobs: list[FiniteObject] | None = Field(
         None, description="of several jobs as one graph: as `place --job-file --json` prints them"
     )

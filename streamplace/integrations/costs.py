@@ -2,7 +2,7 @@
 
 import csv
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from pydantic import Field
 
-from streamplace.errors import FormatError, GraphError, located, within
+from streamplace.errors import FormatError, GraphError, UsageError, located, within
 from streamplace.files.reading import check, name_of, read_text, separator_fault
 from streamplace.files.schema import Amounts, Form, Name, Number, Positive
 from streamplace.files.toml import parse_toml
@@ -18,6 +18,8 @@ from streamplace.integrations.logical_builder import Parallelism
 from streamplace.problem.graph import UNKNOWN, StreamGraph
 from streamplace.problem.graph_checks import listed
 from streamplace.problem.logical import AnyDistribution, KeyedDistribution, LogicalGraph
+from streamplace.util.text import joined_faults
+from streamplace.util.units import kind_of, parsed
 
 RESOURCE = "resources."
 """The columns of resources begin with it, such as ``resources.gpu``."""
@@ -53,27 +55,31 @@ def from_toml(text: str) -> Any:
 def from_csv(text: str) -> dict[str, Any]:
     """Parse CSV with a header ``operator,instructions,…`` and one line per operator.
 
-    Cells may be empty.
+    Cells may be empty, and numbers may have units where their columns have one.
 
     Raises
     ------
     GraphError
-        If the text is not valid. The message names the line and the fault.
+        If the text is not valid. The message names the faults and their lines.
     """
     reader = csv.reader(io.StringIO(text), strict=True)
     operators: Operators = {}
     header: list[str] = []
+    faults: list[str] = []
     try:
         for row in reader:
-            with within(f"line {reader.line_num}"):
-                if not header:
+            line = f"line {reader.line_num}"
+            if not header:
+                with within(line):
                     header = _header(row)
-                elif row:
-                    _add(operators, header, row)
+            elif row:
+                faults += [f"{line}: {fault}" for fault in _add(operators, header, row)]
     except csv.Error as error:
         raise GraphError(f"not CSV: {error}") from None
     if not header:
         raise GraphError("is empty")
+    if faults:
+        raise GraphError(joined_faults(faults, len(faults)))
     return {"operators": operators}
 
 
@@ -91,20 +97,28 @@ def _header(row: list[str]) -> list[str]:
     return row
 
 
-def _add(operators: Operators, header: list[str], row: list[str]) -> None:
+def _add(operators: Operators, header: list[str], row: list[str]) -> Iterator[str]:
+    """Add an operator's numbers, and yield the faults of its row."""
     if len(row) != len(header):
-        raise GraphError(f"expected {len(header)} columns (got {len(row)})")
+        yield f"expected {len(header)} columns (got {len(row)})"
+        return
     operator = row[0]
     if operator in operators:
-        raise GraphError(f"operator {operator!r:.40} appears twice")
+        yield f"operator {operator!r:.40} appears twice"
+        return
     operators[operator] = {}
     for column, cell in zip(header[1:], row[1:], strict=True):
         if not cell.strip():
             continue
+        kind = kind_of(column)
         try:
-            number = float(cell)
+            number = float(cell) if kind is None else parsed(cell, kind)
+        except UsageError as error:
+            yield f"{column}: {error}"
+            continue
         except ValueError:
-            raise GraphError(f"{column}: must be a number (got {cell!r:.40})") from None
+            yield f"{column}: must be a number (got {cell!r:.40})"
+            continue
         if column in COLUMNS:
             is_whole = column in WHOLE and number.is_integer()
             operators[operator][column] = int(number) if is_whole else number

@@ -21,6 +21,7 @@ from streamplace.placers.search.balance import (
     balances,
     carries_all,
     check_prefer,
+    may_spread,
     most_balanced,
 )
 from streamplace.placers.search.chains import best_of_chains, starts
@@ -64,13 +65,13 @@ CLOSE = 1.0 - 1e-12  # share of the bound that counts as reaching it
 class Auto(ReportingPlacer):
     """Run several placers, search from their best placements, then balance or reduce devices.
 
-    Where everything offered is carried, ``balance`` lowers the largest utilisation, then the second
-    largest, and so on (see `balance`). Otherwise, and with ``fewest``, the result has the
-    fewest devices among placements within 0.1% of the best throughput, and among those the least
-    traffic between devices. Where there are at most 5,000 placements, all are tried, and nothing is
-    given up for this. The search for throughput stops early when a placement reaches the bound.
-    Identical devices are used in the order of the cluster, unless there is an initial placement or
-    `ties` prefers others.
+    Where everything offered is carried, or an operator limits it that fills no device or link,
+    ``balance`` lowers the largest utilisation, then the second largest, and so on (see `balance`).
+    Otherwise, and with ``fewest``, the result has the fewest devices among placements within 0.1%
+    of the best throughput, and among those the least traffic between devices. Where there are at
+    most 5,000 placements, all are tried, and nothing is given up for this. The search for
+    throughput stops early when a placement reaches the bound. Identical devices are used in the
+    order of the cluster, unless there is an initial placement or `ties` prefers others.
 
     Under the makespan objective, the quick placers of `Search` are run. Where there are at most
     100,000 placements, all that the bounds do not rule out are tried, for up to half of the budget.
@@ -133,7 +134,7 @@ class Auto(ReportingPlacer):
             as_good = AS_GOOD
         if not every and not at_bound:
             placements = self._searched(problem, rng, start, placements, budget)
-        if balances(self.prefer, start) and carries_all(problem, placements):
+        if balances(self.prefer, start) and may_spread(problem, placements):
             best = balanced(problem, rng, placements, budget)
             if start is None:
                 return settled(problem, [best.canonical(), best])

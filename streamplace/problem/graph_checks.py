@@ -2,6 +2,7 @@
 
 import heapq
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
 from math import inf
 from typing import Any
 
@@ -247,10 +248,9 @@ def _of_sources(
     check_type(f"{field}:", values, Mapping, GraphError)
     column, index = np.zeros(len(names)), {names[v]: int(v) for v in sources}
     if wrong := sorted(index.keys() ^ set(values)):
-        raise GraphError(
-            f"{field}: must name exactly the operators without inputs; {wrong[0]!r} is "
-            + ("missing" if wrong[0] in index else "not one of them")
-        )
+        found = (f"{n!r} is {'missing' if n in index else 'not one of them'}" for n in wrong)
+        faults = joined_faults([*islice(found, MAX_FAULTS)], len(wrong))
+        raise GraphError(f"{field}: must name exactly the operators without inputs; {faults}")
     for source, value in values.items():
         check_number(f"{field}[{source!r}]:", value, GraphError)
         if not 0 <= float(value) < inf:

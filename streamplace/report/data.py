@@ -199,6 +199,7 @@ def _row(one: Entry) -> dict[str, Any]:
         "bound": one.bound,
         "ceiling": finite(one.ceiling),
         "latency": one.latency or None,
+        "inputs": list(one.inputs),
         "violations": violated(one.placement),
     }
     if one.drawn:

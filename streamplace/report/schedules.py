@@ -43,6 +43,8 @@ class TitledPlacement:
         a single job.
     latency
         Whether the placement keeps a limit on latency, in words; empty if none was asked for.
+    inputs
+        Names of the files that the problem was read from, as far as they are known.
     """
 
     title: str
@@ -50,6 +52,7 @@ class TitledPlacement:
     placement: Placement
     jobs: Sequence[Mapping[str, Any]] = field(default=(), kw_only=True)
     latency: str = field(default="", kw_only=True)
+    inputs: Sequence[str] = field(default=(), kw_only=True)
 
     @property
     def drawn(self) -> bool:

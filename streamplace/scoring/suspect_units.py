@@ -1,21 +1,25 @@
 """The number of a job or cluster that is probably in another unit than it should be."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from math import log10
+from math import inf, log10
 
 import numpy as np
 
 from streamplace.display.text import number
-from streamplace.problem.problem import Problem
-from streamplace.scoring.score import ThroughputScore
+from streamplace.problem.cluster import Cluster
+from streamplace.problem.graph import StreamGraph
+from streamplace.scoring.loads import Bottleneck
+from streamplace.util.arrays import Floats
 
 IDLE, OVERLOADED = 0.01, 100.0
 """Utilisations of the bottleneck beyond which one of the numbers is named."""
 DEVICE_LOADS = "instructions", "mips", "source_rate"
 LINK_LOADS = "payload_bytes", "bandwidth_mbps", "source_rate"
 SHORTEST_S, LONGEST_S = 1e-7, 1e2  # CPU times of a tuple
-FAR = 10.0
-"""How far a number lies outside its usual range if it is named at any utilisation."""
+FAR, FAR_ALONE = 10.0, 1e3
+"""How far a typical number, and one among usual ones, lies outside its range if it is named at any
+utilisation."""
 
 
 @dataclass(frozen=True)
@@ -37,56 +41,119 @@ class _Kind:
 _KINDS = {
     "instructions": _Kind(1e2, 1e9, "CPU instructions per tuple", "seconds"),
     "payload_bytes": _Kind(8.0, 1e8, "bytes", "kB"),
+    "memory_bytes": _Kind(1e2, 1e14, "bytes", "GB"),
     "mips": _Kind(1e2, 1e5, "million instructions/s of a core", "instructions/s", True),
+    "memory_bytes of devices": _Kind(1e6, 1e15, "bytes", "GB", True),
     "bandwidth_mbps": _Kind(1.0, 1e6, "Mbit/s", "bit/s", True),
     "source_rate": _Kind(1e-1, 1e8, "tuples/s", "tuples per hour"),
 }
 
 
-def suspect_unit(problem: Problem, score: ThroughputScore) -> str:
+def suspect_unit(
+    graph: StreamGraph, cluster: Cluster, source_rate: float, bottleneck: Bottleneck | None = None
+) -> str:
     """Return a sentence on the number whose unit is probably wrong; an empty text if none is.
 
-    That is the number that is farthest outside its usual range, if it is so by one order of
-    magnitude, or if the bottleneck is used less than 1% or more than 10,000%. At such utilisations,
-    it is otherwise the number that explains most of the bottleneck's.
+    That is the number whose typical value is farthest outside its usual range, if it is so by one
+    order of magnitude, or else a single one that is outside by three. If the bottleneck is used
+    less than 1% or more than 10,000%, it is any number outside its range, or else the one that
+    explains most of the utilisation.
+
+    Parameters
+    ----------
+    source_rate
+        Tuples/s.
+    bottleneck
+        The bottleneck of a placement; None: only numbers outside their ranges are named.
     """
-    used = score.bottleneck.utilisation
+    used = inf if bottleneck is None else bottleneck.utilisation
     if not used > 0.0:
         return ""
-    typical = _typical(problem, score.source_rate)
-    is_odd = not IDLE <= used <= OVERLOADED
+    typical = _typical(graph, cluster, source_rate)
     outside, name = max((_outside(_KINDS[name], value), name) for name, value in typical.items())
-    if not is_odd:
-        return _question(name, typical[name]) if outside >= log10(FAR) else ""
-    if not outside > 0.0:
-        loads = LINK_LOADS if score.bottleneck.kind in ("link", "uplink") else DEVICE_LOADS
-        _, name = max((_explains(_KINDS[n], typical[n], used), n) for n in loads if n in typical)
-    bottleneck = f"{score.bottleneck.kind} {score.bottleneck.name!r}"
-    odd = f"the bottleneck, {bottleneck}, is used at {100.0 * used:.2g}%; check the units"
-    return f"{odd}: {_question(name, typical[name])}"
+    question = _question(name, typical[name]) if outside >= log10(FAR) else ""
+    question = question or _single(graph, cluster)
+    if bottleneck is None or IDLE <= used <= OVERLOADED:
+        return question
+    if not question:
+        if not outside > 0.0:
+            loads = LINK_LOADS if bottleneck.kind in ("link", "uplink") else DEVICE_LOADS
+            _, name = max(
+                (_explains(_KINDS[n], typical[n], used), n) for n in loads if n in typical
+            )
+        question = _question(name, typical[name])
+    of = f"{bottleneck.kind} {bottleneck.name!r}"
+    return f"the bottleneck, {of}, is used at {100.0 * used:.2g}%; check the units: {question}"
 
 
-def _typical(problem: Problem, source_rate: float) -> dict[str, float]:
+def _typical(graph: StreamGraph, cluster: Cluster, source_rate: float) -> dict[str, float]:
     """Return the medians of the numbers of a problem that are positive and known, by name.
 
     Instructions and speeds are left out where they give a usual CPU time for a tuple.
     """
-    graph, cluster = problem.graph, problem.cluster
-    columns = {
-        "instructions": graph.instructions,
-        "payload_bytes": graph.payload_bytes,
-        "mips": [device.mips for device in cluster.devices],
-        "bandwidth_mbps": [cluster.network.bandwidth_mbps],
-        "source_rate": [source_rate],
-    }
-    known = {name: np.asarray(column, float) for name, column in columns.items()}
-    positive = {name: each[(each > 0.0) & np.isfinite(each)] for name, each in known.items()}
-    found = {name: float(np.median(each)) for name, each in positive.items() if len(each)}
+    memory = [device.memory_bytes or 0.0 for device in cluster.devices]
+    found = _medians(
+        {
+            "instructions": graph.instructions,
+            "payload_bytes": graph.payload_bytes,
+            "memory_bytes": graph.memory_bytes,
+            "mips": _speeds(cluster),
+            "memory_bytes of devices": np.array(memory),
+            "bandwidth_mbps": np.array([cluster.network.bandwidth_mbps], float),
+            "source_rate": np.array([source_rate]),
+        }
+    )
     if "instructions" in found:
         seconds = found["instructions"] / (1e6 * found["mips"])
         if SHORTEST_S <= seconds <= LONGEST_S:  # both may be in another unit, such as CPU time
             del found["instructions"], found["mips"]
     return found
+
+
+def _single(graph: StreamGraph, cluster: Cluster) -> str:
+    """Return a question about one operator or device whose number is unlike those of the others.
+
+    Instructions count as CPU times on a typical device, and speeds as multiples of it.
+    """
+    speeds = _speeds(cluster)
+    speed = 1e6 * float(np.median(speeds))
+    times = _Kind(SHORTEST_S * speed, LONGEST_S * speed, "", "")
+    like = _Kind(1e-6 * speed / FAR, 1e-6 * speed * FAR, "", "")
+    names = [device.name for device in cluster.devices]
+    asked = (
+        ("instructions", graph.instructions, graph.names, times),
+        ("payload_bytes", graph.payload_bytes, graph.names, _KINDS["payload_bytes"]),
+        ("mips", speeds, names, like),
+    )
+    outside, name, owner, value = max(
+        (_outside(usual, value), name, owner, value)
+        for name, column, owners, usual in asked
+        for value, owner in _extremes(column, owners)
+    )
+    if outside < log10(FAR_ALONE):
+        return ""
+    kind, what = _KINDS[name], f"{name} of {owner!r}: {number(value)} is unlike the others"
+    return f"{what}; is it in {kind.other}, not {kind.unit}?"
+
+
+def _speeds(cluster: Cluster) -> Floats:
+    return np.array([device.mips for device in cluster.devices])
+
+
+def _medians(columns: dict[str, Floats]) -> dict[str, float]:
+    """Return the median of the positive and finite numbers of each column that has any."""
+    known = {name: each[(each > 0.0) & np.isfinite(each)] for name, each in columns.items()}
+    return {name: float(np.median(each)) for name, each in known.items() if len(each)}
+
+
+def _extremes(column: Floats, owners: Iterable[str]) -> list[tuple[float, str]]:
+    """Return the least and the largest of the numbers that are positive and finite, with owners."""
+    places = np.flatnonzero((column > 0.0) & np.isfinite(column))
+    if not len(places):
+        return []
+    named = list(owners)
+    ends = places[np.argmin(column[places])], places[np.argmax(column[places])]
+    return [(float(column[i]), named[i]) for i in ends]
 
 
 def _outside(kind: _Kind, value: float) -> float:

@@ -1,6 +1,7 @@
 """The result types of `place`: one for streams of tuples, and one for single passes."""
 
 from abc import abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -62,10 +63,17 @@ class PlacementResult(Displayable):
         """Return the result with the name of the published system that messages follow."""
         return replace(self, score=self.score.under_semantics(name))
 
-    def save(self, file: str | Path) -> None:
-        """Write a placement file: the placement, its whole problem and its score."""
+    def save(self, file: str | Path, *, inputs: Mapping[str, str] | None = None) -> None:
+        """Write a placement file: the placement, its whole problem and its score.
+
+        Parameters
+        ----------
+        inputs
+            ``graph``, ``cluster`` or ``constraints`` -> the name of the file that it was read from.
+        """
+        stored = {**self._stored(), **({"inputs": {**inputs}} if inputs else {})}
         write_placement(
-            file, self.placement, placer=self.placer, score=self.score.to_dict(), **self._stored()
+            file, self.placement, placer=self.placer, score=self.score.to_dict(), **stored
         )
 
     @abstractmethod

@@ -92,6 +92,7 @@ def test_numbers_alone_need_no_labels(placement: str, capsys: Capture) -> None:
         assert main(arguments(placement, url, "--labels", "--numbers-only")) == 2
         assert "cannot combine --labels with --numbers-only" in capsys.readouterr().err
         assert main(arguments(placement, url, "--numbers-only")) == 0
+        assert "runs with these numbers of instances, from " in capsys.readouterr().out
     ((_, run),) = flink.running.items()
     assert run.parallelism == {"Source: src": 1, "count": 2, "out: Writer": 1}
     assert "label" not in str(run.mapping)

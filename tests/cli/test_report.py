@@ -25,6 +25,9 @@ def test_one_page_of_several_placements(
     assert text.startswith("<!DOCTYPE html>")
     assert '"title":"single.json"' in text  # no folders, since reports are shared
     assert str(tmp_path) not in text
+    names = {"graph": Path(inputs.graph).name}  # of files only: --devices is none
+    assert json.loads(other.read_text())["inputs"] == names
+    assert f'"inputs":["{names["graph"]}"]' in text
 
 
 def test_a_report_to_stdout_and_from_stdin(inputs: InputFiles, capsys: Capture) -> None:

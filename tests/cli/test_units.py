@@ -52,11 +52,18 @@ def test_options_have_units(graph: Path, capsys: Capture) -> None:
     assert "expected a number, or one with a unit, such as 200ms" in error
 
 
-def test_place_and_simulate_name_a_suspect_unit(graph: Path, capsys: Capture) -> None:
+def test_commands_name_a_suspect_unit(graph: Path, capsys: Capture) -> None:
     """Speeds of devices in instructions/s instead of millions of them."""
     placement = graph.with_name("placement.json")
     options = ["--devices", "2x2500000000", "--placer", "greedy", "-o", placement]
     named = "mips: 2.5e+09 is typical; is it in instructions/s, not million instructions/s"
     assert named in printed(capsys, "place", graph, *options)[1]
-    assert named in printed(capsys, "simulate", graph, placement)[1]
+    for words in (
+        ["simulate", graph, placement],
+        ["explain", placement],
+        ["size", graph, *options[:2]],
+        ["size", graph, *options[:2], "--at", "5k,10k"],
+        ["plan", graph, *options[:2]],
+    ):
+        assert named in printed(capsys, *words)[1], words
     assert named not in printed(capsys, "place", graph, "--placer", "greedy")[1]

@@ -13,8 +13,9 @@ from streamplace.control import page
 from streamplace.control.flink.restarting import PROGRESS
 from streamplace.control.journal import BEGAN, ENDED, Journal, read_entries
 from streamplace.control.lock import Lock
-from streamplace.errors import FormatError
+from streamplace.errors import BackendError, FormatError
 from streamplace.files import write_dataset
+from streamplace.integrations.flink.client import Client, Listed
 from tests.support.cli import Capture, refused
 from tests.support.flink_actions import quick
 from tests.support.flink_server.checkpoint_documents import SAVEPOINT
@@ -158,6 +159,27 @@ def test_the_page_names_the_job_and_may_fail_later(
         assert watched(url, *files, *options, *applying(tmp_path)) == 0
     assert set(titles) == {"pinned"}  # the name of the job, also of the one that took its place
     assert "now.html: cannot write" in capsys.readouterr().err
+
+
+def test_the_page_asks_for_the_name_of_the_job_until_it_is_known(
+    clock: ManualClock, files: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    titles: list[str] = []
+    asked: list[str] = []
+    listed = Client.listed
+
+    def silent_once(client: Client) -> list[Listed]:
+        asked.append("jobs")
+        if len(asked) == 2:  # the first one finds the job
+            raise BackendError("no answer")
+        return listed(client)
+
+    monkeypatch.setattr(Client, "listed", silent_once)
+    monkeypatch.setattr(page, "write_page", lambda path, title, *rest, ended: titles.append(title))
+    with overloaded(clock).serving() as url:
+        assert watched(url, *files, "--windows", "3", "--page", "now.html") == 0
+    assert titles == [f"job {JOB}", "pinned", "pinned", "pinned"]  # the last one when it ends
+    assert len(asked) == 3
 
 
 @pytest.mark.long

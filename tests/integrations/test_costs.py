@@ -114,7 +114,7 @@ def test_bad_toml(text: str, message: str, tmp_path: Path) -> None:
         ("operator,instructions\nparse,1\nparse,2\n", "line 3: operator 'parse' appears twice"),
         (
             "operator,instructions\nparse,fast\n",
-            "line 2: instructions: must be a number (got 'fast')",
+            "line 2: instructions: expected a number, or one with a unit, such as 50k (got 'fast')",
         ),
         (
             "operator;instructions\nparse;1\n",
@@ -133,6 +133,25 @@ def test_bad_csv(text: str, message: str, tmp_path: Path) -> None:
     assert str(caught.value).startswith(f"{tmp_path}/costs.csv: ")
     assert message in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_numbers_of_csv_may_have_units(tmp_path: Path) -> None:
+    text = "operator,instructions,payload_bytes,memory_bytes\nparse,50k,1.5kB,2GiB\n"
+    form = read_costs(tmp_path, text, "costs.csv").operators["parse"]
+    assert (form.instructions, form.payload_bytes, form.memory_bytes) == (5e4, 1500.0, 2.0**31)
+
+
+def test_all_faults_of_csv_are_listed(tmp_path: Path) -> None:
+    text = "operator,instructions,selectivity\nparse,fast,much\ncount,1\nstore,50kB,1\n"
+    with pytest.raises(FormatError) as caught:
+        read_costs(tmp_path, text, "costs.csv")
+    faults = str(caught.value).removeprefix(f"{tmp_path}/costs.csv: ").split("; ")
+    assert [fault.partition(" (got")[0].partition(", or")[0] for fault in faults] == [
+        "line 2: instructions: expected a number",
+        "line 2: selectivity: must be a number",
+        "line 3: expected 3 columns",
+        "line 4: instructions: expected a number",
+    ]
 
 
 def test_missing_file(tmp_path: Path) -> None:

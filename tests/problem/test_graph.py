@@ -92,6 +92,12 @@ FAULTS: dict[str, tuple[list[Operator], list[Stream], dict[str, Any], str]] = {
     ),
     "nan share": ([A], [], {"source_shares": {"a": float("nan")}}, r"^source_shares\['a'\]: must"),
     "sum": ([A], [], {"source_shares": {"a": 0.9}}, r"^source_shares: must sum to 1 \(got 0\.9\)"),
+    "misspelt rate": (
+        [A, B],
+        [],
+        {"source_rates": {"a": 1, "c": 1}},
+        r"^source_rates: .*'b' is missing; 'c' is not one of them",
+    ),
     "missing rate": ([A, B], [], {"source_rates": {"a": 1}}, r"^source_rates: .*'b' is missing"),
     "negative rate": (
         [A],

@@ -5,6 +5,13 @@ import pytest
 from streamplace import Cluster, Device, Network, Operator, Stream, StreamGraph, place, read_graph
 from streamplace.files.bundled import shipped_names
 from streamplace.scoring.suspect_units import suspect_unit
+from streamplace.workflows.result import Result
+
+
+def note_on(result: Result) -> str:
+    """Return the note on a result's problem and bottleneck."""
+    problem, score = result.placement.problem, result.score
+    return suspect_unit(problem.graph, problem.cluster, score.source_rate, score.bottleneck)
 
 
 def note_of(
@@ -19,7 +26,7 @@ def note_of(
     graph = StreamGraph(operators, [Stream("a", "b"), Stream("b", "c")], source_rate=rate)
     devices = [Device("x", mips), Device("y", mips)]
     result = place(graph, Cluster(devices, Network(bandwidth_mbps=bandwidth_mbps)), placer="greedy")
-    return suspect_unit(result.placement.problem, result.score)
+    return note_on(result)
 
 
 @pytest.mark.parametrize(
@@ -47,10 +54,40 @@ def test_usual_numbers_are_not_suspect() -> None:
         graph = read_graph(f"dataset:{name}")
         if graph.source_rate is not None:
             result = place(graph, placer="greedy")
-            assert suspect_unit(result.placement.problem, result.score) == "", name
+            assert note_on(result) == "", name
 
 
 def test_a_job_with_hardly_any_load_is_asked_about_what_explains_most_of_it() -> None:
     note = note_of(instructions=1000.0, rate=10.0)
     assert "is used at 0.0012%" in note
     assert "check the units: source_rate" in note
+
+
+GRAPH = StreamGraph(
+    [Operator(name, 5e4, 300.0) for name in "abc"], [Stream("a", "b"), Stream("b", "c")]
+)
+CLUSTER = Cluster([Device(name, 2500.0) for name in "xyz"])
+
+
+def test_one_operator_among_usual_ones_is_named() -> None:
+    graph = GRAPH.with_numbers(instructions=[5e4, 3e-4, 5e4])[0]
+    note = suspect_unit(graph, CLUSTER, 1e4)
+    assert note.startswith("instructions of 'b': 0.0003 is unlike the others; is it in seconds")
+
+
+def test_one_device_among_usual_ones_is_named_at_any_utilisation() -> None:
+    odd = Cluster([Device("x", 2500.0), Device("y", 2500.0), Device("z", 2.5e9)])
+    assert suspect_unit(GRAPH, odd, 1e4).startswith("mips of 'z': 2.5e+09 is unlike the others")
+    result = place(GRAPH, odd, source_rate=1e4, placer="single")
+    assert "check the units: mips of 'z'" in note_on(result)
+
+
+def test_memory_in_gigabytes_is_named() -> None:
+    graph = GRAPH.with_numbers(memory_bytes=[4.0, 2.0, 8.0])[0]
+    assert "memory_bytes: 4 is typical; is it in GB" in suspect_unit(graph, CLUSTER, 1e4)
+    small = Cluster([Device(name, 2500.0, memory_bytes=16.0) for name in "xyz"])
+    assert "memory_bytes of devices: 16 is typical" in suspect_unit(GRAPH, small, 1e4)
+
+
+def test_what_needs_a_bottleneck_is_not_asked_without_one() -> None:
+    assert suspect_unit(GRAPH, CLUSTER, 1.0) == ""

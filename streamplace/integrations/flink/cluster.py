@@ -78,15 +78,20 @@ def task_managers_of(value: Any) -> tuple[TaskManager, ...]:
 
 
 def task_manager(value: Any, job: str) -> TaskManager:
-    """Return a TaskManager from the document of ``/taskmanagers/ID``."""
+    """Return a TaskManager from the document of ``/taskmanagers/ID``.
+
+    Resources that the document leaves out, as lists of old versions do, count as none.
+    """
     held = [each for each in value.get("allocatedSlots", ()) if each["jobId"] == job]
-    room = sum((_room(each["resource"]) for each in held), _room(value["freeResource"]))
+    room = sum((_room(each["resource"]) for each in held), _room(value.get("freeResource")))
     slots = int(value["slotsNumber"])
     free = min(int(value["freeSlots"]) + len(held), slots)
-    return TaskManager(str(value["id"]), _room(value["totalResource"]), room, slots, free)
+    return TaskManager(str(value["id"]), _room(value.get("totalResource")), room, slots, free)
 
 
 def _room(value: Any) -> Room:
+    if value is None:
+        return Room()
     labels = {str(key): float(amount) for key, amount in value["extendedResources"].items()}
     heap, managed = int(value["taskHeapMemory"]), int(value["managedMemory"])
     return Room(float(value["cpuCores"]), heap, managed, labels)

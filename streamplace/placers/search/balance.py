@@ -1,4 +1,4 @@
-"""Balance: the lowest utilisations, the largest first, if everything offered is carried."""
+"""Balance: the lowest utilisations, the largest first, if devices and links do not limit a job."""
 
 from collections.abc import Sequence
 from itertools import islice
@@ -25,8 +25,8 @@ from streamplace.scoring.throughput import ceiling
 from streamplace.util.arrays import Ints
 
 Prefer = Literal["balance", "fewest"]
-"""What is improved once everything offered is carried: utilisations, the largest first, or the
-number of devices and then the traffic between them."""
+"""What is improved once everything offered is carried, or one operator alone limits throughput:
+utilisations, the largest first, or the number of devices and then the traffic between them."""
 
 AS_GOOD = 1.0 / 1.01  # share of the bound on the sustained rate at which its search ends
 EQUAL = 2.0**-30  # step, relative to the largest utilisation, by which all placements are compared
@@ -49,6 +49,22 @@ def carries_all(problem: Problem, placements: Sequence[Placement]) -> bool:
     if type(problem.objective) is not Throughput:
         return False
     return bool(qualities(problem, placements).max() >= CARRIED)
+
+
+def may_spread(problem: Problem, placements: Sequence[Placement]) -> bool:
+    """Return whether devices and links do not limit the best placement, so that load may spread.
+
+    It carries everything, or under ``bottleneck`` an operator limits it that fills none of them.
+    """
+    if carries_all(problem, placements):
+        return True
+    objective = problem.objective
+    if type(objective) is not Throughput or objective.model != "bottleneck":
+        return False
+    best = placements[int(qualities(problem, placements).argmax())].devices
+    arrays = flow(problem)
+    shared = max(float(each.max(initial=0.0)) for each in utilisations(arrays, best))
+    return float(own_utilisations(arrays, best).max()) > shared * (1.0 + EQUAL)
 
 
 def balanced(

@@ -7,7 +7,7 @@ import numpy as np
 
 from streamplace.placers.base import BOTH, BasePlacer
 from streamplace.placers.search.annealing import Budget, check_limits
-from streamplace.placers.search.balance import Prefer, balanced, balances, carries_all, check_prefer
+from streamplace.placers.search.balance import Prefer, balanced, balances, check_prefer, may_spread
 from streamplace.placers.search.chains import best_of_chains, starts
 from streamplace.placers.search.ties import settled
 from streamplace.problem.placement import Placement
@@ -39,7 +39,8 @@ class Search(BasePlacer):
     seconds
         Wall time in seconds, to limit the search by time. Results then depend on the machine.
     prefer
-        What is improved once everything offered is carried: ``balance`` lowers the largest
+        What is improved once everything offered is carried, or an operator limits it that fills no
+        device or link: ``balance`` lowers the largest
         utilisation, then the second largest, and so on; ``fewest`` nothing. None:
         ``fewest`` with an initial placement, else ``balance``.
     """
@@ -72,7 +73,7 @@ class Search(BasePlacer):
             return search_pass(problem, rng, start, budget, self.prefer)
         rows = starts(problem, rng, start)
         found = best_of_chains(problem, rng, rows, budget)
-        if balances(self.prefer, start) and carries_all(problem, [found]):
+        if balances(self.prefer, start) and may_spread(problem, [found]):
             return settled(problem, [balanced(problem, rng, [found], budget)])
         return found
 

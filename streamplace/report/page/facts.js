@@ -6,13 +6,14 @@ SP.facts = (() => {
 
   /** Show the facts in a list of terms, and the constraints in force in another list. */
   function show(terms, rules, { problem, setting, sums, edited }, written) {
-    const { cluster, graph, placer, title, latency, source_rates: rates = [] } = problem;
+    const { cluster, graph, placer, title, latency, inputs = [], source_rates: rates = [] } = problem;
     const isUsed = (d) => sums.operators[d] > 0;
     const used = cluster.devices.filter((_, d) => isUsed(d));
     const text = (value, length) => element("bdi", { dir: "auto" }, shortened(value, length));
     const rows = [
       ["File", text(title, SP.labels.whole)],
       ["Graph", element("span", {}, text(graph.name || "unnamed", 120), ` (SHA-256 ${graph.sha256.slice(0, DIGEST)}…)`)],
+      ["Made from", inputs.length > 0 ? text(inputs.join(", "), SP.labels.whole) : null],
       ["Placed by", placer ? text(placer, 120) : null],
       ["Page written", written],
       ["Offered", rates.length > 0 ? `${rates.map(number).join(", ")} tuples/s` : null],

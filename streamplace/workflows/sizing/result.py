@@ -137,8 +137,13 @@ class SizeResult(Displayable):
             **({} if self.latency is None else {"latency": self.latency.to_dict()}),
         }
 
-    def save(self, file: str | Path) -> None:
+    def save(self, file: str | Path, *, inputs: Mapping[str, str] | None = None) -> None:
         """Write a placement file of the instances, with the whole problem and its score.
+
+        Parameters
+        ----------
+        inputs
+            See `Result.save`.
 
         Raises
         ------
@@ -152,7 +157,8 @@ class SizeResult(Displayable):
             )
         latency = {} if self.latency is None else {"latency": self.latency.to_dict()}
         score = self.score.to_dict()
-        write_placement(file, self.placement, placer="size", score=score, **latency)
+        named = {"inputs": {**inputs}} if inputs else {}
+        write_placement(file, self.placement, placer="size", score=score, **latency, **named)
 
     def _view(self) -> View:
         names = tuple(self.parallelism)

@@ -7,7 +7,7 @@ import pytest
 
 from streamplace.errors import BackendError, FormatError, UsageError
 from streamplace.integrations.flink.client import Client
-from streamplace.integrations.flink.cluster import Room, task_manager
+from streamplace.integrations.flink.cluster import Room, task_manager, task_managers_of
 from streamplace.integrations.flink.documents import (
     cause_of,
     checkpoint_settings,
@@ -173,3 +173,10 @@ def test_a_job_without_checkpoints_continues_without() -> None:
 
 def test_servers_that_say_little() -> None:
     assert checkpoint_settings({"interval": 5}) == {f"{PREFIX}interval": "5 ms"}
+
+
+def test_a_list_that_leaves_out_resources_still_has_slots() -> None:
+    row = {"id": "tm", "slotsNumber": 4, "freeSlots": 1}
+    (found,) = task_managers_of({"taskmanagers": [row]})
+    assert (found.id, found.slots, found.free_slots) == ("tm", 4, 1)
+    assert found.total == found.room == Room()

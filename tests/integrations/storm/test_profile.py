@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from benchmarks.hardening.corpus.engine_documents.storm import METRICS, TOPOLOGY, VISUALIZATION
-from streamplace.cli.profile_summary import watched
+from streamplace.cli.profile_job import watched
 from streamplace.errors import BackendError, FormatError
 from streamplace.integrations.profiling.profile import Profile
 from streamplace.integrations.profiling.rest import Server

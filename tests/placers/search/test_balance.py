@@ -127,6 +127,22 @@ def test_operators_beside_a_bottleneck_do_not_share_one_device() -> None:
             assert loads == pytest.approx([0.106, 0.212, 0.212, 0.53], rel=1e-9)
 
 
+def test_operators_beside_one_that_limits_the_job_are_spread() -> None:
+    """One operator needs two cores of the four of a device, and has one, so half is carried."""
+    graph = chain_graph(4e5, 2e6, 4e5, 4e5, payload_bytes=10.0)
+    problem = Problem(
+        graph, Cluster([Device(name, 1000.0, 4) for name in "abc"]), source_rate=1000.0
+    )
+    for placer in ("auto", "search"):
+        placement = make_placer(placer)(problem, seeded_rng())
+        assert placement_throughput(placement) == pytest.approx(500.0)
+        loads = np.sort(utilisations(flow(problem), placement.devices)[0])
+        assert loads == pytest.approx([0.1, 0.2, 0.5], rel=1e-9), placer
+    packed = make_placer("auto:prefer=fewest")(problem, seeded_rng())
+    assert placement_throughput(packed) == pytest.approx(500.0)
+    assert len(np.unique(packed.devices)) == 1
+
+
 def test_fewest_uses_fewer_devices_than_balance() -> None:
     """One operator fills half a device; the others, a fifth each, do not share one to balance."""
     graph = chain_graph(5e5, 2e5, 2e5, payload_bytes=10.0)

@@ -1,16 +1,95 @@
-"""The summary of a profile: what was measured and what is missing."""
+"""What the commands that profile a job share: options, costs, and the summary of a profile."""
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from math import isnan
+from typing import Any
 
+from streamplace.cli import options, param_types, printing
+from streamplace.cli.command import group, option
 from streamplace.cli.terminal import console, print_table
 from streamplace.display.view import Grid
-from streamplace.integrations.profiling.estimates import Estimate
+from streamplace.errors import BackendError, located
+from streamplace.files import write_dataset
+from streamplace.integrations.costs import Costs
+from streamplace.integrations.profiling.estimates import MIN_INTERVALS, Estimate
 from streamplace.integrations.profiling.profile import Profile
 from streamplace.problem.assumptions import without_tuples
 from streamplace.problem.graph import UNKNOWN, StreamGraph
+from streamplace.problem.logical import LogicalGraph
+from streamplace.util.text import counted
 
 
-def print_profile(
+@dataclass(frozen=True)
+class JobOptions(options.Common):
+    """The options that the commands for jobs share."""
+
+    mips: float = option(
+        "--mips",
+        type=param_types.MIPS,
+        callback=param_types.above_0,
+        required=True,
+        metavar="M",
+        help="Speed of one core of the job's devices, in million instructions/s; used to convert "
+        "measured seconds to instructions.",
+    )
+    timeout: float = options.seconds(
+        "--timeout", 10, "Seconds to wait for each answer of the server."
+    )
+    costs_file: str | None = options.costs(
+        "File of numbers to use instead of measured ones, or where nothing can be measured; format "
+        "as in `streamplace import --help`."
+    )
+    objective: None = options.no_objective("profile measures costs, which serve every objective")
+    form: options.Form = group(options.Form)
+    output: str = options.output()
+
+
+def read_costs(file: str | None) -> Callable[[LogicalGraph], LogicalGraph]:
+    """Read the user's costs; return the function that applies them to a logical graph."""
+    if file is None:
+        return lambda logical: logical
+    costs = Costs.read(file)
+
+    def apply(logical: LogicalGraph) -> LogicalGraph:
+        with located(file):
+            return costs.of(logical)
+
+    return apply
+
+
+def write_profile(
+    found: Profile,
+    costed: StreamGraph,
+    graph: StreamGraph,
+    chosen: JobOptions,
+    fault: str,
+    to_stderr: bool,
+    **more: Any,
+) -> None:
+    """Write the graph, and print the measurements; `costed` is the logical graph with all costs."""
+    write_dataset(chosen.output, [graph])
+    if found.without_error and not fault:
+        printing.print_note(
+            f"{counted(found.without_error, 'cost')} measured without a standard error, which "
+            f"needs at least {MIN_INTERVALS} intervals between readings: place --confidence takes "
+            "them as exact"
+        )
+    if chosen.as_json:
+        facts = {"file": chosen.output, "fault": fault or None, **found.to_dict()}
+        printing.print_json({**facts, "unknown": graph.unknown, **more})
+    else:
+        _print_profile(found, costed, graph, to_stderr)
+
+
+def end(fault: str, output: str) -> None:
+    """Raise the server's fault, if any; the measurements made before it are already written."""
+    if fault:
+        kept = "on stdout" if output == "-" else f"in {output}"
+        raise BackendError(f"{fault}; the measurements made before that are {kept}")
+
+
+def _print_profile(
     profile: Profile, costed: StreamGraph, graph: StreamGraph, to_stderr: bool = False
 ) -> None:
     """Print the measured numbers with their standard errors, and what is unknown.
