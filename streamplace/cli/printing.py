@@ -1,11 +1,11 @@
 """Results on stdout, notes on stderr, and the exit code of a limit that is not proven."""
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from streamplace.execution.progress import is_quiet
+from streamplace.files.json_text import to_json
 
 if TYPE_CHECKING:
     from streamplace.workflows.latency.answer import LatencyAnswer
@@ -16,7 +16,7 @@ UNPROVEN = 3
 
 def print_json(value: Any) -> None:
     """Print a JSON value on stdout."""
-    click.echo(json.dumps(value, indent=1, ensure_ascii=False))
+    click.echo(to_json(value), nl=False)
 
 
 def print_note(text: str) -> None:

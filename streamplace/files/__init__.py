@@ -19,8 +19,9 @@ from streamplace.files.datasets import (
 )
 from streamplace.files.graphs import constraints_from
 from streamplace.files.jobs import read_jobs, write_jobs
+from streamplace.files.json_text import json_pieces
 from streamplace.files.placements import placement_to, read_placement
-from streamplace.files.reading import check, json_pieces, name_of, read_json
+from streamplace.files.reading import check, name_of, read_json
 from streamplace.files.schema import ConstraintsForm
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.constraints import Constraints

@@ -10,6 +10,7 @@ from streamplace.errors import FormatError
 from streamplace.files.atomic import atomic
 from streamplace.files.bundled import resolve
 from streamplace.files.graphs import graph_from, graph_to
+from streamplace.files.json_text import json_pieces
 from streamplace.files.jsonl import json_lines, read_json_lines
 from streamplace.files.npz import read_columns, write_columns
 from streamplace.files.reading import STDIO, name_of, parse, read_failure, read_text
@@ -182,7 +183,7 @@ def write_dataset(path: str | Path, graphs: Iterable[StreamGraph]) -> None:
             if name.endswith(".npz"):
                 write_columns(first[0], file)
             else:
-                file.write(_json(first[0], indent=1))
+                file.writelines(piece.encode() for piece in json_pieces(graph_to(first[0])))
         else:
             written = 0
             for written, graph in enumerate(graphs, start=1):  # noqa: B007 - counts the graphs
@@ -208,5 +209,5 @@ def _is_lines(text: str) -> bool:
     return bool(others)
 
 
-def _json(graph: StreamGraph, indent: int | None = None) -> bytes:
-    return json.dumps(graph_to(graph), indent=indent, ensure_ascii=False).encode() + b"\n"
+def _json(graph: StreamGraph) -> bytes:
+    return json.dumps(graph_to(graph), ensure_ascii=False).encode() + b"\n"

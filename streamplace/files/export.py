@@ -4,8 +4,9 @@ from collections.abc import Callable
 from typing import Any
 
 from streamplace.files import cepsim
+from streamplace.files.json_text import to_json
 from streamplace.files.placements import placement_to
-from streamplace.files.reading import to_csv, to_json
+from streamplace.files.reading import to_csv
 from streamplace.problem.placement import Placement
 
 

@@ -1,6 +1,7 @@
 """Conversion between stream graphs and JSON values, including the published DREAM files."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from math import isnan
 from typing import Any
 
 import numpy as np
@@ -8,12 +9,13 @@ import numpy as np
 from streamplace.errors import FormatError, located
 from streamplace.files import dream
 from streamplace.files.reading import check
+from streamplace.files.row_columns import RowColumns
 from streamplace.files.schema import ConstraintsForm, Form, GraphForm
 from streamplace.problem.constraints import Constraints
-from streamplace.problem.fields import Detail, Field, Number
-from streamplace.problem.graph import UNKNOWN, Stream, StreamGraph
-from streamplace.problem.graph_checks import endpoints, index_of
-from streamplace.problem.operators import OPERATOR_FIELDS, STREAM_FIELDS, values_of
+from streamplace.problem.fields import Field, Number, json_value
+from streamplace.problem.graph import UNKNOWN, StreamGraph
+from streamplace.problem.graph_checks import STREAM_PAYLOAD, endpoints, index_of
+from streamplace.problem.operators import OPERATOR_FIELDS, STREAM_FIELDS, in_files
 
 
 def graph_from(value: Any, where: str, name: str = "") -> StreamGraph:
@@ -45,14 +47,23 @@ def _is_flink_plan(value: Any) -> bool:
 
 def from_form(form: GraphForm, name: str = "") -> StreamGraph:
     """Build the graph that a checked form describes."""
-    names = [row.name for row in form.operators]
+    operators, streams = form.operators, form.streams
+    names = operators.all_of("name")
     index = index_of(names)
-    values = {each.column: _column(each, form.operators) for each in OPERATOR_FIELDS}
-    values |= {each.column: _column(each, form.streams) for each in STREAM_FIELDS}
+    sources, targets = streams.all_of("source"), streams.all_of("target")
+
+    def place_of_stream(e: int) -> str:
+        return f"stream {sources[e]!r:.40} -> {targets[e]!r:.40}"
+
+    columns = {
+        each.column: _column(each, operators, lambda v: f"operator {names[v]!r:.40}")
+        for each in OPERATOR_FIELDS
+    }
+    columns |= {each.column: _column(each, streams, place_of_stream) for each in STREAM_FIELDS}
     graph = StreamGraph.from_columns(
         names,
-        ends=endpoints([(row.source, row.target) for row in form.streams], index),
-        **values,
+        ends=endpoints(sources, targets, index),
+        **columns,
         name=form.name or name,
         source_rate=form.source_rate,
         source_shares=form.source_shares,
@@ -61,30 +72,26 @@ def from_form(form: GraphForm, name: str = "") -> StreamGraph:
         firing=form.firing,
         multicast=form.multicast,
     )
-    stated = (row.name for row in form.operators if "cores" in row.model_fields_set)
-    graph.stated_cores = frozenset(stated)
+    graph.stated_cores = frozenset(names[v] for v in operators.stating("cores"))
     return graph
 
 
-def _column(field: Field, rows: Sequence[Any]) -> Any:
-    """Return the values of a field in checked rows, by index if it is a detail."""
-    name = field.name
-    if isinstance(field.kind, Number):
-        values = [getattr(row, name) for row in rows]
-        return [UNKNOWN if value is None else value for value in values]
-    found = {i: value for i, row in enumerate(rows) if (value := getattr(row, name))}
+def _column(field: Field, rows: RowColumns, place: Callable[[int], str]) -> Any:
+    """Return the values of a field in checked rows, by index if it is a detail.
+
+    Messages about a value that is a mapping begin with the place of its row.
+    """
+    kind = field.kind
+    if isinstance(kind, Number):
+        return [UNKNOWN if value is None else value for value in rows.all_of(field.name)]
+    found = {i: value for i, value in rows.stated(field.name).items() if value}
     if not isinstance(field.default, Mapping):
         return found
-    return {i: _mapping(field, rows[i], value) for i, value in found.items()}
+    return {i: kind.check(f"{place(i)}: {field.name}", _plain(value)) for i, value in found.items()}
 
 
-def _mapping(field: Field, row: Any, value: Any) -> Any:
-    """Return a value that is a mapping; messages name the operator, or the ends of the stream."""
-    assert isinstance(field.kind, Detail)
-    place = f"operator {row.name!r:.40}" if hasattr(row, "name") else ""
-    place = place or f"stream {row.source!r:.40} -> {row.target!r:.40}"
-    plain = value.model_dump(exclude={"comment"}) if isinstance(value, Form) else value
-    return field.kind.check(f"{place}: {field.name}", plain)
+def _plain(value: Any) -> Any:
+    return value.model_dump(exclude={"comment"}) if isinstance(value, Form) else value
 
 
 def constraints_from(form: ConstraintsForm | None) -> Constraints:
@@ -124,22 +131,44 @@ def graph_to(graph: StreamGraph) -> dict[str, Any]:
     if shares := uneven_shares(graph):
         value["source_shares"] = shares
     value |= graph.semantics
-    value["operators"] = [
-        {"name": operator.name}
-        | values_of(operator, ("cores",) if operator.name in graph.stated_cores else ())
-        for operator in graph.operators
-    ]
-    default = np.isnan(graph.own_payload_bytes).tolist()
-    value["streams"] = [
-        _stream_to(stream, same) for stream, same in zip(graph.streams, default, strict=True)
-    ]
+    names = graph.names
+    ends = zip(graph.stream_source.tolist(), graph.stream_target.tolist(), strict=True)
+    cores = [graph.index[name] for name in graph.stated_cores]
+    value["operators"] = [{"name": name} for name in names]
+    _add_values(value["operators"], graph, OPERATOR_FIELDS, {"cores": cores})
+    value["streams"] = [{"source": names[u], "target": names[v]} for u, v in ends]
+    _add_values(value["streams"], graph, STREAM_FIELDS, {})
     if graph.constraints:
         value["constraints"] = constraints_to(graph.constraints)
     return value
 
 
-def _stream_to(stream: Stream, default_payload: bool) -> dict[str, Any]:
-    values = values_of(stream)
-    if default_payload:
-        values.pop("payload_bytes", None)
-    return {"source": stream.source, "target": stream.target} | values
+def _add_values(
+    rows: Sequence[dict[str, Any]],
+    graph: StreamGraph,
+    fields: Sequence[Field],
+    also: Mapping[str, Sequence[int]],
+) -> None:
+    """Add to each row its values that are not at their default, in the order of files.
+
+    Parameters
+    ----------
+    also
+        Field -> indices of rows that state it even if it is the default.
+    """
+    for field in in_files(fields):
+        if field is STREAM_PAYLOAD:
+            shown, column = ~np.isnan(graph.own_payload_bytes), graph.own_payload_bytes
+        elif isinstance(field.kind, Number):
+            column = getattr(graph, field.column)
+            shown = (column != field.default) | field.required
+            shown[list(also.get(field.name, []))] = True
+        else:
+            for i, detail in getattr(graph, field.column).items():
+                rows[i][field.name] = json_value(detail)
+            continue
+        numbers = column[shown].tolist()
+        if field.is_whole:
+            numbers = map(int, numbers)
+        for i, number in zip(np.flatnonzero(shown).tolist(), numbers, strict=True):
+            rows[i][field.name] = None if isnan(number) else number

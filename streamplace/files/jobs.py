@@ -10,7 +10,8 @@ from streamplace.files.bundled import PREFIX
 from streamplace.files.datasets import read_graph
 from streamplace.files.graphs import constraints_to, graph_from, graph_to
 from streamplace.files.job_forms import JobForm, JobOutcomesForm, JobsForm
-from streamplace.files.reading import STDIO, check, json_pieces, name_of, read_json
+from streamplace.files.json_text import json_pieces
+from streamplace.files.reading import STDIO, check, name_of, read_json
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.jobs import Job, Jobs
 

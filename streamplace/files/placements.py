@@ -254,9 +254,10 @@ def _by_name(
 
 
 def _graph_names(own: ProblemForm, graph: StreamGraph) -> str:
-    placed = own.graph.operators
-    same_operators = {each.instance_of or each.name for each in placed} == {*graph.owners}
-    if same_operators and {each.name for each in placed} != {*graph.names}:
+    names = own.graph.operators.all_of("name")
+    owners = own.graph.operators.stated("instance_of")
+    same_operators = {owners.get(v) or name for v, name in enumerate(names)} == {*graph.owners}
+    if same_operators and {*names} != {*graph.names}:
         return (
             ", with other numbers of instances; use the graph that states its numbers, such as "
             "that of size --graph-out"

@@ -13,7 +13,7 @@ import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import chain, islice
+from itertools import chain
 from math import inf
 from pathlib import Path
 from typing import IO, Any, TypeVar
@@ -172,7 +172,6 @@ OURS = "streamplace-"
 Form = TypeVar("Form", bound=BaseModel)
 
 MAX_SHOWN = 40  # characters of a value
-PARTS = 2**14  # parts of JSON text, of tens of bytes each, that are written at once
 
 
 def read_bytes(path: str | Path) -> bytes:
@@ -232,7 +231,7 @@ def parse(text: str, where: str, *, is_line: bool = False) -> Any:
     FormatError
         If it is not JSON; the message names the line and the column.
     """
-    if not text.strip():
+    if not text or text.isspace():
         raise FormatError(f"{where}: is empty")
     try:
         with _no_collections():
@@ -266,19 +265,6 @@ def _no_collections() -> Iterator[None]:
 def read_json(path: str | Path) -> Any:
     """Read one JSON file."""
     return parse(read_text(path), name_of(path))
-
-
-def to_json(value: Any) -> str:
-    """Return a JSON value as indented text with a final newline."""
-    return "".join(json_pieces(value))
-
-
-def json_pieces(value: Any) -> Iterator[str]:
-    """Yield the text of `to_json` piece by piece, so that it is never in memory as a whole."""
-    parts = json.JSONEncoder(indent=1, ensure_ascii=False).iterencode(value)
-    while batch := list(islice(parts, PARTS)):
-        yield "".join(batch)
-    yield "\n"
 
 
 def to_csv(header: Sequence[str], rows: Iterable[Iterable[Any]]) -> str:

@@ -6,8 +6,9 @@ from dataclasses import fields as dataclass_fields
 from math import inf
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, get_origin
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, create_model
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, WrapValidator, create_model
 
+from streamplace.files.row_columns import RowColumns, columns_or_faults
 from streamplace.problem.device import MAX_SLOTS
 from streamplace.problem.fields import (
     AMOUNTS,
@@ -141,9 +142,15 @@ def _row_form(cls: type[Operator | Stream], doc: str, fields: Sequence[RowField]
 if TYPE_CHECKING:  # type checkers cannot know models that are made of a table
     OperatorForm: TypeAlias = Any
     StreamForm: TypeAlias = Any
+    Operators: TypeAlias = RowColumns
+    Streams: TypeAlias = RowColumns
 else:
     OperatorForm = _row_form(Operator, "A step of the job.", OPERATOR_FIELDS)
     StreamForm = _row_form(Stream, "A directed edge between two operators.", STREAM_FIELDS)
+    Operators = Annotated[
+        list[OperatorForm], Field(min_length=1), WrapValidator(columns_or_faults(OperatorForm))
+    ]
+    Streams = Annotated[list[StreamForm], WrapValidator(columns_or_faults(StreamForm))]
 
 
 class ConstraintsForm(Form):
@@ -171,8 +178,10 @@ class GraphForm(Form):
     source_rates: dict[Name, Number] | None = Field(
         None, description="tuples/s by source, instead of source_rate and source_shares"
     )
-    operators: list[OperatorForm] = Field(min_length=1)
-    streams: list[StreamForm] = []
+    operators: Operators
+    streams: Streams = Field(
+        default_factory=lambda: RowColumns(StreamForm, ()), json_schema_extra={"default": []}
+    )
     constraints: ConstraintsForm | None = None
     firing: Firing = Field(
         "each",

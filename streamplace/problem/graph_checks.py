@@ -2,6 +2,7 @@
 
 import heapq
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from itertools import islice
 from math import inf
 from typing import Any
@@ -35,7 +36,12 @@ def index_of(names: Sequence[str]) -> dict[str, int]:
     """Return name -> index; refuse names that are empty, duplicate or not encodable."""
     if not names:
         raise GraphError("operators: a graph needs at least one operator")
-    index: dict[str, int] = {}
+    with suppress(TypeError, UnicodeEncodeError):  # all at once, as most graphs are valid
+        "".join(names).encode()
+        index = {name: v for v, name in enumerate(names)}
+        if len(index) == len(names) and "" not in index:
+            return index
+    index = {}
     for v, name in enumerate(names):
         check_text(f"operators[{v}].name", name)
         if not name:
@@ -55,16 +61,20 @@ def check_indices(
             raise GraphError(f"{field.column}: unknown {kind} index {wrong[0]}")
 
 
-def endpoints(ends: Sequence[tuple[str, str]], index: Mapping[str, int]) -> list[tuple[int, int]]:
-    """Return the indices of the source and target of each stream, given their names."""
-    unknown = [(i, end) for i, both in enumerate(ends) for end in both if end not in index]
-    if unknown:
-        faults = [
-            f"streams[{i}]: unknown operator {end!r}{did_you_mean(end, index)}"
-            for i, end in unknown[:MAX_FAULTS]
-        ]
-        raise GraphError(joined_faults(faults, len(unknown)))
-    return [(index[source], index[target]) for source, target in ends]
+def endpoints(sources: Sequence[str], targets: Sequence[str], index: Mapping[str, int]) -> Ints:
+    """Return the indices, (E, 2), of the source and target of each stream, given their names."""
+    try:
+        ends = [[index[name] for name in names] for names in (sources, targets)]
+    except KeyError:
+        both = enumerate(zip(sources, targets, strict=True))
+        unknown = [(i, end) for i, pair in both for end in pair if end not in index]
+    else:
+        return np.ascontiguousarray(np.array(ends, dtype=np.int32).T)
+    faults = [
+        f"streams[{i}]: unknown operator {end!r}{did_you_mean(end, index)}"
+        for i, end in unknown[:MAX_FAULTS]
+    ]
+    raise GraphError(joined_faults(faults, len(unknown)))
 
 
 def ends_of(values: ArrayLike, count: int) -> Ints:

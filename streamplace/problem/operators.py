@@ -21,6 +21,7 @@ from streamplace.problem.fields import (
     SHAPE,
     TEXT,
     Detail,
+    Field,
     Number,
     entry,
     fields_of,
@@ -311,11 +312,13 @@ def values_of(row: Operator | Stream, also: Collection[str] = ()) -> dict[str, A
     return found
 
 
+def in_files(fields: Iterable[Field]) -> list[Field]:
+    """Return fields in the order of files: standard errors last."""
+    return sorted(fields, key=lambda each: bool(each.error_of))
+
+
 _OPERATOR_IN_FILES, _STREAM_IN_FILES = (
-    [
-        (each.name, each.default, each.required)
-        for each in sorted(several, key=lambda each: bool(each.error_of))
-    ]
+    [(each.name, each.default, each.required) for each in in_files(several)]
     for several in (OPERATOR_FIELDS, STREAM_FIELDS)
 )
 

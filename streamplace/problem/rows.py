@@ -5,8 +5,6 @@ from dataclasses import MISSING, dataclass, fields
 from numbers import Real
 from typing import Any, TypeVar
 
-import numpy as np
-
 from streamplace.errors import GraphError
 from streamplace.problem.fields import Detail, Field
 from streamplace.problem.graph_checks import endpoints, index_of, own_payload
@@ -56,11 +54,11 @@ def columns_of_rows(operators: Iterable[OperatorLike], streams: Iterable[StreamL
     steps = [row_of(Operator, f"operators[{i}]", row) for i, row in enumerate(operators)]
     edges = [row_of(Stream, f"streams[{i}]", row) for i, row in enumerate(streams)]
     index = index_of([o.name for o in steps])
-    ends = endpoints([(stream.source, stream.target) for stream in edges], index)
+    ends = endpoints([each.source for each in edges], [each.target for each in edges], index)
     own = {"stream_payload_bytes": [own_payload(i, s) for i, s in enumerate(edges)]}
     values = {field.column: _column(field, steps) for field in OPERATOR_FIELDS}
     values |= {field.column: _column(field, edges) for field in STREAM_FIELDS}
-    return Columns(index, np.array(ends, dtype=np.int32).reshape(-1, 2), values | own)
+    return Columns(index, ends, values | own)
 
 
 def _column(field: Field, rows: Sequence[Operator | Stream]) -> Any:

@@ -18,7 +18,8 @@ from streamplace.execution.progress import is_quiet, track
 from streamplace.files.atomic import atomic, write_text
 from streamplace.files.checksums import NAME, checksum
 from streamplace.files.folder_lock import held
-from streamplace.files.reading import parse, read_failure, read_json, read_raw, to_json
+from streamplace.files.json_text import to_json
+from streamplace.files.reading import parse, read_failure, read_json, read_raw
 from streamplace.studies.study import Outcome, Plan, Row, Study, Unit
 from streamplace.util.text import counted
 

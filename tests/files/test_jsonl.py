@@ -1,7 +1,6 @@
 """JSON lines, which give the same result when read one by one and all at once."""
 
 import gzip
-import json
 from pathlib import Path
 
 import pytest
@@ -13,7 +12,7 @@ from streamplace.errors import FormatError
 from streamplace.files import datasets, iter_graphs, open_dataset, read_dataset, reading
 from streamplace.files.datasets import StoredGraphs
 from streamplace.files.jsonl import json_lines, read_json_lines
-from streamplace.files.reading import json_pieces, read_text, to_json
+from streamplace.files.reading import read_text
 
 GRAPHS = [Recipe("dream", 12).graph(number) for number in range(12)]
 ENDS = st.lists(st.sampled_from([b"\n", b"\r\n", b" \n", b"\n\n", b"\xc2\x85\n"]), max_size=8)
@@ -105,16 +104,6 @@ def test_an_empty_dataset_is_refused(tmp_path: Path) -> None:
     (tmp_path / "none.jsonl").write_text("\n")
     with pytest.raises(FormatError, match="holds no graph"):
         open_dataset(tmp_path / "none.jsonl")
-
-
-def test_json_written_in_pieces_equals_json_written_at_once(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    value = {"a": [1, 2.5, None, True, "\u2028é"], "b": {}, "c": []}
-    expected = json.dumps(value, indent=1, ensure_ascii=False) + "\n"
-    monkeypatch.setattr("streamplace.files.reading.PARTS", 3)
-    assert len(list(json_pieces(value))) > 3
-    assert to_json(value) == expected
 
 
 @pytest.mark.long

@@ -1,6 +1,6 @@
 """Writer of IBM Streams job configuration overlays, which set the number of PEs."""
 
-from streamplace.files.reading import to_json
+from streamplace.files.json_text import to_json
 from streamplace.problem.placement import Placement
 
 

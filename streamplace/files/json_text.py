@@ -1,0 +1,81 @@
+"""Indented JSON text of values."""
+
+import json
+from collections.abc import Iterable, Iterator
+from itertools import chain, groupby, islice
+from typing import Any
+
+ROWS = 10_000
+"""Objects of a list that are encoded at once; the whole text is never in memory."""
+_PLAIN = frozenset((str, int, float, bool, type(None)))
+_text = json.JSONEncoder(ensure_ascii=False).encode
+
+
+def to_json(value: Any) -> str:
+    """Return a JSON value as indented text with a final newline."""
+    return "".join(json_pieces(value))
+
+
+def json_pieces(value: Any) -> Iterator[str]:
+    """Yield the text of `to_json` piece by piece, so that it is never in memory as a whole.
+
+    It is the text of `json.dumps` with ``indent=1``. The standard library indents in Python, and
+    without indents encodes in C. An object that contains no others therefore is encoded in C, with
+    the indents as a part of its separators; texts inside it cannot contain them, since their ends
+    of lines are escaped. Keys of objects must be text.
+    """
+    yield from _pieces(value, "\n")
+    yield "\n"
+
+
+def _pieces(value: Any, end: str) -> Iterator[str]:
+    """Yield the text of a value; `end` ends a line, and indents the next one as the value's."""
+    within = end + " "
+    if not isinstance(value, dict | list | tuple) or not value:
+        yield _text(value)
+    elif _is_flat(value):
+        text = _encoded(value, within)
+        yield f"{text[0]}{within}{text[1:-1]}{end}{text[-1]}"
+    elif isinstance(value, dict):
+        members = (
+            chain((f"{_text(key)}: ",), _pieces(member, within)) for key, member in value.items()
+        )
+        yield from _joined("{", members, within, end + "}")
+    else:
+        yield from _joined("[", _items(value, within), within, end + "]")
+
+
+def _joined(begin: str, members: Iterable[Iterable[str]], within: str, end: str) -> Iterator[str]:
+    separator = begin + within
+    for member in members:
+        yield separator
+        yield from member
+        separator = "," + within
+    yield end
+
+
+def _items(values: Any, end: str) -> Iterator[Iterable[str]]:
+    """Yield the pieces of the items of a list; objects without others, many as one item."""
+    within = end + " "
+    for flat, several in groupby(values, _is_flat_object):
+        if not flat:
+            yield from (_pieces(item, end) for item in several)
+            continue
+        while rows := list(islice(several, ROWS)):
+            text = _encoded(rows, within)
+            between = text[2:-2].replace(f"}},{within}{{", f"{end}}},{end}{{{within}")
+            yield (f"{{{within}", between, f"{end}}}")
+
+
+def _encoded(value: Any, within: str) -> str:
+    """Return a text in which each member begins a line."""
+    return json.dumps(value, ensure_ascii=False, separators=("," + within, ": "))
+
+
+def _is_flat(value: Any) -> bool:
+    members = value.values() if isinstance(value, dict) else value
+    return _PLAIN.issuperset(map(type, members))
+
+
+def _is_flat_object(value: Any) -> bool:
+    return isinstance(value, dict) and bool(value) and _PLAIN.issuperset(map(type, value.values()))
