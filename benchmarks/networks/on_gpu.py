@@ -62,10 +62,10 @@ def _wait() -> None:
 
 def measured_graph(found: Network, device: str, threads: int, repeats: int) -> StreamGraph:
     """Return the graph of a network with its operators' times on the processor and a device."""
-    options = {"threads": threads, "repeats": repeats}
-    on_cpu = measure(found.module.cpu(), found.inputs, kind=CPU, **options)
-    kind = device.partition(":")[0]
-    there = measure(found.module, found.inputs, kind=ACCELERATOR, device=kind, **options)
+    on_cpu, there = (
+        measure(found.module, found.inputs, kind=kind, device=on, threads=threads, repeats=repeats)
+        for kind, on in ((CPU, "cpu"), (ACCELERATOR, device.partition(":")[0]))
+    )
     found.module.cpu()
     return with_times(there.graph, on_cpu.graph).with_numbers(multicast="device")[0]
 
@@ -108,19 +108,16 @@ def rows(name: str, device: str, threads: int, repeats: int) -> Iterator[str]:
 
 def _ratios(graph: StreamGraph) -> Iterator[str]:
     """Yield measured ratios of the processor's to the GPU's times beside the registered ones."""
-    sums: dict[float, list[float]] = {}
+    times: dict[float, list[tuple[float, float]]] = {}
     for v in range(len(graph.names)):
-        times = graph.seconds_on[v]
-        both = sums.setdefault(RATIOS.get(graph.type.get(v, ""), 0.0), [0, 0.0, 0.0, np.inf])
-        both[0] += 1
-        both[1] += times[CPU]
-        both[2] += times[ACCELERATOR]
-        both[3] = min(both[3], times[ACCELERATOR])
+        on_cpu, there = (graph.seconds_on[v][kind] or 0.0 for kind in (CPU, ACCELERATOR))
+        times.setdefault(RATIOS.get(graph.type.get(v, ""), 0.0), []).append((on_cpu, there))
     titles = f"{'registered ratio':>16}{'operators':>11}{'CPU ms':>10}{'GPU ms':>10}{'ratio':>8}"
     yield f"{titles}{'least GPU us':>14}"
-    for ratio, (count, on_cpu, there, least) in sorted(sums.items(), reverse=True):
+    for ratio, several in sorted(times.items(), reverse=True):
+        on_cpu, there = map(sum, zip(*several, strict=True))
         title = f"{ratio:g}" if ratio else "none"
         yield (
-            f"{title:>16}{int(count):11}{1e3 * on_cpu:10.3f}{1e3 * there:10.3f}"
-            f"{on_cpu / there:8.2f}{1e6 * least:14.1f}"
+            f"{title:>16}{len(several):11}{1e3 * on_cpu:10.3f}{1e3 * there:10.3f}"
+            f"{on_cpu / there:8.2f}{1e6 * min(each for _, each in several):14.1f}"
         )

@@ -1,9 +1,10 @@
-"""The command `import`: graphs from files of stream-processing systems and other programs."""
+"""The command `import`: graphs, clusters and recorded runs from files of other programs."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import redirect_stdout
 from dataclasses import dataclass
+from functools import partial
 
 import click
 
@@ -13,18 +14,30 @@ from streamplace.cli.inputs import graph_of
 from streamplace.cli.output_files import check_targets
 from streamplace.cli.terminal import console, print_line
 from streamplace.display.view import Line, Names
-from streamplace.errors import located
+from streamplace.errors import FormatError, ProblemError, located
 from streamplace.execution.progress import working
-from streamplace.files import write_cluster, write_dataset
+from streamplace.files import write_cluster, write_dataset, write_placement
+from streamplace.files.assignments import csv_of
+from streamplace.files.atomic import write_text
 from streamplace.files.reading import name_of
 from streamplace.integrations.costs import Costs
-from streamplace.integrations.kinds import ANY_COUNT, MODULES, READERS, WITH_CLUSTER
+from streamplace.integrations.kinds import (
+    ANY_COUNT,
+    MODULES,
+    READERS,
+    WITH_CLUSTER,
+    WITH_PLACEMENT,
+)
 from streamplace.integrations.neural.devices import resized
 from streamplace.integrations.registry import read_document, read_module
 from streamplace.problem.assumptions import without_tuples
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.graph_checks import listed
+from streamplace.problem.logical import LogicalGraph
+from streamplace.problem.makespan import Makespan
+from streamplace.problem.placement import Placement
+from streamplace.problem.problem import Problem
 from streamplace.util.text import counted
 
 
@@ -54,6 +67,12 @@ class ImportOptions(options.Common):
         metavar="CLUSTER",
         help="Cluster file to write, for formats whose files come with one; - is stdout.",
     )
+    placement_file: str | None = options.file(
+        "--placement",
+        "File to write the recorded placement to, for formats that have one: .csv "
+        "(operator,device), or JSON under any other name; - is stdout.",
+        "PLACEMENT",
+    )
     device_count: int | None = option(
         "--device-count",
         type=param_types.Whole(1),
@@ -62,10 +81,19 @@ class ImportOptions(options.Common):
         "[default: 4]",
     )
 
+    @property
+    def outputs(self) -> dict[str, str | None]:
+        """The option of each file to write -> its name, if it is to be written."""
+        return {
+            "-o": self.output,
+            "--cluster-out": self.cluster_out,
+            "--placement": self.placement_file,
+        }
+
 
 @command(ImportOptions, "import")
 def import_(chosen: ImportOptions) -> None:
-    """Convert a job of Flink, Storm, … or a neural network to a graph.
+    """Convert a job of Flink, …, a workflow or a neural network to a graph.
 
     \b
     flink-plan      Flink: getExecutionPlan(), explain_sql(), COMPILE PLAN, GET /jobs/ID/plan
@@ -77,6 +105,7 @@ def import_(chosen: ImportOptions) -> None:
     dream           a file of the published DREAM benchmark (Ni et al., AAAI 2020), JSON
     cepsim          a graph of CEPSim, JSON
     graphml, dot    graphs of other programs, and files that `streamplace export` writes
+    wfformat        WfCommons: a recorded run of a workflow, JSON, with a cluster and a placement
     torch           PyTorch: FILE is module:Class or module:function, which is imported
     openvino        OpenVINO: the XML file of a model (IR 10 or 11)
     onnx            ONNX: a model; needs streamplace[onnx]
@@ -95,6 +124,7 @@ def import_(chosen: ImportOptions) -> None:
     streamplace import plan.json --from flink-plan --costs costs.toml -o graph.json
     streamplace import mynets:Net --from torch --input 1x3x224x224 -o graph.json
     streamplace import w.json --from dnn-latency -o graph.json --cluster-out cluster.json
+    streamplace import run.json --from wfformat -o graph.json --placement run-placement.json
 
     \b
     COSTS as TOML:              COSTS as CSV:
@@ -123,7 +153,7 @@ def import_(chosen: ImportOptions) -> None:
     chosen.form.check()
     _check_options(chosen)
     read_files = (None if chosen.kind in MODULES else chosen.file, chosen.costs_file)
-    check_targets({"-o": chosen.output, "--cluster-out": chosen.cluster_out}, read_files)
+    check_targets(chosen.outputs, read_files)
     with working("reading"), redirect_stdout(sys.stderr):  # the code of a module may print
         if chosen.kind in MODULES:
             found = read_module(chosen.file, chosen.kind, chosen.inputs, chosen.seed)
@@ -134,9 +164,11 @@ def import_(chosen: ImportOptions) -> None:
                 found = Costs.read(chosen.costs_file).of(found)
         with located(name_of(chosen.file)):
             graph = graph_of(found, chosen.form)
-    notes = [*found.notes, *_assumptions(found.graph)]
+        notes = [*found.notes, *_assumptions(found.graph)]
+        write_run = _run_writer(found, graph, chosen, notes)
     if found.cluster is not None:
         notes += _write_cluster(found.cluster, chosen)
+    write_run()
     write_dataset(chosen.output, [graph])
     if chosen.as_json:
         printing.print_json(
@@ -149,6 +181,7 @@ def import_(chosen: ImportOptions) -> None:
                 "unknown": graph.unknown,
                 "notes": notes,
                 "cluster": chosen.cluster_out,
+                "placement": chosen.placement_file,
             }
         )
     else:
@@ -160,12 +193,14 @@ def _check_options(chosen: ImportOptions) -> None:
     kind, cluster_out = chosen.kind, chosen.cluster_out
     if chosen.output == "-" and chosen.as_json:
         raise click.UsageError("--json requires -o GRAPH, since the graph goes to stdout otherwise")
-    if chosen.output == cluster_out == "-":
-        raise click.UsageError("cannot write both GRAPH and CLUSTER to stdout")
-    if chosen.as_json and cluster_out == "-":
-        raise click.UsageError("cannot combine --json with --cluster-out -")
+    to_stdout = [name for name, file in chosen.outputs.items() if file == "-"]
+    to_stdout += ["--json"] if chosen.as_json else []
+    if len(to_stdout) > 1:
+        raise click.UsageError(f"only one of {' and '.join(to_stdout)} can write to stdout")
     if cluster_out is not None and kind not in WITH_CLUSTER:
         raise click.UsageError(f"--cluster-out requires a file with a cluster; {kind} has none")
+    if chosen.placement_file is not None and kind not in WITH_PLACEMENT:
+        raise click.UsageError(f"--placement requires a file of a run; {kind} records none")
     if chosen.device_count is not None and (cluster_out is None or kind not in ANY_COUNT):
         known = " or ".join(sorted(ANY_COUNT))
         raise click.UsageError(f"--device-count requires --cluster-out and --from {known}")
@@ -173,6 +208,40 @@ def _check_options(chosen: ImportOptions) -> None:
         raise click.UsageError("cannot read both FILE and --costs from stdin")
     if chosen.inputs and kind not in MODULES:
         raise click.UsageError(f"--input requires --from {' or '.join(MODULES)}")
+
+
+def _run_writer(
+    found: LogicalGraph, graph: StreamGraph, chosen: ImportOptions, notes: list[str]
+) -> Callable[[], None]:
+    """Return what writes the recorded placement, if asked for; add notes for the user.
+
+    Raises
+    ------
+    FormatError
+        If the file does not have the cluster or the placement that is to be written.
+    ProblemError
+        If a number that makespans need is unknown.
+    """
+    file, cluster, assignment = chosen.placement_file, found.cluster, found.assignment
+    if cluster is None and chosen.cluster_out is not None and chosen.kind in WITH_PLACEMENT:
+        raise FormatError("names no machine, so there is no cluster; leave out --cluster-out")
+    if file is None:
+        if assignment is not None:
+            notes.append("the recorded placement is not written; write it with --placement")
+        return lambda: None
+    if assignment is None or cluster is None:
+        raise FormatError(
+            "does not say for every task where it ran, so there is no recorded placement; leave "
+            "out --placement"
+        )
+    if file.lower().endswith(".csv"):
+        return partial(write_text, file, csv_of(assignment))
+    try:
+        problem = Problem(graph, cluster, objective=Makespan())
+        return partial(write_placement, file, Placement.of(problem, assignment))
+    except ProblemError as error:
+        remedy = "state what is unknown in --costs, or write a .csv file"
+        raise ProblemError(f"the recorded placement has no makespan: {error}; {remedy}") from None
 
 
 def _write_cluster(cluster: Cluster, chosen: ImportOptions) -> list[str]:

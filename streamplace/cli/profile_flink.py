@@ -14,8 +14,9 @@ from streamplace.cli.profile_job import JobOptions, end, read_costs, write_profi
 from streamplace.errors import BackendError, ProblemError
 from streamplace.execution.progress import working
 from streamplace.files import write_cluster, write_placement
+from streamplace.files.assignments import csv_of
 from streamplace.files.atomic import write_text
-from streamplace.files.reading import name_of, read_text, to_csv
+from streamplace.files.reading import name_of, read_text
 from streamplace.integrations.flink.client import Client
 from streamplace.integrations.flink.cpu_times import ThreadDumps
 from streamplace.integrations.flink.fit import chain_notes, fit, fit_growth
@@ -241,8 +242,7 @@ def _write_placement(
     """Write the current placement: CSV (operator,device) if the file's name ends in .csv."""
     try:
         if file.lower().endswith(".csv"):
-            rows = current_assignment(graph, hosts).items()
-            write_text(file, to_csv(["operator", "device"], rows))
+            write_text(file, csv_of(current_assignment(graph, hosts)))
         else:
             write_placement(file, current_placement(graph, hosts, slots, mips))
     except ProblemError as error:

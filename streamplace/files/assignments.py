@@ -3,12 +3,13 @@
 import csv
 import io
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from streamplace.errors import FormatError
 from streamplace.files.job_results import refuse_job_results
-from streamplace.files.reading import name_of, parse, read_text, separator_fault
+from streamplace.files.reading import name_of, parse, read_text, separator_fault, to_csv
 
 HEADER = ["operator", "device"]
 
@@ -32,6 +33,11 @@ def read_placement_json(path: str | Path) -> Any:
     value = parse(text, where)
     refuse_job_results(value, Path(path), where)
     return value
+
+
+def csv_of(assignment: Mapping[str, str]) -> str:
+    """Return operator -> device as the text of a CSV file."""
+    return to_csv(HEADER, assignment.items())
 
 
 def is_assignment(value: Any) -> bool:

@@ -4,9 +4,9 @@ from collections.abc import Callable
 from typing import Any
 
 from streamplace.files import cepsim
+from streamplace.files.assignments import csv_of
 from streamplace.files.json_text import to_json
 from streamplace.files.placements import placement_to
-from streamplace.files.reading import to_csv
 from streamplace.problem.placement import Placement
 
 
@@ -17,7 +17,7 @@ def as_json(placement: Placement, **results: Any) -> str:
 
 def as_csv(placement: Placement) -> str:
     """Return a CSV table with the header ``operator,device`` and one line per operator."""
-    return to_csv(("operator", "device"), placement.assignment.items())
+    return csv_of(placement.assignment)
 
 
 def as_cepsim(placement: Placement) -> str:

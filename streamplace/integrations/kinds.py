@@ -12,6 +12,7 @@ READERS: dict[str, str] = {
     "cepsim": f"{_HERE}.formats.dream_cepsim:read_cepsim",
     "graphml": f"{_HERE}.formats.graphml:read",
     "dot": f"{_HERE}.formats.dot:read",
+    "wfformat": f"{_HERE}.formats.wfformat:read",
     "doppler": f"{_HERE}.neural.doppler:read",
     "dnn-partitioning": f"{_HERE}.neural.dnn_partitioning:read",
     "dnn-latency": f"{_HERE}.neural.dnn_partitioning:read_latency",
@@ -28,7 +29,9 @@ seed. Code is imported only because a user typed its name.
 """
 BINARY = frozenset({"onnx"})
 """Formats whose readers take bytes instead of text."""
-WITH_CLUSTER = frozenset({"doppler", "dnn-partitioning", "dnn-latency", "pipedream"})
+WITH_PLACEMENT = frozenset({"wfformat"})
+"""Formats whose files record where operators ran."""
+WITH_CLUSTER = WITH_PLACEMENT | {"doppler", "dnn-partitioning", "dnn-latency", "pipedream"}
 """Formats whose files come with a cluster."""
 ANY_COUNT = frozenset({"doppler", "pipedream"})
 """Those of them in which the number of devices, all equal, is not stated."""

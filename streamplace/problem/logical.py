@@ -129,6 +129,9 @@ class LogicalGraph:
     cluster
         The devices and links that the file describes, or that its format is used with; None: the
         file has none.
+    assignment
+        Operator -> the device of `cluster` on which it ran, if the file records a run; None: it
+        does not, or not for every operator.
 
     Raises
     ------
@@ -147,6 +150,7 @@ class LogicalGraph:
     by_channel: Sequence[Sequence[str]] = ()
     per_partition: bool = False
     cluster: Cluster | None = None
+    assignment: Mapping[str, str] | None = None
 
     def __post_init__(self) -> None:
         for name, count in self.parallelism.items():

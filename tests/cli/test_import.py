@@ -124,14 +124,18 @@ def test_the_number_of_devices(document: Path, capsys: Capture) -> None:
             ("--from", "dnn-latency", "--cluster-out", "c.json", "--device-count", "3"),
             "--device-count requires --cluster-out and --from doppler or pipedream",
         ),
-        (("--from", "doppler", "--cluster-out", "-"), "cannot write both GRAPH and CLUSTER"),
+        (("--from", "doppler", "--cluster-out", "-"), "only one of -o and --cluster-out can"),
         (
             ("--from", "doppler", "-o", "g.json", "--cluster-out", "-", "--json"),
-            "cannot combine --json with --cluster-out -",
+            "only one of --cluster-out and --json can write to stdout",
         ),
         (
             ("--from", "doppler", "-o", "g.json", "--cluster-out", "g.json"),
             "-o and --cluster-out name the same file",
+        ),
+        (
+            ("--from", "doppler", "--placement", "p.json"),
+            "--placement requires a file of a run; doppler records none",
         ),
         (
             ("--from", "doppler", "-o", "g.json", "--cluster-out", "graph.txt"),

@@ -1,6 +1,7 @@
 """Uses of values after reading, as in commands: placing, scoring and writing them."""
 
 import json
+from collections.abc import Mapping
 from contextlib import suppress
 from math import inf
 from pathlib import Path
@@ -76,14 +77,24 @@ def use_cluster(cluster: Cluster) -> None:
         use_graph(line_graph(), cluster)
 
 
-def use_pass(graph: StreamGraph, cluster: Cluster) -> None:
-    """Place a graph on the cluster of its file under the makespan objective, unless it is large."""
+def use_pass(
+    graph: StreamGraph, cluster: Cluster, recorded: Mapping[str, str] | None = None
+) -> None:
+    """Place a graph on the cluster of its file under the makespan objective, unless it is large.
+
+    Parameters
+    ----------
+    recorded
+        The placement that the file has, if it has one.
+    """
     if len(graph.names) > MAX_OPERATORS or len(cluster.devices) > MAX_OPERATORS // 10:
         return
     problem = Problem(graph, cluster, objective=Makespan())
     for name in ("single", "heft"):
         with suppress(PlacementError):
             use_placement(make_placer(name)(problem, np.random.default_rng(0)))
+    if recorded is not None:
+        use_placement(Placement.of(problem, recorded))
 
 
 def use_rules(rules: Constraints) -> None:
@@ -153,7 +164,7 @@ def use_job(job: LogicalGraph) -> None:
     job = DEFAULT_COSTS.of(job)
     use_graph(to_operators(job))
     if job.cluster is not None:
-        use_pass(to_operators(job), job.cluster)
+        use_pass(to_operators(job), job.cluster, job.assignment)
     if sum(job.parallelism.values()) < MAX_OPERATORS:
         use_graph(to_instances(job))
 

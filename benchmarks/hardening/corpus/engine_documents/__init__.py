@@ -38,6 +38,7 @@ from benchmarks.hardening.corpus.engine_documents.storm import (
     TOPOLOGY,
     VISUALIZATION,
 )
+from benchmarks.hardening.corpus.engine_documents.workflows import WFFORMAT, WFFORMAT_1_4
 from benchmarks.hardening.corpus.onnx_models import INSTALLED
 
 DOCUMENTS: dict[str, tuple[str, ...]] = {
@@ -61,6 +62,7 @@ DOCUMENTS: dict[str, tuple[str, ...]] = {
     "cepsim": (json.dumps(DREAM),),
     "graphml": (GRAPHML,),
     "dot": (DOT,),
+    "wfformat": (WFFORMAT, WFFORMAT_1_4),
     "doppler": (DOPPLER,),
     "dnn-partitioning": (DNN_TEXT,),
     "dnn-latency": (DNN_TEXT,),
