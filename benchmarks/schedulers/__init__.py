@@ -1,0 +1,1 @@
+"""Schedulers of other libraries, in their simulators and in ours."""
