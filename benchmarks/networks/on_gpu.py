@@ -9,6 +9,7 @@ import numpy as np
 import torch
 
 from benchmarks.networks.models import Network, network
+from streamplace.integrations.neural.devices import MIPS
 from streamplace.integrations.torch.measuring import measure, with_times
 from streamplace.integrations.torch.pass_times import PassTimes
 from streamplace.placers.registry import ready_placer
@@ -18,7 +19,7 @@ from streamplace.problem.graph import StreamGraph
 from streamplace.problem.makespan import Makespan
 from streamplace.problem.problem import Problem
 from streamplace.scoring.makespan_evaluator import MakespanEvaluator
-from streamplace.studies.hsdag.registered import ACCELERATOR, CPU, MIPS, RATIOS
+from streamplace.studies.hsdag.registered import ACCELERATOR, CPU, RATIOS
 
 PLACERS = ("heft", "peft", "auto", "search:seconds=5")
 LARGE, SMALL = 2**24, 1  # elements of float32 in a copy

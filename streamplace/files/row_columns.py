@@ -43,7 +43,7 @@ class RowColumns:
             self._read(name, [row.get(name, _ABSENT) for row in rows])
 
     def _read(self, name: str, values: list[Any]) -> None:
-        stated = range(self.count)
+        stated: Sequence[int] = range(self.count)
         if any(value is _ABSENT for value in values):
             if self._form.model_fields[name].is_required():
                 raise ValueError("a row lacks a field")

@@ -123,9 +123,10 @@ def _kinds(tasks: Sequence[Task], machines: Mapping[str, MachineForm]) -> dict[s
     """
     kinds: dict[str | None, str] = {}
     for name, machine in machines.items():
-        vendor = machine.cpu and machine.cpu.vendor
-        cores = machine.cores and counted(max(1, int(machine.cores)), "core")
-        kinds[name] = " ".join(filter(None, (machine.architecture, vendor, cores))) or ANY_KIND
+        vendor = machine.cpu.vendor if machine.cpu else None
+        cores = counted(max(1, int(machine.cores)), "core") if machine.cores else ""
+        stated = (machine.architecture or "", str(vendor or ""), cores)
+        kinds[name] = " ".join(filter(None, stated)) or ANY_KIND
     several = len({*kinds.values()}) > 1
     if several and any(task.seconds is not None and not task.machines for task in tasks):
         kinds = dict.fromkeys(kinds, ANY_KIND)

@@ -262,9 +262,9 @@ def _undivided(file: UndividedFileForm, where: str) -> Workflow:
     count = Counter(task.name for task in forms)
     names = [task.name if count[task.name] == 1 else task.joined for task in forms]
     index = _unique(names, here, "name")
-    for of in (TaskForm.joined.fget, lambda task: task.id):  # other ways to refer to a task
+    for other in ("joined", "id"):  # other ways to refer to a task
         for i, task in enumerate(forms):
-            index.setdefault(of(task) or task.name, i)
+            index.setdefault(getattr(task, other) or task.name, i)
     machines = workflow.machines or []
     _unique((machine.name for machine in machines), f"{where}: workflow.machines", "nodeName")
     sizes: dict[str, float | None] = {}

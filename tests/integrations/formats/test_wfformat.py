@@ -5,6 +5,7 @@ import gzip
 import json
 import re
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -121,8 +122,11 @@ def test_older_names_of_fields() -> None:
 
 
 def test_tasks_are_found_by_id_and_by_name_with_id() -> None:
+    def names_parent(workflow: dict[str, Any], word: str) -> None:
+        workflow["tasks"][1]["parents"] = [word]
+
     for word in ("ID1", "cut_ID1_ID1"):
-        job = read(changed(UNDIVIDED, lambda w, word=word: w["tasks"][1].update(parents=[word])))
+        job = read(changed(UNDIVIDED, partial(names_parent, word=word)))
         assert edges(job) == [("cut_ID1", "draw_ID2")]
 
     def same_names(workflow: dict[str, Any]) -> None:
