@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
-from matplotlib.ticker import FuncFormatter
+from matplotlib.ticker import FuncFormatter, LogFormatter, NullLocator
 
 from streamplace.display.view import labels
 from streamplace.plots.comparison import panels, size_of
@@ -82,6 +82,10 @@ def _draw(
             drawn += axes.plot(np.maximum(milliseconds, SHORTEST_MS), results, **line(i))
     axes.set_xscale("log")
     axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:,.6g}"))
+    axes.xaxis.set_minor_formatter(LogFormatter())  # shown where the axis is short
+    if evaluations:
+        axes.set_xticks(evaluations)
+        axes.xaxis.set_minor_locator(NullLocator())
     return drawn
 
 

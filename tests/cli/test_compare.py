@@ -231,7 +231,7 @@ def test_several_budgets_are_rows_and_a_picture(
     drawn = (tmp_path / "budgets.svg").read_text()
     assert all(f"<!-- {name} -->" in drawn for name in ("round-robin", "climb", "ours"))
     assert "ours, 5" not in drawn
-    assert "<!-- evaluations per graph -->" in drawn
+    assert all(f"<!-- {text} -->" in drawn for text in ("evaluations per graph", "5", "50"))
     if not aim:
         largest = (tmp_path / "throughput.svg").read_text()
         assert "<!-- ours, 50 evaluations -->" in largest
