@@ -74,9 +74,9 @@ def _draw(
     for i, names in enumerate(budgets.values()):
         of_budgets = [points[name] for name in names]
         if evaluations:  # those without a budget have one result, whatever the number
-            results = [result for _, result in of_budgets]
-            results *= len(evaluations) // len(results)
-            drawn += axes.plot(evaluations, results, **line(i))
+            reached = [result for _, result in of_budgets]
+            reached *= len(evaluations) // len(reached)
+            drawn += axes.plot(evaluations, reached, **line(i))
         else:
             milliseconds, results = zip(*sorted(of_budgets), strict=True)
             drawn += axes.plot(np.maximum(milliseconds, SHORTEST_MS), results, **line(i))
