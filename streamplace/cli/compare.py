@@ -132,7 +132,7 @@ def compare(chosen: CompareOptions) -> None:
     by_rate.csv, .md, .tex    a row per placer, a column per source rate and statistic
     throughput.png            distribution of relative throughput, of at most six placers
     devices.png               number of devices used, likewise
-    budgets.png               with several budgets: mean result over time, likewise
+    budgets.png               with several budgets: mean result over evaluations or time, likewise
     table.md, .tex            --objective makespan: the printed table, instead of by_rate
     makespan.png              --objective makespan: distribution, instead of the other pictures
     """
@@ -188,7 +188,8 @@ def compare(chosen: CompareOptions) -> None:
         if chosen.clusters_file is None:
             inputs.print_assumed(chosen.cluster)
         if folder is not None:
-            for stale in save_report(folder, result, pictures, by_budget):
+            numbers = chosen.evaluations or ()
+            for stale in save_report(folder, result, pictures, by_budget, numbers):
                 printing.print_note(f"removed {stale}, a file of an earlier comparison")
             if pictures is not None and (by_budget is not None or not kind.is_pass):
                 printing.print_note(_left_out(list(curves)))
@@ -260,7 +261,7 @@ def _budgets(
 
 def _named(label: str, limit: Limit) -> str:
     """Return the name of the row of a labelled placer with one of several budgets."""
-    return f"{label}, {limit.value:g} {'' if isinstance(limit, MaxEvaluations) else 's'}".strip()
+    return f"{label}, {limit.value:g} {'evaluations' if isinstance(limit, MaxEvaluations) else 's'}"
 
 
 def _left_out(placers: Sequence[str]) -> str:

@@ -68,10 +68,11 @@ class Auto(ReportingPlacer):
     Where everything offered is carried, or an operator limits it that fills no device or link,
     ``balance`` lowers the largest utilisation, then the second largest, and so on (see `balance`).
     Otherwise, and with ``fewest``, the result has the fewest devices among placements within 0.1%
-    of the best throughput, and among those the least traffic between devices. Where there are at
-    most 5,000 placements, all are tried, and nothing is given up for this. The search for
-    throughput stops early when a placement reaches the bound. Identical devices are used in the
-    order of the cluster, unless there is an initial placement or `ties` prefers others.
+    of the best throughput, and among those the least traffic between devices. Where at most 30,000
+    placements differ by more than exchanges of equal devices, all are tried, and nothing is given
+    up for this. The search for throughput stops early when a placement reaches the bound. Identical
+    devices are used in the order of the cluster, unless there is an initial placement or `ties`
+    prefers others.
 
     Under the makespan objective, the quick placers of `Search` are run. Where there are at most
     100,000 placements, all that the bounds do not rule out are tried, for up to half of the budget.

@@ -1,4 +1,4 @@
-"""Picture of what placers reach with several budgets, over the time that they took."""
+"""Picture of what placers reach with several budgets: best so far over evaluations or time."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
-from matplotlib.ticker import FuncFormatter
+from matplotlib.ticker import FuncFormatter, LogFormatter, NullLocator
 
 from streamplace.display.view import labels
 from streamplace.plots.comparison import panels, size_of
@@ -25,10 +25,12 @@ def budgets_picture(
     path: str | Path,
     comparison: Comparison | MakespanComparison,
     budgets: Mapping[str, Sequence[str]],
+    evaluations: Sequence[int] = (),
 ) -> None:
-    """Draw mean results over the mean time per graph, a line per placer, a point per budget.
+    """Draw mean results over evaluations or mean time, a line per placer, a point per budget.
 
-    Every point is a run of its own with that budget. Results are relative throughput, with a panel
+    Every point is a run of its own with that budget. A placer without a budget is a point over
+    time, and a level line over evaluations. Results are relative throughput, with a panel
     per source rate; or makespans over those of HEFT's mappings, without `heft` over the longest
     path (SLR).
 
@@ -36,6 +38,8 @@ def budgets_picture(
     ----------
     budgets
         Name of a placer -> its names in the table, one for each budget, ascending.
+    evaluations
+        The budgets as evaluations per graph, ascending; empty: draw over the time.
 
     Raises
     ------
@@ -54,19 +58,35 @@ def budgets_picture(
             grid, points = panels(figure, comparison), _throughputs(comparison)
             what = "mean relative throughput"
         for axes, of_placers in zip(grid, points, strict=True):
-            handles = _draw(axes, of_placers, budgets)
-            axes.set(xlabel="mean time per graph, ms", ylabel=what)
+            handles = _draw(axes, of_placers, budgets, evaluations)
+            by = "evaluations per graph" if evaluations else "mean time per graph, ms"
+            axes.set(xlabel=by, ylabel=what)
         legend_below(figure, handles, names)
 
 
-def _draw(axes: Axes, points: Points, budgets: Mapping[str, Sequence[str]]) -> list[Artist]:
+def _draw(
+    axes: Axes,
+    points: Points,
+    budgets: Mapping[str, Sequence[str]],
+    evaluations: Sequence[int],
+) -> list[Artist]:
     """Draw the points of every placer, and return a line per placer."""
     drawn: list[Artist] = []
     for i, names in enumerate(budgets.values()):
-        milliseconds, results = zip(*sorted(points[name] for name in names), strict=True)
-        drawn += axes.plot(np.maximum(milliseconds, SHORTEST_MS), results, **line(i))
+        of_budgets = [points[name] for name in names]
+        if evaluations:  # those without a budget have one result, whatever the number
+            reached = [result for _, result in of_budgets]
+            reached *= len(evaluations) // len(reached)
+            drawn += axes.plot(evaluations, reached, **line(i))
+        else:
+            milliseconds, results = zip(*sorted(of_budgets), strict=True)
+            drawn += axes.plot(np.maximum(milliseconds, SHORTEST_MS), results, **line(i))
     axes.set_xscale("log")
     axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:,.6g}"))
+    axes.xaxis.set_minor_formatter(LogFormatter())  # shown where the axis is short
+    if evaluations:
+        axes.set_xticks(evaluations)
+        axes.xaxis.set_minor_locator(NullLocator())
     return drawn
 
 

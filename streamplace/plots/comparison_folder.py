@@ -149,6 +149,7 @@ def save_report(
     result: Comparison | MakespanComparison,
     pictures: str | None = "png",
     budgets: Budgets | None = None,
+    evaluations: Sequence[int] = (),
 ) -> tuple[Path, ...]:
     """Write a comparison with its tables and pictures to a folder, which is created if missing.
 
@@ -165,6 +166,8 @@ def save_report(
     budgets
         The placers with their budgets, which the picture budgets shows; the other pictures of
         throughput show the largest ones. None: every placer has one budget.
+    evaluations
+        These budgets as evaluations per graph, over which budgets is drawn; empty: over the time.
 
     Returns
     -------
@@ -187,7 +190,7 @@ def save_report(
         from streamplace.plots.budgets import budgets_picture  # noqa: PLC0415 - heavy
 
         first = dict(list(budgets.items())[:CURVES])
-        budgets_picture(folder / f"{BUDGETS}.{pictures}", result, first)
+        budgets_picture(folder / f"{BUDGETS}.{pictures}", result, first, evaluations)
     written = names_of(pictures, is_makespan, budgets is not None)
     return _remove_stale(folder, written) if has_earlier else ()
 

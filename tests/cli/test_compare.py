@@ -227,14 +227,15 @@ def test_several_budgets_are_rows_and_a_picture(
     more = ["--label", "search=ours", "--evaluations", "5,50", "-o", tmp_path, "--plots", "svg"]
     found: Any = json_of(capsys, *words, *more)
     climb = ["climb:evaluations=5", "climb:evaluations=50"]
-    assert names(found) == ["round-robin", *climb, "ours, 5", "ours, 50"]
+    assert names(found) == ["round-robin", *climb, "ours, 5 evaluations", "ours, 50 evaluations"]
     drawn = (tmp_path / "budgets.svg").read_text()
     assert all(f"<!-- {name} -->" in drawn for name in ("round-robin", "climb", "ours"))
     assert "ours, 5" not in drawn
+    assert all(f"<!-- {text} -->" in drawn for text in ("evaluations per graph", "5", "50"))
     if not aim:
         largest = (tmp_path / "throughput.svg").read_text()
-        assert "<!-- ours, 50 -->" in largest
-        assert "<!-- ours, 5 -->" not in largest
+        assert "<!-- ours, 50 evaluations -->" in largest
+        assert "<!-- ours, 5 evaluations -->" not in largest
     notes = printed(capsys, *words, "-o", tmp_path, "--plots", "svg")[1]
     assert f"removed {tmp_path / 'budgets.svg'}, a file of an earlier" in notes
 

@@ -167,13 +167,34 @@ class First(BasePlacer):
 """
 
 
+WITHOUT_ITS_FILE = """
+import os
+import sys
+import only_here
+from streamplace.cli.main import main
+os.remove("only_here.py")
+sys.exit(main())
+"""
+
+
 def test_workers_that_lack_a_module_say_how_to_ship_it(cluster: Options, tmp_path: Path) -> None:
+    """The command has the module without its file, as if the workers were on another machine.
+
+    Ray gives its workers the import path of the command, so that they find a file on this machine.
+    """
     (tmp_path / "only_here.py").write_text(OWN)
     recipe = Recipe("dream", 40, seed=11)
     write_dataset(tmp_path / "graphs.jsonl", [recipe.graph(number) for number in range(40)])
     words = ["compare", "graphs.jsonl", "--placers", "only_here:First", *cluster]
-    process = run(*words, env=OF_CLUSTERS, cwd=tmp_path)
-    assert process.returncode == 1
+    process = subprocess.run(
+        [sys.executable, "-c", WITHOUT_ITS_FILE, *words],
+        env=OF_CLUSTERS,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert process.returncode == 1, process.stderr
     line = process.stderr.splitlines()[-1]  # Dask may log tasks that were under way
     assert "its workers have no module 'only_here'; install it there, " in line
 

@@ -20,7 +20,7 @@ from streamplace.problem.objective import MAX_RATE, MIN_VALUE, Throughput
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.flow import flow
-from streamplace.scoring.quality import qualities
+from streamplace.scoring.quality import qualities, qualities_of_rows
 from streamplace.scoring.throughput import ceiling
 from streamplace.util.arrays import Ints
 
@@ -35,9 +35,9 @@ CARRIED = 1.0 - 1e-9  # relative throughput from which everything counts as carr
 SECONDS = 0.1  # of the search, at most
 SHARE = 0.5  # of the remaining budget, at most; `spread` follows
 STARTS = 4  # the search starts from this many of the best placements
-SPREAD_STARTS = 12  # further loads are lowered from this many of the best placements
+SPREAD_STARTS = 6  # further loads are lowered from this many of the best placements
 SPREAD = 2_000, 500  # changes tried to lower further loads: a constant, plus a number per unit
-FEW_PLACEMENTS = 5_000  # if there are at most this many placements, all of them are tried
+FEW_PLACEMENTS = 30_000  # if there are at most this many, up to exchanges, all are tried
 MAX_CELLS = 4_000_000  # placements x devices and links, beyond which comparing all takes seconds
 
 
@@ -80,9 +80,12 @@ def balanced(
     after 0.1 s, and single moves and swaps then lower the others.
     """
     loaded = overloaded(problem)
-    every = feasible_rows(loaded, most=FEW_PLACEMENTS)
-    if every is not None and len(every) * _entries(loaded) <= MAX_CELLS:
-        return Placement(problem, every[_best_balanced(loaded, every, EQUAL)])
+    every = feasible_rows(loaded, most=FEW_PLACEMENTS, distinct=True)
+    if every is not None:
+        reached = qualities_of_rows(loaded, every)
+        every = every[reached >= reached.max() * CARRIED]
+        if len(every) * _entries(loaded) <= MAX_CELLS:
+            return Placement(problem, every[_best_balanced(loaded, every, EQUAL)])
     known = [Placement(loaded, placement.devices) for placement in placements]
     known += [Placement(loaded, row) for row in islice(on_one_device(loaded), STARTS)]
     reached = qualities(loaded, known)

@@ -5,6 +5,7 @@ import numpy as np
 from streamplace.placers.repair import rivals_of
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
+from streamplace.problem.symmetry import interchangeable
 from streamplace.scoring.flow import flow
 from streamplace.scoring.quality import qualities_of_rows
 from streamplace.util.arrays import Floats, Ints
@@ -19,6 +20,7 @@ def feasible_rows(
     unit_costs: Floats | None = None,
     limit: float = np.inf,
     most: int = FEW,
+    distinct: bool = False,
 ) -> Ints | None:
     """Return all feasible placements whose cost is within a limit, (K, V); None if there are many.
 
@@ -33,6 +35,9 @@ def feasible_rows(
         Largest total cost of a placement.
     most
         Number of partial placements beyond which the result is None.
+    distinct
+        Whether to return only one of the placements that differ by exchanges of the operators of
+        interchangeable devices of one group and price. All of these must have equal costs.
     """
     rules, devices = problem.feasibility, len(problem.cluster.devices)
     costs = np.zeros((rules.unit_count, devices)) if unit_costs is None else unit_costs
@@ -47,6 +52,7 @@ def feasible_rows(
     group_of, on_of_rival = problem.cluster.group_of, dict[int, Ints]()
     affordable = (rules.allowed & (extra <= left[0])).sum(axis=1)
     levels: list[tuple[int, Ints, Ints]] = []
+    before, used = _before(problem), np.zeros((1, devices), dtype=bool)
     for u in np.argsort(affordable, kind="stable").tolist():
         fits = rules.allowed[u] & (extra[u] <= left[:, None])
         if rules.limits:
@@ -55,11 +61,16 @@ def feasible_rows(
             fits[np.arange(len(fits)), on_of_rival[rival]] = False
         for rival in distant.get(u, set()) & on_of_rival.keys():
             fits &= group_of != group_of[on_of_rival[rival]][:, None]
+        if distinct:
+            fits &= (before < 0) | used[:, before]
         parent, device = (found.astype(np.int32) for found in np.nonzero(fits))
         if len(parent) > most:
             return None
         levels.append((u, parent, device))
         left = left[parent] - extra[u, device]
+        if distinct:
+            used = used[parent]
+            used[np.arange(len(parent)), device] = True
         if rules.limits:
             room = room[parent]
             room[np.arange(len(parent)), device] -= rules.needs[u]
@@ -73,7 +84,8 @@ def best_and_cheapest(problem: Problem, as_good: float, most: int) -> list[Place
     """Return the best placement, and the cheapest of those that are good enough.
 
     The cheapest one has the fewest devices, then the least traffic between devices. All placements
-    are tried. The result is empty if none is feasible, or if there are too many to try.
+    are tried, of those that differ by exchanges of equal devices only one. The result is empty if
+    none is feasible, or if there are too many to try.
 
     Parameters
     ----------
@@ -82,7 +94,7 @@ def best_and_cheapest(problem: Problem, as_good: float, most: int) -> list[Place
     most
         Number of placements beyond which there are too many.
     """
-    rows = feasible_rows(problem, most=most)
+    rows = feasible_rows(problem, most=most, distinct=True)
     if rows is None or not len(rows):
         return []
     reached = qualities_of_rows(problem, rows)
@@ -93,6 +105,18 @@ def best_and_cheapest(problem: Problem, as_good: float, most: int) -> list[Place
     crossing = rows[:, arrays.source] != rows[:, arrays.target]
     cheapest = np.lexsort((crossing @ arrays.stream_bits, used))[0]
     return [best, Placement(problem, rows[cheapest])]
+
+
+def _before(problem: Problem) -> Ints:
+    """Return, for each device, the last earlier one that may stand for it, (D,); -1 if none."""
+    last: dict[object, int] = {}
+    found = []
+    devices = problem.cluster.devices
+    for i, (kind, device) in enumerate(zip(interchangeable(problem), devices, strict=True)):
+        key = int(kind), device.group, device.price
+        found.append(last.get(key, -1))
+        last[key] = i
+    return np.array(found, dtype=np.int32)
 
 
 def _traced_back(levels: list[tuple[int, Ints, Ints]]) -> Ints:

@@ -7,7 +7,7 @@ import numpy as np
 
 from sim.closed_form.bottleneck import worst_utilisation
 from streamplace.placers.search.annealing import Budget
-from streamplace.placers.search.balance import CARRIED, FEW_PLACEMENTS, overloaded
+from streamplace.placers.search.balance import CARRIED, overloaded
 from streamplace.placers.search.chains import best_of_chains, starts
 from streamplace.placers.search.exhaustive import feasible_rows
 from streamplace.problem.objective import MAX_RATE
@@ -17,6 +17,8 @@ from streamplace.scoring.flow import flow
 from streamplace.scoring.registry import throughput_evaluator
 from streamplace.scoring.throughput import ceiling, throughput_where_scored
 from streamplace.util.arrays import Ints
+
+FEW_PLACEMENTS = 5_000  # if there are at most this many, all are tried, perhaps in the engine
 
 
 class Sustained(NamedTuple):

@@ -17,6 +17,7 @@ from benchmarks.hardening.campaigns.writers.workloads import (
     gantt_command,
     generate_command,
     place_command,
+    table_command,
     write_inputs,
 )
 from benchmarks.hardening.campaigns.writers.writing_command import WritingCommand
@@ -85,7 +86,7 @@ def stopped_rows(
     ]
     serial = [train, place, generate, compare]
     clusters, gantt = clusters_command(forks, folder), gantt_command(forks, inputs, folder)
-    writers = [generate, compare, place, clusters, gantt]
+    writers = [generate, compare, place, clusters, gantt, table_command(forks, inputs, folder)]
     yield from kill_writers(forks, writers, scaled(KILLS), rng)
     yield from kill_parents(forks, parallel, scaled(PARENT_KILLS), rng)
     for number, count in ((signal.SIGINT, CTRL_C), (signal.SIGTERM, TERMINATED)):

@@ -48,6 +48,14 @@ def compare_command(forks: Forks, inputs: Path, folder: Path, jobs: int = 1) -> 
     return measured_command(forks, f"compare --jobs {jobs}", words, old, new, target)
 
 
+def table_command(forks: Forks, inputs: Path, folder: Path) -> WritingCommand:
+    """Return `compare` that overwrites the table of another comparison."""
+    words = ("compare", str(inputs / "few.jsonl"), "--source-rate", "1e3", "--jobs", "1", "-q")
+    old, new = (("--placers", "single,random"), ("--placers", "greedy,random"))
+    target = folder / "table" / "table.tex"
+    return measured_command(forks, "compare --table", (*words, "--table"), old, new, target)
+
+
 def gantt_command(forks: Forks, inputs: Path, folder: Path) -> WritingCommand:
     """Return `simulate` that overwrites the picture of a schedule."""
     graph, placed = str(inputs / "large.json"), str(inputs / "placed.json")

@@ -25,6 +25,7 @@ from benchmarks.hardening.campaigns.writers.workloads import (
     compare_command,
     gantt_command,
     generate_command,
+    table_command,
 )
 from benchmarks.hardening.campaigns.writers.writing_command import WritingCommand, check_success
 from benchmarks.hardening.harness.forks import Forks
@@ -51,6 +52,7 @@ def test_killed_place(forks: Forks, place: WritingCommand) -> None:
 def test_killed_compare_and_generate(forks: Forks, inputs: Path, folder: Path) -> None:
     commands = [generate_command(forks, inputs, folder), compare_command(forks, inputs, folder)]
     commands += [clusters_command(forks, folder), gantt_command(forks, inputs, folder)]
+    commands += [table_command(forks, inputs, folder)]
     for found in kill_writers(forks, commands, FEW, random.Random(2)):
         assert found.good, found.faults
 
