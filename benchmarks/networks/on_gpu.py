@@ -63,12 +63,12 @@ def _wait() -> None:
 
 def measured_graph(found: Network, device: str, threads: int, repeats: int) -> StreamGraph:
     """Return the graph of a network with its operators' times on the processor and a device."""
-    on_cpu, there = (
+    on_cpu, on_gpu = (
         measure(found.module, found.inputs, kind=kind, device=on, threads=threads, repeats=repeats)
         for kind, on in ((CPU, "cpu"), (ACCELERATOR, device.partition(":")[0]))
     )
     found.module.cpu()
-    return with_times(there.graph, on_cpu.graph).with_numbers(multicast="device")[0]
+    return with_times(on_gpu.graph, on_cpu.graph).with_numbers(multicast="device")[0]
 
 
 def rows(name: str, device: str, threads: int, repeats: int) -> Iterator[str]:
@@ -111,14 +111,14 @@ def _ratios(graph: StreamGraph) -> Iterator[str]:
     """Yield measured ratios of the processor's to the GPU's times beside the registered ones."""
     times: dict[float, list[tuple[float, float]]] = {}
     for v in range(len(graph.names)):
-        on_cpu, there = (graph.seconds_on[v][kind] or 0.0 for kind in (CPU, ACCELERATOR))
-        times.setdefault(RATIOS.get(graph.type.get(v, ""), 0.0), []).append((on_cpu, there))
+        on_cpu, on_gpu = (graph.seconds_on[v][kind] or 0.0 for kind in (CPU, ACCELERATOR))
+        times.setdefault(RATIOS.get(graph.type.get(v, ""), 0.0), []).append((on_cpu, on_gpu))
     titles = f"{'registered ratio':>16}{'operators':>11}{'CPU ms':>10}{'GPU ms':>10}{'ratio':>8}"
     yield f"{titles}{'least GPU us':>14}"
     for ratio, several in sorted(times.items(), reverse=True):
-        on_cpu, there = map(sum, zip(*several, strict=True))
+        on_cpu, on_gpu = map(sum, zip(*several, strict=True))
         title = f"{ratio:g}" if ratio else "none"
         yield (
-            f"{title:>16}{len(several):11}{1e3 * on_cpu:10.3f}{1e3 * there:10.3f}"
-            f"{on_cpu / there:8.2f}{1e6 * min(each for _, each in several):14.1f}"
+            f"{title:>16}{len(several):11}{1e3 * on_cpu:10.3f}{1e3 * on_gpu:10.3f}"
+            f"{on_cpu / on_gpu:8.2f}{1e6 * min(each for _, each in several):14.1f}"
         )

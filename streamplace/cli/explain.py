@@ -113,9 +113,6 @@ def explain(chosen: ExplainOptions) -> None:
         if not isinstance(found, Explanation):
             proven = proven_bound_s(document, read.problem)
             found = replace(found, score=found.score.with_proven(proven))
-    if isinstance(found, Explanation):
-        of, score = found.placement.problem, found.score
-        printing.print_note(suspect_unit(of.graph, of.cluster, score.source_rate, score.bottleneck))
     observed = None
     if chosen.url is not None and isinstance(found, Explanation):
         with working("watching"), located(name_of(chosen.placement)):
@@ -125,6 +122,9 @@ def explain(chosen: ExplainOptions) -> None:
         for note in compared.notes:
             printing.print_note(note)
         found = replace(found, against=compared)
+    if isinstance(found, Explanation):
+        of, score = found.placement.problem, found.score
+        printing.print_note(suspect_unit(of.graph, of.cluster, score.source_rate, score.bottleneck))
     if chosen.as_json:
         printing.print_json(found.to_dict())
     else:

@@ -5,11 +5,11 @@ import os
 import re
 import signal
 import socket
-import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import Any
 
 from streamplace.errors import BackendError, UsageError
@@ -178,7 +178,7 @@ def _lacking(error: BaseException | None) -> str | None:
     """Return the module that an error of a worker says is missing there, if it is not here."""
     while error is not None:
         for name in _NO_MODULE.findall(str(error)):
-            if name in sys.modules:
+            if find_spec(name.partition(".")[0]) is not None:  # which imports nothing
                 return str(name)
         error = error.__cause__ or error.__context__
     return None

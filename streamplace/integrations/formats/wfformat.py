@@ -294,11 +294,11 @@ def _about_files(workflow: Workflow) -> list[str]:
     if unknown:
         lines.append(f"{unknown} of {counted(len(sizes), 'file')} without size; see 'unknown'")
     written = {file for task in workflow.tasks for file in task.outputs}
-    given = {file: None for task in workflow.tasks for file in task.inputs if file not in written}
-    if given:
-        total = sum(sizes[file] or 0.0 for file in given)
+    inputs = {file: None for task in workflow.tasks for file in task.inputs if file not in written}
+    if inputs:
+        total = sum(sizes[file] or 0.0 for file in inputs)
         lines.append(
-            f"{counted(len(given), 'file')} of {total:.6g} bytes that no task writes: assumed to "
+            f"{counted(len(inputs), 'file')} of {total:.6g} bytes that no task writes: assumed to "
             "be on every machine from the start"
         )
     return lines

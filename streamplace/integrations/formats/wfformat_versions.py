@@ -221,13 +221,13 @@ def _divided(file: DividedFileForm, where: str) -> Workflow:
     """Return a workflow of version 1.5."""
     specified = file.workflow.specification
     executed = file.workflow.execution or ExecutionForm.model_construct()
-    here, there = f"{where}: workflow.specification", f"{where}: workflow.execution"
+    here, execution = f"{where}: workflow.specification", f"{where}: workflow.execution"
     index = _unique((task.id for task in specified.tasks), f"{here}.tasks", "id")
-    runs = _unique((task.id for task in executed.tasks), f"{there}.tasks", "id")
+    runs = _unique((task.id for task in executed.tasks), f"{execution}.tasks", "id")
     machines = executed.machines or []
-    _unique((machine.name for machine in machines), f"{there}.machines", "nodeName")
+    _unique((machine.name for machine in machines), f"{execution}.machines", "nodeName")
     for name, i in runs.items():
-        _find(name, index, f"{there}.tasks[{i}].id", "task")
+        _find(name, index, f"{execution}.tasks[{i}].id", "task")
     files = specified.files
     numbers = _unique((each.id for each in files or ()), f"{here}.files", "id")
     sizes = {} if files is None else {name: files[i].size for name, i in numbers.items()}

@@ -82,16 +82,16 @@ def test_version_1_5() -> None:
     }
 
 
-def test_what_is_not_stated_is_said() -> None:
-    said = notes_of(read(DIVIDED))
-    assert "4 tasks, 6 files of 1.53e+09 bytes, 2 machines; measured makespan 31.5 s" in said
-    assert "1 of 4 tasks with several machines; the first one counts" in said
-    assert "3 of 4 tasks without cores; 1 is assumed" in said
-    assert "1 of 2 machines without memory; no limit is assumed" in said
-    assert "no bandwidth is stated; assumed: nic links of 1000 Mbit/s and 0.001 s" in said
-    assert "clocks of processors are not read" in said
-    assert "1 of 4 tasks with memory; it is not read" in said
-    assert "1 file of 9e+08 bytes that no task writes" in said
+def test_notes_on_what_is_not_stated() -> None:
+    notes = notes_of(read(DIVIDED))
+    assert "4 tasks, 6 files of 1.53e+09 bytes, 2 machines; measured makespan 31.5 s" in notes
+    assert "1 of 4 tasks with several machines; the first one counts" in notes
+    assert "3 of 4 tasks without cores; 1 is assumed" in notes
+    assert "1 of 2 machines without memory; no limit is assumed" in notes
+    assert "no bandwidth is stated; assumed: nic links of 1000 Mbit/s and 0.001 s" in notes
+    assert "clocks of processors are not read" in notes
+    assert "1 of 4 tasks with memory; it is not read" in notes
+    assert "1 file of 9e+08 bytes that no task writes" in notes
 
 
 def test_version_1_4() -> None:
@@ -241,10 +241,10 @@ def test_a_specification_alone() -> None:
     job = read(changed(DIVIDED, lambda w: w.pop("execution")))
     assert job.cluster is None
     assert job.assignment is None
-    said = notes_of(job)
-    assert "4 of 4 tasks without run time; set instructions in --costs" in said
-    assert "no machine is stated; run times are those of devices of kind 'machine'" in said
-    assert said.startswith("4 tasks, 6 files of 1.53e+09 bytes, 0 machines; no measured makespan")
+    notes = notes_of(job)
+    assert "4 of 4 tasks without run time; set instructions in --costs" in notes
+    assert "no machine is stated; run times are those of devices of kind 'machine'" in notes
+    assert notes.startswith("4 tasks, 6 files of 1.53e+09 bytes, 0 machines; no measured makespan")
 
 
 def bad() -> Iterator[tuple[Change, str]]:
@@ -256,14 +256,17 @@ def bad() -> Iterator[tuple[Change, str]]:
     def run(i: int, **values: Any) -> Change:
         return lambda w: runs_of(w)[i].update(values)
 
-    here, there = "workflow.specification", "workflow.execution"
+    here, run_at = "workflow.specification", "workflow.execution"
     yield spec("tasks", 1, id="cut_1"), f"{here}.tasks[1].id: 'cut_1' appears twice"
     yield spec("files", 1, id="world.tif"), f"{here}.files[1].id: 'world.tif' appears twice"
-    yield run(1, id="cut_1"), f"{there}.tasks[1].id: 'cut_1' appears twice"
-    yield run(1, id="drew_2"), f"{there}.tasks[1].id: unknown task 'drew_2'; did you mean 'draw_2'?"
+    yield run(1, id="cut_1"), f"{run_at}.tasks[1].id: 'cut_1' appears twice"
+    yield (
+        run(1, id="drew_2"),
+        f"{run_at}.tasks[1].id: unknown task 'drew_2'; did you mean 'draw_2'?",
+    )
     yield (
         lambda w: w["execution"]["machines"][1].update(nodeName="left"),
-        f"{there}.machines[1].nodeName: 'left' appears twice",
+        f"{run_at}.machines[1].nodeName: 'left' appears twice",
     )
     yield spec("tasks", 3, parents=["x"]), f"{here}.tasks[3].parents[0]: unknown task 'x'"
     yield spec("tasks", 3, children=["x"]), f"{here}.tasks[3].children[0]: unknown task 'x'"
@@ -273,13 +276,13 @@ def bad() -> Iterator[tuple[Change, str]]:
     yield spec("tasks", 0, parents=["cut_1"]), "cut_1"
     yield spec("files", 0, sizeInBytes=-1), f"{here}.files[0].sizeInBytes"
     yield spec("files", 0, sizeInBytes="1 GB"), f"{here}.files[0].sizeInBytes"
-    yield run(0, runtimeInSeconds=-1), f"{there}.tasks[0].runtimeInSeconds"
-    yield run(0, runtimeInSeconds=float("nan")), f"{there}.tasks[0].runtimeInSeconds"
-    yield run(0, runtimeInSeconds=True), f"{there}.tasks[0].runtimeInSeconds"
+    yield run(0, runtimeInSeconds=-1), f"{run_at}.tasks[0].runtimeInSeconds"
+    yield run(0, runtimeInSeconds=float("nan")), f"{run_at}.tasks[0].runtimeInSeconds"
+    yield run(0, runtimeInSeconds=True), f"{run_at}.tasks[0].runtimeInSeconds"
     yield run(0, runtimeInSeconds=1e300), "seconds_on"
     yield run(0, coreCount=1e300), "cores"
-    yield run(0, machines="left"), f"{there}.tasks[0].machines"
-    yield run(0, machines=[""]), f"{there}.tasks[0].machines[0]"
+    yield run(0, machines="left"), f"{run_at}.tasks[0].machines"
+    yield run(0, machines=[""]), f"{run_at}.tasks[0].machines[0]"
     yield lambda w: w["specification"].update(tasks=[]), f"{here}.tasks"
     yield lambda w: w["specification"].update(tasks={}), f"{here}.tasks"
     yield lambda w: w.update(specification=[]), "workflow.specification"
@@ -351,9 +354,9 @@ def test_no_placement_is_written_in_part(run_file: Path, capsys: Capture) -> Non
     without(lambda w: [w.pop("machines"), *(task.pop("machine") for task in w["tasks"])])
     assert "names no machine" in refused(capsys, *command, "--cluster-out", "c.json")
     without(lambda w: w["tasks"][0].pop("runtimeInSeconds"))
-    said = refused(capsys, *command, "--placement", "p.json")
-    assert "the recorded placement has no makespan" in said
-    assert "write a .csv file" in said
+    notes = refused(capsys, *command, "--placement", "p.json")
+    assert "the recorded placement has no makespan" in notes
+    assert "write a .csv file" in notes
     assert [path.name for path in run_file.parent.iterdir()] == ["run.json"]
     succeeds(capsys, *command, "--placement", "p.csv")
 
@@ -377,9 +380,9 @@ def test_recorded_runs() -> None:
         assert job.cluster is not None
         specified, executed = value["workflow"]["specification"], value["workflow"]["execution"]
         tasks, of_files, machines = counts(value)
-        said = re.match(r"([\d,]+) tasks?, ([\d,]+) files? of", job.notes[0])
-        assert said is not None
-        assert [int(number.replace(",", "")) for number in said.groups()] == [tasks, of_files]
+        notes = re.match(r"([\d,]+) tasks?, ([\d,]+) files? of", job.notes[0])
+        assert notes is not None
+        assert [int(number.replace(",", "")) for number in notes.groups()] == [tasks, of_files]
         assert (len(job.graph.names), len(job.cluster.devices)) == (tasks, machines)
         assert job.notes[0].endswith(f"makespan {executed['makespanInSeconds']:.10g} s")
         kinds = {device.name: device.kind for device in job.cluster.devices}
