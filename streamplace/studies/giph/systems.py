@@ -145,7 +145,7 @@ CLIMB, SEARCH, CLIMB_FROM_HEFT = "climb", "search", "climb from HEFT"
 EFT, EFT_OF_PAPER = "random task + EFT", "random task + EFT, as in the paper"
 MORE = 100
 LONG_CLIMB, LONG_SEARCH = f"climb, {MORE} times as long", f"search, {MORE} times as long"
-ONCE = {HEFT: "heft", PEFT: "peft", RNN: "rnn"}
+ONCE = {HEFT: "heft", PEFT: "peft:links", RNN: "rnn"}
 """Placers that are not limited in evaluations."""
 LIMITED = {
     RANDOM: ("random", 1),
