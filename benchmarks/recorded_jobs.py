@@ -2,8 +2,8 @@
 
     python -m benchmarks.recorded_jobs [--phoebe FILE] [--dspbench FILE] [--boosted PYTHON]
 
-The jobs were measured by others. ContTune's points and CAPSys's profiles are read from
-../shared/data/running. Two more sources are files of their repositories:
+The jobs were measured by others. ContTune's points are read from ../shared/data/running. Two more
+sources are files of their repositories:
 
 - FILE of ``--phoebe``: analytics/app/test/profiles2.csv of Phoebe (Apache-2.0), a Flink job. Of
   its rows, those that say that the job was backpressured are its capacity;
@@ -41,8 +41,8 @@ RUNNING = ROOT.parent / "shared" / "data" / "running"
 SEED = 0
 LEAST_COUNTS = 4  # of a series: with three, a split upwards has one number to predict
 FAR = 2.0  # times the largest fitted number
+NOISE, DRAWS, ASKED = 0.05, 2_000, 23  # of `noise`
 BACKPRESSURED = "1"
-LIGHT_MS = 200.0  # CPU-ms/s of an instance below which a JVM's own threads are a large part
 
 Rates = Mapping[int, float]
 
@@ -53,6 +53,11 @@ class Series(NamedTuple):
     source: str
     name: str
     rates: Rates
+
+    @property
+    def project(self) -> str:
+        """Who measured it."""
+        return self.source.split(",")[0]
 
 
 class Split(NamedTuple):
@@ -110,7 +115,8 @@ MODELS: dict[str, Callable[[Rates, int], float]] = {
     "expected_rate": expected_rate,
     "middle": middle,
 }
-BOOSTED = "boosted"
+BOOSTED, BOOSTED_ALONE = "boosted", "boosted, no twins"
+"""The boosted model that learns from all other series, and from those of other projects only."""
 
 
 def conttune(folder: Path) -> list[Series]:
@@ -164,14 +170,17 @@ def features(number: int, count: int, least: int) -> list[float]:
     return [float(np.log(count)), float(np.log(count / least)), float(number)]
 
 
-def task(several: Sequence[Series], own: int, split: Split) -> dict[str, Any]:
+def task(several: Sequence[Series], own: int, split: Split, *, twins: bool) -> dict[str, Any]:
     """Return a task for `boosted`: the fitted numbers of a series, and all of the others.
 
-    The target is the logarithm of the rate per instance over that at the least number, so that a
-    tree without a split is the constant rule.
+    Without `twins`, the other series of the same project are left out. The target is the logarithm
+    of the rate per instance over that at the least number, so that a tree without a split is the
+    constant rule.
     """
     x, y = [], []
     for number, series in enumerate(several):
+        if number != own and not twins and series.project == several[own].project:
+            continue
         counts = split.fitted if number == own else tuple(series.rates)
         known = {count: series.rates[count] for count in counts}
         x += [features(number, count, min(counts)) for count in counts]
@@ -198,11 +207,12 @@ def outcomes(several: Sequence[Series], python: str | None) -> list[Outcome]:
     for i, split in asked:
         known = {count: several[i].rates[count] for count in split.fitted}
         answers.append({name: model(known, split.asked) for name, model in MODELS.items()})
-    if python is not None:
-        ratios = boosted(python, [task(several, i, split) for i, split in asked])
-        for (i, split), answer, (ratio,) in zip(asked, answers, ratios, strict=True):
-            known = {count: several[i].rates[count] for count in split.fitted}
-            answer[BOOSTED] = one_instance(known, split.asked) * float(np.exp(ratio))
+    for name in (BOOSTED, BOOSTED_ALONE):
+        if python is None:
+            break
+        tasks = [task(several, i, split, twins=name == BOOSTED) for i, split in asked]
+        for answer, (ratio,) in zip(answers, boosted(python, tasks), strict=True):
+            answer[name] = answer["one instance"] * float(np.exp(ratio))
     return [
         Outcome(several[i], split, answer)
         for (i, split), answer in zip(asked, answers, strict=True)
@@ -234,7 +244,7 @@ def cells(values: Floats) -> list[str]:
 def table(rows: Sequence[Outcome]) -> Iterator[str]:
     """Return the lines of the main table, the law's greatest losses first."""
     models = list(rows[0].predicted)
-    rivals = [("law", rival) for rival in ("nearest", BOOSTED) if rival in models]
+    rivals = [("law", rival) for rival in ("nearest", BOOSTED, BOOSTED_ALONE) if rival in models]
     compared = [*rivals, ("middle", "law")]
     titles = [*models, *(f"{a} / {b}" for a, b in compared)]
     yield f"| source | numbers | held out | {' | '.join(titles)} |"
@@ -271,71 +281,20 @@ def by_fitted(rows: Sequence[Outcome]) -> Iterator[str]:
         yield f"| {source} | {fitted} | {len(group)} | {' | '.join(texts)} |"
 
 
-class Operator(NamedTuple):
-    """An operator of CAPSys's queries: CPU-ms per source record on both clusters."""
+def noise() -> Iterator[str]:
+    """Return, by fitted numbers, what the law predicts of a straight line that is measured badly.
 
-    query: str
-    aws: float
-    cloudlab: float
-    features: list[float]
-    light: bool
-
-    @property
-    def ratio(self) -> float:
-        """The cost on CloudLab over that on AWS."""
-        return self.cloudlab / self.aws
-
-
-def capsys(folder: Path) -> list[Operator]:
-    """Return the operators of the queries that were profiled on both clusters."""
-    found = []
-    for name, query in json.loads((folder / "capsys.json").read_text())["queries"].items():
-        if "cloudlab_profiled" not in query:
-            continue
-        here, there = query["aws_profiled"], query["cloudlab_profiled"]
-        others = {row["name"]: row for row in there["operators"]}
-        for row in here["operators"]:
-            other = others[row["name"]]
-            aws, cloudlab = (
-                each["compute_per_instance"] * each["instances"] / rate
-                for each, rate in (
-                    (row, here["source_rate_records_per_s"]),
-                    (other, there["source_rate_records_per_s"]),
-                )
-            )
-            known = [row["compute_per_instance"], row["state_per_instance"]]
-            known += [row["network_per_instance"], row["instances"], other["instances"]]
-            light = row["compute_per_instance"] < LIGHT_MS
-            found.append(Operator(name, aws, cloudlab, known, light))
-    return found
-
-
-def machines(operators: Sequence[Operator], python: str | None) -> Iterator[str]:
-    """Return the lines of the table of costs on another kind of machine, a query held out."""
-    names = ["same cost", "one speed factor", *([BOOSTED] if python else [])]
-    others = [[o for o in operators if o.query != each.query] for each in operators]
-    ratios = [np.ones(len(operators)), np.array([np.median([o.ratio for o in x]) for x in others])]
-    if python is not None:
-        tasks = [
-            {
-                "x": [o.features for o in rest],
-                "y": [float(np.log(o.ratio)) for o in rest],
-                "asked": [each.features],
-            }
-            for each, rest in zip(operators, others, strict=True)
-        ]
-        ratios.append(np.exp([answer for (answer,) in boosted(python, tasks)]))
-    values = np.array(
-        [
-            [q_error(factor, each.ratio) for factor, each in zip(row, operators, strict=True)]
-            for row in ratios
-        ]
-    )
-    yield f"| operators | number | {' | '.join(names)} |"
-    yield "|---" * (len(names) + 2) + "|"
-    light = np.array([each.light for each in operators])
-    for name, some in (("light", light), ("heavy", ~light), ("all", np.ones_like(light))):
-        yield f"| {name} | {some.sum()} | {' | '.join(cells(values[:, some]))} |"
+    The numbers are Phoebe's, and the largest is asked for. Noise is lognormal.
+    """
+    shares = (0.05, 0.25, 0.5, 0.75, 0.95)
+    yield f"| fitted | {' | '.join(f'{share:.0%}' for share in shares)} |"
+    yield "|---" * (len(shares) + 1) + "|"
+    rng = np.random.default_rng(SEED)
+    for fitted in ((2, 5), (2, 5, 8), (2, 5, 8, 11), (2, 5, 8, 11, 14, 17)):
+        drawn = np.array(fitted) * np.exp(NOISE * rng.normal(size=(DRAWS, len(fitted))))
+        ratios = [law(dict(zip(fitted, row, strict=True)), ASKED) / ASKED for row in drawn.tolist()]
+        quantiles = np.quantile(ratios, shares)
+        yield f"| {', '.join(map(str, fitted))} | {' | '.join(f'{q:.3f}' for q in quantiles)} |"
 
 
 def main() -> None:
@@ -363,8 +322,10 @@ def main() -> None:
     print("Median q-error of the rate:", *table(rows), sep="\n")
     print("\nPredicted over measured, above the fitted numbers; median (least to largest):")
     print(*by_fitted(rows), sep="\n")
-    print("\nMedian q-error of CAPSys's CPU times per record on CloudLab, from those on AWS:")
-    print(*machines(capsys(RUNNING), options.boosted), sep="\n")
+    print(
+        f"\nThe law over a straight line at {ASKED}, fitted with noise of {NOISE:.0%}; quantiles:"
+    )
+    print(*noise(), sep="\n")
 
 
 if __name__ == "__main__":

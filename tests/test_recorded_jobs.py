@@ -6,18 +6,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from benchmarks.recorded_costs import capsys, machines
 from benchmarks.recorded_jobs import (
     MODELS,
     RUNNING,
     Series,
     by_fitted,
-    capsys,
     conttune,
     dspbench,
     errors,
     law,
     median_intervals,
     nearest,
+    noise,
     one_instance,
     outcomes,
     phoebe,
@@ -70,12 +71,15 @@ def test_predictions_do_not_depend_on_the_rate_that_is_held_out() -> None:
 def test_the_boosted_model_gets_no_row_of_what_is_held_out() -> None:
     other = Series("source", "other", {3: 30.0, 6: 50.0})
     for split in splits(RATES):
-        given = task([other, SERIES], 1, split)
+        given = task([other, SERIES], 1, split, twins=True)
         own = [row for row in given["x"] if row[2] == 1.0]
         assert np.allclose(np.exp([row[0] for row in own]), split.fitted)
         assert len(given["y"]) == len(given["x"]) == len(own) + len(other.rates)
         changed = Series("source", "job", {**RATES, split.asked: 7.0})
-        assert task([other, changed], 1, split) == given
+        assert task([other, changed], 1, split, twins=True) == given
+        alone = task([other, SERIES], 1, split, twins=False)
+        assert alone["x"] == own
+        assert alone["asked"] == given["asked"]
 
 
 def test_the_rules_are_what_they_are_called() -> None:
@@ -115,6 +119,13 @@ def test_tables_begin_with_the_losses() -> None:
     assert len(list(by_fitted(rows))) == 2 + 6  # two sources; two, three and more numbers
 
 
+def test_noise_bends_the_law_downwards_and_more_numbers_mend_it() -> None:
+    rows = [line.split("|")[2:-1] for line in list(noise())[2:]]
+    low, middle = [float(row[0]) for row in rows], [float(row[2]) for row in rows]
+    assert low == sorted(low)
+    assert all(0.5 < value < 1.0 for value in middle)
+
+
 def test_readers_of_other_repositories(tmp_path: Path) -> None:
     runs = tmp_path / "profiles2.csv"
     runs.write_text("scaleOut,avgThr,isBckPres\n2,10.5,0\n2,20.5,1\n5,45.0,1\n")
@@ -140,3 +151,5 @@ def test_the_recorded_data() -> None:
     assert window.aws == pytest.approx(740.9745904302773 * 18 / 20_000)
     assert window.ratio == pytest.approx(1.286, abs=1e-3)
     assert not window.light
+    heavy = next(line for line in machines(operators, None) if line.startswith("| heavy"))
+    assert float(heavy.split("|")[3].split()[0]) > 1.3 > float(heavy.split("|")[4].split()[0])
