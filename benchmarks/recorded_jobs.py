@@ -247,7 +247,7 @@ def table(rows: Sequence[Outcome]) -> Iterator[str]:
     rivals = [("law", rival) for rival in ("nearest", BOOSTED, BOOSTED_ALONE) if rival in models]
     compared = [*rivals, ("middle", "law")]
     titles = [*models, *(f"{a} / {b}" for a, b in compared)]
-    yield f"| source | numbers | held out | {' | '.join(titles)} |"
+    yield f"| source | held out | numbers | {' | '.join(titles)} |"
     yield "|---" * (len(titles) + 3) + "|"
     groups: dict[tuple[str, str], list[Outcome]] = defaultdict(list)
     for row in rows:

@@ -112,7 +112,9 @@ def test_tables_begin_with_the_losses() -> None:
     noisy = {1: 100.0, 2: 170.0, 4: 400.0, 8: 800.0, 16: 1_600.0}
     rows = outcomes([SERIES, Series("linear", "job", noisy)], None)
     lines = list(table(rows))
-    ratio = [cell.strip() for cell in lines[0].split("|")].index("law / nearest")
+    titles = [cell.strip() for cell in lines[0].split("|")]
+    ratio, kind = titles.index("law / nearest"), titles.index("held out")
+    assert {line.split("|")[kind].strip() for line in lines[2:]} == {row.split.kind for row in rows}
     ratios = [float(line.split("|")[ratio].split()[0]) for line in lines[2:]]
     assert len(ratios) == 6
     assert all(a >= b for a, b in pairwise(ratios))
