@@ -44,15 +44,15 @@ def capsys(folder: Path) -> list[Operator]:
     for name, query in json.loads((folder / "capsys.json").read_text())["queries"].items():
         if "cloudlab_profiled" not in query:
             continue
-        here, there = query["aws_profiled"], query["cloudlab_profiled"]
-        others = {row["name"]: row for row in there["operators"]}
-        for row in here["operators"]:
+        first, second = query["aws_profiled"], query["cloudlab_profiled"]
+        others = {row["name"]: row for row in second["operators"]}
+        for row in first["operators"]:
             other = others[row["name"]]
             aws, cloudlab = (
                 each["compute_per_instance"] * each["instances"] / rate
                 for each, rate in (
-                    (row, here["source_rate_records_per_s"]),
-                    (other, there["source_rate_records_per_s"]),
+                    (row, first["source_rate_records_per_s"]),
+                    (other, second["source_rate_records_per_s"]),
                 )
             )
             known = [row["compute_per_instance"], row["state_per_instance"]]

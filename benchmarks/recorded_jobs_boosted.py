@@ -13,11 +13,11 @@ from sklearn.ensemble import GradientBoostingRegressor
 
 def main() -> None:
     """Fit a model for each task, and write what it predicts."""
-    given = json.load(sys.stdin)
+    wanted = json.load(sys.stdin)
     answers = []
-    for task in given["tasks"]:
+    for task in wanted["tasks"]:
         model = GradientBoostingRegressor(
-            n_estimators=200, learning_rate=0.05, max_depth=3, random_state=given["seed"]
+            n_estimators=200, learning_rate=0.05, max_depth=3, random_state=wanted["seed"]
         )
         answers.append(model.fit(task["x"], task["y"]).predict(task["asked"]).tolist())
     json.dump(answers, sys.stdout)

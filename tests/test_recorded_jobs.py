@@ -71,15 +71,15 @@ def test_predictions_do_not_depend_on_the_rate_that_is_held_out() -> None:
 def test_the_boosted_model_gets_no_row_of_what_is_held_out() -> None:
     other = Series("source", "other", {3: 30.0, 6: 50.0})
     for split in splits(RATES):
-        given = task([other, SERIES], 1, split, twins=True)
-        own = [row for row in given["x"] if row[2] == 1.0]
+        posed = task([other, SERIES], 1, split, twins=True)
+        own = [row for row in posed["x"] if row[2] == 1.0]
         assert np.allclose(np.exp([row[0] for row in own]), split.fitted)
-        assert len(given["y"]) == len(given["x"]) == len(own) + len(other.rates)
+        assert len(posed["y"]) == len(posed["x"]) == len(own) + len(other.rates)
         changed = Series("source", "job", {**RATES, split.asked: 7.0})
-        assert task([other, changed], 1, split, twins=True) == given
+        assert task([other, changed], 1, split, twins=True) == posed
         alone = task([other, SERIES], 1, split, twins=False)
         assert alone["x"] == own
-        assert alone["asked"] == given["asked"]
+        assert alone["asked"] == posed["asked"]
 
 
 def test_the_rules_are_what_they_are_called() -> None:
