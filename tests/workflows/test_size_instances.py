@@ -16,7 +16,7 @@ from streamplace.scoring.flow import flow
 from streamplace.workflows.size import size
 from streamplace.workflows.sizing.lowest import EVERY, lowest_load
 from streamplace.workflows.sizing.named_instances import named_instances, of_whole_operators
-from streamplace.workflows.sizing.scaling import fit_scaling, next_count
+from streamplace.workflows.sizing.scaling import expected_rate, fit_scaling, next_count
 from streamplace.workflows.sizing.shares import Shares
 from streamplace.workflows.sizing.tasks import tasks_of
 
@@ -291,9 +291,23 @@ def test_one_measurement_is_extrapolated_in_proportion() -> None:
 
 @pytest.mark.parametrize("measured", [{}, {0: 1.0}, {1: 0.0}, {1: float("inf")}])
 def test_measurements_that_are_refused(measured: dict[int, float]) -> None:
-    for function in (fit_scaling, lambda m: next_count(m, 1.0, 1, 2)):
+    functions = fit_scaling, lambda m: next_count(m, 1.0, 1, 2), lambda m: expected_rate(m, 2)
+    for function in functions:
         with pytest.raises(UsageError, match="measured: must"):
             function(measured)
+
+
+def test_the_expected_rate_grows_by_a_power_and_meets_what_was_measured() -> None:
+    measured = {2: 100.0, 8: 200.0, 32: 400.0}  # the square root
+    assert {p: expected_rate(measured, p) for p in measured} == pytest.approx(measured)
+    assert expected_rate(measured, 4) == pytest.approx(100.0 * 2**0.5)
+    assert expected_rate(measured, 128) == pytest.approx(800.0)
+    assert expected_rate(measured, 1) == pytest.approx(100.0 / 2**0.5)
+    assert expected_rate({2: 100.0}, 6) == pytest.approx(300.0)
+    assert expected_rate({2: 100.0, 4: 90.0}, 8) == pytest.approx(90.0)  # no power below 0
+    assert expected_rate({2: 100.0, 4: 300.0}, 8) == pytest.approx(600.0)  # nor above 1
+    with pytest.raises(UsageError, match="count must be at least 1"):
+        expected_rate(measured, 0)
 
 
 def test_the_next_count_is_within_its_limits() -> None:

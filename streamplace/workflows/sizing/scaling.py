@@ -62,9 +62,8 @@ def next_count(measured: Mapping[int, float], target: float, least: int, most: i
 
     It is the smallest number that is expected to carry the target, of those between the largest
     number that was measured below it and the smallest that was measured to carry it; the latter if
-    there is no such number. A number is therefore never tried twice. Rates are expected to grow by
-    a power of the number, at most 1 (proportionally, if one number was measured). The power is
-    fitted to all numbers that were measured, and interpolates between them.
+    there is no such number. A number is therefore never tried twice. `expected_rate` says what is
+    expected.
 
     Parameters
     ----------
@@ -86,18 +85,38 @@ def next_count(measured: Mapping[int, float], target: float, least: int, most: i
     lowest = max([least, *(p + 1 for p in short)])
     highest = min([most + 1, *enough])
     for count in range(lowest, highest):
-        if _expected(counts, rates, count) >= target * SAME:
+        if expected_rate(measured, count) >= target * SAME:
             return count
     return max(least, min(highest, most))
 
 
-def _expected(counts: Floats, rates: Floats, count: int) -> float:
-    """Return the rate that is expected of a number of instances that was not measured."""
+def expected_rate(measured: Mapping[int, float], count: int) -> float:
+    """Return the rate that is expected of a number of instances that was not measured.
+
+    Rates are expected to grow by a power of the number, from 0 to 1 (1 if one number was measured).
+    The power is fitted to all numbers that were measured, and leads from the nearest of them.
+    Between two of them, it interpolates.
+
+    Parameters
+    ----------
+    measured
+        Number of instances -> tuples/s of all of them together.
+    count
+        The number of instances.
+
+    Raises
+    ------
+    UsageError
+        If nothing was measured, a number or a rate is not above 0, or `count` is below 1.
+    """
+    counts, rates = _checked(measured)
+    if count < 1:
+        raise UsageError(f"count must be at least 1 (got {count})")
     power = 1.0
     if len(counts) > 1:
         power = float(np.clip(np.polyfit(np.log(counts), np.log(rates), 1)[0], 0.0, 1.0))
     logs = np.log(rates) + power * np.log(count / counts)
-    below, above = np.flatnonzero(counts < count), np.flatnonzero(counts > count)
+    below, above = np.flatnonzero(counts <= count), np.flatnonzero(counts > count)
     if not len(below) or not len(above):
         return float(np.exp(logs[below[-1] if len(below) else above[0]]))
     a, b = below[-1], above[0]
