@@ -102,7 +102,7 @@ def _drawn(options: argparse.Namespace) -> Iterator[Instance]:
 def _files(options: argparse.Namespace) -> Iterator[Instance]:
     for path in options.graphs:
         try:
-            graph, cluster = sp.StreamGraph.load(path), sp.Cluster.load(options.cluster)
+            graph, cluster = sp.read_graph(path), sp.read_cluster(options.cluster)
             yield instance_of(
                 f"recorded {path.stem}", sp.Problem(graph, cluster, objective=sp.Makespan())
             )

@@ -51,7 +51,7 @@ SCHEDULERS = {
     "genetic": schedulers.GeneticScheduler,
     "lc": schedulers.LcScheduler,
 }
-GRAPHS = {
+GRAPHS: dict[str, Any] = {
     "merge-neighbours": lambda: elementary.merge_neighbours(20),
     "merge-small-big": lambda: elementary.merge_small_big(12),
     "fork": lambda: elementary.fork1(12),
