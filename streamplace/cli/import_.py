@@ -93,7 +93,7 @@ class ImportOptions(options.Common):
 
 @command(ImportOptions, "import")
 def import_(chosen: ImportOptions) -> None:
-    """Convert a job of Flink, …, a workflow or a neural network to a graph.
+    """Convert a job, a workflow or a neural network to a graph.
 
     \b
     flink-plan      Flink: getExecutionPlan(), explain_sql(), COMPILE PLAN, GET /jobs/ID/plan

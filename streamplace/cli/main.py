@@ -34,7 +34,7 @@ COMMANDS = {
     "explain": "Explain a placement, and list moves that would improve it.",
     "export": "Write a placement in another program's format.",
     "generate": "Generate benchmark graphs.",
-    "import": "Convert a job of Flink, …, a workflow or a neural network to a graph.",
+    "import": "Convert a job, a workflow or a neural network to a graph.",
     "info": "Summarise a graph, dataset, cluster, placement or policy.",
     "init": "Write a starter graph.json and cluster.json to edit.",
     "place": "Place the operators of a graph on devices.",
