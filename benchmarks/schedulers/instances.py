@@ -176,4 +176,4 @@ def _unknown(problem: sp.Problem, tasks: TaskGraph) -> str | None:
 
 def by_start(problem: sp.Problem, start: Sequence[float] | Floats) -> list[int]:
     """Return the operators by their starts, (V,), each after those whose messages it gets."""
-    return [int(v) for v in np.lexsort((compiled_pass(problem).tasks.level, start))]
+    return [int(v) for v in np.lexsort((compiled_pass(problem).tasks.level, np.asarray(start)))]
