@@ -13,7 +13,7 @@ know (see `Instance`). Graphs of files run on four equal devices with one core e
 
 import argparse
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -80,7 +80,7 @@ def _libraries(options: argparse.Namespace) -> Iterator[Library]:
 
 def _instances(library: Library, options: argparse.Namespace) -> Iterator[Instance]:
     yield from library.graphs(options.rounds, options.seed)
-    for instance in (*_drawn(options), *_files(options)):
+    for instance in (*_drawn(options), *files(options.graphs)):
         if library.script == "on_estee" and not instance.has_equal_devices:
             yield instance.on_equal_devices()
         else:
@@ -98,8 +98,15 @@ def _drawn(options: argparse.Namespace) -> Iterator[Instance]:
             yield from _known(f"drawn {name.split(',')[0]}", plain)
 
 
-def _files(options: argparse.Namespace) -> Iterator[Instance]:
-    for path in options.graphs:
+def files(paths: Sequence[Path]) -> Iterator[Instance]:
+    """Return the graphs of files as instances.
+
+    Raises
+    ------
+    SystemExit
+        If a file is not a graph, or has what other libraries do not know.
+    """
+    for path in paths:
         try:
             graph = sp.read_graph(path)
             kind = next((kind for each in graph.operators for kind in each.seconds_on), None)

@@ -3,11 +3,13 @@
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import streamplace as sp
+from benchmarks.schedulers.__main__ import files
 from benchmarks.schedulers.comparison import ALL, Failure, Own, Row, compared, report
 from benchmarks.schedulers.instances import Instance, by_start, instance_of
 from benchmarks.schedulers.library import FailedError, Library
@@ -112,6 +114,22 @@ def test_a_table_says_where_the_simulators_differ(capsys: pytest.CaptureFixture[
     assert "auto: theirs over ours: equal on 0 of 1, from 1.5 to 1.5" in out
     assert "theirs: ours over theirs: equal on 0 of 1, from 0.5 to 0.5" in out
     assert "differ: HEFT" in out
+
+
+def test_a_graph_of_a_file_runs_on_four_equal_devices(tmp_path: Path) -> None:
+    path = tmp_path / "recorded.json"
+    path.write_text(
+        """{"format": "streamplace-graph", "version": 1, "firing": "all", "operators": [
+            {"name": "a", "instructions": null, "payload_bytes": 1.25e8, "seconds_on": {"x": 3}},
+            {"name": "b", "instructions": null, "payload_bytes": 0, "seconds_on": {"x": 1}}],
+            "streams": [{"source": "a", "target": "b"}]}"""
+    )
+    (instance,) = files([path])
+    assert instance.name == "recorded recorded"
+    assert instance.has_equal_devices
+    assert len(instance.speeds) == 4
+    assert instance.replayed([0, 0], [0, 1]) == pytest.approx(3 + 1)
+    assert instance.replayed([0, 3], [0, 1]) == pytest.approx(3 + 1 + 1)  # 1 Gbit at 1 Gbit/s
 
 
 def test_a_missing_interpreter_is_one_line() -> None:
