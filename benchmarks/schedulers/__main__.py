@@ -1,18 +1,19 @@
 """`auto` beside the schedulers of SAGA and Estee, by their simulators and by ours.
 
     python -m benchmarks.schedulers --saga PYTHON [--estee PYTHON --estee-folder FOLDER]
-    python -m benchmarks.schedulers --saga PYTHON --cluster CLUSTER.json GRAPH.json …
+    python -m benchmarks.schedulers --saga PYTHON --rounds 0 --drawn 0 GRAPH.json …
 
 PYTHON is the interpreter of an environment that has the library: anrg-saga 2.1 (for Python 3.12 or
 later), or numpy 1.23, simpy, deap and lxml for Estee, whose repository is FOLDER. A library without
 an interpreter is skipped. Problems are the library's own graphs, random problems of the families of
 `benchmarks.makespans.drawn`, and graphs of files, in each case without what the library does not
-know (see `Instance`). Seeds are fixed.
+know (see `Instance`). Graphs of files run on four equal devices with one core each and links of
+1 Gbit/s. Seeds are fixed.
 """
 
 import argparse
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -24,6 +25,7 @@ from benchmarks.schedulers.library import Library
 from streamplace.errors import StreamplaceError
 
 LARGEST = 150  # tasks of a random problem; SAGA's schedulers take minutes on more
+DEVICES = 4  # for a graph of a file
 
 
 def main() -> None:
@@ -49,7 +51,6 @@ def _options() -> argparse.Namespace:
         prog="python -m benchmarks.schedulers", description=__doc__.splitlines()[0]
     )
     parser.add_argument("graphs", nargs="*", type=Path, help="files of graphs")
-    parser.add_argument("--cluster", type=Path, help="file of the cluster for these graphs")
     parser.add_argument("--saga", metavar="PYTHON")
     parser.add_argument("--estee", metavar="PYTHON")
     parser.add_argument("--estee-folder", type=Path, help="Estee's repository")
@@ -59,8 +60,6 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--limit", type=float, default=10.0, help="CPU seconds of other schedulers")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
-    if options.graphs and options.cluster is None:
-        parser.error("graphs require --cluster")
     if options.estee and options.estee_folder is None:
         parser.error("--estee requires --estee-folder")
     return options
@@ -81,7 +80,7 @@ def _libraries(options: argparse.Namespace) -> Iterator[Library]:
 
 def _instances(library: Library, options: argparse.Namespace) -> Iterator[Instance]:
     yield from library.graphs(options.rounds, options.seed)
-    for instance in (*_drawn(options), *_files(options)):
+    for instance in (*_drawn(options), *files(options.graphs)):
         if library.script == "on_estee" and not instance.has_equal_devices:
             yield instance.on_equal_devices()
         else:
@@ -99,13 +98,22 @@ def _drawn(options: argparse.Namespace) -> Iterator[Instance]:
             yield from _known(f"drawn {name.split(',')[0]}", plain)
 
 
-def _files(options: argparse.Namespace) -> Iterator[Instance]:
-    for path in options.graphs:
+def files(paths: Sequence[Path]) -> Iterator[Instance]:
+    """Return the graphs of files as instances.
+
+    Raises
+    ------
+    SystemExit
+        If a file is not a graph, or has what other libraries do not know.
+    """
+    for path in paths:
         try:
-            graph, cluster = sp.read_graph(path), sp.read_cluster(options.cluster)
-            yield instance_of(
-                f"recorded {path.stem}", sp.Problem(graph, cluster, objective=sp.Makespan())
-            )
+            graph = sp.read_graph(path)
+            kind = next((kind for each in graph.operators for kind in each.seconds_on), None)
+            devices = [sp.Device(f"d{d}", 1000.0, kind=kind) for d in range(DEVICES)]
+            cluster = sp.Cluster(devices, sp.Network("free", latency_s=0.0))
+            problem = sp.Problem(graph, cluster, objective=sp.Makespan())
+            yield instance_of(f"recorded {path.stem}", problem)
         except StreamplaceError as error:
             raise SystemExit(f"{error}") from None
 

@@ -108,11 +108,12 @@ def own_of(library: Library, instance: Instance, seconds: float) -> Own:
 
 
 def report(rows: list[Row], failures: list[Failure]) -> None:
-    """Print a line per scheduler, the one that `auto` compares worst with first.
+    """Print what `auto` loses, and a line per scheduler, the one it compares worst with first.
 
     Ratios are geometric means of the makespan of `auto` over that of the scheduler, with 95%
     intervals from a paired bootstrap over instances.
     """
+    _losses(rows)
     print(
         f"{'scheduler':22}{'graphs':>7}{'longer':>7}{'equal':>7}{'largest':>9}"
         f"{'by theirs':>28}{'equal time':>28}{'by ours':>28}{'CPU ms':>9}{'auto ms':>9}"
@@ -134,6 +135,22 @@ def report(rows: list[Row], failures: list[Failure]) -> None:
     for scheduler, reason in sorted({(each.scheduler, each.reason) for each in failures}):
         count = sum((e.scheduler, e.reason) == (scheduler, reason) for e in failures)
         print(f"failed: {scheduler} on {count} graphs: {reason}")
+
+
+def _losses(rows: list[Row]) -> None:
+    """Print the instances on which a scheduler of theirs is better by their simulator."""
+    best: dict[str, Row] = {}
+    for row in rows:
+        if row.scheduler != ALL:
+            best[row.instance] = min(best.get(row.instance, row), row, key=lambda r: r.theirs)
+    for name, row in best.items():
+        own = row.auto
+        if own.theirs > row.theirs * (1 + ROUNDING):
+            print(
+                f"loss: {name} to {row.scheduler}: {own.theirs / row.theirs:.4f} by theirs, "
+                f"{own.ours / row.placed:.4f} by ours; auto's placement, "
+                f"theirs over ours: {own.theirs / own.ours:.4f}"
+            )
 
 
 def _ratios(rows: list[Row], scheduler: str) -> np.ndarray:

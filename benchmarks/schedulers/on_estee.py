@@ -11,7 +11,7 @@ both limits, so that no message waits for another one.
 import collections
 import random
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -51,7 +51,7 @@ SCHEDULERS = {
     "genetic": schedulers.GeneticScheduler,
     "lc": schedulers.LcScheduler,
 }
-GRAPHS: dict[str, Any] = {
+GRAPHS: dict[str, Callable[[], TaskGraph]] = {
     "merge-neighbours": lambda: elementary.merge_neighbours(20),
     "merge-small-big": lambda: elementary.merge_small_big(12),
     "fork": lambda: elementary.fork1(12),
