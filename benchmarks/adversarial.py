@@ -20,7 +20,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, replace
 from functools import partial
-from itertools import combinations, permutations
+from itertools import combinations, count, permutations
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -79,10 +79,10 @@ class Sizes:
     kind: NetworkKind = "free"
 
 
-PUBLISHED = "published"
+LARGER, CONTENDED, PUBLISHED = "larger", "contended", "published"
 SIZES = {
-    "larger": Sizes((12, 20), (4, 6)),
-    "contended": Sizes((12, 20), (4, 6), "egress"),
+    LARGER: Sizes((12, 20), (4, 6)),
+    CONTENDED: Sizes((12, 20), (4, 6), "egress"),
     PUBLISHED: Sizes((3, 5), (3, 5)),
 }
 
@@ -250,16 +250,17 @@ def anneal(
 def runs(seed: int) -> Iterator[tuple[dict[str, Any], np.random.Generator]]:
     """Return runs without end, each with its own random numbers: all pairs, then restarts.
 
-    Only for `auto` are there runs on other than the published sizes.
+    Pairs without `auto` have only runs on the published sizes.
     """
-    restart = 0
-    while True:
-        for s, sizes in enumerate(SIZES):
-            for p, (placer, rival) in enumerate(PAIRS):
-                if placer == "auto" or sizes == PUBLISHED:
-                    key = {"placer": placer, "rival": rival, "sizes": sizes, "restart": restart}
-                    yield key, np.random.default_rng((seed, restart, s, p))
-        restart += 1
+    of_auto = [pair for pair in PAIRS if pair[0] == "auto"]
+    others = [pair for pair in PAIRS if pair[0] != "auto"]
+    turns = (LARGER, of_auto), (PUBLISHED, others), (CONTENDED, of_auto), (PUBLISHED, of_auto)
+    for restart in count():
+        for sizes, pairs in turns:
+            for placer, rival in pairs:
+                numbers = seed, restart, list(SIZES).index(sizes), PAIRS.index((placer, rival))
+                key = {"placer": placer, "rival": rival, "sizes": sizes, "restart": restart}
+                yield key, np.random.default_rng(numbers)
 
 
 def row_of(key: dict[str, Any], rng: np.random.Generator) -> dict[str, Any]:
@@ -283,8 +284,8 @@ def main() -> None:
             raise SystemExit(f"{options.found}: has other settings: {found['settings']}")
     with work_clock.cpu_time():
         begun = work_clock.now()
-        for number, (key, rng) in enumerate(runs(options.seed)):
-            if number < len(found["rows"]):
+        for key, rng in runs(options.seed):
+            if any(key.items() <= row.items() for row in found["rows"]):
                 continue
             if work_clock.now() - begun >= options.seconds:
                 break
