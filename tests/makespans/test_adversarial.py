@@ -1,0 +1,129 @@
+"""Adversarial search: its problems are valid, its runs can be replayed, bad placers are found."""
+
+import json
+from dataclasses import asdict, replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import streamplace as sp
+from benchmarks import adversarial
+from benchmarks.adversarial import (
+    MEMBERS,
+    PAIRS,
+    PLACERS,
+    SIZES,
+    SLOWEST,
+    Instance,
+    anneal,
+    chain,
+    main,
+    makespan,
+    perturbed,
+    ratios,
+)
+from streamplace.placers.base import BasePlacer
+from streamplace.placers.scheduling.search import quick_placers
+from streamplace.scoring.makespan_evaluator import MakespanEvaluator
+
+SMALL = SIZES["published"]
+
+
+def heft(problem: sp.Problem, seed: int) -> float:
+    return makespan("heft", problem, seed)
+
+
+def random_eft(problem: sp.Problem, seed: int) -> float:
+    return makespan("random-eft:samples=1", problem, seed)
+
+
+def on_first_device(problem: sp.Problem, _: int) -> float:
+    devices = np.zeros(len(problem.graph.names), np.int32)
+    return float(MakespanEvaluator(problem).makespans(devices)[0])
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 2**32), st.sampled_from(sorted(SIZES)), st.integers(0, 120))
+def test_changes_keep_problems_valid(seed: int, sizes: str, changes: int) -> None:
+    rng = np.random.default_rng(seed)
+    instance = chain(SIZES[sizes], rng)
+    operators, devices = len(instance.operators), len(instance.devices)
+    for _ in range(changes):
+        instance = perturbed(instance, rng)
+    assert (len(instance.operators), len(instance.devices)) == (operators, devices)
+    assert all(a < b for a, b, _ in instance.streams)
+    assert len({(a, b) for a, b, _ in instance.streams}) == len(instance.streams) > 0
+    weights = (*instance.operators, *(weight for *_, weight in instance.streams))
+    assert all(0.0 <= weight <= 1.0 for weight in weights)
+    assert all(SLOWEST <= speed <= 1.0 for speed in (*instance.devices, *instance.links))
+    assert np.isfinite(heft(instance.problem(), 0))
+    assert Instance.from_json(json.loads(json.dumps(asdict(instance)))) == instance
+
+
+def test_every_change_is_drawn() -> None:
+    rng = np.random.default_rng(0)
+    start = chain(SMALL, rng)
+    start = replace(start, streams=start.streams[:2])
+    sizes, fields = set(), set()
+    for _ in range(200):
+        after = perturbed(start, rng)
+        sizes.add(len(after.streams) - len(start.streams))
+        fields |= {name for name, value in asdict(after).items() if value != asdict(start)[name]}
+    assert sizes == {-1, 0, 1}
+    assert fields == {"operators", "streams", "devices", "links"}
+
+
+def test_a_run_with_a_seed_is_deterministic() -> None:
+    first, again, other = (
+        anneal(random_eft, on_first_device, SMALL, np.random.default_rng(seed), 30, (0, 1))
+        for seed in (1, 1, 2)
+    )
+    assert first == again != other
+
+
+def test_a_placer_that_is_bad_on_purpose_is_found() -> None:
+    found = [
+        anneal(on_first_device, heft, SMALL, np.random.default_rng(seed), steps=400)
+        for seed in range(4)
+    ]
+    worst = max(found, key=lambda each: each.ratio)
+    assert worst.ratio > 5.0
+    assert ratios(on_first_device, heft, worst.instance) == [worst.ratio]
+    assert ratios(heft, on_first_device, worst.instance) == pytest.approx([1.0 / worst.ratio])
+
+
+def test_auto_meets_every_placer_that_it_runs_first() -> None:
+    problem = chain(SMALL, np.random.default_rng(0)).problem()
+    rivals = {(PLACERS | MEMBERS)[rival].partition(":")[0] for _, rival in PAIRS}
+    for placer in quick_placers(problem):
+        assert isinstance(placer, BasePlacer)
+        assert placer.name in rivals
+
+
+def test_a_stopped_run_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(adversarial, "PAIRS", (("heft", "peft"), ("peft", "heft")))
+    monkeypatch.setattr(adversarial, "STEPS", 5)
+    path = tmp_path / "found.json"
+    limited(monkeypatch, path, seconds=0.0)
+    assert not path.exists()
+    limited(monkeypatch, path, seconds=0.2)
+    first = json.loads(path.read_text())["rows"]
+    limited(monkeypatch, path, seconds=0.2)
+    rows = json.loads(path.read_text())["rows"]
+    assert rows[: len(first)] == first
+    keys = [(row["placer"], row["rival"], row["sizes"], row["restart"]) for row in rows]
+    assert len(set(keys)) == len(keys) > len(first) > 0
+    assert "| `heft` | `peft` |" in capsys.readouterr().out
+    with pytest.raises(SystemExit, match="has other settings"):
+        limited(monkeypatch, path, seconds=0.2, seed=1)
+
+
+def limited(monkeypatch: pytest.MonkeyPatch, path: Path, seconds: float, seed: int = 0) -> None:
+    words = ["adversarial", "--found", str(path), "--seconds", str(seconds), "--seed", str(seed)]
+    monkeypatch.setattr("sys.argv", words)
+    main()
