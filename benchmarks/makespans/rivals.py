@@ -23,6 +23,7 @@ ONCE = (
     "heft",
     "heft:contention=true",
     "peft",
+    "peft:links",
     "cpop",
     "enumerative",
     "metis",

@@ -12,7 +12,7 @@ lengths must be equal. Two things differ from the publications and are accounted
   and divides it by the mean speed; `saga_schedules` replaces it by the published one.
 
 SAGA has had PEFT since 2.1.0, with the link between two devices where the publication has the mean
-over all links; it is not compared here.
+over all links (`peft:links` here); it is not compared.
 """
 
 import argparse

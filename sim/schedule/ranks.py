@@ -2,10 +2,12 @@
 
 Also the paths with every operator on its fastest device, and the connected parts of a graph.
 
-The upward rank and the downward rank are those of HEFT and CPOP (Topcuoglu et al. 2002), and the
-optimistic cost table is that of PEFT (Arabnejad and Barbosa 2014). Means of an operator are over
-the devices that may run it; means of a message are over all pairs of two different devices that may
-run its ends, so that on equal links they are the time of a link, as published.
+The upward rank and the downward rank are those of HEFT and CPOP (Topcuoglu et al. 2002, equations 4
+to 7), and the optimistic cost table is that of PEFT (Arabnejad and Barbosa 2014, equation 5). Means
+of an operator are over the devices that may run it; means of a message are over all pairs of two
+different devices that may run its ends. Both papers divide the bytes by the mean bandwidth, and add
+the mean latency. That is the same where links are equal; elsewhere the mean of times, unlike that
+of bandwidths, is not ruled by the fastest links, one of which may have no limit.
 """
 
 from typing import NamedTuple
@@ -111,14 +113,45 @@ def by_rank(rank: Floats) -> Ints:
     return np.argsort(-rank, kind="stable").astype(np.int32)
 
 
-def optimistic_costs(tasks: TaskGraph, allowed: Bools, row_of: Ints) -> Floats:
+def optimistic_costs(
+    tasks: TaskGraph, allowed: Bools, row_of: Ints, messages: Floats | None = None
+) -> Floats:
     """Return PEFT's optimistic cost table, (V, D) seconds.
 
     An entry is the shortest time from the end of an operator on a device to the end of a sink if
-    no operator ever waits for its device: a bound on what follows. Messages take the time of their
-    link, not a mean one.
+    no operator ever waits for its device.
+
+    Parameters
+    ----------
+    allowed, row_of
+        (M, D) masks of devices, and the index of each operator's mask, (V,).
+    messages
+        (E,) the time of a message between any two different devices, as published: its mean. None:
+        the time of their link, so that the table is a bound on what follows.
     """
-    return waits(tasks.columns, np.ascontiguousarray(allowed), row_of, True)
+    allowed = np.ascontiguousarray(allowed)
+    if messages is None:
+        return waits(tasks.columns, allowed, row_of, True)
+    return _mean_costs(tasks.columns, allowed, row_of, messages)
+
+
+@kernel
+def _mean_costs(tasks: Columns, allowed: Bools, row_of: Ints, messages: Floats) -> Floats:
+    streams, devices = tasks.source.shape[0], allowed.shape[1]
+    table = np.zeros((tasks.work.shape[0], devices))
+    value = np.empty(devices)
+    for i in range(streams):
+        e = streams - 1 - i
+        v, w = tasks.source[e], tasks.target[e]
+        least = np.inf
+        for d in range(devices):
+            value[d] = np.inf
+            if allowed[row_of[w], d]:
+                value[d] = table[w, d] + seconds_on(tasks, w, d)
+            least = min(least, value[d])
+        for d in range(devices):
+            table[v, d] = max(table[v, d], min(value[d], least + messages[e]))
+    return table
 
 
 @kernel

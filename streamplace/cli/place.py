@@ -143,7 +143,7 @@ def place(chosen: PlaceOptions) -> None:
     climb, greedy, single, round-robin, random
                                simple baselines
     heft, peft, cpop, critical-path, random-eft, enumerative
-                               list schedulers, for makespans only; heft:contention
+                               list schedulers, for makespans only; heft:contention, peft:links
     module:Class               your own, from module.py in this folder or an installed module
 
     --objective takes throughput, makespan (the time of one pass, for micro-batches, dataflow jobs

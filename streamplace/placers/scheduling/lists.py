@@ -58,8 +58,10 @@ class Heft(_Scheduler):
     """HEFT: the operator of highest upward rank goes where it ends first (Topcuoglu et al. 2002).
 
     Ranks use mean times over the devices that may run an operator, and mean times of messages over
-    all pairs of different devices that may run both ends. An operator may be inserted into a gap of
-    a device.
+    all pairs of different devices that may run both ends (equations 2, 4 and 5 of the paper; see
+    `sim.schedule.ranks`). An operator may be inserted into a gap of a device. The paper breaks ties
+    at random; here the operator that comes first in the graph goes first, and of the devices where
+    it ends first, the one where it starts first.
 
     Parameters
     ----------
@@ -80,14 +82,27 @@ class Heft(_Scheduler):
 
 @dataclass(frozen=True)
 class Peft(_Scheduler):
-    """PEFT: devices are chosen with an optimistic cost table (Arabnejad and Barbosa 2014)."""
+    """PEFT: devices are chosen with an optimistic cost table (Arabnejad and Barbosa 2014).
 
+    The ready operator with the highest mean cost in the table goes to the device where the sum of
+    its end and its cost is the lowest. Messages in the table take their mean time, and none within
+    a device (equation 5 of the paper). Operators are inserted and ties are broken as by HEFT.
+
+    Parameters
+    ----------
+    links
+        Whether messages in the table take the time of the link between two devices instead of their
+        mean time, as in SAGA 2.1. Where links are equal, that is the same.
+    """
+
+    links: bool = False
     name = "peft"
 
     def scheduled(self, compiled: CompiledPass) -> ListSchedule:
         """Return the schedule."""
         allowed, row_of = compiled.masks
-        ahead = optimistic_costs(compiled.tasks, allowed, row_of)
+        messages = None if self.links else mean_messages(compiled.tasks, allowed, row_of)
+        ahead = optimistic_costs(compiled.tasks, allowed, row_of, messages)
         may = allowed[row_of]
         rank = with_ties(np.where(may, ahead, 0.0).sum(axis=1) / may.sum(axis=1))
         return list_schedule(compiled.tasks, compiled.rules, rank, ahead)
@@ -95,7 +110,12 @@ class Peft(_Scheduler):
 
 @dataclass(frozen=True)
 class Cpop(_Scheduler):
-    """CPOP: the critical path goes to the device that is fastest for it (Topcuoglu et al. 2002)."""
+    """CPOP: the critical path goes to the device that is fastest for it (Topcuoglu et al. 2002).
+
+    The ready operator with the highest sum of both ranks goes first (section 4.2 of the paper). It
+    goes where it ends first unless it is on the critical path. Means, insertion and ties are those
+    of HEFT.
+    """
 
     name = "cpop"
 

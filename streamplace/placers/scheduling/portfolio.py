@@ -20,7 +20,7 @@ from streamplace.problem.problem import Problem
 from streamplace.scoring.makespan_evaluator import MakespanEvaluator
 from streamplace.util.arrays import Ints
 
-PORTFOLIO: tuple[Placer, ...] = (Heft(), Peft(), RandomEft(samples=10), Single())
+PORTFOLIO: tuple[Placer, ...] = (Heft(), Peft(links=True), RandomEft(samples=10), Single())
 SAMPLES = 50  # placements by random list scheduling between two looks at the budget
 CUT = 50  # evaluations that take about as long as one partition
 

@@ -26,11 +26,11 @@ class Search(BasePlacer):
     chain of a shorter one except its last.
 
     Under the makespan objective, chains start from `start` and the placements of HEFT (with and
-    without contention), PEFT, CPOP, both randomised list schedulers, the enumerative placer and the
-    best single device; from 5,000 operators on, only of HEFT, PEFT, random list scheduling and the
-    best single device. A tenth of the limit goes to more random list schedules, and a twentieth to
-    METIS with different numbers of parts. On graphs of more than 30 units, a climb without
-    annealing comes first, for up to half of the rest.
+    without contention), PEFT (with the times of links), CPOP, both randomised list schedulers, the
+    enumerative placer and the best single device; from 5,000 operators on, only of HEFT, PEFT,
+    random list scheduling and the best single device. A tenth of the limit goes to more random list
+    schedules, and a twentieth to METIS with different numbers of parts. On graphs of more than 30
+    units, a climb without annealing comes first, for up to half of the rest.
 
     Parameters
     ----------

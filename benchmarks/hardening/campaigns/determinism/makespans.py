@@ -27,6 +27,7 @@ PLACERS = (
     "heft",
     "heft:contention",
     "peft",
+    "peft:links",
     "cpop",
     "critical-path",
     "random-eft",

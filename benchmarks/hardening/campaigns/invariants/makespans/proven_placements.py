@@ -34,6 +34,7 @@ LIMITED_BY_COUNT = {
 PLACERS = (
     *(LIMITED_BY_COUNT.get(name, name) for name in names_for("makespan") if name != "exact"),
     "heft:contention",
+    "peft:links",
 )
 
 
