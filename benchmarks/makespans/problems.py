@@ -27,13 +27,12 @@ class Reference:
 
     Parameters
     ----------
-    heft, best
-        Makespan of HEFT's mapping, and the shortest one known, in seconds.
+    best
+        The shortest makespan known, in seconds.
     """
 
     name: str
     problem: sp.Problem
-    heft: float
     best: float
 
 
@@ -43,8 +42,7 @@ def giph(name: str) -> Iterator[Reference]:
     for i, line in enumerate(gzip.decompress(path.read_bytes()).splitlines()):
         row = json.loads(line)
         problem = problem_of(row["graph"], row["cluster"])
-        known = row["reference"]
-        yield Reference(f"{name} {i}", problem, known["heft"], known["optimum"])
+        yield Reference(f"{name} {i}", problem, row["reference"]["optimum"])
 
 
 def problem_of(graph: dict[str, Any], cluster: dict[str, Any]) -> sp.Problem:
@@ -61,7 +59,7 @@ def layered() -> Iterator[Reference]:
     rows = known("others.json")["layered"]
     for (seed, devices, ratio), row in zip(LAYERED, rows, strict=True):
         problem = layered_problem(1000, devices, seed, ratio)
-        yield Reference(f"layered {seed}", problem, row["heft"], row["best_known"])
+        yield Reference(f"layered {seed}", problem, row["best_known"])
 
 
 def doppler(devices: int) -> Iterator[Reference]:
@@ -70,22 +68,22 @@ def doppler(devices: int) -> Iterator[Reference]:
         row = result["devices"].get(str(devices))
         if row is not None:
             problem = problem_of_file(SHARED / "doppler" / result["file"], "doppler", devices)
-            heft, best = row["heft"] * 1e10, row["best_known"] * 1e10
-            yield Reference(result["file"].partition(".")[0], problem, heft, best)
+            name = result["file"].partition(".")[0]
+            yield Reference(name, problem, row["best_known"] * 1e10)
 
 
 def pipedream() -> Iterator[Reference]:
     """Return the forward passes of PipeDream's profiles on four equal devices."""
     for row in known("others.json")["pipedream"]:
         problem = problem_of_file(SHARED / "pipedream" / row["file"], "pipedream", row["devices"])
-        yield Reference(row["file"], problem, row["heft"] / 1e3, row["best_known"] / 1e3)
+        yield Reference(row["file"], problem, row["best_known"] / 1e3)
 
 
 def dnn_latency() -> Iterator[Reference]:
     """Return the latency graphs of dnn-partitioning, with colocation and memory."""
     for row in known("others.json")["dnn_latency"]:
         problem = problem_of_file(SHARED / "dnn" / "latency" / row["file"], "dnn-latency")
-        yield Reference(row["file"], problem, row["heft"] / 1e3, row["best_known"] / 1e3)
+        yield Reference(row["file"], problem, row["best_known"] / 1e3)
 
 
 def known(name: str) -> dict[str, Any]:
