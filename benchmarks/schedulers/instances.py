@@ -175,5 +175,10 @@ def _unknown(problem: sp.Problem, tasks: TaskGraph) -> str | None:
 
 
 def by_start(problem: sp.Problem, start: Sequence[float] | Floats) -> list[int]:
-    """Return the operators by their starts, (V,), each after those whose messages it gets."""
-    return [int(v) for v in np.lexsort((compiled_pass(problem).tasks.level, np.asarray(start)))]
+    """Return the operators by their starts, (V,), each after those whose messages it gets.
+
+    Of those that start at one time, operators that take no time come first.
+    """
+    takes_time = [bool(each.instructions) for each in problem.graph.operators]
+    level = compiled_pass(problem).tasks.level
+    return [int(v) for v in np.lexsort((level, np.asarray(takes_time), np.asarray(start)))]

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -55,8 +56,14 @@ def test_a_schedule_is_replayed_in_its_order() -> None:
 
 
 def test_starts_at_one_time_follow_the_graph() -> None:
-    assert by_start(DIAMOND.problem(), [0.0, 0.0, 0.0, 0.0]) == [0, 1, 2, 3]
+    no_time = replace(DIAMOND, costs=[0.0] * 4)
+    assert by_start(no_time.problem(), [0.0, 0.0, 0.0, 0.0]) == [0, 1, 2, 3]
     assert by_start(DIAMOND.problem(), [0.0, 5.0, 1.0, 9.0]) == [0, 2, 1, 3]
+
+
+def test_a_task_of_no_time_starts_before_another_one_of_that_moment() -> None:
+    chain = Instance("chain", [5.0, 0.0, 0.0], [(1, 2, 0.0)], [1.0], [])
+    assert by_start(chain.problem(), [0.0, 0.0, 0.0]) == [1, 2, 0]
 
 
 def test_equal_devices_have_the_mean_speeds() -> None:
