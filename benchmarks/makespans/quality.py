@@ -29,6 +29,7 @@ from benchmarks.makespans.problems import (
 from streamplace.errors import PlacementError
 from streamplace.placers.base import BasePlacer
 from streamplace.placers.registry import ready_placer
+from streamplace.problem.problem import Problem
 from streamplace.scoring.makespan_evaluator import MakespanEvaluator
 
 PLACERS = (
@@ -73,7 +74,7 @@ def main() -> None:
             print(f"{name:14}{placer:24}" + _row(placer, references, hefts), flush=True)
 
 
-def _heft(problem: sp.Problem) -> float:
+def _heft(problem: Problem) -> float:
     """Return the makespan of HEFT's mapping, in seconds."""
     devices = ready_placer("heft")(problem, np.random.default_rng(0)).devices
     return float(MakespanEvaluator(problem).makespans(devices)[0])
