@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sim.flow import Floats, Ints
-from sim.jit import bare, inner, kernel
+from sim.jit import bare, kernel
 from sim.schedule.lists import inputs_of
 from sim.schedule.queues import (
     NOTHING,
@@ -175,14 +175,14 @@ def _may_be_instant(tasks: Columns, operators: Ints) -> bool:
     return False
 
 
-@inner
+@bare
 def fifo_makespan(  # noqa: PLR0912, PLR0915 - a call per operator would cost a fifth of the speed
-    tasks: Columns, devices: Ints, memory: FifoMemory, limit: float, changed: int
+    tasks: Columns, devices: Ints, memory: FifoMemory, limit: float, changed: int | None
 ) -> float:
     """Return the makespan of one placement, in seconds, or infinity if it exceeds `limit`.
 
-    The pass is stopped as soon as it cannot stay within the limit: when the work that a device
-    still has to do would end too late.
+    A pass that can be resumed is stopped as soon as it cannot stay within the limit: when the work
+    that a device still has to do would end too late.
 
     Parameters
     ----------
@@ -190,7 +190,8 @@ def fifo_makespan(  # noqa: PLR0912, PLR0915 - a call per operator would cost a 
         (V,) int32 device of each operator.
     changed
         The number of operators that leave the queue before the placement makes a difference to the
-        kept pass (see `change`); 0 for a pass from the beginning.
+        kept pass (see `change`); 0 for a pass from the beginning. None for one from the beginning
+        that is not kept: numba compiles a version that records nothing, which is faster.
     """
     when, what, ready, waiting = memory.when, memory.now.order, memory.ready, memory.waiting
     seen, free, target = memory.seen, memory.free, tasks.target
@@ -199,17 +200,19 @@ def fifo_makespan(  # noqa: PLR0912, PLR0915 - a call per operator would cost a 
     several, wide = memory.first_core.shape[0] > 0, memory.wide
     shared = tasks.multicast != NONE
     direct = tasks.network == FREE and not shared
-    row = changed // memory.interval
-    first = row * memory.interval
-    head = first
-    if _is_overloaded(memory, row, limit):
-        return np.inf
-    tail = _prepare(tasks, memory, head)
-    turn = memory.turn[0]
-    makespan, too_late = memory.kept.makespan[row], limit * BEYOND
-    row, next_row = row + 1, head + memory.interval
+    if changed is None:
+        head, makespan, tail = 0, 0.0, _begin(tasks, memory)
+    else:
+        row = changed // memory.interval
+        first = head = row * memory.interval
+        if _is_overloaded(memory, row, limit):
+            return np.inf
+        makespan, too_late = memory.kept.makespan[row], limit * BEYOND
+        row, next_row = row + 1, head + memory.interval
+        tail = _resume(tasks, memory, head)
+        turn = memory.turn[0]
     while head < tail:
-        if head == next_row:
+        if changed is not None and head == next_row:
             _note(memory, row, tail - head, makespan)
             row, next_row = row + 1, next_row + memory.interval
         if wide:
@@ -231,10 +234,11 @@ def fifo_makespan(  # noqa: PLR0912, PLR0915 - a call per operator would cost a 
             end = start + seconds
             free[a] = end + tasks.startup_s[a] if seconds > 0.0 else end
         ready[v] = start
-        if start + (memory.load[a] - memory.done[a]) > too_late:
-            makespan = np.inf
-            break
-        memory.done[a] += _share(tasks, v, a, seconds)
+        if changed is not None:
+            if start + (memory.load[a] - memory.done[a]) > too_late:
+                makespan = np.inf
+                break
+            memory.done[a] += _share(tasks, v, a, seconds)
         if end > makespan:
             makespan = end
             memory.last[0] = v
@@ -253,10 +257,11 @@ def fifo_makespan(  # noqa: PLR0912, PLR0915 - a call per operator would cost a 
                     arrival = memory.lands[b]
                 else:
                     arrival = _sent(tasks, memory, k, a, b, end)
-            arrivals[k] = arrival
-            if seen[w] != turn:
-                seen[w] = turn
-                _take_up(tasks, memory, first, w)
+            if changed is not None:
+                arrivals[k] = arrival
+                if seen[w] != turn:
+                    seen[w] = turn
+                    _take_up(tasks, memory, first, w)
             if arrival > ready[w]:
                 ready[w] = arrival
                 cause[w] = v
@@ -283,34 +288,54 @@ def _is_overloaded(memory: FifoMemory, row: int, limit: float) -> bool:
 
 
 @bare
-def _prepare(tasks: Columns, memory: FifoMemory, first: int) -> int:
+def _begin(tasks: Columns, memory: FifoMemory) -> int:
+    """Queue the operators without inputs; return their number."""
+    memory.heap.size[0] = memory.last[0] = 0
+    for d in range(memory.free.shape[0]):
+        memory.lead_of[d] = memory.previous[d] = NOTHING
+    for i in range(memory.clock.shape[0]):
+        memory.clock[i] = 0.0
+    tail = 0
+    for v in range(memory.ready.shape[0]):
+        memory.waiting[v], memory.ready[v], memory.now.cause[v] = tasks.inputs[v], 0.0, NOTHING
+        if tasks.inputs[v] == 0:
+            tail = _queue(memory, tail, v)
+    return tail
+
+
+@bare
+def _queue(memory: FifoMemory, tail: int, v: int) -> int:
+    """Append an operator to the queue, whose new length is returned."""
+    if memory.wide:
+        push(memory.heap, memory.ready[v], v)
+    else:
+        memory.when[tail], memory.now.order[tail] = memory.ready[v], v
+    return tail + 1
+
+
+@bare
+def _resume(tasks: Columns, memory: FifoMemory, first: int) -> int:
     """Return to the kept pass before an operator leaves the queue; return the end of the queue."""
     kept = memory.kept
     row = first // memory.interval
     memory.turn[0] += 1
+    if first == 0:  # most operators are soon seen, and have no inputs yet
+        memory.seen[:] = memory.turn[0]
+        return _begin(tasks, memory)
     memory.heap.size[0] = 0
     for d in range(memory.free.shape[0]):
-        memory.lead_of[d] = -1
+        memory.lead_of[d] = NOTHING
         memory.previous[d] = kept.previous[row, d]
     for i in range(memory.clock.shape[0]):
         memory.clock[i] = kept.clock[row, i]
     memory.last[0] = kept.last[row]
-    if first == 0:  # most operators are soon seen, and have no inputs yet
-        for v in range(memory.ready.shape[0]):
-            memory.waiting[v], memory.ready[v], memory.now.cause[v] = tasks.inputs[v], 0.0, NOTHING
-            memory.seen[v] = memory.turn[0]
     i, tail = first, first
     while tail < first + kept.queued[row]:
         v = kept.order[i]
         i += 1
         if kept.released[v] < first:
-            if first > 0:
-                _take_up(tasks, memory, first, v)
-            if memory.wide:
-                push(memory.heap, memory.ready[v], v)
-            else:
-                memory.when[tail], memory.now.order[tail] = memory.ready[v], v
-            tail += 1
+            _take_up(tasks, memory, first, v)
+            tail = _queue(memory, tail, v)
     return tail
 
 

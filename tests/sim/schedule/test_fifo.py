@@ -55,7 +55,7 @@ def first_difference(
                 changed = min(changed, change(tasks, resumed, v, devices[v], target[k]))
         if changed == devices.shape[0]:
             continue
-        seconds = fifo_makespan(tasks, tried, fresh, np.inf, 0)
+        seconds = fifo_makespan(tasks, tried, fresh, np.inf, None)
         limit = seconds * factors[k]
         found = fifo_makespan(tasks, tried, resumed, limit, changed)
         if found != (seconds if seconds <= limit else np.inf):
