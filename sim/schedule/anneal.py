@@ -12,7 +12,7 @@ import numpy as np
 from sim.flow import Floats, Ints
 from sim.jit import bare, kernel
 from sim.schedule.engine import run_pass
-from sim.schedule.fifo import FifoMemory, fifo_makespan
+from sim.schedule.fifo import FifoMemory, begin_change, change, fifo_makespan, keep
 from sim.schedule.rules import NOWHERE, Placed, Rules, may_run
 from sim.schedule.state import Noise, Order, Run
 from sim.schedule.task_graph import Columns
@@ -289,8 +289,9 @@ def anneal_fifo(
     tuple
         The best makespan in seconds, and the number of evaluations.
     """
-    shortest = now = fifo_makespan(tasks, walk.devices, memory, np.inf)
-    note_critical(walk, memory.cause, memory.last[0])
+    shortest = now = fifo_makespan(tasks, walk.devices, memory, np.inf, 0)
+    keep(tasks, memory, 0)
+    note_critical(walk, memory.kept.cause, memory.last[0])
     best[:] = walk.devices
     done, tried = 1, 1
     while done < cooling.evaluations and shortest > enough and tried < FUTILE * cooling.evaluations:
@@ -298,17 +299,32 @@ def anneal_fifo(
         if not propose(rules, shape, cooling.shares, walk, state):
             continue
         limit = _limit(cooling, now, done, state)
-        makespan = fifo_makespan(tasks, walk.devices, memory, limit)
+        changed = _changed(tasks, shape, walk, memory)
+        makespan = fifo_makespan(tasks, walk.devices, memory, limit, changed)
         done += 1
         if makespan > limit:
             undo(rules, shape, walk)
             continue
         now = makespan
-        note_critical(walk, memory.cause, memory.last[0])
+        keep(tasks, memory, changed)
+        note_critical(walk, memory.kept.cause, memory.last[0])
         if makespan < shortest:
             shortest = makespan
             best[:] = walk.devices
     return shortest, done
+
+
+@bare
+def _changed(tasks: Columns, shape: Shape, walk: Walk, memory: FifoMemory) -> int:
+    """Return how many operators leave the queue before the change makes a difference."""
+    begin_change(memory)
+    first = walk.devices.shape[0]
+    for i in range(walk.taken[0]):
+        u = walk.moved[i]
+        a, b = walk.origin[i], walk.placed.device[u]
+        for j in range(shape.first_member[u], shape.first_member[u + 1]):
+            first = min(first, change(tasks, memory, shape.member[j], a, b))
+    return int(first)
 
 
 @kernel

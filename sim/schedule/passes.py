@@ -58,7 +58,7 @@ def makespans(
 def _fifo_makespans(tasks: Columns, placements: Ints, memory: FifoMemory, limit: float) -> Floats:
     seconds = np.empty(placements.shape[0])
     for k in range(placements.shape[0]):
-        seconds[k] = fifo_makespan(tasks, placements[k], memory, limit)
+        seconds[k] = fifo_makespan(tasks, placements[k], memory, limit, None)
     return seconds
 
 

@@ -214,7 +214,7 @@ def _forget(change: Changes, passing: Passing, states: int) -> None:
 @part
 def _observe(tasks: Columns, fifo: FifoMemory, devices: Ints, times: Single) -> float:
     """Set the start times of a placement and return its makespan, in seconds."""
-    makespan = fifo_makespan(tasks, devices, fifo, np.inf)
+    makespan = fifo_makespan(tasks, devices, fifo, np.inf, None)
     for v in range(times.shape[0]):
         times[v] = fifo.ready[v]
     return float(makespan)
