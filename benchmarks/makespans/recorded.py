@@ -105,6 +105,7 @@ def run_of(path: Path, seconds: float) -> Run:
     workflow = value["workflow"]
     execution = workflow.get("execution") or workflow
     tasks = execution["tasks"]
+    assert job.cluster is not None, "the reader makes a cluster of the machines"
     graph, devices = job.graph, job.cluster.devices
     simulated = {}
     for name, network in NETWORKS.items():
@@ -125,7 +126,7 @@ def run_of(path: Path, seconds: float) -> Run:
         int(level.max()),
         float(execution["makespanInSeconds"]),
         simulated,
-        float(found.score.bound_s),
+        float(found.score.bound_s or 0.0),
         float(found.score.makespan_s) if len(devices) > 1 else None,
     )
 
