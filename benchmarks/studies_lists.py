@@ -197,8 +197,8 @@ def write(name: str, study: Study, plan: Plan, results: Mapping[str, Kept]) -> N
             shutil.copy(file, place_of(file.name, name))
     report = folder / REPORT
     report.write_text(PICTURE.sub(lambda found: linked(found[1], name), report.read_text()))
-    with atomic(folder / f"{RESULTS}.xz") as file:
-        file.write(lzma.compress(text, preset=9))
+    with atomic(folder / f"{RESULTS}.xz") as packed:
+        packed.write(lzma.compress(text, preset=9))
 
 
 def main() -> None:
