@@ -56,7 +56,7 @@ FIXED: Mapping[str, str] = {
     ONE_DEVICE: "single",
     HEFT: "heft",
     CONTENTION: "heft:contention=true",
-    PEFT: "peft:links",
+    PEFT: "peft",
     ENUMERATIVE: "enumerative",
 }
 """Placers that choose nothing at random."""

@@ -21,7 +21,7 @@ from streamplace.studies.giph.registered import (
     PER_OPERATOR,
     fusion_cases,
 )
-from streamplace.studies.giph.systems import CLIMB, EFT, HEFT, PEFT, RANDOM, SEARCH
+from streamplace.studies.giph.systems import CLIMB, EFT, HEFT, PEFT, PEFT_LINKS, RANDOM, SEARCH
 from streamplace.studies.study import Row
 from streamplace.studies.table import Cell, Table
 from streamplace.util.arrays import Floats
@@ -225,7 +225,7 @@ def _tested(rows: Sequence[Row]) -> Tested:
 
 
 PANEL = (4.4, 3.4)  # width and height in inches
-DRAWN = (GIPH, OURS, PAPER_TRAINED, RANDOM, EFT, CLIMB, SEARCH, PEFT)
+DRAWN = (GIPH, OURS, PAPER_TRAINED, RANDOM, EFT, CLIMB, SEARCH, PEFT, PEFT_LINKS)
 
 
 def curves_picture(path: Path, results: Mapping[str, Tested]) -> None:

@@ -140,12 +140,13 @@ AFTER_CHANGES: dict[str, System] = {
 }
 
 
-RANDOM, HEFT, PEFT, RNN = "random", "HEFT", "PEFT", "RNN placer, 400 evaluations"
+RANDOM, HEFT, RNN = "random", "HEFT", "RNN placer, 400 evaluations"
+PEFT, PEFT_LINKS = "PEFT", "PEFT with the times of links"
 CLIMB, SEARCH, CLIMB_FROM_HEFT = "climb", "search", "climb from HEFT"
 EFT, EFT_OF_PAPER = "random task + EFT", "random task + EFT, as in the paper"
 MORE = 100
 LONG_CLIMB, LONG_SEARCH = f"climb, {MORE} times as long", f"search, {MORE} times as long"
-ONCE = {HEFT: "heft", PEFT: "peft:links", RNN: "rnn"}
+ONCE = {HEFT: "heft", PEFT: "peft", PEFT_LINKS: "peft:links", RNN: "rnn"}
 """Placers that are not limited in evaluations."""
 LIMITED = {
     RANDOM: ("random", 1),
