@@ -112,7 +112,13 @@ def test_completion_in_bash_where_colons_end_words(
 
 def test_suggested_options_exist() -> None:
     values = {"weights": "utilisation", "file": "x", "seconds": "1", "prefer": "fewest"}
-    values |= {"contention": "true", "links": "true", "order": "bfs", "rate": "0.1", "frozen_attention": "true"}
+    values |= {
+        "contention": "true",
+        "links": "true",
+        "order": "bfs",
+        "rate": "0.1",
+        "frozen_attention": "true",
+    }
     for name in {*NAMES} - {"policy"}:  # policy would read weights
         for option in options_of(name):
             make_placer(f"{name}:{option}={values.get(option, '3')}")
