@@ -67,7 +67,7 @@ class FifoMemory(NamedTuple):
 
     ready: Floats  # (V,) seconds; the start of operators that have left the queue
     waiting: Ints  # (V,) inputs that are not counted yet
-    seen: Ints  # (V,) the pass in which an operator last got an input
+    visited: Ints  # (V,) the pass in which an operator last got an input
     turn: Ints  # (1,) the number of this pass
     previous: Ints  # (D,) the last operator of each device
     last: Ints  # (1,) the operator that ended last
@@ -125,7 +125,7 @@ def fifo_memory(tasks: Columns) -> FifoMemory:
     return FifoMemory(
         ready=np.empty(operators),
         waiting=np.empty(operators, ints),
-        seen=np.zeros(operators, ints),
+        visited=np.zeros(operators, ints),
         turn=np.zeros(1, ints),
         previous=np.empty(devices, ints),
         last=np.zeros(1, ints),
@@ -194,7 +194,7 @@ def fifo_makespan(  # noqa: PLR0912, PLR0915 - a call per operator would cost a 
         that is not kept: numba compiles a version that records nothing, which is faster.
     """
     when, what, ready, waiting = memory.when, memory.now.order, memory.ready, memory.waiting
-    seen, free, target = memory.seen, memory.free, tasks.target
+    visited, free, target = memory.visited, memory.free, tasks.target
     cause, arrivals = memory.now.cause, memory.now.arrival
     table = tasks.seconds.shape[0] > 0
     several, wide = memory.first_core.shape[0] > 0, memory.wide
@@ -259,8 +259,8 @@ def fifo_makespan(  # noqa: PLR0912, PLR0915 - a call per operator would cost a 
                     arrival = _sent(tasks, memory, k, a, b, end)
             if changed is not None:
                 arrivals[k] = arrival
-                if seen[w] != turn:
-                    seen[w] = turn
+                if visited[w] != turn:
+                    visited[w] = turn
                     _take_up(tasks, memory, first, w)
             if arrival > ready[w]:
                 ready[w] = arrival
@@ -319,8 +319,8 @@ def _resume(tasks: Columns, memory: FifoMemory, first: int) -> int:
     kept = memory.kept
     row = first // memory.interval
     memory.turn[0] += 1
-    if first == 0:  # most operators are soon seen, and have no inputs yet
-        memory.seen[:] = memory.turn[0]
+    if first == 0:  # most operators are soon visited, and have no inputs yet
+        memory.visited[:] = memory.turn[0]
         return _begin(tasks, memory)
     memory.heap.size[0] = 0
     for d in range(memory.free.shape[0]):
