@@ -61,7 +61,7 @@ class Heft(_Scheduler):
     """HEFT: the operator of highest upward rank goes where it ends first (Topcuoglu et al. 2002).
 
     Ranks use mean times over the devices that may run an operator, and mean times of messages over
-    all pairs of different devices that may run both ends (equations 2, 4 and 5 of the paper; see
+    all pairs of different devices that may run both ends (see
     `sim.schedule.ranks`). An operator may be inserted into a gap of a device. The paper breaks ties
     at random; here the operator that comes first in the graph goes first, and of the devices where
     it ends first, the one where it starts first.
@@ -89,7 +89,7 @@ class Peft(_Scheduler):
 
     The ready operator with the highest mean cost in the table goes to the device where the sum of
     its end and its cost is the lowest. Messages in the table take their mean time, and none within
-    a device (equation 5 of the paper). Operators are inserted and ties are broken as by HEFT.
+    a device. Operators are inserted and ties are broken as by HEFT.
 
     Parameters
     ----------
@@ -115,7 +115,7 @@ class Peft(_Scheduler):
 class Cpop(_Scheduler):
     """CPOP: the critical path goes to the device that is fastest for it (Topcuoglu et al. 2002).
 
-    The ready operator with the highest sum of both ranks goes first (section 4.2 of the paper). It
+    The ready operator with the highest sum of both ranks goes first. It
     goes where it ends first unless it is on the critical path. Means, insertion and ties are those
     of HEFT.
     """
