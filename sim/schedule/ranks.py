@@ -3,10 +3,11 @@
 Also the paths with every operator on its fastest device, and the connected parts of a graph.
 
 The upward rank and the downward rank are those of HEFT and CPOP (Topcuoglu et al. 2002), and the
-optimistic cost table is that of PEFT (Arabnejad and Barbosa 2014). Means of an operator are over the devices that may run it; means of a message are over all pairs of two
-different devices that may run its ends. Both papers divide the bytes by the mean bandwidth, and add
-the mean latency. That is the same where links are equal; elsewhere the mean of times, unlike that
-of bandwidths, is not ruled by the fastest links, one of which may have no limit.
+optimistic cost table is that of PEFT (Arabnejad and Barbosa 2014). Means of an operator are over
+the devices that may run it; means of a message are over all pairs of two different devices that may
+run its ends. Both papers divide the bytes by the mean bandwidth, and add the mean latency. That is
+the same where links are equal; elsewhere the mean of times, unlike that of bandwidths, is not ruled
+by the fastest links, one of which may have no limit.
 """
 
 from typing import NamedTuple

@@ -61,10 +61,10 @@ class Heft(_Scheduler):
     """HEFT: the operator of highest upward rank goes where it ends first (Topcuoglu et al. 2002).
 
     Ranks use mean times over the devices that may run an operator, and mean times of messages over
-    all pairs of different devices that may run both ends (see
-    `sim.schedule.ranks`). An operator may be inserted into a gap of a device. The paper breaks ties
-    at random; here the operator that comes first in the graph goes first, and of the devices where
-    it ends first, the one where it starts first.
+    all pairs of different devices that may run both ends (see `sim.schedule.ranks`). An operator
+    may be inserted into a gap of a device. The paper breaks ties at random; here the operator that
+    comes first in the graph goes first, and of the devices where it ends first, the one where it
+    starts first.
 
     Parameters
     ----------
