@@ -1,4 +1,4 @@
-"""Rates of recorded stream jobs at numbers of instances that no fit has seen.
+"""Rates of recorded stream jobs at numbers of instances that no fit used.
 
     python -m benchmarks.recorded_jobs [--phoebe FILE] [--dspbench FILE] [--boosted PYTHON]
 

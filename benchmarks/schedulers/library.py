@@ -103,7 +103,7 @@ class Library:
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         line = json.dumps({"part": part, **self.settings, **request})
-        with suppress(BrokenPipeError):  # the process has ended, as is seen below
+        with suppress(BrokenPipeError):  # the process has ended; its exit code is asked for below
             print(line, file=self._process.stdin, flush=True)
         line = self._process.stdout.readline()
         if not line:

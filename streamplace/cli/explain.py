@@ -22,7 +22,7 @@ from streamplace.problem.logical import LogicalGraph
 from streamplace.problem.losses import Losses
 from streamplace.problem.makespan import PublishedName
 from streamplace.problem.placement import Placement
-from streamplace.scoring.suspect_units import suspect_unit
+from streamplace.scoring.suspect_units import suspect_of
 from streamplace.workflows.against.compare import check_operators, compare
 from streamplace.workflows.against.comparison import Against
 from streamplace.workflows.explain import explain as explanation_of
@@ -123,8 +123,7 @@ def explain(chosen: ExplainOptions) -> None:
             printing.print_note(note)
         found = replace(found, against=compared)
     if isinstance(found, Explanation):
-        of, score = found.placement.problem, found.score
-        printing.print_note(suspect_unit(of.graph, of.cluster, score.source_rate, score.bottleneck))
+        printing.print_note(suspect_of(found.placement.problem, found.score))
     if chosen.as_json:
         printing.print_json(found.to_dict())
     else:

@@ -5,7 +5,7 @@ from streamplace.problem.assumptions import assumptions
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.graph_checks import listed
 from streamplace.problem.uncertainty import without_effect
-from streamplace.scoring.suspect_units import suspect_unit
+from streamplace.scoring.suspect_units import suspect_of, suspect_unit
 from streamplace.util.text import counted
 from streamplace.workflows.jobs.result import JobsResult
 from streamplace.workflows.migrate import Migration
@@ -37,8 +37,7 @@ def print_notes(
     if not isinstance(result, Result):
         return
     top, graph = result.score.bottleneck, result.placement.problem.graph
-    cluster, rate = result.placement.problem.cluster, result.score.source_rate
-    printing.print_note(suspect_unit(graph, cluster, rate, top))
+    printing.print_note(suspect_of(result.placement.problem, result.score))
     if wants_confidence:
         _print_ignored(result)
     if top.kind == "operator":

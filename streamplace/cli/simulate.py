@@ -39,7 +39,7 @@ from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.problem.violations import violations
 from streamplace.scoring.score import Score, ThroughputScore
-from streamplace.scoring.suspect_units import suspect_unit
+from streamplace.scoring.suspect_units import suspect_of
 from streamplace.workflows.simulate import score_of
 
 
@@ -121,10 +121,7 @@ def simulate(chosen: SimulateOptions) -> None:
     for assumed in assumptions(stored):
         printing.print_note(assumed)
     if isinstance(scored, ThroughputScore):
-        of = stored.problem
-        printing.print_note(
-            suspect_unit(of.graph, of.cluster, scored.source_rate, scored.bottleneck)
-        )
+        printing.print_note(suspect_of(stored.problem, scored))
     violated = list(violations(stored))
     for each in violated:
         printing.print_note(f"{name_of(chosen.placement)}: violates {each.rule}: {each.why}")

@@ -88,6 +88,7 @@ def columns_or_faults(form: type[BaseModel]) -> Callable[[Any, Callable[[Any], A
         if isinstance(rows, list) and rows:
             with suppress(ValidationError, ValueError):
                 return RowColumns(form, rows)
-        return RowColumns(form, one_by_one(rows) and rows)
+        one_by_one(rows)
+        return RowColumns(form, rows)
 
     return validated

@@ -9,7 +9,9 @@ import numpy as np
 from streamplace.display.text import number
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.graph import StreamGraph
+from streamplace.problem.problem import Problem
 from streamplace.scoring.loads import Bottleneck
+from streamplace.scoring.score import ThroughputScore
 from streamplace.util.arrays import Floats
 
 IDLE, OVERLOADED = 0.01, 100.0
@@ -47,6 +49,11 @@ _KINDS = {
     "bandwidth_mbps": _Kind(1.0, 1e6, "Mbit/s", "bit/s", True),
     "source_rate": _Kind(1e-1, 1e8, "tuples/s", "tuples per hour"),
 }
+
+
+def suspect_of(problem: Problem, score: ThroughputScore) -> str:
+    """Return the sentence of `suspect_unit` about a scored placement of a problem."""
+    return suspect_unit(problem.graph, problem.cluster, score.source_rate, score.bottleneck)
 
 
 def suspect_unit(
