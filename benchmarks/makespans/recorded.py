@@ -5,9 +5,9 @@
 FOLDER has executions in WfFormat, one a file (default: ../shared/data/wfinstances). Without it, the
 benchmark is skipped. Run times and placements are the recorded ones, and the order is `fifo`. No
 file states a network: one table has links of 1 Gbit/s at each machine, another one links that take
-no time. *Largest* is the largest simulated makespan over the measured one. Intervals of 95% are from
-a bootstrap over runs. The last table has the makespans of `auto`
-over those of the recorded placements, both simulated.
+no time. *Largest* is the largest simulated makespan over the measured one. Intervals of 95% are
+from a bootstrap over runs. The last table has the makespans of `auto` over those of the recorded
+placements, both simulated.
 """
 
 import argparse
@@ -84,9 +84,8 @@ def main() -> None:
                 print(f"left out: {error}", file=sys.stderr)
     for network in NETWORKS:
         print(f"\nlinks: {network}")
-        print(
-            f"{'runs':28}{'n':>4}{'Spearman':>24}{'Pearson':>24}{'median error':>14}{'90%':>8}{'largest':>9}"
-        )
+        titles = f"{'median error':>14}{'90%':>8}{'largest':>9}"
+        print(f"{'runs':28}{'n':>4}{'Spearman':>24}{'Pearson':>24}{titles}")
         for title, several in groups(runs):
             print(agreement(title, several, network))
     titles = f"{'simulated/measured':>20}{'missing s a level':>20}{'a task':>10}"
