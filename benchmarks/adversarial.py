@@ -13,24 +13,37 @@ there are larger and contended problems beside the small ones, all of whose plac
 Every placer that accepts evaluations gets the same number, so a result can be replayed. A ratio is
 the median over three seeds, and ratios above 1 are confirmed with five others. FILE has a row per
 run with its problem; a run that was stopped goes on from it.
+
+Where STREAMPLACE_SAGA_PYTHON names an interpreter of an environment that has anrg-saga 2.1, `saga`
+is the shortest schedule of all of SAGA's schedulers. It has runs on ``free`` networks only, since
+SAGA knows no others.
 """
 
 import argparse
 import json
-from collections.abc import Callable, Iterable, Iterator
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass, replace
-from functools import partial
+from functools import lru_cache, partial
 from itertools import combinations, count, permutations
 from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
+from pydantic import Field
 
 import streamplace as sp
 from benchmarks.makespans.rivals import ONCE
+from benchmarks.schedulers.instances import by_start, instance_of
+from benchmarks.schedulers.library import FailedError, Library, Made
 from sim import work_clock
+from streamplace.errors import FormatError, StreamplaceError
 from streamplace.files.atomic import write_text
+from streamplace.files.reading import check, read_json
+from streamplace.files.schema import ForeignForm
 from streamplace.placers.registry import make_placer
 from streamplace.problem.network import NetworkKind
 from streamplace.scoring.makespan_evaluator import MakespanEvaluator
@@ -54,7 +67,15 @@ MEMBERS = {
     "single": "single",
 }
 """Further placers that only `auto` is compared with."""
-PAIRS = (*permutations(PLACERS, 2), *(("auto", rival) for rival in MEMBERS))
+TEXTS = PLACERS | MEMBERS
+SAGA, INTERPRETER = "saga", "STREAMPLACE_SAGA_PYTHON"
+LIMIT = 1.0  # CPU seconds of a scheduler of SAGA
+PAIRS = (
+    *permutations(PLACERS, 2),
+    *(("auto", rival) for rival in MEMBERS),
+    ("auto", SAGA),
+    (SAGA, "auto"),
+)
 """Each placer, and the rival beside which it is to be worst."""
 HOTTEST, COLDEST, STEPS = 0.1, 0.003, 200  # temperatures as relative losses of the ratio
 STEP = 0.1  # largest change of a weight
@@ -130,6 +151,35 @@ class Instance:
         cluster = sp.Cluster([sp.Device(f"d{d}", s) for d, s in enumerate(self.devices)], network)
         graph = sp.StreamGraph(operators, streams, firing="all")
         return sp.Problem(graph, cluster, objective=sp.Makespan())
+
+
+class ProblemForm(ForeignForm):
+    """The problem of a row: the fields of an `Instance`."""
+
+    kind: NetworkKind
+    operators: list[float] = Field(min_length=1)
+    streams: list[Annotated[list[float], Field(min_length=3, max_length=3)]]
+    devices: list[float] = Field(min_length=1)
+    links: list[float]
+
+
+class RowForm(ForeignForm):
+    """A run."""
+
+    placer: str
+    rival: str
+    sizes: Literal["larger", "contended", "published"]
+    restart: int
+    ratio: float
+    again: list[float]
+    problem: ProblemForm
+
+
+class FoundForm(ForeignForm):
+    """The file of all runs."""
+
+    settings: dict[str, int]
+    rows: list[RowForm]
 
 
 @dataclass(frozen=True)
@@ -216,6 +266,22 @@ def makespan(text: str, problem: sp.Problem, seed: int) -> float:
     return float(MakespanEvaluator(problem).makespans(placement.devices)[0])
 
 
+def best_of(library: Library) -> Score:
+    """Return a score: our makespan of the shortest schedule of all schedulers of a library."""
+
+    @lru_cache(maxsize=1)
+    def score(problem: sp.Problem) -> float:
+        instance = instance_of("adversarial", problem)
+        found = list[Made]()
+        for name in library.names:
+            with suppress(FailedError):
+                found.append(library.schedule(name, instance, LIMIT))
+        best = min(found, key=lambda made: made.makespan)
+        return instance.replayed(best.devices, by_start(problem, best.start))
+
+    return lambda problem, _: score(problem)
+
+
 def ratios(
     placer: Score, rival: Score, instance: Instance, seeds: Iterable[int] = (0,)
 ) -> list[float]:
@@ -254,7 +320,8 @@ def runs(seed: int) -> Iterator[tuple[dict[str, Any], np.random.Generator]]:
     """
     of_auto = [pair for pair in PAIRS if pair[0] == "auto"]
     others = [pair for pair in PAIRS if pair[0] != "auto"]
-    turns = (LARGER, of_auto), (PUBLISHED, others), (CONTENDED, of_auto), (PUBLISHED, of_auto)
+    waiting = [pair for pair in of_auto if SAGA not in pair]
+    turns = (LARGER, of_auto), (PUBLISHED, others), (CONTENDED, waiting), (PUBLISHED, of_auto)
     for restart in count():
         for sizes, pairs in turns:
             for placer, rival in pairs:
@@ -263,12 +330,14 @@ def runs(seed: int) -> Iterator[tuple[dict[str, Any], np.random.Generator]]:
                 yield key, np.random.default_rng(numbers)
 
 
-def row_of(key: dict[str, Any], rng: np.random.Generator) -> dict[str, Any]:
+def row_of(
+    key: dict[str, Any], rng: np.random.Generator, scores: Mapping[str, Score]
+) -> dict[str, Any]:
     """Return the row of one run, with the ratios of other seeds where the worst is above 1."""
-    texts = PLACERS | MEMBERS
-    placer, rival = (partial(makespan, texts[key[role]]) for role in ("placer", "rival"))
-    seeds = SEEDS[:1] if {texts[key["placer"]], texts[key["rival"]]} <= {*ONCE} else SEEDS
-    worst = anneal(placer, rival, SIZES[key["sizes"]], rng, STEPS, seeds)
+    names = key["placer"], key["rival"]
+    placer, rival = (scores[name] for name in names)
+    is_drawn = any(TEXTS[name] not in ONCE for name in names if name != SAGA)
+    worst = anneal(placer, rival, SIZES[key["sizes"]], rng, STEPS, SEEDS if is_drawn else SEEDS[:1])
     again = ratios(placer, rival, worst.instance, CONFIRMING) if worst.ratio > 1.0 else []
     return {**key, "ratio": worst.ratio, "again": again, "problem": asdict(worst.instance)}
 
@@ -277,24 +346,54 @@ def main() -> None:
     """Add runs until the CPU time is spent; then print a table of the worst ratios."""
     options = _options()
     settings = {"seed": options.seed, "evaluations": EVALUATIONS, "steps": STEPS}
-    found: dict[str, Any] = {"settings": settings, "rows": []}
-    if options.found.exists():
-        found = json.loads(options.found.read_text())
-        if found["settings"] != settings:
-            raise SystemExit(f"{options.found}: has other settings: {found['settings']}")
-    with work_clock.cpu_time():
+    try:
+        rows = rows_of(options.found, settings) if options.found.exists() else []
+    except StreamplaceError as error:
+        print(error, file=sys.stderr)
+        sys.exit(2)
+    scores: dict[str, Score] = {name: partial(makespan, text) for name, text in TEXTS.items()}
+    with work_clock.cpu_time(), ExitStack() as stack:
+        if python := os.environ.get(INTERPRETER):
+            scores[SAGA] = best_of(stack.enter_context(Library("SAGA", "on_saga", python)))
+        else:
+            print(f"{SAGA}: skipped, as {INTERPRETER} names no interpreter", file=sys.stderr)
         begun = work_clock.now()
         for key, rng in runs(options.seed):
-            if any(key.items() <= row.items() for row in found["rows"]):
+            is_known = {key["placer"], key["rival"]} <= scores.keys()
+            if not is_known or any(key.items() <= row.items() for row in rows):
                 continue
             if work_clock.now() - begun >= options.seconds:
                 break
-            found["rows"].append(row_of(key, rng))
-            lines = ",\n".join(json.dumps(row) for row in found["rows"])
+            rows.append(row_of(key, rng, scores))
+            lines = ",\n".join(json.dumps(row) for row in rows)
             head = json.dumps(settings)
             write_text(options.found, f'{{"settings": {head}, "rows": [\n{lines}\n]}}\n')
-    report(found["rows"])
-    report_longer(found["rows"])
+        report(rows)
+        report_longer([row for row in rows if row["rival"] in scores], scores)
+
+
+def rows_of(path: Path, settings: dict[str, int]) -> list[dict[str, Any]]:
+    """Return the rows of a file of runs.
+
+    Raises
+    ------
+    StreamplaceError
+        If it cannot be read, is not one, or its runs have other settings.
+    """
+    value: dict[str, Any] = read_json(path)
+    check(FoundForm, value, str(path))
+    if value["settings"] != settings:
+        raise FormatError(f"{path}: has other settings: {value['settings']}")
+    rows: list[dict[str, Any]] = value["rows"]
+    for i, row in enumerate(rows):
+        for role in ("placer", "rival"):
+            if row[role] not in (*TEXTS, SAGA):
+                raise FormatError(f"{path}: rows[{i}].{role}: unknown placer {row[role]!r}")
+        try:
+            Instance.from_json(row["problem"]).problem()
+        except (StreamplaceError, ValueError) as error:
+            raise FormatError(f"{path}: rows[{i}].problem: {error}") from None
+    return rows
 
 
 def report(rows: list[dict[str, Any]]) -> None:
@@ -312,17 +411,15 @@ def report(rows: list[dict[str, Any]]) -> None:
     print()
 
 
-def report_longer(rows: list[dict[str, Any]]) -> None:
+def report_longer(rows: list[dict[str, Any]], scores: Mapping[str, Score]) -> None:
     """Print the ratios of `auto` with more evaluations on all problems that it lost."""
     lost = [row for row in rows if row["placer"] == "auto" and row["ratio"] > 1.0 + ROUNDING]
     for times in (1, 3, 10) if lost else ():
         auto = partial(makespan, f"auto:evaluations={times * EVALUATIONS}")
         medians = []
         for row in lost:
-            rival = partial(makespan, (PLACERS | MEMBERS)[row["rival"]])
-            medians.append(
-                median(ratios(auto, rival, Instance.from_json(row["problem"]), CONFIRMING))
-            )
+            problem = Instance.from_json(row["problem"])
+            medians.append(median(ratios(auto, scores[row["rival"]], problem, CONFIRMING)))
         above = sum(each > 1.0 + ROUNDING for each in medians)
         print(
             f"`auto` with {times} x {EVALUATIONS} evaluations on the {len(lost)} problems that it "

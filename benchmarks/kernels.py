@@ -1,11 +1,12 @@
 """Speed of the kernels that take most of the time of placing and simulating.
 
-    python -m benchmarks.kernels
+    python -m benchmarks.kernels [--only PART …]
 
 CPU seconds of one core, medians over interleaved rounds. `benchmarks.speed_beside` compares them
 with those of another version, or with kernels that are compiled for this machine's processor.
 """
 
+import argparse
 from collections.abc import Callable, Sequence
 from functools import partial
 
@@ -13,7 +14,7 @@ import numpy as np
 
 from benchmarks.speed import interleaved, report
 from streamplace import Cluster, Makespan, Problem, Recipe, StreamGraph, place
-from streamplace.placers.registry import ready_placer
+from streamplace.placers.registry import make_placer
 from streamplace.scoring.engine import simulation
 from streamplace.scoring.makespan_evaluator import MakespanEvaluator
 from streamplace.scoring.throughput import throughput
@@ -27,11 +28,13 @@ RUNS = 20  # of the engine per round
 
 def main() -> None:
     """Print one line per figure."""
+    parts = {part.__name__: part for part in (closed_forms, passes, searches, simulations)}
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--only", nargs="*", choices=parts, default=list(parts))
+    chosen = parser.parse_args().only
     print(f"{'figure':52} {'measured':>26} {'target':>14}")
-    closed_forms()
-    passes()
-    searches()
-    simulations()
+    for name in chosen:
+        parts[name]()
 
 
 def closed_forms() -> None:
@@ -55,17 +58,15 @@ def passes() -> None:
 
 
 def searches() -> None:
-    """Measure changes/s of local search, by objective."""
+    """Measure changes/s of local search, by objective, and that of makespans by operators too."""
     graph = layered(100)
     for title, problem in (
         ("bottleneck", Problem(graph, Cluster.equal(8), source_rate=1e6)),
         ("path-average", Problem(graph, Cluster.equal(8), source_rate=1e6, model="path-average")),
-        ("makespan", Problem(graph, Cluster.equal(8), objective=Makespan())),
     ):
-        count = CHANGES if title == "bottleneck" else CHANGES // 10
-        search = ready_placer(f"search:evaluations={count}")
-        (seconds,) = interleaved([partial(search, problem, np.random.default_rng(0))])
-        report(f"search, {title}, changes/s", f"{count / seconds:,.0f}", "-", True)
+        _report_changes(title, CHANGES if title == "bottleneck" else CHANGES // 10, [problem])
+    problems = [Problem(layered(size), Cluster.equal(8), objective=Makespan()) for size in SIZES]
+    _report_changes("makespan", CHANGES // 10, problems)
 
 
 def simulations() -> None:
@@ -75,6 +76,14 @@ def simulations() -> None:
     run = partial(simulation(placement.problem).run, placement.devices)
     (seconds,) = interleaved([lambda: [run() for _ in range(RUNS)]])
     report("engine, 26 operators, 610 ticks, ms", f"{1e3 * seconds / RUNS:.3f}", "-", True)
+
+
+def _report_changes(title: str, count: int, problems: Sequence[Problem]) -> None:
+    """Print how many changes per second a search of each problem tries."""
+    search = make_placer(f"search:evaluations={count}")
+    calls = [partial(search, problem, np.random.default_rng(0)) for problem in problems]
+    rates = (count / seconds for seconds in interleaved(calls))
+    report(f"search, {title}, changes/s", " ".join(f"{rate:,.0f}" for rate in rates), "-", True)
 
 
 def layered(size: int) -> StreamGraph:

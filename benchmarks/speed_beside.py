@@ -8,6 +8,7 @@ are compiled for this machine's processor, instead of those for every processor 
 Each round runs the benchmarks of both in turn, with the same Python and packages. A first round,
 which compiles the kernels, is not counted. A line states the medians of a figure in both, and the
 median ratio of the rounds: above 1, this tree is slower. Figures that only one tree has are named.
+Where the other tree lacks a benchmark, this tree's runs with the other's packages.
 """
 
 import argparse
@@ -28,6 +29,7 @@ HERE = Path(__file__).resolve().parents[1]
 BENCHMARKS: Mapping[str, tuple[str, ...]] = {
     "speed": ("benchmarks.speed",),
     "kernels": ("benchmarks.kernels",),
+    "makespans": ("benchmarks.kernels", "--only", "passes", "searches"),
     "engine": ("benchmarks.engine", "--only", "speed", "linearity"),
 }
 SLOWER = 1.05  # ratio above which a line is marked
@@ -51,7 +53,11 @@ def main() -> None:
     other.add_argument("--host", action="store_true", help="kernels compiled for this processor")
     parser.add_argument("--rounds", type=_positive, default=5, help="rounds; default: 5")
     parser.add_argument(
-        "--only", nargs="*", choices=BENCHMARKS, default=list(BENCHMARKS), help="default: all"
+        "--only",
+        nargs="*",
+        choices=BENCHMARKS,
+        default=[name for name in BENCHMARKS if name != "makespans"],  # a part of the kernels
+        help="default: all but makespans, which is a part of kernels",
     )
     arguments = parser.parse_args()
     tree = HERE if arguments.host else arguments.folder.resolve()
@@ -64,10 +70,6 @@ def main() -> None:
     with TemporaryDirectory(prefix="streamplace-kernels-") as made:
         kernels = [Path(made) / name for name in ("own", "other")]
         for name in arguments.only:
-            module = BENCHMARKS[name][0].replace(".", "/")
-            if not any((tree / f"{module}{end}").exists() for end in ("", ".py")):
-                print(f"{name}: skipped, since {tree} lacks this benchmark")
-                continue
             runs: tuple[list[dict[str, float]], ...] = ([], [])
             for _ in range(arguments.rounds + 1):
                 for place, variables, folder, into in zip(
@@ -82,7 +84,7 @@ def main() -> None:
 def measured(
     tree: Path, variables: Mapping[str, str], module: str, *options: str
 ) -> dict[str, float]:
-    """Run a benchmark in a tree; return its figures by title.
+    """Run a benchmark in a tree, this one's if it has none; return its figures by title.
 
     Parameters
     ----------
@@ -90,8 +92,11 @@ def measured(
         The environment. Each tree has a folder of its own for the kernels that it compiles, because
         those of another version of the same module cannot be loaded.
     """
+    path = module.replace(".", "/")
+    has_it = any((tree / f"{path}{end}").exists() for end in ("", ".py"))
+    program = ("-m", module) if has_it else ("-P", str(HERE / f"{path}.py"))
     run = subprocess.run(
-        [sys.executable, "-m", module, *options],
+        [sys.executable, *program, *options],
         cwd=tree,
         env={**variables, "PYTHONPATH": str(tree)},
         stdout=subprocess.PIPE,

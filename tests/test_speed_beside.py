@@ -1,8 +1,12 @@
 """Figures of two versions, compared."""
 
+import os
+from pathlib import Path
+
 import pytest
 
-from benchmarks.speed_beside import compared, figures, is_rate, main
+from benchmarks import speed_beside
+from benchmarks.speed_beside import compared, figures, is_rate, main, measured
 
 OUTPUT = """\
 figure                                      measured         target
@@ -37,6 +41,27 @@ def test_a_lower_rate_and_a_longer_time_are_slower() -> None:
 def test_a_figure_of_zero_has_no_finite_ratio() -> None:
     (line,) = compared([{"b, ms": 1.0}], [{"b, ms": 0.0}])
     assert line.endswith("inf  inf to inf  SLOWER")
+
+
+def test_a_tree_without_a_benchmark_runs_that_of_this_tree(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own, other = tmp_path / "own", tmp_path / "other"
+    for tree, figure in ((own, 1), (other, 2)):
+        (tree / "benchmarks").mkdir(parents=True)
+        (tree / "benchmarks" / "__init__.py").touch()
+        (tree / "product.py").write_text(f"FIGURE = {figure}\n")
+    script = "from product import FIGURE\nprint('figure  measured')\nprint('a  ', FIGURE)\n"
+    (own / "benchmarks" / "new.py").write_text(script)
+    monkeypatch.setattr(speed_beside, "HERE", own)
+
+    def figures_of(tree: Path) -> dict[str, float]:
+        return measured(tree, os.environ, "benchmarks.new")
+
+    assert figures_of(own) == {"a": 1.0}
+    assert figures_of(other) == {"a": 2.0}
+    (other / "benchmarks" / "new.py").write_text(script.replace("'a  '", "'b  '"))
+    assert figures_of(other) == {"b": 2.0}
 
 
 @pytest.mark.parametrize("rounds", ["0", "-1", "x"])

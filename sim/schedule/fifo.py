@@ -66,6 +66,7 @@ class FifoMemory(NamedTuple):
     """The working memory of the kernel."""
 
     ready: Floats  # (V,) seconds; the start of operators that have left the queue
+    duration: Floats  # (V,) seconds on the device of each operator, in passes that are not kept
     waiting: Ints  # (V,) inputs that are not counted yet
     visited: Ints  # (V,) the pass in which an operator last got an input
     turn: Ints  # (1,) the number of this pass
@@ -124,6 +125,7 @@ def fifo_memory(tasks: Columns) -> FifoMemory:
 
     return FifoMemory(
         ready=np.empty(operators),
+        duration=np.empty(operators),
         waiting=np.empty(operators, ints),
         visited=np.zeros(operators, ints),
         turn=np.zeros(1, ints),
@@ -202,6 +204,10 @@ def fifo_makespan(  # noqa: PLR0912, PLR0915 - a call per operator would cost a 
     direct = tasks.network == FREE and not shared
     if changed is None:
         head, makespan, tail = 0, 0.0, _begin(tasks, memory)
+        for v in range(devices.shape[0]):  # apart from the loop below, whose reads wait for others
+            a = devices[v]
+            seconds = tasks.seconds[v, tasks.class_of[a]] if table else seconds_on(tasks, v, a)
+            memory.duration[v] = seconds
     else:
         row = changed // memory.interval
         first = head = row * memory.interval
@@ -220,7 +226,10 @@ def fifo_makespan(  # noqa: PLR0912, PLR0915 - a call per operator would cost a 
         v = int(what[head])
         head += 1
         a = devices[v]
-        seconds = tasks.seconds[v, tasks.class_of[a]] if table else seconds_on(tasks, v, a)
+        if changed is None:
+            seconds = memory.duration[v]
+        else:
+            seconds = tasks.seconds[v, tasks.class_of[a]] if table else seconds_on(tasks, v, a)
         start = ready[v]
         if free[a] > start:
             start = free[a]

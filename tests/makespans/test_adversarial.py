@@ -1,8 +1,11 @@
 """Adversarial search: its problems are valid, its runs can be replayed, bad placers are found."""
 
 import json
+import os
 from dataclasses import asdict, replace
+from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,19 +15,25 @@ from hypothesis import strategies as st
 import streamplace as sp
 from benchmarks import adversarial
 from benchmarks.adversarial import (
+    INTERPRETER,
     MEMBERS,
     PAIRS,
     PLACERS,
+    SAGA,
     SIZES,
     SLOWEST,
     Instance,
     anneal,
+    best_of,
     chain,
     main,
     makespan,
     perturbed,
     ratios,
+    runs,
 )
+from benchmarks.schedulers.instances import instance_of
+from benchmarks.schedulers.library import Library
 from streamplace.placers.base import BasePlacer
 from streamplace.placers.scheduling.search import quick_placers
 from streamplace.scoring.makespan_evaluator import MakespanEvaluator
@@ -97,7 +106,7 @@ def test_a_placer_that_is_bad_on_purpose_is_found() -> None:
 
 def test_auto_meets_every_placer_that_it_runs_first() -> None:
     problem = chain(SMALL, np.random.default_rng(0)).problem()
-    rivals = {(PLACERS | MEMBERS)[rival].partition(":")[0] for _, rival in PAIRS}
+    rivals = {text.partition(":")[0] for text in (PLACERS | MEMBERS).values()}
     for placer in quick_placers(problem):
         assert isinstance(placer, BasePlacer)
         assert placer.name in rivals
@@ -119,8 +128,91 @@ def test_a_stopped_run_goes_on(
     keys = [(row["placer"], row["rival"], row["sizes"], row["restart"]) for row in rows]
     assert len(set(keys)) == len(keys) > len(first) > 0
     assert "| `heft` | `peft` |" in capsys.readouterr().out
-    with pytest.raises(SystemExit, match="has other settings"):
+    with pytest.raises(SystemExit) as stopped:
         limited(monkeypatch, path, seconds=0.2, seed=1)
+    assert stopped.value.code == 2
+    assert "has other settings" in capsys.readouterr().err
+
+
+SETTINGS = {"seed": 0, "evaluations": adversarial.EVALUATIONS, "steps": adversarial.STEPS}
+PROBLEM = asdict(chain(SMALL, np.random.default_rng(0)))
+ROW: dict[str, Any] = {
+    "placer": "heft",
+    "rival": "peft",
+    "sizes": "published",
+    "restart": 0,
+    "ratio": 1.0,
+    "again": [],
+    "problem": PROBLEM,
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("not JSON", "line 1 column 1: not JSON"),
+        ("[]", "must be an object"),
+        ('{"settings": {}}', "missing field 'rows'"),
+        (json.dumps({"settings": SETTINGS, "rows": [{}]}), "rows[0]: missing field 'placer'"),
+        (
+            json.dumps({"settings": SETTINGS, "rows": [ROW | {"rival": "hefty"}]}),
+            "rows[0].rival: unknown placer 'hefty'",
+        ),
+        (
+            json.dumps(
+                {"settings": SETTINGS, "rows": [ROW | {"problem": PROBLEM | {"links": []}}]}
+            ),
+            "rows[0].problem: ",
+        ),
+    ],
+)
+def test_a_file_that_is_no_file_of_runs(
+    text: str,
+    fault: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    path = tmp_path / "found.json"
+    path.write_text(text)
+    with pytest.raises(SystemExit) as stopped:
+        limited(monkeypatch, path, seconds=0.0)
+    assert stopped.value.code == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"{path}: ")
+    assert fault in line
+    assert path.read_text() == text
+
+
+def test_saga_has_no_runs_without_its_interpreter(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv(INTERPRETER, raising=False)
+    monkeypatch.setattr(adversarial, "PAIRS", (("heft", SAGA), ("heft", "peft")))
+    monkeypatch.setattr(adversarial, "STEPS", 2)
+    path = tmp_path / "found.json"
+    limited(monkeypatch, path, seconds=0.1)
+    assert {row["rival"] for row in json.loads(path.read_text())["rows"]} == {"peft"}
+    assert f"{SAGA}: skipped, as {INTERPRETER} names no interpreter" in capsys.readouterr().err
+
+
+def test_runs_beside_saga_are_on_free_networks() -> None:
+    keys = [key for key, _ in islice(runs(0), 3 * len(PAIRS))]
+    beside = {key["sizes"] for key in keys if SAGA in {key["placer"], key["rival"]}}
+    assert beside == {"larger", "published"}
+    assert {SIZES[sizes].kind for sizes in beside} == {"free"}
+
+
+@pytest.mark.skipif(INTERPRETER not in os.environ, reason=f"needs anrg-saga, {INTERPRETER}")
+def test_saga_is_at_most_as_long_as_its_heft() -> None:
+    with Library("SAGA", "on_saga", os.environ[INTERPRETER]) as library:
+        saga = best_of(library)
+        for seed in range(5):
+            instance = chain(SIZES["larger"], np.random.default_rng(seed))
+            problem = instance.problem()
+            heft = library.schedule("HeftScheduler", instance_of("heft", problem)).makespan
+            single = makespan("single", problem, 0)
+            assert 0.0 < saga(problem, 0) <= min(heft, single) * (1 + 1e-9)
 
 
 def limited(monkeypatch: pytest.MonkeyPatch, path: Path, seconds: float, seed: int = 0) -> None:
