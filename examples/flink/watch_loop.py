@@ -24,7 +24,7 @@ from pathlib import Path
 from local_flink import FlinkError, LocalFlink, TaskManager
 from scripting import say, terminated
 from submitted import HERE, Submitted, build, wait
-from watched import CLUSTER, Controller, Output, Schedule, write_problem
+from watched import CLUSTER, Controller, Output, Schedule, restarting, write_problem
 
 FOLDER = Path("flink-loop").resolve() / "watch"
 MANAGERS = tuple(TaskManager(name, slots=2) for name in CLUSTER)
@@ -72,7 +72,7 @@ def one_round(flink: LocalFlink, jar: Path, number: int) -> list[Change]:
     submitted = Submitted(flink, jar, arguments)
     job = submitted.start()
     found = []
-    with Controller(flink.url, job, jar, arguments, folder) as controller:
+    with Controller(flink.url, job, folder, restarting(jar, arguments)) as controller:
         controller.until("steady", within_s=200.0)
         since = schedule.set(HIGH)
         controller.until("act", within_s=UP_S)
@@ -106,7 +106,9 @@ def measured_round(flink: LocalFlink, jar: Path) -> None:
     arguments.append("branch")
     submitted = Submitted(flink, jar, arguments)
     job = submitted.start()
-    with Controller(flink.url, job, jar, arguments, folder, with_graph=False) as controller:
+    with Controller(
+        flink.url, job, folder, restarting(jar, arguments), with_graph=False
+    ) as controller:
         controller.until("steady", within_s=200.0)
         schedule.set(HIGH)
         controller.until("act", within_s=UP_S)
@@ -131,7 +133,7 @@ def skewed_round(flink: LocalFlink, jar: Path) -> None:
     arguments.append("skew")
     submitted = Submitted(flink, jar, arguments)
     job = submitted.start()
-    with Controller(flink.url, job, jar, arguments, folder) as controller:
+    with Controller(flink.url, job, folder, restarting(jar, arguments)) as controller:
         controller.until("steady", within_s=200.0)
         schedule.set(SKEWED)
         decision = controller.until("overloaded", within_s=UP_S)
