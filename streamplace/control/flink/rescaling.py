@@ -12,11 +12,7 @@ from streamplace.control.plans import Deployment
 from streamplace.errors import BackendError, ProblemError
 from streamplace.integrations.flink.applying import asking
 from streamplace.integrations.flink.applying.asking import Asking, Limits, retried
-from streamplace.integrations.flink.applying.preflight import (
-    ADAPTIVE,
-    faults_of_most,
-    vertex_counts,
-)
+from streamplace.integrations.flink.applying.preflight import faults_of_most, vertex_counts
 from streamplace.integrations.flink.applying.requests import Request
 from streamplace.integrations.flink.client import Client, job_path
 from streamplace.integrations.flink.cluster import TaskManager
@@ -100,7 +96,7 @@ class AdaptiveRealiser:
             If they are not possible, or this job must not be changed.
         """
         faults = list(refusals(job, self.client.config(), deployment.parallelism))
-        if job.scheduler.lower() not in ADAPTIVE:
+        if not job.is_adaptive:
             faults.append(
                 "the job does not run under the adaptive scheduler, so its numbers of instances "
                 "cannot be changed while it runs; set jobmanager.scheduler: adaptive"
