@@ -11,13 +11,14 @@ interrupted goes on where it stopped; tables and pictures are written after each
 
 import argparse
 import random
+import signal
 import sys
 from datetime import UTC, datetime
 from itertools import product
 from pathlib import Path
 
 from local_flink import FlinkError
-from scripting import say
+from scripting import say, terminated
 from submitted import HERE, build
 from watched import SCALE
 
@@ -98,4 +99,5 @@ def _shown(row: dict[str, object]) -> str:
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, terminated)
     sys.exit(main())

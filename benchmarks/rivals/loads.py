@@ -57,9 +57,9 @@ FAMILIES: dict[str, Callable[[np.random.Generator], Pieces]] = {
 
 
 def drawn(family: str, seed: int) -> Pieces:
-    """Return a load of a family, in whole tuples per second."""
+    """Return a load of a family, in whole milliseconds and whole tuples per second."""
     rng = np.random.default_rng([seed, list(FAMILIES).index(family)])
-    return [(at, float(round(rate))) for at, rate in FAMILIES[family](rng)]
+    return [(round(at, 3), float(round(rate))) for at, rate in FAMILIES[family](rng)]
 
 
 def offered(pieces: Sequence[tuple[float, float]], at_s: Floats) -> Floats:
@@ -77,10 +77,12 @@ def offered(pieces: Sequence[tuple[float, float]], at_s: Floats) -> Floats:
 def due_s(pieces: Sequence[tuple[float, float]]) -> Floats:
     """Return when each number falls due, in seconds since the begin; as `Clocked` does it.
 
-    Rates must be above 0.
+    Rates must be above 0. The count is that of the same operations on the same numbers.
     """
     begins, sums = _sums(pieces)
-    return np.asarray(np.interp(np.arange(1, int(sums[-1]) + 1), sums, begins))
+    spans = zip(np.diff(begins), pieces, strict=True)
+    count = int(sum(round(span * 1e3) / 1e3 * rate for span, (_, rate) in spans))
+    return np.asarray(np.interp(np.arange(1, count + 1), sums, begins))
 
 
 def _sums(pieces: Sequence[tuple[float, float]]) -> tuple[Floats, Floats]:

@@ -8,6 +8,7 @@ from shutil import rmtree
 from typing import Any
 
 import numpy as np
+from cluster_config import ADAPTIVE, SMALL_BUFFERS
 from local_flink import FlinkError, LocalFlink, TaskManager
 from submitted import Submitted, wait
 from watched import CLUSTER, Output, Schedule, write_cluster
@@ -19,15 +20,7 @@ from benchmarks.rivals.loads import LENGTH_S, Pieces, drawn, due_s, results_of
 SLOTS = 2  # of each TaskManager
 MANAGERS = tuple(TaskManager(name, slots=SLOTS) for name in CLUSTER)
 PARK_US = 5000  # for each bid, so that an instance takes 200 bids/s
-CONFIG = """\
-jobmanager.scheduler: adaptive
-jobmanager.adaptive-scheduler.executing.cooldown-after-rescaling: 2 s
-jobmanager.adaptive-scheduler.executing.resource-stabilization-timeout: 4 s
-jobmanager.adaptive-scheduler.submission.resource-stabilization-timeout: 1 s
-taskmanager.memory.network.memory.buffer-debloat.enabled: true
-taskmanager.memory.segment-size: 4kb
-"""
-"""Flink's own waiting times, at 1/15 of their defaults as those of both controllers."""
+CONFIG = ADAPTIVE + SMALL_BUFFERS
 SAMPLE_S, DRAIN_S, SHOWN_S = 0.5, 120.0, 1.0
 
 
@@ -51,7 +44,7 @@ def run(
         submitted = Submitted(flink, jar, arguments)
         job = submitted.start()
         busy = os.getloadavg()[0]
-        begun_s = schedule.now()
+        begun_s = round(schedule.now(), 3)
         for at, rate in [*pieces, (LENGTH_S, 0.0)]:
             schedule.set(rate, begun_s + at)
         how: AbstractContextManager[None] = (
