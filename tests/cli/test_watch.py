@@ -107,7 +107,7 @@ def test_decisions_as_json(clock: ManualClock, files: tuple[str, ...], capsys: C
 
 
 @pytest.mark.parametrize(
-    ("scheduler", "more", "said"),
+    ("scheduler", "more", "note"),
     [
         ("Default", ("--jar", JAR), ""),
         ("Adaptive", ("--restart-by", "adaptive"), ""),
@@ -118,7 +118,7 @@ def test_decisions_as_json(clock: ManualClock, files: tuple[str, ...], capsys: C
 def test_changes(
     scheduler: str,
     more: tuple[str, ...],
-    said: str,
+    note: str,
     clock: ManualClock,
     files: tuple[str, ...],
     tmp_path: Path,
@@ -131,8 +131,8 @@ def test_changes(
         assert watched(url, *files, *options, *more) == 0
     captured = capsys.readouterr()
     assert "act: " in captured.out
-    assert ("without --jar" in captured.err) is bool(said)
-    assert said in captured.err
+    assert ("without --jar" in captured.err) is bool(note)
+    assert note in captured.err
     ((job, run),) = flink.running.items()
     assert run.parallelism["count"] > 1
     assert (job == JOB) is (scheduler == "Adaptive")
