@@ -10,7 +10,7 @@ PART ?= 1/1# of the files with long tests
 INSTALL := -m pip install -q --disable-pip-version-check
 LOCKED := $(INSTALL) --require-hashes --no-deps --only-binary :all: -r
 
-.PHONY: venv demo test test-long test-all test-backends test-browser test-fuzz lint bench docs kernels flink-loop flink-cluster flink-failures flink-size flink-watch flink-contention testbed testbed-short testbed-dag testbed-latency testbed-flink harden audit locks release clean
+.PHONY: venv demo test test-long test-all test-backends test-browser test-fuzz lint bench docs kernels flink-loop flink-cluster flink-failures flink-size flink-watch flink-contention flink-rivals testbed testbed-short testbed-dag testbed-latency testbed-flink harden audit locks release clean
 
 venv: $(READY)
 
@@ -85,6 +85,9 @@ flink-size: $(READY) $(FLINK)/.ready
 
 flink-contention: $(READY) $(FLINK)/.ready
 	PYTHONPATH=examples/flink $(BIN)/python -m benchmarks.contention $(FLINK_HOME)
+
+flink-rivals: $(READY) $(FLINK)/.ready # AUTOSCALER: folder with the jars of Flink's autoscaler
+	PYTHONPATH=examples/flink $(BIN)/python -m benchmarks.rivals $(FLINK_HOME) $(if $(AUTOSCALER),--autoscaler $(AUTOSCALER))
 
 testbed-short: $(READY)
 	$(BIN)/python -m benchmarks.testbed short

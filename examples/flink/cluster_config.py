@@ -53,3 +53,14 @@ heartbeat.timeout: 10 s
 resourcemanager.standalone.start-up-time: 10000
 metrics.fetcher.update-interval: 1 s
 """
+SMALL_BUFFERS = """\
+taskmanager.memory.network.memory.buffer-debloat.enabled: true
+taskmanager.memory.segment-size: 4kb
+"""
+ADAPTIVE = """\
+jobmanager.scheduler: adaptive
+jobmanager.adaptive-scheduler.executing.cooldown-after-rescaling: 2 s
+jobmanager.adaptive-scheduler.executing.resource-stabilization-timeout: 4 s
+jobmanager.adaptive-scheduler.submission.resource-stabilization-timeout: 1 s
+"""
+"""The adaptive scheduler, whose waiting times are at 1/15 of Flink's defaults, or nearly so."""

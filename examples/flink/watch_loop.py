@@ -5,9 +5,10 @@
 `make flink-watch` runs ten rounds, with all durations of the controller at 1/15. In each, the
 controller must give the job more instances when the rate rises, leave it to Flink to recover when a
 TaskManager is killed, and take instances away when the rate falls. All counts of all keys are then
-compared with the truth. Gaps are the longest times without output around each change. Two shorter
-rounds come first. In one, no graph is named, so that the job is measured, and a branch gets no
-tuples. In the other, one of four instances gets 85% of the tuples, which no plan can divide.
+compared with the truth. Gaps are the longest times without output around each change. Three
+shorter rounds come first. In one, no graph is named, so that the job is measured, and a branch gets
+no tuples. In another, one of four instances gets 85% of the tuples, which no plan can divide. In
+the third, the adaptive scheduler runs, and a controller is killed while the job changes.
 """
 
 import json
@@ -21,20 +22,19 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from cluster_config import ADAPTIVE, SMALL_BUFFERS
 from local_flink import FlinkError, LocalFlink, TaskManager
 from scripting import say, terminated
 from submitted import HERE, Submitted, build, wait
-from watched import CLUSTER, Controller, Output, Schedule, write_problem
+from watched import CLUSTER, Controller, Output, Schedule, restarting, write_problem
+
+from streamplace.control.flink.rescaling import REQUIRED
 
 FOLDER = Path("flink-loop").resolve() / "watch"
 MANAGERS = tuple(TaskManager(name, slots=2) for name in CLUSTER)
 LOW, HIGH = 100.0, 350.0  # tuples/s
 PARSE_US, COUNT_US = 2000, 5000  # for which an instance parks per tuple
 SOURCES = ("WatchedJob", "Clocked", "ShapedJob", "CountJob", "Work")
-CONFIG = """\
-taskmanager.memory.network.memory.buffer-debloat.enabled: true
-taskmanager.memory.segment-size: 4kb
-"""
 PLANNED_S, KILLED_S = 5.0, 15.0  # targets of the median gaps
 UP_S, RECOVERED_S, DOWN_S = 300.0, 120.0, 600.0
 IDLE = "rejected: Writer"
@@ -72,7 +72,7 @@ def one_round(flink: LocalFlink, jar: Path, number: int) -> list[Change]:
     submitted = Submitted(flink, jar, arguments)
     job = submitted.start()
     found = []
-    with Controller(flink.url, job, jar, arguments, folder) as controller:
+    with Controller(flink.url, job, folder, restarting(jar, arguments)) as controller:
         controller.until("steady", within_s=200.0)
         since = schedule.set(HIGH)
         controller.until("act", within_s=UP_S)
@@ -106,7 +106,9 @@ def measured_round(flink: LocalFlink, jar: Path) -> None:
     arguments.append("branch")
     submitted = Submitted(flink, jar, arguments)
     job = submitted.start()
-    with Controller(flink.url, job, jar, arguments, folder, with_graph=False) as controller:
+    with Controller(
+        flink.url, job, folder, restarting(jar, arguments), with_graph=False
+    ) as controller:
         controller.until("steady", within_s=200.0)
         schedule.set(HIGH)
         controller.until("act", within_s=UP_S)
@@ -131,7 +133,7 @@ def skewed_round(flink: LocalFlink, jar: Path) -> None:
     arguments.append("skew")
     submitted = Submitted(flink, jar, arguments)
     job = submitted.start()
-    with Controller(flink.url, job, jar, arguments, folder) as controller:
+    with Controller(flink.url, job, folder, restarting(jar, arguments)) as controller:
         controller.until("steady", within_s=200.0)
         schedule.set(SKEWED)
         decision = controller.until("overloaded", within_s=UP_S)
@@ -142,6 +144,31 @@ def skewed_round(flink: LocalFlink, jar: Path) -> None:
     found = re.search(rf"with (\d+)% of the tuples of its {COUNTERS} instances", decision["reason"])
     if found is None or not 80 <= int(found[1]) <= 90:
         raise FlinkError(f"the uneven share is not named: {decision['reason']}")
+    complete(submitted, schedule, output)
+
+
+def in_place_round(flink: LocalFlink, jar: Path) -> None:
+    """Let the controller change a job under the adaptive scheduler; kill it, and start another.
+
+    Raises
+    ------
+    FlinkError
+        If the job is another one afterwards, or has not more instances, or a count is wrong.
+    """
+    folder = FOLDER / "in-place"
+    schedule, output, arguments = prepared(folder)
+    submitted = Submitted(flink, jar, arguments)
+    job, journal = submitted.start(), folder / "journal" / "journal.jsonl"
+    with Controller(flink.url, job, folder, []) as controller:
+        controller.until("steady", within_s=200.0)
+        since = schedule.set(HIGH)
+        wait(lambda: REQUIRED in journal.read_text(), "the job was not changed", UP_S)
+        controller.kill()
+    with Controller(flink.url, job, folder, []) as controller:
+        controller.until("steady", within_s=UP_S)
+    if submitted.running() != [job] or counts(submitted)["count"] == 1:
+        raise FlinkError(f"jobs {submitted.running()} instead of {job}; {counts(submitted)}")
+    say(f"longest gap of a change in place: {output.longest_gap_s(since):.1f} s")
     complete(submitted, schedule, output)
 
 
@@ -183,18 +210,19 @@ def counts(submitted: Submitted) -> dict[str, int]:
 def main(home: Path, rounds: int) -> int:
     """Run the rounds; return 0 if all are green and the median gaps are short.
 
-    With `rounds` 0, only the two shorter rounds are run.
+    With `rounds` 0, only the shorter rounds are run.
     """
     FOLDER.mkdir(parents=True, exist_ok=True)
     jar = build(FOLDER, home, SOURCES[0], [HERE / f"{name}.java" for name in SOURCES])
     write_problem(FOLDER, PARSE_US, COUNT_US)
     changes: list[Change] = []
     bad = 0
-    for what, shorter in (
-        ("without a graph, with a branch without tuples", measured_round),
-        ("with uneven keys", skewed_round),
+    for what, shorter, config in (
+        ("without a graph, with a branch without tuples", measured_round, SMALL_BUFFERS),
+        ("with uneven keys", skewed_round, SMALL_BUFFERS),
+        ("under the adaptive scheduler", in_place_round, SMALL_BUFFERS + ADAPTIVE),
     ):
-        with LocalFlink(home, FOLDER, MANAGERS, restarts=True, config=CONFIG) as flink:
+        with LocalFlink(home, FOLDER, MANAGERS, restarts=True, config=config) as flink:
             try:
                 shorter(flink, jar)
                 print(f"round {what}: green", flush=True)
@@ -202,7 +230,7 @@ def main(home: Path, rounds: int) -> int:
                 bad += 1
                 print(f"round {what}: FAILED: {error}", flush=True)
     for number in range(1, rounds + 1):
-        with LocalFlink(home, FOLDER, MANAGERS, restarts=True, config=CONFIG) as flink:
+        with LocalFlink(home, FOLDER, MANAGERS, restarts=True, config=SMALL_BUFFERS) as flink:
             try:
                 found = one_round(flink, jar, number)
             except FlinkError as error:

@@ -21,11 +21,16 @@ CORES = 2
 CLUSTER = ("tm0", "tm1", "tm2")
 
 
-def write_problem(folder: Path, parse_us: float, count_us: float) -> None:
-    """Write the cluster and the graph of the job: `cluster.json` and `graph.json`."""
+def write_cluster(folder: Path) -> None:
+    """Write the cluster, `cluster.json`."""
     devices = [{"name": name, "mips": MIPS, "cores": CORES} for name in CLUSTER]
     cluster = {"format": "streamplace-cluster", "version": 1, "devices": devices}
     (folder / "cluster.json").write_text(json.dumps(cluster))
+
+
+def write_problem(folder: Path, parse_us: float, count_us: float) -> None:
+    """Write the cluster and the graph of the job: `cluster.json` and `graph.json`."""
+    write_cluster(folder)
     costs = {"Source: numbers": 10, "parse": parse_us, "count": count_us, "journal: Writer": 50}
     ends = {"Source: numbers": 1, "journal: Writer": 1}
     operators = [
@@ -62,9 +67,9 @@ class Schedule:
         """Return the time in seconds since 1970."""
         return time.time()
 
-    def set(self, rate: float) -> float:
-        """Set the rate from now on, in tuples/s; return the time."""
-        at = round(self.now() * 1e3)
+    def set(self, rate: float, at_s: float | None = None) -> float:
+        """Set the rate from a moment on, by default now, in tuples/s; return the time."""
+        at = round((self.now() if at_s is None else at_s) * 1e3)
         self._rates.append((at, rate))
         with self.path.open("a") as file:
             file.write(f"{at} {rate:g}\n")
@@ -105,6 +110,10 @@ class Output:
         """Return whether the numbers 0 to due - 1, or nearly so, are written."""
         return len({number for number, _, _ in self.lines()}) >= due - 1
 
+    def kill(self) -> None:
+        """End the controller at once, as a machine that fails does."""
+        self._process.kill()
+
     def check(self) -> None:
         """Check that the count of every number is the true one, and that none is missing.
 
@@ -123,27 +132,32 @@ class Output:
             raise FlinkError(f"{len(missing)} numbers are missing, such as {min(missing)}")
 
 
+def restarting(jar: Path, arguments: Sequence[str]) -> list[str]:
+    """Return the options with which the controller starts a jar again."""
+    return ["--jar", str(jar), *(word for text in arguments for word in ("--arg", text))]
+
+
 class Controller:
-    """`streamplace watch flink` on a job, within a ``with`` statement."""
+    """`streamplace watch flink` on a job, within a ``with`` statement.
+
+    Parameters
+    ----------
+    how
+        Further options, such as those of restarts.
+    with_graph
+        Whether it gets the graph of `write_problem`; otherwise it measures the job first.
+    """
 
     def __init__(
-        self,
-        url: str,
-        job: str,
-        jar: Path,
-        arguments: Sequence[str],
-        folder: Path,
-        *,
-        with_graph: bool = True,
+        self, url: str, job: str, folder: Path, how: Sequence[str], *, with_graph: bool = True
     ) -> None:
-        program = [word for text in arguments for word in ("--arg", text)]
         problem = ["--cluster", str(folder.parent / "cluster.json")]
         if with_graph:
             problem += ["--graph", str(folder.parent / "graph.json")]
-        how = ["--mode", "apply", "--jar", str(jar), *program, "--journal", str(folder / "journal")]
-        how += ["--scale", f"{SCALE:.6f}", "--page", str(folder / "page.html"), "--json"]
+        acts = ["--mode", "apply", *how, "--journal", str(folder / "journal")]
+        acts += ["--scale", f"{SCALE:.6f}", "--page", str(folder / "page.html"), "--json"]
         command = [sys.executable, "-m", "streamplace.cli.main", "watch", "flink", url]
-        self._command = [*command, "--job", job, *problem, *how]
+        self._command = [*command, "--job", job, *problem, *acts]
         self.log = folder / "watch.log"
         self._log = self.log.open("w")
         self._decisions: list[dict[str, Any]] = []
@@ -168,6 +182,11 @@ class Controller:
         self._reader.join()
         self._log.close()
 
+    def check(self) -> None:
+        """Raise `FlinkError` if the controller has ended."""
+        if self._process.poll() is not None:
+            raise FlinkError(f"the controller ended; see {self._log.name}")
+
     def until(self, *words: str, within_s: float) -> dict[str, Any]:
         """Wait for one of some decisions (such as ``act``) or states (such as ``steady``) to come.
 
@@ -183,8 +202,7 @@ class Controller:
                 decision = self._decisions[self._read_so_far - 1]
                 if decision["decision"] in words or decision["state"] in words:
                     return decision
-            if self._process.poll() is not None:
-                raise FlinkError(f"the controller ended; see {self._log.name}")
+            self.check()
             time.sleep(0.2)
         last = self._decisions[-1]["reason"] if self._decisions else "nothing"
         raise FlinkError(f"no {' or '.join(words)} within {within_s:g} s; last: {last}")

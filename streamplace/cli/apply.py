@@ -17,7 +17,7 @@ from streamplace.errors import BackendError, ProblemError, located
 from streamplace.files import read_placement
 from streamplace.files.reading import name_of
 from streamplace.integrations.flink.applying.asking import Limits
-from streamplace.integrations.flink.applying.preflight import ADAPTIVE, faults_of_most
+from streamplace.integrations.flink.applying.preflight import faults_of_most
 from streamplace.integrations.flink.applying.requests import Program, Request
 from streamplace.integrations.flink.applying.restart import Restart
 from streamplace.integrations.flink.client import Client
@@ -115,7 +115,7 @@ def flink(chosen: FlinkOptions) -> None:
         if (owner := owner_of(client.config(), job.name)) is not None:
             _hand_out(owner, read, job, chosen.as_json)
             return
-        if chosen.numbers_only and job.scheduler.lower() in ADAPTIVE:
+        if chosen.numbers_only and job.is_adaptive:
             _rescale(read, client, job_id, chosen)
             return
     if chosen.program.jar is None:

@@ -13,6 +13,7 @@ from streamplace.cli.output_files import check_targets
 from streamplace.cli.watch_options import (
     ADAPTIVE,
     ADVISE,
+    APPLY,
     GRAPH,
     JOURNAL,
     WatchOptions,
@@ -99,6 +100,8 @@ def _watch(server: Server, cluster: Cluster, chosen: WatchOptions) -> None:
         )
         if chosen.program.jar and not journal.unfinished:
             _check_jar(server, chosen.program.jar, kept)
+        if chosen.mode == APPLY and chosen.restart_by is None:
+            _check_way(client, journal.jobs[-1] if journal.jobs else job, chosen)
         if not journal.jobs:
             _check_job(client, job, waits=chosen.graph_file is not None)
         graph, origin = _graph(server, job, cluster, chosen, journal)
@@ -132,8 +135,9 @@ def _realiser(
     cancel_age_s = chosen.max_age if chosen.allow_cancel else None
     limits = Limits(kept.answer_s, kept.savepoint_s, kept.start_s, cancel_age_s)
     folder = Path(str(chosen.journal_folder))
-    if chosen.restart_by == ADAPTIVE:
-        return HandingOut(client, AdaptiveRealiser(client, limits), folder)
+    in_place = AdaptiveRealiser(client, limits)
+    if chosen.restart_by == ADAPTIVE or not program.jar:
+        return HandingOut(client, in_place, folder)
     how = Options(
         job,
         str(program.jar),
@@ -143,7 +147,9 @@ def _realiser(
         limits=limits,
     )
     pinned = devices if chosen.labels else ()
-    return HandingOut(client, RestartRealiser(client, how, pinned, _note), folder)
+    restarts = RestartRealiser(client, how, pinned, _note)
+    chooses = chosen.restart_by is None and not chosen.labels
+    return HandingOut(client, restarts, folder, in_place if chooses else None)
 
 
 def _check_job(client: Client, job: str, *, waits: bool) -> None:
@@ -156,6 +162,25 @@ def _check_job(client: Client, job: str, *, waits: bool) -> None:
     """
     with suppress(BackendError) if waits else nullcontext():
         client.check_job(job)
+
+
+def _check_way(client: Client, job: str, chosen: WatchOptions) -> None:
+    """Say if the job will not be restarted; refuse a job that could only be, without a jar."""
+    try:
+        is_adaptive = client.state(job).is_adaptive
+    except BackendError:  # it is waited for, and the first action says what it lacks
+        return
+    jar = chosen.program.jar
+    if not is_adaptive and not jar:
+        raise click.UsageError(
+            f"missing --jar: job {job} does not run under the adaptive scheduler, so a change "
+            "starts it again from a savepoint"
+        )
+    if is_adaptive and jar and not chosen.labels:
+        printing.print_note(
+            f"job {job} runs under the adaptive scheduler, so its numbers of instances change "
+            "while it runs, without --jar"
+        )
 
 
 def _check_jar(server: Server, jar: str, kept: Rules) -> None:

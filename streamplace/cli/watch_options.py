@@ -154,7 +154,8 @@ class WatchOptions(options.Common):
         "--restart-by",
         type=param_types.Choice([RESTART, ADAPTIVE]),
         help="How changes are made: a restart from a savepoint, or the adaptive scheduler, which "
-        "has no labels.  [default: restart]",
+        "has no labels and needs no jar.  [default: adaptive if the job runs under it and --labels "
+        "is not given]",
     )
     program: options.FlinkProgram = options.program(required=False)
     allow_cancel: bool = option(
@@ -200,7 +201,7 @@ class WatchOptions(options.Common):
 
 def check_modes(chosen: WatchOptions) -> None:
     """Refuse options that do not fit together."""
-    applies, way = chosen.mode == APPLY, chosen.restart_by or RESTART
+    applies, way = chosen.mode == APPLY, chosen.restart_by
     shown = _of_restarts(chosen)
     if not applies and (shown or chosen.restart_by):
         first = (*shown, "--restart-by")[0]
@@ -210,10 +211,10 @@ def check_modes(chosen: WatchOptions) -> None:
             f"cannot combine {shown[0]} with --restart-by adaptive, which takes no savepoint, "
             "starts no jar and has no labels"
         )
-    if applies and way == RESTART and not chosen.program.jar:
+    if applies and way != ADAPTIVE and (shown or way) and not chosen.program.jar:
         raise click.UsageError(
-            "missing --jar: --mode apply starts it again from a savepoint; or use --restart-by "
-            "adaptive"
+            f"missing --jar: {(*shown, '--restart-by restart')[0]} is about restarts, which start "
+            "it again from a savepoint"
         )
     if chosen.allow_cancel is (chosen.max_age is None):
         raise click.UsageError(

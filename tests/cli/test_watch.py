@@ -106,20 +106,36 @@ def test_decisions_as_json(clock: ManualClock, files: tuple[str, ...], capsys: C
     assert rows[-1]["plan"]["parallelism"]["count"] > 1
 
 
-@pytest.mark.parametrize("way", ["restart", "adaptive"])
+@pytest.mark.parametrize(
+    ("scheduler", "more", "note"),
+    [
+        ("Default", ("--jar", JAR), ""),
+        ("Adaptive", ("--restart-by", "adaptive"), ""),
+        ("Adaptive", (), ""),
+        ("Adaptive", ("--jar", JAR), "change while it runs, without --jar"),
+    ],
+)
 def test_changes(
-    way: str, clock: ManualClock, files: tuple[str, ...], tmp_path: Path, capsys: Capture
+    scheduler: str,
+    more: tuple[str, ...],
+    note: str,
+    clock: ManualClock,
+    files: tuple[str, ...],
+    tmp_path: Path,
+    capsys: Capture,
 ) -> None:
-    flink = overloaded(clock, scheduler="Adaptive" if way == "adaptive" else "Default")
-    more = ("--jar", JAR) if way == "restart" else ("--restart-by", "adaptive")
+    flink = overloaded(clock, scheduler=scheduler)
     journal = tmp_path / "journal"
     with flink.serving() as url:
         options = ("--windows", "4", "--mode", "apply", "--journal", str(journal))
         assert watched(url, *files, *options, *more) == 0
-    assert "act: " in capsys.readouterr().out
+    captured = capsys.readouterr()
+    assert "act: " in captured.out
+    assert ("without --jar" in captured.err) is bool(note)
+    assert note in captured.err
     ((job, run),) = flink.running.items()
     assert run.parallelism["count"] > 1
-    assert (job == JOB) is (way == "adaptive")
+    assert (job == JOB) is (scheduler == "Adaptive")
     steps = [entry.step for entry in read_entries(journal / "journal.jsonl")[0]]
     assert {BEGAN, ENDED} <= set(steps)
 
@@ -235,7 +251,14 @@ def test_the_same_command_goes_on_with_the_graph_that_was_measured(
         ((), "missing --cluster or --devices"),
         (("--devices", DEVICES, "--jar", "a.jar"), "--jar needs --mode apply"),
         (("--devices", DEVICES, "--restart-by", "restart"), "--restart-by needs --mode apply"),
-        (("--devices", DEVICES, "--mode", "apply"), "missing --jar"),
+        (
+            ("--devices", DEVICES, "--mode", "apply", "--labels"),
+            "missing --jar: --labels is about restarts",
+        ),
+        (
+            ("--devices", DEVICES, "--mode", "apply", "--restart-by", "restart"),
+            "missing --jar: --restart-by restart is about restarts",
+        ),
         (("--devices", DEVICES, "--mode", "apply", "--jar", "a.jar"), "missing --journal"),
         (
             ("--devices", DEVICES, "--mode", "apply", "--restart-by", "adaptive", "--labels"),
@@ -253,6 +276,17 @@ def test_the_same_command_goes_on_with_the_graph_that_was_measured(
 def test_bad_usage(options: tuple[str, ...], message: str, capsys: Capture) -> None:
     words = ("watch", "flink", "http://localhost:1", "--job", JOB)
     assert message in refused(capsys, *words, *options)
+
+
+def test_a_job_under_the_default_scheduler_needs_a_jar(
+    clock: ManualClock, files: tuple[str, ...], tmp_path: Path, capsys: Capture
+) -> None:
+    flink = overloaded(clock)
+    with flink.serving() as url:
+        words = ("watch", "flink", url, "--job", JOB, *files, "--mode", "apply")
+        message = refused(capsys, *words, "--journal", str(tmp_path / "journal"))
+    assert f"missing --jar: job {JOB} does not run under the adaptive scheduler" in message
+    assert flink.changes == []
 
 
 def test_a_job_of_the_kubernetes_operator_gets_a_document(

@@ -9,11 +9,12 @@ import pytest
 
 from streamplace.control.controller import Controller
 from streamplace.control.decisions import Decision
+from streamplace.control.flink.handing_out import HandingOut
 from streamplace.control.flink.rescaling import AdaptiveRealiser
 from streamplace.control.flink.restarting import PROGRESS, RestartRealiser
 from streamplace.control.flink.sampling import Sampler
 from streamplace.control.flink.windows import Devices, Windows
-from streamplace.control.interfaces import Acted, Clock, Events
+from streamplace.control.interfaces import Acted, Clock, Events, Realiser
 from streamplace.control.journal import BEGAN, Entry, Journal
 from streamplace.control.observation import Observation
 from streamplace.control.plans import Deployment, Plan
@@ -86,20 +87,29 @@ def watched_at(
     url: str,
     clock: Clock,
     folder: Path,
-    realiser: type[RestartRealiser] | type[AdaptiveRealiser] | None = RestartRealiser,
+    realiser: type[Realiser] | None = RestartRealiser,
     deployment: Deployment = AFTER,
     limits: Limits = PATIENT,
     journal: Callable[[Path], Journal] = Journal,
 ) -> Iterator[tuple[Watching, list[str]]]:
-    """Yield a controller of a job at an address, and the lines that it says."""
+    """Yield a controller of a job at an address, and the lines that it says.
+
+    Parameters
+    ----------
+    realiser
+        `HandingOut` chooses between the two others by the scheduler of the job.
+    """
     lines: list[str] = []
     rules, client = Rules(), Client(Server(url), limits.answer_s)
     with journal(folder / "journal.jsonl") as writer:
-        acts: RestartRealiser | AdaptiveRealiser | None = None
-        if realiser is not None:
-            make = restarts if realiser is RestartRealiser else rescales
-            acts = make(url, limits)
-            acts.client = client
+        restarting, in_place = restarts(url, limits), rescales(url, limits)
+        restarting.client = in_place.client = client
+        acts: Realiser | None = {
+            None: None,
+            RestartRealiser: restarting,
+            AdaptiveRealiser: in_place,
+            HandingOut: HandingOut(client, restarting, folder, in_place),
+        }[realiser]
         sampler = Sampler(client, clock)
         windows = Windows(sampler, Devices(["a", "b"]), rules.window_s, clock)
         chooses = realiser is not AdaptiveRealiser

@@ -1,9 +1,10 @@
-"""Actions on jobs of the Flink Kubernetes operator, which only its documents may change."""
+"""Actions by what suits a job: the document of the Flink Kubernetes operator, or a realiser."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from streamplace.control.flink.rescaling import AdaptiveRealiser
 from streamplace.control.interfaces import Acted, Realiser, Record
 from streamplace.control.journal import Entry
 from streamplace.control.plans import Deployment
@@ -23,11 +24,14 @@ class HandingOut:
     ----------
     folder
         Where the document is written; one of before is replaced.
+    in_place
+        What changes jobs that run under the adaptive scheduler; None: the same as others.
     """
 
     client: Client
     realiser: Realiser
     folder: Path
+    in_place: AdaptiveRealiser | None = None
 
     def act(
         self, job: str, deployment: Deployment, record: Record, savepoint: str | None = None
@@ -46,10 +50,16 @@ class HandingOut:
                 return Acted(job, False, changed=False, reason=reason)
         except (BackendError, ProblemError, OSError) as error:
             return Acted(job, False, changed=False, reason=f"nothing is changed: {error}")
+        if self.in_place is not None and savepoint is None and found.is_adaptive:
+            return self.in_place.act(job, deployment, record)
         return self.realiser.act(job, deployment, record, savepoint)
 
     def resume(
         self, job: str, deployment: Deployment, steps: Sequence[Entry], record: Record
     ) -> Acted | None:
-        """Go on with an action; see `Realiser`. A document is written at once."""
+        """Go on with an action as it began; see `Realiser`. A document is written at once."""
+        if self.in_place is not None:
+            done = self.in_place.resume(job, deployment, steps, record)
+            if done is not None:
+                return done
         return self.realiser.resume(job, deployment, steps, record)

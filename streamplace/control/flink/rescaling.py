@@ -2,28 +2,29 @@
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from streamplace.control.flink.sampling import refusals
 from streamplace.control.interfaces import Acted, Record
 from streamplace.control.journal import Entry
 from streamplace.control.plans import Deployment
-from streamplace.errors import BackendError, ProblemError
+from streamplace.errors import BackendError, ProblemError, UsageError
 from streamplace.integrations.flink.applying import asking
 from streamplace.integrations.flink.applying.asking import Asking, Limits, retried
-from streamplace.integrations.flink.applying.preflight import (
-    ADAPTIVE,
-    faults_of_most,
-    vertex_counts,
-)
+from streamplace.integrations.flink.applying.preflight import faults_of_most, vertex_counts
 from streamplace.integrations.flink.applying.requests import Request
 from streamplace.integrations.flink.client import Client, job_path
 from streamplace.integrations.flink.cluster import TaskManager
 from streamplace.integrations.flink.documents import INTERVAL, Job
 from streamplace.integrations.profiling.rest import RefusedError
+from streamplace.util.units import parsed
 
 REQUIRED = "required"
+UNCHANGED = "nothing is changed"
+MAKES_DO = "jobmanager.adaptive-scheduler.executing.resource-stabilization-timeout"
+MAKES_DO_AFTER = "60 s"  # Flink's default
+WAITS = 0.75  # of that time
 Bounds = Mapping[str, tuple[int, int]]
 """Vertex -> the least and the largest number of its instances."""
 
@@ -44,13 +45,14 @@ class AdaptiveRealiser:
         """Change the numbers of instances; see `Realiser`. There is never a savepoint."""
         try:
             found, task_managers = self.client.of_step(job)
-            counts = self._checked(found, task_managers, deployment)
+            counts = self._checked(found, deployment)
+            needed = self._missing(found, counts, task_managers)
             former = self._bounds(job)
         except (BackendError, ProblemError) as error:
-            return Acted(job, False, changed=False, reason=f"nothing is changed: {error}")
+            return Acted(job, False, changed=False, reason=f"{UNCHANGED}: {error}")
         before = {vertex.id: vertex.parallelism for vertex in found.vertices.values()}
         record(REQUIRED, {"job": job, "former": former, "before": before, "wanted": counts})
-        return self._change(job, counts, former, before)
+        return self._change(job, counts, former, before, needed)
 
     def planned(self, job: str, deployment: Deployment) -> Request:
         """Return the request of an action, after the checks before it.
@@ -63,8 +65,11 @@ class AdaptiveRealiser:
             If the server does not answer.
         """
         found, task_managers = self.client.of_step(job)
-        counts = self._checked(found, task_managers, deployment)
-        return _request(job, {vertex: (1, count) for vertex, count in counts.items()})
+        counts = self._checked(found, deployment)
+        needed = self._missing(found, counts, task_managers)
+        missing = f"; of {needed} slots, some are missing and must come first" if needed else ""
+        asked = _request(job, {vertex: (1, count) for vertex, count in counts.items()})
+        return replace(asked, purpose=asked.purpose + missing)
 
     def resume(
         self, job: str, deployment: Deployment, steps: Sequence[Entry], record: Record
@@ -78,20 +83,73 @@ class AdaptiveRealiser:
         wanted, before = (
             {str(v): int(count) for v, count in last[name].items()} for name in ("wanted", "before")
         )
-        return self._change(job, wanted, former, before)
+        needed = 0
+        with retried():
+            found, task_managers = self.client.of_step(job)
+            needed = self._missing(found, wanted, task_managers)
+        return self._change(job, wanted, former, before, needed)
 
     def _change(
-        self, job: str, counts: Mapping[str, int], former: Bounds, before: Mapping[str, int]
+        self,
+        job: str,
+        counts: Mapping[str, int],
+        former: Bounds,
+        before: Mapping[str, int],
+        needed: int,
     ) -> Acted:
+        """Ask for numbers of instances, and for the former ones again if that fails.
+
+        Parameters
+        ----------
+        needed
+            Slots, if some of them are missing; 0: none is.
+        """
+        if needed and (fault := self._ask(job, counts, needed)):
+            return self._back(job, former, before, f"{UNCHANGED}: {fault}", None, changed=False)
         wanted = {vertex: (1, count) for vertex, count in counts.items()}
         fault, downtime_s = self._required(job, wanted, counts)
         if not fault:
             return Acted(job, True, downtime_s=downtime_s)
         return self._back(job, former, before, fault, downtime_s)
 
-    def _checked(
-        self, job: Job, task_managers: Sequence[TaskManager], deployment: Deployment
-    ) -> dict[str, int]:
+    def _missing(
+        self, job: Job, counts: Mapping[str, int], task_managers: Sequence[TaskManager]
+    ) -> int:
+        """Return the slots that the job needs if some of them are missing; 0 if none is."""
+        before = {vertex.id: vertex.parallelism for vertex in job.vertices.values()}
+        needed, free = _slots(job, counts), _free(task_managers) + _slots(job, before)
+        if needed > free:  # it may hold more slots than it uses
+            free = _free(self.client.cluster(job.id).task_managers)
+        return needed if needed > free else 0
+
+    def _ask(self, job: str, counts: Mapping[str, int], needed: int) -> str:
+        """Ask for missing slots while the job goes on; return a fault if they do not come.
+
+        Flink itself asks its resource manager for them once it knows the numbers of instances, and
+        changes the job when they are there. After a time, it would make do with fewer: before that,
+        the former numbers must be asked for again.
+        """
+        text, free = self.client.config().get(MAKES_DO, MAKES_DO_AFTER), 0
+        try:
+            waits_s = min(parsed(text, "s") * WAITS, self.limits.start_s)
+            until = time.monotonic() + waits_s
+            self.asking.send(_request(job, {v: (1, count) for v, count in counts.items()}))
+        except BackendError as error:
+            return str(error)
+        except UsageError as error:
+            return f"{needed} slots are needed, but some are missing; {MAKES_DO}: {error}"
+        while time.monotonic() < until:
+            with retried():
+                free = _free(self.client.cluster(job).task_managers)
+                if free >= needed:
+                    return ""
+            time.sleep(asking.POLL_S)
+        return (
+            f"{needed} slots are needed, but only {free} are free or held by it, and no others "
+            f"came within {waits_s:g} s of asking for them"
+        )
+
+    def _checked(self, job: Job, deployment: Deployment) -> dict[str, int]:
         """Return vertex -> number of its instances.
 
         Raises
@@ -100,7 +158,7 @@ class AdaptiveRealiser:
             If they are not possible, or this job must not be changed.
         """
         faults = list(refusals(job, self.client.config(), deployment.parallelism))
-        if job.scheduler.lower() not in ADAPTIVE:
+        if not job.is_adaptive:
             faults.append(
                 "the job does not run under the adaptive scheduler, so its numbers of instances "
                 "cannot be changed while it runs; set jobmanager.scheduler: adaptive"
@@ -108,17 +166,11 @@ class AdaptiveRealiser:
         if not job.runs:
             faults.append(f"the job does not run as a whole ({job.state})")
         faults += _faults_of_checkpoints(job)
-        before = {vertex.id: vertex.parallelism for vertex in job.vertices.values()}
-        counts = dict(before)
+        counts = {vertex.id: vertex.parallelism for vertex in job.vertices.values()}
         ids = {name: vertex.id for name, vertex in job.vertex_of.items()}
         chosen, wrong = vertex_counts(deployment.parallelism, ids)
         counts |= chosen
         faults += [*wrong, *faults_of_most(job, deployment.parallelism)]
-        needed, free = _slots(job, counts), _free(task_managers) + _slots(job, before)
-        if needed > free:  # it may hold more slots than it uses
-            free = _free(self.client.cluster(job.id).task_managers)
-        if needed > free:
-            faults.append(f"{needed} slots are needed, but only {free} are free or held by it")
         if faults:
             raise ProblemError("; ".join(faults))
         return counts
@@ -179,8 +231,16 @@ class AdaptiveRealiser:
         counts: Mapping[str, int],
         fault: str,
         downtime_s: float | None,
+        *,
+        changed: bool = True,
     ) -> Acted:
-        """Ask for the former numbers again."""
+        """Ask for the former numbers again.
+
+        Parameters
+        ----------
+        changed
+            Whether the job may have changed, if this succeeds.
+        """
         again, _ = self._required(job, former, counts)
         lost = False  # a job that has not ended is started again by Flink
         state = "of unknown state"
@@ -189,7 +249,12 @@ class AdaptiveRealiser:
             lost, state = found.ended, "running" if found.runs else f"not running ({found.state})"
         how = f"the rollback failed too: {again}" if again else "rolled back"
         reason = f"{fault}; {how}; job {job} is {state}"
-        return Acted(job, False, not lost, downtime_s=downtime_s, reason=reason, lost=lost)
+        return Acted(
+            *(job, False, not lost, changed or bool(again)),
+            downtime_s=downtime_s,
+            reason=reason,
+            lost=lost,
+        )
 
 
 def _request(job: str, bounds: Bounds) -> Request:

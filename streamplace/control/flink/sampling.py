@@ -7,7 +7,6 @@ from typing import Any
 
 from streamplace.control.interfaces import Clock, LostError
 from streamplace.errors import BackendError
-from streamplace.integrations.flink.applying.preflight import ADAPTIVE
 from streamplace.integrations.flink.client import Client
 from streamplace.integrations.flink.documents import (
     TASK,
@@ -39,7 +38,7 @@ def refusals(job: Job, config: Mapping[str, str], counts: Mapping[str, int]) -> 
     yield from _others(config)
     now = {name: v.parallelism for name, v in job.vertex_of.items()}
     changed = sorted(name for name, count in counts.items() if now.get(name, count) != count)
-    if changed and job.max_parallelism is None and job.scheduler.lower() not in ADAPTIVE:
+    if changed and job.max_parallelism is None and not job.is_adaptive:
         yield (
             f"the job sets no maximum parallelism, so the state of {changed[0]} may not fit other "
             "numbers of instances; set pipeline.max-parallelism"

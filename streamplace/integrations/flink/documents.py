@@ -12,6 +12,7 @@ from streamplace.integrations.profiling.counters import Counters
 MAPPING = "streamplace.mapping"  # the key under which the Java helper publishes its mapping
 ENDED = ("FINISHED", "CANCELED", "FAILED")
 RUNNING = "RUNNING"
+ADAPTIVE = ("adaptive", "adaptivebatch")  # schedulers
 STOPPING = "SYNC_SAVEPOINT"  # checkpoint type of the savepoint that stops a job
 INTERVAL = "execution.checkpointing.interval"
 RETENTION = "execution.checkpointing.externalized-checkpoint-retention"
@@ -116,6 +117,11 @@ class JobState:
     def ended(self) -> bool:
         """Whether the job has reached a final state."""
         return self.state in ENDED
+
+    @property
+    def is_adaptive(self) -> bool:
+        """Whether it runs under the adaptive scheduler, which can change its instances."""
+        return self.scheduler.lower() in ADAPTIVE
 
     @property
     def runs(self) -> bool:

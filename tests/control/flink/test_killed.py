@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from streamplace.control.flink.handing_out import HandingOut
 from streamplace.control.flink.rescaling import AdaptiveRealiser
 from streamplace.control.journal import BEGAN, ENDED, Journal, read_entries
 from streamplace.control.watching import WAITING
@@ -43,6 +44,10 @@ CASES = {
     "adaptive": Case(
         {"scheduler": "Adaptive"}, {"realiser": AdaptiveRealiser}, lands=True, keeps_job=True
     ),
+    "in_place_by_choice": Case(
+        {"scheduler": "Adaptive"}, {"realiser": HandingOut}, lands=True, keeps_job=True
+    ),
+    "restart_by_choice": Case(how={"realiser": HandingOut}, lands=True),
 }
 POINTS = 9  # of each case and moment at least, so that there are more than 50 by far
 
@@ -72,9 +77,14 @@ def check(folder: Path, name: str, line: int, moment: Moment) -> bool:
     return True
 
 
+@pytest.mark.parametrize(
+    ("name", "line"), [("restart", 12), ("in_place_by_choice", 4), ("restart_by_choice", 12)]
+)
 @pytest.mark.parametrize("moment", list(Moment))
-def test_a_controller_that_was_killed_is_gone_on_with(tmp_path: Path, moment: Moment) -> None:
-    assert check(tmp_path / "killed", "restart", 12, moment)
+def test_a_controller_that_was_killed_is_gone_on_with(
+    tmp_path: Path, name: str, line: int, moment: Moment
+) -> None:
+    assert check(tmp_path / "killed", name, line, moment)
 
 
 @pytest.mark.long

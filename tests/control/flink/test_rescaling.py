@@ -1,11 +1,12 @@
 """Changes of numbers of instances under a scripted adaptive scheduler."""
 
 from dataclasses import replace
+from threading import Timer
 from typing import Any
 
 import pytest
 
-from streamplace.control.flink.rescaling import REQUIRED
+from streamplace.control.flink.rescaling import MAKES_DO, REQUIRED
 from streamplace.control.interfaces import Acted
 from streamplace.control.journal import Entry
 from streamplace.control.plans import Deployment
@@ -17,6 +18,7 @@ from tests.support.flink_server.server import ScriptedFlink
 
 ONE = {"Source: src": 1, "count": 1, "out: Writer": 1}
 TWO = {**ONE, "count": 2}
+THREE = Deployment(dict.fromkeys(ONE, ("b",) * 3))
 ENDS = Limits(answer_s=0.5, savepoint_s=20.0, start_s=1.0)
 
 
@@ -93,11 +95,72 @@ def test_refusals(fields: dict[str, Any], counts: dict[str, int], why: str) -> N
     assert flink.changes == []
 
 
-def test_slots_are_checked_before() -> None:
-    flink = adaptive(labels={"tm-b": {}})
+def crowded(**more: Any) -> ScriptedFlink:
+    """Return a cluster of four slots, two of which another job holds."""
+    flink = adaptive(labels={"tm-b": {}}, **more)
     flink.jobs["other"] = flink.jobs[JOB].__class__(hosts={"count": ["tm-b", "tm-b"]})
-    done, _ = acted(flink, Deployment(dict.fromkeys(ONE, ("b",) * 3)))
-    assert "3 slots are needed, but only 2 are free or held by it" in done.reason
+    return flink
+
+
+def test_missing_slots_are_asked_for_and_the_job_goes_on() -> None:
+    flink = crowded(config={MAKES_DO: "400 ms"})
+    done, entries = acted(flink, THREE)
+    assert (done.succeeded, done.changed, done.refused) == (False, False, True)
+    assert "nothing is changed: 3 slots are needed, but only 2 are free or held" in done.reason
+    assert "no others came within 0.3 s of asking for them; rolled back" in done.reason
+    assert [change.split()[0] for change in flink.changes] == ["PUT", "PUT"]
+    assert [entry.step for entry in entries] == [REQUIRED]
+    assert flink.jobs[JOB].requirements["count"] == (1, 1)
+    assert flink.jobs[JOB].parallelism == ONE
+
+
+def test_slots_are_not_asked_for_if_it_is_unknown_how_long_flink_waits() -> None:
+    flink = crowded(config={MAKES_DO: "1 fortnight"})
+    done, _ = acted(flink, THREE)
+    assert done.refused
+    assert f"3 slots are needed, but some are missing; {MAKES_DO}: " in done.reason
+    assert "(got '1 fortnight')" in done.reason
+    assert flink.jobs[JOB].requirements["count"] == (1, 1)
+
+
+def test_missing_slots_are_named_beforehand() -> None:
+    flink = crowded()
+    with flink.serving() as url:
+        asked = rescales(url).planned(JOB, THREE)
+    assert "of 3 slots, some are missing and must come first" in asked.purpose
+    assert flink.changes == []
+
+
+def test_slots_that_come_in_time_are_used() -> None:
+    flink = crowded()
+    late = Timer(0.2, flink.join, ["tm-c"])
+    late.start()
+    done, _ = acted(flink, THREE)
+    late.join()
+    assert done.succeeded, done.reason
+    assert flink.jobs[JOB].parallelism == dict.fromkeys(ONE, 3)
+    assert [change.split()[0] for change in flink.changes] == ["PUT", "PUT"]
+
+
+def test_a_question_for_slots_that_was_interrupted_is_put_again() -> None:
+    flink = crowded(config={MAKES_DO: "400 ms"})
+    _, entries = acted(flink, THREE)
+    with flink.serving() as url:
+        back = rescales(url).resume(JOB, THREE, entries, lambda step, details: None)
+        assert back is not None
+        assert back.refused
+        flink.join("tm-c")
+        done = rescales(url).resume(JOB, THREE, entries, lambda step, details: None)
+    assert done is not None
+    assert done.succeeded, done.reason
+    assert list(flink.running) == [JOB, "other"]
+
+
+def test_a_request_for_slots_that_fails_is_taken_back() -> None:
+    flink = crowded(faults=[Fault(Effect.ERROR, "PUT .*", times=1)])
+    done, _ = acted(flink, THREE, ENDS)
+    assert (done.succeeded, done.changed) == (False, False)
+    assert flink.jobs[JOB].requirements["count"] == (1, 1)
 
 
 def test_a_put_whose_answer_is_lost_is_found() -> None:

@@ -185,19 +185,35 @@ class ScriptedFlink(ScriptedCluster):
             return 400, {"errors": [f"RestHandlerException: {fault}"]}
         if self.scheduler != "Adaptive":
             return 500, {"errors": ["Internal server error.", requirements.UNSUPPORTED]}
-        run, machines = self.jobs[job], list(self.labels)
-        slots = clusters.SLOTS * len(machines)
+        run = self.jobs[job]
         for name, vertex in self.ids.items():
             each = body[vertex]["parallelism"]
             run.requirements[name] = each["lowerBound"], each["upperBound"]
         if self.ignores:
             self.ignores -= 1
             return {}
-        wanted = {name: min(most, slots) for name, (_, most) in run.requirements.items()}
-        hosts = {n: [machines[i % len(machines)] for i in range(k)] for n, k in wanted.items()}
-        if wanted != run.parallelism:
-            run.move(hosts, self.clock())
+        self._rescale(run)
         return {}
+
+    def _rescale(self, run: Run) -> None:
+        """Give a job the numbers of instances that it requires, once there are slots for them."""
+        machines = list(self.labels)
+        wanted = {name: most for name, (_, most) in run.requirements.items()}
+        others = [each for each in self.running.values() if each is not run]
+        taken = sum(max(each.parallelism.values()) for each in others)
+        if wanted != run.parallelism and max(wanted.values()) + taken <= clusters.SLOTS * len(
+            machines
+        ):
+            hosts = {n: [machines[i % len(machines)] for i in range(k)] for n, k in wanted.items()}
+            run.move(hosts, self.clock())
+
+    def join(self, task_manager: str) -> None:
+        """Add a TaskManager without labels, for whose slots jobs may have waited."""
+        with self.lock:
+            self.labels[task_manager] = {}
+            for run in self.running.values():
+                if run.requirements:
+                    self._rescale(run)
 
 
 ROUTES: dict[str, Any] = {

@@ -7,7 +7,7 @@ from dataclasses import replace
 from math import floor
 
 from streamplace.integrations.flink.cluster import FlinkCluster, Room, TaskManager
-from streamplace.integrations.flink.documents import Job, JobState
+from streamplace.integrations.flink.documents import ADAPTIVE, Job, JobState
 from streamplace.integrations.flink.groups import CORES, HEAP_MB, Group, Groups
 from streamplace.integrations.flink.plan import RunningPlan
 from streamplace.problem.graph_checks import listed
@@ -88,7 +88,6 @@ def vertex_counts(
 
 SAME_UIDS = "use the same uids"
 SAME_CHAINS = "without uids, chains must stay the same, so disable operator chaining in both jobs"
-ADAPTIVE = ("adaptive", "adaptivebatch")
 
 
 def faults_of_job(
@@ -103,7 +102,7 @@ def faults_of_job(
     deadline_s
         Time limit of the savepoint; a checkpoint that took longer shows that it is too short.
     """
-    if job.scheduler.lower() in ADAPTIVE:
+    if job.is_adaptive:
         yield (
             "the job runs under the adaptive scheduler, which ignores groups' labels; "
             "unset jobmanager.scheduler, or set numbers of instances only (--numbers-only)"

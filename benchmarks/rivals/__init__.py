@@ -1,0 +1,1 @@
+"""The controller beside Apache Flink's own autoscaler, in pairs of runs on a real Flink."""

@@ -1,0 +1,98 @@
+"""One run: a job under a load that changes, and one of the two controllers."""
+
+import os
+import time
+from contextlib import AbstractContextManager, suppress
+from pathlib import Path
+from shutil import rmtree
+from typing import Any
+
+import numpy as np
+from cluster_config import ADAPTIVE, SMALL_BUFFERS
+from local_flink import FlinkError, LocalFlink, TaskManager
+from submitted import Submitted, wait
+from watched import CLUSTER, Output, Schedule, write_cluster
+
+from benchmarks.rivals.controllers import autoscaling, watching
+from benchmarks.rivals.figures import WATCH, Line, Sample, backlog, figures, rescales, times
+from benchmarks.rivals.loads import LENGTH_S, Pieces, drawn, due_s, results_of
+
+SLOTS = 2  # of each TaskManager
+MANAGERS = tuple(TaskManager(name, slots=SLOTS) for name in CLUSTER)
+PARK_US = 5000  # for each bid, so that an instance takes 200 bids/s
+CONFIG = ADAPTIVE + SMALL_BUFFERS
+SAMPLE_S, DRAIN_S, SHOWN_S = 0.5, 120.0, 1.0
+
+
+def run(
+    home: Path, folder: Path, jar: Path, query: str, family: str, seed: int, rival: str, built: Path
+) -> dict[str, Any]:
+    """Return the figures of a run, and what they follow from over time.
+
+    Raises
+    ------
+    FlinkError
+        If the job or its controller ends.
+    """
+    rmtree(folder / rival, ignore_errors=True)
+    own, pieces = folder / rival / "run", drawn(family, seed)
+    own.mkdir(parents=True)
+    schedule, output = Schedule(own / "rates.txt"), Output(own / "out")
+    arguments = [str(schedule.path), str(output.folder), query, f"{PARK_US}"]
+    write_cluster(own.parent)
+    with LocalFlink(home, folder / rival, MANAGERS, restarts=True, config=CONFIG) as flink:
+        submitted = Submitted(flink, jar, arguments)
+        job = submitted.start()
+        busy = os.getloadavg()[0]
+        begun_s = round(schedule.now(), 3)
+        for at, rate in [*pieces, (LENGTH_S, 0.0)]:
+            schedule.set(rate, begun_s + at)
+        how: AbstractContextManager[None] = (
+            watching(flink, job, own)
+            if rival == WATCH
+            else autoscaling(flink, built, SLOTS * len(MANAGERS), own)
+        )
+        with how:
+            samples = _samples(flink, job, begun_s)
+        wanted = results_of(query, len(due_s(pieces)))
+        with suppress(FlinkError):  # what is missing is a figure
+            wait(lambda: len({n for n, *_ in output.lines()}) >= len(wanted), "missing", DRAIN_S)
+        submitted.cancel()
+    lines = [(number, value, ms / 1e3 - begun_s) for number, value, ms in output.lines()]
+    return {
+        **figures(query, pieces, lines, samples),
+        "load_average": [round(busy, 2), round(os.getloadavg()[0], 2)],
+        "over_time": _over_time(query, pieces, lines, samples),
+    }
+
+
+def _samples(flink: LocalFlink, job: str, begun_s: float) -> list[Sample]:
+    """Ask Flink what runs until the load ends."""
+    found = []
+    while (at := Schedule.now() - begun_s) < LENGTH_S:
+        with suppress(OSError):
+            overview = flink.get("/overview")
+            vertices = flink.get(f"/jobs/{job}")["vertices"]
+            runs = all(each["status"] == "RUNNING" for each in vertices)
+            counts = {each["name"]: int(each["parallelism"]) for each in vertices} if runs else {}
+            slots = int(overview["slots-total"]) - int(overview["slots-available"])
+            found.append(Sample(at, slots, counts))
+        time.sleep(SAMPLE_S)
+    return found
+
+
+def _over_time(
+    query: str, pieces: Pieces, lines: list[Line], samples: list[Sample]
+) -> dict[str, Any]:
+    """Return what the picture shows: pieces of the load, backlog, slots, and rescales."""
+    due, done, weight = times(query, pieces, lines)
+    at_s = np.arange(0.0, LENGTH_S, SHOWN_S)
+    waiting = backlog(due, done, at_s) * weight
+    changes = [(a.at_s, dict(a.parallelism)) for a in samples if a.at_s in set(rescales(samples))]
+    slots = [(round(each.at_s, 1), each.slots) for each in samples]
+    return {
+        "load": pieces,
+        "waiting": [round(float(each)) for each in waiting],
+        "slots": [pair for k, pair in enumerate(slots) if k == 0 or pair[1] != slots[k - 1][1]],
+        "rescales": [[round(at, 1), counts] for at, counts in changes],
+    }
