@@ -7,6 +7,7 @@ import click
 
 from sim.closed_form import bottleneck
 from sim.engine import RunMetrics, Settings
+from streamplace import plots
 from streamplace.cli.command import option
 from streamplace.cli.options import file
 from streamplace.cli.output_files import check_targets
@@ -191,8 +192,6 @@ def run(
         value = read_json(chosen["scene"])
         scene = scene_from(value, placement.problem, name_of(chosen["scene"]))
     if "plot" in chosen:
-        from streamplace.plots.engine_run import draw_run  # noqa: PLC0415 - loads matplotlib
-
         kind_of(chosen["plot"])  # before anything runs
     sampled = "trace" in chosen or "plot" in chosen
     try:
@@ -207,7 +206,7 @@ def run(
     if scene is not None and scene.windows:
         _warn_of_windows(metrics, name_of(chosen["scene"]))
     if "plot" in chosen:
-        draw_run(chosen["plot"], placed, metrics)
+        plots.draw_run(chosen["plot"], placed, metrics)
     if "trace" in chosen:
         write_json(chosen["trace"], trace_to(placed, metrics))
     return placed, metrics

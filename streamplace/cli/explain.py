@@ -80,6 +80,7 @@ def explain(chosen: ExplainOptions) -> None:
 
     Under the makespan objective, the output shows what the makespan consists of, the critical path
     with what each operator and message on it waited for, and which single moves would shorten it.
+    Under the total cost, it shows which operators and messages cost the most.
 
     With --against, a running Flink job is watched, and predictions at the source rate that it
     receives now are printed beside what is measured. Utilisations of operators are shares of one

@@ -4,21 +4,18 @@ import sys
 from collections.abc import Callable, Sequence
 from contextlib import redirect_stdout
 from dataclasses import dataclass
-from functools import partial
 
 import click
 
 from streamplace.cli import options, param_types, printing
 from streamplace.cli.command import argument, command, group, option
 from streamplace.cli.inputs import graph_of
-from streamplace.cli.output_files import check_targets
+from streamplace.cli.output_files import check_targets, placement_writer
 from streamplace.cli.terminal import console, print_line
 from streamplace.display.view import Line, Names
 from streamplace.errors import FormatError, ProblemError, located
 from streamplace.execution.progress import working
-from streamplace.files import write_cluster, write_dataset, write_placement
-from streamplace.files.assignments import csv_of
-from streamplace.files.atomic import write_text
+from streamplace.files import write_cluster, write_dataset
 from streamplace.files.reading import name_of
 from streamplace.integrations.costs import Costs
 from streamplace.integrations.kinds import (
@@ -234,11 +231,12 @@ def _run_writer(
             "does not say for every task where it ran, so there is no recorded placement; leave "
             "out --placement"
         )
-    if file.lower().endswith(".csv"):
-        return partial(write_text, file, csv_of(assignment))
     try:
-        problem = Problem(graph, cluster, objective=Makespan())
-        return partial(write_placement, file, Placement.of(problem, assignment))
+        return placement_writer(
+            file,
+            lambda: assignment,
+            lambda: Placement.of(Problem(graph, cluster, objective=Makespan()), assignment),
+        )
     except ProblemError as error:
         remedy = "state what is unknown in --costs, or write a .csv file"
         raise ProblemError(f"the recorded placement has no makespan: {error}; {remedy}") from None

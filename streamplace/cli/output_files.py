@@ -1,16 +1,20 @@
-"""Checks of output files, made before the work; no command overwrites its inputs."""
+"""Output files: checks before the work, so that no command overwrites its inputs; placements."""
 
 import os
 import stat
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 from streamplace.errors import StreamplaceError, UsageError
-from streamplace.files.atomic import check_target
+from streamplace.files import write_placement
+from streamplace.files.assignments import csv_of
+from streamplace.files.atomic import check_target, write_text
 from streamplace.files.datasets import files_of
 from streamplace.files.reading import STDIO
+from streamplace.problem.placement import Placement
 
 
 def check_targets(
@@ -102,6 +106,21 @@ def refuse_folder(
             if os.path.isdir(name) and os.path.samefile(folder, name):
                 raise UsageError(f"{option} {folder}: is an input folder; choose another folder")
     refuse_inputs([(option, Path(folder) / name) for name in names], read)
+
+
+def placement_writer(
+    file: str, assignment: Callable[[], Mapping[str, str]], placement: Callable[[], Placement]
+) -> Callable[[], None]:
+    """Return what writes a placement: as CSV if the file's name ends in .csv, or else as JSON.
+
+    Parameters
+    ----------
+    assignment, placement
+        Return what CSV and what JSON holds; the one that is needed is called at once.
+    """
+    if file.lower().endswith(".csv"):
+        return partial(write_text, file, csv_of(assignment()))
+    return partial(write_placement, file, placement())
 
 
 def weights_of(placers: str) -> list[str]:

@@ -3,19 +3,18 @@
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
+from functools import partial
 
 import click
 
 from streamplace.cli import options, param_types, printing
 from streamplace.cli.command import argument, command, option
 from streamplace.cli.inputs import graph_of
-from streamplace.cli.output_files import check_targets
+from streamplace.cli.output_files import check_targets, placement_writer
 from streamplace.cli.profile_job import JobOptions, end, read_costs, write_profile
 from streamplace.errors import BackendError, ProblemError
 from streamplace.execution.progress import working
-from streamplace.files import write_cluster, write_placement
-from streamplace.files.assignments import csv_of
-from streamplace.files.atomic import write_text
+from streamplace.files import write_cluster
 from streamplace.files.reading import name_of, read_text
 from streamplace.integrations.flink.client import Client
 from streamplace.integrations.flink.cpu_times import ThreadDumps
@@ -239,12 +238,13 @@ def _write_placement(
     slots: Mapping[str, int],
     mips: float,
 ) -> None:
-    """Write the current placement: CSV (operator,device) if the file's name ends in .csv."""
+    """Write the current placement; see `placement_writer`."""
     try:
-        if file.lower().endswith(".csv"):
-            write_text(file, csv_of(current_assignment(graph, hosts)))
-        else:
-            write_placement(file, current_placement(graph, hosts, slots, mips))
+        placement_writer(
+            file,
+            partial(current_assignment, graph, hosts),
+            partial(current_placement, graph, hosts, slots, mips),
+        )()
     except ProblemError as error:
         raise BackendError(
             f"cannot write the current placement: {error}; a .csv file can be written without costs"

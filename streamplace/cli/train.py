@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from streamplace import plots
 from streamplace.cli import options, param_types, printing
 from streamplace.cli.command import argument, command, group, option
 from streamplace.cli.inputs import naming_the_default, read_list
@@ -165,7 +166,7 @@ def train(chosen: TrainOptions) -> None:
         _finish(chosen, _trained(chosen, config, settings, Path(chosen.output), graphs, clusters))
         return
     for folder in folders.values():  # before the first run
-        run.check_start(graphs, settings, folder, _resumes(chosen, folder))
+        run.check_start(graphs, settings, folder, _resumes(chosen, folder / run.CHECKPOINT))
     done = {}
     for seed, folder in folders.items():
         printing.print_note(f"seed {seed}: {folder}")
@@ -214,11 +215,9 @@ def _folders(chosen: TrainOptions, settings: TrainConfig) -> dict[int, Path]:
     return {seed: run_folder(folder, seed) for seed in range(first, first + chosen.seeds)}
 
 
-def _resumes(chosen: TrainOptions, folder: Path) -> bool:
-    """Return whether to resume the run in a folder; of several seeds, some may not have begun."""
-    from streamplace.training.run import CHECKPOINT  # noqa: PLC0415 - torch
-
-    return chosen.resume and (chosen.seeds is None or (folder / CHECKPOINT).exists())
+def _resumes(chosen: TrainOptions, checkpoint: Path) -> bool:
+    """Return whether to resume a run; of several seeds, some may not have a checkpoint yet."""
+    return chosen.resume and (chosen.seeds is None or checkpoint.exists())
 
 
 def _trained(
@@ -230,7 +229,7 @@ def _trained(
     clusters: Sequence[Cluster] | None,
 ) -> "Trained":
     """Train or resume one run; exit if it is interrupted."""
-    from streamplace.training import distributed, problems, trainer  # noqa: PLC0415 - torch
+    from streamplace.training import distributed, problems, run, trainer  # noqa: PLC0415 - torch
 
     is_first = distributed.is_rank_zero()
     if is_first:
@@ -243,7 +242,7 @@ def _trained(
             folder,
             dataset=chosen.dataset,
             clusters=clusters,
-            resume=_resumes(chosen, folder),
+            resume=_resumes(chosen, folder / run.CHECKPOINT),
             measure=chosen.measure,
             jobs=chosen.workers.jobs,
             backend=chosen.workers.where,
@@ -305,11 +304,8 @@ def _of(config: str) -> Iterator[None]:
 
 def _draw(folder: Path, runs: Sequence[Path]) -> None:
     """Draw the curves of runs into a folder; if that fails, the command still succeeds."""
-
-    from streamplace.plots.training_curves import draw_curves  # noqa: PLC0415 - loads matplotlib
-
     try:
-        draw_curves(folder / CURVES, {str(run): read_log(run) for run in runs})
+        plots.draw_curves(folder / CURVES, {str(run): read_log(run) for run in runs})
     except StreamplaceError as error:
         click.echo(f"streamplace: cannot draw the curves: {error}", err=True)
 

@@ -114,8 +114,7 @@ def connected(backend: Backend, jobs: int) -> Iterator[Connected]:
 def _ray(backend: Backend, jobs: int) -> Iterator[Connected]:
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     with _installed("ray", "Ray"):
-        import ray  # noqa: PLC0415 - an extra, and heavy
-        from ray.util.joblib import register_ray  # noqa: PLC0415
+        import ray.util.joblib  # noqa: PLC0415 - an extra, and heavy
     quiet = {"log_to_driver": False, "logging_level": logging.ERROR}
     own = {"num_cpus": jobs, "object_store_memory": OBJECT_STORE_BYTES, "include_dashboard": False}
     starts = not ray.is_initialized()
@@ -126,7 +125,7 @@ def _ray(backend: Backend, jobs: int) -> Iterator[Connected]:
                     ray.init("local", **own, **quiet)
                 else:
                     ray.init(backend.address.removeprefix("tcp://"), **quiet)
-        register_ray()
+        ray.util.joblib.register_ray()
         processors = int(ray.cluster_resources().get("CPU", 0))
         options = {"backend": "ray", "ray_remote_args": {"scheduling_strategy": "SPREAD"}}
         lost_errors = (ray.exceptions.RayActorError, ray.exceptions.WorkerCrashedError)

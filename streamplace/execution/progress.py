@@ -29,10 +29,9 @@ def track(items: Iterable[Item], total: int | None, label: str) -> Iterator[Item
     if is_quiet() or not sys.stderr.isatty():
         yield from items
         return
-    from rich.console import Console  # noqa: PLC0415 - needed on a terminal only
-    from rich.progress import Progress  # noqa: PLC0415
+    from rich import console, progress  # noqa: PLC0415 - needed on a terminal only
 
-    bar = Progress(console=Console(stderr=True), transient=True)
+    bar = progress.Progress(console=console.Console(stderr=True), transient=True)
     task = bar.add_task(label, total=total)
     with _delayed(bar.start, bar.stop):
         for item in items:

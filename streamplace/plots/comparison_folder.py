@@ -7,6 +7,7 @@ cell holds the figure at the first source rate, followed by those at the other r
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
+from streamplace import plots
 from streamplace.errors import FormatError
 from streamplace.files.atomic import write_text
 from streamplace.files.reading import to_csv
@@ -187,10 +188,8 @@ def save_report(
         largest = result.placers if budgets is None else [each[-1] for each in budgets.values()]
         _write_throughput(folder, result, result.of_placers(largest[:CURVES]), pictures)
     if pictures is not None and budgets is not None:
-        from streamplace.plots.budgets import budgets_picture  # noqa: PLC0415 - heavy
-
         first = dict(list(budgets.items())[:CURVES])
-        budgets_picture(folder / f"{BUDGETS}.{pictures}", result, first, evaluations)
+        plots.budgets_picture(folder / f"{BUDGETS}.{pictures}", result, first, evaluations)
     written = names_of(pictures, is_makespan, budgets is not None)
     return _remove_stale(folder, written) if has_earlier else ()
 
@@ -201,9 +200,7 @@ def _write_throughput(
     for name, table in zip(BY_RATE, (csv_table, markdown_table, latex_table), strict=True):
         write_text(folder / name, table(result))
     if pictures is not None:
-        from streamplace.plots import comparison  # noqa: PLC0415 - heavy
-
-        drawn = (comparison.throughput_picture, comparison.devices_picture)
+        drawn = (plots.throughput_picture, plots.devices_picture)
         for name, draw in zip(PICTURES, drawn, strict=True):
             draw(folder / f"{name}.{pictures}", shown)
 
@@ -212,9 +209,7 @@ def _write_makespans(folder: Path, result: MakespanComparison, pictures: str | N
     for name, written in zip(MAKESPAN_TABLES, (markdown, latex), strict=True):
         write_text(folder / name, written(*makespan_table(result)))
     if pictures is not None:
-        from streamplace.plots.makespan_comparison import makespan_picture  # noqa: PLC0415 - heavy
-
-        makespan_picture(folder / f"{MAKESPAN_PICTURES[0]}.{pictures}", result)
+        plots.makespan_picture(folder / f"{MAKESPAN_PICTURES[0]}.{pictures}", result)
 
 
 def _remove_stale(folder: Path, kept: Iterable[str]) -> tuple[Path, ...]:

@@ -132,26 +132,6 @@ def only_throughput(objective: Objective, what: str) -> None:
         raise UsageError(f"{what}, not objective {text_of(objective)!r}")
 
 
-def refuse_other_passes(objective: Objective, what: str) -> None:
-    """Refuse an objective of a pass other than the makespan where only makespans are supported.
-
-    Parameters
-    ----------
-    what
-        The beginning of the message, such as ``explain``.
-
-    Raises
-    ------
-    UsageError
-        If the objective is one, such as the total cost.
-    """
-    if objective.is_pass and objective.quantity != "makespan":
-        name = type(objective).__name__
-        raise UsageError(
-            f"{what} does not support the objective {name}; use throughput or makespan"
-        )
-
-
 @cache
 def _options_of(cls: type[Objective]) -> dict[str, Any]:
     """Return the types of a class's options by name; fields of `Throughput` itself are none."""

@@ -12,12 +12,13 @@ from streamplace.files.clusters import cluster_to
 from streamplace.files.graphs import constraints_to, graph_to
 from streamplace.files.reading import name_of
 from streamplace.problem.graph import StreamGraph
-from streamplace.problem.objectives import only_throughput, refuse_other_passes
+from streamplace.problem.objectives import only_throughput
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.report.loads import heaviest_work, plain_work, sums_of
 from streamplace.report.schedules import (
     DRAWN,
+    SHOWN,
     ScheduleEntry,
     TitledPlacement,
     is_drawn,
@@ -80,7 +81,7 @@ def entry(
     proven
         The bound in tuples/s stored with the placement, which a prover may have made tighter than
         the computed one. It holds for the problem's own model, and is ignored if it is below the
-        throughput. Under the makespan objective, see `schedule_entry`.
+        throughput. Under objectives of single passes, see `schedule_entry`.
 
     Raises
     ------
@@ -89,10 +90,9 @@ def entry(
     SimulationError
         If the problem's own model could not be solved.
     UsageError
-        If the objective is a user's, which the page cannot compute, or the graph of a schedule is
-        too large for the page.
+        If the page cannot compute the objective, such as a user's, or the graph of a schedule is
+        too large for it.
     """
-    refuse_other_passes(placement.problem.objective, "report")
     if placement.problem.objective.is_pass:
         return schedule_entry(title, placement, placer, proven)
     return throughput_entry(title, placement, placer, proven)
@@ -102,7 +102,7 @@ def throughput_entry(
     title: str, placement: Placement, placer: str = "", proven: float | None = None
 ) -> Entry:
     """Score a placement under the throughput objective for a report; see `entry`."""
-    only_throughput(placement.problem.objective, "report: the page shows throughput and makespans")
+    only_throughput(placement.problem.objective, f"report: {SHOWN}")
     own = simulate(placement)
     objective = placement.problem.throughput_objective.with_changes(model="bottleneck")
     problem = placement.problem.with_objective(objective)  # the same object if nothing changes

@@ -11,7 +11,7 @@ from importlib.resources.abc import Traversable
 from typing import Any
 
 from streamplace.report.data import Entry, data_of
-from streamplace.report.schedules import ScheduleEntry
+from streamplace.report.schedules import PASSES, ScheduleEntry
 
 PARTS = files("streamplace.report") / "page"
 VENDORED = ("cytoscape", "dagre")
@@ -28,7 +28,7 @@ SCRIPTS = (  # in order: each script uses those before it
     "rules",
     "state",
     "throughput",
-    "makespan",
+    *PASSES.values(),
     "view",
     "colours",
     "layout",

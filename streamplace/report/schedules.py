@@ -1,4 +1,4 @@
-"""Data of a placement under the makespan objective, from which the page computes its schedule."""
+"""Data of a placement of a single pass, from which the page computes its schedule."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,17 +12,18 @@ from streamplace.files.clusters import cluster_to
 from streamplace.files.graphs import constraints_to
 from streamplace.files.stored_objectives import objective_to
 from streamplace.problem.graph import StreamGraph
+from streamplace.problem.objectives import text_of
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.problem.violations import violations
 from streamplace.scoring.registry import makespan_evaluator
-from streamplace.util.finite import finite
 
 if TYPE_CHECKING:
     from sim.schedule.state import Order
     from sim.schedule.task_graph import TaskGraph
     from streamplace.scoring.makespan_score import MakespanScore
 
+SHOWN = "the page shows throughput, makespans and total costs"
 DRAWN = 500  # operators of the largest graph that is drawn in lanes
 
 
@@ -133,18 +134,20 @@ def _plain(value: float) -> float | str | None:
 
 
 SCHEDULED = 5_000  # operators of the largest graph whose schedule the page computes
+PASSES = {"makespan": "makespan", "total cost": "total_cost"}
+"""Quantity of an objective of single passes -> the script of the page that shows it."""
 
 
 @dataclass(frozen=True)
 class ScheduleEntry(TitledPlacement):
-    """A placement in a report whose objective is the makespan; its schedule is always drawn.
+    """A placement in a report whose objective is about one pass; its schedule is always drawn.
 
     Parameters
     ----------
     score
-        Its makespan and schedule, with the noise of the objective.
+        Its score and schedule, with the noise of the objective.
     bound_s
-        Lower bound on the makespan of any placement without noise, in seconds.
+        Lower bound on the score of any placement without noise, in seconds.
     """
 
     score: "MakespanScore"
@@ -152,21 +155,14 @@ class ScheduleEntry(TitledPlacement):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the figures that `report --json` prints."""
-        return {
-            "objective": "makespan",
-            "order": self.score.order,
-            "makespan_s": self.score.makespan_s,
-            "bound_s": self.score.bound_s,
-            "gap": self.score.gap,
-            "slr": finite(self.score.slr),
-            "drawn": self.drawn,
-        }
+        keys = ("objective", "order", *self.score.figures, "bound_s", "gap", "slr")
+        return {**self.score.entries(*keys), "drawn": self.drawn}
 
 
 def schedule_entry(
     title: str, placement: Placement, placer: str = "", proven: float | None = None
 ) -> ScheduleEntry:
-    """Score a placement under the makespan objective for a report.
+    """Score a placement under an objective of single passes for a report.
 
     Parameters
     ----------
@@ -179,8 +175,10 @@ def schedule_entry(
     GraphError
         If loads overflow.
     UsageError
-        If the graph has too many operators for the page.
+        If the page does not show the objective, or the graph has too many operators for it.
     """
+    if placement.problem.objective.quantity not in PASSES:
+        raise UsageError(f"report: {SHOWN}, not objective {text_of(placement.problem.objective)!r}")
     count = len(placement.problem.graph.names)
     if count > SCHEDULED:
         raise UsageError(
@@ -189,7 +187,7 @@ def schedule_entry(
         )
     evaluator = makespan_evaluator(placement.problem)
     score = evaluator.score(placement.devices).with_proven(proven)
-    bound = evaluator.compiled.bounds.best if score.bound_s is None else score.bound_s
+    bound = evaluator.least_s if score.bound_s is None else score.bound_s
     return ScheduleEntry(title, placer, placement, score, bound)
 
 
@@ -219,7 +217,7 @@ def schedule_row(one: ScheduleEntry) -> dict[str, Any]:
     if problem.constraints:
         form["constraints"] = constraints_to(problem.constraints)
     return {
-        "objective": "makespan",
+        "objective": problem.objective.quantity,
         "title": one.title,
         "placer": one.placer,
         "cluster": form["cluster"],

@@ -60,9 +60,14 @@ class MakespanEvaluator:
         return len(self.order_names) * len(self.compiled.noises)
 
     @property
+    def least_s(self) -> float:
+        """The lower bound on the loss of every placement without noise, in seconds."""
+        return self.compiled.bounds.best
+
+    @property
     def bound_s(self) -> float | None:
-        """The lower bound on the makespan of every placement, in seconds; None with noise."""
-        return None if self.problem.makespan_objective.noise else self.compiled.bounds.best
+        """The lower bound on the loss of every placement, in seconds; None with noise."""
+        return None if self.problem.makespan_objective.noise else self.least_s
 
     def makespans(self, devices: Placements) -> Floats:
         """Return the makespan of each placement in seconds, (K,)."""
@@ -81,10 +86,10 @@ class MakespanEvaluator:
         return np.stack([makespans(self.tasks, order, rows, n) for n in self.compiled.noises])
 
     def quality(self, devices: Placements) -> Floats:
-        """Return the lower bound over the makespan of each placement, (K,); 1 without work."""
-        seconds, bound = self.makespans(devices), self.compiled.bounds.best
+        """Return the lower bound over the loss of each placement, (K,); 1 if the loss is 0."""
+        seconds = self.loss(devices)
         with np.errstate(divide="ignore", invalid="ignore"):
-            return np.where(seconds > 0.0, np.minimum(bound / seconds, 1.0), 1.0)
+            return np.where(seconds > 0.0, np.minimum(self.least_s / seconds, 1.0), 1.0)
 
     def loss(self, devices: Placements) -> Floats:
         """Return the makespan of each placement in seconds, (K,)."""

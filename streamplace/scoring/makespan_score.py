@@ -1,12 +1,13 @@
 """Scores of placements under the makespan objective."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from sim.schedule.passes import Timetable
+from sim.schedule.passes import Timetable, divide
 from sim.schedule.queues import NOTHING
 from sim.schedule.ranks import FastestPaths
 from streamplace.display.text import number, percent_up, rounded_down
@@ -15,6 +16,7 @@ from streamplace.problem.makespan import CHOICES, DispatchOrder, PublishedName, 
 from streamplace.problem.objectives import text_of
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
+from streamplace.scoring.division import MakespanDivision, ScoreDivision
 from streamplace.scoring.loads import DeviceLoad, LinkLoad, device_grid, link_grids
 from streamplace.scoring.rounding import ROUNDING
 from streamplace.scoring.score import Score
@@ -46,9 +48,18 @@ class MakespanScore(Score):
         The lengths of paths with every operator on its fastest device, in seconds.
     semantics
         The published system that messages follow, if it was asked for by name.
+
+    Attributes
+    ----------
+    verb
+        What a move does that improves the score, in words.
+    first_tried
+        The operators of which `tried_first` has the numbers, in words.
     """
 
     quantity: ClassVar[str] = MAKESPAN
+    verb: ClassVar[str] = "shortens"
+    first_tried: ClassVar[str] = "the operators on the critical path"
 
     problem: Problem
     timetable: Timetable
@@ -131,6 +142,41 @@ class MakespanScore(Score):
         names = self.problem.graph.names
         steps = self.timetable.critical_path
         return tuple(names[step.number] for step in steps if step.kind == "operator")
+
+    @property
+    def tried_first(self) -> list[int]:
+        """The operators whose moves `explain` tries first, where it cannot try all."""
+        return [s.number for s in self.timetable.critical_path if s.kind == "operator"]
+
+    @cached_property
+    def division(self) -> ScoreDivision:
+        """What the score consists of; with noise, in the first pass."""
+        found, names = divide(self.timetable), self.problem.graph.names
+        return MakespanDivision(tuple(names[v] for v in found.chain), *found[1:])
+
+    def explained(self) -> dict[str, Any]:
+        """Return the score and what it consists of, as `explain --json` prints them."""
+        keys = ("objective", "order", "makespan_s", "standard_deviation_s", "bound_s", "gap", "slr")
+        return self.entries(*keys, "critical_path") | {
+            "steps": self.steps,
+            "division": self.division.to_dict(),
+        }
+
+    def entries(self, *keys: str) -> dict[str, Any]:
+        """Return some entries of `summary`, as far as it has them."""
+        entries = self.summary()
+        return {key: entries[key] for key in keys if key in entries}
+
+    def explanation(self) -> tuple[Line | Grid, ...]:
+        """Return the score and what it consists of as lines and tables."""
+        noisy = self.deviation_s is not None
+        first = (Line("times below are those of the first pass"),) if noisy else ()
+        division = self.division
+        return (*self.lines(), *first, *division.lines(), division.grid(), self._causes())
+
+    def _causes(self) -> Grid:
+        """Return what takes the time, as a table: the critical path, whatever --top says."""
+        return replace(self.path_grid(), min_rows=STEPS_SHOWN)
 
     @cached_property
     def devices(self) -> tuple[DeviceLoad, ...]:  # type: ignore[override]  # computed when needed
@@ -282,31 +328,40 @@ class MakespanScore(Score):
         A step has either ``operator`` and ``device``, or ``message`` and ``link``: the names of the
         two operators and of the two devices.
         """
-        names, where = self.problem.graph.names, self.problem.cluster.names
-        tasks, on = self.timetable.tasks, self.timetable.devices
         found = list[dict[str, Any]]()
         for step in self.timetable.critical_path:
-            if step.kind == "operator":
-                what: dict[str, Any] = {"operator": names[step.number]}
-                what["device"] = where[on[step.number]]
-            else:
-                ends = int(tasks.source[step.number]), int(tasks.target[step.number])
-                what = {"message": [names[v] for v in ends], "link": [where[on[v]] for v in ends]}
+            is_operator = step.kind == "operator"
+            what = self.operator(step.number) if is_operator else self.message(step.number)
             times = {"start_s": step.start, "end_s": step.end}
             found.append({**what, **times, "waited_for": step.waited_for or None})
         return found
+
+    def operator(self, v: int) -> dict[str, Any]:
+        """Return the names of an operator and its device."""
+        device = self.problem.cluster.names[self.timetable.devices[v]]
+        return {"operator": self.problem.graph.names[v], "device": device}
+
+    def message(self, e: int) -> dict[str, Any]:
+        """Return the names of both ends of a stream and of their devices."""
+        tasks, names, where = self.timetable.tasks, self.problem.graph.names, self.timetable.devices
+        ends = int(tasks.source[e]), int(tasks.target[e])
+        link = [self.problem.cluster.names[where[v]] for v in ends]
+        return {"message": [names[v] for v in ends], "link": link}
 
     def path_grid(self) -> Grid:
         """Return the critical path as a table."""
 
         def row(i: int) -> tuple[Cell, ...]:
             step = self.steps[i]
-            if "operator" in step:
-                what, on = step["operator"], step["device"]
-            else:
-                what, on = " -> ".join(step["message"]), "->".join(step["link"])
-            waited = step["waited_for"] or "-"
-            return what, on, number(step["start_s"]), number(step["end_s"]), waited
+            times = number(step["start_s"]), number(step["end_s"])
+            return *cells_of(step), *times, step["waited_for"] or "-"
 
         head = ("critical path", "on", "start, s", "end, s", "waited for")
         return Grid(head, len(self.steps), row, (0, 1, 4), max_rows=STEPS_SHOWN)
+
+
+def cells_of(step: Mapping[str, Any]) -> tuple[str, str]:
+    """Return the cells of an operator and its device, or of a message and its link."""
+    if "operator" in step:
+        return step["operator"], step["device"]
+    return " -> ".join(step["message"]), "->".join(step["link"])

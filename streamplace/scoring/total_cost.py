@@ -1,20 +1,45 @@
 """The total cost objective: its scores, its evaluator and its parameters."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
+from math import fsum
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from sim.schedule.passes import timetable
+from sim.schedule.task_graph import NIC
 from sim.schedule.total_cost import execution_seconds, transfer_seconds
 from streamplace.display.text import number, percent_up
-from streamplace.display.view import Line
+from streamplace.display.view import Cell, Grid, Line
 from streamplace.problem.makespan import Makespan, rules_in_words
+from streamplace.scoring.compiled_pass import compiled_pass
+from streamplace.scoring.division import ScoreDivision
 from streamplace.scoring.evaluator import Placements
 from streamplace.scoring.makespan_evaluator import MakespanEvaluator, rows_of
-from streamplace.scoring.makespan_score import MakespanScore
+from streamplace.scoring.makespan_score import MakespanScore, cells_of
 from streamplace.util.arrays import Floats
 from streamplace.util.evaluation_count import count
+
+
+@dataclass(frozen=True)
+class TotalCostDivision(ScoreDivision):
+    """Parts of the total cost in seconds.
+
+    Parameters
+    ----------
+    execution_s
+        Execution of all operators.
+    transfers_s
+        Transfer and latency of all messages between devices.
+    """
+
+    quantity: ClassVar[str] = "total cost"
+    words: ClassVar[Mapping[str, str]] = {"execution_s": "execution", "transfers_s": "transfers"}
+
+    execution_s: float
+    transfers_s: float
 
 
 @dataclass(frozen=True, repr=False, eq=False, kw_only=True)
@@ -30,6 +55,8 @@ class TotalCostScore(MakespanScore):
     """
 
     quantity: ClassVar[str] = "total cost"
+    verb: ClassVar[str] = "lowers"
+    first_tried: ClassVar[str] = "the operators that cost the most"
 
     total_cost_s: float
 
@@ -53,6 +80,64 @@ class TotalCostScore(MakespanScore):
     def with_proven(self, bound_s: float | None) -> Self:
         """Return the score itself: bounds that provers store are bounds on makespans."""
         return self
+
+    @cached_property
+    def division(self) -> TotalCostDivision:
+        """What the total cost consists of; with noise, in the first pass."""
+        transfers = fsum(self._transfers.values())
+        return TotalCostDivision(fsum(self.timetable.run.duration), transfers)
+
+    @cached_property
+    def _transfers(self) -> dict[int, float]:
+        """Message, by its first stream -> transfer time with latency in seconds, first pass."""
+        tasks, run, found = self.timetable.tasks, self.timetable.run, dict[int, float]()
+        factors = compiled_pass(self.problem).noises[0].streams
+        for k, _, receiver in self._ends_of_deliveries():
+            m = int(run.message[k])
+            seconds = float(run.transfer[m])
+            if tasks.network == NIC:  # the receiver's interface may be the slower one
+                factor = float(factors[m]) if factors.size else 1.0
+                seconds = max(seconds, float(run.size[m] / tasks.rate_in[receiver]) * factor)
+            found[m] = max(found.get(m, 0.0), seconds + float(run.latency[m]))
+        return found
+
+    @cached_property
+    def contributors(self) -> list[dict[str, Any]]:
+        """The operators and messages with a cost, the largest first, with it in `seconds`.
+
+        They are named as those of `steps`; a message to several operators by the first of them.
+        """
+        run = self.timetable.run
+        found = [{**self.operator(v), "seconds": float(s)} for v, s in enumerate(run.duration)]
+        found += [{**self.message(m), "seconds": s} for m, s in self._transfers.items()]
+        return sorted((one for one in found if one["seconds"]), key=lambda one: -one["seconds"])
+
+    @property
+    def tried_first(self) -> list[int]:
+        """The operators whose moves `explain` tries first, where it cannot try all."""
+        index = self.problem.graph.index
+        names = (one.get("message") or [one["operator"]] for one in self.contributors)
+        return [index[name] for ends in names for name in ends]
+
+    def explained(self) -> dict[str, Any]:
+        """Return the score and what it consists of, as `explain --json` prints them."""
+        keys = ("objective", "total_cost_s", "standard_deviation_s", "bound_s", "gap")
+        return self.entries(*keys, "order", "makespan_s") | {
+            "division": self.division.to_dict(),
+            "contributors": self.contributors,
+        }
+
+    def _causes(self) -> Grid:
+        """Return the operators and messages that cost the most, as a table."""
+        whole_s = sum(one["seconds"] for one in self.contributors)
+
+        def row(i: int) -> tuple[Cell, ...]:
+            seconds = self.contributors[i]["seconds"]
+            return *cells_of(self.contributors[i]), number(seconds), f"{seconds / whole_s:.1%}"
+
+        head = ("operator or message", "on", "seconds", "share")
+        left_out = "and {} more with smaller shares"
+        return Grid(head, len(self.contributors), row, (0, 1), left_out=left_out)
 
     @property
     def headline(self) -> str:
@@ -86,12 +171,7 @@ class TotalCostEvaluator(MakespanEvaluator):
         return False
 
     @property
-    def bound_s(self) -> float | None:
-        """The cost of all operators on their fastest devices, in seconds; None with noise."""
-        return None if self.problem.makespan_objective.noise else self._least
-
-    @property
-    def _least(self) -> float:
+    def least_s(self) -> float:
         """The execution times of all operators on the fastest devices that they may run on."""
         devices = np.arange(self.tasks.devices, dtype=np.int32)
         rows = np.repeat(devices[:, None], self.tasks.operators, axis=1)
@@ -115,12 +195,6 @@ class TotalCostEvaluator(MakespanEvaluator):
                 for noise in noises
             ]
         )
-
-    def quality(self, devices: Placements) -> Floats:
-        """Return the lower bound over the total cost of each placement, (K,); 1 without cost."""
-        costs = self.costs(devices)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return np.where(costs > 0.0, np.minimum(self._least / costs, 1.0), 1.0)
 
     def loss(self, devices: Placements) -> Floats:
         """Return the total cost of each placement in seconds, (K,)."""

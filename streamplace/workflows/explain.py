@@ -8,10 +8,9 @@ import numpy as np
 from sim.closed_form import bottleneck
 from sim.closed_form.contributions import loads_by_stream
 from sim.flow import Flow
-from sim.schedule.passes import divide
 from sim.work import own_utilisations, work_of
 from streamplace.problem.objective import Throughput
-from streamplace.problem.objectives import only_throughput, refuse_other_passes
+from streamplace.problem.objectives import only_throughput
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.problem.violations import violations
@@ -30,10 +29,9 @@ from streamplace.workflows.constraint_costs import constraint_costs as costs_of_
 from streamplace.workflows.explanation import (
     Contribution,
     Explanation,
-    MakespanDivision,
-    MakespanExplanation,
+    PassExplanation,
 )
-from streamplace.workflows.single_moves import improving_moves, most_units, shortening_moves
+from streamplace.workflows.single_moves import improving_moves, lowering_moves, most_units
 from streamplace.workflows.too_heavy import too_heavy
 
 LATER = 1e-9  # weight of units that load the bottleneck only by enlarging messages
@@ -41,12 +39,12 @@ LATER = 1e-9  # weight of units that load the bottleneck only by enlarging messa
 
 def explain(
     placement: Placement, *, constraint_costs: bool = False, seed: int = 0
-) -> Explanation | MakespanExplanation:
+) -> Explanation | PassExplanation:
     """Explain a placement: its bottleneck at the worst source rate, and helpful single moves.
 
     Under a custom objective, the moves are those that raise the objective, even if nothing limits
-    the throughput. Under the makespan objective, the result is a `MakespanExplanation`: the
-    critical path, the parts of the makespan, and the moves that shorten it.
+    the throughput. Under an objective of single passes, the result is a `PassExplanation`: what the
+    score consists of, such as the parts of a makespan, and the moves that lower it.
 
     Parameters
     ----------
@@ -64,14 +62,12 @@ def explain(
     SimulationError
         If the equations of the model could not be solved.
     UsageError
-        If costs of constraints are wanted under the makespan objective, or if the objective is
-        `TotalCost`.
+        If costs of constraints are wanted under an objective of single passes.
     """
-    refuse_other_passes(placement.problem.objective, "explain")
     if placement.problem.objective.is_pass:
         if constraint_costs:
             only_throughput(placement.problem.objective, "constraint costs support only throughput")
-        return explain_makespan(placement)
+        return explain_pass(placement)
     return explain_throughput(placement, constraint_costs=constraint_costs, seed=seed)
 
 
@@ -185,8 +181,8 @@ def _units_to_try(problem: Problem, load: _Load) -> Ints:
     return order[of_unit[order] > 0] if throughput_evaluator(problem).linear else order
 
 
-def explain_makespan(placement: Placement) -> MakespanExplanation:
-    """Explain the makespan of a placement.
+def explain_pass(placement: Placement) -> PassExplanation:
+    """Explain the score of one pass of a placement.
 
     Raises
     ------
@@ -197,28 +193,21 @@ def explain_makespan(placement: Placement) -> MakespanExplanation:
     """
     scored = makespan_evaluator(placement.problem)
     score = scored.score(placement.devices)
-    units, most = _units_by_path(placement, score), most_units(scored)
-    return MakespanExplanation(
+    units, most = _units_in_turn(placement, score), most_units(scored)
+    return PassExplanation(
         placement,
         score,
-        _division(score),
-        shortening_moves(placement, scored, score.makespan_s, units[:most]),
+        lowering_moves(placement, scored, score, units[:most]),
         len(units) <= most,
         tuple(violations(placement)),
     )
 
 
-def _division(score: MakespanScore) -> MakespanDivision:
-    found, names = divide(score.timetable), score.problem.graph.names
-    return MakespanDivision(tuple(names[v] for v in found.chain), *found[1:])
-
-
-def _units_by_path(placement: Placement, score: MakespanScore) -> Ints:
-    """Return all units: those on the critical path first, by its order, then by their work."""
-    rules, table = placement.problem.feasibility, score.timetable
-    path = [step.number for step in table.critical_path if step.kind == "operator"]
-    first = list(dict.fromkeys(rules.unit_of[path].tolist()))
-    seconds = np.bincount(rules.unit_of, table.run.duration, rules.unit_count)
+def _units_in_turn(placement: Placement, score: MakespanScore) -> Ints:
+    """Return all units: those that the score names first, in its order, then by their work."""
+    rules = placement.problem.feasibility
+    first = rules.unit_of[score.tried_first].tolist()
+    seconds = np.bincount(rules.unit_of, score.timetable.run.duration, rules.unit_count)
     others = np.argsort(-seconds, kind="stable")
     units: Ints = np.array(list(dict.fromkeys([*first, *others.tolist()])), dtype=np.int32)
     return units

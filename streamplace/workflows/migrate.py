@@ -20,7 +20,6 @@ from streamplace.placers.search.current import current_devices
 from streamplace.placers.search.forced_moves import must_move, with_fewest_moves
 from streamplace.placers.search.migrate import Migrate
 from streamplace.problem.device_kinds import misplaced
-from streamplace.problem.objectives import refuse_other_passes
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.score import Score
@@ -30,6 +29,7 @@ from streamplace.workflows.place import placed, result_of
 from streamplace.workflows.result import MakespanResult, PlacementResult, Result
 from streamplace.workflows.simulate import score_of
 
+SUPPORTED = ("throughput", "makespan")  # quantities of objectives; see `Objective`
 SAME = 1e-6  # relative difference of throughputs or makespans that counts as none
 
 
@@ -169,7 +169,11 @@ def migrate(
     _check(old, max_moves, move_cost, seconds, prefer)
     move_cost = None if move_cost is None else float(move_cost)
     seconds = None if seconds is None else float(seconds)
-    refuse_other_passes(problem.objective, "migrate")
+    if (quantity := problem.objective.quantity) not in SUPPORTED:
+        raise UsageError(
+            f"migrate: its search for moves supports only throughput and makespan, not {quantity}; "
+            "place anew, without --start, or choose one of these objectives"
+        )
     chosen = ready(placer) if isinstance(placer, str) else placer
     if move_cost is not None and seconds is not None:
         seconds /= 2  # for each of the two searches

@@ -12,6 +12,7 @@ from streamplace.display.view import Cell, Grid, Names
 from streamplace.problem.placement import Placement
 from streamplace.scoring.loads import Bottleneck
 from streamplace.scoring.makespan_evaluator import MakespanEvaluator
+from streamplace.scoring.makespan_score import MakespanScore
 from streamplace.scoring.score import ThroughputScore
 from streamplace.scoring.throughput import busiest, throughput_where_scored
 from streamplace.util.arrays import Floats, Ints
@@ -32,13 +33,17 @@ class SingleMove(ABC):
         Names of the devices.
     """
 
-    columns: ClassVar[tuple[str, ...]]
     alike: ClassVar[int]
     names: ClassVar[tuple[int, ...]] = (0, 1, 2)
 
     operators: tuple[str, ...]
     source: str
     target: str
+
+    @property
+    @abstractmethod
+    def columns(self) -> tuple[str, ...]:
+        """The headings of `effect`."""
 
     @abstractmethod
     def effect(self) -> tuple[str, ...]:
@@ -65,13 +70,17 @@ class ImprovingMove(SingleMove):
         The bottleneck after the move.
     """
 
-    columns: ClassVar[tuple[str, ...]] = ("throughput", "gain", "new bottleneck")
     alike: ClassVar[int] = 2
     names: ClassVar[tuple[int, ...]] = (0, 1, 2, 5)
 
     throughput: float
     gain: float
     bottleneck: Bottleneck
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The headings of `effect`."""
+        return "throughput", "gain", "new bottleneck"
 
     def effect(self) -> tuple[str, ...]:
         """Return the throughput, its increase, and the bottleneck after the move."""
@@ -81,24 +90,37 @@ class ImprovingMove(SingleMove):
 
 
 @dataclass(frozen=True)
-class ShorteningMove(SingleMove):
-    """A move and its effect on the makespan.
+class LoweringMove(SingleMove):
+    """A move and its effect on the score of a pass.
 
     Parameters
     ----------
-    makespan_s, gain_s
-        Makespan after the move, and by how much it is shorter, in seconds.
+    quantity
+        What the score measures, in words; see `Objective`.
+    seconds, gain_s
+        The score after the move, and by how much it is lower, in seconds.
     """
 
-    columns: ClassVar[tuple[str, ...]] = ("makespan, s", "change, s")
     alike: ClassVar[int] = 1
 
-    makespan_s: float
+    quantity: str
+    seconds: float
     gain_s: float
 
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The headings of `effect`."""
+        return f"{self.quantity}, s", "change, s"
+
     def effect(self) -> tuple[str, ...]:
-        """Return the makespan and its change."""
-        return number(self.makespan_s), f"-{number(self.gain_s)}"
+        """Return the score and its change."""
+        return number(self.seconds), f"-{number(self.gain_s)}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the move as `explain --json` prints it."""
+        entries = super().to_dict()
+        name = f"{entries.pop('quantity').replace(' ', '_')}_s"
+        return {name if key == "seconds" else key: value for key, value in entries.items()}
 
 
 def improving_moves(
@@ -132,21 +154,20 @@ def improving_moves(
     return tuple(made)
 
 
-def shortening_moves(
-    placement: Placement, scored: MakespanEvaluator, makespan_s: float, units: Ints
-) -> tuple[ShorteningMove, ...]:
-    """Return the moves of these units that shorten the makespan; see `improving_moves`.
+def lowering_moves(
+    placement: Placement, scored: MakespanEvaluator, score: MakespanScore, units: Ints
+) -> tuple[LoweringMove, ...]:
+    """Return the moves of these units that lower the score of a pass; see `improving_moves`.
 
     Parameters
     ----------
-    makespan_s
-        Makespan of the placement, in seconds.
+    score
+        Score of the placement.
     """
-    less = _best_moves(
-        placement, units, lambda rows: -scored.makespans(rows), -makespan_s * (1 - MIN_GAIN)
-    )
+    now = score.value
+    less = _best_moves(placement, units, lambda rows: -scored.loss(rows), -now * (1 - MIN_GAIN))
     return tuple(
-        ShorteningMove(*names_of_move(placement, unit, target), -value, makespan_s + value)
+        LoweringMove(*names_of_move(placement, unit, target), score.quantity, -value, now + value)
         for value, unit, target in less
     )
 
@@ -222,6 +243,6 @@ def move_grid(moves: Sequence[SingleMove]) -> Grid:
         return Names.of(first.operators), first.source, targets, *first.effect()
 
     return Grid(
-        ("move", "from", "to", *kind.columns), len(groups), row, kind.names,
+        ("move", "from", "to", *moves[0].columns), len(groups), row, kind.names,
         left_out="and {} more that help less",
     )  # fmt: skip

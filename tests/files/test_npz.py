@@ -65,6 +65,7 @@ def refused(path: Path) -> str:
     return str(caught.value)
 
 
+ADD_UP = "name_lengths: must add up to the length of names"
 COLUMNS = (
     "header",
     "names",
@@ -163,17 +164,17 @@ def test_invalid_ends_of_streams(ends: NDArray[Any], folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("lengths", "names"),
+    ("lengths", "names", "message"),
     [
-        ([1, 1, 2], b"abc"),
-        ([1, 1], b"abc"),
-        ([1, 1, 1], b"abcd"),
-        ([1, 1, 1], b"aba"),
-        ([0, 1, 1], b"bc"),
-        ([2, -1, 2], b"abc"),
-        ([1.5, 0.5, 1.0], b"abc"),
-        ([1, 1, 1], b"ab\xff"),
-        ([[1], [1], [1]], b"abc"),
+        ([1, 1, 2], b"abc", ADD_UP),
+        ([1, 1], b"abc", ADD_UP),
+        ([1, 1, 1], b"abcd", ADD_UP),
+        ([1, 1, 1], b"aba", "duplicate"),
+        ([0, 1, 1], b"bc", "operators[0].name"),
+        ([2, -1, 2], b"abc", ADD_UP),
+        ([1.5, 0.5, 1.0], b"abc", "column 'name_lengths' must be int32 with 1 axis"),
+        ([1, 1, 1], b"ab\xff", "names: is not UTF-8"),
+        ([[1], [1], [1]], b"abc", "column 'name_lengths' must be int32 with 1 axis"),
     ],
     ids=[
         "too long",
@@ -187,9 +188,13 @@ def test_invalid_ends_of_streams(ends: NDArray[Any], folder: Path) -> None:
         "deep",
     ],
 )
-def test_names_that_do_not_match_their_lengths(lengths: Any, names: bytes, folder: Path) -> None:
-    changed = {"name_lengths": np.array(lengths), "names": np.frombuffer(names, np.uint8)}
-    refused(spoil(folder, lambda columns: columns.update(changed)))
+def test_names_that_do_not_match_their_lengths(
+    lengths: Any, names: bytes, message: str, folder: Path
+) -> None:
+    stored = np.array(lengths)
+    stored = stored.astype(np.int32) if stored.dtype == np.int64 else stored
+    changed = {"name_lengths": stored, "names": np.frombuffer(names, np.uint8)}
+    assert message in refused(spoil(folder, lambda columns: columns.update(changed)))
 
 
 @pytest.mark.parametrize(
@@ -225,7 +230,7 @@ def test_headers_with_invalid_values(change: dict[str, Any], folder: Path) -> No
 @pytest.mark.parametrize("header", [b"", b"{", b"[]", b"\xff", b"1", b'{"name": 1, "name": 1}'])
 def test_invalid_headers(header: bytes, folder: Path) -> None:
     data = np.frombuffer(header, np.uint8)
-    refused(spoil(folder, lambda columns: columns.update(header=data)))
+    assert "line 1" not in refused(spoil(folder, lambda columns: columns.update(header=data)))
 
 
 def test_shares_of_operators_that_are_not_sources(folder: Path) -> None:

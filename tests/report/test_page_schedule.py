@@ -23,11 +23,14 @@ from benchmarks.hardening.campaigns.invariants.makespans.page_schedules import (
 )
 from benchmarks.reference.schedule_placements import placement_of
 from benchmarks.reference.schedule_problems import ScheduleForm, schedule_problem
+from streamplace import Placement
 from streamplace.problem.makespan import DispatchOrder
 from streamplace.report.data import data_of, entry
 from streamplace.report.html import SCHEDULE
+from streamplace.report.schedules import PASSES
 from streamplace.scoring.registry import makespan_score
 from streamplace.util.arrays import Ints
+from tests.support.makespan_problems import of_total_cost
 from tests.support.page_schedules import EDITS, can_run, check_page, edited
 from tests.support.released_data import SHARED
 from tests.support.schedule_cases import schedule_form
@@ -156,7 +159,7 @@ SHOWN = """(batch) => batch.map(({ data, edits }) => {
   const placement = SP.view.placementOf(row, graph, flow, data.schedules[row.schedule]);
   const shown = (setting) => {
     const view = SP.view.viewOf(placement, setting);
-    return { ...SP.makespan.scoreObject(view), broken: SP.view.brokenIn(view) };
+    return { ...placement.problem.objective.scoreObject(view), broken: SP.view.brokenIn(view) };
   };
   return [placement.edits.first, ...edits.map(([v, d]) => {
     placement.edits.set(SP.state.moved(placement.edits.now(), v, d));
@@ -167,7 +170,7 @@ SHOWN = """(batch) => batch.map(({ data, edits }) => {
 
 @pytest.fixture(scope="module")
 def shown() -> Iterator[Evaluate]:
-    files = (*FILES, "throughput", "makespan", "view")
+    files = (*FILES, "throughput", *PASSES.values(), "view")
     script = "\n".join((PAGE / f"{name}.js").read_text() for name in files)
     with called_in_node(script, SHOWN) as evaluate:
         if evaluate is None:
@@ -197,3 +200,26 @@ def test_the_page_follows_edits(
             running += 1
             check_page(page, makespan_score(placed))
     assert running > 0.7 * len(seeds) * (EDITS + 1)
+
+
+def test_the_page_of_a_total_cost_follows_edits(shown: Evaluate) -> None:
+    """Its costs, their parts and the gap are those of Python; the schedule is shown as well."""
+    kinds = set[tuple[str, object]]()
+    for seed in range(60):
+        read = placement_of(**schedule_problem(seed))
+        placement = Placement(of_total_cost(read.problem), read.devices)
+        moves, placements = edited(placement, seed)
+        data = json.loads(json.dumps(data_of([entry("a", placement)]), allow_nan=False))
+        [pages] = shown([{"data": data, "edits": moves}])
+        for page, placed in zip(pages, placements, strict=True):
+            if not can_run(placed):
+                assert page["total_cost"] is None
+                continue
+            score = makespan_score(placed)
+            assert page["total_cost"] == pytest.approx(score.value, rel=1e-12)
+            parts = {"execution_s": page["execution"], "transfers_s": page["transfers"]}
+            assert score.division.to_dict() == pytest.approx(parts, rel=1e-12)
+            assert (page["bound"], page["gap"]) == (score.bound_s, pytest.approx(score.gap))
+            assert page["makespan"] == pytest.approx(score.makespan_s)
+            kinds.add((placed.problem.cluster.network.kind, placed.problem.graph.multicast))
+    assert len(kinds) == 12

@@ -152,7 +152,7 @@ def test_throughput_only_features_refuse_custom_objectives() -> None:
     found = sp.place(small(), "4x1000", objective=Net(), placer="greedy").placement
     with pytest.raises(UsageError, match="supports only throughput, not objective 'tests"):
         sp.place(small(), objective=Net(), placer="exact")
-    with pytest.raises(UsageError, match="the page shows throughput and makespans, not objective"):
+    with pytest.raises(UsageError, match="makespans and total costs, not objective"):
         entry("a title", found)
 
 

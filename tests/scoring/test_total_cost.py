@@ -1,9 +1,10 @@
 """Total costs: against a plain sum and the engine's times, noise, bounds, and what placers do."""
 
 import json
-from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from itertools import product
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -20,6 +21,7 @@ from streamplace.placers.registry import make_placer
 from streamplace.placers.running import run_placer
 from streamplace.problem.objectives import make_objective
 from streamplace.report.data import entry
+from streamplace.report.schedules import ScheduleEntry
 from streamplace.scoring.evaluator import ScheduleTrace
 from streamplace.scoring.registry import evaluator, makespan_evaluator
 from streamplace.scoring.total_cost import TotalCostEvaluator, TotalCostScore
@@ -27,10 +29,12 @@ from streamplace.training.config import read_config
 from streamplace.training.problems import make_problems
 from streamplace.training.rewards import Rewards
 from streamplace.util.arrays import Ints
+from streamplace.workflows import single_moves
 from streamplace.workflows.explain import explain
 from streamplace.workflows.place import placed
-from tests.support.makespan_problems import feasible_rows, makespan_problem
+from tests.support.makespan_problems import feasible_rows, makespan_problem, of_total_cost
 from tests.support.refiners import episode, pass_problem, placeto
+from tests.support.schedule_cases import schedule_form
 
 
 @dataclass(frozen=True)
@@ -38,10 +42,11 @@ class Dearer(sp.TotalCost):
     """A user's objective, which has no name."""
 
 
-def of_total_cost(problem: sp.Problem, **changes: object) -> sp.Problem:
-    """Return a makespan problem with the objective of the same pass's total cost."""
-    settings = asdict(problem.makespan_objective) | changes
-    return problem.with_objective(sp.TotalCost(**settings))
+@dataclass(frozen=True)
+class Unseen(sp.TotalCost):
+    """A user's objective of which the page has no view."""
+
+    quantity: ClassVar[str] = "price"
 
 
 def random_rows(problem: sp.Problem, count: int) -> Ints:
@@ -199,17 +204,88 @@ def test_the_climb_finds_the_cheapest_placement_of_small_problems() -> None:
     assert found > 10
 
 
-def test_workflows_of_schedules_refuse_it() -> None:
+def test_it_is_explained_by_its_parts_and_moves() -> None:
+    """The parts add up to the cost, also with noise, and all moves that lower it are found."""
+    moves = 0
+    for seed in range(60):
+        problem = of_total_cost(makespan_problem(seed), noise=0.3 if seed % 2 else 0.0)
+        row = random_rows(problem, 1)[0]
+        found = explain(sp.Placement(problem, row))
+        document = found.to_dict()
+        cost = evaluator(problem).loss(row)[0]
+        assert document["total_cost_s"] == pytest.approx(cost, rel=1e-12)
+        assert sum(document["division"].values()) == pytest.approx(cost, rel=1e-12)
+        seconds = [one["seconds"] for one in document["contributors"]]
+        assert sum(seconds) == pytest.approx(cost, rel=1e-12)
+        assert seconds == sorted(seconds, reverse=True)
+        lower = {}
+        for v, d in product(range(len(row)), range(len(problem.cluster.devices))):
+            moved = np.where(np.arange(len(row)) == v, np.int32(d), row)
+            if d != row[v] and problem.feasibility.violation(moved) is None:
+                names = problem.graph.names[v], problem.cluster.names[d]
+                lower[names] = evaluator(problem).loss(moved)[0]
+        lower = {move: after for move, after in lower.items() if after < cost * (1 - 1e-9)}
+        shown = {(m["operators"][0], m["to"]): m["total_cost_s"] for m in document["moves"]}
+        assert shown == pytest.approx(lower)
+        assert "of the total cost" in repr(found._view().body)
+        moves += len(shown)
+    assert moves > 100
+
+
+def test_an_explanation_names_what_costs_and_where() -> None:
+    form = schedule_form("a:1 b:2@1 c:4@1", "a>b:3 b>c:1", devices=2, network={"latency_s": 0.5})
+    problem = of_total_cost(placement_of(**form).problem)
+    found = explain(sp.Placement(problem, [0, 1, 1]))
+    document = found.to_dict()
+    assert document["contributors"] == [
+        {"operator": "c", "device": "d1", "seconds": 4.0},
+        {"message": ["a", "b"], "link": ["d0", "d1"], "seconds": 3.5},
+        {"operator": "b", "device": "d1", "seconds": 2.0},
+        {"operator": "a", "device": "d0", "seconds": 1.0},
+    ]
+    assert document["division"] == {"execution_s": 7.0, "transfers_s": 3.5}
+    assert document["moves"][0] == {
+        "operators": ["a"],
+        "from": "d0",
+        "to": "d1",
+        "total_cost_s": 7.0,
+        "gain_s": 3.5,
+    }
+    best = explain(sp.Placement(problem, [1, 1, 1]))
+    assert "no single move lowers the total cost" in str(best._view().body)
+
+
+def test_large_problems_try_the_operators_that_cost_the_most_first(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(single_moves, "MAX_PARTS", 1)
+    form = schedule_form("a:1 b:2 c:4@1", "a>b:3 b>c:1", devices=2)
+    found = explain(sp.Placement(of_total_cost(placement_of(**form).problem), [0, 0, 1]))
+    assert [move["operators"] for move in found.to_dict()["moves"]] == [["c"]]
+    assert "tried the operators that cost the most first" in str(found._view().body)
+
+
+def test_migrate_refuses_it_and_says_why() -> None:
+    problem = of_total_cost(makespan_problem(8))
+    fault = "its search for moves supports only throughput and makespan, not total cost; place anew"
+    with pytest.raises(UsageError, match=fault):
+        sp.migrate(problem, sp.Placement(problem, random_rows(problem, 1)[0]), max_moves=1)
+
+
+def test_a_report_has_its_figures() -> None:
+    """A pass whose objective has no view on the page is refused in one line."""
     problem = of_total_cost(makespan_problem(8))
     placement = sp.Placement(problem, random_rows(problem, 1)[0])
-    calls: list[tuple[str, Callable[[], object]]] = [
-        ("explain", lambda: explain(placement)),
-        ("report", lambda: entry("t", placement)),
-        ("migrate", lambda: sp.migrate(problem, placement, max_moves=1)),
-    ]
-    for what, call in calls:
-        with pytest.raises(UsageError, match=f"{what} does not support the objective TotalCost"):
-            call()
+    figures = entry("t", placement).to_dict()
+    score = makespan_evaluator(problem).score(placement.devices)
+    assert figures["objective"] == "total-cost"
+    assert (figures["total_cost_s"], figures["gap"]) == (score.value, score.gap)
+    noisy = of_total_cost(problem, noise=0.2)
+    shown = entry("t", sp.Placement(noisy, placement.devices))
+    assert isinstance(shown, ScheduleEntry)
+    assert shown.bound_s == score.bound_s
+    with pytest.raises(UsageError, match="report: the page shows throughput, makespans and total"):
+        entry("t", sp.Placement(problem.with_objective(Unseen()), placement.devices))
 
 
 def test_comparisons_are_of_its_costs() -> None:

@@ -1,5 +1,6 @@
 """Problems under the makespan objective from the random forms of `schedule_problems`."""
 
+from dataclasses import asdict
 from itertools import product
 from random import Random
 
@@ -33,6 +34,12 @@ def constrained_makespan_problem(seed: int) -> sp.Problem | None:
         return problem.with_constraints(rules)
     except InfeasibleError:
         return None
+
+
+def of_total_cost(problem: sp.Problem, **changes: object) -> sp.Problem:
+    """Return a makespan problem with the objective of the same pass's total cost."""
+    settings = asdict(problem.makespan_objective) | changes
+    return problem.with_objective(sp.TotalCost(**settings))
 
 
 def feasible_rows(problem: sp.Problem, most: int) -> Ints | None:

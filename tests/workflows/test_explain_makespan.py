@@ -14,8 +14,8 @@ from streamplace.errors import ProblemError, UsageError
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.makespan import CHOICES
 from streamplace.workflows import single_moves
-from streamplace.workflows.explain import explain, explain_makespan
-from streamplace.workflows.explanation import MakespanExplanation
+from streamplace.workflows.explain import explain, explain_pass
+from streamplace.workflows.explanation import PassExplanation
 from tests.support.graphs import loaded_chain
 from tests.support.schedule_cases import schedule_form
 
@@ -48,13 +48,13 @@ def test_moves_are_those_of_the_plain_engine(seeds: range) -> None:
     compared = 0
     for seed in seeds:
         form = schedule_problem(seed)
-        found, now = explain_makespan(placement_of(**form)), plain_makespan(form)
+        found, now = explain_pass(placement_of(**form)), plain_makespan(form)
         assert found.score.makespan_s == pytest.approx(now)
         after = plain_moves(form)
         shorter = {move: seconds for move, seconds in after.items() if seconds < now * (1 - 1e-9)}
-        moves = {(move.operators[0], move.target): move.makespan_s for move in found.moves}
+        moves = {(move.operators[0], move.target): move.seconds for move in found.moves}
         assert moves == pytest.approx(shorter), seed
-        assert [move.makespan_s for move in found.moves] == sorted(moves.values())
+        assert [move.seconds for move in found.moves] == sorted(moves.values())
         assert found.every_move_tried
         compared += len(moves)
     assert compared > len(seeds) * 5 / 6
@@ -62,7 +62,7 @@ def test_moves_are_those_of_the_plain_engine(seeds: range) -> None:
 
 def test_steps_and_parts() -> None:
     """The message from a to c waits for that to b, and c for the end of x on its device."""
-    found = explain_makespan(
+    found = explain_pass(
         placed("x:6@1 a:1 b:1@2 c:3@1", "a>b:2 a>c:2", devices=3, network={"kind": "egress"})
     )
     assert found.score.makespan_s == 9.0
@@ -90,7 +90,7 @@ def test_steps_and_parts() -> None:
 
 
 def test_messages_are_steps() -> None:
-    found = explain_makespan(placed("a:1 b:1@1", "a>b:2", network={"latency_s": 0.5}))
+    found = explain_pass(placed("a:1 b:1@1", "a>b:2", network={"latency_s": 0.5}))
     message = {"message": ["a", "b"], "link": ["d0", "d1"], "start_s": 1.0, "end_s": 3.5}
     assert found.to_dict()["steps"][1] == message | {"waited_for": None}
 
@@ -99,20 +99,20 @@ def test_colocated_operators_move_together_and_violations_are_listed() -> None:
     placement = placed("a:1 b:1 c:4", "a>b")
     rules = Constraints(colocate=[["a", "b"]], pins={"c": "d1"})
     problem = placement.problem.with_constraints(rules)
-    found = explain_makespan(sp.Placement(problem, placement.devices))
+    found = explain_pass(sp.Placement(problem, placement.devices))
     assert [violation.to_dict()["rule"] for violation in found.violations] == [
         "constraints.pins['c']"
     ]
     moves = [(move.operators, move.target) for move in found.moves]
     assert moves == [(("c",), "d1")]  # the others leave c where it must not be
-    repaired = explain_makespan(sp.Placement(problem, [1, 1, 1]))
+    repaired = explain_pass(sp.Placement(problem, [1, 1, 1]))
     assert [move.operators for move in repaired.moves] == [("a", "b")]
 
 
 def test_large_problems_try_the_critical_path_first(monkeypatch: pytest.MonkeyPatch) -> None:
     """With room for one unit only, it is the first operator of the critical path."""
     monkeypatch.setattr(single_moves, "MAX_PARTS", 1)
-    found = explain_makespan(placed("x:1 y:1 z:1 a:9 b:1@1", "a>b"))
+    found = explain_pass(placed("x:1 y:1 z:1 a:9 b:1@1", "a>b"))
     assert not found.every_move_tried
     assert {move.operators for move in found.moves} <= {("x",)}
     assert "too large to try all moves" in str(found._view().body)
@@ -123,8 +123,8 @@ def test_noise_explains_the_first_pass() -> None:
     aim = replace(placement.problem.makespan_objective, noise=0.3, repeats=4)
     noisy = sp.Placement(placement.problem.with_objective(aim), placement.devices)
     found = explain(noisy)
-    assert isinstance(found, MakespanExplanation)
-    parts = {**found.division.to_dict()}
+    assert isinstance(found, PassExplanation)
+    parts = {**found.score.division.to_dict()}
     del parts["chain"]
     assert sum(parts.values()) == pytest.approx(found.score.timetable.makespan)
     document = found.to_dict()
@@ -134,9 +134,9 @@ def test_noise_explains_the_first_pass() -> None:
 
 
 def test_a_pass_without_work() -> None:
-    found = explain_makespan(placed("a:0 b:0@1", "a>b"))
+    found = explain_pass(placed("a:0 b:0@1", "a>b"))
     assert (found.score.makespan_s, found.moves) == (0.0, ())
-    assert found.division.parts == []
+    assert found.score.division.parts == []
     assert "no single move shortens the makespan" in str(found._view().body)
 
 
@@ -144,11 +144,11 @@ def test_order_any_counts_the_best_order_of_each_move() -> None:
     placement = placed("a:1 b:3 c:2 d:4@1", "a>c:1 b>d:1 a>d:2")
     aim = replace(placement.problem.makespan_objective, order="any")
     problem = placement.problem.with_objective(aim)
-    for move in explain_makespan(sp.Placement(problem, placement.devices)).moves:
+    for move in explain_pass(sp.Placement(problem, placement.devices)).moves:
         devices = placement.devices.copy()
         v = problem.graph.index[move.operators[0]]
         devices[v] = problem.cluster.index[move.target]
-        assert move.makespan_s == min(
+        assert move.seconds == min(
             sp.simulate(
                 sp.Placement(problem, np.array(devices)), objective=replace(aim, order=order)
             ).makespan_s
@@ -158,6 +158,6 @@ def test_order_any_counts_the_best_order_of_each_move() -> None:
 
 def test_other_objectives_are_refused() -> None:
     with pytest.raises(ProblemError, match="this needs makespan, but the objective is throughput"):
-        explain_makespan(sp.Placement(loaded_chain(0.5, 0.5), [0, 1]))
+        explain_pass(sp.Placement(loaded_chain(0.5, 0.5), [0, 1]))
     with pytest.raises(UsageError, match="constraint costs support only throughput, not objective"):
         explain(placed("a:1"), constraint_costs=True)

@@ -1,5 +1,6 @@
 """Sizes of jobs whose instances have shares, names, tasks or limited scaling."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from streamplace.scoring.flow import flow
 from streamplace.workflows.size import size
 from streamplace.workflows.sizing.lowest import EVERY, lowest_load
 from streamplace.workflows.sizing.named_instances import named_instances, of_whole_operators
+from streamplace.workflows.sizing.requirements import Requirement
 from streamplace.workflows.sizing.scaling import expected_rate, fit_scaling, next_count
 from streamplace.workflows.sizing.shares import Shares
 from streamplace.workflows.sizing.tasks import tasks_of
@@ -150,6 +152,21 @@ def test_instances_that_do_not_exist(
 ) -> None:
     with pytest.raises(ProblemError, match=message):
         size(job(**limits), "2x2500", constraints=sp.Constraints(pins=rules), evaluations=1_000)
+
+
+def test_a_constraint_may_name_the_last_instance() -> None:
+    """As many instances as it names are the least number, also where that is the largest one."""
+    rules = sp.Constraints(pins={"count[2]": "d1"})
+    found = size(job(max_parallelism=3), "2x2500", constraints=rules, evaluations=1_000)
+    assert found.parallelism["count"] == 3
+
+
+def test_numbers_between_those_tried_are_allowed_where_instances_are_even() -> None:
+    some = Requirement("a", (2, 3, 8), (1.0, 0.7, 0.3), "", 1e4, 8, evenly=True, has_all=False)
+    assert [some.allows(count) for count in (1, 2, 5, 8, 9)] == [False, True, True, True, False]
+    uneven = replace(some, evenly=False)
+    assert [uneven.allows(count) for count in (2, 5, 8)] == [True, False, True]
+    assert replace(some, counts=(), loads=()).allows(5) is False
 
 
 def test_thousands_of_instances_have_no_rules_of_their_own() -> None:

@@ -65,13 +65,26 @@ def read(data: bytes, where: str) -> LogicalGraph:
     return replace(logical, notes=[*logical.notes, *notes])
 
 
-def _model(data: bytes, where: str) -> "ModelProto":
-    """Return a model, with the bodies of its own functions in the place of their calls."""
+def _onnx() -> Any:
+    """Return the package onnx.
+
+    Raises
+    ------
+    UsageError
+        If it is not installed.
+    """
     try:
         import onnx.inliner  # noqa: PLC0415 - an extra
-        from google.protobuf.message import DecodeError  # noqa: PLC0415
     except ImportError:
         raise UsageError(missing("--from onnx", "onnx", "onnx")) from None
+    return onnx
+
+
+def _model(data: bytes, where: str) -> "ModelProto":
+    """Return a model, with the bodies of its own functions in the place of their calls."""
+    onnx = _onnx()
+    from google.protobuf.message import DecodeError  # noqa: PLC0415 - comes with onnx
+
     try:
         model: ModelProto = onnx.load_model_from_string(data)
     except DecodeError:
@@ -88,16 +101,15 @@ def _model(data: bytes, where: str) -> "ModelProto":
 
 def _inferred(model: "ModelProto") -> "tuple[GraphProto, list[str]]":
     """Return the graph of a model with inferred shapes, and notes if inference fails."""
-    from onnx import shape_inference  # noqa: PLC0415 - an extra
-
+    inference = _onnx().shape_inference
     if any(type_of(node) in EQUIVALENTS for node in model.graph.node):
         copy = type(model)()
         copy.CopyFrom(model)
         replace_for_inference(copy.graph)
         model = copy
     try:
-        return shape_inference.infer_shapes(model).graph, []
-    except (shape_inference.InferenceError, RuntimeError, ValueError) as error:
+        return inference.infer_shapes(model).graph, []
+    except (inference.InferenceError, RuntimeError, ValueError) as error:
         return model.graph, [f"shapes cannot be inferred, so that some are unknown: {_line(error)}"]
 
 

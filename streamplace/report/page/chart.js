@@ -254,9 +254,11 @@ SP.chart = (() => {
   }
 
   /** Draw the lines of the lower bound and of the makespan, with their values. */
-  function limits(tools, { bound, score }) {
-    const close = Math.abs(tools.scale.x(bound) - tools.scale.x(score.makespan)) < 130;
-    line(tools, bound, `bound ${SP.text.duration(bound)}`, [4, 4], close ? "right" : "center");
+  function limits(tools, { earliest, score }) {
+    const close =
+      earliest !== null && Math.abs(tools.scale.x(earliest) - tools.scale.x(score.makespan)) < 130;
+    const text = `bound ${SP.text.duration(earliest)}`;
+    if (earliest !== null) line(tools, earliest, text, [4, 4], close ? "right" : "center");
     line(tools, score.makespan, SP.text.duration(score.makespan), [], close ? "left" : "center");
   }
 

@@ -48,7 +48,7 @@ SP.gantt = (() => {
 
     function fit(least = 0) {
       untouched = true;
-      const last = Math.max(view.score.makespan, view.bound);
+      const last = Math.max(view.score.makespan, view.earliest);
       const to = Math.max(least, last > 0 ? last * MARGIN : 1);
       sight = { ...sight, from: 0, to, scroll: 0 };
       stack();
@@ -69,7 +69,7 @@ SP.gantt = (() => {
     }
 
     function zoom(factor, x = (chart.LEFT + sight.room.width - chart.RIGHT) / 2) {
-      const last = Math.max(view.score.makespan, view.bound);
+      const last = Math.max(view.score.makespan, view.earliest);
       const length = (sight.to - sight.from) / factor;
       if (!(length >= CLOSEST * last && length <= 4 * MARGIN * last)) return;
       untouched = false;

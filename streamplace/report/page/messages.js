@@ -225,6 +225,7 @@ SP.messages = (() => {
   }
 
   return {
+    deliveriesOf,
     endOperator,
     queueMessage,
     startChannels,

@@ -2,6 +2,7 @@
 SP.view = (() => {
   "use strict";
   const { links, model, state, text } = SP;
+  const PASSES = { makespan: SP.makespan, "total cost": SP.totalCost };
   const SENTENCE = 300; // largest number of characters of a violated constraint
 
   /** Return a placement of the data, with its problem and its edit history. */
@@ -15,7 +16,7 @@ SP.view = (() => {
       graph,
       file: graph.file,
       flow,
-      objective: row.objective === "makespan" ? SP.makespan : SP.throughput,
+      objective: PASSES[row.objective] ?? SP.throughput,
       ...(schedule && SP.makespan.fieldsOf(schedule, flow)),
       network: links.networkOf(row.cluster),
       called: {

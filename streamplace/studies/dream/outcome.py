@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from streamplace.errors import FormatError
+from streamplace.plots import devices_picture, throughput_picture
 from streamplace.studies.study import Outcome, Plan, Row
 from streamplace.studies.table import Cell, Table
 from streamplace.util.arrays import Floats
@@ -125,8 +126,8 @@ def outcome(plan: Plan, rows: Sequence[Row]) -> Outcome:
     pictures = {}
     for model, found in measured.items():
         drawn = _chosen(found)
-        pictures[f"throughput-{model}"] = partial(_draw_throughput, drawn)
-        pictures[f"devices-{model}"] = partial(_draw_devices, drawn)
+        pictures[f"throughput-{model}"] = partial(throughput_picture, comparison=drawn)
+        pictures[f"devices-{model}"] = partial(devices_picture, comparison=drawn)
     return Outcome(TITLE, _findings(measured), tables, pictures)
 
 
@@ -154,18 +155,6 @@ def _comparison(
 def _chosen(found: Comparison) -> Comparison:
     """Return the systems of the figures only."""
     return found.of_placers([name for name in DRAWN if name in found.placers])
-
-
-def _draw_throughput(found: Comparison, path: Path) -> None:
-    from streamplace.plots.comparison import throughput_picture  # noqa: PLC0415 - heavy
-
-    throughput_picture(path, found)
-
-
-def _draw_devices(found: Comparison, path: Path) -> None:
-    from streamplace.plots.comparison import devices_picture  # noqa: PLC0415 - heavy
-
-    devices_picture(path, found)
 
 
 def _table(model: str, found: Comparison) -> Table:

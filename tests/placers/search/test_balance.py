@@ -7,6 +7,7 @@ import pytest
 
 from benchmarks.reference.random_problems import feasible_placements, random_problem
 from sim.closed_form.bottleneck import utilisations, worst_utilisation
+from sim.work import own_utilisations
 from streamplace import (
     Cluster,
     Device,
@@ -19,7 +20,8 @@ from streamplace import (
 )
 from streamplace.errors import UsageError
 from streamplace.placers.registry import make_placer
-from streamplace.placers.search.balance import overloaded
+from streamplace.placers.search.annealing import Budget
+from streamplace.placers.search.balance import lowered, may_spread, overloaded
 from streamplace.problem.objective import MAX_RATE, Model
 from streamplace.scoring.flow import flow
 from streamplace.scoring.registry import CLOSED_FORMS
@@ -141,6 +143,44 @@ def test_operators_beside_one_that_limits_the_job_are_spread() -> None:
     packed = make_placer("auto:prefer=fewest")(problem, seeded_rng())
     assert placement_throughput(packed) == pytest.approx(500.0)
     assert len(np.unique(packed.devices)) == 1
+
+
+@pytest.mark.parametrize(
+    ("instructions", "spreads"),
+    [([1.5e6, 1.1e6, 1.1e6, 1.1e6], True), ([1.1e6] * 5, False)],
+    ids=["by 1.5 of a core", "by 1.1 of a core"],
+)
+def test_load_may_spread_where_one_operator_alone_limits(
+    instructions: list[float], spreads: bool
+) -> None:
+    """The device has four cores: it is used at 1.2 in the first case, and at 1.375 in the other."""
+    problem = Problem(
+        chain_graph(*instructions, payload_bytes=10.0),
+        Cluster([Device("a", 1000.0, 4)]),
+        source_rate=1000.0,
+    )
+    placement = Placement(problem, [0] * len(instructions))
+    arrays = flow(problem)
+    [shared] = utilisations(arrays, placement.devices)[0]
+    own = own_utilisations(arrays, placement.devices).max()
+    assert (own > shared) == spreads
+    assert may_spread(problem, [placement]) == spreads
+
+
+def test_single_moves_lower_the_utilisations_of_what_a_search_found() -> None:
+    """Four equal operators end on four devices; without a budget, they stay on two."""
+    problem = overloaded(
+        Problem(
+            chain_graph(1e5, 1e5, 1e5, 1e5, payload_bytes=1.0),
+            Cluster.equal(4, mips=1000.0),
+            source_rate=1000.0,
+        )
+    )
+    rows = np.array([[0, 0, 1, 1]], np.int32)
+    [kept] = lowered(problem, seeded_rng(), rows, Budget(None, 0))
+    assert kept.tolist() == rows[0].tolist()
+    [found] = lowered(problem, seeded_rng(), rows, Budget(None, 2_000))
+    assert len({*found.tolist()}) == 4
 
 
 def test_fewest_uses_fewer_devices_than_balance() -> None:

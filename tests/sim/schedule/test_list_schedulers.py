@@ -11,6 +11,7 @@ from sim.schedule.sampled import sampled_placements
 from sim.schedule.state import RANKED, Order
 from sim.schedule.task_graph import FREE
 from tests.support.list_schedules import check, problems
+from tests.support.schedule_cases import schedule_form
 from tests.support.schedule_tasks import heft_rank, task_problem
 
 
@@ -73,6 +74,12 @@ def test_operators_need_not_wait_on_a_device_of_many_cores() -> None:
         assert schedule.end.tolist() == [6.0, 3.0, 2.0]
     first_core, _ = core_timelines(problem.tasks)
     assert first_core.tolist() == [0, 6]
+
+
+def test_an_operator_of_one_core_starts_on_the_core_that_is_free_first() -> None:
+    problem = task_problem(schedule_form("a:3 b:1 c:1", devices=[{"cores": 2}]))
+    schedule = list_schedule(problem.tasks, problem.rules, np.array([3.0, 2.0, 1.0]))
+    assert schedule.start.tolist() == [0.0, 0.0, 1.0]
 
 
 def test_contention_alone_is_heft_where_links_are_free() -> None:
