@@ -205,17 +205,17 @@ def test_runs_beside_saga_are_on_free_networks() -> None:
 
 
 def test_auto_chooses_the_order_beside_saga() -> None:
-    seen: list[object] = []
+    orders: list[object] = []
 
     def score(problem: sp.Problem, _: int) -> float:
         assert isinstance(problem.objective, sp.Makespan)
-        seen.append(problem.objective.order)
+        orders.append(problem.objective.order)
         return 1.0
 
     scores = dict.fromkeys(("auto", "heft", SAGA), score)
     for placer, rival in (("auto", SAGA), (SAGA, "auto"), ("auto", "heft")):
         ratios(*pair(placer, rival, scores), chain(SMALL, np.random.default_rng(0)))
-    assert seen == ["any", "fifo", "fifo", "any", "fifo", "fifo"]
+    assert orders == ["any", "fifo", "fifo", "any", "fifo", "fifo"]
 
 
 @pytest.mark.skipif(INTERPRETER not in os.environ, reason=f"needs anrg-saga, {INTERPRETER}")
