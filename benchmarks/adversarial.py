@@ -16,7 +16,8 @@ run with its problem; a run that was stopped goes on from it.
 
 Where STREAMPLACE_SAGA_PYTHON names an interpreter of an environment that has anrg-saga 2.1, `saga`
 is the shortest schedule of all of SAGA's schedulers. It has runs on ``free`` networks only, since
-SAGA knows no others.
+SAGA knows no others. Since its schedulers choose the order on each device, `auto` may choose among
+the orders too (``any``) beside it; all others run under ``fifo``.
 """
 
 import argparse
@@ -282,6 +283,20 @@ def best_of(library: Library) -> Score:
     return lambda problem, _: score(problem)
 
 
+def pair(placer: str, rival: str, scores: Mapping[str, Score]) -> tuple[Score, Score]:
+    """Return the scores of a placer and its rival, which may choose the order beside SAGA."""
+    both = scores[placer], scores[rival]
+    if placer == SAGA:
+        return both[0], in_any_order(both[1])
+    return (in_any_order(both[0]), both[1]) if rival == SAGA else both
+
+
+def in_any_order(score: Score) -> Score:
+    """Return a score of the problem in which a placer may choose the order."""
+    objective = sp.Makespan(order="any")
+    return lambda problem, seed: score(problem.with_objective(objective), seed)
+
+
 def ratios(
     placer: Score, rival: Score, instance: Instance, seeds: Iterable[int] = (0,)
 ) -> list[float]:
@@ -318,9 +333,9 @@ def runs(seed: int) -> Iterator[tuple[dict[str, Any], np.random.Generator]]:
 
     Pairs without `auto` have only runs on the published sizes.
     """
-    of_auto = [pair for pair in PAIRS if pair[0] == "auto"]
-    others = [pair for pair in PAIRS if pair[0] != "auto"]
-    waiting = [pair for pair in of_auto if SAGA not in pair]
+    of_auto = [both for both in PAIRS if both[0] == "auto"]
+    others = [both for both in PAIRS if both[0] != "auto"]
+    waiting = [both for both in of_auto if SAGA not in both]
     turns = (LARGER, of_auto), (PUBLISHED, others), (CONTENDED, waiting), (PUBLISHED, of_auto)
     for restart in count():
         for sizes, pairs in turns:
@@ -335,7 +350,7 @@ def row_of(
 ) -> dict[str, Any]:
     """Return the row of one run, with the ratios of other seeds where the worst is above 1."""
     names = key["placer"], key["rival"]
-    placer, rival = (scores[name] for name in names)
+    placer, rival = pair(*names, scores)
     is_drawn = any(TEXTS[name] not in ONCE for name in names if name != SAGA)
     worst = anneal(placer, rival, SIZES[key["sizes"]], rng, STEPS, SEEDS if is_drawn else SEEDS[:1])
     again = ratios(placer, rival, worst.instance, CONFIRMING) if worst.ratio > 1.0 else []
@@ -416,10 +431,12 @@ def report_longer(rows: list[dict[str, Any]], scores: Mapping[str, Score]) -> No
     lost = [row for row in rows if row["placer"] == "auto" and row["ratio"] > 1.0 + ROUNDING]
     for times in (1, 3, 10) if lost else ():
         auto = partial(makespan, f"auto:evaluations={times * EVALUATIONS}")
+        longer: Mapping[str, Score] = {**scores, "auto": auto}
         medians = []
         for row in lost:
             problem = Instance.from_json(row["problem"])
-            medians.append(median(ratios(auto, scores[row["rival"]], problem, CONFIRMING)))
+            both = pair("auto", row["rival"], longer)
+            medians.append(median(ratios(*both, problem, CONFIRMING)))
         above = sum(each > 1.0 + ROUNDING for each in medians)
         print(
             f"`auto` with {times} x {EVALUATIONS} evaluations on the {len(lost)} problems that it "

@@ -47,10 +47,10 @@ PARTS: dict[
     str, Callable[[Manager], bool]
 ] = {  # of a manager -> the settings that have no other part
     "nothing": lambda m: m == Manager(0.0, 0.0, inf),
-    "tasks": lambda m: m.told_s == 0 and m.mbps == inf,
+    "tasks": lambda m: m.notice_s == 0 and m.mbps == inf,
     "starts and ends": lambda m: m.task_s == 0 and m.mbps == inf,
-    "files": lambda m: m.task_s == 0 and m.told_s == 0,
-    "tasks, files": lambda m: m.told_s == 0,
+    "files": lambda m: m.task_s == 0 and m.notice_s == 0,
+    "tasks, files": lambda m: m.notice_s == 0,
     "all three": lambda _: True,
 }
 STAGING = MANAGERS.index(Manager(0.0, 0.0, GIGABIT))

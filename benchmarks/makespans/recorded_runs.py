@@ -36,14 +36,14 @@ class Manager(NamedTuple):
     ----------
     task_s
         Seconds for each task, one after another.
-    told_s
+    notice_s
         Seconds until a start or an end is known, for any number of tasks at a time.
     mbps
         Bandwidth of the one link through which all files of tasks pass, in Mbit/s.
     """
 
     task_s: float
-    told_s: float
+    notice_s: float
     mbps: float
 
     def seconds(self, size_bytes: float) -> float:
@@ -167,9 +167,9 @@ def managed(
 ) -> Floats:
     """Return the makespans of a placement with each of `MANAGERS`, (M,), in seconds."""
     makespans = np.empty(len(MANAGERS))
-    waits = sorted({manager.told_s for manager in MANAGERS})
+    waits = sorted({manager.notice_s for manager in MANAGERS})
     for wait in waits:
-        chosen = [m for m, manager in enumerate(MANAGERS) if manager.told_s == wait]
+        chosen = [m for m, manager in enumerate(MANAGERS) if manager.notice_s == wait]
         hosts = [sp.Device(f"manager {m}", 1.0, kind=f"manager {m}") for m in chosen]
         asked = [
             sp.Operator(

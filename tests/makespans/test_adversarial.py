@@ -28,6 +28,7 @@ from benchmarks.adversarial import (
     chain,
     main,
     makespan,
+    pair,
     perturbed,
     ratios,
     runs,
@@ -201,6 +202,20 @@ def test_runs_beside_saga_are_on_free_networks() -> None:
     beside = {key["sizes"] for key in keys if SAGA in {key["placer"], key["rival"]}}
     assert beside == {"larger", "published"}
     assert {SIZES[sizes].kind for sizes in beside} == {"free"}
+
+
+def test_auto_chooses_the_order_beside_saga() -> None:
+    orders: list[object] = []
+
+    def score(problem: sp.Problem, _: int) -> float:
+        assert isinstance(problem.objective, sp.Makespan)
+        orders.append(problem.objective.order)
+        return 1.0
+
+    scores = dict.fromkeys(("auto", "heft", SAGA), score)
+    for placer, rival in (("auto", SAGA), (SAGA, "auto"), ("auto", "heft")):
+        ratios(*pair(placer, rival, scores), chain(SMALL, np.random.default_rng(0)))
+    assert orders == ["any", "fifo", "fifo", "any", "fifo", "fifo"]
 
 
 @pytest.mark.skipif(INTERPRETER not in os.environ, reason=f"needs anrg-saga, {INTERPRETER}")

@@ -15,7 +15,7 @@ from benchmarks.makespans.recorded import equal, fitted, shares_of, with_interva
 from benchmarks.makespans.recorded_runs import MANAGERS, Manager, Run, managed, read
 from streamplace.util.arrays import Floats
 
-TOLD = Manager(2.0, 7.5, 1000.0)
+MANAGER = Manager(2.0, 7.5, 1000.0)
 
 
 def workflow(
@@ -95,7 +95,7 @@ def test_manager_starts_one_task_at_a_time() -> None:
     assert found[MANAGERS.index(Manager(0.0, 0.0, inf))] == 20.0
     # a: 2 s and 1 s for its file, told in 7.5 s, runs for 10 s: 20.5; its end is known at 28;
     # b occupies the manager until 31, c until 33; c then starts at 40.5, or b and c the other way
-    assert found[MANAGERS.index(TOLD)] == pytest.approx(50.5)
+    assert found[MANAGERS.index(MANAGER)] == pytest.approx(50.5)
 
 
 def test_simulations_of_a_run(tmp_path: Path) -> None:
@@ -111,7 +111,7 @@ def test_simulations_of_a_run(tmp_path: Path) -> None:
 
 def test_fit_uses_other_runs_only() -> None:
     rng = np.random.default_rng(0)
-    count, true = 6, MANAGERS.index(TOLD)
+    count, true = 6, MANAGERS.index(MANAGER)
     makespans = rng.uniform(10.0, 100.0, (count, len(MANAGERS)))
     settings = np.ones(len(MANAGERS), np.bool_)
     names = ["a", "a", "b", "c", "d", "e"]
@@ -123,7 +123,7 @@ def test_fit_uses_other_runs_only() -> None:
     found = fitted(strange, settings, others)
     assert found[:2].tolist() == makespans[:2, true].tolist()
     assert found[2:].tolist() != makespans[2:, true].tolist()
-    allowed = np.array([manager.told_s == 0 for manager in MANAGERS])
+    allowed = np.array([manager.notice_s == 0 for manager in MANAGERS])
     assert set(fitted(runs, allowed, others)) <= set(makespans[:, allowed].ravel())
     nothing = fitted(runs, settings, np.zeros_like(others))
     assert nothing.tolist() == makespans[:, 0].tolist()
