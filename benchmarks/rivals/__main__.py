@@ -6,7 +6,8 @@ This runs ``python -m benchmarks.rivals FLINK --autoscaler FOLDER``, where FLINK
 Flink that holds ``lib``, and FOLDER has the jars of a built flink-autoscaler-standalone and of what
 it needs beside Flink's own. Without the folder, nothing runs. A pair has the same job, cluster,
 slots and load, for one controller after the other, in an order drawn by seed. A run that was
-interrupted goes on where it stopped; tables and pictures are written after each pair.
+interrupted goes on where it stopped. After each pair, tables are written beside the results, and
+pictures into flink-loop/rivals.
 """
 
 import argparse
@@ -82,7 +83,7 @@ def campaign(asked: argparse.Namespace) -> int:
             made = {"commit": running_commit(), "date": f"{datetime.now(UTC):%Y-%m-%dT%H:%M}"}
             results.add({**about, "rival": rival, "place": place + 1, **made, **row})
             say(f"{query}, {family}, seed {seed}, {rival}: {_shown(row)}")
-        write(results.rows(), settings, results.folder)
+        write(results.rows(), settings, results.folder, work / "pictures")
     return 0
 
 

@@ -27,14 +27,13 @@ Pair = tuple[Row, Row]
 """The rows of `watch` and of the autoscaler."""
 
 
-def write(rows: Sequence[Row], settings: Mapping[str, Any], folder: Path) -> None:
-    """Write the page and the pictures of all whole pairs."""
+def write(rows: Sequence[Row], settings: Mapping[str, Any], folder: Path, pictures: Path) -> None:
+    """Write the page of all whole pairs into a folder, and their pictures into another one."""
     pairs = paired(rows)
     write_text(folder / PAGE, page(pairs, settings))
     for both in pairs:
         one = both[0]
-        path = make_folder(folder / "pictures")
-        draw(both, path / f"{one['query']}-{one['load']}-{one['seed']}.svg")
+        draw(both, make_folder(pictures) / f"{one['query']}-{one['load']}-{one['seed']}.svg")
 
 
 def paired(rows: Sequence[Row]) -> list[Pair]:

@@ -145,7 +145,7 @@ def test_the_page_has_whole_pairs_only_and_losses_first(tmp_path: Path) -> None:
         row(WATCH, 2),
     ]
     assert [one["seed"] for one, _ in paired(rows)] == [0, 1]
-    write(rows, {"seconds": 180.0, "slots": 6, "matched": []}, tmp_path)
+    write(rows, {"seconds": 180.0, "slots": 6, "matched": []}, tmp_path, tmp_path / "pictures")
     text = (tmp_path / "RESULTS.md").read_text()
     assert "counts step 0 autoscaler: 1 results are missing" in text
     table = re.findall(r"^\| (.*?) \|.*\| (.*?) \|$", text, re.MULTILINE)
