@@ -11,7 +11,6 @@ pictures into flink-loop/rivals.
 """
 
 import argparse
-import random
 import signal
 import sys
 from datetime import UTC, datetime
@@ -26,8 +25,7 @@ from watched import SCALE
 from benchmarks.commit import ROOT, running_commit
 from benchmarks.result_lines import Results
 from benchmarks.rivals.controllers import LOOP_MS, matched
-from benchmarks.rivals.figures import AUTOSCALER, WATCH
-from benchmarks.rivals.loads import FAMILIES, LENGTH_S
+from benchmarks.rivals.loads import FAMILIES, LENGTH_S, order
 from benchmarks.rivals.report import write
 from benchmarks.rivals.trial import CONFIG, MANAGERS, PARK_US, SLOTS, run
 from benchmarks.testbed.commands import exit_code
@@ -85,13 +83,6 @@ def campaign(asked: argparse.Namespace) -> int:
             say(f"{query}, {family}, seed {seed}, {rival}: {_shown(row)}")
         write(results.rows(), settings, results.folder, work / "pictures")
     return 0
-
-
-def order(query: str, family: str, seed: int) -> list[str]:
-    """Return the two controllers in the order of a pair."""
-    both = [WATCH, AUTOSCALER]
-    random.Random(f"{query} {family} {seed}").shuffle(both)
-    return both
 
 
 def _shown(row: dict[str, object]) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.rivals.figures import AUTOSCALER, WATCH
+from benchmarks.rivals.loads import AUTOSCALER, WATCH
 from streamplace.files.atomic import make_folder, write_text
 from streamplace.plots.style import legend_below, line, picture
 from streamplace.util.arrays import Floats
