@@ -57,7 +57,7 @@ def page(pairs: Sequence[Pair], settings: Mapping[str, Any]) -> str:
         "",
         "    make flink-rivals AUTOSCALER=FOLDER",
         "",
-        f"{len(pairs)} pairs of runs of {settings['seconds']:g} s on {settings['slots']} slots;",
+        f"Pairs: {len(pairs)}, of runs of {settings['seconds']:g} s on {settings['slots']} slots;",
         f"`watch` ran first in {first} of them. Commits: {', '.join(commits) or 'none'}.",
         f"The machine's load average was {min(loads, default=0):g} to {max(loads, default=0):g}.",
         f"Results at the sink are wrong in {len(wrong)} of {len(runs)} runs.",
@@ -71,7 +71,7 @@ def page(pairs: Sequence[Pair], settings: Mapping[str, Any]) -> str:
     ]
     for query, load in families:
         some = [both for both in pairs if (both[0]["query"], both[0]["load"]) == (query, load)]
-        lines += ["", f"## {query}, {load}: {len(some)} pairs", "", *_table(some)]
+        lines += ["", f"## {query}, {load} (pairs: {len(some)})", "", *_table(some)]
     if len(families) > 1:
         lines += ["", "## All pairs", "", *_table(pairs)]
     columns = ("setting", WATCH, AUTOSCALER)
