@@ -6,11 +6,11 @@ This runs ``python -m benchmarks.rivals FLINK --autoscaler FOLDER``, where FLINK
 Flink that holds ``lib``, and FOLDER has the jars of a built flink-autoscaler-standalone and of what
 it needs beside Flink's own. Without the folder, nothing runs. A pair has the same job, cluster,
 slots and load, for one controller after the other, in an order drawn by seed. A run that was
-interrupted goes on where it stopped; tables and pictures are written after each pair.
+interrupted goes on where it stopped. After each pair, tables are written beside the results, and
+pictures into flink-loop/rivals.
 """
 
 import argparse
-import random
 import signal
 import sys
 from datetime import UTC, datetime
@@ -25,8 +25,7 @@ from watched import SCALE
 from benchmarks.commit import ROOT, running_commit
 from benchmarks.result_lines import Results
 from benchmarks.rivals.controllers import LOOP_MS, matched
-from benchmarks.rivals.figures import AUTOSCALER, WATCH
-from benchmarks.rivals.loads import FAMILIES, LENGTH_S
+from benchmarks.rivals.loads import FAMILIES, LENGTH_S, order
 from benchmarks.rivals.report import write
 from benchmarks.rivals.trial import CONFIG, MANAGERS, PARK_US, SLOTS, run
 from benchmarks.testbed.commands import exit_code
@@ -82,15 +81,8 @@ def campaign(asked: argparse.Namespace) -> int:
             made = {"commit": running_commit(), "date": f"{datetime.now(UTC):%Y-%m-%dT%H:%M}"}
             results.add({**about, "rival": rival, "place": place + 1, **made, **row})
             say(f"{query}, {family}, seed {seed}, {rival}: {_shown(row)}")
-        write(results.rows(), settings, results.folder)
+        write(results.rows(), settings, results.folder, work / "pictures")
     return 0
-
-
-def order(query: str, family: str, seed: int) -> list[str]:
-    """Return the two controllers in the order of a pair."""
-    both = [WATCH, AUTOSCALER]
-    random.Random(f"{query} {family} {seed}").shuffle(both)
-    return both
 
 
 def _shown(row: dict[str, object]) -> str:

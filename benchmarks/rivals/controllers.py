@@ -9,7 +9,7 @@ from typing import Any
 from local_flink import FlinkError, LocalFlink
 from watched import SCALE, Controller
 
-from benchmarks.rivals.figures import AUTOSCALER, WATCH
+from benchmarks.rivals.loads import AUTOSCALER, WATCH
 
 ENTRY = "org.apache.flink.autoscaler.standalone.StandaloneAutoscalerEntrypoint"
 ENDS_S = 20.0  # then its process is killed

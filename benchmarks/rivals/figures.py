@@ -10,7 +10,6 @@ import numpy as np
 from benchmarks.rivals.loads import AUCTIONS, LENGTH_S, Pieces, due_s, offered, results_of
 from streamplace.util.arrays import Floats
 
-WATCH, AUTOSCALER = "watch", "autoscaler"
 PAUSE_S = 1.0  # without any result, from which on no tuples are processed
 BEHIND_S = 2.0  # of the offered rate wait: the job has not caught up
 GRID_S = 0.5

@@ -1,11 +1,13 @@
 """Families of offered loads, drawn by seed, and when each number of a load falls due."""
 
+import random
 from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from streamplace.util.arrays import Floats
 
+WATCH, AUTOSCALER = "watch", "autoscaler"
 LENGTH_S = 180.0
 QUIET_S = 40.0  # of the first rate, in which both controllers measure the job
 PIECE_S = 5.0  # of loads that change all the time
@@ -60,6 +62,16 @@ def drawn(family: str, seed: int) -> Pieces:
     """Return a load of a family, in whole milliseconds and whole tuples per second."""
     rng = np.random.default_rng([seed, list(FAMILIES).index(family)])
     return [(round(at, 3), float(round(rate))) for at, rate in FAMILIES[family](rng)]
+
+
+def order(query: str, family: str, seed: int) -> list[str]:
+    """Return the two controllers in the order of a pair: at random, and the reverse for the next.
+
+    So of the seeds 2k and 2k + 1, each controller is first once.
+    """
+    both = [WATCH, AUTOSCALER]
+    random.Random(f"{query} {family} {seed // 2}").shuffle(both)
+    return both if seed % 2 == 0 else both[::-1]
 
 
 def offered(pieces: Sequence[tuple[float, float]], at_s: Floats) -> Floats:

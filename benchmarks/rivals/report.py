@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.rivals.figures import AUTOSCALER, WATCH
+from benchmarks.rivals.loads import AUTOSCALER, WATCH
 from streamplace.files.atomic import make_folder, write_text
 from streamplace.plots.style import legend_below, line, picture
 from streamplace.util.arrays import Floats
@@ -27,14 +27,13 @@ Pair = tuple[Row, Row]
 """The rows of `watch` and of the autoscaler."""
 
 
-def write(rows: Sequence[Row], settings: Mapping[str, Any], folder: Path) -> None:
-    """Write the page and the pictures of all whole pairs."""
+def write(rows: Sequence[Row], settings: Mapping[str, Any], folder: Path, pictures: Path) -> None:
+    """Write the page of all whole pairs into a folder, and their pictures into another one."""
     pairs = paired(rows)
     write_text(folder / PAGE, page(pairs, settings))
     for both in pairs:
         one = both[0]
-        path = make_folder(folder / "pictures")
-        draw(both, path / f"{one['query']}-{one['load']}-{one['seed']}.svg")
+        draw(both, make_folder(pictures) / f"{one['query']}-{one['load']}-{one['seed']}.svg")
 
 
 def paired(rows: Sequence[Row]) -> list[Pair]:
@@ -58,7 +57,7 @@ def page(pairs: Sequence[Pair], settings: Mapping[str, Any]) -> str:
         "",
         "    make flink-rivals AUTOSCALER=FOLDER",
         "",
-        f"{len(pairs)} pairs of runs of {settings['seconds']:g} s on {settings['slots']} slots;",
+        f"Pairs: {len(pairs)}, of runs of {settings['seconds']:g} s on {settings['slots']} slots;",
         f"`watch` ran first in {first} of them. Commits: {', '.join(commits) or 'none'}.",
         f"The machine's load average was {min(loads, default=0):g} to {max(loads, default=0):g}.",
         f"Results at the sink are wrong in {len(wrong)} of {len(runs)} runs.",
@@ -72,7 +71,7 @@ def page(pairs: Sequence[Pair], settings: Mapping[str, Any]) -> str:
     ]
     for query, load in families:
         some = [both for both in pairs if (both[0]["query"], both[0]["load"]) == (query, load)]
-        lines += ["", f"## {query}, {load}: {len(some)} pairs", "", *_table(some)]
+        lines += ["", f"## {query}, {load} (pairs: {len(some)})", "", *_table(some)]
     if len(families) > 1:
         lines += ["", "## All pairs", "", *_table(pairs)]
     columns = ("setting", WATCH, AUTOSCALER)

@@ -14,8 +14,8 @@ from submitted import Submitted, wait
 from watched import CLUSTER, Output, Schedule, write_cluster
 
 from benchmarks.rivals.controllers import autoscaling, watching
-from benchmarks.rivals.figures import WATCH, Line, Sample, backlog, figures, rescales, times
-from benchmarks.rivals.loads import LENGTH_S, Pieces, drawn, due_s, results_of
+from benchmarks.rivals.figures import Line, Sample, backlog, figures, rescales, times
+from benchmarks.rivals.loads import LENGTH_S, WATCH, Pieces, drawn, due_s, results_of
 
 SLOTS = 2  # of each TaskManager
 MANAGERS = tuple(TaskManager(name, slots=SLOTS) for name in CLUSTER)

@@ -110,10 +110,6 @@ class Output:
         """Return whether the numbers 0 to due - 1, or nearly so, are written."""
         return len({number for number, _, _ in self.lines()}) >= due - 1
 
-    def kill(self) -> None:
-        """End the controller at once, as a machine that fails does."""
-        self._process.kill()
-
     def check(self) -> None:
         """Check that the count of every number is the true one, and that none is missing.
 
@@ -181,6 +177,10 @@ class Controller:
         self._process.wait()
         self._reader.join()
         self._log.close()
+
+    def kill(self) -> None:
+        """End the controller at once, as a machine that fails does."""
+        self._process.kill()
 
     def check(self) -> None:
         """Raise `FlinkError` if the controller has ended."""

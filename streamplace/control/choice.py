@@ -204,7 +204,9 @@ def more_or_less(
         what += f", which works off what waits within {lasting(until_s)} only"
     took_s = observation.checkpoint_s or 0.0
     if took_s > downtime_s:
-        what += f"; the last checkpoint took {lasting(took_s)}, and a savepoint may take as long"
+        what += (
+            f"; the last checkpoint took {lasting(took_s)}, and a change may wait as long for one"
+        )
     if is_more:
         worth = worth_of_more(observation, plan, history.served_s, downtime_s, rules)
     else:

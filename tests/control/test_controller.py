@@ -76,10 +76,10 @@ def test_overload_is_acted_on_if_that_pays() -> None:
 def test_a_checkpoint_that_took_longer_than_a_restart_is_named(
     took_s: float | None, named: bool
 ) -> None:
-    """Behind full buffers, a savepoint takes as long."""
+    """Behind full buffers, a savepoint takes as long, or the next checkpoint."""
     windows = [replace(each, checkpoint_s=took_s) for each in overloads()]
     reason = last(controller(), *windows).reason
-    text = "; the last checkpoint took 61 s, and a savepoint may take as long"
+    text = "; the last checkpoint took 61 s, and a change may wait as long for one"
     assert reason.endswith(text) == named
 
 

@@ -9,17 +9,20 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchmarks.rivals.figures import AUTOSCALER, WATCH, Sample, figures
+from benchmarks.rivals.figures import Sample, figures
 from benchmarks.rivals.loads import (
     AUCTIONS,
+    AUTOSCALER,
     FAMILIES,
     KEPT,
     LENGTH_S,
     PIECE_S,
     QUIET_S,
+    WATCH,
     drawn,
     due_s,
     offered,
+    order,
     results_of,
 )
 from benchmarks.rivals.report import paired, write
@@ -56,6 +59,12 @@ def test_numbers_fall_due_at_the_offered_rate(family: str, seed: int) -> None:
     moments = np.linspace(0.0, LENGTH_S, 400)
     by_count = np.searchsorted(due, moments + 1e-9, side="right")
     assert np.abs(by_count - offered(pieces, moments)).max() <= 1.0
+
+
+def test_each_controller_is_first_equally_often() -> None:
+    firsts = [order("counts", "step", seed)[0] for seed in range(20)]
+    assert {firsts.count(WATCH), firsts.count(AUTOSCALER)} == {10}
+    assert firsts[::2].count(WATCH) not in (0, 10)  # and not always at even seeds
 
 
 def test_a_job_that_is_never_late() -> None:
@@ -145,7 +154,7 @@ def test_the_page_has_whole_pairs_only_and_losses_first(tmp_path: Path) -> None:
         row(WATCH, 2),
     ]
     assert [one["seed"] for one, _ in paired(rows)] == [0, 1]
-    write(rows, {"seconds": 180.0, "slots": 6, "matched": []}, tmp_path)
+    write(rows, {"seconds": 180.0, "slots": 6, "matched": []}, tmp_path, tmp_path / "pictures")
     text = (tmp_path / "RESULTS.md").read_text()
     assert "counts step 0 autoscaler: 1 results are missing" in text
     table = re.findall(r"^\| (.*?) \|.*\| (.*?) \|$", text, re.MULTILINE)

@@ -104,18 +104,18 @@ def watched_at(
     with journal(folder / "journal.jsonl") as writer:
         restarting, in_place = restarts(url, limits), rescales(url, limits)
         restarting.client = in_place.client = client
-        acts: Realiser | None = {
+        choices: dict[type[Realiser] | None, Realiser | None] = {
             None: None,
             RestartRealiser: restarting,
             AdaptiveRealiser: in_place,
             HandingOut: HandingOut(client, restarting, folder, in_place),
-        }[realiser]
+        }
         sampler = Sampler(client, clock)
         windows = Windows(sampler, Devices(["a", "b"]), rules.window_s, clock)
         chooses = realiser is not AdaptiveRealiser
         controller = Controller(rules, FixedPlanner(deployment), chooses_devices=chooses)
         watching = Watching(
-            *(JOB, windows, controller, writer, acts),
+            *(JOB, windows, controller, writer, choices[realiser]),
             Lines(lines),
         )
         watching.begin()

@@ -12,7 +12,11 @@ from streamplace.control.plans import Deployment
 from streamplace.errors import BackendError, ProblemError, UsageError
 from streamplace.integrations.flink.applying import asking
 from streamplace.integrations.flink.applying.asking import Asking, Limits, retried
-from streamplace.integrations.flink.applying.preflight import faults_of_most, vertex_counts
+from streamplace.integrations.flink.applying.preflight import (
+    faults_of_heap,
+    faults_of_most,
+    vertex_counts,
+)
 from streamplace.integrations.flink.applying.requests import Request
 from streamplace.integrations.flink.client import Client, job_path
 from streamplace.integrations.flink.cluster import TaskManager
@@ -45,7 +49,7 @@ class AdaptiveRealiser:
         """Change the numbers of instances; see `Realiser`. There is never a savepoint."""
         try:
             found, task_managers = self.client.of_step(job)
-            counts = self._checked(found, deployment)
+            counts = self._checked(found, deployment, task_managers)
             needed = self._missing(found, counts, task_managers)
             former = self._bounds(job)
         except (BackendError, ProblemError) as error:
@@ -65,7 +69,7 @@ class AdaptiveRealiser:
             If the server does not answer.
         """
         found, task_managers = self.client.of_step(job)
-        counts = self._checked(found, deployment)
+        counts = self._checked(found, deployment, task_managers)
         needed = self._missing(found, counts, task_managers)
         missing = f"; of {needed} slots, some are missing and must come first" if needed else ""
         asked = _request(job, {vertex: (1, count) for vertex, count in counts.items()})
@@ -149,7 +153,9 @@ class AdaptiveRealiser:
             f"came within {waits_s:g} s of asking for them"
         )
 
-    def _checked(self, job: Job, deployment: Deployment) -> dict[str, int]:
+    def _checked(
+        self, job: Job, deployment: Deployment, task_managers: Sequence[TaskManager]
+    ) -> dict[str, int]:
         """Return vertex -> number of its instances.
 
         Raises
@@ -171,6 +177,7 @@ class AdaptiveRealiser:
         chosen, wrong = vertex_counts(deployment.parallelism, ids)
         counts |= chosen
         faults += [*wrong, *faults_of_most(job, deployment.parallelism)]
+        faults += faults_of_heap(job, _slots(job, counts), task_managers)
         if faults:
             raise ProblemError("; ".join(faults))
         return counts

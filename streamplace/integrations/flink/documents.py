@@ -164,6 +164,9 @@ class Job(JobState):
         job has no checkpoints.
     checkpoint_settings
         The options of Flink that give another job the same checkpoints.
+    heap_state_bytes
+        State that is kept on the heap, as its latest checkpoint has it; 0 if it is elsewhere, or
+        unknown.
     """
 
     mapping: str | None = None
@@ -174,6 +177,7 @@ class Job(JobState):
     keeps_checkpoints: bool = False
     checkpoint_interval_s: float = 0.0
     checkpoint_settings: Mapping[str, str] = field(default_factory=dict)
+    heap_state_bytes: float = 0.0
 
 
 def state_of(details: Any, where: str = "details") -> JobState:
@@ -230,6 +234,7 @@ def job_of(state: JobState, config: Any, statistics: Any, checkpoints: Any) -> J
         keeps_checkpoints=keeps_checkpoints(checkpoints),
         checkpoint_interval_s=_between_s(checkpoints) if enabled else 0.0,
         checkpoint_settings=checkpoint_settings(checkpoints),
+        heap_state_bytes=_heap_state_bytes(checkpoints, completed),
     )
 
 
@@ -239,6 +244,12 @@ def _checkpoint(value: Any, now_s: float) -> Checkpoint:
     known = begun_ms is not None and not isnan(now_s)
     age_s = max(now_s - float(begun_ms) / 1e3, 0.0) if known else inf
     return Checkpoint(str(value["external_path"]), float(value["end_to_end_duration"]) / 1e3, age_s)
+
+
+def _heap_state_bytes(config: Any, completed: Any) -> float:
+    """Return the state on the heap as a checkpoint has it; backends other than this have files."""
+    on_heap = config is not None and config.get("state_backend") == "HashMapStateBackend"
+    return float(completed.get("state_size", 0)) if on_heap else 0.0
 
 
 def _between_s(config: Any) -> float:

@@ -96,6 +96,11 @@ class Groups:
         """The devices with slots."""
         return list(dict.fromkeys(device for group in self.groups for device in group.slots))
 
+    @property
+    def slots(self) -> int:
+        """The number of slots of all groups."""
+        return sum(sum(group.slots.values()) for group in self.groups)
+
     def parallelism(self, operator: str) -> int | None:
         """Return the number of instances of an operator; None if unknown."""
         return sum(self.instances[operator].values()) if operator in self.instances else None

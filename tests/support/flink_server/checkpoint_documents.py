@@ -13,7 +13,7 @@ QUANTILES = ("min", "max", "avg", "p50", "p90", "p95", "p99", "p999")
 SIZES = ("checkpointed_size", "state_size", "end_to_end_duration", "alignment_buffered")
 
 
-def statistics(run: Run, took_ms: int, at_s: float) -> dict[str, Any]:
+def statistics(run: Run, took_ms: int, at_s: float, state_bytes: int) -> dict[str, Any]:
     """Return the statistics of a job whose latest checkpoint began at `at_s`."""
     checkpoint = _completed("CHECKPOINT", CHECKPOINT, took_ms, at_s)
     saved = (
@@ -24,6 +24,7 @@ def statistics(run: Run, took_ms: int, at_s: float) -> dict[str, Any]:
     restored = None if run.restored is None else _restored(run.restored, at_s)
     summary = {name: dict.fromkeys(QUANTILES, 1) for name in SIZES}
     counts = {"restored": 0, "total": 1, "in_progress": 0, "completed": 1, "failed": 0}
+    checkpoint["state_size"] = state_bytes
     return {
         "counts": counts,
         "summary": {**summary, "processed_data": {}, "persisted_data": {}},

@@ -58,6 +58,7 @@ class ScriptedCluster:
     timeout_ms: int = 1000
     checkpoint_ms: int = 70
     checkpoint_age_s: float = 1.0
+    state_bytes: int = 21977
     keeps_checkpoints: bool = True
     fixed: int = 120
     scheduler: str = "Default"

@@ -133,7 +133,7 @@ class ScriptedFlink(ScriptedCluster):
 
     def _statistics(self, job: str) -> Any:
         at_s = self.clock() - self.checkpoint_age_s
-        return checkpoints.statistics(self.jobs[job], self.checkpoint_ms, at_s)
+        return checkpoints.statistics(self.jobs[job], self.checkpoint_ms, at_s, self.state_bytes)
 
     def _plan(self, jar: str, body: Any) -> Reply:
         config = body["flinkConfiguration"]

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import floor
 
@@ -136,6 +136,22 @@ def faults_of_most(job: JobState, parallelism: Mapping[str, int]) -> Iterator[st
             yield f"{name!r} cannot have {wanted} instances: its maximum parallelism is {most}"
 
 
+def faults_of_heap(job: Job, slots: int, task_managers: Sequence[TaskManager]) -> Iterator[str]:
+    """Yield that the state of a job does not fit into the heap of the TaskManagers that it can use.
+
+    These are as many as the slots that it needs, at most. A checkpoint has the state in bytes,
+    which take less room than objects on the heap, so what is refused here cannot run.
+    """
+    heaps_mb = sorted((each.total.heap_mb for each in task_managers), reverse=True)[:slots]
+    state_mb, room_mb = job.heap_state_bytes / 2**20, sum(heaps_mb)
+    if 0 < room_mb < state_mb:
+        yield (
+            f"its state of {state_mb:,.0f} MB, as its latest checkpoint has it, does not fit into "
+            f"the task heap of {room_mb:,} MB of {len(heaps_mb)} TaskManagers, more than which "
+            f"{slots} slots cannot use"
+        )
+
+
 def faults_of_cluster(
     cluster: FlinkCluster, groups: Groups, directory: str | None
 ) -> Iterator[str]:
@@ -218,7 +234,7 @@ def _faults_of_room(
 
 def _faults_of_slots(cluster: FlinkCluster, groups: Groups) -> Iterator[str]:
     free = sum(each.free_slots for each in cluster.task_managers)
-    wanted = sum(sum(group.slots.values()) for group in groups.groups)
+    wanted = groups.slots
     several = [group.name for group in groups.groups if sum(group.slots.values()) > 1]
     if several and not groups.anywhere:
         yield (

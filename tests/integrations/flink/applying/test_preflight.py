@@ -7,6 +7,7 @@ import pytest
 
 from streamplace.integrations.flink.applying.preflight import (
     faults_of_cluster,
+    faults_of_heap,
     faults_of_job,
     faults_of_plan,
     sized,
@@ -172,3 +173,25 @@ def test_the_plan_of_the_jar() -> None:
     parallelism, ids = faults_of_plan(replace(running.plan, vertices=vertices), running, groups)
     assert parallelism == "the jar gives 'count' parallelism 1 instead of 2"
     assert "no operators with the ids of 'out: Writer', 'count', 'Source: src'" in ids
+
+
+def test_state_that_does_not_fit_into_the_heap_is_refused() -> None:
+    """There are 96 MB of heap in each TaskManager."""
+    managers = [manager(name) for name in "xyz"]
+    one, two, many = (
+        "; ".join(faults_of_heap(replace(job(), heap_state_bytes=150 * 2.0**20), slots, managers))
+        for slots in (1, 2, 9)
+    )
+    assert one.startswith("its state of 150 MB, as its latest checkpoint has it, does not fit into")
+    assert "the task heap of 96 MB of 1 TaskManagers, more than which 1 slots cannot use" in one
+    assert (two, many) == ("", "")
+    unknown = replace(managers[0], total=Room())
+    assert not [*faults_of_heap(replace(job(), heap_state_bytes=1e12), 1, [unknown])]
+
+
+def test_state_on_the_heap_is_that_of_the_latest_checkpoint() -> None:
+    assert job().heap_state_bytes == 21977.0
+    state, statistics = state_of(recorded("job-details-running")), recorded("checkpoints")
+    on_disk = recorded("checkpoints-config") | {"state_backend": "EmbeddedRocksDBStateBackend"}
+    assert job_of(state, CONFIG, statistics, on_disk).heap_state_bytes == 0.0
+    assert job_of(state, CONFIG, None, None).heap_state_bytes == 0.0
