@@ -1,10 +1,21 @@
 """The command `schema`: JSON Schemas of the file formats."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from streamplace.cli import options, param_types, printing
 from streamplace.cli.command import argument, command
-from streamplace.files import schemas
+from streamplace.files.job_forms import JobsForm
+from streamplace.files.scene_schema import SceneForm
+from streamplace.files.schema import ClusterForm, Form, GraphForm, PlacementForm
+
+FORMS: dict[str, type[Form]] = {
+    "graph": GraphForm,
+    "cluster": ClusterForm,
+    "placement": PlacementForm,
+    "scene": SceneForm,
+    "jobs": JobsForm,
+}
 
 
 @dataclass(frozen=True)
@@ -12,7 +23,7 @@ class SchemaOptions(options.Common):
     """The options of `schema`."""
 
     kind: str = argument(
-        type=param_types.Choice(("graph", "cluster", "placement", "scene", "jobs")),
+        type=param_types.Choice(tuple(FORMS)),
         metavar="KIND",
     )
 
@@ -29,4 +40,9 @@ def schema(chosen: SchemaOptions) -> None:
     Example:
     streamplace schema graph
     """
-    printing.print_json(schemas.schema(chosen.kind))
+    printing.print_json(schema_of(chosen.kind))
+
+
+def schema_of(kind: str) -> dict[str, Any]:
+    """Return the JSON Schema of one of `FORMS`."""
+    return FORMS[kind].model_json_schema(by_alias=True)

@@ -10,12 +10,12 @@ from streamplace.control.costs import measured_graph
 from streamplace.control.observation import Observation
 from streamplace.control.plannable import check_plannable
 from streamplace.control.plans import Deployment, Plan
-from streamplace.control.presence import without_lost
 from streamplace.control.rules import Rules
 from streamplace.control.skew import in_words, with_shares
-from streamplace.display.text import several
-from streamplace.errors import InfeasibleError, PlacementError, StreamplaceError
+from streamplace.display.text import quoted, several
+from streamplace.errors import InfeasibleError, PlacementError, ProblemError, StreamplaceError
 from streamplace.problem.cluster import Cluster
+from streamplace.problem.cluster_change import ClusterChange
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.counts import expanded, limits_of_count
 from streamplace.problem.graph import StreamGraph
@@ -210,3 +210,37 @@ def _deployment(sized: SizeResult) -> Deployment:
             for name, count in sized.parallelism.items()
         }
     )
+
+
+def without_lost(
+    cluster: Cluster, constraints: Constraints, present: Collection[str]
+) -> tuple[Cluster, Constraints]:
+    """Return the cluster without the devices that are gone, and the constraints on the others.
+
+    Parameters
+    ----------
+    present
+        Names of the devices that are there; those that the cluster lacks are not used.
+
+    Raises
+    ------
+    ProblemError
+        If no device is left, or an operator may only run on devices that are gone.
+    """
+    gone = tuple(name for name in cluster.names if name not in present)
+    if not gone:
+        return cluster, constraints
+    if len(gone) == len(cluster.names):
+        raise ProblemError("all devices of the cluster are gone")
+    for operator, device in constraints.pins.items():
+        if device in gone:
+            raise ProblemError(f"{quoted(operator)} is pinned to {quoted(device)}, which is gone")
+    allowed = {
+        operator: [device for device in devices if device not in gone]
+        for operator, devices in constraints.allowed.items()
+    }
+    for operator, devices in allowed.items():
+        if not devices:
+            only = several(sorted(constraints.allowed[operator]), SHOWN)
+            raise ProblemError(f"{quoted(operator)} may only run on {only}, and all are gone")
+    return ClusterChange(gone).of(cluster), replace(constraints, allowed=allowed)

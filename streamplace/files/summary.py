@@ -12,14 +12,15 @@ import numpy as np
 from streamplace.errors import FormatError
 from streamplace.files import cepsim, clusters, graphs
 from streamplace.files.bundled import resolve
-from streamplace.files.count_facts import count_facts
 from streamplace.files.datasets import iter_values, read_dataset
 from streamplace.files.other_kinds import refuse_other_folder, refuse_other_kind
 from streamplace.files.placements import placement_from
 from streamplace.files.reading import name_of
 from streamplace.files.stored_objectives import objective_to
 from streamplace.problem.cluster import Cluster
+from streamplace.problem.fields import json_value
 from streamplace.problem.graph import StreamGraph
+from streamplace.problem.operators import OPERATOR_COUNTS
 from streamplace.problem.placement import Placement
 from streamplace.problem.resources import whole_amounts
 from streamplace.problem.shape import Shape
@@ -173,3 +174,37 @@ def _placement(placement: Placement) -> dict[str, Any]:
         **objective_to(problem.objective),
         "pes": {device: list(operators) for device, operators in placement.pes.items()},
     }
+
+
+def count_facts(graph: StreamGraph) -> dict[str, Any]:
+    """Return the entries about numbers of instances; none for a graph that says nothing of them.
+
+    ``counts`` has what the graph states of each operator, or the number of its instances where the
+    graph consists of these; ``partitioning`` and ``key_shares`` have that of each stream.
+    """
+    instances = Counter(graph.instance_of.values())
+    counts = {operator: {"instances": number} for operator, number in instances.items()}
+    stated = {
+        name: {
+            field: json_value(of[v])
+            for field in OPERATOR_COUNTS
+            if v in (of := getattr(graph, field))
+        }
+        for v, name in enumerate(graph.names)
+    }
+    entries = {
+        "counts": counts | {name: fields for name, fields in stated.items() if fields},
+        "partitioning": _of_streams(graph, "partitioning"),
+        "key_shares": _of_streams(graph, "key_shares"),
+    }
+    return {name: facts for name, facts in entries.items() if facts}
+
+
+def _of_streams(graph: StreamGraph, field: str) -> dict[str, Any]:
+    """Return ``source->target`` -> a detail of the stream; a list for several streams."""
+    found: dict[str, list[Any]] = {}
+    for e, value in getattr(graph, field).items():
+        source, target = graph.stream_source[e], graph.stream_target[e]
+        ends = f"{graph.names[source]}->{graph.names[target]}"
+        found.setdefault(ends, []).append(json_value(value))
+    return {ends: several if len(several) > 1 else several[0] for ends, several in found.items()}

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 import streamplace as sp
+from streamplace.cli.schema import schema_of
 from streamplace.errors import FormatError
 from streamplace.files.graphs import graph_to
 from streamplace.files.jobs import outcomes_in
-from streamplace.files.schemas import schema
 from tests.support.graphs import chain_graph
 from tests.support.jobs import competing_jobs
 
@@ -105,7 +105,7 @@ def test_two_jobs_of_one_name(tmp_path: Path) -> None:
 
 
 def test_the_schema_takes_paths_and_graphs() -> None:
-    job = schema("jobs")["$defs"]["JobForm"]
+    job = schema_of("jobs")["$defs"]["JobForm"]
     assert job["properties"]["graph"]["anyOf"] == [{"type": "string"}, {"type": "object"}]
     assert job["required"] == ["name", "graph"]
 

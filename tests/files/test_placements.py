@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,15 +12,16 @@ from hypothesis import given
 
 from benchmarks.hardening.corpus.documents import CEPSIM, GRAPH
 from benchmarks.reference.strategies import Case, cases
-from streamplace.errors import FormatError
+from streamplace.errors import FormatError, OtherGraphError
 from streamplace.files import cepsim, read_placement, write_placement
 from streamplace.files.export import as_csv
-from streamplace.files.graphs import graph_from
-from streamplace.files.placements import placement_to
+from streamplace.files.graphs import graph_from, graph_to
+from streamplace.files.placements import placement_from, placement_to, proven_bound_s
 from streamplace.files.schema import PlacementForm
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.graph import Operator, StreamGraph
+from streamplace.problem.makespan import Makespan
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.throughput import simulate
@@ -115,6 +117,66 @@ def test_the_graph_must_be_the_same_except_for_its_name(folder: Path) -> None:
     other = graph_from({**LINE, "name": "other", "operators": heavier}, "x")
     with pytest.raises(FormatError, match=r"another graph: 'line', not 'other'"):
         read_placement(folder / "p.json", graph=other)
+
+
+HEAVIER = {**LINE, "operators": [{"name": name, "instructions": 2e3} for name in "abc"]}
+PINNED = {"pins": {"a": "d1"}}
+
+
+def test_a_placement_of_other_numbers_is_read_by_name() -> None:
+    """What the file has from its own graph is taken from the other one; the rest is kept."""
+    own = graph_from({**LINE, "source_rate": 7.0, "constraints": PINNED}, "x")
+    other = graph_from({**HEAVIER, "source_rate": 9.0}, "x")
+    read = partial(placement_from, where="x", graph=other, by_name=True)
+    found = read(placement_to(Placement(Problem(own), [1, 1, 0])))
+    assert (found.problem.graph, found.devices.tolist()) == (other, [1, 1, 0])
+    assert (found.problem.source_rate, found.problem.constraints) == (9.0, Constraints())
+    apart = Constraints(exlocate=[["b", "c"]])
+    set_apart = placement_to(
+        Placement(Problem(own, source_rate=3.0, constraints=apart), [1, 1, 0]).of_job("j")
+    )
+    found = read(set_apart)
+    assert (found.problem.source_rate, found.problem.constraints) == (3.0, apart)
+    assert found.job == "j"
+    assert read(set_apart, source_rate=7.0).problem.source_rate == 7.0
+    without_rate = graph_from({**graph_to(other), "source_rate": None}, "x")
+    found = read(placement_to(Placement(Problem(own), [1, 1, 0])), graph=without_rate)
+    assert found.problem.source_rate == 7.0
+    fewer = graph_from({**LINE, "operators": LINE["operators"][:2], "streams": []}, "x")
+    with pytest.raises(OtherGraphError):
+        read(set_apart, graph=fewer)
+    same = read(set_apart, graph=own)
+    assert same.problem.source_rate == 3.0
+
+
+def test_the_bound_of_a_proof_holds_for_its_own_problem_only() -> None:
+    problem = Problem(graph_from(LINE, "x"), objective=Makespan())
+    value = placement_to(Placement(problem, [0, 1, 2]), bound=0.25)
+    assert proven_bound_s(value, problem) == 0.25
+    heavier = graph_from(HEAVIER, "x")
+    for other in (
+        Problem(heavier, objective=Makespan()),
+        Problem(problem.graph, Cluster.equal(5, 7.0), objective=Makespan()),
+        Problem(problem.graph, objective=Makespan(order="b-level")),
+        problem.with_constraints(Constraints(pins={"a": "d1"})),
+        Problem(problem.graph),
+    ):
+        assert proven_bound_s(value, other) is None
+    assert proven_bound_s(placement_to(Placement(problem, [0, 1, 2])), problem) is None
+    assert proven_bound_s([value], problem) is None
+
+
+def test_an_assignment_without_a_graph_is_refused_with_what_to_do() -> None:
+    command = "streamplace place GRAPH --cluster CLUSTER --start x --max-moves 0 -o FILE$"
+    with pytest.raises(
+        FormatError, match=rf"an assignment holds no graph; to store it .*{command}"
+    ):
+        placement_from({"assignment": {"a": "d0"}}, "x")
+    with pytest.raises(FormatError, match="--objective makespan --start x"):
+        placement_from({"assignment": {"a": "d0"}}, "x", objective=Makespan())
+    instead = "a CEPSim placement holds no graph; use 'streamplace simulate' with its graph"
+    with pytest.raises(FormatError, match=instead):
+        placement_from({"placements": [{"idx": 0, "ops": [0]}]}, "x")
 
 
 @given(cases())

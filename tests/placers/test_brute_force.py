@@ -195,7 +195,7 @@ def test_cp_sat_settles_open_decision_problems(
 ) -> None:
     """If depth-first search may not examine any node, CP-SAT gets every decision problem."""
     for limit in ("QUICK", "SHALLOW", "NODES"):
-        monkeypatch.setattr(f"streamplace.placers.exact.bottleneck.{limit}", 0)
+        monkeypatch.setattr(f"streamplace.placers.exact.exact.{limit}", 0)
     compared = 0
     for seed in seeds:
         problem = drawn(kind, seed, "bottleneck")

@@ -33,7 +33,7 @@ from streamplace import Operator, StreamGraph
 from streamplace.errors import StreamplaceError
 from streamplace.files.graphs import graph_from, graph_to
 from streamplace.files.npz import read_columns, write_columns
-from streamplace.files.schemas import schema
+from streamplace.cli.schema import schema_of
 from streamplace.integrations.formats import dot, graphml
 from streamplace.problem.expansion import to_instances, to_operators
 from streamplace.problem.logical import LogicalGraph
@@ -76,9 +76,8 @@ found["kept"] = {
     for name, one in again.items()
 }
 found["written"] = [{**value["operators"][0]}, {**value["operators"][1]}]
-found["schema"] = [
-    schema("graph")["$defs"]["OperatorForm"]["properties"][name]["description"] for name in values
-]
+properties = schema_of("graph")["$defs"]["OperatorForm"]["properties"]
+found["schema"] = [properties[name]["description"] for name in values]
 logical = LogicalGraph(graph, {"a": 2})
 found["instances"] = [
     [o.name, o.zone, o.budget, [*o.rights]] for o in to_instances(logical).operators

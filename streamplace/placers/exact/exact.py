@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import count
 from typing import ClassVar
 
 import numpy as np
@@ -9,8 +10,14 @@ import numpy as np
 from sim.exact import enumerate_above, walk
 from streamplace.errors import UsageError
 from streamplace.placers.base import BOTH, Found, ReportingPlacer
-from streamplace.placers.exact.bottleneck import refute_all
-from streamplace.placers.exact.decision import hardness, identical_devices, is_small
+from streamplace.placers.exact import cp_sat
+from streamplace.placers.exact.decision import (
+    DecisionProblem,
+    Outcome,
+    hardness,
+    identical_devices,
+    is_small,
+)
 from streamplace.placers.exact.incumbent import Incumbent
 from streamplace.placers.search.annealing import Budget, check_limits
 from streamplace.placers.search.search import Search
@@ -20,11 +27,15 @@ from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.compiled import compiled
 from streamplace.scoring.flow import flow
+from streamplace.scoring.rounding import ROUNDING
 from streamplace.scoring.throughput import throughput_where_scored
 from streamplace.util.arrays import Ints
 
 ROWS = 256  # placements scored per call; with more, a better bound would be used later
 STEPS = 100_000  # search steps between two checks of the time
+QUICK = 30_000  # nodes that settle most decision problems
+BISECTIONS, SHALLOW = 8, 10_000  # decision problems that narrow the gap, and nodes for each
+NODES, EFFORT = 300_000, 1.0  # first turn of the search and of CP-SAT (s); doubled every turn
 
 
 def enumerate_all(incumbent: Incumbent, clock: Budget) -> None:
@@ -131,3 +142,57 @@ PROVERS: dict[Model, Callable[[Incumbent, Budget, int, np.random.Generator], Non
     "path-average": _enumerate,
 }
 """For each model, the function that improves an incumbent and its bound until time is up."""
+
+
+def refute_all(incumbent: Incumbent, clock: Budget, workers: int, seed: int) -> None:
+    """Raise the incumbent and lower the upper bound until they meet or time is up."""
+    narrowed = False
+    while not incumbent.closed and clock.seconds_left() > 0:
+        decision = DecisionProblem(incumbent.problem, incumbent.rate_to_beat)
+        outcome = decision.search(QUICK, clock)
+        if outcome.open and not narrowed:
+            narrowed = True
+            if _narrow(incumbent, clock):
+                continue
+        if outcome.open:
+            outcome = _decide(decision, clock, workers, seed)
+        if outcome.open or not _settle(incumbent, decision, outcome):
+            return
+
+
+def _narrow(incumbent: Incumbent, clock: Budget) -> bool:
+    """Bisect the gap with easier decision problems; return whether the incumbent improved."""
+    improved, low = False, incumbent.reached
+    for _ in range(BISECTIONS):
+        if incumbent.bound <= low * (1.0 + ROUNDING):
+            break
+        middle = 0.5 * (low + incumbent.bound)
+        decision = DecisionProblem(incumbent.problem, middle)
+        outcome = decision.search(SHALLOW, clock)
+        if outcome.open:
+            low = middle
+        elif _settle(incumbent, decision, outcome) and outcome.found:
+            improved, low = True, incumbent.reached
+    return improved
+
+
+def _decide(decision: DecisionProblem, clock: Budget, workers: int, seed: int) -> Outcome:
+    """Run the search and CP-SAT in turn, longer each time, until one decides or time is up."""
+    is_small_enough = cp_sat.Model.is_small(decision)
+    model = cp_sat.Model(decision, workers, seed) if is_small_enough else None
+    outcome = Outcome()
+    for turn in count():
+        outcome = decision.search(NODES << turn, clock)
+        if outcome.open and model is not None:
+            outcome = model.search(EFFORT * 2**turn, clock)
+        if not outcome.open or clock.seconds_left() <= 0:
+            return outcome
+    return outcome
+
+
+def _settle(incumbent: Incumbent, decision: DecisionProblem, outcome: Outcome) -> bool:
+    """Apply the outcome of a decision problem and return whether it changed the incumbent."""
+    if outcome.found is not None:
+        return incumbent.offer(outcome.found)
+    incumbent.none_reaches(decision.rate)
+    return outcome.proven

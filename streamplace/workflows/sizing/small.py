@@ -1,6 +1,9 @@
 """Sizes of jobs whose instances can be searched with all streams between them."""
 
+from dataclasses import replace
 from math import inf
+
+import numpy as np
 
 from streamplace.display.text import number
 from streamplace.errors import InfeasibleError, PlacementError
@@ -9,8 +12,7 @@ from streamplace.placers.subset.conditions import apart
 from streamplace.placers.subset.kinds import Kinds
 from streamplace.workflows.conflict import listed_and
 from streamplace.workflows.plan_unequal import check_losses
-from streamplace.workflows.sizing.attempts import Task
-from streamplace.workflows.sizing.cheaper import on_cheaper_devices
+from streamplace.workflows.sizing.attempts import Attempt, Task, attempt
 from streamplace.workflows.sizing.choices import Choices, Counts
 from streamplace.workflows.sizing.fluid import fluid_bound
 from streamplace.workflows.sizing.joint import Joint, cheapest, fewest_instances
@@ -19,6 +21,9 @@ from streamplace.workflows.sizing.needs import Need, conditions_of, needs_of
 from streamplace.workflows.sizing.restrictions import rules_of
 from streamplace.workflows.sizing.result import Minimise
 from streamplace.workflows.sizing.shortage import check_needs, naming_rates
+
+SHARE = 0.5  # of the time that is left
+CHEAPER = 1.0 - 1e-9  # factor below which a price is lower by more than rounding
 
 
 def small_size(task: Task, choices: Choices, minimise: Minimise, seconds: float | None) -> Joint:
@@ -73,3 +78,29 @@ def not_found(task: Task) -> PlacementError:
 
 def _needs(task: Task, counts: Counts) -> list[Need]:
     return needs_of(task.problem(counts, apart=True))
+
+
+def on_cheaper_devices(task: Task, best: Attempt, clock: Budget) -> Attempt:
+    """Return the same instances on no more devices of a lower price, if such devices are found.
+
+    Parameters
+    ----------
+    best
+        The attempt with the fewest devices that was found.
+    """
+    prices = [device.price for device in task.cluster.devices]
+    known = [price for price in prices if price is not None]
+    if len(known) < len(prices) or len({*known}) == 1 or clock.seconds_left() <= 0:
+        return best
+    priced = replace(task, prices=np.array(known))
+    most = len(best.devices)
+    found = attempt(priced, best.counts, clock.share(SHARE), most=most)
+    before = float(priced.prices[list(best.devices)].sum())
+    if len(found.devices) > most or not found.price < before * CHEAPER:
+        return best
+    return replace(
+        best,
+        price=float(len(found.devices)),
+        placement=found.placement,
+        devices=found.devices,
+    )

@@ -21,7 +21,7 @@ from streamplace import (
 from streamplace.errors import UsageError
 from streamplace.placers.registry import make_placer
 from streamplace.placers.search.annealing import Budget
-from streamplace.placers.search.balance import lowered, may_spread, overloaded
+from streamplace.placers.search.balance import balanced, lowered, may_spread, overloaded
 from streamplace.problem.objective import MAX_RATE, Model
 from streamplace.scoring.flow import flow
 from streamplace.scoring.registry import CLOSED_FORMS
@@ -165,6 +165,15 @@ def test_load_may_spread_where_one_operator_alone_limits(
     own = own_utilisations(arrays, placement.devices).max()
     assert (own > shared) == spreads
     assert may_spread(problem, [placement]) == spreads
+
+
+def test_few_placements_are_all_tried_without_a_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    for search in ("best_of_chains", "lowered"):
+        monkeypatch.delattr(f"streamplace.placers.search.balance.{search}")
+    graph = chain_graph(1e5, 2e5, 3e5, payload_bytes=1.0)
+    problem = Problem(graph, Cluster.equal(3, mips=1000.0), source_rate=1000.0)
+    found = balanced(problem, seeded_rng(), [Placement(problem, [0, 0, 0])], Budget(None, 100))
+    assert len({*found.devices.tolist()}) == 3
 
 
 def test_single_moves_lower_the_utilisations_of_what_a_search_found() -> None:

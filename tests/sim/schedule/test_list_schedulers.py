@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from benchmarks.reference.schedule_placements import placement_of
 from benchmarks.reference.schedule_problems import schedule_problem
 from sim.schedule.contention import contention_schedule
 from sim.schedule.lists import core_timelines, list_schedule
@@ -10,6 +11,8 @@ from sim.schedule.ranks import optimistic_costs
 from sim.schedule.sampled import sampled_placements
 from sim.schedule.state import RANKED, Order
 from sim.schedule.task_graph import FREE
+from streamplace.problem.constraints import Constraints
+from streamplace.scoring.compiled_pass import compiled_pass
 from tests.support.list_schedules import check, problems
 from tests.support.schedule_cases import schedule_form
 from tests.support.schedule_tasks import heft_rank, task_problem
@@ -80,6 +83,14 @@ def test_an_operator_of_one_core_starts_on_the_core_that_is_free_first() -> None
     problem = task_problem(schedule_form("a:3 b:1 c:1", devices=[{"cores": 2}]))
     schedule = list_schedule(problem.tasks, problem.rules, np.array([3.0, 2.0, 1.0]))
     assert schedule.start.tolist() == [0.0, 0.0, 1.0]
+
+
+def test_operators_that_must_be_apart_are_even_if_their_message_takes_long() -> None:
+    problem = placement_of(**schedule_form("a:1 b:1", "a>b:9", devices=2)).problem
+    for rules, devices in ((None, [0, 0]), (Constraints(exlocate=[["a", "b"]]), [0, 1])):
+        compiled = compiled_pass(problem.with_constraints(rules or Constraints()))
+        schedule = list_schedule(compiled.tasks, compiled.rules, np.array([2.0, 1.0]))
+        assert (schedule.devices.tolist(), schedule.is_feasible) == (devices, True)
 
 
 def test_contention_alone_is_heft_where_links_are_free() -> None:
