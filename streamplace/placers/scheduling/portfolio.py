@@ -9,7 +9,7 @@ import numpy as np
 from sim import work_clock
 from streamplace.errors import GraphError, PlacementError
 from streamplace.placers.base import Placer
-from streamplace.placers.partition.partitioners import MetisRecursive, parts_for
+from streamplace.placers.partition.partitioners import Metis, MetisRecursive, parts_for
 from streamplace.placers.repair import feasible
 from streamplace.placers.scheduling.lists import Heft, Peft
 from streamplace.placers.scheduling.passes import shortest
@@ -99,9 +99,10 @@ def samples(problem: Problem) -> Iterator[tuple[Placer, int]]:
 
 
 def partitions(problem: Problem) -> Iterator[tuple[Placer, int]]:
-    """Return METIS's recursive bisection for every number of parts from 2, the smallest first.
+    """Return METIS, recursive and k-way, for every number of parts from 2, the smallest first.
 
     Few parts are best where messages are slow; elsewhere, list schedules are good starts.
     """
     for parts in range(2, parts_for(problem, None) + 1):
         yield MetisRecursive(parts=parts), CUT
+        yield Metis(parts=parts), CUT

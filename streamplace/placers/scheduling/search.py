@@ -19,7 +19,7 @@ from streamplace.placers.scheduling.portfolio import (
     samples,
 )
 from streamplace.placers.scheduling.proof import PassProof
-from streamplace.placers.scheduling.sampled import CriticalPath
+from streamplace.placers.scheduling.sampled import CriticalPath, RandomEft
 from streamplace.placers.search.annealing import Budget
 from streamplace.placers.search.balance import Prefer
 from streamplace.problem.placement import Placement
@@ -38,7 +38,9 @@ QUICK: tuple[Placer, ...] = (
 FEW = 100_000  # placements up to which all are tried
 ENUMERATION = 0.5  # share of the budget for this
 SAMPLED, PARTITIONED = 0.1, 0.05  # evaluations of list schedulers and METIS per one of the search
-FEW_PARTS = 7  # partitions, from two parts on, that are quick on small graphs
+OF_SMALL: tuple[Placer, ...] = (RandomEft(samples=50), CriticalPath(samples=50))
+"""Further quick placers on graphs of up to `SMALL` units."""
+FEW_CUTS = 14  # partitions, from two parts on, that are quick there too
 LARGE = 5_000  # operators from which some of the quick placers take longer than the search
 
 
@@ -107,8 +109,9 @@ def _begun(
     _refuse_preference(placer, prefer)
     scored = pass_evaluator(problem, placer)
     cuts = partitions(problem)
-    few = FEW_PARTS if problem.feasibility.unit_count <= SMALL else 0
-    quick = (*quick_placers(problem), *(cut for cut, _ in islice(cuts, few)))
+    quick = quick_placers(problem)
+    if problem.feasibility.unit_count <= SMALL:
+        quick = (*quick, *OF_SMALL, *(cut for cut, _ in islice(cuts, FEW_CUTS)))
     rows = portfolio(problem, rng, start, quick)
     return scored, rows, (Tries(cuts, PARTITIONED), Tries(samples(problem), SAMPLED))
 

@@ -29,11 +29,11 @@ class Search(BasePlacer):
     (with and without contention), PEFT (with the times of links), CPOP, both randomised list
     schedulers, the enumerative placer and the best single device; from 5,000 operators on, only of
     HEFT, PEFT, random list scheduling and the best single device. On graphs of up to 30 units,
-    METIS with up to eight parts is among them, and chains take turns with all of these starts. On
-    others, a climb without annealing comes first. Beside the chains, a tenth of their evaluations
-    goes to more random list schedules, and a twentieth to METIS with different numbers of parts.
-    The clock does nothing but end the search: with the same seed, a longer search repeats a shorter
-    one and goes on.
+    METIS with up to eight parts and more list schedules are among them, and chains take turns with
+    all of these starts. On others, a climb without annealing comes first. Beside the chains, a
+    tenth of their evaluations goes to more random list schedules, and a twentieth to METIS with
+    different numbers of parts. The clock does nothing but end the search: with the same seed, a
+    longer search repeats a shorter one and goes on.
 
     Parameters
     ----------

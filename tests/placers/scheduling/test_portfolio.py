@@ -12,7 +12,7 @@ from benchmarks.makespans.drawn import drawn_problem
 from sim.schedule.anneal import Cooling
 from sim.schedule.state import Order
 from streamplace.placers.base import Placer
-from streamplace.placers.partition.partitioners import MetisRecursive
+from streamplace.placers.partition.partitioners import Metis
 from streamplace.placers.registry import make_placer
 from streamplace.placers.scheduling.annealing import (
     NO_HEAT,
@@ -77,10 +77,13 @@ def test_samples_and_partitions_cost_what_they_try() -> None:
     devices = len(problem.cluster.devices)
     costs = [cost for (_, cost), _ in zip(samples(problem), range(9), strict=False)]
     assert costs == [devices * n for n in (1, 2, 4, 8, 16, 32, 50, 50, 50)]
-    parts = [
-        placer.parts for placer, _ in partitions(problem) if isinstance(placer, MetisRecursive)
+    cuts = [
+        (placer.name, placer.parts)
+        for placer, _ in partitions(problem)
+        if isinstance(placer, Metis)
     ]
-    assert parts == list(range(2, devices + 1))
+    names = ("metis-recursive", "metis")
+    assert cuts == [(name, parts) for parts in range(2, devices + 1) for name in names]
 
 
 @pytest.mark.parametrize("name", ["auto", "search"])
@@ -195,10 +198,9 @@ def test_all_partitions_are_starts_on_small_graphs(name: str) -> None:
     for number in (199, 247):
         problem = drawn_problem(number, 1)[1]
         assert len(problem.graph.names) <= SMALL
-        metis, two = (
-            makespan_of(make_placer(f"metis-recursive{end}")(problem, seeded_rng()))
-            for end in ("-oracle", ":parts=2")
-        )
-        assert metis < two
+        two = makespan_of(make_placer("metis-recursive:parts=2")(problem, seeded_rng()))
         own = makespan_of(make_placer(f"{name}:evaluations=1")(problem, seeded_rng()))
-        assert own <= metis * (1 + 1e-9)
+        for metis in ("metis-oracle", "metis-recursive-oracle"):
+            best = makespan_of(make_placer(metis)(problem, seeded_rng()))
+            assert own <= best * (1 + 1e-9)
+            assert best < two
