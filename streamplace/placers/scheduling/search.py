@@ -7,7 +7,7 @@ import numpy as np
 
 from streamplace.errors import UnsuitableError
 from streamplace.placers.base import Found, Placer
-from streamplace.placers.scheduling.annealing import SMALL, best_of_passes
+from streamplace.placers.scheduling.annealing import REACHED, SMALL, best_of_passes
 from streamplace.placers.scheduling.enumerative import Enumerative
 from streamplace.placers.scheduling.lists import Cpop, Heft
 from streamplace.placers.scheduling.passes import pass_evaluator, shortest
@@ -39,7 +39,7 @@ FEW = 100_000  # placements up to which all are tried
 ENUMERATION = 0.5  # share of the budget for this
 SAMPLED, PARTITIONED = 0.1, 0.05  # evaluations of list schedulers and METIS per one of the search
 OF_SMALL: tuple[Placer, ...] = (RandomEft(samples=50), CriticalPath(samples=50))
-"""Further quick placers on graphs of up to `SMALL` units."""
+"""Further placers on graphs of up to `SMALL` units, unless one reached the bound."""
 FEW_CUTS = 14  # partitions, from two parts on, that are quick there too
 LARGE = 5_000  # operators from which some of the quick placers take longer than the search
 
@@ -109,10 +109,11 @@ def _begun(
     _refuse_preference(placer, prefer)
     scored = pass_evaluator(problem, placer)
     cuts = partitions(problem)
-    quick = quick_placers(problem)
-    if problem.feasibility.unit_count <= SMALL:
-        quick = (*quick, *OF_SMALL, *(cut for cut, _ in islice(cuts, FEW_CUTS)))
-    rows = portfolio(problem, rng, start, quick)
+    rows = portfolio(problem, rng, start, quick_placers(problem))
+    is_at_bound = scored.makespans(rows).min() <= scored.compiled.bounds.best * REACHED
+    if problem.feasibility.unit_count <= SMALL and not is_at_bound:
+        further = (*OF_SMALL, *(cut for cut, _ in islice(cuts, FEW_CUTS)))
+        rows = np.unique(np.vstack([rows, portfolio(problem, rng, None, further)]), axis=0)
     return scored, rows, (Tries(cuts, PARTITIONED), Tries(samples(problem), SAMPLED))
 
 
