@@ -21,6 +21,7 @@ from streamplace.generate.contended import KINDS
 from streamplace.placers.registry import make_placer
 from streamplace.placers.scheduling.annealing import PassAnnealer, cooling_of
 from streamplace.placers.scheduling.passes import pass_evaluator
+from streamplace.placers.search.annealing import Budget
 from streamplace.placers.starting import fast_placement
 from streamplace.scoring.registry import makespan_evaluator
 from streamplace.util.arrays import Floats
@@ -83,8 +84,8 @@ class Reached:
         annealer = PassAnnealer(scored, np.random.default_rng(self._seed))
         units = len(scored.compiled.rules.row_of)
         cooling: Cooling = cooling_of(self._evaluations, units, HOT)
-        row = self._start.devices.astype(np.int32)
-        return annealer.chain(row, scored.orders[0], cooling, 0.0).makespan_s
+        row, budget = self._start.devices.astype(np.int32), Budget()
+        return annealer.chain(row, scored.orders[0], cooling, 0.0, budget).makespan_s
 
 
 def reached(kind: str, graphs: int, seeds: int, file: str) -> Mapping[str, Floats]:

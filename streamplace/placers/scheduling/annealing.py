@@ -1,5 +1,6 @@
 """Annealing chains on makespans, from several placements in turn."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import count
@@ -13,6 +14,7 @@ from sim.schedule.anneal import (
     Cooling,
     Leaving,
     Shares,
+    Walk,
     anneal_events,
     anneal_fifo,
     shape_of,
@@ -21,7 +23,7 @@ from sim.schedule.anneal import (
 from sim.schedule.fifo import FifoMemory, fifo_memory, serves
 from sim.schedule.state import FIFO, Order, Run, run_state
 from streamplace.placers.scheduling.passes import pass_evaluator
-from streamplace.placers.scheduling.portfolio import portfolio
+from streamplace.placers.scheduling.portfolio import Tries, portfolio
 from streamplace.placers.search.annealing import Budget
 from streamplace.placers.search.current import Current
 from streamplace.placers.search.exhaustive import FEW, ROUNDING, feasible_rows
@@ -107,7 +109,6 @@ class PassMoves:
 
 
 MOVES = Shares(swaps=0.0, blocks=0.0, joins=0.0, critical=0.0)
-SLICE = 10_000  # evaluations between two checks of the time
 
 
 def climb_pass(problem: Problem, rng: np.random.Generator, row: Ints, budget: Budget) -> Ints:
@@ -116,28 +117,22 @@ def climb_pass(problem: Problem, rng: np.random.Generator, row: Ints, budget: Bu
     With the order ``any``, the climb takes place under the order that is best for the start.
     """
     scored = pass_evaluator(problem, "climb")
-    annealer, order = PassAnnealer(scored, rng), scored.best(row)[1]
+    cooling = Cooling(budget.evaluations_left(), NO_HEAT, NO_HEAT, MOVES)
     enough_s = scored.compiled.bounds.best * REACHED
-    while (left := budget.left()) > 0:
-        length = min(left, SLICE) if budget.seconds is not None else left
-        begun = work_clock.now()
-        chain = annealer.chain(row, order, Cooling(length, NO_HEAT, NO_HEAT, MOVES), enough_s)
-        budget.charge(chain.evaluations, work_clock.now() - begun)
-        row = chain.devices
-        if chain.makespan_s <= enough_s or chain.evaluations < length:
-            break
-    return row
+    annealer = PassAnnealer(scored, rng)
+    return annealer.chain(row, scored.best(row)[1], cooling, enough_s, budget).devices
 
 
 SWAPS, BLOCKS, JOINS, CRITICAL = 0.1, 0.5, 0.7, (0.6, 0.9)  # see `Shares`; chains take turns
 SMALL = 30  # units up to which a graph is small
-FIRST, GROWTH = 30_000, 2.0  # evaluations of the first chain, and their growth per chain
-FIRST_OF_SMALL, GROWTH_OF_SMALL = 2_000, 1.3
-CLIMB = 0.5  # share of the budget for the climb on graphs that are not small, up to `FIRST`
+FIRST = 20, 300, 3_000  # evaluations of the first chain: per unit, at least, at most
+GROWTH = 1.5  # of chains
 MAX_CHANGES = 20_000, 4_000  # of a chain, plus per unit
 PATIENCE = 6  # chains of maximum length without improvement after which to stop
 HOTTEST, WARMING, COOLING = 0.05, 2e-4, 15.0  # temperature: at most, per evaluation and unit, range
 NO_HEAT = 1e-300  # a temperature at which nothing longer is accepted
+SLICE = 300_000  # operators and streams of the evaluations between two looks at the clock
+SLOWER = 8  # times that evaluations on the event engine take longer
 REACHED = 1.0 + 1e-12  # times the bound, which counts as reaching it
 
 
@@ -166,36 +161,61 @@ class PassAnnealer:
         tasks = scored.tasks
         self._shape = shape_of(scored.compiled.rules, tasks.source, tasks.target)
         self._serves = serves(tasks.columns)
+        self._size = tasks.operators + len(tasks.source)
         self._fifo: FifoMemory | None = None
         self._run: Run | None = None
 
-    def chain(self, devices: Ints, order: Order, cooling: Cooling, enough_s: float) -> Annealed:
-        """Anneal from a feasible placement, (V,), and stop at a makespan of `enough_s`."""
+    def chain(
+        self, devices: Ints, order: Order, cooling: Cooling, enough_s: float, budget: Budget
+    ) -> Annealed:
+        """Anneal from a feasible placement, (V,), and stop at a makespan of `enough_s`.
+
+        If the budget ends before, the result is the best placement so far. The clock only stops
+        the chain; until then it does the same with every limit on time.
+        """
+        walk, row = walk_from(self.scored.compiled.rules, devices, self._leaving), devices.copy()
+        best, best_s, done = devices, np.inf, 0
+        slower = 1 if self._is_fast(order) else SLOWER
+        usual = max(1, SLICE // (slower * self._size))
+        while (left := min(budget.evaluations_left(), cooling.evaluations - done)) > 0:
+            if budget.left() == 0:
+                break
+            part = part_of(cooling, done, min(usual, left))
+            begun = work_clock.now()
+            found, evaluations = self._anneal(order, part, enough_s, walk, row)
+            budget.charge(evaluations, work_clock.now() - begun)
+            done += evaluations
+            if found < best_s:
+                best, best_s = row.copy(), found
+            if evaluations < part.evaluations or best_s <= enough_s:
+                break
+        count_evaluations(done)
+        return Annealed(best, best_s, done)
+
+    def _anneal(
+        self, order: Order, cooling: Cooling, enough_s: float, walk: Walk, best: Ints
+    ) -> tuple[float, int]:
+        """Go on with a walk; return the best makespan in seconds, and the evaluations."""
         tasks, rules = self.scored.tasks.columns, self.scored.compiled.rules
-        walk, best = walk_from(rules, devices, self._leaving), np.empty(len(devices), np.int32)
-        if order.kind == FIFO and self._serves:
+        state = self._state
+        if self._is_fast(order):
             if self._fifo is None:
                 self._fifo = fifo_memory(tasks)
+            memory = self._fifo
             found, done = anneal_fifo(
-                tasks, rules, self._shape, cooling, enough_s, walk, best, self._fifo, self._state
+                tasks, rules, self._shape, cooling, enough_s, walk, best, memory, state
             )
         else:
             if self._run is None:
                 self._run = run_state(tasks)
+            run = self._run
             found, done = anneal_events(
-                tasks,
-                order,
-                rules,
-                self._shape,
-                cooling,
-                enough_s,
-                walk,
-                best,
-                self._run,
-                self._state,
+                tasks, order, rules, self._shape, cooling, enough_s, walk, best, run, state
             )
-        count_evaluations(int(done))
-        return Annealed(best, float(found), int(done))
+        return float(found), int(done)
+
+    def _is_fast(self, order: Order) -> bool:
+        return order.kind == FIFO and self._serves
 
 
 def best_of_passes(
@@ -204,15 +224,20 @@ def best_of_passes(
     rows: Ints,
     budget: Budget,
     leaving: Leaving = NO_LIMIT,
+    more: Sequence[Tries] = (),
 ) -> Ints:
     """Return the placement of shortest makespan, (V,), of those that chains of annealing find.
 
     On graphs that are not small, a climb from the best row comes first, since a short chain at a
-    temperature may end above it. Chains then start from each row in turn, best first, and then
-    alternately from the best placement so far and from the rows. With the order ``any``, they also
-    take turns with the orders. With noise, they anneal makespans without noise, and the best of
-    their results is taken. The search ends when the budget is spent, when the lower bound is
-    reached, or after many evaluations without improvement.
+    temperature may end above it. Chains start from the best placement so far; on small graphs,
+    they start from each row in turn, best first, and then alternately from the best placement so
+    far and from the rows. With the order ``any``, they also take turns with the orders. With noise,
+    they anneal makespans without noise, and the best of their results is taken. The search ends
+    when the budget is spent, when the lower bound is reached, or after many evaluations without
+    improvement.
+
+    The lengths of chains do not depend on the budget. With the same seed, a longer search therefore
+    repeats a shorter one and goes on.
 
     Parameters
     ----------
@@ -220,6 +245,8 @@ def best_of_passes(
         (K, V) feasible placements, within the limit if there is one.
     leaving
         The limit on operators that leave their devices.
+    more
+        Placers whose placements become further rows before each chain.
     """
     begun = work_clock.now()
     makespans = scored.makespans(rows)
@@ -229,22 +256,26 @@ def best_of_passes(
     enough_s = scored.compiled.bounds.best * REACHED
     units = len(scored.compiled.rules.row_of)
     is_small = units <= SMALL
-    first, growth = (FIRST_OF_SMALL, GROWTH_OF_SMALL) if is_small else (FIRST, GROWTH)
-    longest = MAX_CHANGES[0] + MAX_CHANGES[1] * units
+    per_unit, least, most = FIRST
+    first, longest = (
+        min(max(least, per_unit * units), most),
+        MAX_CHANGES[0] + MAX_CHANGES[1] * units,
+    )
     annealer, waited, found = PassAnnealer(scored, rng, leaving), 0, [best]
     for number in count(0 if is_small else -1):
-        left = budget.left()
-        if left == 0 or best_s <= enough_s or waited > PATIENCE * longest:
+        if budget.left() == 0 or best_s <= enough_s or waited > PATIENCE * longest:
             break
-        length = int(min(left, longest, first * growth ** min(number, 60)))
-        begins_at_best = number <= 0 or (number >= len(rows) and number % 2 == 0)
-        start = best if begins_at_best else rows[number % len(rows)]
-        order = scored.orders[number % len(scored.orders)]
-        if number < 0:
-            length, order = max(1, int(min(CLIMB * left, first))), scored.best(best)[1]
-        begun = work_clock.now()
-        chain = annealer.chain(start, order, cooling_of(length, units, number), enough_s)
-        budget.charge(chain.evaluations, work_clock.now() - begun)
+        length = int(min(longest, first * GROWTH ** min(max(0, number), 60)))
+        for tries in more:
+            tried = tries.best(scored, rng, length if number > 0 else least, budget)
+            rows = np.vstack([rows, tried])
+            found.extend(tried)
+            if len(tried) and (tried_s := float(scored.makespans(tried)[0])) < best_s:
+                best, best_s, waited = tried[0], tried_s, 0
+        is_from_row = is_small and number > 0 and (number < len(rows) or number % 2 == 1)
+        start = rows[number % len(rows)] if is_from_row else best
+        order = scored.orders[number % len(scored.orders)] if number >= 0 else scored.best(best)[1]
+        chain = annealer.chain(start, order, cooling_of(length, units, number), enough_s, budget)
         found.append(chain.devices)
         waited += length
         if chain.makespan_s < best_s:
@@ -258,3 +289,12 @@ def cooling_of(evaluations: int, units: int, number: int) -> Cooling:
     hot = min(HOTTEST, WARMING * evaluations / units) if number >= 0 else NO_HEAT
     shares = Shares(SWAPS, BLOCKS, JOINS, CRITICAL[number % len(CRITICAL)])
     return Cooling(evaluations, hot, hot / COOLING, shares)
+
+
+def part_of(cooling: Cooling, begin: int, evaluations: int) -> Cooling:
+    """Return the parameters of a part of a chain, after a number of its evaluations."""
+    heat = [
+        cooling.hot * (cooling.cold / cooling.hot) ** (done / cooling.evaluations)
+        for done in (begin, begin + evaluations)
+    ]
+    return Cooling(evaluations, heat[0], heat[1], cooling.shares)

@@ -2,13 +2,14 @@
 
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from dataclasses import dataclass
 
 import numpy as np
 
 from sim import work_clock
 from streamplace.errors import GraphError, PlacementError
 from streamplace.placers.base import Placer
-from streamplace.placers.partition.partitioners import MetisRecursive, parts_for
+from streamplace.placers.partition.partitioners import Metis, MetisRecursive, parts_for
 from streamplace.placers.repair import feasible
 from streamplace.placers.scheduling.lists import Heft, Peft
 from streamplace.placers.scheduling.passes import shortest
@@ -23,9 +24,6 @@ from streamplace.util.arrays import Ints
 PORTFOLIO: tuple[Placer, ...] = (Heft(), Peft(links=True), RandomEft(samples=10), Single())
 SAMPLES = 50  # placements by random list scheduling between two looks at the budget
 CUT = 50  # evaluations that take about as long as one partition
-
-Tries = Iterable[tuple[Placer, int]]
-"""Placers to run, each with the evaluations that take as long."""
 
 
 def portfolio(
@@ -50,21 +48,46 @@ def portfolio(
     return np.unique(np.stack(rows), axis=0).astype(np.int32)
 
 
-def best_tried(
-    scored: MakespanEvaluator, rng: np.random.Generator, tries: Tries, budget: Budget
-) -> Ints:
-    """Return the shortest placement, (1, V), of several tries within a budget; (0, V) if none."""
-    rows = []
-    for placer, evaluations in tries:
-        if budget.left() == 0:
-            break
-        begun = work_clock.now()
-        with suppress(PlacementError, GraphError):  # METIS needs tuples that reach a sink
-            rows.append(placer(scored.problem, rng).devices)
-        budget.charge(evaluations, work_clock.now() - begun)
-    if not rows:
-        return np.empty((0, scored.tasks.operators), np.int32)
-    return rows[shortest(scored, np.stack(rows))][None].astype(np.int32)
+@dataclass
+class Tries:
+    """Placers that are run in turn, beside a search and for a share of its evaluations.
+
+    What is run depends on the evaluations of the search and not on the clock, so that a longer
+    search with the same seed repeats a shorter one.
+
+    Parameters
+    ----------
+    placers
+        Each with the number of evaluations that take as long.
+    share
+        Evaluations for these placers per evaluation of the search.
+    """
+
+    placers: Iterator[tuple[Placer, int]]
+    share: float
+    _owed: float = 0.0
+
+    def best(
+        self, scored: MakespanEvaluator, rng: np.random.Generator, evaluations: int, budget: Budget
+    ) -> Ints:
+        """Run what a number of evaluations of the search pays for.
+
+        Return the shortest placement, (1, V), or (0, V) if there is none.
+        """
+        self._owed += self.share * evaluations
+        rows = []
+        while self._owed > 0.0 and budget.left() > 0:
+            placer, cost = next(self.placers, (None, 0))
+            if placer is None:
+                break
+            begun = work_clock.now()
+            with suppress(PlacementError, GraphError):  # METIS needs tuples that reach a sink
+                rows.append(placer(scored.problem, rng).devices)
+            budget.charge(cost, work_clock.now() - begun)
+            self._owed -= cost
+        if not rows:
+            return np.empty((0, scored.tasks.operators), np.int32)
+        return rows[shortest(scored, np.stack(rows))][None].astype(np.int32)
 
 
 def samples(problem: Problem) -> Iterator[tuple[Placer, int]]:
@@ -76,9 +99,10 @@ def samples(problem: Problem) -> Iterator[tuple[Placer, int]]:
 
 
 def partitions(problem: Problem) -> Iterator[tuple[Placer, int]]:
-    """Return METIS's recursive bisection for every number of parts from 2, the smallest first.
+    """Return METIS, recursive and k-way, for every number of parts from 2, the smallest first.
 
     Few parts are best where messages are slow; elsewhere, list schedules are good starts.
     """
     for parts in range(2, parts_for(problem, None) + 1):
         yield MetisRecursive(parts=parts), CUT
+        yield Metis(parts=parts), CUT

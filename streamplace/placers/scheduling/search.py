@@ -1,24 +1,25 @@
 """The placers `search` and `auto` under the makespan objective."""
 
 from dataclasses import replace
+from itertools import islice
 
 import numpy as np
 
 from streamplace.errors import UnsuitableError
 from streamplace.placers.base import Found, Placer
-from streamplace.placers.scheduling.annealing import REACHED, best_of_passes
+from streamplace.placers.scheduling.annealing import REACHED, SMALL, best_of_passes
 from streamplace.placers.scheduling.enumerative import Enumerative
 from streamplace.placers.scheduling.lists import Cpop, Heft
 from streamplace.placers.scheduling.passes import pass_evaluator, shortest
 from streamplace.placers.scheduling.portfolio import (
     PORTFOLIO,
-    best_tried,
+    Tries,
     partitions,
     portfolio,
     samples,
 )
 from streamplace.placers.scheduling.proof import PassProof
-from streamplace.placers.scheduling.sampled import CriticalPath
+from streamplace.placers.scheduling.sampled import CriticalPath, RandomEft
 from streamplace.placers.search.annealing import Budget
 from streamplace.placers.search.balance import Prefer
 from streamplace.problem.placement import Placement
@@ -36,7 +37,10 @@ QUICK: tuple[Placer, ...] = (
 """The placers whose placements are starts; on large graphs only those of `PORTFOLIO`."""
 FEW = 100_000  # placements up to which all are tried
 ENUMERATION = 0.5  # share of the budget for this
-SAMPLED, PARTITIONED = 0.1, 0.05  # shares for random list scheduling and for METIS
+SAMPLED, PARTITIONED = 0.1, 0.05  # evaluations of list schedulers and METIS per one of the search
+OF_SMALL: tuple[Placer, ...] = (RandomEft(samples=50), CriticalPath(samples=50))
+"""Further placers on graphs of up to `SMALL` units, unless one reached the bound."""
+FEW_CUTS = 14  # partitions, from two parts on, that are quick there too
 LARGE = 5_000  # operators from which some of the quick placers take longer than the search
 
 
@@ -61,8 +65,8 @@ def search_pass(
     PlacementError
         If no feasible placement was found.
     """
-    scored, rows = _begun("search", problem, rng, start, budget, prefer)
-    return Placement(problem, best_of_passes(scored, rng, rows, budget))
+    scored, rows, more = _begun("search", problem, rng, start, prefer)
+    return Placement(problem, best_of_passes(scored, rng, rows, budget, more=more))
 
 
 def auto_pass(
@@ -87,10 +91,10 @@ def auto_pass(
     PlacementError
         If no feasible placement was found.
     """
-    scored, rows = _begun("auto", problem, rng, start, budget, prefer)
+    scored, rows, more = _begun("auto", problem, rng, start, prefer)
     found = _enumerated(scored, rows, budget)
     if found is None:
-        found = Found(Placement(problem, best_of_passes(scored, rng, rows, budget)))
+        found = Found(Placement(problem, best_of_passes(scored, rng, rows, budget, more=more)))
     return found if start is not None else replace(found, placement=found.placement.canonical())
 
 
@@ -99,18 +103,18 @@ def _begun(
     problem: Problem,
     rng: np.random.Generator,
     start: Placement | None,
-    budget: Budget,
     prefer: Prefer | None,
-) -> tuple[MakespanEvaluator, Ints]:
-    """Return the evaluator and the placements of the quick placers, (K, V)."""
+) -> tuple[MakespanEvaluator, Ints, tuple[Tries, ...]]:
+    """Return the evaluator, the placements of the quick placers, (K, V), and what follows them."""
     _refuse_preference(placer, prefer)
     scored = pass_evaluator(problem, placer)
+    cuts = partitions(problem)
     rows = portfolio(problem, rng, start, quick_placers(problem))
-    if scored.makespans(rows).min() <= scored.compiled.bounds.best * REACHED:
-        return scored, rows
-    shared = [(samples(problem), SAMPLED), (partitions(problem), PARTITIONED)]
-    more = [best_tried(scored, rng, tries, budget.share(part)) for tries, part in shared]
-    return scored, np.unique(np.vstack([rows, *more]), axis=0)
+    is_at_bound = scored.makespans(rows).min() <= scored.compiled.bounds.best * REACHED
+    if problem.feasibility.unit_count <= SMALL and not is_at_bound:
+        further = (*OF_SMALL, *(cut for cut, _ in islice(cuts, FEW_CUTS)))
+        rows = np.unique(np.vstack([rows, portfolio(problem, rng, None, further)]), axis=0)
+    return scored, rows, (Tries(cuts, PARTITIONED), Tries(samples(problem), SAMPLED))
 
 
 def _enumerated(scored: MakespanEvaluator, rows: Ints, budget: Budget) -> Found | None:

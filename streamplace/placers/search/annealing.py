@@ -33,8 +33,13 @@ class Budget:
 
     def left(self) -> int:
         """Return the estimated number of changes left to try."""
-        changes = 2**62 if self.evaluations is None else self.evaluations - self._spent
-        return max(0, min(changes, int(min(2.0**62, self.seconds_left() / self._pace))))
+        return min(
+            self.evaluations_left(), int(max(0.0, min(2.0**62, self.seconds_left() / self._pace)))
+        )
+
+    def evaluations_left(self) -> int:
+        """Return the number of changes left to try, whatever the time; 2^62 without a limit."""
+        return 2**62 if self.evaluations is None else max(0, self.evaluations - self._spent)
 
     def seconds_left(self) -> float:
         """Return the seconds left; inf without a time limit."""

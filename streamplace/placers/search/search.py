@@ -25,12 +25,15 @@ class Search(BasePlacer):
     Their lengths do not depend on the limit: with the same seed, a longer search repeats every
     chain of a shorter one except its last.
 
-    Under the makespan objective, chains start from `start` and the placements of HEFT (with and
-    without contention), PEFT (with the times of links), CPOP, both randomised list schedulers, the
-    enumerative placer and the best single device; from 5,000 operators on, only of HEFT, PEFT,
-    random list scheduling and the best single device. A tenth of the limit goes to more random list
-    schedules, and a twentieth to METIS with different numbers of parts. On graphs of more than 30
-    units, a climb without annealing comes first, for up to half of the rest.
+    Under the makespan objective, chains start from the best of `start` and the placements of HEFT
+    (with and without contention), PEFT (with the times of links), CPOP, both randomised list
+    schedulers, the enumerative placer and the best single device; from 5,000 operators on, only of
+    HEFT, PEFT, random list scheduling and the best single device. On graphs of up to 30 units,
+    METIS with up to eight parts and more list schedules are among them, and chains take turns with
+    all of these starts. On others, a climb without annealing comes first. Beside the chains, a
+    tenth of their evaluations goes to more random list schedules, and a twentieth to METIS with
+    different numbers of parts. The clock does nothing but end the search: with the same seed, a
+    longer search repeats a shorter one and goes on.
 
     Parameters
     ----------

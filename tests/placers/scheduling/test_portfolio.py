@@ -1,6 +1,8 @@
 """Starts of searches for short makespans within shares of a budget."""
 
+from collections.abc import Iterable
 from itertools import count, repeat
+from typing import Any
 
 import numpy as np
 import pytest
@@ -9,7 +11,8 @@ import streamplace as sp
 from benchmarks.makespans.drawn import drawn_problem
 from sim.schedule.anneal import Cooling
 from sim.schedule.state import Order
-from streamplace.placers.partition.partitioners import MetisRecursive
+from streamplace.placers.base import Placer
+from streamplace.placers.partition.partitioners import Metis
 from streamplace.placers.registry import make_placer
 from streamplace.placers.scheduling.annealing import (
     NO_HEAT,
@@ -18,7 +21,7 @@ from streamplace.placers.scheduling.annealing import (
     PassAnnealer,
     best_of_passes,
 )
-from streamplace.placers.scheduling.portfolio import best_tried, partitions, samples
+from streamplace.placers.scheduling.portfolio import Tries, partitions, samples
 from streamplace.placers.search.annealing import Budget
 from streamplace.placers.trivial import RoundRobin, Single
 from streamplace.scoring.makespan_evaluator import MakespanEvaluator
@@ -27,11 +30,15 @@ from tests.support.makespan_problems import makespan_of, makespan_problem
 from tests.support.placers import seeded_rng
 
 
+def tries_of(placers: Iterable[tuple[Placer, int]], share: float = 1.0) -> Tries:
+    return Tries(iter(placers), share)
+
+
 def test_the_shortest_of_several_tries_is_kept() -> None:
     problem = drawn_problem(0, 0)[1]
     scored = MakespanEvaluator(problem)
-    tries = [(RoundRobin(), 1), (make_placer("heft"), 1), (RoundRobin(), 1)]
-    row = best_tried(scored, seeded_rng(), tries, Budget(evaluations=3))
+    tries = tries_of([(RoundRobin(), 1), (make_placer("heft"), 1), (RoundRobin(), 1)])
+    row = tries.best(scored, seeded_rng(), 3, Budget(evaluations=3))
     assert row.shape == (1, len(problem.graph.names))
     assert row[0].tolist() == make_placer("heft")(problem, seeded_rng()).devices.tolist()
 
@@ -39,10 +46,20 @@ def test_the_shortest_of_several_tries_is_kept() -> None:
 def test_tries_end_with_the_budget() -> None:
     scored = MakespanEvaluator(drawn_problem(0, 0)[1])
     numbers = count()
-    tries = ((RoundRobin(), 10) for _ in zip(numbers, repeat(None), strict=False))
-    best_tried(scored, seeded_rng(), tries, Budget(evaluations=25))
-    assert next(numbers) == 4  # three were run, and the fourth was looked at
-    assert best_tried(scored, seeded_rng(), tries, Budget(evaluations=0)).shape[0] == 0
+    tries = tries_of((RoundRobin(), 10) for _ in zip(numbers, repeat(None), strict=False))
+    tries.best(scored, seeded_rng(), 100, Budget(evaluations=25))
+    assert next(numbers) == 3
+    assert tries.best(scored, seeded_rng(), 100, Budget(evaluations=0)).shape[0] == 0
+
+
+def test_tries_take_their_share_of_the_search() -> None:
+    """With a tenth, placers of 10 evaluations run once per 100; what is overdrawn is remembered."""
+    scored = MakespanEvaluator(drawn_problem(0, 0)[1])
+    run = list[int]()
+    tries = tries_of(((RoundRobin(), 10) for n in count() if run.append(n) is None), 0.1)  # type: ignore[func-returns-value]
+    for evaluations, runs in ((1, 1), (98, 1), (2, 2), (1000, 12)):
+        tries.best(scored, seeded_rng(), evaluations, Budget())
+        assert len(run) == runs
 
 
 def test_a_placer_without_a_placement_is_passed_over() -> None:
@@ -50,8 +67,8 @@ def test_a_placer_without_a_placement_is_passed_over() -> None:
     graph = sp.StreamGraph([sp.Operator(n, 1e6, 0.0, memory_bytes=2) for n in "ab"])
     cluster = sp.Cluster([sp.Device(n, 1.0, memory_bytes=3) for n in "xy"])
     problem = sp.Problem(graph, cluster, objective=sp.Makespan())
-    tries = [(Single(), 1)]
-    found = best_tried(MakespanEvaluator(problem), seeded_rng(), tries, Budget(evaluations=9))
+    tries = tries_of([(Single(), 1)])
+    found = tries.best(MakespanEvaluator(problem), seeded_rng(), 9, Budget(evaluations=9))
     assert found.shape == (0, 2)
 
 
@@ -60,10 +77,13 @@ def test_samples_and_partitions_cost_what_they_try() -> None:
     devices = len(problem.cluster.devices)
     costs = [cost for (_, cost), _ in zip(samples(problem), range(9), strict=False)]
     assert costs == [devices * n for n in (1, 2, 4, 8, 16, 32, 50, 50, 50)]
-    parts = [
-        placer.parts for placer, _ in partitions(problem) if isinstance(placer, MetisRecursive)
+    cuts = [
+        (placer.name, placer.parts)
+        for placer, _ in partitions(problem)
+        if isinstance(placer, Metis)
     ]
-    assert parts == list(range(2, devices + 1))
+    names = ("metis-recursive", "metis")
+    assert cuts == [(name, parts) for parts in range(2, devices + 1) for name in names]
 
 
 @pytest.mark.parametrize("name", ["auto", "search"])
@@ -87,15 +107,20 @@ def test_searches_with_few_evaluations_are_no_worse_than_their_starts() -> None:
 
 
 def test_a_climb_comes_first_on_graphs_that_are_not_small(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It takes half of what is left, and the first chain at a temperature starts where it ended."""
+    """The first chain at a temperature starts where it ended."""
     chains = list[tuple[Cooling, list[int]]]()
     anneal = PassAnnealer.chain
 
     def noted(
-        self: PassAnnealer, devices: Ints, order: Order, cooling: Cooling, enough_s: float
+        self: PassAnnealer,
+        devices: Ints,
+        order: Order,
+        cooling: Cooling,
+        enough_s: float,
+        budget: Budget,
     ) -> Annealed:
         chains.append((cooling, devices.tolist()))
-        found = anneal(self, devices, order, cooling, enough_s)
+        found = anneal(self, devices, order, cooling, enough_s, budget)
         ends.append((found.makespan_s, found.devices.tolist()))
         return found
 
@@ -104,10 +129,9 @@ def test_a_climb_comes_first_on_graphs_that_are_not_small(monkeypatch: pytest.Mo
     large, small = drawn_problem(16, 0)[1], drawn_problem(12, 0)[1]
     scored = MakespanEvaluator(large)
     heft = make_placer("heft")(large, seeded_rng()).devices[None]
-    best_of_passes(scored, seeded_rng(), heft, Budget(evaluations=2001))
+    best_of_passes(scored, seeded_rng(), heft, Budget(evaluations=5001))
     (climb, start), (warm, second) = chains
-    assert (climb.evaluations, climb.hot, start) == (1000, NO_HEAT, heft[0].tolist())
-    assert (warm.evaluations, second) == (1000, ends[0][1])
+    assert (climb.hot, start, second) == (NO_HEAT, heft[0].tolist(), ends[0][1])
     assert warm.hot > 1e-6
     assert ends[0][0] < float(scored.makespans(heft)[0])
     chains.clear()
@@ -115,3 +139,68 @@ def test_a_climb_comes_first_on_graphs_that_are_not_small(monkeypatch: pytest.Mo
     best_of_passes(MakespanEvaluator(small), seeded_rng(), heft, Budget(evaluations=500))
     assert len(small.graph.names) <= SMALL
     assert chains[0][0].hot > 1e-6
+
+
+@pytest.mark.parametrize("number", [0, 12, 16, 36])
+def test_a_longer_search_goes_on_from_a_shorter_one(number: int) -> None:
+    problem = drawn_problem(number, 0)[1]
+    made = [
+        makespan_of(make_placer(f"search:evaluations={evaluations}")(problem, seeded_rng()))
+        for evaluations in (100, 1_000, 3_000, 9_000)
+    ]
+    assert made == sorted(made, reverse=True)
+
+
+@pytest.mark.parametrize("number", [12, 37])
+def test_the_clock_only_ends_a_search(number: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a clock that measures times at random, the placements tried are the same until its end."""
+    problem = drawn_problem(number, 0)[1]
+    scored = MakespanEvaluator(problem)
+    heft = make_placer("heft")(problem, seeded_rng()).devices[None]
+
+    def makespans(seed: int) -> list[float]:
+        rng, now_s = np.random.default_rng(seed), count()
+        clock = (tick + rng.random() for tick in now_s)
+        monkeypatch.setattr("sim.work_clock.now", lambda: next(clock))
+        found = list[float]()
+        anneal = PassAnnealer._anneal
+
+        def noted(self: PassAnnealer, *args: Any) -> tuple[float, int]:
+            found.append(anneal(self, *args)[0])
+            return found[-1], 1000
+
+        with monkeypatch.context() as patch:
+            patch.setattr(PassAnnealer, "_anneal", noted)
+            more = [Tries(samples(problem), 0.1)]
+            best_of_passes(scored, seeded_rng(), heft, Budget(200.0, _begun=0.0), more=more)
+        return found
+
+    first, second = makespans(0), makespans(1)
+    common = min(len(first), len(second))
+    assert common > 10
+    assert first[:common] == second[:common]
+
+
+def test_auto_is_never_longer_than_search_with_the_same_seed() -> None:
+    for number in (12, 24, 36, 42):
+        problem = drawn_problem(number, 0)[1]
+        for evaluations in (50, 1_000, 5_000):
+            auto, search = (
+                makespan_of(make_placer(f"{name}:evaluations={evaluations}")(problem, seeded_rng()))
+                for name in ("auto", "search")
+            )
+            assert auto <= search * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("name", ["auto", "search"])
+def test_all_partitions_are_starts_on_small_graphs(name: str) -> None:
+    """Even a search of one evaluation is no worse than METIS with the best number of parts."""
+    for number in (199, 247):
+        problem = drawn_problem(number, 1)[1]
+        assert len(problem.graph.names) <= SMALL
+        two = makespan_of(make_placer("metis-recursive:parts=2")(problem, seeded_rng()))
+        own = makespan_of(make_placer(f"{name}:evaluations=1")(problem, seeded_rng()))
+        for metis in ("metis-oracle", "metis-recursive-oracle"):
+            best = makespan_of(make_placer(metis)(problem, seeded_rng()))
+            assert own <= best * (1 + 1e-9)
+            assert best < two
