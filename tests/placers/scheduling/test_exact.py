@@ -152,7 +152,7 @@ def test_a_proof_that_is_out_of_time_has_a_valid_bound() -> None:
 
 def test_the_search_before_a_proof_keeps_the_time_limit() -> None:
     """Without time, only the quick placers run, which a search would improve on."""
-    problem = makespan_problem(41, large=True)
+    problem = makespan_problem(42, large=True)
     placements = [
         placer(problem, np.random.default_rng(0))
         for placer in (Exact(seconds=0.0), Search(seconds=0.0), Search())
