@@ -135,7 +135,9 @@ class AdaptiveRealiser:
         """
         text, free = self.client.config().get(MAKES_DO, MAKES_DO_AFTER), 0
         try:
-            waits_s = min(parsed(text, "s") * WAITS, self.limits.start_s)
+            has_unit = not text.strip().isdigit()  # to Flink, a plain number is milliseconds
+            makes_do_after_s = parsed(text if has_unit else f"{text}ms", "s")
+            waits_s = min(makes_do_after_s * WAITS, self.limits.start_s)
             until = time.monotonic() + waits_s
             self.asking.send(_request(job, {v: (1, count) for v, count in counts.items()}))
         except BackendError as error:
@@ -257,7 +259,10 @@ class AdaptiveRealiser:
         how = f"the rollback failed too: {again}" if again else "rolled back"
         reason = f"{fault}; {how}; job {job} is {state}"
         return Acted(
-            *(job, False, not lost, changed or bool(again)),
+            job,
+            False,
+            runs=not lost,
+            changed=changed or bool(again),
             downtime_s=downtime_s,
             reason=reason,
             lost=lost,

@@ -103,8 +103,9 @@ def crowded(**more: Any) -> ScriptedFlink:
     return flink
 
 
-def test_missing_slots_are_asked_for_and_the_job_goes_on() -> None:
-    flink = crowded(config={MAKES_DO: "400 ms"})
+@pytest.mark.parametrize("makes_do", ["400 ms", "400"])  # Flink counts milliseconds
+def test_missing_slots_are_asked_for_and_the_job_goes_on(makes_do: str) -> None:
+    flink = crowded(config={MAKES_DO: makes_do})
     done, entries = acted(flink, THREE)
     assert (done.succeeded, done.changed, done.refused) == (False, False, True)
     assert "nothing is changed: 3 slots are needed, but only 2 are free or held" in done.reason

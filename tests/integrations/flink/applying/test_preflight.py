@@ -194,4 +194,6 @@ def test_state_on_the_heap_is_that_of_the_latest_checkpoint() -> None:
     state, statistics = state_of(recorded("job-details-running")), recorded("checkpoints")
     on_disk = recorded("checkpoints-config") | {"state_backend": "EmbeddedRocksDBStateBackend"}
     assert job_of(state, CONFIG, statistics, on_disk).heap_state_bytes == 0.0
+    unaligned = recorded("checkpoints-config") | {"unaligned_checkpoints": True}
+    assert job_of(state, CONFIG, statistics, unaligned).heap_state_bytes == 0.0
     assert job_of(state, CONFIG, None, None).heap_state_bytes == 0.0
