@@ -109,7 +109,9 @@ class AdaptiveRealiser:
             Slots, if some of them are missing; 0: none is.
         """
         if needed and (fault := self._ask(job, counts, needed)):
-            return self._back(job, former, before, f"{UNCHANGED}: {fault}", None, changed=False)
+            changed = self._has_changed(job, before)
+            why = fault if changed else f"{UNCHANGED}: {fault}"
+            return self._back(job, former, before, why, None, changed=changed)
         wanted = {vertex: (1, count) for vertex, count in counts.items()}
         fault, downtime_s = self._required(job, wanted, counts)
         if not fault:
@@ -154,6 +156,13 @@ class AdaptiveRealiser:
             f"{needed} slots are needed, but only {free} are free or held by it, and no others "
             f"came within {waits_s:g} s of asking for them"
         )
+
+    def _has_changed(self, job: str, before: Mapping[str, int]) -> bool:
+        """Return whether Flink has made do with fewer slots already, or may have."""
+        with retried():
+            vertices = self.client.state(job).vertices.values()
+            return {vertex.id: vertex.parallelism for vertex in vertices} != before
+        return True
 
     def _checked(
         self, job: Job, deployment: Deployment, task_managers: Sequence[TaskManager]

@@ -116,6 +116,19 @@ def test_missing_slots_are_asked_for_and_the_job_goes_on(makes_do: str) -> None:
     assert flink.jobs[JOB].parallelism == ONE
 
 
+def test_a_job_that_made_do_with_fewer_slots_meanwhile_has_changed() -> None:
+    flink = crowded(config={MAKES_DO: "400 ms"})
+    hosts = {name: ["tm-a"] * count for name, count in TWO.items()}
+    meanwhile = Timer(0.1, flink.jobs[JOB].move, [hosts, flink.clock()])
+    meanwhile.start()
+    done, _ = acted(flink, THREE)
+    meanwhile.join()
+    assert (done.succeeded, done.changed, done.refused) == (False, True, False)
+    assert "nothing is changed" not in done.reason
+    assert "rolled back" in done.reason
+    assert flink.jobs[JOB].parallelism == ONE
+
+
 def test_slots_are_not_asked_for_if_it_is_unknown_how_long_flink_waits() -> None:
     flink = crowded(config={MAKES_DO: "1 fortnight"})
     done, _ = acted(flink, THREE)
