@@ -177,7 +177,7 @@ def _check_way(client: Client, job: str, chosen: WatchOptions) -> None:
     if not is_adaptive and not jar:
         raise click.UsageError(
             f"missing --jar: job {job} does not run under the adaptive scheduler, so a change "
-            "starts it again from a savepoint"
+            "starts its jar again from a savepoint"
         )
     if is_adaptive and jar and not chosen.labels:
         printing.print_note(

@@ -253,11 +253,11 @@ def test_the_same_command_goes_on_with_the_graph_that_was_measured(
         (("--devices", DEVICES, "--restart-by", "restart"), "--restart-by needs --mode apply"),
         (
             ("--devices", DEVICES, "--mode", "apply", "--labels"),
-            "missing --jar: --labels is about restarts",
+            "missing --jar, which --labels needs: a restart",
         ),
         (
             ("--devices", DEVICES, "--mode", "apply", "--restart-by", "restart"),
-            "missing --jar: --restart-by restart is about restarts",
+            "missing --jar, which --restart-by restart needs: a restart",
         ),
         (("--devices", DEVICES, "--mode", "apply", "--jar", "a.jar"), "missing --journal"),
         (
