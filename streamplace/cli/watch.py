@@ -44,6 +44,7 @@ from streamplace.files.reading import name_of
 from streamplace.integrations.flink.applying.asking import Limits
 from streamplace.integrations.flink.applying.requests import Program
 from streamplace.integrations.flink.client import Client
+from streamplace.integrations.flink.deployment import owner_of
 from streamplace.integrations.profiling.rest import Server
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.graph import StreamGraph
@@ -167,14 +168,16 @@ def _check_job(client: Client, job: str, *, waits: bool) -> None:
 def _check_way(client: Client, job: str, chosen: WatchOptions) -> None:
     """Say if the job will not be restarted; refuse a job that could only be, without a jar."""
     try:
-        is_adaptive = client.state(job).is_adaptive
+        found = client.state(job)
+        if owner_of(client.config(), found.name) is not None:  # which gets documents only
+            return
     except BackendError:  # it is waited for, and the first action says what it lacks
         return
-    jar = chosen.program.jar
+    is_adaptive, jar = found.is_adaptive, chosen.program.jar
     if not is_adaptive and not jar:
         raise click.UsageError(
             f"missing --jar: job {job} does not run under the adaptive scheduler, so a change "
-            "starts it again from a savepoint"
+            "starts its jar again from a savepoint"
         )
     if is_adaptive and jar and not chosen.labels:
         printing.print_note(

@@ -213,8 +213,8 @@ def check_modes(chosen: WatchOptions) -> None:
         )
     if applies and way != ADAPTIVE and (shown or way) and not chosen.program.jar:
         raise click.UsageError(
-            f"missing --jar: {(*shown, '--restart-by restart')[0]} is about restarts, which start "
-            "it again from a savepoint"
+            f"missing --jar, which {(*shown, '--restart-by restart')[0]} needs: a restart starts "
+            "the jar from a savepoint"
         )
     if chosen.allow_cancel is (chosen.max_age is None):
         raise click.UsageError(

@@ -253,11 +253,11 @@ def test_the_same_command_goes_on_with_the_graph_that_was_measured(
         (("--devices", DEVICES, "--restart-by", "restart"), "--restart-by needs --mode apply"),
         (
             ("--devices", DEVICES, "--mode", "apply", "--labels"),
-            "missing --jar: --labels is about restarts",
+            "missing --jar, which --labels needs: a restart",
         ),
         (
             ("--devices", DEVICES, "--mode", "apply", "--restart-by", "restart"),
-            "missing --jar: --restart-by restart is about restarts",
+            "missing --jar, which --restart-by restart needs: a restart",
         ),
         (("--devices", DEVICES, "--mode", "apply", "--jar", "a.jar"), "missing --journal"),
         (
@@ -289,16 +289,26 @@ def test_a_job_under_the_default_scheduler_needs_a_jar(
     assert flink.changes == []
 
 
+@pytest.mark.parametrize("scheduler", ["Default", "Adaptive"])
+@pytest.mark.parametrize("jar", [("--jar", JAR), ()])
 def test_a_job_of_the_kubernetes_operator_gets_a_document(
-    clock: ManualClock, files: tuple[str, ...], tmp_path: Path, capsys: Capture
+    scheduler: str,
+    jar: tuple[str, ...],
+    clock: ManualClock,
+    files: tuple[str, ...],
+    tmp_path: Path,
+    capsys: Capture,
 ) -> None:
-    flink = overloaded(clock)
+    flink = overloaded(clock, scheduler=scheduler)
     flink.config |= {"$internal.flink.version": "v2_2", "kubernetes.cluster-id": "clicks"}
     with flink.serving() as url:
-        assert watched(url, *files, "--windows", "4", *applying(tmp_path)) == 0
+        acts = ("--mode", "apply", *jar, "--journal", str(tmp_path / "journal"))
+        assert watched(url, *files, "--windows", "4", *acts) == 0
     document = tmp_path / "journal" / "flinkdeployment.yaml"
     patch = f"kubectl patch flinkdeployment clicks --type merge --patch-file {document}"
-    assert patch in capsys.readouterr().out
+    captured = capsys.readouterr()
+    assert patch in captured.out
+    assert "while it runs" not in captured.err
     read = yaml.safe_load(document.read_text())
     overrides = read["spec"]["flinkConfiguration"]["pipeline.jobvertex-parallelism-overrides"]
     assert sum(int(each.partition(":")[2]) for each in overrides.split(",")) > 3

@@ -109,7 +109,9 @@ class AdaptiveRealiser:
             Slots, if some of them are missing; 0: none is.
         """
         if needed and (fault := self._ask(job, counts, needed)):
-            return self._back(job, former, before, f"{UNCHANGED}: {fault}", None, changed=False)
+            changed = self._has_changed(job, before)
+            why = fault if changed else f"{UNCHANGED}: {fault}"
+            return self._back(job, former, before, why, None, changed=changed)
         wanted = {vertex: (1, count) for vertex, count in counts.items()}
         fault, downtime_s = self._required(job, wanted, counts)
         if not fault:
@@ -135,7 +137,9 @@ class AdaptiveRealiser:
         """
         text, free = self.client.config().get(MAKES_DO, MAKES_DO_AFTER), 0
         try:
-            waits_s = min(parsed(text, "s") * WAITS, self.limits.start_s)
+            has_unit = not text.strip().isdigit()  # to Flink, a plain number is milliseconds
+            makes_do_after_s = parsed(text if has_unit else f"{text}ms", "s")
+            waits_s = min(makes_do_after_s * WAITS, self.limits.start_s)
             until = time.monotonic() + waits_s
             self.asking.send(_request(job, {v: (1, count) for v, count in counts.items()}))
         except BackendError as error:
@@ -152,6 +156,13 @@ class AdaptiveRealiser:
             f"{needed} slots are needed, but only {free} are free or held by it, and no others "
             f"came within {waits_s:g} s of asking for them"
         )
+
+    def _has_changed(self, job: str, before: Mapping[str, int]) -> bool:
+        """Return whether Flink has made do with fewer slots already, or may have."""
+        with retried():
+            vertices = self.client.state(job).vertices.values()
+            return {vertex.id: vertex.parallelism for vertex in vertices} != before
+        return True
 
     def _checked(
         self, job: Job, deployment: Deployment, task_managers: Sequence[TaskManager]
@@ -257,7 +268,10 @@ class AdaptiveRealiser:
         how = f"the rollback failed too: {again}" if again else "rolled back"
         reason = f"{fault}; {how}; job {job} is {state}"
         return Acted(
-            *(job, False, not lost, changed or bool(again)),
+            job,
+            False,
+            runs=not lost,
+            changed=changed or bool(again),
             downtime_s=downtime_s,
             reason=reason,
             lost=lost,

@@ -247,9 +247,14 @@ def _checkpoint(value: Any, now_s: float) -> Checkpoint:
 
 
 def _heap_state_bytes(config: Any, completed: Any) -> float:
-    """Return the state on the heap as a checkpoint has it; backends other than this have files."""
+    """Return the state on the heap as a checkpoint has it; backends other than this have files.
+
+    The size of an unaligned checkpoint includes tuples in buffers, which are not on the heap.
+    """
     on_heap = config is not None and config.get("state_backend") == "HashMapStateBackend"
-    return float(completed.get("state_size", 0)) if on_heap else 0.0
+    if not on_heap or config.get("unaligned_checkpoints"):
+        return 0.0
+    return float(completed.get("state_size", 0))
 
 
 def _between_s(config: Any) -> float:

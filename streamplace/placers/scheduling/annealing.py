@@ -133,6 +133,7 @@ HOTTEST, WARMING, COOLING = 0.05, 2e-4, 15.0  # temperature: at most, per evalua
 NO_HEAT = 1e-300  # a temperature at which nothing longer is accepted
 SLICE = 300_000  # operators and streams of the evaluations between two looks at the clock
 SLOWER = 8  # times that evaluations on the event engine take longer
+LEAST = 16  # evaluations between two looks, at least; the first one is of the start
 REACHED = 1.0 + 1e-12  # times the bound, which counts as reaching it
 
 
@@ -176,7 +177,7 @@ class PassAnnealer:
         walk, row = walk_from(self.scored.compiled.rules, devices, self._leaving), devices.copy()
         best, best_s, done = devices, np.inf, 0
         slower = 1 if self._is_fast(order) else SLOWER
-        usual = max(1, SLICE // (slower * self._size))
+        usual = max(LEAST, SLICE // (slower * self._size))
         while (left := min(budget.evaluations_left(), cooling.evaluations - done)) > 0:
             if budget.left() == 0:
                 break

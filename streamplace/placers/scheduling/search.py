@@ -1,11 +1,12 @@
 """The placers `search` and `auto` under the makespan objective."""
 
+from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
 
 import numpy as np
 
-from streamplace.errors import UnsuitableError
+from streamplace.errors import PlacementError, UnsuitableError
 from streamplace.placers.base import Found, Placer
 from streamplace.placers.scheduling.annealing import REACHED, SMALL, best_of_passes
 from streamplace.placers.scheduling.enumerative import Enumerative
@@ -113,7 +114,8 @@ def _begun(
     is_at_bound = scored.makespans(rows).min() <= scored.compiled.bounds.best * REACHED
     if problem.feasibility.unit_count <= SMALL and not is_at_bound:
         further = (*OF_SMALL, *(cut for cut, _ in islice(cuts, FEW_CUTS)))
-        rows = np.unique(np.vstack([rows, portfolio(problem, rng, None, further)]), axis=0)
+        with suppress(PlacementError):
+            rows = np.unique(np.vstack([rows, portfolio(problem, rng, None, further)]), axis=0)
     return scored, rows, (Tries(cuts, PARTITIONED), Tries(samples(problem), SAMPLED))
 
 

@@ -80,7 +80,7 @@ def test_numbers_that_have_no_effect_are_taken_back() -> None:
         ({"config": {"high-availability.type": "zookeeper"}}, TWO, "only advice is safe"),
         ({"interval": 2**63 - 1}, TWO, "no checkpoints, so its state would be lost"),
         ({"checkpoint_age_s": 9.0}, TWO, "9 s old, although a new one is due after 3 s at most"),
-        ({"state_bytes": 10**9}, TWO, "fit into the task heap of 192 MB of 2 TaskManagers, more"),
+        ({"state_bytes": 10**9}, TWO, "fit into the task heap of 192 MB (slots: 2, "),
         ({"fixed": -1}, TWO, ""),  # as this scheduler keeps the maximum
         ({"labels": {"tm-b": {}}}, {**ONE, "Source: src": 4, "count": 4}, ""),
     ],
@@ -103,8 +103,9 @@ def crowded(**more: Any) -> ScriptedFlink:
     return flink
 
 
-def test_missing_slots_are_asked_for_and_the_job_goes_on() -> None:
-    flink = crowded(config={MAKES_DO: "400 ms"})
+@pytest.mark.parametrize("makes_do", ["400 ms", "400"])  # Flink counts milliseconds
+def test_missing_slots_are_asked_for_and_the_job_goes_on(makes_do: str) -> None:
+    flink = crowded(config={MAKES_DO: makes_do})
     done, entries = acted(flink, THREE)
     assert (done.succeeded, done.changed, done.refused) == (False, False, True)
     assert "nothing is changed: 3 slots are needed, but only 2 are free or held" in done.reason
@@ -112,6 +113,19 @@ def test_missing_slots_are_asked_for_and_the_job_goes_on() -> None:
     assert [change.split()[0] for change in flink.changes] == ["PUT", "PUT"]
     assert [entry.step for entry in entries] == [REQUIRED]
     assert flink.jobs[JOB].requirements["count"] == (1, 1)
+    assert flink.jobs[JOB].parallelism == ONE
+
+
+def test_a_job_that_made_do_with_fewer_slots_meanwhile_has_changed() -> None:
+    flink = crowded(config={MAKES_DO: "400 ms"})
+    hosts = {name: ["tm-a"] * count for name, count in TWO.items()}
+    meanwhile = Timer(0.1, flink.jobs[JOB].move, [hosts, flink.clock()])
+    meanwhile.start()
+    done, _ = acted(flink, THREE)
+    meanwhile.join()
+    assert (done.succeeded, done.changed, done.refused) == (False, True, False)
+    assert "nothing is changed" not in done.reason
+    assert "rolled back" in done.reason
     assert flink.jobs[JOB].parallelism == ONE
 
 

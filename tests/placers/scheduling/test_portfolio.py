@@ -11,9 +11,11 @@ import streamplace as sp
 from benchmarks.makespans.drawn import drawn_problem
 from sim.schedule.anneal import Cooling
 from sim.schedule.state import Order
+from streamplace.errors import PlacementError
 from streamplace.placers.base import Placer
 from streamplace.placers.partition.partitioners import Metis
 from streamplace.placers.registry import make_placer
+from streamplace.placers.scheduling import annealing, search
 from streamplace.placers.scheduling.annealing import (
     NO_HEAT,
     SMALL,
@@ -24,6 +26,7 @@ from streamplace.placers.scheduling.annealing import (
 from streamplace.placers.scheduling.portfolio import Tries, partitions, samples
 from streamplace.placers.search.annealing import Budget
 from streamplace.placers.trivial import RoundRobin, Single
+from streamplace.problem.makespan import DispatchOrder
 from streamplace.scoring.makespan_evaluator import MakespanEvaluator
 from streamplace.util.arrays import Ints
 from tests.support.makespan_problems import makespan_of, makespan_problem
@@ -204,3 +207,32 @@ def test_all_partitions_are_starts_on_small_graphs(name: str) -> None:
             best = makespan_of(make_placer(metis)(problem, seeded_rng()))
             assert own <= best * (1 + 1e-9)
             assert best < two
+
+
+@pytest.mark.parametrize("order", ["fifo", "b-level"])
+def test_graphs_are_searched_however_large_they_are(
+    order: DispatchOrder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A part of a chain begins with its placement, so one evaluation alone would change nothing."""
+    monkeypatch.setattr(annealing, "SLICE", 1)
+    problem = drawn_problem(16, 0)[1].with_objective(sp.Makespan(order=order))
+    scored = MakespanEvaluator(problem)
+    start = Single()(problem, seeded_rng()).devices[None]
+    found = best_of_passes(scored, seeded_rng(), start, Budget(evaluations=1000))
+    assert scored.makespans(found)[0] < scored.makespans(start)[0]
+
+
+def test_starts_that_no_further_placer_finds_are_searched(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = drawn_problem(12, 0)[1]
+    start = make_placer("heft")(problem, seeded_rng())
+
+    def rows(
+        problem: sp.Problem, rng: np.random.Generator, start: sp.Placement | None, placers: Any
+    ) -> Ints:
+        if start is None:
+            raise PlacementError("no placement was found")
+        return start.devices[None]
+
+    monkeypatch.setattr(search, "portfolio", rows)
+    found = search.search_pass(problem, seeded_rng(), start, Budget(evaluations=10), None)
+    assert makespan_of(found) <= makespan_of(start)

@@ -146,9 +146,9 @@ def faults_of_heap(job: Job, slots: int, task_managers: Sequence[TaskManager]) -
     state_mb, room_mb = job.heap_state_bytes / 2**20, sum(heaps_mb)
     if 0 < room_mb < state_mb:
         yield (
-            f"its state of {state_mb:,.0f} MB, as its latest checkpoint has it, does not fit into "
-            f"the task heap of {room_mb:,} MB of {len(heaps_mb)} TaskManagers, more than which "
-            f"{slots} slots cannot use"
+            f"its state of {state_mb:,.0f} MB in the latest checkpoint does not fit into the task "
+            f"heap of {room_mb:,} MB (slots: {slots}, TaskManagers that they can use: "
+            f"{len(heaps_mb)}); use RocksDB, larger TaskManagers, or more instances"
         )
 
 

@@ -182,8 +182,10 @@ def test_state_that_does_not_fit_into_the_heap_is_refused() -> None:
         "; ".join(faults_of_heap(replace(job(), heap_state_bytes=150 * 2.0**20), slots, managers))
         for slots in (1, 2, 9)
     )
-    assert one.startswith("its state of 150 MB, as its latest checkpoint has it, does not fit into")
-    assert "the task heap of 96 MB of 1 TaskManagers, more than which 1 slots cannot use" in one
+    assert one.startswith("its state of 150 MB in the latest checkpoint does not fit into")
+    assert (
+        "the task heap of 96 MB (slots: 1, TaskManagers that they can use: 1); use RocksDB" in one
+    )
     assert (two, many) == ("", "")
     unknown = replace(managers[0], total=Room())
     assert not [*faults_of_heap(replace(job(), heap_state_bytes=1e12), 1, [unknown])]
@@ -194,4 +196,6 @@ def test_state_on_the_heap_is_that_of_the_latest_checkpoint() -> None:
     state, statistics = state_of(recorded("job-details-running")), recorded("checkpoints")
     on_disk = recorded("checkpoints-config") | {"state_backend": "EmbeddedRocksDBStateBackend"}
     assert job_of(state, CONFIG, statistics, on_disk).heap_state_bytes == 0.0
+    unaligned = recorded("checkpoints-config") | {"unaligned_checkpoints": True}
+    assert job_of(state, CONFIG, statistics, unaligned).heap_state_bytes == 0.0
     assert job_of(state, CONFIG, None, None).heap_state_bytes == 0.0
