@@ -6,6 +6,7 @@ from itertools import islice
 
 import numpy as np
 
+from sim import work_clock
 from streamplace.errors import PlacementError, UnsuitableError
 from streamplace.placers.base import Found, Placer
 from streamplace.placers.scheduling.annealing import REACHED, SMALL, best_of_passes
@@ -42,6 +43,8 @@ SAMPLED, PARTITIONED = 0.1, 0.05  # evaluations of list schedulers and METIS per
 OF_SMALL: tuple[Placer, ...] = (RandomEft(samples=50), CriticalPath(samples=50))
 """Further placers on graphs of up to `SMALL` units, unless one reached the bound."""
 FEW_CUTS = 14  # partitions, from two parts on, that are quick there too
+FURTHER = 100 + FEW_CUTS  # evaluations that these placers take
+WORTH = 1_000  # evaluations from which a search can pay for them
 LARGE = 5_000  # operators from which some of the quick placers take longer than the search
 
 
@@ -66,7 +69,7 @@ def search_pass(
     PlacementError
         If no feasible placement was found.
     """
-    scored, rows, more = _begun("search", problem, rng, start, prefer)
+    scored, rows, more = _begun("search", problem, rng, start, budget, prefer)
     return Placement(problem, best_of_passes(scored, rng, rows, budget, more=more))
 
 
@@ -92,7 +95,7 @@ def auto_pass(
     PlacementError
         If no feasible placement was found.
     """
-    scored, rows, more = _begun("auto", problem, rng, start, prefer)
+    scored, rows, more = _begun("auto", problem, rng, start, budget, prefer)
     found = _enumerated(scored, rows, budget)
     if found is None:
         found = Found(Placement(problem, best_of_passes(scored, rng, rows, budget, more=more)))
@@ -104,6 +107,7 @@ def _begun(
     problem: Problem,
     rng: np.random.Generator,
     start: Placement | None,
+    budget: Budget,
     prefer: Prefer | None,
 ) -> tuple[MakespanEvaluator, Ints, tuple[Tries, ...]]:
     """Return the evaluator, the placements of the quick placers, (K, V), and what follows them."""
@@ -112,10 +116,13 @@ def _begun(
     cuts = partitions(problem)
     rows = portfolio(problem, rng, start, quick_placers(problem))
     is_at_bound = scored.makespans(rows).min() <= scored.compiled.bounds.best * REACHED
-    if problem.feasibility.unit_count <= SMALL and not is_at_bound:
+    is_small = problem.feasibility.unit_count <= SMALL
+    if is_small and budget.evaluations_left() >= WORTH and not is_at_bound:
+        begun = work_clock.now()
         further = (*OF_SMALL, *(cut for cut, _ in islice(cuts, FEW_CUTS)))
         with suppress(PlacementError):
             rows = np.unique(np.vstack([rows, portfolio(problem, rng, None, further)]), axis=0)
+        budget.charge(FURTHER, work_clock.now() - begun)
     return scored, rows, (Tries(cuts, PARTITIONED), Tries(samples(problem), SAMPLED))
 
 
