@@ -145,7 +145,8 @@ def objective(default: str = "throughput") -> Any:
         "--objective",
         type=OBJECTIVE,
         metavar="NAME",
-        help="What to improve: throughput, makespan, or your own as NAME[:OPTION=VALUE…], e.g. "
+        help="What to improve: throughput, makespan, total-cost, or your own as "
+        "NAME[:OPTION=VALUE…], e.g. "
         f"mymodule:MyObjective:price=2.  [default: {default}]",
     )
 

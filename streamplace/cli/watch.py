@@ -89,23 +89,22 @@ def flink(chosen: WatchOptions) -> None:
 
 
 def _watch(server: Server, cluster: Cluster, chosen: WatchOptions) -> None:
-    kept = chosen.rules
+    kept, file = chosen.rules, chosen.graph_file
+    check_targets({"--page": chosen.page_file}, (chosen.cluster.cluster_file, file))
+    stated = None if file is None else (read_graph(file), name_of(file))
     client = Client(server, kept.answer_s)
     job = client.running_job(chosen.job)
     realiser = _realiser(client, job, cluster.names, chosen)
     with ExitStack() as stack:
         lock = None if realiser is None else stack.enter_context(Lock(server.url, job))
         journal = _journal(stack, chosen.journal_folder)
-        check_targets(
-            {"--page": chosen.page_file}, (chosen.cluster.cluster_file, chosen.graph_file)
-        )
         if chosen.program.jar and not journal.unfinished:
             _check_jar(server, chosen.program.jar, kept)
         if chosen.mode == APPLY and chosen.restart_by is None:
             _check_way(client, journal.jobs[-1] if journal.jobs else job, chosen)
         if not journal.jobs:
             _check_job(client, job, waits=chosen.graph_file is not None)
-        graph, origin = _graph(server, job, cluster, chosen, journal)
+        graph, origin = stated or _graph(server, job, cluster, chosen, journal)
         with located(origin):
             planner = SizePlanner(graph, cluster, kept)
 
@@ -263,13 +262,11 @@ def _events(lock: Lock | None, chosen: WatchOptions, client: Client) -> Events:
 def _graph(
     server: Server, job: str, cluster: Cluster, chosen: WatchOptions, journal: Steps
 ) -> tuple[StreamGraph, str]:
-    """Return the graph of the file, that of the journal, or that of the job, and where it is from.
+    """Return the graph of the journal, or that of the job, and where it is from.
 
     A measured graph is kept beside the journal: the next controller may find the job stopped.
     """
     kept = chosen.rules
-    if chosen.graph_file is not None:
-        return read_graph(chosen.graph_file), name_of(chosen.graph_file)
     folder = chosen.journal_folder
     measured = None if folder is None else Path(folder) / GRAPH
     if measured is not None and journal.jobs and measured.exists():
