@@ -176,4 +176,5 @@ def _explains(kind: _Kind, value: float, used: float) -> float:
 
 def _question(name: str, value: float) -> str:
     kind = _KINDS[name]
-    return f"{name}: the values are about {number(value)}; are they in {kind.other}, not {kind.unit}?"
+    about = f"{name}: the values are about {number(value)}"
+    return f"{about}; are they in {kind.other}, not {kind.unit}?"

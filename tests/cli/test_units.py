@@ -56,7 +56,7 @@ def test_commands_name_a_suspect_unit(graph: Path, capsys: Capture) -> None:
     """Speeds of devices in instructions/s instead of millions of them."""
     placement = graph.with_name("placement.json")
     options = ["--devices", "2x2500000000", "--placer", "greedy", "-o", placement]
-    named = "mips: the values are about 2.5e+09; are they in instructions/s, not million instructions/s"
+    named = "mips: the values are about 2.5e+09; are they in instructions/s, not million"
     assert named in printed(capsys, "place", graph, *options)[1]
     for words in (
         ["simulate", graph, placement],

@@ -84,7 +84,9 @@ def test_one_device_among_usual_ones_is_named_at_any_utilisation() -> None:
 
 def test_memory_in_gigabytes_is_named() -> None:
     graph = GRAPH.with_numbers(memory_bytes=[4.0, 2.0, 8.0])[0]
-    assert "memory_bytes: the values are about 4; are they in GB" in suspect_unit(graph, CLUSTER, 1e4)
+    assert "memory_bytes: the values are about 4; are they in GB" in suspect_unit(
+        graph, CLUSTER, 1e4
+    )
     small = Cluster([Device(name, 2500.0, memory_bytes=16.0) for name in "xyz"])
     assert "memory_bytes of devices: the values are about 16" in suspect_unit(GRAPH, small, 1e4)
 
