@@ -138,7 +138,7 @@ def place(chosen: PlaceOptions) -> None:
     metis, metis-recursive, fuser
                                partition the graph, by default into a part per device
     metis-oracle, metis-recursive-oracle, fuser-oracle
-                               try every number of parts and keep the best
+                               try 2, 3, … parts and keep the best
     contiguous                 consecutive parts of the graph, such as layers of a neural network
     exact                      proves the optimum, or bounds the gap to it (uses OR-tools)
     climb, greedy, single, round-robin, random
