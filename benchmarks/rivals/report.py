@@ -87,10 +87,10 @@ def _table(pairs: Sequence[Pair]) -> list[str]:
     made: list[tuple[bool, str]] = []
     for (name, what, _, form), (low, high) in zip(FIGURES, intervals, strict=True):
         ours, theirs = values[name].mean(axis=1)
-        mean = differences[name].mean()
-        worse = mean < 0.0 if name == "served" else mean > 0.0
+        mean = f"{differences[name].mean():+{form}}"
+        worse = float(mean) < 0.0 if name == "served" else float(mean) > 0.0  # as it is printed
         interval = f"{low:+{form}} to {high:+{form}}" if len(pairs) > 1 else "one pair"
-        cells = [what, f"{ours:{form}}", f"{theirs:{form}}", f"{mean:+{form}} ({interval})"]
+        cells = [what, f"{ours:{form}}", f"{theirs:{form}}", f"{mean} ({interval})"]
         made.append((not worse, _row([*cells, "worse" if worse else ""])))
     head = ("mean of the runs", WATCH, AUTOSCALER, "difference", "")
     ordered = [text for _, text in sorted(made, key=lambda each: each[0])]
