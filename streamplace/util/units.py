@@ -49,7 +49,7 @@ MAPS: dict[object, str] = {"seconds_on": "s", "source_rates": "rate"}
 EXAMPLES = {
     "bytes": "8GB or 512MiB",
     "mbps": "1Gbit/s",
-    "s": "200ms",
+    "s": "200ms or 5min",
     "mips": "2500MIPS",
     "instructions": "50k",
     "rate": "10k or 10k/s",

@@ -49,7 +49,7 @@ def test_options_have_units(graph: Path, capsys: Capture) -> None:
     rows = json_of(capsys, *compared, "--devices", "2x2500")["rows"]
     assert [row["placer"] for row in rows] == ["auto:seconds=0.1", "auto:seconds=0.2"]
     error = refused(capsys, "place", graph, *options, "--time-limit", "200m")
-    assert "expected a number, or one with a unit, such as 200ms" in error
+    assert "expected a number, or one with a unit, such as 200ms or 5min" in error
 
 
 def test_commands_name_a_suspect_unit(graph: Path, capsys: Capture) -> None:
