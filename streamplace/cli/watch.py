@@ -90,7 +90,6 @@ def flink(chosen: WatchOptions) -> None:
 
 def _watch(server: Server, cluster: Cluster, chosen: WatchOptions) -> None:
     kept, file = chosen.rules, chosen.graph_file
-    check_targets({"--page": chosen.page_file}, (chosen.cluster.cluster_file, file))
     stated = None if file is None else (read_graph(file), name_of(file))
     client = Client(server, kept.answer_s)
     job = client.running_job(chosen.job)
@@ -98,6 +97,7 @@ def _watch(server: Server, cluster: Cluster, chosen: WatchOptions) -> None:
     with ExitStack() as stack:
         lock = None if realiser is None else stack.enter_context(Lock(server.url, job))
         journal = _journal(stack, chosen.journal_folder)
+        check_targets({"--page": chosen.page_file}, (chosen.cluster.cluster_file, file))
         if chosen.program.jar and not journal.unfinished:
             _check_jar(server, chosen.program.jar, kept)
         if chosen.mode == APPLY and chosen.restart_by is None:
