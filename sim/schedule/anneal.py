@@ -289,9 +289,9 @@ def anneal_fifo(
     tuple
         The best makespan in seconds, and the number of evaluations.
     """
-    shortest = now = fifo_makespan(tasks, walk.devices, memory, np.inf, 0)
-    keep(tasks, memory, 0)
-    note_critical(walk, memory.kept.cause, memory.last[0])
+    shortest = now = fifo_makespan(tasks, walk.devices, memory, np.inf, memory.load)
+    keep(memory)
+    note_critical(walk, memory.cause, memory.last[0])
     best[:] = walk.devices
     done, tried = 1, 1
     while done < cooling.evaluations and shortest > enough and tried < FUTILE * cooling.evaluations:
@@ -299,15 +299,15 @@ def anneal_fifo(
         if not propose(rules, shape, cooling.shares, walk, state):
             continue
         limit = _limit(cooling, now, done, state)
-        changed = _changed(tasks, shape, walk, memory)
-        makespan = fifo_makespan(tasks, walk.devices, memory, limit, changed)
+        _change_load(tasks, shape, walk, memory)
+        makespan = fifo_makespan(tasks, walk.devices, memory, limit, memory.load)
         done += 1
         if makespan > limit:
             undo(rules, shape, walk)
             continue
         now = makespan
-        keep(tasks, memory, changed)
-        note_critical(walk, memory.kept.cause, memory.last[0])
+        keep(memory)
+        note_critical(walk, memory.cause, memory.last[0])
         if makespan < shortest:
             shortest = makespan
             best[:] = walk.devices
@@ -315,16 +315,14 @@ def anneal_fifo(
 
 
 @bare
-def _changed(tasks: Columns, shape: Shape, walk: Walk, memory: FifoMemory) -> int:
-    """Return how many operators leave the queue before the change makes a difference."""
+def _change_load(tasks: Columns, shape: Shape, walk: Walk, memory: FifoMemory) -> None:
+    """Compute the work on each device after the change."""
     begin_change(memory)
-    first = walk.devices.shape[0]
     for i in range(walk.taken[0]):
         u = walk.moved[i]
         a, b = walk.origin[i], walk.placed.device[u]
         for j in range(shape.first_member[u], shape.first_member[u + 1]):
-            first = min(first, change(tasks, memory, shape.member[j], a, b))
-    return int(first)
+            change(tasks, memory, shape.member[j], a, b)
 
 
 @kernel

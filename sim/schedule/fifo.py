@@ -13,7 +13,6 @@ import numpy as np
 
 from sim.flow import Floats, Ints
 from sim.jit import bare, kernel
-from sim.schedule.lists import inputs_of
 from sim.schedule.queues import (
     NOTHING,
     Events,
@@ -38,38 +37,17 @@ from sim.schedule.task_graph import (
 )
 
 WIDE = 256  # operators on a level from which a binary heap is faster than a sorted list
-SHORTEST, WORDS = 6, 8  # operators between two copies of the clocks; most numbers per operator
 BEYOND = 1.0 + 1e-9  # times the limit, which sums in another order do not reach by rounding
-
-
-class Record(NamedTuple):
-    """What a later pass needs to resume this one in its course.
-
-    The clocks are kept before every `interval`-th operator that leaves the queue: row r is the
-    state before operator r * interval.
-    """
-
-    order: Ints  # (V,) operators as they left the queue
-    position: Ints  # (V,) place of each operator in that order
-    released: Ints  # (V,) place of the operator whose input was the last that each one got, or -1
-    cause: Ints  # (V,) the operator that each one waited for last, or -1
-    arrival: Floats  # (E,) moment at which the input of each stream counts
-    load: Floats  # (D,) work of all operators of each device
-    clock: Floats  # (R, N) `FifoMemory.clock`
-    previous: Ints  # (R, D) `FifoMemory.previous`
-    queued: Ints  # (R,) length of the queue
-    makespan: Floats  # (R,) end of the operator that ended last so far
-    last: Ints  # (R,) this operator
 
 
 class FifoMemory(NamedTuple):
     """The working memory of the kernel."""
 
+    order: Ints  # (V,) operators as they left the queue
+    cause: Ints  # (V,) the operator that each one waited for last, or -1
     ready: Floats  # (V,) seconds; the start of operators that have left the queue
-    duration: Floats  # (V,) seconds on the device of each operator, in passes that are not kept
+    duration: Floats  # (V,) seconds on the device of each operator, in passes without `load`
     waiting: Ints  # (V,) inputs that are not counted yet
-    visited: Ints  # (V,) the pass in which an operator last got an input
-    turn: Ints  # (1,) the number of this pass
     previous: Ints  # (D,) the last operator of each device
     last: Ints  # (1,) the operator that ended last
     when: Floats  # (V,) the queue, sorted by (ready, operator)
@@ -79,23 +57,19 @@ class FifoMemory(NamedTuple):
     done: Floats  # (D,) work of operators that have left the queue, over all cores of the device
     core: Floats  # moments from which cores are free, sorted by device
     channel: Floats  # (C,) moment from which each channel is free
-    load: Floats  # (D,) work of all operators of each device, or less
+    load: Floats  # (D,) work of all operators of each device, of the placement that is tried
+    kept_load: Floats  # (D,) that of the placement from which it differs
     first_core: Ints  # (D + 1,) index of each device's first core; empty if each has one
     lead: Ints  # (D,) stream that carries the message of the current producer to each device
     lead_of: Ints  # (D,) the producer that it belongs to
     size: Floats  # (D,) bits of that message
     lands: Floats  # (D,) moment at which it arrives
-    first_in: Ints  # (V + 1,) index of each operator's first input
-    input: Ints  # (E,) streams by target
     wide: bool
-    interval: int  # operators between two rows of the clocks
-    now: Record  # of the pass that was computed last
-    kept: Record  # of the pass that others resume
 
 
 def fifo_memory(tasks: Columns) -> FifoMemory:
     """Return the working memory for one task graph."""
-    operators, streams, devices = len(tasks.work), len(tasks.target), len(tasks.speed)
+    operators, devices = len(tasks.work), len(tasks.speed)
     wide = bool(np.bincount(tasks.level).max() > WIDE)
     several = bool(np.any(tasks.device_cores > 1))
     first_core = first_cores(tasks.device_cores, tasks.cores)
@@ -103,32 +77,13 @@ def fifo_memory(tasks: Columns) -> FifoMemory:
     parts = np.cumsum([devices, devices, int(first_core[-1]) if several else 0, channels])
     clock = np.zeros(int(parts[-1]))
     free, done, core, channel = np.split(clock, parts[:-1])
-    interval = max(SHORTEST, len(clock) // WORDS)
-    first_in, inputs = inputs_of(tasks)
     ints = np.int32
-
-    def record() -> Record:
-        rows = (operators - 1) // interval + 1
-        return Record(
-            order=np.arange(operators, dtype=ints),
-            position=np.arange(operators, dtype=ints),
-            released=np.where(tasks.inputs > 0, operators, NOTHING).astype(ints),
-            cause=np.empty(operators, ints),
-            arrival=np.empty(streams),
-            load=np.zeros(devices),
-            clock=np.zeros((rows, len(clock))),
-            previous=np.full((rows, devices), NOTHING, ints),
-            queued=np.full(rows, np.count_nonzero(tasks.inputs == 0), ints),
-            makespan=np.zeros(rows),
-            last=np.zeros(rows, ints),
-        )
-
     return FifoMemory(
+        order=np.arange(operators, dtype=ints),
+        cause=np.empty(operators, ints),
         ready=np.empty(operators),
         duration=np.empty(operators),
         waiting=np.empty(operators, ints),
-        visited=np.zeros(operators, ints),
-        turn=np.zeros(1, ints),
         previous=np.empty(devices, ints),
         last=np.zeros(1, ints),
         when=np.empty(operators),
@@ -139,17 +94,13 @@ def fifo_memory(tasks: Columns) -> FifoMemory:
         core=core,
         channel=channel,
         load=np.zeros(devices),
+        kept_load=np.zeros(devices),
         first_core=first_core if several else np.empty(0, ints),
         lead=np.empty(devices, ints),
         lead_of=np.empty(devices, ints),
         size=np.empty(devices),
         lands=np.empty(devices),
-        first_in=first_in,
-        input=inputs,
         wide=wide,
-        interval=interval,
-        now=record(),
-        kept=record(),
     )
 
 
@@ -179,54 +130,43 @@ def _may_be_instant(tasks: Columns, operators: Ints) -> bool:
 
 @bare
 def fifo_makespan(  # noqa: PLR0912, PLR0915 - a call per operator would cost a fifth of the speed
-    tasks: Columns, devices: Ints, memory: FifoMemory, limit: float, changed: int | None
+    tasks: Columns, devices: Ints, memory: FifoMemory, limit: float, load: Floats | None
 ) -> float:
     """Return the makespan of one placement, in seconds, or infinity if it exceeds `limit`.
-
-    A pass that can be resumed is stopped as soon as it cannot stay within the limit: when the work
-    that a device still has to do would end too late.
 
     Parameters
     ----------
     devices
         (V,) int32 device of each operator.
-    changed
-        The number of operators that leave the queue before the placement makes a difference to the
-        kept pass (see `change`); 0 for a pass from the beginning. None for one from the beginning
-        that is not kept: numba compiles a version that records nothing, which is faster.
+    load
+        (D,) work of all operators of each device, as `change` computes it. With it, a pass is
+        stopped as soon as it cannot stay within the limit: when the work that a device still has to
+        do would end too late. None is faster for passes that are not stopped.
     """
-    when, what, ready, waiting = memory.when, memory.now.order, memory.ready, memory.waiting
-    visited, free, target = memory.visited, memory.free, tasks.target
-    cause, arrivals = memory.now.cause, memory.now.arrival
+    when, what, ready, waiting = memory.when, memory.order, memory.ready, memory.waiting
+    free, target, cause = memory.free, tasks.target, memory.cause
     table = tasks.seconds.shape[0] > 0
     several, wide = memory.first_core.shape[0] > 0, memory.wide
     shared = tasks.multicast != NONE
     direct = tasks.network == FREE and not shared
-    if changed is None:
-        head, makespan, tail = 0, 0.0, _begin(tasks, memory)
+    if load is not None:
+        too_late = limit * BEYOND
+        for d in range(load.shape[0]):
+            if load[d] > too_late:
+                return np.inf
+    else:
         for v in range(devices.shape[0]):  # apart from the loop below, whose reads wait for others
             a = devices[v]
             seconds = tasks.seconds[v, tasks.class_of[a]] if table else seconds_on(tasks, v, a)
             memory.duration[v] = seconds
-    else:
-        row = changed // memory.interval
-        first = head = row * memory.interval
-        if _is_overloaded(memory, row, limit):
-            return np.inf
-        makespan, too_late = memory.kept.makespan[row], limit * BEYOND
-        row, next_row = row + 1, head + memory.interval
-        tail = _resume(tasks, memory, head)
-        turn = memory.turn[0]
+    head, makespan, tail = 0, 0.0, _begin(tasks, memory)
     while head < tail:
-        if changed is not None and head == next_row:
-            _note(memory, row, tail - head, makespan)
-            row, next_row = row + 1, next_row + memory.interval
         if wide:
             what[head] = pop(memory.heap)
         v = int(what[head])
         head += 1
         a = devices[v]
-        if changed is None:
+        if load is None:
             seconds = memory.duration[v]
         else:
             seconds = tasks.seconds[v, tasks.class_of[a]] if table else seconds_on(tasks, v, a)
@@ -243,8 +183,8 @@ def fifo_makespan(  # noqa: PLR0912, PLR0915 - a call per operator would cost a 
             end = start + seconds
             free[a] = end + tasks.startup_s[a] if seconds > 0.0 else end
         ready[v] = start
-        if changed is not None:
-            if start + (memory.load[a] - memory.done[a]) > too_late:
+        if load is not None:
+            if start + (load[a] - memory.done[a]) > too_late:
                 makespan = np.inf
                 break
             memory.done[a] += _share(tasks, v, a, seconds)
@@ -266,11 +206,6 @@ def fifo_makespan(  # noqa: PLR0912, PLR0915 - a call per operator would cost a 
                     arrival = memory.lands[b]
                 else:
                     arrival = _sent(tasks, memory, k, a, b, end)
-            if changed is not None:
-                arrivals[k] = arrival
-                if visited[w] != turn:
-                    visited[w] = turn
-                    _take_up(tasks, memory, first, w)
             if arrival > ready[w]:
                 ready[w] = arrival
                 cause[w] = v
@@ -286,17 +221,6 @@ def fifo_makespan(  # noqa: PLR0912, PLR0915 - a call per operator would cost a 
 
 
 @bare
-def _is_overloaded(memory: FifoMemory, row: int, limit: float) -> bool:
-    """Return whether the work that some device has left takes too long, however it is ordered."""
-    clock, devices = memory.kept.clock, memory.load.shape[0]
-    for d in range(devices):
-        left = memory.load[d] - clock[row, devices + d]
-        if left > limit * (BEYOND - 1.0) and clock[row, d] + left > limit * BEYOND:
-            return True  # a device with nothing left may be at rest for longer
-    return False
-
-
-@bare
 def _begin(tasks: Columns, memory: FifoMemory) -> int:
     """Queue the operators without inputs; return their number."""
     memory.heap.size[0] = memory.last[0] = 0
@@ -306,7 +230,7 @@ def _begin(tasks: Columns, memory: FifoMemory) -> int:
         memory.clock[i] = 0.0
     tail = 0
     for v in range(memory.ready.shape[0]):
-        memory.waiting[v], memory.ready[v], memory.now.cause[v] = tasks.inputs[v], 0.0, NOTHING
+        memory.waiting[v], memory.ready[v], memory.cause[v] = tasks.inputs[v], 0.0, NOTHING
         if tasks.inputs[v] == 0:
             tail = _queue(memory, tail, v)
     return tail
@@ -318,51 +242,8 @@ def _queue(memory: FifoMemory, tail: int, v: int) -> int:
     if memory.wide:
         push(memory.heap, memory.ready[v], v)
     else:
-        memory.when[tail], memory.now.order[tail] = memory.ready[v], v
+        memory.when[tail], memory.order[tail] = memory.ready[v], v
     return tail + 1
-
-
-@bare
-def _resume(tasks: Columns, memory: FifoMemory, first: int) -> int:
-    """Return to the kept pass before an operator leaves the queue; return the end of the queue."""
-    kept = memory.kept
-    row = first // memory.interval
-    memory.turn[0] += 1
-    if first == 0:  # most operators are soon visited, and have no inputs yet
-        memory.visited[:] = memory.turn[0]
-        return _begin(tasks, memory)
-    memory.heap.size[0] = 0
-    for d in range(memory.free.shape[0]):
-        memory.lead_of[d] = NOTHING
-        memory.previous[d] = kept.previous[row, d]
-    for i in range(memory.clock.shape[0]):
-        memory.clock[i] = kept.clock[row, i]
-    memory.last[0] = kept.last[row]
-    i, tail = first, first
-    while tail < first + kept.queued[row]:
-        v = kept.order[i]
-        i += 1
-        if kept.released[v] < first:
-            _take_up(tasks, memory, first, v)
-            tail = _queue(memory, tail, v)
-    return tail
-
-
-@bare
-def _take_up(tasks: Columns, memory: FifoMemory, first: int, v: int) -> None:
-    """Count the inputs that an operator got before the pass was resumed."""
-    kept, ready, cause = memory.kept, 0.0, NOTHING
-    waiting = tasks.inputs[v]
-    for j in range(memory.first_in[v], memory.first_in[v + 1]):
-        e = memory.input[j]
-        u = tasks.source[e]
-        if kept.position[u] < first:
-            waiting -= 1
-            later = kept.arrival[e] > ready
-            is_equal = cause != NOTHING and kept.arrival[e] == ready
-            if later or (is_equal and kept.position[u] < kept.position[cause]):
-                ready, cause = kept.arrival[e], u
-    memory.waiting[v], memory.ready[v], memory.now.cause[v] = waiting, ready, cause
 
 
 @bare
@@ -373,67 +254,24 @@ def _share(tasks: Columns, v: int, d: int, seconds: float) -> float:
 
 
 @bare
-def _note(memory: FifoMemory, row: int, queued: int, makespan: float) -> None:
-    """Keep the clocks of the pass at this moment."""
-    now = memory.now
-    for i in range(memory.clock.shape[0]):
-        now.clock[row, i] = memory.clock[i]
-    for d in range(memory.previous.shape[0]):
-        now.previous[row, d] = memory.previous[d]
-    now.queued[row] = queued
-    now.makespan[row] = makespan
-    now.last[row] = memory.last[0]
-
-
-@bare
 def begin_change(memory: FifoMemory) -> None:
-    """Start from the placement of the kept pass."""
+    """Let changes begin with the placement that was kept."""
     for d in range(memory.load.shape[0]):
-        memory.load[d] = memory.kept.load[d]
+        memory.load[d] = memory.kept_load[d]
 
 
 @bare
-def change(tasks: Columns, memory: FifoMemory, v: int, a: int, b: int) -> int:
-    """Move an operator from device a to b; return how many leave the queue before it matters.
-
-    The first difference is in what the first producer of the operator sends, or in the operator
-    itself if it has no inputs.
-    """
+def change(tasks: Columns, memory: FifoMemory, v: int, a: int, b: int) -> None:
+    """Move the work of an operator from device a to b."""
     memory.load[a] -= _share(tasks, v, a, seconds_on(tasks, v, a))
     memory.load[b] += _share(tasks, v, b, seconds_on(tasks, v, b))
-    kept = memory.kept
-    first = kept.position[v]
-    for j in range(memory.first_in[v], memory.first_in[v + 1]):
-        first = min(first, kept.position[tasks.source[memory.input[j]]])
-    return int(first)
 
 
 @bare
-def keep(tasks: Columns, memory: FifoMemory, changed: int) -> None:
-    """Let later passes resume the last one, which ended within its limit.
-
-    Parameters
-    ----------
-    changed
-        As in `fifo_makespan`.
-    """
-    now, kept = memory.now, memory.kept
-    row = changed // memory.interval
-    for i in range(row * memory.interval, kept.order.shape[0]):
-        v = now.order[i]
-        kept.order[i], kept.position[v], kept.cause[v] = v, i, now.cause[v]
-        for k in range(tasks.first_out[v], tasks.end_out[v]):
-            kept.arrival[k] = now.arrival[k]
-            kept.released[tasks.target[k]] = i
-    for r in range(row + 1, kept.clock.shape[0]):
-        for i in range(memory.clock.shape[0]):
-            kept.clock[r, i] = now.clock[r, i]
-        for d in range(memory.previous.shape[0]):
-            kept.previous[r, d] = now.previous[r, d]
-        kept.queued[r], kept.makespan[r] = now.queued[r], now.makespan[r]
-        kept.last[r] = now.last[r]
+def keep(memory: FifoMemory) -> None:
+    """Let later changes begin with the placement of the last pass, which ended within its limit."""
     for d in range(memory.load.shape[0]):
-        kept.load[d] = memory.done[d]
+        memory.kept_load[d] = memory.done[d]
 
 
 @bare

@@ -1,4 +1,4 @@
-"""Passes that resume a kept one after a change, compared with passes from the beginning."""
+"""Passes that are stopped by the work left to do, compared with whole passes."""
 
 from collections.abc import Iterable
 
@@ -31,10 +31,10 @@ def first_difference(
     moved: Ints,
     target: Ints,
     factors: Floats,
-    resumed: FifoMemory,
-    fresh: FifoMemory,
+    limited: FifoMemory,
+    whole: FifoMemory,
 ) -> tuple[int, int]:
-    """Return the first change for which a resumed pass differs, or -1, and how many were kept.
+    """Return the first change for which a limited pass differs, or -1, and how many were kept.
 
     Parameters
     ----------
@@ -43,36 +43,34 @@ def first_difference(
     factors
         (K,) limit of each pass, in shares of the makespan.
     """
-    fifo_makespan(tasks, devices, resumed, np.inf, 0)
-    keep(tasks, resumed, 0)
+    fifo_makespan(tasks, devices, limited, np.inf, limited.load)
+    keep(limited)
     kept = 0
     for k in range(moved.shape[0]):
-        tried, changed = devices.copy(), devices.shape[0]
-        begin_change(resumed)
+        tried = devices.copy()
+        begin_change(limited)
         for v in moved[k]:
             if tried[v] != target[k]:
                 tried[v] = target[k]
-                changed = min(changed, change(tasks, resumed, v, devices[v], target[k]))
-        if changed == devices.shape[0]:
-            continue
-        seconds = fifo_makespan(tasks, tried, fresh, np.inf, None)
+                change(tasks, limited, v, devices[v], target[k])
+        seconds = fifo_makespan(tasks, tried, whole, np.inf, None)
         limit = seconds * factors[k]
-        found = fifo_makespan(tasks, tried, resumed, limit, changed)
+        found = fifo_makespan(tasks, tried, limited, limit, limited.load)
         if found != (seconds if seconds <= limit else np.inf):
             return k, kept
         if seconds <= limit:
-            keep(tasks, resumed, changed)
+            keep(limited)
             kept += 1
             devices = tried
-            if resumed.last[0] != fresh.last[0]:
+            if limited.last[0] != whole.last[0]:
                 return k, kept
             for v in range(devices.shape[0]):
-                if resumed.kept.cause[v] != fresh.now.cause[v]:
+                if limited.cause[v] != whole.cause[v]:
                     return k, kept
     return -1, kept
 
 
-def check_resumed_passes(seeds: Iterable[int], *, large: bool) -> None:
+def check_limited_passes(seeds: Iterable[int], *, large: bool) -> None:
     """Check the makespan, the operator that ends last, and what each operator waited for."""
     problems = kept = 0
     for seed in seeds:
@@ -93,12 +91,12 @@ def check_resumed_passes(seeds: Iterable[int], *, large: bool) -> None:
     assert kept > 10 * problems > 0
 
 
-def test_resumed_passes_equal_passes_from_the_beginning() -> None:
-    check_resumed_passes(range(150), large=False)
-    check_resumed_passes(range(100), large=True)
+def test_limited_passes_equal_whole_ones() -> None:
+    check_limited_passes(range(150), large=False)
+    check_limited_passes(range(100), large=True)
 
 
 @pytest.mark.long
-def test_resumed_passes_of_many_problems(share: Share) -> None:
-    check_resumed_passes(share.of(range(150, 2000)), large=False)
-    check_resumed_passes(share.of(range(100, 2000)), large=True)
+def test_limited_passes_of_many_problems(share: Share) -> None:
+    check_limited_passes(share.of(range(150, 2000)), large=False)
+    check_limited_passes(share.of(range(100, 2000)), large=True)
