@@ -5,12 +5,15 @@
 This runs ``python -m benchmarks.rivals FLINK --autoscaler FOLDER``, where FLINK is the folder of
 Flink that holds ``lib``, and FOLDER has the jars of a built flink-autoscaler-standalone and of what
 it needs beside Flink's own. Without the folder, nothing runs. A pair has the same job, cluster,
-slots and load, for one controller after the other, in an order drawn by seed. A run that was
-interrupted goes on where it stopped. After each pair, tables are written beside the results, and
-pictures into flink-loop/rivals.
+slots and load, for one controller after the other, in an order drawn by seed. The same command in
+several processes divides the pairs among them, and goes on where an earlier one stopped. Loads with
+recorded shapes need the files of ``--traces``, with a rate at the end of each line. After each
+pair, the page of results is written, what both controllers decided, and a picture into
+flink-loop/rivals/pictures.
 """
 
 import argparse
+import os
 import signal
 import sys
 from datetime import UTC, datetime
@@ -25,13 +28,18 @@ from watched import SCALE
 from benchmarks.commit import ROOT, running_commit
 from benchmarks.result_lines import Results
 from benchmarks.rivals.controllers import LOOP_MS, matched
-from benchmarks.rivals.loads import FAMILIES, LENGTH_S, order
-from benchmarks.rivals.report import write
-from benchmarks.rivals.trial import CONFIG, MANAGERS, PARK_US, SLOTS, run
+from benchmarks.rivals.loads import FAMILIES, LENGTH_S, RECORDED, drawn, order
+from benchmarks.rivals.logs import decisions
+from benchmarks.rivals.queries import QUERIES
+from benchmarks.rivals.report import PAGE, draw, key_of, page, paired
+from benchmarks.rivals.sharing import free_pairs
+from benchmarks.rivals.trial import CONFIG, MANAGERS, PARK_US, RUN, SLOTS, run
 from benchmarks.testbed.commands import exit_code
+from streamplace.files.atomic import make_folder, write_text
 
-SOURCES = ("BidsJob", "Clocked", "ShapedJob", "CountJob", "Work")
-QUERIES = ("filter", "counts")
+LOGS = "logs"
+QUICK_JAVA = "-XX:TieredStopAtLevel=1"  # compiles little, which halves the CPU time of a short run
+SOURCES = ("BidsJob", "Bid", "Counter", "Clocked", "ShapedJob", "CountJob", "Work")
 
 
 def main() -> int:
@@ -40,7 +48,11 @@ def main() -> int:
     parser.add_argument("home", type=Path, help="Flink's folder, which holds lib")
     parser.add_argument("--autoscaler", type=Path, help="folder with the jars of the autoscaler")
     parser.add_argument("--pairs", type=int, default=10, help="of each job and load (10)")
-    parser.add_argument("--loads", nargs="+", choices=FAMILIES, default=list(FAMILIES))
+    parser.add_argument("--first", type=int, default=0, help="lowest seed (0)")
+    parser.add_argument("--queries", nargs="+", choices=QUERIES, default=list(QUERIES))
+    loads = [*FAMILIES, RECORDED]
+    parser.add_argument("--loads", nargs="+", choices=loads, default=loads)
+    parser.add_argument("--traces", nargs="+", type=Path, default=[], help="files of rates")
     parser.add_argument(
         "-o",
         type=Path,
@@ -52,6 +64,9 @@ def main() -> int:
     if asked.autoscaler is None or not list(asked.autoscaler.glob("*autoscaler*.jar")):
         print("flink-rivals: skipped, because --autoscaler names no folder with its jars")
         return 0
+    if RECORDED in asked.loads and not asked.traces:
+        say(f"{RECORDED}: skipped, because --traces names no files")
+        asked.loads.remove(RECORDED)
     return exit_code(lambda: campaign(asked), name="flink-rivals", others=(FlinkError,))
 
 
@@ -64,24 +79,36 @@ def campaign(asked: argparse.Namespace) -> int:
         "park_us": PARK_US,
         "loop_ms": LOOP_MS,
         "flink": CONFIG,
+        "java": QUICK_JAVA,
         "matched": matched(),
     }
+    os.environ["JAVA_TOOL_OPTIONS"] = QUICK_JAVA
     results = Results(asked.folder.resolve(), settings)
     work = Path("flink-loop").resolve() / "rivals"
-    work.mkdir(parents=True, exist_ok=True)
     home, built = asked.home.resolve(), asked.autoscaler.resolve()
-    jar = build(work, home, SOURCES[0], [HERE / f"{name}.java" for name in SOURCES])
-    done = {(row["query"], row["load"], row["seed"], row["rival"]) for row in results.rows()}
-    for seed, family, query in product(range(asked.pairs), asked.loads, QUERIES):
-        about = {"query": query, "load": family, "seed": seed}
-        for place, rival in enumerate(order(query, family, seed)):
-            if (*about.values(), rival) in done:
-                continue
-            row = run(home, work, jar, query, family, seed, rival, built)
+    seeds = range(asked.first, asked.first + asked.pairs)
+    keys = ((*names, seed) for seed, *names in product(seeds, asked.queries, asked.loads))
+    for key, folder in free_pairs(keys, work):
+        query, family, seed = key
+        pieces, rivals = drawn(family, seed, asked.traces), order(*key)
+        done = {(*key_of(row), row["rival"]) for row in results.rows()}
+        missing = [rival for rival in rivals if (*key, rival) not in done]
+        if not missing:
+            continue
+        jar = build(folder, home, SOURCES[0], [HERE / f"{name}.java" for name in SOURCES])
+        for rival in missing:
+            row = run(home, folder / rival, jar, query, pieces, rival, built)
             made = {"commit": running_commit(), "date": f"{datetime.now(UTC):%Y-%m-%dT%H:%M}"}
-            results.add({**about, "rival": rival, "place": place + 1, **made, **row})
+            log = make_folder(results.folder / LOGS) / f"{folder.name}-{rival}.txt"
+            write_text(log, "\n".join([*decisions(rival, folder / rival / RUN), ""]))
+            place = rivals.index(rival) + 1
+            about = {"query": query, "load": family, "seed": seed, "rival": rival, "place": place}
+            results.add({**about, **made, **row})
             say(f"{query}, {family}, seed {seed}, {rival}: {_shown(row)}")
-        write(results.rows(), settings, results.folder, work / "pictures")
+        pairs = paired(results.rows())
+        write_text(results.folder / PAGE, page(pairs, settings))
+        both = next(both for both in pairs if key_of(both[0]) == key)
+        draw(both, make_folder(work / "pictures") / f"{folder.name}.svg")
     return 0
 
 

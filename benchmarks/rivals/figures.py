@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.rivals.loads import AUCTIONS, LENGTH_S, Pieces, due_s, offered, results_of
+from benchmarks.rivals.loads import LENGTH_S, Pieces, due_s
+from benchmarks.rivals.queries import QUERIES
 from streamplace.util.arrays import Floats
 
 PAUSE_S = 1.0  # without any result, from which on no tuples are processed
-BEHIND_S = 2.0  # of the offered rate wait: the job has not caught up
+BEHIND_S = 2.0  # more waits than fell due in so long: the job has not caught up
 GRID_S = 0.5
 Line = tuple[int, int, float]
 """Number, value, and seconds since the begin of the load, of a result."""
@@ -48,15 +49,13 @@ def figures(
     """
     due, done, weight = times(query, pieces, lines)
     waits = np.minimum(done, LENGTH_S) - due
-    grid = np.arange(0.0, LENGTH_S, GRID_S)
-    waiting = backlog(due, done, grid) * weight
-    rates = np.gradient(offered(pieces, grid), GRID_S)
+    behind = backlog(due + BEHIND_S, done, np.arange(0.0, LENGTH_S, GRID_S)) > 0
     fault = fault_of(query, pieces, lines)
     return {
         "served": float((done <= LENGTH_S).mean()),
         "waiting_tuple_s": float(waits.clip(0.0).sum() * weight),
-        "behind_s": float((waiting > BEHIND_S * rates).sum() * GRID_S),
-        "paused_s": paused_s(done),
+        "behind_s": float(behind.sum() * GRID_S),
+        "paused_s": paused_s(due, done),
         "slot_s": slot_seconds(samples),
         "rescales": len(rescales(samples)),
         "repeated": len(lines) - len({number for number, _, _ in lines}),
@@ -79,15 +78,16 @@ def times(query: str, pieces: Pieces, lines: Sequence[Line]) -> tuple[Floats, Fl
     due, first = due_s(pieces), dict[int, float]()
     for number, _, at in lines:
         first[number] = min(at, first.get(number, np.inf))
-    wanted = list(results_of(query, len(due)))
-    done = np.array([first.get(number, np.inf) for number in wanted])
-    return due[wanted], done, len(due) / len(wanted)
+    wanted = QUERIES[query].expected(len(due))
+    done = np.array([first.get(number, np.inf) for number in wanted.number.tolist()])
+    return due[wanted.cause], done, len(due) / len(done)
 
 
-def paused_s(done: Floats) -> float:
-    """Return the seconds within the load in which no result was written for `PAUSE_S` or longer."""
-    within = np.sort(done[(done >= 0.0) & (done <= LENGTH_S)])
-    gaps = np.diff(np.concatenate([[0.0], within, [LENGTH_S]]))
+def paused_s(due: Floats, done: Floats) -> float:
+    """Return the seconds in which something waited and no result came for `PAUSE_S` or longer."""
+    came = np.sort(np.minimum(done, LENGTH_S))
+    before = np.concatenate([[0.0], came[:-1]])
+    gaps = came - np.maximum(before, np.sort(due))
     return float(gaps[gaps >= PAUSE_S].sum())
 
 
@@ -107,26 +107,25 @@ def rescales(samples: Sequence[Sample]) -> list[float]:
 def fault_of(query: str, pieces: Pieces, lines: Sequence[Line]) -> str:
     """Return what is wrong with the results; empty if nothing is.
 
-    Results may be repeated, since Flink goes back to a checkpoint. Bids of an auction may pass each
-    other, so of counts only the set of each auction is known: 1, 2, 3, … without a gap.
+    Results may be repeated, since Flink goes back to a checkpoint. Of the results of a group, only
+    the set is known.
     """
-    known = results_of(query, len(due_s(pieces)))
+    wanted = QUERIES[query].expected(len(due_s(pieces)))
+    group_of = dict(zip(wanted.number.tolist(), wanted.group.tolist(), strict=True))
     got = {number for number, _, _ in lines}
-    if missing := known.keys() - got:
+    if missing := group_of.keys() - got:
         return f"{len(missing)} results are missing, such as that of {min(missing)}"
-    if extra := got - known.keys():
+    if extra := got - group_of.keys():
         return f"{len(extra)} results are too many, such as that of {min(extra)}"
-    if query == "filter":
-        wrong = [number for number, value, _ in lines if known[number] != value]
-        return f"{len(wrong)} values are wrong, such as that of {wrong[0]}" if wrong else ""
-    due, counted = _by_auction(known.items()), _by_auction((n, v) for n, v, _ in lines)
-    bad = [auction for auction in due if due[auction] != counted[auction]]
-    return f"the counts of {len(bad)} auctions are wrong, such as {bad[0]}" if bad else ""
+    due = _by_group(zip(wanted.group.tolist(), wanted.value.tolist(), strict=True))
+    found = _by_group((group_of[number], value) for number, value, _ in lines)
+    wrong = [group for group in due if due[group] != found[group]]
+    return f"the values of {len(wrong)} groups are wrong, such as {wrong[0]}" if wrong else ""
 
 
-def _by_auction(pairs: Iterable[tuple[int, int]]) -> dict[int, set[int]]:
-    """Return auction, numbered otherwise than in `BidsJob`, -> the counts of its bids."""
+def _by_group(pairs: Iterable[tuple[int, int]]) -> dict[int, set[int]]:
+    """Return group -> the values of its results."""
     found: dict[int, set[int]] = {}
-    for number, value in pairs:
-        found.setdefault(number % AUCTIONS, set()).add(value)
+    for group, value in pairs:
+        found.setdefault(group, set()).add(value)
     return found

@@ -2,17 +2,21 @@
 
 import random
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import numpy as np
 
+from benchmarks.rivals.recorded import read, shape
 from streamplace.util.arrays import Floats
 
 WATCH, AUTOSCALER = "watch", "autoscaler"
-LENGTH_S = 180.0
-QUIET_S = 40.0  # of the first rate, in which both controllers measure the job
+LENGTH_S = 150.0
+QUIET_S = 35.0  # of the first rate, in which both controllers measure the job
 PIECE_S = 5.0  # of loads that change all the time
 LOW, HIGH = (80.0, 120.0), (400.0, 550.0)  # tuples/s
-AUCTIONS, KEPT = 1009, 4  # as in `BidsJob`
+MIDDLE = (140.0, 280.0)  # tuples/s of noise
+LEAST = 20  # tuples/s
+NOISE = 0.4  # standard deviation of the logarithm of a rate
 Pieces = list[tuple[float, float]]
 """Seconds since the begin, and the tuples/s from then on."""
 
@@ -20,29 +24,42 @@ Pieces = list[tuple[float, float]]
 def step(rng: np.random.Generator) -> Pieces:
     """Return a load that rises at once, and falls at once later."""
     low, high = rng.uniform(*LOW), rng.uniform(*HIGH)
-    up_s, down_s = QUIET_S + rng.uniform(0.0, 10.0), rng.uniform(105.0, 115.0)
+    up_s, down_s = QUIET_S + rng.uniform(0.0, 10.0), rng.uniform(90.0, 100.0)
     return [(0.0, low), (up_s, high), (down_s, low)]
 
 
 def ramp(rng: np.random.Generator) -> Pieces:
     """Return a load that rises steadily, and stays."""
     low, high = rng.uniform(*LOW), rng.uniform(*HIGH)
-    full_s = rng.uniform(110.0, 140.0)
+    full_s = rng.uniform(90.0, 120.0)
     return _pieces(lambda at: low + (high - low) * min((at - QUIET_S) / (full_s - QUIET_S), 1.0))
 
 
 def sine(rng: np.random.Generator) -> Pieces:
     """Return a load that swings between a low and a high rate, beginning with the low one."""
     low, high = rng.uniform(*LOW), rng.uniform(*HIGH)
-    period_s, half = rng.uniform(100.0, 130.0), (high - low) / 2
+    period_s, half = rng.uniform(80.0, 110.0), (high - low) / 2
     return _pieces(lambda at: low + half * (1 - np.cos(2 * np.pi * (at - QUIET_S) / period_s)))
 
 
 def spike(rng: np.random.Generator) -> Pieces:
     """Return a load with one short spike, after which no more capacity is needed."""
     low, high = rng.uniform(*LOW), rng.uniform(*HIGH)
-    at_s = rng.uniform(60.0, 90.0)
+    at_s = rng.uniform(50.0, 75.0)
     return [(0.0, low), (at_s, high), (at_s + rng.uniform(12.0, 20.0), low)]
+
+
+def noise(rng: np.random.Generator) -> Pieces:
+    """Return a load that varies without a trend."""
+    middle = rng.uniform(*MIDDLE)
+    return _pieces(lambda at: middle * (rng.lognormal(0.0, NOISE) if at > QUIET_S else 1.0))
+
+
+def recorded(rng: np.random.Generator, path: Path) -> Pieces:
+    """Return a load with the shape of a recorded one, between a low and a high rate."""
+    low, high = rng.uniform(*LOW), rng.uniform(*HIGH)
+    part = shape(read(path), rng, round((LENGTH_S - QUIET_S) / PIECE_S))
+    return _pieces(lambda at: low + (high - low) * part[round((at - QUIET_S) / PIECE_S)])
 
 
 def _pieces(rate: Callable[[float], float]) -> Pieces:
@@ -55,13 +72,23 @@ FAMILIES: dict[str, Callable[[np.random.Generator], Pieces]] = {
     "sine": sine,
     "ramp": ramp,
     "spike": spike,
+    "noise": noise,
 }
+RECORDED = "recorded"
 
 
-def drawn(family: str, seed: int) -> Pieces:
-    """Return a load of a family, in whole milliseconds and whole tuples per second."""
-    rng = np.random.default_rng([seed, list(FAMILIES).index(family)])
-    return [(round(at, 3), float(round(rate))) for at, rate in FAMILIES[family](rng)]
+def drawn(family: str, seed: int, traces: Sequence[Path] = ()) -> Pieces:
+    """Return a load of a family, in whole milliseconds and whole tuples per second.
+
+    Parameters
+    ----------
+    traces
+        Files of recorded loads, which take turns.
+    """
+    rng = np.random.default_rng([seed, [*FAMILIES, RECORDED].index(family)])
+    is_recorded = family == RECORDED
+    found = recorded(rng, traces[seed % len(traces)]) if is_recorded else FAMILIES[family](rng)
+    return [(round(at, 3), float(max(round(rate), LEAST))) for at, rate in found]
 
 
 def order(query: str, family: str, seed: int) -> list[str]:
@@ -102,20 +129,3 @@ def _sums(pieces: Sequence[tuple[float, float]]) -> tuple[Floats, Floats]:
     begins = np.array([at for at, _ in pieces] + [LENGTH_S])
     rates = np.array([rate for _, rate in pieces])
     return begins, np.concatenate([[0.0], np.cumsum(np.diff(begins) * rates)])
-
-
-def results_of(query: str, count: int) -> dict[int, int]:
-    """Return number -> value of each result of `BidsJob`.
-
-    Parameters
-    ----------
-    query
-        "filter", or "counts", whose values are those that the counts of the auctions reach if bids
-        come in order.
-    count
-        Number of bids.
-    """
-    if query == "filter":
-        kept = (number for number in range(count) if number * 7 % AUCTIONS % KEPT == 0)
-        return {number: (100 + number * 7919 % 10_000) * 908 // 1000 for number in kept}
-    return {number: number // AUCTIONS + 1 for number in range(count)}

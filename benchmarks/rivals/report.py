@@ -1,13 +1,14 @@
 """The pairs as a page of Markdown, and a picture of each."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from benchmarks.rivals.loads import AUTOSCALER, WATCH
-from streamplace.files.atomic import make_folder, write_text
+from benchmarks.rivals.queries import QUERIES
+from benchmarks.rivals.sharing import Key
 from streamplace.plots.style import legend_below, line, picture
 from streamplace.util.arrays import Floats
 from streamplace.util.effect import mean_intervals
@@ -22,23 +23,27 @@ FIGURES: tuple[tuple[str, str, float, str], ...] = (
     ("rescales", "rescales", 1.0, ".2f"),
 )
 """Name of a figure, what it is, its factor, and its format; less is better, except of the first."""
+GOALS: tuple[tuple[str, str, Callable[[float, float], bool]], ...] = (
+    ("served", "served", lambda ours, theirs: ours >= 0.99 * theirs),
+    ("waiting_tuple_s", "waiting", lambda ours, theirs: ours <= theirs),
+    ("slot_s", "slots", lambda ours, theirs: ours <= theirs),
+    ("rescales", "rescales", lambda ours, theirs: ours <= theirs / 2),
+)
+"""Name of a figure, its short name, and whether the means of both reach the goal."""
+SUMMARY = ("waiting_tuple_s", "slot_s", "rescales")
 Row = Mapping[str, Any]
 Pair = tuple[Row, Row]
 """The rows of `watch` and of the autoscaler."""
 
 
-def write(rows: Sequence[Row], settings: Mapping[str, Any], folder: Path, pictures: Path) -> None:
-    """Write the page of all whole pairs into a folder, and their pictures into another one."""
-    pairs = paired(rows)
-    write_text(folder / PAGE, page(pairs, settings))
-    for both in pairs:
-        one = both[0]
-        draw(both, make_folder(pictures) / f"{one['query']}-{one['load']}-{one['seed']}.svg")
+def key_of(row: Row) -> Key:
+    """Return query, load and seed of a run."""
+    return row["query"], row["load"], row["seed"]
 
 
 def paired(rows: Sequence[Row]) -> list[Pair]:
     """Return the pairs of which both runs are there."""
-    found = {(row["query"], row["load"], row["seed"], row["rival"]): row for row in rows}
+    found = {(*key_of(row), row["rival"]): row for row in rows}
     keys = sorted({key[:3] for key in found})
     whole = [key for key in keys if all((*key, each) in found for each in (WATCH, AUTOSCALER))]
     return [(found[*key, WATCH], found[*key, AUTOSCALER]) for key in whole]
@@ -46,7 +51,9 @@ def paired(rows: Sequence[Row]) -> list[Pair]:
 
 def page(pairs: Sequence[Pair], settings: Mapping[str, Any]) -> str:
     """Return the page of results."""
-    families = sorted({(ours["query"], ours["load"]) for ours, _ in pairs})
+    families: dict[tuple[str, str], list[Pair]] = {}
+    for both in pairs:
+        families.setdefault(key_of(both[0])[:2], []).append(both)
     first = sum(ours["place"] == 1 for ours, _ in pairs)
     runs = [row for both in pairs for row in both]
     wrong = [row for row in runs if not row["exact"]]
@@ -66,18 +73,40 @@ def page(pairs: Sequence[Pair], settings: Mapping[str, Any]) -> str:
             for row in wrong
         ),
         "",
-        "Differences are `watch` less autoscaler, with 95% intervals of a paired bootstrap over",
-        "the pairs; what is worse with `watch` comes first.",
+        *_summary(families),
+        "",
+        "Goals of the means: at least 99% of what the autoscaler serves, at most its tuple-seconds",
+        "of waiting and its slot-seconds, and at most half its rescales.",
+        "",
+        "Differences below are `watch` less autoscaler, with 95% intervals of a paired bootstrap",
+        "over the pairs; what is worse with `watch` comes first.",
     ]
-    for query, load in families:
-        some = [both for both in pairs if (both[0]["query"], both[0]["load"]) == (query, load)]
-        lines += ["", f"## {query}, {load} (pairs: {len(some)})", "", *_table(some)]
     if len(families) > 1:
-        lines += ["", "## All pairs", "", *_table(pairs)]
+        lines += ["", f"## All pairs ({len(pairs)})", "", *_table(pairs)]
+    for (query, load), some in sorted(families.items()):
+        lines += ["", f"## {query}, {load} (pairs: {len(some)})", ""]
+        lines += [f"The query: {QUERIES[query].what}.", "", *_table(some)]
     columns = ("setting", WATCH, AUTOSCALER)
     lines += ["", "## Settings", "", _row(columns), _row(["---"] * len(columns))]
     lines += [_row([each[name] for name in columns]) for each in settings["matched"]]
     return "\n".join([*lines, ""])
+
+
+def _summary(families: Mapping[tuple[str, str], Sequence[Pair]]) -> list[str]:
+    """Return a row for each job and load, those with the most missed goals first."""
+    made = []
+    for (query, load), pairs in families.items():
+        means = {name: _values(pairs, name).mean(axis=1) for name, *_ in FIGURES}
+        missed = [short for name, short, reached in GOALS if not reached(*means[name])]
+        cells = [query, load, f"{len(pairs)}", ", ".join(missed)]
+        for name, _, factor, form in FIGURES:
+            if name in SUMMARY:
+                cells.append(" / ".join(f"{each * factor:{form}}" for each in means[name]))
+        made.append((-len(missed), query, load, _row(cells)))
+    whats = [what for name, what, *_ in FIGURES if name in SUMMARY]
+    head = _row(["job", "load", "pairs", "goals missed", *(f"{what}: both" for what in whats)])
+    rule = _row(["---", "---", "---:", "---", *["---:"] * len(whats)])
+    return [head, rule, *(text for *_, text in sorted(made))]
 
 
 def _table(pairs: Sequence[Pair]) -> list[str]:

@@ -4,7 +4,6 @@ import os
 import time
 from contextlib import AbstractContextManager, suppress
 from pathlib import Path
-from shutil import rmtree
 from typing import Any
 
 import numpy as np
@@ -15,32 +14,38 @@ from watched import CLUSTER, Output, Schedule, write_cluster
 
 from benchmarks.rivals.controllers import autoscaling, watching
 from benchmarks.rivals.figures import Line, Sample, backlog, figures, rescales, times
-from benchmarks.rivals.loads import LENGTH_S, WATCH, Pieces, drawn, due_s, results_of
+from benchmarks.rivals.loads import LENGTH_S, WATCH, Pieces, due_s
+from benchmarks.rivals.queries import QUERIES
 
 SLOTS = 2  # of each TaskManager
 MANAGERS = tuple(TaskManager(name, slots=SLOTS) for name in CLUSTER)
-PARK_US = 5000  # for each bid, so that an instance takes 200 bids/s
+PARK_US = 5000  # for each tuple, so that an instance takes about 200 tuples/s
 CONFIG = ADAPTIVE + SMALL_BUFFERS
+RUN = "run"
 SAMPLE_S, DRAIN_S, SHOWN_S = 0.5, 120.0, 1.0
 
 
 def run(
-    home: Path, folder: Path, jar: Path, query: str, family: str, seed: int, rival: str, built: Path
+    home: Path, folder: Path, jar: Path, query: str, pieces: Pieces, rival: str, built: Path
 ) -> dict[str, Any]:
     """Return the figures of a run, and what they follow from over time.
+
+    Parameters
+    ----------
+    folder
+        An empty folder, in which the run itself leaves its files in `RUN`.
 
     Raises
     ------
     FlinkError
         If the job or its controller ends.
     """
-    rmtree(folder / rival, ignore_errors=True)
-    own, pieces = folder / rival / "run", drawn(family, seed)
+    own = folder / RUN
     own.mkdir(parents=True)
     schedule, output = Schedule(own / "rates.txt"), Output(own / "out")
     arguments = [str(schedule.path), str(output.folder), query, f"{PARK_US}"]
-    write_cluster(own.parent)
-    with LocalFlink(home, folder / rival, MANAGERS, restarts=True, config=CONFIG) as flink:
+    write_cluster(folder)
+    with LocalFlink(home, folder, MANAGERS, restarts=True, config=CONFIG) as flink:
         submitted = Submitted(flink, jar, arguments)
         job = submitted.start()
         busy = os.getloadavg()[0]
@@ -54,7 +59,7 @@ def run(
         )
         with how:
             samples = _samples(flink, job, begun_s)
-        wanted = results_of(query, len(due_s(pieces)))
+        wanted = QUERIES[query].expected(len(due_s(pieces))).number
         with suppress(FlinkError):  # what is missing is a figure
             wait(lambda: len({n for n, *_ in output.lines()}) >= len(wanted), "missing", DRAIN_S)
         submitted.cancel()

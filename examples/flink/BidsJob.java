@@ -1,119 +1,218 @@
-import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
 import org.apache.flink.api.common.eventtime.WatermarkStrategy;
-import org.apache.flink.api.common.functions.OpenContext;
-import org.apache.flink.api.common.functions.RichFilterFunction;
-import org.apache.flink.api.common.functions.RichMapFunction;
-import org.apache.flink.api.common.state.ValueState;
-import org.apache.flink.api.common.state.ValueStateDescriptor;
+import org.apache.flink.api.common.functions.JoinFunction;
+import org.apache.flink.api.common.functions.MapFunction;
 import org.apache.flink.api.common.typeinfo.Types;
-import org.apache.flink.api.java.tuple.Tuple3;
+import org.apache.flink.configuration.Configuration;
+import org.apache.flink.configuration.StateBackendOptions;
 import org.apache.flink.streaming.api.datastream.DataStream;
+import org.apache.flink.streaming.api.datastream.KeyedStream;
+import org.apache.flink.streaming.api.datastream.SingleOutputStreamOperator;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
-import org.apache.flink.streaming.api.functions.KeyedProcessFunction;
+import org.apache.flink.streaming.api.functions.windowing.ProcessWindowFunction;
+import org.apache.flink.streaming.api.windowing.assigners.EventTimeSessionWindows;
+import org.apache.flink.streaming.api.windowing.assigners.TumblingEventTimeWindows;
+import org.apache.flink.streaming.api.windowing.windows.TimeWindow;
 import org.apache.flink.util.Collector;
 
 /**
- * Queries of an online auction with the operators of Nexmark, written from its description, on bids
- * of a `Clocked` source. A bid is (number, auction, price), of which the number determines the rest.
+ * Queries of an online auction with the operators of Nexmark, written from its description, on the
+ * numbers of a `Clocked` source. A tuple's time is its number in milliseconds, so that all windows
+ * have the same content in every run. All queries write "number value milliseconds" for each result.
  *
- * <p>"filter" converts the price of each bid and keeps those of every fourth auction; "counts"
- * counts the bids of each auction. Both write "number value milliseconds" for each result.
+ * <ul>
+ *   <li>"filter" keeps the bids of every fourth auction, with their prices in another currency;
+ *   <li>"counts" counts the bids of each auction; so do "rocksdb", whose state is in RocksDB,
+ *       "skewed", whose auctions get unequal shares, and "hidden", whose source does not report
+ *       what waits;
+ *   <li>"join" joins bids with the openings of auctions in tumbling windows: how much they exceed
+ *       its price;
+ *   <li>"sessions" counts the bids of each session of a bidder, under the number of its last one;
+ *   <li>"top" ranks the highest bids of each category in tumbling windows.
+ * </ul>
  *
  * <p>Arguments: the schedule's file, the folder to write to, the query, and the microseconds for
- * which its operators park for each bid.
+ * which its operators park for each tuple.
  */
 public final class BidsJob {
-    static final long AUCTIONS = 1009; // prime, so that numbers in a row are of different auctions
-    static final long KEPT = 4; // one auction in so many
+    private static final long KEPT = 4; // one auction in so many
+    private static final long CATEGORIES = 61;
+    private static final int HIGHEST = 2;
+    private static final Duration JOINED = Duration.ofMillis(128);
+    private static final Duration RANKED = Duration.ofMillis(256);
+    private static final Duration GAP = Duration.ofMillis(200);
 
     private BidsJob() {}
 
     public static void main(String[] args) throws Exception {
         StreamExecutionEnvironment env = StreamExecutionEnvironment.getExecutionEnvironment();
+        String query = args[2];
         env.setParallelism(1);
         env.setBufferTimeout(5);
         env.enableCheckpointing(2000);
+        env.getConfig().setAutoWatermarkInterval(50);
+        if (query.equals("rocksdb")) {
+            Configuration config = new Configuration();
+            config.set(StateBackendOptions.STATE_BACKEND, "rocksdb");
+            env.configure(config);
+        }
         ShapedJob.Effort effort = new ShapedJob.Effort(args[3], "1/1");
-        DataStream<Tuple3<Long, Long, Long>> bids =
+        DataStream<Long> numbers =
                 env.fromSource(
-                                new Clocked(args[0]),
-                                WatermarkStrategy.noWatermarks(),
+                                new Clocked(args[0], !query.equals("hidden")),
+                                WatermarkStrategy.<Long>forMonotonousTimestamps()
+                                        .withTimestampAssigner((number, before) -> number)
+                                        .withIdleness(Duration.ofSeconds(1)),
                                 "bids",
                                 Types.LONG)
                         .uid("bids")
-                        .rebalance()
-                        .map(new Convert(args[2].equals("filter") ? effort : null))
-                        .name("convert")
-                        .uid("convert");
-        DataStream<String> results =
-                args[2].equals("filter")
-                        ? bids.filter(new Kept())
-                                .name("filter")
-                                .uid("filter")
-                                .map(bid -> line(bid.f0, bid.f2))
-                                .name("project")
-                                .uid("project")
-                        : bids.keyBy(bid -> bid.f1)
-                                .process(new Count(effort))
-                                .name("count")
-                                .uid("count");
-        results.sinkTo(new CountJob.Journal(args[1])).name("results").uid("results");
+                        .rebalance();
+        results(query, numbers, effort)
+                .sinkTo(new CountJob.Journal(args[1]))
+                .name("results")
+                .uid("results");
         StreamplaceMapping.apply(env);
-        env.execute(args[2]);
+        env.execute(query);
     }
 
-    static String line(long number, long value) {
-        return number + " " + value + " " + System.currentTimeMillis();
+    private static DataStream<String> results(
+            String query, DataStream<Long> numbers, ShapedJob.Effort effort) {
+        switch (query) {
+            case "filter":
+                return converted(numbers, effort, Bid::even)
+                        .filter(bid -> bid.auction % KEPT == 0)
+                        .name("filter")
+                        .uid("filter")
+                        .map(bid -> Counter.line(bid.number, bid.price * 908 / 1000))
+                        .name("project")
+                        .uid("project");
+            case "join":
+                DataStream<Bid> all = converted(numbers, effort, Bid::opening);
+                return all.filter(Bid::opens)
+                        .name("openings")
+                        .uid("openings")
+                        .join(all.filter(bid -> !bid.opens()).name("bids only").uid("bids only"))
+                        .where(bid -> bid.auction)
+                        .equalTo(bid -> bid.auction)
+                        .window(TumblingEventTimeWindows.of(JOINED))
+                        .apply(new Exceeding(effort), Types.STRING);
+            case "sessions":
+                return named(
+                        query,
+                        converted(numbers, null, Bid::even)
+                                .keyBy(bid -> bid.bidder)
+                                .window(EventTimeSessionWindows.withGap(GAP))
+                                .process(new Session(effort)));
+            case "top":
+                return named(
+                        query,
+                        converted(numbers, null, Bid::even)
+                                .keyBy(bid -> bid.auction % CATEGORIES)
+                                .window(TumblingEventTimeWindows.of(RANKED))
+                                .process(new Top(effort)));
+            default:
+                boolean skewed = query.equals("skewed");
+                return named(
+                        "count",
+                        converted(numbers, null, skewed ? Bid::skewed : Bid::even)
+                                .keyBy(bid -> bid.auction)
+                                .process(new Counter<>(effort, bid -> bid.number)));
+        }
     }
 
-    /** Makes a bid of a number, with its price in another currency. */
-    static final class Convert extends RichMapFunction<Long, Tuple3<Long, Long, Long>> {
+    private static DataStream<Bid> converted(
+            DataStream<Long> numbers, ShapedJob.Effort effort, Made made) {
+        return named("convert", numbers.map(new Convert(effort, made)));
+    }
+
+    private static <T> DataStream<T> named(String name, SingleOutputStreamOperator<T> made) {
+        return made.name(name).uid(name);
+    }
+
+    /** Makes a bid of a number. */
+    interface Made extends java.io.Serializable {
+        Bid of(long number);
+    }
+
+    /** Makes bids of numbers, for which it parks if that is an effort. */
+    static final class Convert implements MapFunction<Long, Bid> {
         private final ShapedJob.Effort effort;
+        private final Made made;
 
-        Convert(ShapedJob.Effort effort) {
+        Convert(ShapedJob.Effort effort, Made made) {
             this.effort = effort;
+            this.made = made;
         }
 
         @Override
-        public Tuple3<Long, Long, Long> map(Long number) {
+        public Bid map(Long number) {
             if (effort != null) {
                 effort.spend(number);
             }
-            long price = 100 + number * 7919 % 10_000;
-            return Tuple3.of(number, number * 7 % AUCTIONS, price * 908 / 1000);
+            return made.of(number);
         }
     }
 
-    /** Keeps the bids of some auctions. */
-    static final class Kept extends RichFilterFunction<Tuple3<Long, Long, Long>> {
-        @Override
-        public boolean filter(Tuple3<Long, Long, Long> bid) {
-            return bid.f1 % KEPT == 0;
-        }
-    }
-
-    /** Counts the bids of each auction. */
-    static final class Count extends KeyedProcessFunction<Long, Tuple3<Long, Long, Long>, String> {
+    /** By how much a bid exceeds the price at which its auction opened. */
+    static final class Exceeding implements JoinFunction<Bid, Bid, String> {
         private final ShapedJob.Effort effort;
-        private transient ValueState<Long> count;
 
-        Count(ShapedJob.Effort effort) {
+        Exceeding(ShapedJob.Effort effort) {
             this.effort = effort;
         }
 
         @Override
-        public void open(OpenContext context) {
-            count = getRuntimeContext().getState(new ValueStateDescriptor<>("count", Types.LONG));
+        public String join(Bid opening, Bid bid) {
+            effort.spend(bid.number);
+            return Counter.line(bid.number, bid.price - opening.price);
+        }
+    }
+
+    /** Counts the bids of a session. */
+    static final class Session extends ProcessWindowFunction<Bid, String, Long, TimeWindow> {
+        private final ShapedJob.Effort effort;
+
+        Session(ShapedJob.Effort effort) {
+            this.effort = effort;
         }
 
         @Override
-        public void processElement(
-                Tuple3<Long, Long, Long> bid, Context context, Collector<String> out)
-                throws IOException {
-            effort.spend(bid.f0);
-            long next = count.value() == null ? 1 : count.value() + 1;
-            count.update(next);
-            out.collect(line(bid.f0, next));
+        public void process(
+                Long bidder, Context context, Iterable<Bid> bids, Collector<String> out) {
+            long count = 0;
+            long last = 0;
+            for (Bid bid : bids) {
+                effort.spend(bid.number);
+                count++;
+                last = Math.max(last, bid.number);
+            }
+            out.collect(Counter.line(last, count));
+        }
+    }
+
+    /** Ranks the highest bids. */
+    static final class Top extends ProcessWindowFunction<Bid, String, Long, TimeWindow> {
+        private final ShapedJob.Effort effort;
+
+        Top(ShapedJob.Effort effort) {
+            this.effort = effort;
+        }
+
+        @Override
+        public void process(
+                Long category, Context context, Iterable<Bid> bids, Collector<String> out) {
+            List<Bid> sorted = new ArrayList<>();
+            for (Bid bid : bids) {
+                effort.spend(bid.number);
+                sorted.add(bid);
+            }
+            sorted.sort(Comparator.comparingLong(bid -> -bid.price));
+            for (int i = 0; i < Math.min(HIGHEST, sorted.size()); i++) {
+                out.collect(Counter.line(sorted.get(i).number, i + 1));
+            }
         }
     }
 }

@@ -32,9 +32,16 @@ final class Clocked implements Source<Long, Clocked.Next, Long> {
     private static final long PAUSE_MS = 5;
 
     private final String schedule;
+    private final boolean reports;
 
     Clocked(String schedule) {
+        this(schedule, true);
+    }
+
+    /** A source that reports what waits only if `reports`. */
+    Clocked(String schedule, boolean reports) {
         this.schedule = schedule;
+        this.reports = reports;
     }
 
     @Override
@@ -44,7 +51,7 @@ final class Clocked implements Source<Long, Clocked.Next, Long> {
 
     @Override
     public SourceReader<Long, Next> createReader(SourceReaderContext context) {
-        return new Reader(context, new Schedule(Path.of(schedule)));
+        return new Reader(context, new Schedule(Path.of(schedule)), reports);
     }
 
     @Override
@@ -168,9 +175,11 @@ final class Clocked implements Source<Long, Clocked.Next, Long> {
         private final ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor();
         private volatile long next = NONE;
 
-        Reader(SourceReaderContext context, Schedule schedule) {
+        Reader(SourceReaderContext context, Schedule schedule, boolean reports) {
             this.schedule = schedule;
-            context.metricGroup().setPendingRecordsGauge(this::waiting);
+            if (reports) {
+                context.metricGroup().setPendingRecordsGauge(this::waiting);
+            }
         }
 
         private long waiting() {

@@ -1,15 +1,9 @@
-import java.io.IOException;
 import org.apache.flink.api.common.eventtime.WatermarkStrategy;
-import org.apache.flink.api.common.functions.OpenContext;
-import org.apache.flink.api.common.state.ValueState;
-import org.apache.flink.api.common.state.ValueStateDescriptor;
 import org.apache.flink.api.common.typeinfo.Types;
 import org.apache.flink.runtime.state.KeyGroupRangeAssignment;
 import org.apache.flink.streaming.api.datastream.SingleOutputStreamOperator;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
-import org.apache.flink.streaming.api.functions.KeyedProcessFunction;
 import org.apache.flink.streaming.api.functions.sink.v2.DiscardingSink;
-import org.apache.flink.util.Collector;
 
 /**
  * A job that a controller changes while its rate changes. It counts the numbers of a `Clocked`
@@ -60,7 +54,7 @@ public final class WatchedJob {
         }
         long[] keys = keys(variant.equals("skew") ? 0.85 : 0.25);
         parsed.keyBy(number -> keys[(int) (number % KEYS)])
-                .process(new Count(new ShapedJob.Effort(args[3], "1/1")))
+                .process(new Counter<Long>(new ShapedJob.Effort(args[3], "1/1"), number -> number))
                 .name("count")
                 .uid("count")
                 .setParallelism(Integer.parseInt(args[5]))
@@ -86,29 +80,5 @@ public final class WatchedJob {
             }
         }
         return keys;
-    }
-
-    /** Parks for each number and emits a line with its count. */
-    static final class Count extends KeyedProcessFunction<Long, Long, String> {
-        private final ShapedJob.Effort effort;
-        private transient ValueState<Long> count;
-
-        Count(ShapedJob.Effort effort) {
-            this.effort = effort;
-        }
-
-        @Override
-        public void open(OpenContext context) {
-            count = getRuntimeContext().getState(new ValueStateDescriptor<>("count", Types.LONG));
-        }
-
-        @Override
-        public void processElement(Long number, Context context, Collector<String> out)
-                throws IOException {
-            effort.spend(number);
-            long next = count.value() == null ? 1 : count.value() + 1;
-            count.update(next);
-            out.collect(number + " " + next + " " + System.currentTimeMillis());
-        }
     }
 }

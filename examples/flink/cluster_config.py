@@ -62,5 +62,6 @@ jobmanager.scheduler: adaptive
 jobmanager.adaptive-scheduler.executing.cooldown-after-rescaling: 2 s
 jobmanager.adaptive-scheduler.executing.resource-stabilization-timeout: 4 s
 jobmanager.adaptive-scheduler.submission.resource-stabilization-timeout: 1 s
+slot.idle.timeout: 3 s
 """
 """The adaptive scheduler, whose waiting times are at 1/15 of Flink's defaults, or nearly so."""
