@@ -86,8 +86,8 @@ flink-size: $(READY) $(FLINK)/.ready
 flink-contention: $(READY) $(FLINK)/.ready
 	PYTHONPATH=examples/flink $(BIN)/python -m benchmarks.contention $(FLINK_HOME)
 
-flink-rivals: $(READY) $(FLINK)/.ready # AUTOSCALER: folder with the jars of Flink's autoscaler
-	PYTHONPATH=examples/flink $(BIN)/python -m benchmarks.rivals $(FLINK_HOME) $(if $(AUTOSCALER),--autoscaler $(AUTOSCALER))
+flink-rivals: $(READY) $(FLINK)/.ready # AUTOSCALER: folder with the jars of Flink's autoscaler; TRACES: files of recorded loads
+	PYTHONPATH=examples/flink $(BIN)/python -m benchmarks.rivals $(FLINK_HOME) $(if $(AUTOSCALER),--autoscaler $(AUTOSCALER)) $(if $(TRACES),--traces $(TRACES))
 
 testbed-short: $(READY)
 	$(BIN)/python -m benchmarks.testbed short

@@ -124,8 +124,8 @@ def _rank(key: Numbers, by: Numbers) -> Numbers:
 
 def _closed(count: int, number: Numbers, value: Numbers, cause: Numbers) -> Expected:
     """Return the results of the windows that close with the first tuples."""
-    there = cause < count
-    return Expected(number[there], value[there], number[there], cause[there])
+    closed = cause < count
+    return Expected(number[closed], value[closed], number[closed], cause[closed])
 
 
 QUERIES: dict[str, Query] = {

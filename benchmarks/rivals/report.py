@@ -75,6 +75,7 @@ def page(pairs: Sequence[Pair], settings: Mapping[str, Any]) -> str:
         "",
         *_summary(families),
         "",
+        "Where a cell has two means, the first is that of `watch`.",
         "Goals of the means: at least 99% of what the autoscaler serves, at most its tuple-seconds",
         "of waiting and its slot-seconds, and at most half its rescales.",
         "",
@@ -104,7 +105,7 @@ def _summary(families: Mapping[tuple[str, str], Sequence[Pair]]) -> list[str]:
                 cells.append(" / ".join(f"{each * factor:{form}}" for each in means[name]))
         made.append((-len(missed), query, load, _row(cells)))
     whats = [what for name, what, *_ in FIGURES if name in SUMMARY]
-    head = _row(["job", "load", "pairs", "goals missed", *(f"{what}: both" for what in whats)])
+    head = _row(["job", "load", "pairs", "goals missed", *whats])
     rule = _row(["---", "---", "---:", "---", *["---:"] * len(whats)])
     return [head, rule, *(text for *_, text in sorted(made))]
 

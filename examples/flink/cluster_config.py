@@ -48,6 +48,7 @@ restart-strategy.fixed-delay.attempts: 100
 restart-strategy.fixed-delay.delay: 1 s
 execution.checkpointing.dir: file://{folder}/checkpoints
 execution.checkpointing.savepoint-dir: file://{folder}/savepoints
+pekko.startup-timeout: 60 s
 heartbeat.interval: 2 s
 heartbeat.timeout: 10 s
 resourcemanager.standalone.start-up-time: 10000

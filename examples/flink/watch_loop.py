@@ -34,7 +34,7 @@ FOLDER = Path("flink-loop").resolve() / "watch"
 MANAGERS = tuple(TaskManager(name, slots=2) for name in CLUSTER)
 LOW, HIGH = 100.0, 350.0  # tuples/s
 PARSE_US, COUNT_US = 2000, 5000  # for which an instance parks per tuple
-SOURCES = ("WatchedJob", "Clocked", "ShapedJob", "CountJob", "Work")
+SOURCES = ("WatchedJob", "Counter", "Clocked", "ShapedJob", "CountJob", "Work")
 PLANNED_S, KILLED_S = 5.0, 15.0  # targets of the median gaps
 UP_S, RECOVERED_S, DOWN_S = 300.0, 120.0, 600.0
 IDLE = "rejected: Writer"

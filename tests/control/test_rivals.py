@@ -115,7 +115,7 @@ def test_bids_of_sessions_are_counted() -> None:
 
 
 def test_bids_are_ranked_by_category_and_window() -> None:
-    found = {}
+    found: dict[int, tuple[int, int]] = {}
     for begin in range(0, COUNT - RANKED, RANKED):
         window = range(begin, begin + RANKED)
         for category in range(61):

@@ -88,7 +88,39 @@ class Growth:
             )
         if operator == vertex.operators[0]:
             return self.vertex_counter(vertex, "records_in")
-        return self.operator_counter(operator, "records_in")
+        return self._taken_inside(operator)
+
+    def _taken_inside(self, operator: str) -> Floats:
+        """Return the tuples (n,) that a member of a chain took from the member that feeds it.
+
+        Members of the same name, such as the two maps before a join of Flink's API, share their
+        metrics; then what the other one emits counts.
+        """
+        own = self.operator_counter(operator, "records_in")
+        vertex = self.vertex_of[operator]
+        feeding = vertex.chain.parents[vertex.operators.index(operator)]
+        if not all_missing(own) or feeding is None:
+            return own
+        return self.operator_counter(vertex.operators[feeding], "records_out")
+
+    def _emitted(self, operator: str) -> Floats:
+        """Return the tuples (n,) that the last operator of a chain emitted.
+
+        Of members of the same name, Flink counts only what the whole vertex emits; they are taken
+        to emit equally many for each tuple that they take.
+        """
+        own = self.operator_counter(operator, "records_out")
+        vertex = self.vertex_of[operator]
+        names = dict(zip(vertex.operators, vertex.chain.names, strict=True))
+        last = [vertex.operators[i] for i in vertex.chain.leaves]
+        alike = [each for each, name in names.items() if name == names[operator]]
+        if not all_missing(own) or not set(alike) <= set(last):
+            return own
+        every = np.sum([self._taken_inside(each) for each in alike], axis=0)
+        others = [self.operator_counter(e, "records_out") for e in last if e not in alike]
+        emitted = self.vertex_counter(vertex, "records_out") - np.sum(others, axis=0)
+        shares = self._taken_inside(operator) / np.maximum(every, 1.0)
+        return np.asarray(emitted * shares)
 
     def per_second(self, increase: Floats) -> Estimate:
         """Return the growth of a counter per second."""
@@ -121,7 +153,7 @@ class Growth:
         found = self._flows([*chain.from_iterable(rows)])
         for e, stream in enumerate(self.logical.graph.streams):
             if self.is_inner(stream):
-                found[e] = self.operator_counter(stream.target, "records_in")
+                found[e] = self._taken_inside(stream.target)
         return found
 
     @cached_property
@@ -163,9 +195,7 @@ class Growth:
                 ([(e, 1.0) for e in outgoing], self.vertex_counter(vertex, "records_out"), weight)
             )
             if len(vertex.operators) > 1:
-                for e in outgoing:
-                    emitted = self.operator_counter(self._source(e), "records_out")
-                    rows.append(([(e, 1.0)], emitted, weight))
+                rows += [([(e, 1.0)], self._emitted(self._source(e)), weight) for e in outgoing]
         return rows
 
     def _flows(self, rows: Sequence["_Row"]) -> dict[int, Floats]:
