@@ -130,7 +130,7 @@ def prepare_groups(
     faults = [
         *preflight.faults_of_job(job, groups, savepoint, options.limits.savepoint_s),
         *preflight.faults_of_cluster(cluster, groups, directory),
-        *preflight.faults_of_heap(job, groups.slots, cluster.task_managers),
+        *preflight.faults_of_state(job, groups.slots, cluster),
     ]
     if options.savepoint is not None and not job.ended:
         faults.append("--savepoint is for a job that has ended, but this one has not")

@@ -13,13 +13,13 @@ from streamplace.errors import BackendError, ProblemError, UsageError
 from streamplace.integrations.flink.applying import asking
 from streamplace.integrations.flink.applying.asking import Asking, Limits, retried
 from streamplace.integrations.flink.applying.preflight import (
-    faults_of_heap,
     faults_of_most,
+    faults_of_state,
     vertex_counts,
 )
 from streamplace.integrations.flink.applying.requests import Request
 from streamplace.integrations.flink.client import Client, job_path
-from streamplace.integrations.flink.cluster import TaskManager
+from streamplace.integrations.flink.cluster import FlinkCluster, TaskManager
 from streamplace.integrations.flink.documents import INTERVAL, Job
 from streamplace.integrations.profiling.rest import RefusedError
 from streamplace.util.units import parsed
@@ -174,7 +174,8 @@ class AdaptiveRealiser:
         ProblemError
             If they are not possible, or this job must not be changed.
         """
-        faults = list(refusals(job, self.client.config(), deployment.parallelism))
+        config = self.client.config()
+        faults = list(refusals(job, config, deployment.parallelism))
         if not job.is_adaptive:
             faults.append(
                 "the job does not run under the adaptive scheduler, so its numbers of instances "
@@ -188,7 +189,8 @@ class AdaptiveRealiser:
         chosen, wrong = vertex_counts(deployment.parallelism, ids)
         counts |= chosen
         faults += [*wrong, *faults_of_most(job, deployment.parallelism)]
-        faults += faults_of_heap(job, _slots(job, counts), task_managers)
+        cluster = FlinkCluster(config, tuple(task_managers))
+        faults += faults_of_state(job, _slots(job, counts), cluster)
         if faults:
             raise ProblemError("; ".join(faults))
         return counts

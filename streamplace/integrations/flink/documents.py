@@ -164,9 +164,10 @@ class Job(JobState):
         job has no checkpoints.
     checkpoint_settings
         The options of Flink that give another job the same checkpoints.
-    heap_state_bytes
-        State that is kept on the heap, as its latest checkpoint has it; 0 if it is elsewhere, or
-        unknown.
+    state_bytes
+        The state in its latest checkpoint; 0 if it is unknown.
+    state_backend
+        What keeps the state, by the name of its class; empty if it is unknown.
     """
 
     mapping: str | None = None
@@ -177,7 +178,8 @@ class Job(JobState):
     keeps_checkpoints: bool = False
     checkpoint_interval_s: float = 0.0
     checkpoint_settings: Mapping[str, str] = field(default_factory=dict)
-    heap_state_bytes: float = 0.0
+    state_bytes: float = 0.0
+    state_backend: str = ""
 
 
 def state_of(details: Any, where: str = "details") -> JobState:
@@ -234,7 +236,8 @@ def job_of(state: JobState, config: Any, statistics: Any, checkpoints: Any) -> J
         keeps_checkpoints=keeps_checkpoints(checkpoints),
         checkpoint_interval_s=_between_s(checkpoints) if enabled else 0.0,
         checkpoint_settings=checkpoint_settings(checkpoints),
-        heap_state_bytes=_heap_state_bytes(checkpoints, completed),
+        state_bytes=_state_bytes(checkpoints, completed),
+        state_backend=str((checkpoints or {}).get("state_backend", "")),
     )
 
 
@@ -246,13 +249,12 @@ def _checkpoint(value: Any, now_s: float) -> Checkpoint:
     return Checkpoint(str(value["external_path"]), float(value["end_to_end_duration"]) / 1e3, age_s)
 
 
-def _heap_state_bytes(config: Any, completed: Any) -> float:
-    """Return the state on the heap as a checkpoint has it; backends other than this have files.
+def _state_bytes(config: Any, completed: Any) -> float:
+    """Return the state as a checkpoint has it; 0 if it is unknown.
 
-    The size of an unaligned checkpoint includes tuples in buffers, which are not on the heap.
+    The size of an unaligned checkpoint includes tuples in buffers, which are no state.
     """
-    on_heap = config is not None and config.get("state_backend") == "HashMapStateBackend"
-    if not on_heap or config.get("unaligned_checkpoints"):
+    if config is None or config.get("unaligned_checkpoints"):
         return 0.0
     return float(completed.get("state_size", 0))
 

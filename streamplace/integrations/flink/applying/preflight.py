@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from math import floor
 
@@ -13,6 +13,11 @@ from streamplace.integrations.flink.plan import RunningPlan
 from streamplace.problem.graph_checks import listed
 
 PREFIXES, SUFFIXES = ("Source: ", "Sink: "), (": Writer",)
+ON_HEAP, ROCKSDB = "HashMapStateBackend", "EmbeddedRocksDBStateBackend"
+ROCKSDB_MEMORY = tuple(
+    f"state.backend.rocksdb.memory.{name}" for name in ("managed", "fixed-per-slot", "fixed-per-tm")
+)
+"""Options with which RocksDB may have memory of its own."""
 PLAN_NUMBER = re.compile(r"^\[(\d+)\]:|\[(\d+)\]$")
 
 
@@ -136,19 +141,33 @@ def faults_of_most(job: JobState, parallelism: Mapping[str, int]) -> Iterator[st
             yield f"{name!r} cannot have {wanted} instances: its maximum parallelism is {most}"
 
 
-def faults_of_heap(job: Job, slots: int, task_managers: Sequence[TaskManager]) -> Iterator[str]:
-    """Yield that the state of a job does not fit into the heap of the TaskManagers that it can use.
+def faults_of_state(job: Job, slots: int, cluster: FlinkCluster) -> Iterator[str]:
+    """Yield that too few slots have the memory that the state of a job needs.
 
-    These are as many as the slots that it needs, at most. A checkpoint has the state in bytes,
-    which take less room than objects on the heap, so what is refused here cannot run.
+    State on the heap must fit into that of each TaskManager. A checkpoint has it in bytes, which
+    take less room than objects, and the largest part of a slot is more than the mean, so what is
+    refused here cannot run. RocksDB keeps it in files, but writes all the time in slots without
+    managed memory, unless it has memory of its own.
     """
-    heaps_mb = sorted((each.total.heap_mb for each in task_managers), reverse=True)[:slots]
-    state_mb, room_mb = job.heap_state_bytes / 2**20, sum(heaps_mb)
-    if 0 < room_mb < state_mb:
+    known = [each for each in cluster.task_managers if each.total.heap_mb > 0]
+    state_mb, total = job.state_bytes / 2**20, sum(each.slots for each in known)
+    part_mb = state_mb / max(slots, 1)
+    if job.state_backend == ON_HEAP and part_mb > 0.0:
+        what, remedy = "task heap", "use RocksDB, larger TaskManagers, or more instances"
+        rooms_mb = {each.id: each.total.heap_mb for each in known}
+        enough = sum(min(each.slots, int(rooms_mb[each.id] / part_mb)) for each in known)
+    elif job.state_backend == ROCKSDB and not any(map(cluster.config.get, ROCKSDB_MEMORY)):
+        what, remedy = "managed memory", "set taskmanager.memory.managed.size"
+        rooms_mb = {each.id: each.total.managed_mb for each in known}
+        enough = sum(each.slots for each in known if rooms_mb[each.id])
+    else:
+        return
+    if enough < min(slots, total):
+        listing = ", ".join(f"{name}: {mb:,} MB" for name, mb in rooms_mb.items())
         yield (
-            f"its state of {state_mb:,.0f} MB in the latest checkpoint does not fit into the task "
-            f"heap of {room_mb:,} MB (slots: {slots}, TaskManagers that they can use: "
-            f"{len(heaps_mb)}); use RocksDB, larger TaskManagers, or more instances"
+            f"its state ({state_mb:,.0f} MB in the latest checkpoint, {part_mb:,.0f} MB for each "
+            f"of {slots} slots) is in {job.state_backend}, and only {enough} of {total} slots "
+            f"have enough {what} ({listing}); {remedy}"
         )
 
 

@@ -1,24 +1,34 @@
 """Checks before a job is stopped."""
 
+import json
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from streamplace.integrations.flink.applying.preflight import (
+    ON_HEAP,
+    ROCKSDB,
     faults_of_cluster,
-    faults_of_heap,
     faults_of_job,
     faults_of_plan,
+    faults_of_state,
     sized,
 )
-from streamplace.integrations.flink.cluster import FlinkCluster, Room, TaskManager
+from streamplace.integrations.flink.cluster import (
+    FlinkCluster,
+    Room,
+    TaskManager,
+    task_managers_of,
+)
 from streamplace.integrations.flink.documents import Checkpoint, Job, job_of, state_of
 from streamplace.integrations.flink.groups import Groups, groups_of
 from streamplace.problem.cluster import Cluster as Devices
 from streamplace.problem.cluster import Device
 from tests.support.chain_placement import chain_placement
 from tests.support.flink_rest import recorded
+from tests.support.paths import DATA
 
 CONFIG: dict[str, Any] = {"execution-config": {}}
 COUNTS = {"count[0]": "count", "count[1]": "count"}
@@ -175,27 +185,54 @@ def test_the_plan_of_the_jar() -> None:
     assert "no operators with the ids of 'out: Writer', 'count', 'Source: src'" in ids
 
 
+def faults_with(state_mb: float, backend: str, slots: int, managers: Sequence[TaskManager]) -> str:
+    state = replace(job(), state_bytes=state_mb * 2.0**20, state_backend=backend)
+    return "; ".join(faults_of_state(state, slots, FlinkCluster({}, tuple(managers))))
+
+
 def test_state_that_does_not_fit_into_the_heap_is_refused() -> None:
-    """There are 96 MB of heap in each TaskManager."""
-    managers = [manager(name) for name in "xyz"]
-    one, two, many = (
-        "; ".join(faults_of_heap(replace(job(), heap_state_bytes=150 * 2.0**20), slots, managers))
-        for slots in (1, 2, 9)
+    """There are 96 MB of heap in each TaskManager of two slots: room for one part of 75 MB."""
+    managers = [replace(manager(name), slots=2) for name in "xyz"]
+    assert faults_with(150.0, ON_HEAP, 1, managers).startswith(
+        "its state (150 MB in the latest checkpoint, 150 MB for each of 1 slots) is in "
+        "HashMapStateBackend, and only 0 of 6 slots have enough task heap (x: 96 MB, y: 96 MB, "
+        "z: 96 MB); use RocksDB"
     )
-    assert one.startswith("its state of 150 MB in the latest checkpoint does not fit into")
-    assert (
-        "the task heap of 96 MB (slots: 1, TaskManagers that they can use: 1); use RocksDB" in one
-    )
-    assert (two, many) == ("", "")
-    unknown = replace(managers[0], total=Room())
-    assert not [*faults_of_heap(replace(job(), heap_state_bytes=1e12), 1, [unknown])]
+    assert not faults_with(150.0, ON_HEAP, 2, managers)
+    assert not faults_with(225.0, ON_HEAP, 3, managers)
+    assert "only 1 of 2 slots" in faults_with(150.0, ON_HEAP, 2, managers[:1])
+    assert "only 3 of 6 slots" in faults_with(240.0, ON_HEAP, 4, managers)  # 60 MB a slot
+    assert not faults_with(240.0, ON_HEAP, 6, managers)
+    assert not faults_with(1e6, ON_HEAP, 1, [replace(managers[0], total=Room())])
+    assert not faults_with(0.0, ON_HEAP, 1, managers)
+    assert not faults_with(1e6, "Other", 1, managers)
 
 
-def test_state_on_the_heap_is_that_of_the_latest_checkpoint() -> None:
-    assert job().heap_state_bytes == 21977.0
+def test_state_is_that_of_the_latest_checkpoint() -> None:
+    assert (job().state_bytes, job().state_backend) == (21977.0, ON_HEAP)
     state, statistics = state_of(recorded("job-details-running")), recorded("checkpoints")
-    on_disk = recorded("checkpoints-config") | {"state_backend": "EmbeddedRocksDBStateBackend"}
-    assert job_of(state, CONFIG, statistics, on_disk).heap_state_bytes == 0.0
     unaligned = recorded("checkpoints-config") | {"unaligned_checkpoints": True}
-    assert job_of(state, CONFIG, statistics, unaligned).heap_state_bytes == 0.0
-    assert job_of(state, CONFIG, None, None).heap_state_bytes == 0.0
+    assert job_of(state, CONFIG, statistics, unaligned).state_bytes == 0.0
+    assert job_of(state, CONFIG, None, None).state_bytes == 0.0
+
+
+ROCKSDB_JOB = DATA / "flink-rocksdb"
+
+
+def test_rocksdb_needs_managed_memory() -> None:
+    """In documents of a Flink 2.3.0, whose RocksDB warned so: two slots have 8 MB, two have none.
+
+    A fifth instance could only run after more slots have come.
+    """
+    names = ("details", "config", "checkpoints", "checkpoints-config", "taskmanagers")
+    documents = {n: json.loads((ROCKSDB_JOB / f"{n}.json").read_text()) for n in names}
+    details, config, statistics, checkpoints, managers = documents.values()
+    found = job_of(state_of(details), config, statistics, checkpoints)
+    assert (found.state_backend, found.state_bytes) == (ROCKSDB, 35929.0)
+    cluster = FlinkCluster({}, task_managers_of(managers))
+    assert not [*faults_of_state(found, 2, cluster)]
+    for slots in (3, 5):
+        (fault,) = faults_of_state(found, slots, cluster)
+        assert "only 2 of 4 slots have enough managed memory (tm0: 16 MB, tm1: 0 MB)" in fault
+    own = replace(cluster, config={"state.backend.rocksdb.memory.fixed-per-slot": "64mb"})
+    assert not [*faults_of_state(found, 4, own)]
