@@ -90,7 +90,8 @@ def campaign(asked: argparse.Namespace) -> int:
     keys = ((*names, seed) for seed, *names in product(seeds, asked.queries, asked.loads))
     for key, folder in free_pairs(keys, work):
         query, family, seed = key
-        pieces, rivals = drawn(family, seed, asked.traces), order(*key)
+        trace = asked.traces[seed % len(asked.traces)] if family == RECORDED else None
+        pieces, rivals = drawn(family, seed, trace), order(*key)
         done = {(*key_of(row), row["rival"]) for row in results.rows()}
         missing = [rival for rival in rivals if (*key, rival) not in done]
         if not missing:
@@ -103,7 +104,7 @@ def campaign(asked: argparse.Namespace) -> int:
             write_text(log, "\n".join([*decisions(rival, folder / rival / RUN), ""]))
             place = rivals.index(rival) + 1
             about = {"query": query, "load": family, "seed": seed, "rival": rival, "place": place}
-            results.add({**about, **made, **row})
+            results.add({**about, "trace": trace and trace.name, **made, **row})
             say(f"{query}, {family}, seed {seed}, {rival}: {_shown(row)}")
         pairs = paired(results.rows())
         write_text(results.folder / PAGE, page(pairs, settings))

@@ -14,7 +14,7 @@ LENGTH_S = 150.0
 QUIET_S = 35.0  # of the first rate, in which both controllers measure the job
 PIECE_S = 5.0  # of loads that change all the time
 LOW, HIGH = (80.0, 120.0), (400.0, 550.0)  # tuples/s
-MIDDLE = (140.0, 280.0)  # tuples/s of noise
+MIDDLE = (120.0, 180.0)  # tuples/s of noise
 LEAST = 20  # tuples/s
 NOISE = 0.4  # standard deviation of the logarithm of a rate
 Pieces = list[tuple[float, float]]
@@ -56,10 +56,11 @@ def noise(rng: np.random.Generator) -> Pieces:
 
 
 def recorded(rng: np.random.Generator, path: Path) -> Pieces:
-    """Return a load with the shape of a recorded one, between a low and a high rate."""
+    """Return a load that is low, and then has the shape of a recorded one, up to a high rate."""
     low, high = rng.uniform(*LOW), rng.uniform(*HIGH)
     part = shape(read(path), rng, round((LENGTH_S - QUIET_S) / PIECE_S))
-    return _pieces(lambda at: low + (high - low) * part[round((at - QUIET_S) / PIECE_S)])
+    whole = _pieces(lambda at: low + (high - low) * part[round((at - QUIET_S) / PIECE_S)])
+    return [(0.0, low), *whole[1:]]
 
 
 def _pieces(rate: Callable[[float], float]) -> Pieces:
@@ -77,17 +78,16 @@ FAMILIES: dict[str, Callable[[np.random.Generator], Pieces]] = {
 RECORDED = "recorded"
 
 
-def drawn(family: str, seed: int, traces: Sequence[Path] = ()) -> Pieces:
+def drawn(family: str, seed: int, trace: Path | None = None) -> Pieces:
     """Return a load of a family, in whole milliseconds and whole tuples per second.
 
     Parameters
     ----------
-    traces
-        Files of recorded loads, which take turns.
+    trace
+        The file of a recorded load; None for the other families.
     """
     rng = np.random.default_rng([seed, [*FAMILIES, RECORDED].index(family)])
-    is_recorded = family == RECORDED
-    found = recorded(rng, traces[seed % len(traces)]) if is_recorded else FAMILIES[family](rng)
+    found = FAMILIES[family](rng) if trace is None else recorded(rng, trace)
     return [(round(at, 3), float(max(round(rate), LEAST))) for at, rate in found]
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from streamplace.errors import FormatError
+from streamplace.files.reading import read_text
 from streamplace.util.arrays import Floats
 
 NUMBER = re.compile(r"\d+(?:\.\d+)?")
@@ -18,12 +19,9 @@ def read(path: Path) -> Floats:
     Raises
     ------
     FormatError
-        If they are not rates that change.
+        If the file cannot be read, or has no rates that change.
     """
-    try:
-        lines = path.read_text().splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise FormatError(f"{path}: cannot be read: {error}") from None
+    lines = read_text(path).splitlines()
     rates = np.array([float(found[-1]) for line in lines if (found := NUMBER.findall(line))])
     if len(set(rates)) < 2:
         raise FormatError(f"{path}: has no rates that change, one in a line")

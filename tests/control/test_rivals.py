@@ -298,7 +298,7 @@ def test_a_pair_is_drawn(tmp_path: Path) -> None:
 def shaped(folder: Path, text: str, seed: int = 0) -> Pieces:
     path = folder / "rates.csv"
     path.write_text(text)
-    return drawn(RECORDED, seed, [path])
+    return drawn(RECORDED, seed, path)
 
 
 def test_recorded_shapes(tmp_path: Path) -> None:
@@ -310,6 +310,8 @@ def test_recorded_shapes(tmp_path: Path) -> None:
     assert rising[0] == (0.0, rates[0])
     assert rising[1][0] == QUIET_S
     assert len(rates) == round((LENGTH_S - QUIET_S) / PIECE_S)
+    falling = shaped(tmp_path, "".join(f"{2000 - i}\n" for i in range(2000)))
+    assert falling[0][1] == min(rate for _, rate in falling) < falling[1][1]
     few = shaped(tmp_path, "[\n1.5,\n2.5,\n1.0\n]")  # fewer numbers than pieces
     assert {rate for _, rate in few} != {few[0][1]}
 
