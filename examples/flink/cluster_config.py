@@ -16,6 +16,7 @@ MODULE_OPTIONS = (
     "--add-opens=java.base/java.util.concurrent.locks=ALL-UNNAMED",
 )
 """JVM options that open modules to Flink, from its conf/config.yaml for Java 17."""
+BUSY_MACHINE = "-Dpekko.remote.classic.startup-timeout=60s"  # Flink has no option for it
 CONFIG = """\
 jobmanager.rpc.address: {address}
 jobmanager.bind-host: {address}
@@ -48,7 +49,6 @@ restart-strategy.fixed-delay.attempts: 100
 restart-strategy.fixed-delay.delay: 1 s
 execution.checkpointing.dir: file://{folder}/checkpoints
 execution.checkpointing.savepoint-dir: file://{folder}/savepoints
-pekko.startup-timeout: 60 s
 heartbeat.interval: 2 s
 heartbeat.timeout: 10 s
 resourcemanager.standalone.start-up-time: 10000

@@ -14,7 +14,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any
 
-from cluster_config import CONFIG, MODULE_OPTIONS
+from cluster_config import BUSY_MACHINE, CONFIG, MODULE_OPTIONS
 
 JOB_MANAGER = "org.apache.flink.runtime.entrypoint.StandaloneSessionClusterEntrypoint"
 TASK_MANAGER = "org.apache.flink.runtime.taskexecutor.TaskManagerRunner"
@@ -229,6 +229,7 @@ class LocalFlink:
             f"-Xmx{heap}",
             "-XX:+UseSerialGC",
             *MODULE_OPTIONS,
+            BUSY_MACHINE,
             f"-Dlog.file={self.folder / 'log' / name}.log",
             f"-Dlog4j.configurationFile={self.home / 'conf' / 'log4j.properties'}",
             "-cp",
