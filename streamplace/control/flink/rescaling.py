@@ -189,8 +189,12 @@ class AdaptiveRealiser:
         chosen, wrong = vertex_counts(deployment.parallelism, ids)
         counts |= chosen
         faults += [*wrong, *faults_of_most(job, deployment.parallelism)]
-        cluster = FlinkCluster(config, tuple(task_managers))
-        faults += faults_of_state(job, _slots(job, counts), cluster)
+        cluster, state = (
+            FlinkCluster(config, tuple(task_managers)),
+            self.client.state_by_vertex(job),
+        )
+        parts = {name: (state.get(v, 0.0), counts[v]) for name, v in ids.items()}
+        faults += faults_of_state(job, _slots(job, counts), cluster, parts)
         if faults:
             raise ProblemError("; ".join(faults))
         return counts

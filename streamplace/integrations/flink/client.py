@@ -30,6 +30,7 @@ FINAL = (400, 404)  # faults of a request that are the same when it is repeated
 RUNNING, INITIALIZING = "RUNNING", "INITIALIZING"
 OVERVIEW, CONFIG, TASK_MANAGERS = "/jobs/overview", "/jobmanager/config", "/taskmanagers"
 SHOWN = 6
+LEAST_STATE_BYTES = 16 * 2**20  # less fits into any heap
 T = TypeVar("T")
 
 
@@ -96,6 +97,18 @@ class Client:
         statistics = self._if_any(f"{path}/checkpoints")
         with expecting(self.server.url + path):
             return documents.job_of(state, settings[0], statistics, settings[1])
+
+    def state_by_vertex(self, job: Job) -> dict[str, float]:
+        """Return vertex -> the bytes of its state in the latest checkpoint.
+
+        It is empty if that is unknown, or so little that no memory is too small for it.
+        """
+        if job.checkpoint is None or job.state_bytes < LEAST_STATE_BYTES:
+            return {}
+        path = f"{job_path(job.id)}/checkpoints/details/{job.checkpoint.number}"
+        details = self._if_any(path)
+        with expecting(self.server.url + path):
+            return {} if details is None else documents.state_by_vertex(details)
 
     def keep(self, state: JobState, task_managers: tuple[TaskManager, ...]) -> Step:
         """Return a job and its cluster as just measured, and keep them for an action that follows.

@@ -80,11 +80,14 @@ class Checkpoint:
     ----------
     seconds, age_s
         How long it took, and how old its state is.
+    number
+        Its number in the job.
     """
 
     path: str
     seconds: float
     age_s: float = inf
+    number: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -246,7 +249,13 @@ def _checkpoint(value: Any, now_s: float) -> Checkpoint:
     begun_ms = value.get("trigger_timestamp")
     known = begun_ms is not None and not isnan(now_s)
     age_s = max(now_s - float(begun_ms) / 1e3, 0.0) if known else inf
-    return Checkpoint(str(value["external_path"]), float(value["end_to_end_duration"]) / 1e3, age_s)
+    took_s = float(value["end_to_end_duration"]) / 1e3
+    return Checkpoint(str(value["external_path"]), took_s, age_s, int(value.get("id", 0)))
+
+
+def state_by_vertex(details: Any) -> dict[str, float]:
+    """Return vertex -> the bytes of its state, from the document of a completed checkpoint."""
+    return {str(vertex): float(each["state_size"]) for vertex, each in details["tasks"].items()}
 
 
 def _state_bytes(config: Any, completed: Any) -> float:

@@ -80,11 +80,9 @@ def test_numbers_that_have_no_effect_are_taken_back() -> None:
         ({"config": {"high-availability.type": "zookeeper"}}, TWO, "only advice is safe"),
         ({"interval": 2**63 - 1}, TWO, "no checkpoints, so its state would be lost"),
         ({"checkpoint_age_s": 9.0}, TWO, "9 s old, although a new one is due after 3 s at most"),
-        (
-            {"state_bytes": 10**9},
-            TWO,
-            "477 MB for each of 2 slots) is in HashMapState",
-        ),
+        ({"state_bytes": 10**9}, TWO, "is 477 MB in each of 2 slots, and only 0 of "),
+        ({"state_bytes": 150 * 2**20}, {**ONE, "Source: src": 4}, "the state of count, 150 MB "),
+        ({"state_bytes": 150 * 2**20}, {**ONE, "Source: src": 4, "count": 2}, ""),
         ({"fixed": -1}, TWO, ""),  # as this scheduler keeps the maximum
         ({"labels": {"tm-b": {}}}, {**ONE, "Source: src": 4, "count": 4}, ""),
     ],

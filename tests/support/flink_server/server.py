@@ -242,6 +242,9 @@ ROUTES: dict[str, Any] = {
     "GET /jobs/([^/]+)/checkpoints/config": lambda self, job: checkpoints.config(
         self.interval, self.timeout_ms, self.keeps_checkpoints
     ),
+    "GET /jobs/([^/]+)/checkpoints/details/6": lambda self, job: {
+        "tasks": {self.ids["count"]: {"state_size": self.state_bytes}}
+    },
     "GET /jobs/([^/]+)/exceptions": lambda self, job: {
         "exceptionHistory": {"entries": [{"stacktrace": TRACE}], "truncated": False}
     },

@@ -2,9 +2,10 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import floor
+from types import MappingProxyType
 
 from streamplace.integrations.flink.cluster import FlinkCluster, Room, TaskManager
 from streamplace.integrations.flink.documents import ADAPTIVE, Job, JobState
@@ -141,33 +142,61 @@ def faults_of_most(job: JobState, parallelism: Mapping[str, int]) -> Iterator[st
             yield f"{name!r} cannot have {wanted} instances: its maximum parallelism is {most}"
 
 
-def faults_of_state(job: Job, slots: int, cluster: FlinkCluster) -> Iterator[str]:
+def faults_of_state(
+    job: Job,
+    slots: int,
+    cluster: FlinkCluster,
+    instances: Mapping[str, tuple[float, int]] = MappingProxyType({}),
+) -> Iterator[str]:
     """Yield that too few slots have the memory that the state of a job needs.
 
-    State on the heap must fit into that of each TaskManager. A checkpoint has it in bytes, which
-    take less room than objects, and the largest part of a slot is more than the mean, so what is
-    refused here cannot run. RocksDB keeps it in files, but writes all the time in slots without
-    managed memory, unless it has memory of its own.
+    Parameters
+    ----------
+    slots
+        The number that the job needs.
+    instances
+        Operator -> the bytes of its state, and its number of instances, as far as that is known.
     """
-    known = [each for each in cluster.task_managers if each.total.heap_mb > 0]
-    state_mb, total = job.state_bytes / 2**20, sum(each.slots for each in known)
-    part_mb = state_mb / max(slots, 1)
-    if job.state_backend == ON_HEAP and part_mb > 0.0:
-        what, remedy = "task heap", "use RocksDB, larger TaskManagers, or more instances"
-        rooms_mb = {each.id: each.total.heap_mb for each in known}
-        enough = sum(min(each.slots, int(rooms_mb[each.id] / part_mb)) for each in known)
+    managers = [each for each in cluster.task_managers if each.total.heap_mb > 0]
+    if job.state_backend == ON_HEAP:
+        yield from _faults_of_heap({**instances, "the job": (job.state_bytes, slots)}, managers)
     elif job.state_backend == ROCKSDB and not any(map(cluster.config.get, ROCKSDB_MEMORY)):
-        what, remedy = "managed memory", "set taskmanager.memory.managed.size"
-        rooms_mb = {each.id: each.total.managed_mb for each in known}
-        enough = sum(each.slots for each in known if rooms_mb[each.id])
-    else:
-        return
-    if enough < min(slots, total):
-        listing = ", ".join(f"{name}: {mb:,} MB" for name, mb in rooms_mb.items())
+        yield from _faults_of_managed_memory(slots, managers)
+
+
+def _faults_of_heap(
+    parts: Mapping[str, tuple[float, int]], managers: Sequence[TaskManager]
+) -> Iterator[str]:
+    """Yield that parts of the state do not fit into the heap of each TaskManager.
+
+    A checkpoint has state in bytes, which take less room than objects, and the largest part is more
+    than the mean, so what is refused here cannot run.
+    """
+    total = sum(each.slots for each in managers)
+    for whose, (state_bytes, count) in parts.items():
+        state_mb = state_bytes / 2**20
+        part_mb = max(state_mb / max(count, 1), 1e-6)
+        fitting = sum(min(each.slots, int(each.total.heap_mb / part_mb)) for each in managers)
+        if fitting < min(count, total):
+            rooms = ", ".join(f"{each.id}: {each.total.heap_mb:,} MB" for each in managers)
+            yield (
+                f"the state of {whose}, {state_mb:,.0f} MB in the latest checkpoint, is "
+                f"{part_mb:,.0f} MB in each of {count} slots, and only {fitting} of {total} slots "
+                f"fit into the task heap ({rooms}); use RocksDB, larger TaskManagers, or more "
+                "instances"
+            )
+            return
+
+
+def _faults_of_managed_memory(slots: int, managers: Sequence[TaskManager]) -> Iterator[str]:
+    """Yield that RocksDB would write all the time in slots without managed memory."""
+    total = sum(each.slots for each in managers)
+    with_some = sum(each.slots for each in managers if each.total.managed_mb > 0)
+    if with_some < min(slots, total):
+        rooms = ", ".join(f"{each.id}: {each.total.managed_mb:,} MB" for each in managers)
         yield (
-            f"its state ({state_mb:,.0f} MB in the latest checkpoint, {part_mb:,.0f} MB for each "
-            f"of {slots} slots) is in {job.state_backend}, and only {enough} of {total} slots "
-            f"have enough {what} ({listing}); {remedy}"
+            f"RocksDB, which has the state, needs managed memory in {slots} slots, and only "
+            f"{with_some} of {total} slots have some ({rooms}); set taskmanager.memory.managed.size"
         )
 
 

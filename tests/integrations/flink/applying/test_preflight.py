@@ -22,7 +22,13 @@ from streamplace.integrations.flink.cluster import (
     TaskManager,
     task_managers_of,
 )
-from streamplace.integrations.flink.documents import Checkpoint, Job, job_of, state_of
+from streamplace.integrations.flink.documents import (
+    Checkpoint,
+    Job,
+    job_of,
+    state_by_vertex,
+    state_of,
+)
 from streamplace.integrations.flink.groups import Groups, groups_of
 from streamplace.problem.cluster import Cluster as Devices
 from streamplace.problem.cluster import Device
@@ -194,9 +200,8 @@ def test_state_that_does_not_fit_into_the_heap_is_refused() -> None:
     """There are 96 MB of heap in each TaskManager of two slots: room for one part of 75 MB."""
     managers = [replace(manager(name), slots=2) for name in "xyz"]
     assert faults_with(150.0, ON_HEAP, 1, managers).startswith(
-        "its state (150 MB in the latest checkpoint, 150 MB for each of 1 slots) is in "
-        "HashMapStateBackend, and only 0 of 6 slots have enough task heap (x: 96 MB, y: 96 MB, "
-        "z: 96 MB); use RocksDB"
+        "the state of the job, 150 MB in the latest checkpoint, is 150 MB in each of 1 slots, and "
+        "only 0 of 6 slots fit into the task heap (x: 96 MB, y: 96 MB, z: 96 MB); use RocksDB"
     )
     assert not faults_with(150.0, ON_HEAP, 2, managers)
     assert not faults_with(225.0, ON_HEAP, 3, managers)
@@ -206,6 +211,20 @@ def test_state_that_does_not_fit_into_the_heap_is_refused() -> None:
     assert not faults_with(1e6, ON_HEAP, 1, [replace(managers[0], total=Room())])
     assert not faults_with(0.0, ON_HEAP, 1, managers)
     assert not faults_with(1e6, "Other", 1, managers)
+
+
+def test_the_state_of_an_operator_is_divided_among_its_instances() -> None:
+    """Flink 2.3.0 wrote this document; `count` has two instances, the source one."""
+    sizes = state_by_vertex(recorded("checkpoint-details"))
+    assert sorted(sizes.values()) == [0.0, 265.0, 21712.0]
+    large = replace(job(), state_bytes=150 * 2.0**20, state_backend=ON_HEAP)
+    cluster = FlinkCluster({}, (manager("x"), manager("y")))
+    assert not [*faults_of_state(large, 4, cluster)]
+    (fault,) = faults_of_state(large, 4, cluster, {"count": (150 * 2.0**20, 1), "out": (0.0, 4)})
+    assert fault.startswith(
+        "the state of count, 150 MB in the latest checkpoint, is 150 MB in each"
+    )
+    assert not [*faults_of_state(large, 4, cluster, {"count": (150 * 2.0**20, 2)})]
 
 
 def test_state_is_that_of_the_latest_checkpoint() -> None:
@@ -233,6 +252,6 @@ def test_rocksdb_needs_managed_memory() -> None:
     assert not [*faults_of_state(found, 2, cluster)]
     for slots in (3, 5):
         (fault,) = faults_of_state(found, slots, cluster)
-        assert "only 2 of 4 slots have enough managed memory (tm0: 16 MB, tm1: 0 MB)" in fault
+        assert "only 2 of 4 slots have some (tm0: 16 MB, tm1: 0 MB)" in fault
     own = replace(cluster, config={"state.backend.rocksdb.memory.fixed-per-slot": "64mb"})
     assert not [*faults_of_state(found, 4, own)]
