@@ -86,7 +86,7 @@ def test_a_restart_with_numbers_only() -> None:
         ({"without_uid": "count"}, "operators without uid, so their state may be lost: count"),
         ({"helper": False}, "does not call StreamplaceMapping"),
         ({"labels": {"tm-b": {"dev_b": 1000.0}}}, "needs a TaskManager with the label 'dev_a'"),
-        ({"state_bytes": 10**9}, "its state of 954 MB in the latest checkpoint does not fit"),
+        ({"state_bytes": 10**9}, "the state of the job, 954 MB in the latest checkpoint, is"),
         ({"scheduler": "Adaptive"}, "adaptive scheduler, which ignores groups' labels"),
     ],
 )
