@@ -85,6 +85,9 @@ class Observation:
     not_timed
         Operator -> the metric of its busy time, which the stream engine lacks. Its reading says
         that it was not busy at all, so it is kept as it is.
+    rise_s2
+        Tuples per second by which the offered rate has risen per second, at least, in each of the
+        last parts of windows; 0 if it has not. See `Parts`.
     """
 
     at_s: float
@@ -100,6 +103,7 @@ class Observation:
     checkpoint_s: float | None = None
     growth_s: Mapping[str, float] = field(default_factory=dict)
     not_timed: Mapping[str, str] = field(default_factory=dict)
+    rise_s2: float = 0.0
 
     @property
     def parallelism(self) -> dict[str, int]:
