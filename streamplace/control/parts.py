@@ -2,7 +2,7 @@
 
 from itertools import pairwise
 
-from streamplace.control.load import surge
+from streamplace.control.load import GROWING, surge
 from streamplace.control.observation import Observation
 
 PARTS = 5  # of a window
@@ -28,8 +28,10 @@ class Parts:
 
     @property
     def rise_s2(self) -> float:
-        """The smallest of the last rises of the rate, in tuples/s per second; 0 if one fell."""
+        """The smallest of the last rises of the rate, in tuples/s per second; 0 if one is noise."""
         if len(self._rates) <= RISES:
             return 0.0
-        rises = [(b - a) / (until - at) for (at, a), (until, b) in pairwise(self._rates)]
-        return max(min(rises), 0.0)
+        rows = list(pairwise(self._rates))
+        if any(b - a <= GROWING * b for (_, a), (_, b) in rows):
+            return 0.0
+        return min((b - a) / (until - at) for (at, a), (until, b) in rows)

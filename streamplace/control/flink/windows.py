@@ -31,11 +31,6 @@ class Devices:
         self._names = list(names)
         self._taken: dict[str, str] = {}
 
-    @property
-    def known(self) -> dict[str, str]:
-        """TaskManager -> device, as of the last update."""
-        return dict(self._taken)
-
     def update(self, task_managers: Sequence[TaskManager]) -> dict[str, str]:
         """Return TaskManager -> device; TaskManagers for which no device is left are absent."""
         found: dict[str, str] = {}
@@ -51,7 +46,7 @@ class Devices:
             if id_ not in found and (name := next(left, None)) is not None:
                 found[id_] = name
         self._taken = found
-        return self.known
+        return dict(found)
 
 
 @dataclass
@@ -112,7 +107,7 @@ class Windows:
         for number in range(1, PARTS + 1):
             self.clock.sleep(begun_s + number * self.window_s / PARTS - self.clock())
             last, now = now, self._tried(job)
-            if self.parts.add(self._observed(last, now, begun_s, self.devices.known)):
+            if self.parts.add(self._observed(last, now, begun_s, _apart(now))):
                 begin = last
                 break
         try:
@@ -161,3 +156,9 @@ class Windows:
         if check is not None:
             check(found.plan.vertex_of.keys())
         return found
+
+
+def _apart(sample: Sample | str) -> dict[str, str]:
+    """Return TaskManager -> itself, for where devices do not matter, which are asked for."""
+    rows = sample.subtasks.values() if isinstance(sample, Sample) else ()
+    return {each.host: each.host for row in rows for each in row}

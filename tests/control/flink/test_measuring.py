@@ -28,7 +28,7 @@ from tests.support.flink_server.cluster import JOB
 from tests.support.flink_server.faults import Effect, Fault
 from tests.support.flink_server.load import Load
 from tests.support.flink_server.server import ScriptedFlink
-from tests.support.flink_watching import running_job
+from tests.support.flink_watching import overloaded, running_job
 
 ON = {"tm-a": "a", "tm-b": "b"}
 HOSTS = {"Source: src": ["tm-a"], "count": ["tm-a", "tm-b"], "out: Writer": ["tm-b"]}
@@ -326,6 +326,54 @@ def test_a_window_begins_where_the_one_before_ended() -> None:
         first, second = found.next(JOB), found.next(JOB)
     assert second.begin_s == pytest.approx(first.at_s)
     assert first.seconds == pytest.approx(300, abs=15)
+
+
+def test_a_window_in_which_tuples_pile_up_ends_with_the_part_that_shows_it() -> None:
+    flink = overloaded()
+    flink.load.rate_s = 90.0
+    with windows(flink) as found:
+        calm = found.next(JOB)
+        flink.load.rate_s = 200.0
+        full = found.next(JOB)
+        after = found.next(JOB)
+    assert (calm.seconds, calm.missing) == (pytest.approx(300, abs=15), ())
+    assert full.seconds == pytest.approx(60, abs=15)
+    assert full.begin_s == pytest.approx(calm.at_s)
+    assert full.offered_s == pytest.approx(200.0, rel=0.01)
+    assert after.begin_s == pytest.approx(full.at_s)
+
+
+def test_a_rate_that_rises_on_is_measured_within_a_window() -> None:
+    flink = overloaded()
+    flink.load.rate_s = 40.0
+    with windows(flink) as found:
+        sleep = found.clock.sleep
+
+        def rising(seconds: float) -> None:
+            flink.load.rate_s += 6.0 if seconds > 30.0 else 0.0
+            sleep(seconds)
+
+        found.clock.sleep = rising  # type: ignore[method-assign]
+        window = found.next(JOB)
+    assert window.rise_s2 == pytest.approx(0.1, rel=0.2)
+
+
+def test_a_fault_within_a_window_is_none_of_the_window() -> None:
+    flink = ScriptedFlink()
+    with windows(flink) as found:
+        found.next(JOB)
+        sleep, slept = found.clock.sleep, 0
+
+        def failing(seconds: float) -> None:
+            nonlocal slept
+            slept += seconds > 30.0
+            flink.faults = [Fault(Effect.ERROR)] if slept == 2 else []
+            sleep(seconds)
+
+        found.clock.sleep = failing  # type: ignore[method-assign]
+        window = found.next(JOB)
+    assert not window.missing
+    assert window.seconds == pytest.approx(300, abs=15)
 
 
 @pytest.mark.parametrize("fails", [False, True])
