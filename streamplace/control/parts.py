@@ -6,7 +6,7 @@ from streamplace.control.load import GROWING, surge
 from streamplace.control.observation import Observation
 
 PARTS = 5  # of a window
-RISES = 3  # in a row; a step is over after two, and the third by chance is rare
+RISES = 4  # in a row; a step is over after two, and two more by chance are rare
 
 
 class Parts:
