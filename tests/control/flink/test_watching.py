@@ -150,7 +150,7 @@ def test_a_worse_job_is_taken_back_once(tmp_path: Path) -> None:
         flink.load.slower = 1.0
         back, _ = until(watching, is_act, most=10)
         assert back.state is State.ROLLING_BACK
-        for _ in range(6):
+        for _ in range(15):  # which end early, for longer than the cool-down
             watching.window()
     ((_, run),) = flink.running.items()
     assert run.parallelism == dict.fromkeys(HOSTS, 1)
