@@ -66,10 +66,19 @@ def worth_of_more(
         the present deployment carries no more.
     """
     offered_s, now_s = observation.offered_s or 0.0, plan.now_carries_s
+    price = offered_s * downtime_s
+    if observation.hidden:  # what is carried now is the least that is offered
+        gain = max(plan.carries_s - offered_s, 0.0) * rules.horizon_s
+        text = (
+            f"{rate(offered_s)} are carried, and more may be offered ({observation.hidden}), so up "
+            f"to {tuples(gain)} are gained within {lasting(rules.horizon_s)}, and {tuples(price)} "
+            f"are delayed by a restart of {lasting(downtime_s)}"
+        )
+        return Worth(gain, price, TUPLES, text)
     if served_s is not None and offered_s - served_s > GROWING * offered_s:
         now_s = min(now_s, served_s)
     short_s = max(offered_s - now_s, 0.0)
-    gain, price = short_s * rules.horizon_s, offered_s * downtime_s
+    gain = short_s * rules.horizon_s
     if not short_s:
         text = f"all of the offered {rate(offered_s)} are carried, so only headroom is lost"
         return Worth(0.0, price, TUPLES, text)
@@ -225,10 +234,6 @@ def more_or_less(
         worth = worth_of_less(plan, rate_s, aim.until_s, downtime_s, rules)
     if is_more and not worth.gain:
         return Choice(Action.ADVISE, f"and {worth.text}; {what}", plan, worth)
-    if worth.pays and not is_more and observation.waiting is None:
-        # Backpressure would hide the rate of a later overload, and nothing would be done about it.
-        unseen = "but the sources do not report what waits, so a later overload has no known rate"
-        return Choice(Action.ADVISE, f"and {worth.text}, {unseen}; {what}", plan, worth)
     if worth.pays:
         return Choice(Action.ACT, f"and {worth.text}; {what}", plan, worth)
     return Choice(Action.NOTHING, f"but {worth.text}, which does not pay; {what}", plan, worth)

@@ -20,7 +20,7 @@ class Parts:
 
         It is if tuples pile up in it; see `surge`.
         """
-        if part.missing or part.offered_s is None:
+        if part.missing or part.hidden or part.offered_s is None:
             self._rates = []
             return False
         self._rates = [*self._rates, (part.at_s, part.offered_s)][-RISES - 1 :]

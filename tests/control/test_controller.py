@@ -218,20 +218,6 @@ def test_less_is_planned_for_the_largest_rate_of_the_whole_time() -> None:
     assert decision.price == pytest.approx(800.0 * 100.0 * 0.001)
 
 
-def test_less_is_only_advised_where_sources_do_not_report_what_waits() -> None:
-    """A later overload would have no known rate, and the controller would do nothing about it."""
-    windows = [
-        observed(0.3, i, hosts=WIDE, offered_s=300.0, read_s=300.0, waiting=None)
-        for i in range(10, 22)
-    ]
-    decision = last(controller(), *windows)
-    assert (decision.action, decision.state) == (Action.ADVISE, State.UNDERUSED)
-    assert "but the sources do not report what waits, so a later overload" in decision.reason
-    assert decision.plan is not None
-    known = [replace(window, waiting=0.0) for window in windows]
-    assert last(controller(), *known).action is Action.ACT
-
-
 def test_a_plan_that_is_what_runs_is_nothing() -> None:
     # decode is not busy enough to explain the backpressure, so DS2 keeps the numbers
     on = {"count": ("a",), "decode": ("b",)}

@@ -133,6 +133,7 @@ def test_a_whole_window_has_no_fault() -> None:
     assert fault_of(WINDOW, None) == ""
     assert fault_of(WINDOW, WINDOW.at_s - 1.0) == ""
     assert fault_of(replace(WINDOW, waiting=None), None) == ""
+    assert fault_of(replace(observed(0.99), hidden="held back"), None) == ""
     assert not_running(WINDOW) == ""
 
 
@@ -143,6 +144,7 @@ def test_a_whole_window_has_no_fault() -> None:
         (replace(WINDOW, readings={}), "no operator was measured"),
         (replace(WINDOW, readings={"decode": IDLE}), "nothing was measured of 'count'"),
         (replace(WINDOW, offered_s=None), "the offered rate is unknown"),
+        (replace(observed(0.9), hidden="backpressure hides it"), "backpressure hides it"),
         (replace(WINDOW, offered_s=inf), "rates or times of the window are not numbers"),
         (replace(WINDOW, waiting=-1.0), "rates or times of the window are not numbers"),
         (replace(WINDOW, read_s=nan), "rates or times of the window are not numbers"),

@@ -87,11 +87,11 @@ def observed(
         seconds=seconds,
         started_s=state.started_s,
         readings=readings,
-        offered_s=None if hidden else max(all_read_s + (0.0 if trace.hides else growth_s), 0.0),
+        offered_s=max(all_read_s + (0.0 if trace.hides else growth_s), 0.0),
         waiting=None if trace.hides else state.waiting,
         devices=frozenset(job.cores) - lost,
         hosts=state.deployment.hosts,
-        missing=("the offered rate: backpressure hides it",) if hidden else (),
+        hidden="backpressure hides the offered rate" if hidden else "",
         read_s=all_read_s,
     )
 

@@ -195,8 +195,8 @@ def test_a_window_above_the_capacity() -> None:
 
 def test_backpressure_hides_rates() -> None:
     hidden = window_of(constant(1300.0, hides=True))
-    assert (hidden.offered_s, hidden.waiting) == (None, None)
-    assert hidden.missing == ("the offered rate: backpressure hides it",)
+    assert (hidden.offered_s, hidden.waiting) == (hidden.read_s, None)
+    assert hidden.hidden == "backpressure hides the offered rate"
     assert window_of(constant(800.0, hides=True)).offered_s == pytest.approx(800.0, rel=0.1)
 
 
