@@ -98,7 +98,7 @@ def test_tuples_that_pile_up_in_buffers_are_not_carried() -> None:
 def test_backpressure_hides_the_offered_rate() -> None:
     found = observed(*scripted(Load(300.0, {"count": 0.01}), waiting=False))
     assert found.missing == ()
-    assert found.offered_s == found.read_s == pytest.approx(100, abs=0.1)
+    assert found.offered_s == found.read_s == pytest.approx(200, abs=0.1)
     expected = "backpressure hides the offered rate: Source: src is under backpressure 100%"
     assert found.hidden.startswith(expected)
 

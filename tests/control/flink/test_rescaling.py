@@ -143,8 +143,8 @@ def test_a_job_that_made_do_with_fewer_slots_meanwhile_has_changed() -> None:
     flink = crowded(config={MAKES_DO: "400 ms"})
     hosts = {name: ["tm-a"] * count for name, count in TWO.items()}
     meanwhile = Timer(0.1, flink.jobs[JOB].move, [hosts, flink.clock()])
-    meanwhile.start()
-    done, _ = acted(flink, THREE)
+    with flink.serving() as url:
+        done = rescales(url).act(JOB, THREE, lambda step, details: meanwhile.start())
     meanwhile.join()
     assert (done.succeeded, done.changed, done.refused) == (False, True, False)
     assert "nothing is changed" not in done.reason

@@ -76,7 +76,7 @@ def test_a_full_job_that_hides_its_rate_gets_more_for_what_it_carries(tmp_path: 
     flink.reports_waiting = False
     with watched(flink, ManualClock(), tmp_path, realiser=None) as (watching, _):
         decision, windows = until(watching, lambda each: each.action is Action.ADVISE)
-    assert windows == 2, "they must agree"
+    assert windows == 3, "the first is too early, and two must agree"
     assert "111 tuples/s are carried, and more may be offered (backpressure" in decision.reason
 
 
