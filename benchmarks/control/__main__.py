@@ -38,6 +38,7 @@ def row_of(seed: int, downtime_s: tuple[float, float]) -> dict[str, Any]:
             entry.make(of, downtime_s),
             seed,
             window_s=entry.window_s,
+            parts=entry.parts,
             gap_s=downtime_s,
             prices=PRICES,
         ).to_dict()

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from benchmarks.control.cases import TARGET, Case
 from streamplace.control.controller import Controller
+from streamplace.control.parts import PARTS
 from streamplace.control.planning import SizePlanner
 from streamplace.control.rules import Rules
 from streamplace.control.simulated.planner import SimplePlanner
@@ -20,17 +21,18 @@ NOTHING = "never"  # the rule that changes nothing
 
 
 class Entry(NamedTuple):
-    """A rule in the comparison: its maker, and the length of its windows in seconds."""
+    """A rule in the comparison: its maker, and its windows; see `compare`."""
 
     make: Make
     window_s: float = RULES.window_s
+    parts: int = 1
 
 
 def entries() -> dict[str, Entry]:
     """Return the rules; each is made for a case and a range of downtimes in seconds."""
     return {
-        "ours": Entry(_ours),
-        "ours, simple plans": Entry(_with_simple_plans),
+        "ours": Entry(_ours, parts=PARTS),
+        "ours, simple plans": Entry(_with_simple_plans, parts=PARTS),
         "autoscaler": Entry(lambda case, _: Autoscaler(case.job), LOOP_S),
         "ds2": Entry(lambda case, _: Ds2(case.job, TARGET)),
         NOTHING: Entry(lambda _, __: Never()),

@@ -24,15 +24,27 @@ SETTINGS: tuple[tuple[str, dict[str, float], dict[str, float | str]], ...] = (
     ("time that is measured", {"window": 300.0, "agreeing": 2}, {"metrics.window": 600.0}),
     ("stabilisation", {"stabilisation": 120.0}, {"stabilization.interval": 120.0}),
     ("time of a restart at first", {"first-downtime": 60.0}, {"restart.time": 60.0}),
-    ("later", {}, {"restart.time-tracking.enabled": "true"}),
+    (
+        "time of later restarts: measured (`watch` always measures it)",
+        {},
+        {"restart.time-tracking.enabled": "true"},
+    ),
     ("catch-up", {"catch-up": 1800.0}, {"catch-up.duration": 1800.0}),
     (
         "before less capacity",
         {"scale-down-after": LEAVES_S, "most-scale-down": 0.5},
         {"scale-down.interval": LEAVES_S, "scale-down.max-factor": 0.5},
     ),
-    ("lag of a job that catches up", {}, {"backlog-processing.lag-threshold": 300.0}),
-    ("", {}, {"observed-true-processing-rate.lag-threshold": 30.0}),
+    (
+        "lag from which on a job counts as catching up, so that nothing is taken away",
+        {},
+        {"backlog-processing.lag-threshold": 300.0},
+    ),
+    (
+        "lag from which on what a source reads counts as all that it can",
+        {},
+        {"observed-true-processing-rate.lag-threshold": 30.0},
+    ),
     ("between two actions", {"cool-down": 600.0}, {}),
 )
 """What is set -> options of `watch` and of the autoscaler; times in s, before they are scaled."""

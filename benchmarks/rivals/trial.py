@@ -72,7 +72,13 @@ def run(
 
 
 def _samples(flink: LocalFlink, job: str, begun_s: float) -> list[Sample]:
-    """Ask Flink what runs until the load ends."""
+    """Ask Flink what runs until the load ends.
+
+    Raises
+    ------
+    FlinkError
+        If it never answers.
+    """
     found = []
     while (at := Schedule.now() - begun_s) < LENGTH_S:
         with suppress(OSError):
@@ -83,6 +89,8 @@ def _samples(flink: LocalFlink, job: str, begun_s: float) -> list[Sample]:
             slots = int(overview["slots-total"]) - int(overview["slots-available"])
             found.append(Sample(at, slots, counts))
         time.sleep(SAMPLE_S)
+    if not found:
+        raise FlinkError("Flink has not answered while the load ran")
     return found
 
 

@@ -29,7 +29,7 @@ HELP = {
     "low": "Utilisation below which capacity is reduced.",
     "high": "Utilisation above which capacity is added.",
     "window_s": "Length of a window of measurements.",
-    "agreeing": "Windows in a row that must ask for a change.",
+    "agreeing": "Windows in a row that must ask for a change, unless tuples pile up.",
     "stabilisation_s": "Time after a start of the job during which measurements are ignored.",
     "cool_down_s": "Time after an action without another one.",
     "scale_down_after_s": "Time for which less capacity must have been enough before it is "

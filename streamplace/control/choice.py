@@ -1,6 +1,7 @@
 """The choice whether to carry out a plan: whether it pays, and catches up in time."""
 
 from dataclasses import dataclass
+from itertools import chain
 from math import inf
 from typing import NamedTuple
 
@@ -65,10 +66,19 @@ def worth_of_more(
         the present deployment carries no more.
     """
     offered_s, now_s = observation.offered_s or 0.0, plan.now_carries_s
+    price = offered_s * downtime_s
+    if observation.hidden:  # what is carried now is the least that is offered
+        gain = max(plan.carries_s - offered_s, 0.0) * rules.horizon_s
+        text = (
+            f"{rate(offered_s)} are carried, and more may be offered ({observation.hidden}), so up "
+            f"to {tuples(gain)} are gained within {lasting(rules.horizon_s)}, and {tuples(price)} "
+            f"are delayed by a restart of {lasting(downtime_s)}"
+        )
+        return Worth(gain, price, TUPLES, text)
     if served_s is not None and offered_s - served_s > GROWING * offered_s:
         now_s = min(now_s, served_s)
     short_s = max(offered_s - now_s, 0.0)
-    gain, price = short_s * rules.horizon_s, offered_s * downtime_s
+    gain = short_s * rules.horizon_s
     if not short_s:
         text = f"all of the offered {rate(offered_s)} are carried, so only headroom is lost"
         return Worth(0.0, price, TUPLES, text)
@@ -134,6 +144,8 @@ class _Aim:
         The plan, or why there is none.
     planned_s
         The rate of the plan in tuples/s.
+    ahead_s
+        The part of it that does not arrive yet, but will at the end of the cool-down.
     waiting
         Tuples that wait now and are to be worked off in time.
     until_s
@@ -142,6 +154,7 @@ class _Aim:
 
     plan: Plan | str
     planned_s: float
+    ahead_s: float
     waiting: float
     until_s: float
 
@@ -154,14 +167,15 @@ def _aim(
     observation: Observation,
     planner: Planner,
     rate_s: float,
+    ahead_s: float,
     waiting: float,
     downtime_s: float,
     rules: Rules,
 ) -> _Aim:
-    planned_s = planned_rate(rate_s, waiting, downtime_s, rules)
+    planned_s = planned_rate(rate_s, waiting, downtime_s, rules) + ahead_s
     plan = planner(observation, planned_s)
     until_s = inf if isinstance(plan, str) else catch_up_s(plan, rate_s, waiting, downtime_s)
-    return _Aim(plan, planned_s, waiting, until_s)
+    return _Aim(plan, planned_s, ahead_s, waiting, until_s)
 
 
 def more_or_less(
@@ -179,11 +193,14 @@ def more_or_less(
     is_more = history.state is State.OVERLOADED
     rate_s = (observation.offered_s or 0.0) if is_more else history.largest_rate_s
     waiting = observation.waiting or 0.0
-    aim = _aim(observation, planner, rate_s, waiting, downtime_s, rules)
-    if is_more and waiting and (isinstance(aim.plan, str) or not aim.is_in_time(rules)):
-        # What waits already is no reason to leave a job overloaded.
-        less = _aim(observation, planner, rate_s, 0.0, downtime_s, rules)
-        aim = less if isinstance(less.plan, Plan) and less.is_in_time(rules) else aim
+    goals = {(0.0, waiting): None}
+    if is_more:
+        # Neither what may come nor what waits already is a reason to leave a job overloaded.
+        ahead_s = min(observation.rise_s2 * rules.cool_down_s, rate_s)
+        goals = dict.fromkeys([(ahead_s, waiting), (0.0, waiting), (0.0, 0.0)])
+    aims = (_aim(observation, planner, rate_s, *each, downtime_s, rules) for each in goals)
+    first = next(aims)
+    aim = next((each for each in chain([first], aims) if each.is_in_time(rules)), first)
     plan = aim.plan
     if isinstance(plan, str):
         text = (
@@ -199,6 +216,10 @@ def more_or_less(
             "add devices, or raise --catch-up"
         )
         return Choice(Action.NOTHING, late, plan)
+    if aim.ahead_s:
+        what += (
+            f", for {rate(rate_s + aim.ahead_s)} at the end of the cool-down, since the rate rises"
+        )
     if aim.waiting < waiting:
         until_s = catch_up_s(plan, rate_s, waiting, downtime_s)
         what += f", which works off what waits within {lasting(until_s)} only"
@@ -213,10 +234,6 @@ def more_or_less(
         worth = worth_of_less(plan, rate_s, aim.until_s, downtime_s, rules)
     if is_more and not worth.gain:
         return Choice(Action.ADVISE, f"and {worth.text}; {what}", plan, worth)
-    if worth.pays and not is_more and observation.waiting is None:
-        # Backpressure would hide the rate of a later overload, and nothing would be done about it.
-        unseen = "but the sources do not report what waits, so a later overload has no known rate"
-        return Choice(Action.ADVISE, f"and {worth.text}, {unseen}; {what}", plan, worth)
     if worth.pays:
         return Choice(Action.ACT, f"and {worth.text}; {what}", plan, worth)
     return Choice(Action.NOTHING, f"but {worth.text}, which does not pay; {what}", plan, worth)

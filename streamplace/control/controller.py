@@ -8,6 +8,7 @@ from streamplace.control.attempts import Attempt, Budget, Verdict, verdict_of
 from streamplace.control.choice import ROUNDING, Choice, more_or_less
 from streamplace.control.decisions import Action, Decision, Outcome, State, clock, lasting, rate
 from streamplace.control.history import History, fault_of, not_running
+from streamplace.control.load import Load
 from streamplace.control.observation import Observation
 from streamplace.control.plans import Deployment, Planner
 from streamplace.control.rules import Rules
@@ -58,7 +59,7 @@ class Controller:
             return self._after_worse(observation, verdict)
         if load.state in (State.STEADY, State.LAGGING):
             return self._nothing(observation, load.state, load.reason)
-        if early := self._too_early(observation, load.state):
+        if early := self._too_early(observation, load):
             return self._nothing(observation, load.state, f"{load.reason}, {early}")
         if forbidden := self._forbidden(observation):
             state, why = forbidden
@@ -159,13 +160,15 @@ class Controller:
             )
         return None
 
-    def _too_early(self, observation: Observation, state: State) -> str:
+    def _too_early(self, observation: Observation, load: Load) -> str:
         """Return for how long a load must last before anything is done; empty once it has."""
         history, rules = self._history, self._rules
+        if load.is_sure:
+            return ""
         if history.count < rules.agreeing:
             return f"in {history.count} of the {rules.agreeing} windows in a row that must agree"
         lasted_s = observation.at_s - history.since_s
-        if state is State.UNDERUSED and lasted_s < rules.scale_down_after_s:
+        if load.state is State.UNDERUSED and lasted_s < rules.scale_down_after_s:
             return f"for {lasting(lasted_s)} of {lasting(rules.scale_down_after_s)}"
         return ""
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from streamplace.control.decisions import State, clock
 from streamplace.control.load import Load, load_of
-from streamplace.control.observation import Observation
+from streamplace.control.observation import ALWAYS, Observation
 from streamplace.control.plans import Deployment
 from streamplace.control.rules import Rules
 from streamplace.display.text import quoted, several
@@ -55,6 +55,8 @@ def _faults(observation: Observation, last_s: float | None) -> Iterator[str]:
             yield f"the measurements of {name} are not numbers of at least 0"
     if observation.offered_s is None:
         yield "the offered rate is unknown"
+    if observation.hidden and observation.busiest <= ALWAYS:
+        yield observation.hidden
     times = (observation.seconds, observation.started_s, observation.at_s)
     rates = (observation.offered_s, observation.waiting, observation.read_s)
     values = (*times, *(rate for rate in rates if rate is not None))

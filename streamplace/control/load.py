@@ -4,11 +4,12 @@ from math import sqrt
 from typing import NamedTuple
 
 from streamplace.control.decisions import State, percent, rate
-from streamplace.control.observation import Observation
+from streamplace.control.observation import ALWAYS, Observation
 from streamplace.control.rules import Rules
 
 BACKPRESSURED = 0.05  # share of time under backpressure, from which on rates are held back
 GROWING = 0.05  # share of the offered rate that waits on top; less is noise
+SURE = 0.1  # likewise, from which on one window is enough
 NOISE = 3.0  # standard deviations of a count of arrivals, up to which what waits is noise
 
 
@@ -21,10 +22,13 @@ class Load(NamedTuple):
         ``overloaded``, ``lagging``, ``underused`` or ``steady``.
     reason
         Why, in words.
+    is_sure
+        Whether one window is enough; see `surge`.
     """
 
     state: State
     reason: str
+    is_sure: bool = False
 
 
 def load_of(observation: Observation, served_s: float | None, rules: Rules) -> Load:
@@ -39,7 +43,10 @@ def load_of(observation: Observation, served_s: float | None, rules: Rules) -> L
     busy = f"the busiest instance, of {name}, is busy {percent(busiest)} of the time"
     skew = _skew(observation)
     if busiest > rules.high:
-        return Load(State.OVERLOADED, f"{busy}, above {percent(rules.high)}{skew}")
+        more_s = surge(observation)
+        sure = f", and {rate(more_s)} more wait, for which one window is enough" if more_s else ""
+        above = f"{busy}, above {percent(rules.high)}{skew}{sure}"
+        return Load(State.OVERLOADED, above, is_sure=more_s > 0.0)
     if held := _held(observation):
         return Load(State.OVERLOADED, f"{busy}{skew}, but {held}")
     offered_s, lag = observation.offered_s or 0.0, _lag(observation)
@@ -53,6 +60,25 @@ def load_of(observation: Observation, served_s: float | None, rules: Rules) -> L
     if busiest < rules.low:
         return Load(State.UNDERUSED, f"{busy}, below {percent(rules.low)}")
     return Load(State.STEADY, f"{busy}, within {percent(rules.low)} to {percent(rules.high)}")
+
+
+def surge(observation: Observation) -> float:
+    """Return the tuples per second that pile up since an instance is full; 0 if none do for sure.
+
+    They pile up at the sources or in buffers. One window of any length is enough for this: it takes
+    an instance that is busy all the time, and more tuples than noise or a short stop explains.
+    """
+    offered_s, read_s = observation.offered_s, observation.read_s
+    if offered_s is None or read_s is None or observation.busiest <= ALWAYS:
+        return 0.0
+    growth_s = offered_s - read_s * observation.processed
+    return growth_s if growth_s > _noise_s(offered_s, SURE, observation.seconds) else 0.0
+
+
+def _noise_s(offered_s: float, share: float, seconds: float) -> float:
+    """Return the tuples per second, at least a share of the rate, up to which growth is noise."""
+    by_chance_s = NOISE * sqrt(offered_s / seconds)  # arrivals vary as by Poisson's law
+    return max(share * offered_s, by_chance_s)
 
 
 def _held(observation: Observation) -> str:
@@ -82,8 +108,7 @@ def _lag(observation: Observation) -> str:
     for name, growth_s in sorted(observation.growth_s.items()):
         reading = observation.readings[name]
         offered_s = reading.tuples_s + growth_s
-        noise_s = NOISE * sqrt(offered_s / observation.seconds)  # arrivals vary as by Poisson's law
-        if growth_s > max(GROWING * offered_s, noise_s):
+        if growth_s > _noise_s(offered_s, GROWING, observation.seconds):
             counts.append(f"{name} (now {reading.instances})")
             parts.append(
                 f"{name} falls behind: {rate(offered_s)} arrive and {rate(reading.tuples_s)} are "

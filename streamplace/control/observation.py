@@ -64,7 +64,7 @@ class Observation:
         Operator -> its means; without operators of which nothing could be measured.
     offered_s
         Tuples per second that the sources are offered: what they read, and the growth of what
-        waits. None if it is unknown, for example because backpressure hides it.
+        waits. None if it is unknown.
     waiting
         Tuples that wait at the sources; None if unknown.
     devices
@@ -74,6 +74,9 @@ class Observation:
         left out.
     missing
         What could not be measured, and why; empty if everything was.
+    hidden
+        Why more may be offered than the sources read, which is then `offered_s`; empty if all that
+        is offered is known.
     read_s
         Tuples per second that the sources read. None: not known apart from `offered_s`, of which
         it is the part that does not add to `waiting`.
@@ -85,6 +88,9 @@ class Observation:
     not_timed
         Operator -> the metric of its busy time, which the stream engine lacks. Its reading says
         that it was not busy at all, so it is kept as it is.
+    rise_s2
+        Tuples per second by which the offered rate has risen per second, at least, in each of the
+        last parts of windows; 0 if it has not. See `Parts`.
     """
 
     at_s: float
@@ -96,10 +102,12 @@ class Observation:
     devices: frozenset[str]
     hosts: Mapping[str, tuple[str, ...]]
     missing: tuple[str, ...] = field(default=())
+    hidden: str = ""
     read_s: float | None = None
     checkpoint_s: float | None = None
     growth_s: Mapping[str, float] = field(default_factory=dict)
     not_timed: Mapping[str, str] = field(default_factory=dict)
+    rise_s2: float = 0.0
 
     @property
     def parallelism(self) -> dict[str, int]:

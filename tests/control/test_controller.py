@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -52,6 +53,52 @@ def test_one_overloaded_window_is_not_enough() -> None:
     decision = last(controller(), observed(0.6), *overloads(11, 1))
     assert (decision.action, decision.state) == (Action.NOTHING, State.OVERLOADED)
     assert decision.reason.endswith("in 1 of the 2 windows in a row that must agree")
+
+
+def sure(number: int, **others: Any) -> Observation:
+    """Return a window in which 300 of 1,300 tuples/s pile up."""
+    return observed(1.0, number, offered_s=1300.0, read_s=1000.0, **others)
+
+
+def test_one_window_in_which_tuples_pile_up_is_enough() -> None:
+    decision = last(controller(), observed(0.6), sure(11))
+    assert decision.action is Action.ACT
+    assert "for which one window is enough, and 1,000 tuples/s of the offered" in decision.reason
+
+
+def test_the_cool_down_holds_where_tuples_pile_up() -> None:
+    of = controller()
+    of.began(last(of, observed(0.6), sure(11)), 3600.0)
+    of.ended(Outcome(3601.0, True, 1.0))
+    decision = last(of, sure(12), sure(13, started_s=3601.0))
+    assert (decision.action, decision.state) == (Action.NOTHING, State.COOLING_DOWN)
+
+
+def test_a_plan_reaches_ahead_of_a_rate_that_rises_on() -> None:
+    """By a half of 1,300 tuples/s within the cool-down; three instances carry 1,300 with headroom,
+    and so do two without."""
+    plans = {}
+    for rise_s2 in (0.0, 650.0 / RULES.cool_down_s, 10.0):
+        decision = last(controller(), observed(0.6), sure(11, rise_s2=rise_s2))
+        assert decision.plan is not None
+        plans[rise_s2] = decision.plan.deployment.parallelism["decode"], decision.reason
+    counts, reasons = zip(*plans.values(), strict=True)
+    assert counts == (2, 3, 4)
+    assert "cool-down" not in reasons[0]
+    assert reasons[1].endswith(
+        ", for 1,950 tuples/s at the end of the cool-down, since the rate rises"
+    )
+    assert ", for 2,600 tuples/s at the end" in reasons[2], "at most twice the rate"
+
+
+def test_what_may_come_is_no_reason_to_leave_a_job_overloaded() -> None:
+    class Small(PlainPlanner):
+        def __call__(self, observation: Observation, rate_s: float) -> Plan | str:
+            return "too few devices" if rate_s > 1500.0 else super().__call__(observation, rate_s)
+
+    decision = last(Controller(RULES, Small(COSTS, RULES)), observed(0.6), sure(11, rise_s2=1.0))
+    assert decision.action is Action.ACT
+    assert "cool-down" not in decision.reason
 
 
 def test_overload_is_acted_on_if_that_pays() -> None:
@@ -169,20 +216,6 @@ def test_less_is_planned_for_the_largest_rate_of_the_whole_time() -> None:
     assert decision.unit == "money"
     assert decision.gain == pytest.approx(3600.0)
     assert decision.price == pytest.approx(800.0 * 100.0 * 0.001)
-
-
-def test_less_is_only_advised_where_sources_do_not_report_what_waits() -> None:
-    """A later overload would have no known rate, and the controller would do nothing about it."""
-    windows = [
-        observed(0.3, i, hosts=WIDE, offered_s=300.0, read_s=300.0, waiting=None)
-        for i in range(10, 22)
-    ]
-    decision = last(controller(), *windows)
-    assert (decision.action, decision.state) == (Action.ADVISE, State.UNDERUSED)
-    assert "but the sources do not report what waits, so a later overload" in decision.reason
-    assert decision.plan is not None
-    known = [replace(window, waiting=0.0) for window in windows]
-    assert last(controller(), *known).action is Action.ACT
 
 
 def test_a_plan_that_is_what_runs_is_nothing() -> None:

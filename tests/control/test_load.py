@@ -9,7 +9,7 @@ import pytest
 
 from streamplace.control.decisions import State
 from streamplace.control.history import History, fault_of, not_running
-from streamplace.control.load import Load, load_of
+from streamplace.control.load import Load, load_of, surge
 from streamplace.control.observation import Observation, Reading
 from streamplace.control.rules import Rules
 from tests.support.control import WINDOW_S, observed
@@ -70,6 +70,41 @@ def test_noise_and_what_is_worked_off_are_no_lag(growth_s: float) -> None:
     assert load(observed(0.54, growth_s={"decode": growth_s})).state is State.STEADY
 
 
+FULL = observed(1.0, offered_s=1300.0, read_s=1000.0)
+
+
+def test_one_window_is_enough_where_an_instance_is_full_and_tuples_pile_up() -> None:
+    found = load(FULL)
+    assert (found.state, found.is_sure) == (State.OVERLOADED, True)
+    assert found.reason == (
+        "the busiest instance, of decode, is busy 100% of the time, above 85%, and 300 tuples/s "
+        "more wait, for which one window is enough"
+    )
+
+
+def test_tuples_pile_up_in_buffers_too() -> None:
+    count = replace(FULL.readings["count"], tuples_s=800.0, arriving_s=1000.0)
+    window = replace(FULL, offered_s=1000.0, readings={**FULL.readings, "count": count})
+    assert surge(window) == pytest.approx(200.0)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"offered_s": 1080.0},
+        {"offered_s": 500.0},
+        {"offered_s": None},
+        {"read_s": None},
+        {"readings": observed(0.9).readings},
+        {"offered_s": 2.0, "read_s": 1.5, "seconds": 60.0},
+    ],
+    ids=["noise", "backlog", "hidden", "unread", "not full", "few"],
+)
+def test_one_window_is_not_enough(changes: dict[str, Any]) -> None:
+    """Of 2 tuples/s for a minute, 33 more than usual come by chance within three deviations."""
+    assert surge(replace(FULL, **changes)) == 0.0
+
+
 def test_what_piles_up_in_buffers_of_an_operator_that_is_not_busy() -> None:
     """As where it waits for a service outside."""
     window = observed(0.54)
@@ -98,6 +133,7 @@ def test_a_whole_window_has_no_fault() -> None:
     assert fault_of(WINDOW, None) == ""
     assert fault_of(WINDOW, WINDOW.at_s - 1.0) == ""
     assert fault_of(replace(WINDOW, waiting=None), None) == ""
+    assert fault_of(replace(observed(0.99), hidden="held back"), None) == ""
     assert not_running(WINDOW) == ""
 
 
@@ -108,6 +144,7 @@ def test_a_whole_window_has_no_fault() -> None:
         (replace(WINDOW, readings={}), "no operator was measured"),
         (replace(WINDOW, readings={"decode": IDLE}), "nothing was measured of 'count'"),
         (replace(WINDOW, offered_s=None), "the offered rate is unknown"),
+        (replace(observed(0.9), hidden="backpressure hides it"), "backpressure hides it"),
         (replace(WINDOW, offered_s=inf), "rates or times of the window are not numbers"),
         (replace(WINDOW, waiting=-1.0), "rates or times of the window are not numbers"),
         (replace(WINDOW, read_s=nan), "rates or times of the window are not numbers"),

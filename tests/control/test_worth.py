@@ -42,6 +42,15 @@ def test_a_plan_for_that_rate_catches_up_in_time(
     assert left == pytest.approx(0.0, abs=1e-6 * plan.carries_s * seconds)
 
 
+def test_more_may_gain_up_to_all_that_the_plan_carries_where_the_rate_is_hidden() -> None:
+    window = observed(1.0, offered_s=800.0, hidden="backpressure hides it")
+    worth = worth_of_more(window, PLAN, 800.0, 60.0, RULES)
+    assert (worth.gain, worth.price) == (1200.0 * 3600.0, 800.0 * 60.0)
+    assert worth.text.startswith(
+        "800 tuples/s are carried, and more may be offered (backpressure hides it), so up to"
+    )
+
+
 def test_without_spare_capacity_nothing_is_caught_up() -> None:
     assert catch_up_s(PLAN, 2000.0, 0.0, 1.0) == float("inf")
 

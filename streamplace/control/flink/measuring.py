@@ -42,13 +42,13 @@ def observation(
     readings = {} if missing else dict(window.readings())
     read_s = offered_s = waiting = None
     growth_s: dict[str, float] = {}
+    hidden = ""
     if not missing:
         read_s, growth_s = sum(map(window.read_s, sorted(after.plan.sources))), window.growth_s()
         if after.plan.sources == growth_s.keys():
             waiting = sum(after.waiting.values())
-        missing += window.hidden(after.plan.sources - growth_s.keys())
-        if not missing:
-            offered_s = max(read_s + sum(growth_s.values()), 0.0)
+        hidden = "; ".join(window.hidden(after.plan.sources - growth_s.keys()))
+        offered_s = max(read_s + sum(growth_s.values()), 0.0)
     return Observation(
         after.at_s,
         max(window.seconds, 0.0),
@@ -59,6 +59,7 @@ def observation(
         frozenset(devices.values()),
         dict(_hosts(after, devices)),
         tuple(missing),
+        hidden,
         read_s,
         growth_s=growth_s,
         not_timed=dict.fromkeys(window.not_timed, TASK["busy_ms"]),

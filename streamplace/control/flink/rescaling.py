@@ -3,6 +3,7 @@
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import inf
 from typing import Any
 
 from streamplace.control.flink.sampling import refusals
@@ -21,13 +22,14 @@ from streamplace.integrations.flink.applying.requests import Request
 from streamplace.integrations.flink.client import Client, job_path
 from streamplace.integrations.flink.cluster import FlinkCluster, TaskManager
 from streamplace.integrations.flink.documents import INTERVAL, Job
+from streamplace.integrations.flink.durations import seconds_of
 from streamplace.integrations.profiling.rest import RefusedError
-from streamplace.util.units import parsed
 
 REQUIRED = "required"
 UNCHANGED = "nothing is changed"
 MAKES_DO = "jobmanager.adaptive-scheduler.executing.resource-stabilization-timeout"
 MAKES_DO_AFTER = "60 s"  # Flink's default
+PATIENT = 2  # the first version of Flink that waits for slots while a job runs
 WAITS = 0.75  # of that time
 Bounds = Mapping[str, tuple[int, int]]
 """Vertex -> the least and the largest number of its instances."""
@@ -42,6 +44,7 @@ class AdaptiveRealiser:
     def __init__(self, client: Client, limits: Limits) -> None:
         self.client, self.limits = client, limits
         self.asking = Asking(client, limits)
+        self._asked_s = -inf
 
     def act(
         self, job: str, deployment: Deployment, record: Record, savepoint: str | None = None
@@ -79,18 +82,21 @@ class AdaptiveRealiser:
         self, job: str, deployment: Deployment, steps: Sequence[Entry], record: Record
     ) -> Acted | None:
         """Ask for the numbers once more; see `Realiser`."""
-        asked = [each.details for each in steps if each.step == REQUIRED]
+        asked = [each for each in steps if each.step == REQUIRED]
         if not asked:
             return None
-        last = asked[-1]
+        last = asked[-1].details
         former = {str(v): (int(low), int(high)) for v, (low, high) in last["former"].items()}
         wanted, before = (
             {str(v): int(count) for v, count in last[name].items()} for name in ("wanted", "before")
         )
-        needed = 0
-        with retried():
+        try:
             found, task_managers = self.client.of_step(job)
             needed = self._missing(found, wanted, task_managers)
+        except BackendError as error:
+            why = f"{error}; whether job {job} runs is unknown, and it is not asked for more yet"
+            return Acted(job, False, runs=False, reason=why)
+        self._asked_s = time.monotonic() - max(time.time() - asked[-1].at_s, 0.0)
         return self._change(job, wanted, former, before, needed)
 
     def _change(
@@ -133,29 +139,43 @@ class AdaptiveRealiser:
 
         Flink itself asks its resource manager for them once it knows the numbers of instances, and
         changes the job when they are there. After a time, it would make do with fewer: before that,
-        the former numbers must be asked for again.
+        the former numbers must be asked for again. Flink 1 makes do with fewer at once.
         """
-        text, free = self.client.config().get(MAKES_DO, MAKES_DO_AFTER), 0
+        short, free = f"{needed} slots are needed, but some are missing", 0
         try:
-            has_unit = not text.strip().isdigit()  # to Flink, a plain number is milliseconds
-            makes_do_after_s = parsed(text if has_unit else f"{text}ms", "s")
-            waits_s = min(makes_do_after_s * WAITS, self.limits.start_s)
+            if int((version := self.client.version()).partition(".")[0]) < PATIENT:
+                return f"{short}, and Flink {version} does not wait for them while a job runs"
+            waits_s = self._patience_s()
+            if waits_s <= 0.0:
+                return f"{short}, and the time that Flink waits for them is nearly over"
             until = time.monotonic() + waits_s
             self.asking.send(_request(job, {v: (1, count) for v, count in counts.items()}))
         except BackendError as error:
             return str(error)
         except UsageError as error:
-            return f"{needed} slots are needed, but some are missing; {MAKES_DO}: {error}"
+            return f"{short}; {MAKES_DO}: {error}"
         while time.monotonic() < until:
             with retried():
                 free = _free(self.client.cluster(job).task_managers)
                 if free >= needed:
+                    self._asked_s = -inf
                     return ""
             time.sleep(asking.POLL_S)
         return (
             f"{needed} slots are needed, but only {free} are free or held by it, and no others "
             f"came within {waits_s:g} s of asking for them"
         )
+
+    def _patience_s(self) -> float:
+        """Return for how long to wait for slots, in seconds.
+
+        Flink's own time goes on if it is asked for the former numbers and then for others again.
+        """
+        makes_do_after_s = seconds_of(self.client.config().get(MAKES_DO, MAKES_DO_AFTER))
+        now_s = time.monotonic()
+        if now_s - self._asked_s >= makes_do_after_s:
+            self._asked_s = now_s
+        return min(self._asked_s + WAITS * makes_do_after_s - now_s, self.limits.start_s)
 
     def _has_changed(self, job: str, before: Mapping[str, int]) -> bool:
         """Return whether Flink has made do with fewer slots already, or may have."""

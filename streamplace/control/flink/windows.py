@@ -2,12 +2,13 @@
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from streamplace.control.flink.measuring import observation
 from streamplace.control.flink.sampling import Sample, Sampler
 from streamplace.control.interfaces import Clock, LostError
 from streamplace.control.observation import Observation
+from streamplace.control.parts import PARTS, Parts
 from streamplace.errors import BackendError
 from streamplace.integrations.flink.cluster import TaskManager
 from streamplace.integrations.flink.groups import label_names
@@ -55,7 +56,8 @@ class Windows:
     Parameters
     ----------
     window_s
-        Length of a window in seconds, apart from the time that the server takes.
+        Length of a window in seconds, apart from the time that the server takes. A window whose
+        last part is enough for a decision is that part.
     weights
         See `observation`.
     before
@@ -74,6 +76,7 @@ class Windows:
     before: Sample | None = None
     skew_s: float = 0.0
     check: Callable[[Collection[str]], object] | None = None
+    parts: Parts = field(default_factory=Parts, init=False)
 
     @property
     def now_s(self) -> float:
@@ -99,27 +102,36 @@ class Windows:
         StreamplaceError
             Errors of `check`.
         """
-        began_s, fault = self.now_s, ""
+        begin = now = self.before or self._tried(job)
+        begun_s, self.before = self.clock(), None
+        for number in range(1, PARTS + 1):
+            self.clock.sleep(begun_s + number * self.window_s / PARTS - self.clock())
+            last, now = now, self._tried(job)
+            if self.parts.add(self._observed(last, now, begun_s, _apart(now))):
+                begin = last
+                break
         try:
-            self.before = self.before or self._sample(job)
-        except LostError:
-            raise
-        except BackendError as error:
-            fault = str(error)
-        self.clock.sleep(self.window_s)
-        before, self.before = self.before, None
-        try:
-            after = self._sample(job)
             task_managers = self.sampler.client.task_managers()
-        except LostError:
-            raise
         except BackendError as error:
-            return self._blind(began_s, str(error))
-        self.before = after
-        if before is None:
-            return self._blind(began_s, fault)
-        found = observation(before, after, self.devices.update(task_managers), self.weights)
-        return replace(found, checkpoint_s=self._checkpoint_s(after, task_managers))
+            return self._observed(begin, str(error), begun_s, {})
+        found = self._observed(begin, now, begun_s, self.devices.update(task_managers))
+        if isinstance(now, str):
+            return found
+        self.before = now
+        took_s = self._checkpoint_s(now, task_managers)
+        return replace(found, checkpoint_s=took_s, rise_s2=self.parts.rise_s2)
+
+    def _observed(
+        self, before: Sample | str, after: Sample | str, begun_s: float, devices: Mapping[str, str]
+    ) -> Observation:
+        """Return what happened between two samples, or why one of them is missing."""
+        if isinstance(before, Sample) and isinstance(after, Sample):
+            return observation(before, after, devices, self.weights)
+        fault = after if isinstance(after, str) else before
+        seconds = max(self.clock() - begun_s, self.window_s)
+        return Observation(
+            *(self.now_s, seconds, 0.0, {}, None, None, frozenset[str](), {}), missing=(str(fault),)
+        )
 
     def _checkpoint_s(self, sample: Sample, task_managers: tuple[TaskManager, ...]) -> float | None:
         """Return how long the latest checkpoint took, in seconds; None if that is unknown.
@@ -131,17 +143,22 @@ class Windows:
             return None if latest is None else latest.seconds
         return None
 
-    def _sample(self, job: str) -> Sample:
-        found = self.sampler.fresh(job)
+    def _tried(self, job: str) -> Sample | str:
+        """Return a sample, or why there is none."""
+        try:
+            found = self.sampler.fresh(job)
+        except LostError:
+            raise
+        except BackendError as error:
+            return str(error)
         self.skew_s = found.job.at_s - self.clock()
         check, self.check = self.check, None
         if check is not None:
             check(found.plan.vertex_of.keys())
         return found
 
-    def _blind(self, began_s: float, fault: str) -> Observation:
-        now_s = self.now_s
-        seconds = max(now_s - began_s, self.window_s)
-        return Observation(
-            *(now_s, seconds, 0.0, {}, None, None, frozenset[str](), {}), missing=(fault,)
-        )
+
+def _apart(sample: Sample | str) -> dict[str, str]:
+    """Return TaskManager -> itself, for where devices do not matter, which are asked for."""
+    rows = sample.subtasks.values() if isinstance(sample, Sample) else ()
+    return {each.host: each.host for row in rows for each in row}

@@ -1,10 +1,11 @@
 """One rule on one trace: what is served, what waits, and which actions paid."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from streamplace.control.parts import Parts
 from streamplace.control.simulated.job import SimulatedJob
 from streamplace.control.simulated.measuring import observed
 from streamplace.control.simulated.rules.base import Rule
@@ -65,6 +66,7 @@ def compare(
     seed: int,
     *,
     window_s: float = 300.0,
+    parts: int = 1,
     gap_s: tuple[float, float] = GAP_S,
     prices: Prices | None = None,
 ) -> Figures:
@@ -73,21 +75,34 @@ def compare(
     Parameters
     ----------
     seed
-        Of noise and downtimes; the noise does not depend on the rule.
+        Of noise and downtimes; the noise does not depend on the rule where windows are the same.
     window_s
         Length of a window, in whole steps of 10 s.
+    parts
+        Number of equal parts of a window, in whole steps, too. A window whose last part is enough
+        for a decision is that part.
     gap_s
         Shortest and longest downtime of a restart.
     """
     prices = prices or Prices()
-    every, state = round(window_s / STEP_S), first
+    every, state = round(window_s / STEP_S / parts), first
+    last = Parts()
     noise, downtimes = (np.random.default_rng([seed, k]) for k in (0, 1))
     segments: list[Segment] = []
     actions = paid = 0
     while state.step < trace.steps:
-        state, window = advance(job, trace, state, min(state.step + every, trace.steps))
+        window: list[Segment] = []
+        for _ in range(parts):
+            state, part = advance(job, trace, state, min(state.step + every, trace.steps))
+            window += part
+            found = observed(job, trace, state, part, noise)
+            is_enough = last.add(found)
+            if is_enough or state.step == trace.steps:
+                break
+        if not is_enough and len(window) > len(part):
+            found = observed(job, trace, state, window, noise)
         segments += window
-        wanted = rule.step(observed(job, trace, state, window, noise))
+        wanted = rule.step(replace(found, rise_s2=last.rise_s2))
         if wanted is None or state.step >= trace.steps:
             continue
         at_s = state.step * STEP_S

@@ -78,7 +78,8 @@ def observed(
         mean = min(busiest, float(of.mean()) * _noise(rng))
         tuples_s = read_s * operator.tuples * _noise(rng)
         readings[operator.name] = Reading(tuples_s, mean, busiest, pressed, len(of))
-    offered_s = sum(float(each.offered.sum()) for each in segments) / seconds
+    all_read_s = sum(float(each.served.sum()) for each in segments) / seconds * _noise(rng)
+    growth_s = sum(float((each.offered - each.served).sum()) for each in segments) / seconds
     hidden = trace.hides and full > HIDDEN
     lost = {name for name, speed in trace.speeds(max(state.step - 1, 0)).items() if speed == 0.0}
     return Observation(
@@ -86,12 +87,12 @@ def observed(
         seconds=seconds,
         started_s=state.started_s,
         readings=readings,
-        offered_s=None if hidden else offered_s * _noise(rng),
+        offered_s=max(all_read_s + (0.0 if trace.hides else growth_s), 0.0),
         waiting=None if trace.hides else state.waiting,
         devices=frozenset(job.cores) - lost,
         hosts=state.deployment.hosts,
-        missing=("the offered rate: backpressure hides it",) if hidden else (),
-        read_s=sum(float(each.served.sum()) for each in segments) / seconds * _noise(rng),
+        hidden="backpressure hides the offered rate" if hidden else "",
+        read_s=all_read_s,
     )
 
 

@@ -189,6 +189,10 @@ class Client:
             self._config = self.read(CONFIG, cluster.config_of)
         return self._config
 
+    def version(self) -> str:
+        """Return Flink's version, such as ``2.3.0``."""
+        return self.read("/config", cluster.version_of)
+
     def task_managers(self) -> tuple[TaskManager, ...]:
         """Return the TaskManagers by id; what jobs hold is not free."""
         return self.read(TASK_MANAGERS, cluster.task_managers_of)

@@ -66,6 +66,13 @@ def config_of(rows: Any) -> dict[str, str]:
     return {str(row["key"]): str(row["value"]) for row in rows}
 
 
+def version_of(value: Any) -> str:
+    """Return Flink's version, which begins with a number, from the document ``/config``."""
+    version = str(value["flink-version"])
+    int(version.partition(".")[0])
+    return version
+
+
 def slots_of(value: Any) -> dict[str, int]:
     """Return TaskManager -> number of its slots, from the document ``/taskmanagers``."""
     return {str(each["id"]): int(each["slotsNumber"]) for each in value["taskmanagers"]}

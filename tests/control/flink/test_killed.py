@@ -63,7 +63,7 @@ def check(folder: Path, name: str, line: int, moment: Moment) -> bool:
     where = f"{name}, line {line}, {moment}"
     assert len(flink.running) <= 1, where
     with flink.serving() as url, watched_at(url, clock, folder, **case.how) as (watching, lines):
-        for _ in range(WINDOWS):
+        for _ in range(3 * WINDOWS):  # some end early, and the cool-down must be over
             watching.window()
     assert list(flink.running) == [watching.job], (where, lines)
     started = {job: run for job, run in flink.jobs.items() if job != JOB}

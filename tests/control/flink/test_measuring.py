@@ -28,7 +28,7 @@ from tests.support.flink_server.cluster import JOB
 from tests.support.flink_server.faults import Effect, Fault
 from tests.support.flink_server.load import Load
 from tests.support.flink_server.server import ScriptedFlink
-from tests.support.flink_watching import running_job
+from tests.support.flink_watching import overloaded, running_job
 
 ON = {"tm-a": "a", "tm-b": "b"}
 HOSTS = {"Source: src": ["tm-a"], "count": ["tm-a", "tm-b"], "out: Writer": ["tm-b"]}
@@ -97,15 +97,16 @@ def test_tuples_that_pile_up_in_buffers_are_not_carried() -> None:
 
 def test_backpressure_hides_the_offered_rate() -> None:
     found = observed(*scripted(Load(300.0, {"count": 0.01}), waiting=False))
-    assert found.offered_s is None
+    assert found.missing == ()
+    assert found.offered_s == found.read_s == pytest.approx(200, abs=0.1)
     expected = "backpressure hides the offered rate: Source: src is under backpressure 100%"
-    assert found.missing[0].startswith(expected)
+    assert found.hidden.startswith(expected)
 
 
 def test_a_source_that_is_never_idle_may_be_offered_more() -> None:
     found = observed(*scripted(Load(100.0, {"Source: src": 0.01}), waiting=False))
-    assert found.offered_s is None
-    assert "Source: src is never idle" in found.missing[0]
+    assert found.offered_s == found.read_s
+    assert "Source: src is never idle" in found.hidden
 
 
 def test_a_source_that_fetches_slowly_shows_in_what_waits() -> None:
@@ -143,7 +144,7 @@ def test_a_source_without_times_may_have_no_tuples(waiting: bool) -> None:
 def test_backpressure_hides_the_rate_of_a_source_without_busy_time() -> None:
     load = Load(300.0, {"Source: src": nan, "count": 0.01})
     found = observed(*scripted(load, waiting=False))
-    assert found.missing[0].startswith("backpressure hides the offered rate: Source: src")
+    assert found.hidden.startswith("backpressure hides the offered rate: Source: src")
 
 
 def test_another_operator_without_busy_time_is_missing() -> None:
@@ -326,6 +327,55 @@ def test_a_window_begins_where_the_one_before_ended() -> None:
         first, second = found.next(JOB), found.next(JOB)
     assert second.begin_s == pytest.approx(first.at_s)
     assert first.seconds == pytest.approx(300, abs=15)
+
+
+def test_a_window_in_which_tuples_pile_up_ends_with_the_part_that_shows_it() -> None:
+    flink = overloaded()
+    flink.load.rate_s = 90.0
+    with windows(flink) as found:
+        calm = found.next(JOB)
+        flink.load.rate_s = 200.0
+        full = found.next(JOB)
+        after = found.next(JOB)
+    assert not calm.missing
+    assert calm.seconds == pytest.approx(300, abs=15)
+    assert full.seconds == pytest.approx(60, abs=15)
+    assert full.begin_s == pytest.approx(calm.at_s)
+    assert full.offered_s == pytest.approx(200.0, rel=0.01)
+    assert after.begin_s == pytest.approx(full.at_s)
+
+
+def test_a_rate_that_rises_on_is_measured_within_a_window() -> None:
+    flink = overloaded()
+    flink.load.rate_s = 40.0
+    with windows(flink) as found:
+        sleep = found.clock.sleep
+
+        def rising(seconds: float) -> None:
+            flink.load.rate_s += 6.0 if seconds > 30.0 else 0.0
+            sleep(seconds)
+
+        found.clock.sleep = rising  # type: ignore[method-assign]
+        window = found.next(JOB)
+    assert window.rise_s2 == pytest.approx(0.1, rel=0.2)
+
+
+def test_a_fault_within_a_window_is_none_of_the_window() -> None:
+    flink = ScriptedFlink()
+    with windows(flink) as found:
+        found.next(JOB)
+        sleep, slept = found.clock.sleep, 0
+
+        def failing(seconds: float) -> None:
+            nonlocal slept
+            slept += seconds > 30.0
+            flink.faults = [Fault(Effect.ERROR)] if slept == 2 else []
+            sleep(seconds)
+
+        found.clock.sleep = failing  # type: ignore[method-assign]
+        window = found.next(JOB)
+    assert not window.missing
+    assert window.seconds == pytest.approx(300, abs=15)
 
 
 @pytest.mark.parametrize("fails", [False, True])

@@ -1,5 +1,6 @@
 """Changes of numbers of instances under a scripted adaptive scheduler."""
 
+import time
 from dataclasses import replace
 from threading import Timer
 from typing import Any
@@ -118,12 +119,34 @@ def test_missing_slots_are_asked_for_and_the_job_goes_on(makes_do: str) -> None:
     assert flink.jobs[JOB].parallelism == ONE
 
 
+def test_flink_1_is_not_asked_for_slots_since_it_makes_do_with_fewer_at_once() -> None:
+    flink = crowded(version="1.20.1")
+    done, _ = acted(flink, THREE)
+    assert done.refused
+    assert "3 slots are needed, but some are missing, and Flink 1.20.1 does not wait" in done.reason
+    assert flink.jobs[JOB].requirements["count"] == (1, 1)
+
+
+@pytest.mark.parametrize(("ago_s", "over"), [(50.0, True), (70.0, False)])
+def test_flinks_time_goes_on_when_it_is_asked_again(ago_s: float, over: bool) -> None:
+    """It waits 60 s from the first request on, of which 45 are used."""
+    flink = crowded()
+    _, entries = acted(crowded(config={MAKES_DO: "400 ms"}), THREE)
+    asked = [replace(entry, at_s=time.time() - ago_s) for entry in entries]
+    with flink.serving() as url:
+        done = rescales(url, ENDS).resume(JOB, THREE, asked, lambda step, details: None)
+    assert done is not None
+    assert done.refused
+    assert ("the time that Flink waits for them is nearly over" in done.reason) is over
+    assert len(flink.changes) == (1 if over else 2)
+
+
 def test_a_job_that_made_do_with_fewer_slots_meanwhile_has_changed() -> None:
     flink = crowded(config={MAKES_DO: "400 ms"})
     hosts = {name: ["tm-a"] * count for name, count in TWO.items()}
     meanwhile = Timer(0.1, flink.jobs[JOB].move, [hosts, flink.clock()])
-    meanwhile.start()
-    done, _ = acted(flink, THREE)
+    with flink.serving() as url:
+        done = rescales(url).act(JOB, THREE, lambda step, details: meanwhile.start())
     meanwhile.join()
     assert (done.succeeded, done.changed, done.refused) == (False, True, False)
     assert "nothing is changed" not in done.reason
@@ -171,6 +194,18 @@ def test_a_question_for_slots_that_was_interrupted_is_put_again() -> None:
     assert done is not None
     assert done.succeeded, done.reason
     assert list(flink.running) == [JOB, "other"]
+
+
+def test_slots_that_cannot_be_counted_are_waited_for() -> None:
+    flink = crowded()
+    _, entries = acted(crowded(config={MAKES_DO: "400 ms"}), THREE)
+    with flink.serving() as url:
+        realiser = rescales(url, ENDS)
+        flink.faults = [Fault(Effect.ERROR, "GET /taskmanagers")]
+        unknown = realiser.resume(JOB, THREE, entries, lambda step, details: None)
+    assert unknown is not None
+    assert unknown.pending
+    assert flink.changes == []
 
 
 def test_a_request_for_slots_that_fails_is_taken_back() -> None:

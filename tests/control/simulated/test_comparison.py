@@ -18,7 +18,7 @@ from streamplace.control.simulated.comparison import Prices, compare, pays
 from streamplace.control.simulated.measuring import with_measured_costs
 from streamplace.control.simulated.rules.base import Never
 from streamplace.control.simulated.run import GAP_S, JobState
-from streamplace.control.simulated.trace import Disturbance
+from streamplace.control.simulated.trace import Disturbance, Trace
 from tests.support.simulated import CHAIN, SMALL, constant, window_of
 
 LARGE = Deployment({"read": ("d0",), "parse": ("d0", "d2"), "store": ("d1", "d3")})
@@ -69,6 +69,22 @@ def test_actions_are_counted_and_judged_with_hindsight() -> None:
     assert 1.0 <= downtime_s <= 3.2
     wasted = compare(CHAIN, constant(300.0), START, Scripted({2: LARGE}), 0)
     assert (wasted.actions, wasted.paid) == (1, 0)
+
+
+def test_a_part_in_which_tuples_pile_up_ends_its_window() -> None:
+    rates = np.full(360, 800.0)
+    rates[45:] = 1300.0
+    rule = Scripted({})
+    compare(CHAIN, Trace("steps", rates), START, rule, 0, parts=5)
+    ends = [(window.at_s, window.seconds) for window in rule.windows]
+    assert ends[:4] == [(300.0, 300.0), (540.0, 60.0), (600.0, 60.0), (660.0, 60.0)]
+    assert [window.rise_s2 for window in rule.windows[:4]] == [0.0] * 4
+
+
+def test_a_rate_that_rises_on_is_measured_in_parts() -> None:
+    rule = Scripted({})
+    compare(CHAIN, Trace("wave", np.linspace(100.0, 900.0, 60)), START, rule, 0, parts=5)
+    assert rule.windows[0].rise_s2 == pytest.approx(800.0 / 600.0, rel=0.2)
 
 
 def test_fewer_machines_pay_if_their_price_is_higher_than_that_of_late_tuples() -> None:
@@ -179,8 +195,8 @@ def test_a_window_above_the_capacity() -> None:
 
 def test_backpressure_hides_rates() -> None:
     hidden = window_of(constant(1300.0, hides=True))
-    assert (hidden.offered_s, hidden.waiting) == (None, None)
-    assert hidden.missing == ("the offered rate: backpressure hides it",)
+    assert (hidden.offered_s, hidden.waiting) == (hidden.read_s, None)
+    assert hidden.hidden == "backpressure hides the offered rate"
     assert window_of(constant(800.0, hides=True)).offered_s == pytest.approx(800.0, rel=0.1)
 
 

@@ -62,6 +62,7 @@ class ScriptedCluster:
     keeps_checkpoints: bool = True
     fixed: int = 120
     scheduler: str = "Default"
+    version: str = "2.3.0"
     state_after_failure: str = "RUNNING"
     ids: dict[str, str] = field(default_factory=lambda: dict(IDS))
     jobs: dict[str, Run] = field(

@@ -220,6 +220,7 @@ ROUTES: dict[str, Any] = {
     "GET /jobmanager/config": lambda self: [
         {"key": key, "value": text} for key, text in self.config.items()
     ],
+    "GET /config": lambda self: {"flink-version": self.version},
     "GET /taskmanagers": lambda self: {
         "taskmanagers": [self._task_manager(name, details=False) for name in self.labels]
     },

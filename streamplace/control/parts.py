@@ -1,0 +1,37 @@
+"""Parts of windows, which show an overload early and a rate that rises on."""
+
+from itertools import pairwise
+
+from streamplace.control.load import GROWING, surge
+from streamplace.control.observation import Observation
+
+PARTS = 5  # of a window
+RISES = 4  # in a row; a step is over after two, and two more by chance are rare
+
+
+class Parts:
+    """The offered rates in the last parts of windows."""
+
+    def __init__(self) -> None:
+        self._rates: list[tuple[float, float]] = []
+
+    def add(self, part: Observation) -> bool:
+        """Add a part, and return whether it is enough for a decision, so that its window ends.
+
+        It is if tuples pile up in it; see `surge`.
+        """
+        if part.missing or part.hidden or part.offered_s is None:
+            self._rates = []
+            return False
+        self._rates = [*self._rates, (part.at_s, part.offered_s)][-RISES - 1 :]
+        return surge(part) > 0.0
+
+    @property
+    def rise_s2(self) -> float:
+        """The smallest of the last rises of the rate, in tuples/s per second; 0 if one is noise."""
+        if len(self._rates) <= RISES:
+            return 0.0
+        rows = list(pairwise(self._rates))
+        if any(b - a <= GROWING * b for (_, a), (_, b) in rows):
+            return 0.0
+        return min((b - a) / (until - at) for (at, a), (until, b) in rows)
