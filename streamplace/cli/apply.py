@@ -37,6 +37,7 @@ from streamplace.workflows.apply import (
     Prepared,
     already_placed,
     check_jar,
+    check_jar_file,
     delete,
     prepare,
     restart_of,
@@ -109,6 +110,8 @@ def flink(chosen: FlinkOptions) -> None:
     client = Client(Server(chosen.url), chosen.timeout)
     if chosen.labels and chosen.numbers_only:
         raise click.UsageError("cannot combine --labels with --numbers-only")
+    if chosen.program.jar is not None:
+        check_jar_file(chosen.program.jar)
     job_id = client.running_job(chosen.job)
     with located(name_of(chosen.placement)):
         job = _state(client, job_id)
