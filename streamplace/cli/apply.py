@@ -47,7 +47,7 @@ from streamplace.workflows.apply import (
 
 @click.group()
 def apply() -> None:
-    """Restart a running job so that it runs as placed.
+    """Change a running job so that it runs as placed.
 
     \b
     Example:
@@ -90,13 +90,16 @@ class FlinkOptions(options.Common):
 
 @command(FlinkOptions, of=apply.command)
 def flink(chosen: FlinkOptions) -> None:
-    """Restart a Flink job with a placement.
+    """Run a Flink job as placed: restart it, or change it in place.
 
     First everything is checked while the job runs: uids, checkpoints, maximum parallelism, labels,
     slots, and whether the jar takes the mapping. Then the job is stopped with a savepoint and
     started from it with the mapping, and Flink is asked what runs where. If the job does not start,
     or does not run as placed, it is started once more with its former mapping. Savepoints are never
     deleted. After an interruption, the same command goes on where it was.
+
+    With --numbers-only, a job under the adaptive scheduler goes on while its numbers of instances
+    change. It needs no --jar.
 
     A job of the Flink Kubernetes operator is not restarted: stdout gets its document with the
     numbers of instances, for kubectl patch. It needs no --jar.

@@ -42,7 +42,7 @@ class ExplainOptions(options.Common):
         default=5,
         show_default=True,
         metavar="N",
-        help="Number of rows to print per table.",
+        help="Number of rows to print per table; a critical path has up to 40 all the same.",
     )
     lost: options.LostDevices = group(options.LostDevices)
     objective: str | None = options.objective("the placement's")

@@ -134,6 +134,12 @@ def test_bad_usage(
     [
         (["plaec"], "unknown command 'plaec'; did you mean 'place'? (see streamplace --help)"),
         (["xyz"], "unknown command 'xyz' (see streamplace --help)"),
+        (["score"], "unknown command 'score' (see streamplace --help)"),
+        (
+            ["migrate"],
+            "unknown command 'migrate'; 'streamplace place --start' improves a placement (see",
+        ),
+        (["apply", "flnik"], "unknown command 'flnik'; did you mean 'flink'? (see streamplace ap"),
         (["place", "g", "--modle"], "unknown option '--modle'; did you mean '--model'?"),
         (["place"], "missing argument 'GRAPH' or option '--job-file' (see streamplace place"),
         (["place", "a", "b"], "got unexpected extra argument (b) (see"),
