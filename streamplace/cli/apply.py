@@ -78,12 +78,14 @@ class FlinkOptions(options.Common):
         help="Set numbers of instances only, and let Flink choose their slots. Under the adaptive "
         "scheduler, they change while the job runs, without --jar.",
     )
-    deadline: float = options.seconds("--deadline", 60, "Seconds for the savepoint.")
+    deadline: float = options.seconds(
+        "--deadline", 60, "Seconds for the savepoint.", param_types.limit
+    )
     start_timeout: float = options.seconds(
-        "--start-timeout", 120, "Seconds for a start until all vertices run."
+        "--start-timeout", 120, "Seconds for a start until all vertices run.", param_types.limit
     )
     timeout: float = options.seconds(
-        "--timeout", 10, "Seconds to wait for each answer of the server."
+        "--timeout", 10, "Seconds to wait for each answer of the server.", param_types.limit
     )
     dry_run: bool = option("--dry-run", is_flag=True, help="Print the requests and change nothing.")
 

@@ -64,7 +64,10 @@ class ExplainOptions(options.Common):
     job: str | None = options.flink_job("With --against. ")
     seconds: float = options.seconds("--seconds", 60, "With --against: seconds to watch the job.")
     timeout: float = options.seconds(
-        "--timeout", 10, "With --against: seconds to wait for each answer of the server."
+        "--timeout",
+        10,
+        "With --against: seconds to wait for each answer of the server.",
+        param_types.limit,
     )
 
 

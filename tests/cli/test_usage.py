@@ -106,6 +106,10 @@ USAGE = [
     (["explain", "CEPSIM"], "cepsim.json"),
     (["explain", "nowhere.json"], "nowhere.json"),
     (["explain", "PLACEMENT", "--top", "0"], "--top"),
+    (
+        ["apply", "flink", "PLACEMENT", "--url", "http://127.0.0.1:9", "--deadline", "0"],
+        "--deadline",
+    ),
 ]
 
 DEVICES = ["", "5", "x2500", "5x", "0x2500", "5x0", "5x-1", "5xnan", "5x2500x0", "5x2500x1.5"]
