@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from streamplace import plots
 from streamplace.cli import options, param_types, printing
 from streamplace.cli.command import argument, command, group, option
 from streamplace.cli.inputs import naming_the_default, read_list
@@ -329,8 +328,10 @@ def _of(config: str) -> Iterator[None]:
 
 def _draw(folder: Path, runs: Sequence[Path]) -> None:
     """Draw the curves of runs into a folder; if that fails, the command still succeeds."""
+    from streamplace.plots.training_curves import draw_curves  # noqa: PLC0415 - loads matplotlib
+
     try:
-        plots.draw_curves(folder / CURVES, {str(run): read_log(run) for run in runs})
+        draw_curves(folder / CURVES, {str(run): read_log(run) for run in runs})
     except StreamplaceError as error:
         click.echo(f"streamplace: cannot draw the curves: {error}", err=True)
 

@@ -7,7 +7,6 @@ cell holds the figure at the first source rate, followed by those at the other r
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
-from streamplace import plots
 from streamplace.errors import FormatError
 from streamplace.files.atomic import write_text
 from streamplace.files.reading import to_csv
@@ -193,7 +192,9 @@ def save_report(
         _write_throughput(folder, result, result.of_placers(largest[:CURVES]), pictures)
     if pictures is not None and budgets is not None:
         first = dict(list(budgets.items())[:CURVES])
-        plots.budgets_picture(folder / f"{BUDGETS}.{pictures}", result, first, evaluations)
+        from streamplace.plots.budgets import budgets_picture  # noqa: PLC0415 - loads matplotlib
+
+        budgets_picture(folder / f"{BUDGETS}.{pictures}", result, first, evaluations)
     written = names_of(pictures, objective, budgets is not None)
     return _remove_stale(folder, written) if has_earlier else ()
 
@@ -204,8 +205,9 @@ def _write_throughput(
     for name, table in zip(BY_RATE, (csv_table, markdown_table, latex_table), strict=True):
         write_text(folder / name, table(result))
     if pictures is not None:
-        drawn = (plots.throughput_picture, plots.devices_picture)
-        for name, draw in zip(PICTURES, drawn, strict=True):
+        from streamplace.plots.comparison import devices_picture, throughput_picture  # noqa: PLC0415 - loads matplotlib
+
+        for name, draw in zip(PICTURES, (throughput_picture, devices_picture), strict=True):
             draw(folder / f"{name}.{pictures}", shown)
 
 
@@ -213,7 +215,9 @@ def _write_makespans(folder: Path, result: MakespanComparison, pictures: str | N
     for name, written in zip(MAKESPAN_TABLES, (markdown, latex), strict=True):
         write_text(folder / name, written(*makespan_table(result)))
     if pictures is not None:
-        plots.makespan_picture(folder / f"{_picture(result.objective)}.{pictures}", result)
+        from streamplace.plots.makespan_comparison import makespan_picture  # noqa: PLC0415 - loads matplotlib
+
+        makespan_picture(folder / f"{_picture(result.objective)}.{pictures}", result)
 
 
 def _picture(objective: Objective) -> str:
