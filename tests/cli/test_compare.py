@@ -137,10 +137,10 @@ def test_commands_for_throughput_say_so(
 
 @pytest.fixture(scope="module")
 def graphs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a dataset of two graphs."""
+    """Return a dataset of three graphs."""
     path = tmp_path_factory.mktemp("graphs") / "graphs.jsonl"
-    recipe = Recipe("layered", 2, range(6, 9), seed=4)
-    write_dataset(path, [recipe.graph(number) for number in range(2)])
+    recipe = Recipe("layered", 3, range(6, 9), seed=4)
+    write_dataset(path, [recipe.graph(number) for number in range(3)])
     return path
 
 
