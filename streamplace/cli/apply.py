@@ -37,6 +37,7 @@ from streamplace.workflows.apply import (
     Prepared,
     already_placed,
     check_jar,
+    check_jar_file,
     delete,
     prepare,
     restart_of,
@@ -46,7 +47,7 @@ from streamplace.workflows.apply import (
 
 @click.group()
 def apply() -> None:
-    """Restart a running job so that it runs as placed.
+    """Change a running job so that it runs as placed.
 
     \b
     Example:
@@ -77,25 +78,30 @@ class FlinkOptions(options.Common):
         help="Set numbers of instances only, and let Flink choose their slots. Under the adaptive "
         "scheduler, they change while the job runs, without --jar.",
     )
-    deadline: float = options.seconds("--deadline", 60, "Seconds for the savepoint.")
+    deadline: float = options.seconds(
+        "--deadline", 60, "Seconds for the savepoint.", param_types.limit
+    )
     start_timeout: float = options.seconds(
-        "--start-timeout", 120, "Seconds for a start until all vertices run."
+        "--start-timeout", 120, "Seconds for a start until all vertices run.", param_types.limit
     )
     timeout: float = options.seconds(
-        "--timeout", 10, "Seconds to wait for each answer of the server."
+        "--timeout", 10, "Seconds to wait for each answer of the server.", param_types.limit
     )
     dry_run: bool = option("--dry-run", is_flag=True, help="Print the requests and change nothing.")
 
 
 @command(FlinkOptions, of=apply.command)
 def flink(chosen: FlinkOptions) -> None:
-    """Restart a Flink job with a placement.
+    """Run a Flink job as placed: restart it, or change it in place.
 
     First everything is checked while the job runs: uids, checkpoints, maximum parallelism, labels,
     slots, and whether the jar takes the mapping. Then the job is stopped with a savepoint and
     started from it with the mapping, and Flink is asked what runs where. If the job does not start,
     or does not run as placed, it is started once more with its former mapping. Savepoints are never
     deleted. After an interruption, the same command goes on where it was.
+
+    With --numbers-only, a job under the adaptive scheduler goes on while its numbers of instances
+    change. It needs no --jar.
 
     A job of the Flink Kubernetes operator is not restarted: stdout gets its document with the
     numbers of instances, for kubectl patch. It needs no --jar.
@@ -109,6 +115,8 @@ def flink(chosen: FlinkOptions) -> None:
     client = Client(Server(chosen.url), chosen.timeout)
     if chosen.labels and chosen.numbers_only:
         raise click.UsageError("cannot combine --labels with --numbers-only")
+    if chosen.program.jar is not None:
+        check_jar_file(chosen.program.jar)
     job_id = client.running_job(chosen.job)
     with located(name_of(chosen.placement)):
         job = _state(client, job_id)

@@ -134,7 +134,8 @@ def compare(chosen: CompareOptions) -> None:
     devices.png               number of devices used, likewise
     budgets.png               with several budgets: mean result over evaluations or time, likewise
     table.md, .tex            --objective makespan: the printed table, instead of by_rate
-    makespan.png              --objective makespan: distribution, instead of the other pictures
+    makespan.png              --objective makespan: distribution, instead of the other pictures;
+                              costs.png with another objective of a pass
     """
     if chosen.into.folder is None and chosen.into.plots is not None:
         raise click.UsageError("--plots requires -o")
@@ -158,7 +159,7 @@ def compare(chosen: CompareOptions) -> None:
         kind_of(chosen.table, TABLES, "table")
     check_targets({"--table": chosen.table}, read_files)
     if folder is not None:
-        written = names_of(pictures, kind.is_pass, by_budget is not None)
+        written = names_of(pictures, kind, by_budget is not None)
         refuse_folder("-o", folder, written, read_files)
     with nullcontext() if folder is None else held(folder):  # before anything runs
         with working("reading"):

@@ -7,7 +7,6 @@ import click
 
 from sim.closed_form import bottleneck
 from sim.engine import RunMetrics, Settings
-from streamplace import plots
 from streamplace.cli.command import option
 from streamplace.cli.options import file
 from streamplace.cli.output_files import check_targets
@@ -206,7 +205,9 @@ def run(
     if scene is not None and scene.windows:
         _warn_of_windows(metrics, name_of(chosen["scene"]))
     if "plot" in chosen:
-        plots.draw_run(chosen["plot"], placed, metrics)
+        from streamplace.plots.engine_run import draw_run  # noqa: PLC0415 - loads matplotlib
+
+        draw_run(chosen["plot"], placed, metrics)
     if "trace" in chosen:
         write_json(chosen["trace"], trace_to(placed, metrics))
     return placed, metrics

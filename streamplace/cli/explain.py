@@ -42,7 +42,7 @@ class ExplainOptions(options.Common):
         default=5,
         show_default=True,
         metavar="N",
-        help="Number of rows to print per table.",
+        help="Number of rows to print per table; a critical path has up to 40 all the same.",
     )
     lost: options.LostDevices = group(options.LostDevices)
     objective: str | None = options.objective("the placement's")
@@ -64,7 +64,10 @@ class ExplainOptions(options.Common):
     job: str | None = options.flink_job("With --against. ")
     seconds: float = options.seconds("--seconds", 60, "With --against: seconds to watch the job.")
     timeout: float = options.seconds(
-        "--timeout", 10, "With --against: seconds to wait for each answer of the server."
+        "--timeout",
+        10,
+        "With --against: seconds to wait for each answer of the server.",
+        param_types.limit,
     )
 
 

@@ -18,15 +18,17 @@ from streamplace.cli.shells import VARIABLE, prepare
 from streamplace.errors import StreamplaceError
 from streamplace.execution.progress import is_quiet
 from streamplace.util.out_of_memory import is_out_of_memory
+from streamplace.util.suggest import did_you_mean
 from streamplace.util.text import printable
 
 INTERRUPTED = 130
 TERMINATED = 128 + signal.SIGTERM
+SIMILAR = 0.75  # of a command to what was typed; 'generate' is too far from 'migrate'
 AGAIN_S = 0.05  # after which a signal is sent again
 
 
 COMMANDS = {
-    "apply": "Restart a running job so that it runs as placed.",
+    "apply": "Change a running job so that it runs as placed.",
     "compare": "Compare placers over the graphs of a dataset.",
     "completion": "Print the script that enables completion in a shell.",
     "curves": "Plot the training curves of run folders.",
@@ -168,8 +170,11 @@ def _usage_message(error: click.ClickException) -> str:
             message = f"unknown option {name!r}"
             if name == "--gantt":
                 message += "; 'streamplace simulate' draws the schedule of a placement"
-        case click.exceptions.NoSuchCommand(command_name=name, possibilities=close):
-            message = f"unknown command {name!r}"
+        case click.exceptions.NoSuchCommand(command_name=name, possibilities=known):
+            close = None  # click's are less alike
+            message = f"unknown command {name!r}" + did_you_mean(name, known or (), SIMILAR)
+            if name == "migrate":
+                message += "; 'streamplace place --start' improves a placement"
         case click.BadParameter(param=click.Parameter() as param) if not isinstance(
             error, click.MissingParameter
         ):

@@ -6,7 +6,6 @@ from typing import Any
 
 import click
 
-from streamplace import plots
 from streamplace.cli.command import option
 from streamplace.cli.inputs import the_objective
 from streamplace.cli.param_types import SECONDS, Choice, Whole
@@ -241,4 +240,6 @@ def under_semantics(placement: Placement, name: PublishedName) -> Placement:
 def draw(path: str, placement: Placement, score: Score) -> None:
     """Write a picture of a schedule."""
     assert isinstance(score, MakespanScore)  # see `require`
-    plots.draw_schedule(path, placement, score)
+    from streamplace.plots.gantt import draw_schedule  # noqa: PLC0415 - loads matplotlib
+
+    draw_schedule(path, placement, score)

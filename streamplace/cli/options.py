@@ -1,5 +1,6 @@
 """Options that several commands share: fields of dataclasses, see `command`."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -73,12 +74,12 @@ def flink_job(prefix: str = "") -> Any:
     return identifier("--job", f"{prefix}Id of the job.  [default: the only one that runs]")
 
 
-def seconds(name: str, default: float, text: str) -> Any:
-    """Return an option for a time in seconds, see `wait`."""
+def seconds(name: str, default: float, text: str, check: Callable[..., float] = wait) -> Any:
+    """Return an option for a time in seconds; `check` is `wait`, or `limit` for a time limit."""
     return option(
         name,
         type=SECONDS,
-        callback=wait,
+        callback=check,
         default=default,
         show_default=True,
         metavar="S",

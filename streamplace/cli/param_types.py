@@ -279,6 +279,13 @@ def wait(ctx: click.Context, param: click.Parameter, value: float) -> float:
     return value
 
 
+def limit(ctx: click.Context, param: click.Parameter, value: float) -> float:
+    """Refuse what `wait` refuses, and 0, within which nothing can end."""
+    if value == 0:
+        raise click.BadParameter("must be above 0 (got 0)", ctx, param)
+    return wait(ctx, param, value)
+
+
 def share(ctx: click.Context, param: click.Parameter, value: float | None) -> float | None:
     """Refuse a share that is not above 0 and at most 1."""
     if value is not None and not 0 < value <= 1:

@@ -148,9 +148,9 @@ def place(chosen: PlaceOptions) -> None:
     module:Class               your own, from module.py in this folder or an installed module
 
     --objective takes throughput, makespan (the time of one pass, for micro-batches, dataflow jobs
-    and neural networks), total-cost (the seconds of execution and transfer of one pass; --placer
-    climb or giph), or your own objective: module:Class as for --placer, or a name that an installed
-    package registers.
+    and neural networks), total-cost (the seconds of execution and transfer of one pass, for which
+    auto runs climb), or your own objective: module:Class as for --placer, or a name that an
+    installed package registers.
 
     With several source rates, one placement is computed for all of them; its score is the lowest of
     its scores at these rates.
@@ -257,6 +257,8 @@ def place(chosen: PlaceOptions) -> None:
         result.save(chosen.output, inputs=inputs.names_of_inputs(*files))
     if chosen.start is None:
         inputs.print_assumed(chosen.problem.cluster)
+    if (other := placer.stand_in(problem.objective)) is not None:
+        printing.print_note(f"{placer.name} ran {other} for the {problem.objective.quantity}")
     print_notes(
         note, result, None if limited else found, wants_confidence=chosen.confidence is not None
     )

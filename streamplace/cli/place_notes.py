@@ -1,6 +1,7 @@
 """Notes of the command `place` on stderr, for a graph and for several jobs."""
 
 from streamplace.cli import printing
+from streamplace.placers.base import BOTH
 from streamplace.problem.assumptions import assumptions
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.graph_checks import listed
@@ -58,11 +59,11 @@ def print_jobs_notes(result: JobsResult) -> None:
 
 
 def _moves_note(found: Migration) -> str:
-    """Return a note on how many operators move, which nothing limits; none if none does."""
-    moved = len(found.forced) + len(found.chosen)
-    if not moved:
+    """Return a note on how many operators move, if options could have limited that."""
+    moved, problem = len(found.forced) + len(found.chosen), found.result.placement.problem
+    if not moved or problem.objective.quantity not in BOTH:
         return ""
-    count = counted(len(found.result.placement.problem.graph.names), "operator")
+    count = counted(len(problem.graph.names), "operator")
     return f"{moved:,} of {count} move; --max-moves or --move-cost limits that"
 
 

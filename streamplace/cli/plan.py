@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from streamplace import plots
 from streamplace.cli import inputs, options, param_types, printing
 from streamplace.cli.command import argument, command, group, option
 from streamplace.cli.output_files import check_targets
@@ -105,7 +104,9 @@ def plan(chosen: PlanOptions) -> None:
             seed=chosen.seed,
         )
     if chosen.plot is not None:
-        plots.draw_plan(chosen.plot, found)
+        from streamplace.plots.plan import draw_plan  # noqa: PLC0415 - loads matplotlib
+
+        draw_plan(chosen.plot, found)
     inputs.print_assumed(chosen.cluster)
     inputs.print_suspect(read, cluster, found.source_rate)
     printing.print_note(without_tuples(read))

@@ -34,7 +34,7 @@ class JobOptions(options.Common):
         "measured seconds to instructions.",
     )
     timeout: float = options.seconds(
-        "--timeout", 10, "Seconds to wait for each answer of the server."
+        "--timeout", 10, "Seconds to wait for each answer of the server.", param_types.limit
     )
     costs_file: str | None = options.costs(
         "File of numbers to use instead of measured ones, or where nothing can be measured; format "

@@ -92,7 +92,7 @@ def report(chosen: ReportOptions) -> None:
     write_text(chosen.output, report_html(entries, written))
     if chosen.as_json:
         rows = [
-            {"file": file, "placer": one.placer, **one.to_dict()}
+            {"file": file, "placer": one.placer or None, **one.to_dict()}
             for file, one in zip(chosen.placements, entries, strict=True)
         ]
         printing.print_json({"file": chosen.output, "placements": rows})

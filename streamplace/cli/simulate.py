@@ -175,8 +175,8 @@ def _check_options(problem: Problem, engine_values: dict[str, Any], gantt: str |
     """Refuse options of the engine and of makespans where the objective has no use for them."""
     if engine_values:
         name = next(iter(engine_values)).replace("_", "-")
-        reason = "engine options support only throughput"
-        only_throughput(problem.objective, f"--{name}: {reason}")
+        reason = "is an option of the engine, which simulates only throughput"
+        only_throughput(problem.objective, f"--{name} {reason}")
         if problem.model != "engine":
             raise click.UsageError(f"--{name} requires --model engine")
     if gantt is not None:

@@ -4,21 +4,22 @@ import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from streamplace import plots
 from streamplace.cli import options, param_types, printing
 from streamplace.cli.command import argument, command, group, option
 from streamplace.cli.inputs import naming_the_default, read_list
 from streamplace.cli.output_files import refuse_folder, weights_of
 from streamplace.errors import ConfigError, StreamplaceError, reworded
 from streamplace.files import read_cluster, read_dataset, write_json
+from streamplace.files.reading import STDIO
 from streamplace.files.toml import parse_toml
 from streamplace.files.training_logs import read_log
+from streamplace.policy.tensor_files import read_weights
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.graph import StreamGraph
 from streamplace.training.config import (
@@ -44,7 +45,7 @@ FIGURES = ("loss", "reward", "entropy", "gap", "validation")
 class TrainOptions(options.Printed):
     """The options of `train`."""
 
-    dataset: str = argument(type=param_types.GRAPH)
+    dataset: str | None = argument(type=param_types.GRAPH, required=False, metavar="DATASET|RUN")
     config: str | None = option(
         "--config",
         type=param_types.CONFIG,
@@ -61,12 +62,11 @@ class TrainOptions(options.Printed):
         help="Another value of a key of --config, such as run.held_out=50 or stage[0].epochs=3; "
         "repeatable.",
     )
-    output: str = option(
+    output: str | None = option(
         "-o",
         type=param_types.FILE,
-        required=True,
         metavar="RUN",
-        help="Run folder to write; created if missing.",
+        help="Run folder to write; created if missing. Only --resume RUN does without it.",
     )
     cluster_file: str | None = options.file(
         "--cluster",
@@ -102,13 +102,37 @@ class TrainOptions(options.Printed):
     objective: None = options.no_objective("--config says for which objective a policy is trained")
     workers: options.Workers = group(options.Workers)
 
+    @property
+    def folder(self) -> Path:
+        """The run folder, which is the argument of ``--resume`` without -o."""
+        if self.output is None and not (self.resume and self.dataset):
+            raise click.UsageError("missing option -o, which only --resume RUN does not need")
+        return Path(str(self.dataset if self.output is None else self.output))
+
+    @property
+    def resumed(self) -> Path:
+        """The folder of the run to resume; of several seeds, the first one's."""
+        first = None if self.seeds is None else next(iter(seeds_in(self.folder)), None)
+        return self.folder if first is None else run_folder(self.folder, first)
+
+    def named_dataset(self, weights: str) -> str:
+        """Return the dataset, by default the one on the card of a file in the run folder."""
+        if self.dataset and self.output is not None:
+            return self.dataset
+        file, known = self.resumed / weights, None
+        if self.resume and file.exists():
+            known = read_weights(file).card.get("dataset")
+        if not isinstance(known, str) or known in ("", STDIO):
+            raise click.UsageError("missing argument DATASET, which no run to resume names")
+        return known
+
 
 @command(TrainOptions)
 def train(chosen: TrainOptions) -> None:
     """Train a placement policy on the graphs of a dataset.
 
-    Ctrl-C saves a checkpoint and stops; --resume continues with the config of the run, and the
-    results are bit for bit the same as those of an uninterrupted run on the CPU. RUN contains
+    Ctrl-C saves a checkpoint and stops; --resume continues with the dataset and config of RUN, and
+    the results are bit for bit the same as those of an uninterrupted run on the CPU. RUN contains
     config.json, log.jsonl, checkpoint.safetensors, policy.safetensors, a TensorBoard log if
     TensorBoard is installed, and at the end curves.png (`streamplace curves` plots it at any time).
     Use torchrun to train with several processes.
@@ -124,12 +148,14 @@ def train(chosen: TrainOptions) -> None:
     Examples:
     streamplace generate dream --count 3150 --seed 1 -o dream.jsonl.gz
     streamplace train dream.jsonl.gz --config best -o run
-    streamplace train dream.jsonl.gz --resume -o run
+    streamplace train --resume run
     streamplace train dream.jsonl.gz --config best --set 'stage[0].epochs=2' --seeds 5 -o runs
     streamplace place graph.json --placer policy:file=run/policy.safetensors
     """
     if chosen.cluster_file is not None and chosen.clusters_file is not None:
         raise click.UsageError("cannot combine --cluster with --clusters")
+    if chosen.dataset is None and not chosen.resume:
+        raise click.UsageError("missing argument DATASET, which only --resume does not need")
     config, settings = _settings(chosen)
     chosen.workers.where  # noqa: B018 - refuses an address without a backend
     uses_workers = (
@@ -146,9 +172,10 @@ def train(chosen: TrainOptions) -> None:
     check_learn("train")
     from streamplace.training import run  # noqa: PLC0415 - torch; not before a config is refused
 
+    dataset = chosen.named_dataset(run.POLICY)
     # --config may be the config.json in RUN, which is not overwritten then
     read_files = (
-        chosen.dataset,
+        dataset,
         chosen.cluster_file,
         chosen.clusters_file,
         *(file for placer in settings.placers.values() for file in weights_of(placer)),
@@ -156,14 +183,15 @@ def train(chosen: TrainOptions) -> None:
     folders = _folders(chosen, settings)
     for folder in folders.values():
         refuse_folder("-o", str(folder), (*run.WRITTEN, MEASUREMENTS, CURVES), read_files)
-    graphs = read_dataset(chosen.dataset)
+    graphs = read_dataset(dataset)
+    chosen = replace(chosen, dataset=dataset, output=str(chosen.folder))
     clusters = (
         None if chosen.clusters_file is None else read_list(chosen.clusters_file, len(graphs))
     )
     if chosen.cluster_file is not None:
         clusters = [read_cluster(chosen.cluster_file)] * len(graphs)
     if chosen.seeds is None:
-        _finish(chosen, _trained(chosen, config, settings, Path(chosen.output), graphs, clusters))
+        _finish(chosen, _trained(chosen, config, settings, chosen.folder, graphs, clusters))
         return
     for folder in folders.values():  # before the first run
         run.check_start(graphs, settings, folder, _resumes(chosen, folder / run.CHECKPOINT))
@@ -181,13 +209,9 @@ def _settings(chosen: TrainOptions) -> tuple[str, TrainConfig]:
     if config is None:
         if not chosen.resume:
             raise click.UsageError("missing option --config, which only --resume does not need")
-        folder = Path(chosen.output)
-        if chosen.seeds is not None:
-            first = next(iter(seeds_in(folder)), None)
-            folder = folder if first is None else run_folder(folder, first)
-        config = str(folder / CONFIG)
+        config = str(chosen.resumed / CONFIG)
         if not os.path.exists(config):
-            raise click.UsageError(f"-o {chosen.output}: no run to resume; set --config")
+            raise click.UsageError(f"{chosen.folder}: no run to resume; set --config")
     settings = read_config(config)
     if values := dict(map(_value, chosen.settings)):
         settings = with_values(settings, values)
@@ -207,7 +231,7 @@ def _value(text: str) -> tuple[str, Any]:
 
 def _folders(chosen: TrainOptions, settings: TrainConfig) -> dict[int, Path]:
     """Return the folder of each run, by seed."""
-    first, folder = settings.run.seed, Path(chosen.output)
+    first, folder = settings.run.seed, chosen.folder
     if chosen.seeds is None:
         return {first: folder}
     if os.path.exists(folder / CONFIG):
@@ -240,7 +264,7 @@ def _trained(
             graphs,
             settings,
             folder,
-            dataset=chosen.dataset,
+            dataset=str(chosen.dataset),
             clusters=clusters,
             resume=_resumes(chosen, folder / run.CHECKPOINT),
             measure=chosen.measure,
@@ -281,8 +305,8 @@ def _aggregate(
         "policy": str(done[result.best].policy),
         "runs": [trained.to_dict() for trained in done.values()],
     }
-    write_json(Path(chosen.output) / SEEDS, document)
-    _draw(Path(chosen.output), list(folders.values()))
+    write_json(chosen.folder / SEEDS, document)
+    _draw(chosen.folder, list(folders.values()))
     if chosen.as_json:
         printing.print_json(document)
     else:
@@ -304,8 +328,10 @@ def _of(config: str) -> Iterator[None]:
 
 def _draw(folder: Path, runs: Sequence[Path]) -> None:
     """Draw the curves of runs into a folder; if that fails, the command still succeeds."""
+    from streamplace.plots.training_curves import draw_curves  # noqa: PLC0415 - loads matplotlib
+
     try:
-        plots.draw_curves(folder / CURVES, {str(run): read_log(run) for run in runs})
+        draw_curves(folder / CURVES, {str(run): read_log(run) for run in runs})
     except StreamplaceError as error:
         click.echo(f"streamplace: cannot draw the curves: {error}", err=True)
 

@@ -48,7 +48,7 @@ from streamplace.integrations.flink.deployment import owner_of
 from streamplace.integrations.profiling.rest import Server
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.graph import StreamGraph
-from streamplace.workflows.apply import Options, jar_on
+from streamplace.workflows.apply import Options, check_jar_file, jar_on
 
 
 @click.group()
@@ -92,14 +92,17 @@ def _watch(server: Server, cluster: Cluster, chosen: WatchOptions) -> None:
     kept, file = chosen.rules, chosen.graph_file
     stated = None if file is None else (read_graph(file), name_of(file))
     client = Client(server, kept.answer_s)
-    job = client.running_job(chosen.job)
-    realiser = _realiser(client, job, cluster.names, chosen)
-    with ExitStack() as stack:
-        lock = None if realiser is None else stack.enter_context(Lock(server.url, job))
+    with ExitStack() as stack:  # files first: Flink is asked once they are in order
         journal = _journal(stack, chosen.journal_folder)
         check_targets({"--page": chosen.page_file}, (chosen.cluster.cluster_file, file))
-        if chosen.program.jar and not journal.unfinished:
-            _check_jar(server, chosen.program.jar, kept)
+        needs_jar = bool(chosen.program.jar) and not journal.unfinished
+        if needs_jar:
+            check_jar_file(str(chosen.program.jar))
+        job = client.running_job(chosen.job)
+        realiser = _realiser(client, job, cluster.names, chosen)
+        lock = None if realiser is None else stack.enter_context(Lock(server.url, job))
+        if needs_jar:
+            _check_jar(server, str(chosen.program.jar), kept)
         if chosen.mode == APPLY and chosen.restart_by is None:
             _check_way(client, journal.jobs[-1] if journal.jobs else job, chosen)
         if not journal.jobs:

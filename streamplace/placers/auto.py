@@ -10,7 +10,7 @@ import numpy as np
 
 from sim import work_clock
 from streamplace.errors import PlacementError
-from streamplace.placers.base import BOTH, Found, Placer, ReportingPlacer
+from streamplace.placers.base import BOTH, BasePlacer, Found, Placer, ReportingPlacer
 from streamplace.placers.contiguous.placer import splits_well
 from streamplace.placers.registry import ready_placer
 from streamplace.placers.search.annealing import Budget, check_limits
@@ -23,11 +23,15 @@ from streamplace.placers.search.balance import (
     check_prefer,
     may_spread,
     most_balanced,
+    refuse_preference,
 )
 from streamplace.placers.search.chains import best_of_chains, starts
 from streamplace.placers.search.consolidate import AS_GOOD, consolidate, fewest_devices
 from streamplace.placers.search.exhaustive import best_and_cheapest
+from streamplace.placers.search.first_improvement import Climb
 from streamplace.placers.search.ties import settled
+from streamplace.placers.starting import fast_placement
+from streamplace.problem.objective import Objective
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.quality import qualities
@@ -79,6 +83,9 @@ class Auto(ReportingPlacer):
     Unless this proves the best placement, a search from the placers' results follows until the
     lower bound is reached, the budget is spent, or many changes have not helped.
 
+    Under other objectives of a pass, such as the total cost, `Climb` runs with the same limits,
+    without an initial placement from the best one of a few fast placers.
+
     Parameters
     ----------
     seconds
@@ -92,7 +99,6 @@ class Auto(ReportingPlacer):
     """
 
     name: ClassVar[str] = "auto"
-    objectives: ClassVar[frozenset[str]] = BOTH
     takes_start: ClassVar[bool] = True
     seconds: float | None = None
     evaluations: int | None = None
@@ -110,16 +116,25 @@ class Auto(ReportingPlacer):
         Raises
         ------
         UsageError
-            Under the makespan objective, if there is a preference.
+            Under an objective of a pass, if there is a preference.
         """
+        refuse_preference(f"placer {self.name!r}", self.prefer, problem.objective)
+        if (other := self.stand_in(problem.objective)) is not None:
+            return other.run(problem, rng, start or fast_placement(problem, rng))
         budget = Budget(self.seconds, self.evaluations)
         if self.seconds is None and self.evaluations is None:
             budget = Budget(SECONDS)
         if problem.objective.is_pass:
             from streamplace.placers.scheduling.search import auto_pass  # noqa: PLC0415 - slow to load
 
-            return auto_pass(problem, rng, start, budget, self.prefer)
+            return auto_pass(problem, rng, start, budget)
         return Found(self._best(problem, rng, start, budget))
+
+    def stand_in(self, objective: Objective) -> BasePlacer | None:
+        """Return a climb under objectives of a pass of which no search here knows."""
+        if objective.is_pass and objective.quantity not in BOTH:
+            return Climb(self.evaluations, self.seconds)
+        return None
 
     def _best(
         self, problem: Problem, rng: np.random.Generator, start: Placement | None, budget: Budget

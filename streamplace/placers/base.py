@@ -9,6 +9,7 @@ import numpy as np
 
 from streamplace.errors import ObjectiveError, PlacementError
 from streamplace.placers.limits import Limit, MaxEvaluations
+from streamplace.problem.objective import Objective
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.util.arrays import Floats, Ints
@@ -137,6 +138,10 @@ class BasePlacer(ABC):
 
         None: its time grows more slowly.
         """
+        return None
+
+    def stand_in(self, objective: Objective) -> "BasePlacer | None":
+        """Return the placer that it runs in its place under an objective; None: none."""
         return None
 
     def options_for(self, limit: Limit) -> dict[str, Any] | None:

@@ -17,6 +17,7 @@ from streamplace.errors import UsageError
 from streamplace.placers import custom
 from streamplace.placers.base import BasePlacer, Improver, Placer
 from streamplace.placers.limits import Limit
+from streamplace.problem.objective import Objective
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.util import plugins
@@ -107,6 +108,11 @@ class NamedPlacer:
     def improver(self) -> Improver | None:
         """The placer, if it improves placements by any worth."""
         return self.placer if isinstance(self.placer, Improver) else None
+
+    def stand_in(self, objective: Objective) -> str | None:
+        """Return the name of the placer that it runs in its place under an objective, if any."""
+        other = self.placer.stand_in(objective) if isinstance(self.placer, BasePlacer) else None
+        return None if other is None else other.name
 
     def accepts(self, limit: Limit) -> bool:
         """Return whether the placer has an option for a limit."""

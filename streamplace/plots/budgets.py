@@ -10,7 +10,7 @@ from matplotlib.ticker import FuncFormatter, LogFormatter, NullLocator
 
 from streamplace.display.view import labels
 from streamplace.plots.comparison import panels, size_of
-from streamplace.plots.style import NAME, legend_below, line, picture
+from streamplace.plots.style import NAME, legend_below, line, picture, visible
 from streamplace.scoring.makespan_score import MAKESPAN
 from streamplace.workflows.comparison import Comparison
 from streamplace.workflows.makespan_comparison import MakespanComparison
@@ -117,4 +117,5 @@ def _ratio(comparison: MakespanComparison) -> str:
         return "mean of makespan / HEFT's makespan"
     if comparison.objective.quantity == MAKESPAN:
         return "mean schedule length ratio"
-    return f"mean of {comparison.relative[1]}"
+    quantity, first = comparison.objective.quantity, visible(comparison.placers[0])
+    return f"mean of {quantity}\n/ that of {first}"  # one line may be longer than the axis

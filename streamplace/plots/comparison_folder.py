@@ -7,12 +7,13 @@ cell holds the figure at the first source rate, followed by those at the other r
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
-from streamplace import plots
 from streamplace.errors import FormatError
 from streamplace.files.atomic import write_text
 from streamplace.files.reading import to_csv
 from streamplace.plots.formats import KINDS, TABLES, kind_of
 from streamplace.plots.markup import Rows, latex, markdown
+from streamplace.problem.objective import Objective, Throughput
+from streamplace.scoring.makespan_score import MAKESPAN
 from streamplace.workflows.comparison import MINUS_FIRST, Comparison, ComparisonRow
 from streamplace.workflows.comparison_tables import SAVED, rows_as_csv
 from streamplace.workflows.makespan_comparison import MakespanComparison
@@ -129,19 +130,18 @@ def _rate(rate: float | None) -> str:
 BY_RATE = ("by_rate.csv", "by_rate.md", "by_rate.tex")
 PICTURES = ("throughput", "devices")
 MAKESPAN_TABLES = ("table.md", "table.tex")
-MAKESPAN_PICTURES = ("makespan",)
+PASS_PICTURES = ("makespan", "costs")  # of makespans, and of other costs of a pass
 BUDGETS = "budgets"  # the picture of several budgets
 CURVES = 6  # as many placers as can be told apart in a picture
 Budgets = Mapping[str, Sequence[str]]
 """Name of a placer -> its names in the table, one for each of its budgets, ascending."""
 
 
-def names_of(
-    pictures: str | None = "png", makespan: bool = False, budgets: bool = False
-) -> list[str]:
-    """Return the names of the files that `save_report` writes for one kind of comparison."""
-    drawn = [*(MAKESPAN_PICTURES if makespan else PICTURES), *([BUDGETS] if budgets else [])]
-    tables = MAKESPAN_TABLES if makespan else BY_RATE
+def names_of(pictures: str | None, objective: Objective, budgets: bool = False) -> list[str]:
+    """Return the names of the files that `save_report` writes under an objective."""
+    is_pass = objective.is_pass
+    drawn = [*([_picture(objective)] if is_pass else PICTURES), *([BUDGETS] if budgets else [])]
+    tables = MAKESPAN_TABLES if is_pass else BY_RATE
     return [*SAVED, *tables, *(f"{name}.{pictures}" for name in drawn if pictures is not None)]
 
 
@@ -157,8 +157,9 @@ def save_report(
     The files are compare.json, table.csv and graphs.csv (see `Comparison.save`). Those of
     throughput are joined by by_rate.csv, .md and .tex, a line per placer, and throughput and
     devices, Figures 5 and 6 of the paper; those of makespans by table.md and .tex, and the picture
-    makespan. If the folder holds an earlier comparison, those of its tables and pictures that are
-    not replaced are removed. Pictures with curves have those of the first `CURVES` placers.
+    makespan, named costs under other objectives. If the folder holds an earlier comparison, those
+    of its tables and pictures that are not replaced are removed. Pictures with curves have those of
+    the first `CURVES` placers.
 
     Parameters
     ----------
@@ -182,15 +183,19 @@ def save_report(
     folder = Path(folder)
     has_earlier = (folder / SAVED[0]).is_file()
     result.save(folder)
-    if is_makespan := isinstance(result, MakespanComparison):
+    objective: Objective = Throughput()
+    if isinstance(result, MakespanComparison):
+        objective = result.objective
         _write_makespans(folder, result, pictures)
     else:
         largest = result.placers if budgets is None else [each[-1] for each in budgets.values()]
         _write_throughput(folder, result, result.of_placers(largest[:CURVES]), pictures)
     if pictures is not None and budgets is not None:
         first = dict(list(budgets.items())[:CURVES])
-        plots.budgets_picture(folder / f"{BUDGETS}.{pictures}", result, first, evaluations)
-    written = names_of(pictures, is_makespan, budgets is not None)
+        from streamplace.plots.budgets import budgets_picture  # noqa: PLC0415 - loads matplotlib
+
+        budgets_picture(folder / f"{BUDGETS}.{pictures}", result, first, evaluations)
+    written = names_of(pictures, objective, budgets is not None)
     return _remove_stale(folder, written) if has_earlier else ()
 
 
@@ -200,8 +205,9 @@ def _write_throughput(
     for name, table in zip(BY_RATE, (csv_table, markdown_table, latex_table), strict=True):
         write_text(folder / name, table(result))
     if pictures is not None:
-        drawn = (plots.throughput_picture, plots.devices_picture)
-        for name, draw in zip(PICTURES, drawn, strict=True):
+        from streamplace.plots.comparison import devices_picture, throughput_picture  # noqa: PLC0415 - loads matplotlib
+
+        for name, draw in zip(PICTURES, (throughput_picture, devices_picture), strict=True):
             draw(folder / f"{name}.{pictures}", shown)
 
 
@@ -209,12 +215,19 @@ def _write_makespans(folder: Path, result: MakespanComparison, pictures: str | N
     for name, written in zip(MAKESPAN_TABLES, (markdown, latex), strict=True):
         write_text(folder / name, written(*makespan_table(result)))
     if pictures is not None:
-        plots.makespan_picture(folder / f"{MAKESPAN_PICTURES[0]}.{pictures}", result)
+        from streamplace.plots.makespan_comparison import makespan_picture  # noqa: PLC0415 - loads matplotlib
+
+        makespan_picture(folder / f"{_picture(result.objective)}.{pictures}", result)
+
+
+def _picture(objective: Objective) -> str:
+    """Return the name of the picture under an objective of a pass."""
+    return PASS_PICTURES[objective.quantity != MAKESPAN]
 
 
 def _remove_stale(folder: Path, kept: Iterable[str]) -> tuple[Path, ...]:
     """Remove tables and pictures of all kinds but those in `kept`, and return their paths."""
-    pictures = (*PICTURES, *MAKESPAN_PICTURES, BUDGETS)
+    pictures = (*PICTURES, *PASS_PICTURES, BUDGETS)
     drawn = (f"{name}.{kind}" for kind in KINDS for name in pictures)
     names = [name for name in (*BY_RATE, *MAKESPAN_TABLES, *drawn) if name not in set(kept)]
     stale = tuple(folder / name for name in names if (folder / name).is_file())

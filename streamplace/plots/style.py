@@ -38,6 +38,7 @@ NAME = 34  # maximum number of characters of a name in a legend
 RC: dict[Any, Any] = {
     "axes.grid": True,
     "axes.axisbelow": True,
+    "axes.formatter.useoffset": False,  # as ticks without their sum would mislead
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.titlesize": "medium",

@@ -217,7 +217,7 @@ def _labels_of(where: str, value: Any) -> tuple[str, ...]:
     return tuple(value or ())
 
 
-def _owner_of(where: str, value: str) -> str:
+def _text_or_none(where: str, value: str) -> str:
     return check_text(where, value) if value else ""
 
 
@@ -252,7 +252,7 @@ def is_text(value: object) -> bool:
 
 
 TEXT = Detail(check_text, is_text, "text")
-OWNER = Detail(_owner_of, is_text, "text")
+OWNER = Detail(_text_or_none, is_text, "text")
 LABELS = Detail(_labels_of, are_labels, "a list of labels", "list of labels")
 AMOUNTS = _mapping(Resources, "names to amounts", '{"gpu": 1}')
 SECONDS = _mapping(Seconds, "kinds of devices to seconds", '{"gpu": 0.001}')

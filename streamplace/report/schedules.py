@@ -155,7 +155,8 @@ class ScheduleEntry(TitledPlacement):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the figures that `report --json` prints."""
-        keys = ("objective", "order", *self.score.figures, "bound_s", "gap", "slr")
+        figures = (*self.score.figures, "makespan_s", "bound_s", "gap", "slr")
+        keys = ("objective", "batch", "order", *figures)
         return {**self.score.entries(*keys), "drawn": self.drawn}
 
 

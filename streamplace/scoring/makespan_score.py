@@ -156,8 +156,8 @@ class MakespanScore(Score):
 
     def explained(self) -> dict[str, Any]:
         """Return the score and what it consists of, as `explain --json` prints them."""
-        keys = ("objective", "order", "makespan_s", "standard_deviation_s", "bound_s", "gap", "slr")
-        return self.entries(*keys, "critical_path") | {
+        keys = ("objective", "batch", "order", "makespan_s", "standard_deviation_s", "bound_s")
+        return self.entries(*keys, "gap", "slr", "critical_path") | {
             "steps": self.steps,
             "division": self.division.to_dict(),
         }
@@ -254,6 +254,7 @@ class MakespanScore(Score):
         noise = {} if self.deviation_s is None else {"standard_deviation_s": self.deviation_s}
         return {
             "objective": MAKESPAN,
+            "batch": self.problem.makespan_objective.batch,
             "order": self.order,
             **({} if self.semantics is None else {"semantics": self.semantics}),
             "makespan_s": self.makespan_s,

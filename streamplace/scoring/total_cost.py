@@ -121,7 +121,7 @@ class TotalCostScore(MakespanScore):
 
     def explained(self) -> dict[str, Any]:
         """Return the score and what it consists of, as `explain --json` prints them."""
-        keys = ("objective", "total_cost_s", "standard_deviation_s", "bound_s", "gap")
+        keys = ("objective", "batch", "total_cost_s", "standard_deviation_s", "bound_s", "gap")
         return self.entries(*keys, "order", "makespan_s") | {
             "division": self.division.to_dict(),
             "contributors": self.contributors,
@@ -229,11 +229,11 @@ class TotalCost(Makespan):
     returns. Overheads, gaps and rests do not count.
 
     The parameters are those of `Makespan`. Placers that plan or search schedules refuse this
-    objective.
+    objective; `auto` climbs.
     """
 
     quantity: ClassVar[str] = "total cost"
     remedy: ClassVar[str] = (
-        "use climb, random or a refining policy such as giph, or place for the makespan"
+        "use auto, climb, random or a refining policy such as giph, or place for the makespan"
     )
     evaluator: ClassVar[type[Any] | None] = TotalCostEvaluator

@@ -256,6 +256,8 @@ def _difference(before: Any, now: Any, where: str = "") -> str:
         pairs = enumerate(zip(before, now, strict=True))
         return next(filter(None, (_difference(a, b, f"{where}[{i}]") for i, (a, b) in pairs)))
     short = all(len(str(x)) < MAX_SHOWN for x in (before, now))
+    if where == "problems":  # hashes would tell nothing
+        return "other graphs or clusters"
     return f"{where}: {before} in the checkpoint, {now} now" if short else f"different {where}"
 
 

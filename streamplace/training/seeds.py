@@ -39,7 +39,8 @@ class SeedsResult:
     seeds, values
         The seed of each run and what it reached.
     mean, low, high
-        Their mean, and its 95% interval from a bootstrap over the seeds; None for one seed.
+        Their mean, and its 95% interval from a bootstrap over the seeds; None for one or two
+        seeds.
     best
         The seed of the largest value, of the smallest loss.
     """

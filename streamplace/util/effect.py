@@ -10,6 +10,7 @@ from streamplace.util.arrays import Floats
 
 RESAMPLES = 2_000
 SHARE = 0.95  # of the resampled means that the interval contains
+FEWEST = 3  # members with an interval; that of two would be the two themselves
 AT_ONCE = 200_000  # numbers that are resampled at once, which bounds the memory
 
 
@@ -29,13 +30,13 @@ def mean_intervals(values: Floats, seed: int = 0) -> Floats:
 
     Returns
     -------
-    (R, 2), low and high. They are NaN for fewer than two members, which show no spread, and for
-    rows with a value that is not finite.
+    (R, 2), low and high. They are NaN for fewer than three members, which say hardly anything about
+    the spread, and for rows with a value that is not finite.
     """
     rows, members = values.shape
     intervals = np.full((rows, 2), np.nan)
     finite = np.isfinite(values).all(axis=1)
-    if members < 2 or not finite.any():  # noqa: PLR2004 - one member has no spread
+    if members < FEWEST or not finite.any():
         return intervals
     rng = np.random.default_rng(seed)
     columns = np.ascontiguousarray(values[finite].T)
@@ -63,11 +64,11 @@ class Effect:
         return cls(float(values.mean()), float(low), float(high))
 
     def __str__(self) -> str:
-        return f"{self.mean:.3f} ({self.interval or 'one graph'})"
+        return f"{self.mean:.3f} ({self.interval or 'no interval'})"
 
     @property
     def interval(self) -> str | None:
-        """The interval as text; None if there is only one graph, which has none."""
+        """The interval as text; None if there are fewer than three graphs, which have none."""
         return None if isnan(self.low) else f"{self.low:.3f} to {self.high:.3f}"
 
     def cell(self) -> tuple[float, str | None]:

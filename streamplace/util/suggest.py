@@ -8,10 +8,15 @@ CLOSE = 0.6  # difflib's default
 NAMES_SHOWN = 5  # candidates in a message, if no name is similar
 
 
-def closest_match(word: object, names: Iterable[str]) -> str | None:
+def closest_match(word: object, names: Iterable[str], least: float = CLOSE) -> str | None:
     """Return the name that a word was probably meant to be; None if no name is similar.
 
     The comparison ignores case. If several names are equally similar, the first one is returned.
+
+    Parameters
+    ----------
+    least
+        The least similarity, 0 to 1, as difflib measures it.
     """
     from difflib import get_close_matches  # noqa: PLC0415 - needed for errors only
 
@@ -23,13 +28,13 @@ def closest_match(word: object, names: Iterable[str]) -> str | None:
             return None
         if len(name) <= MAX_LENGTH:
             known.setdefault(name.casefold(), name)
-    found = get_close_matches(word.casefold(), known, n=1, cutoff=CLOSE)
+    found = get_close_matches(word.casefold(), known, n=1, cutoff=least)
     return known[found[0]] if found else None
 
 
-def did_you_mean(word: object, names: Iterable[str]) -> str:
+def did_you_mean(word: object, names: Iterable[str], least: float = CLOSE) -> str:
     """Return ``; did you mean 'name'?``, or an empty string if no name is similar."""
-    found = closest_match(word, names)
+    found = closest_match(word, names, least)
     return "" if found is None else f"; did you mean {found!r}?"
 
 

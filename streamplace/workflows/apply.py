@@ -1,5 +1,6 @@
 """Placements applied to running Flink jobs."""
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,6 +25,7 @@ CHECKED = "StreamplaceMapping: checked, without uid: ["
 REFUSED = "StreamplaceMapping: "
 JAVA_ARCHIVE = "application/x-java-archive"
 ARCHIVE = b"PK\x03\x04"  # with which ZIP files begin
+ON_SERVER = re.compile(r"[0-9a-f-]{36}_.+")  # the ids that Flink gives to uploaded jars
 
 
 @dataclass(frozen=True)
@@ -247,6 +249,29 @@ def restart_of(
     )
 
 
+def check_jar_file(jar: str) -> bool:
+    """Return whether a jar is a file here; otherwise its name is one that a server gives.
+
+    Raises
+    ------
+    UsageError
+        If it is neither, or the file is not a jar.
+    OSError
+        If the file cannot be read.
+    """
+    if not (file := Path(jar)).is_file():
+        if ON_SERVER.fullmatch(jar):
+            return False
+        raise UsageError(f"--jar: {jar!r} is neither a file nor the id of an uploaded jar")
+    with file.open("rb") as opened:
+        is_archive = opened.read(len(ARCHIVE)) == ARCHIVE
+    if not is_archive or file.suffix != ".jar":
+        raise UsageError(
+            f"--jar: {jar!r} is not a jar: an archive of classes with a name that ends in .jar"
+        )
+    return True
+
+
 def jar_on(server: Server, jar: str, within_s: float) -> str | None:
     """Return the id of a jar on the server; None if it is a file here.
 
@@ -259,13 +284,7 @@ def jar_on(server: Server, jar: str, within_s: float) -> str | None:
     BackendError
         If the server does not answer.
     """
-    if (file := Path(jar)).is_file():
-        with file.open("rb") as opened:
-            is_archive = opened.read(len(ARCHIVE)) == ARCHIVE
-        if not is_archive or file.suffix != ".jar":
-            raise UsageError(
-                f"--jar: {jar!r} is not a jar: an archive of classes with a name that ends in .jar"
-            )
+    if check_jar_file(jar):
         return None
     listed, listing = server.get("/jars", within_s), f"{server.url}/jars"
     with expecting(listing):

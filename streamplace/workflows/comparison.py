@@ -13,7 +13,7 @@ from streamplace.display.text import quoted
 from streamplace.display.view import Line, View
 from streamplace.scoring.score import THROUGHPUT
 from streamplace.util.arrays import Floats
-from streamplace.util.effect import Effect
+from streamplace.util.effect import FEWEST, Effect
 from streamplace.util.finite import finite
 from streamplace.workflows.cases import CaseList
 from streamplace.workflows.comparison_tables import (
@@ -38,7 +38,7 @@ class ComparisonRow(RoundedRepr):
 
     ``minus_first`` is the mean difference from the first placer, ``minus_first_low`` and
     ``minus_first_high`` its 95% interval; see `Comparison.difference`. All are None for the first
-    placer itself, and the interval of a single graph is None.
+    placer itself, and the interval of fewer than three graphs is None.
     """
 
     placer: str
@@ -216,7 +216,7 @@ class Comparison(Displayable):
         left_out = set()
         if len(self.placers) == 1:
             left_out |= {MINUS_FIRST, INTERVAL}
-        if len(self.graphs) == 1:
+        if len(self.graphs) < FEWEST:
             left_out.add(INTERVAL)
         return {head: cell for head, cell in COLUMNS.items() if head not in left_out}
 

@@ -13,7 +13,7 @@ from streamplace.problem.objectives import text_of
 from streamplace.problem.placement import Placement
 from streamplace.scoring.score import THROUGHPUT, Score
 from streamplace.util.text import counted
-from streamplace.workflows.rescaled import Rescaled, owner_of, rescaled_between, table_of
+from streamplace.workflows.rescaled import Rescaled, rescaled_between, table_of
 from streamplace.workflows.simulate import score_of
 
 
@@ -148,8 +148,8 @@ def difference(a: Placement, b: Placement) -> Difference:
     ProblemError
         If their graphs have different operators.
     """
-    owners = [owner_of(placement.problem.graph) for placement in (a, b)]
-    _check_same(*({*each.values()} for each in owners))
+    owners = a.problem.graph.owners
+    _check_same({*owners}, {*b.problem.graph.owners})
     before, after = (placement.problem.cluster for placement in (a, b))
     objectives, replaced = [one.problem.objective for one in (a, b)], None
     if objectives[0].quantity != objectives[1].quantity:
@@ -157,7 +157,8 @@ def difference(a: Placement, b: Placement) -> Difference:
         a = Placement(a.problem.with_objective(objectives[1]), a.devices)
     rescaled = rescaled_between(a, b)
     others = {one.operator for one in rescaled}
-    same = {name: d for name, d in a.assignment.items() if owners[0][name] not in others}
+    placed = zip(owners, a.assignment.items(), strict=True)
+    same = dict(each for owner, each in placed if owner not in others)
     return Difference(
         moves_between(same, b),
         (score_of(a), score_of(b)),

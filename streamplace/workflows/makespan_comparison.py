@@ -16,7 +16,7 @@ from streamplace.problem.makespan import Makespan, PublishedName, rules_in_words
 from streamplace.problem.objectives import name_of_objective
 from streamplace.scoring.makespan_score import MAKESPAN
 from streamplace.util.arrays import Bools, Floats
-from streamplace.util.effect import Effect, mean_intervals
+from streamplace.util.effect import FEWEST, Effect, mean_intervals
 from streamplace.util.finite import finite
 from streamplace.util.text import counted
 from streamplace.workflows.cases import CaseList
@@ -45,7 +45,7 @@ class MakespanRow(RoundedRepr):
     ``mean_over_heft`` is the mean of makespan ÷ makespan of HEFT's mapping, ``over_heft_low`` and
     ``over_heft_high`` its 95% interval over graphs of this kind, from a paired bootstrap over the
     graphs; ``better_than_heft`` and ``worse_than_heft`` are shares of cases. All are None if `heft`
-    is not among the placers, and the interval of a single graph is None. ``over_first``,
+    is not among the placers, and so is the interval of fewer than three graphs. ``over_first``,
     ``over_first_low`` and ``over_first_high`` are the same ratio to the first placer.
 
     ``mean_gap`` is None with noise, and ``evaluations``, the mean number of simulated passes, is
@@ -292,6 +292,8 @@ class MakespanComparison(Displayable):
         columns = _columns_of(self.objective.quantity) | ratios | OF_EFFORT
         if all(row.placed == len(self.cases) for row in self.rows):
             del columns[PLACED]
+        if len(self.cases.graphs) < FEWEST:
+            columns.pop(INTERVAL, None)
         return columns
 
     def cells(self, i: int) -> tuple[str, ...]:

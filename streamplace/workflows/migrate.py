@@ -11,7 +11,7 @@ from streamplace.display.mixins import Displayable
 from streamplace.display.text import number
 from streamplace.display.view import TABLE_ROWS, Grid, Line, View
 from streamplace.errors import UsageError, within
-from streamplace.placers.base import Found
+from streamplace.placers.base import BOTH, Found
 from streamplace.placers.limits import MaxRuntime
 from streamplace.placers.registry import NamedPlacer, ready
 from streamplace.placers.running import check_start, run_placer
@@ -29,7 +29,6 @@ from streamplace.workflows.place import placed, result_of
 from streamplace.workflows.result import MakespanResult, PlacementResult, Result
 from streamplace.workflows.simulate import score_of
 
-SUPPORTED = ("throughput", "makespan")  # quantities of objectives; see `Objective`
 SAME = 1e-6  # relative difference of throughputs or makespans that counts as none
 
 
@@ -87,7 +86,8 @@ class Migration(Displayable):
         """Return the values before and without chosen moves, as entries of JSON."""
         values = {"without_moves": self.staying.value, "before": self.before}
         unit = "_s" if self.staying.unit == "s" else ""
-        return {f"{self.staying.quantity}_{when}{unit}": value for when, value in values.items()}
+        quantity = self.staying.quantity.replace(" ", "_")
+        return {f"{quantity}_{when}{unit}": value for when, value in values.items()}
 
     def _view(self) -> View:
         head, count = ("operator", "from", "to", ""), len(self.forced) + len(self.chosen)
@@ -169,16 +169,14 @@ def migrate(
     _check(old, max_moves, move_cost, seconds, prefer)
     move_cost = None if move_cost is None else float(move_cost)
     seconds = None if seconds is None else float(seconds)
-    if (quantity := problem.objective.quantity) not in SUPPORTED:
-        raise UsageError(
-            f"migrate: its search for moves supports only throughput and makespan, not {quantity}; "
-            "place anew, without --start, or choose one of these objectives"
-        )
     chosen = ready(placer) if isinstance(placer, str) else placer
     if move_cost is not None and seconds is not None:
         seconds /= 2  # for each of the two searches
         chosen = chosen.limited(MaxRuntime(seconds))
     if max_moves is not None or move_cost is not None:
+        if (quantity := problem.objective.quantity) not in BOTH:
+            limits = "max_moves and move_cost support only makespan and throughput"
+            raise UsageError(f"migrate: {limits}, not {quantity}; leave them out")
         improver = chosen.improver if move_cost is not None else None
         limited = Migrate(old, max_moves, move_cost, seconds, prefer=prefer, improver=improver)
     else:

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from streamplace.display.view import Grid
-from streamplace.problem.graph import StreamGraph
 from streamplace.problem.placement import Placement
 
 
@@ -44,11 +43,6 @@ class Rescaled:
         }
 
 
-def owner_of(graph: StreamGraph) -> dict[str, str]:
-    """Return name -> the operator that it is an instance of; other operators are their own."""
-    return {name: graph.instance_of.get(v, name) for v, name in enumerate(graph.names)}
-
-
 def rescaled_between(a: Placement, b: Placement) -> tuple[Rescaled, ...]:
     """Return the operators that have other numbers of instances in `b`, in the order of `a`.
 
@@ -78,9 +72,9 @@ def table_of(several: tuple[Rescaled, ...]) -> Grid:
 
 def _instances(placement: Placement) -> dict[str, dict[str, str]]:
     """Return operator -> instance -> device."""
-    owners, found = owner_of(placement.problem.graph), dict[str, dict[str, str]]()
-    for name, device in placement.assignment.items():
-        found.setdefault(owners[name], {})[name] = device
+    owners, found = placement.problem.graph.owners, dict[str, dict[str, str]]()
+    for owner, (name, device) in zip(owners, placement.assignment.items(), strict=True):
+        found.setdefault(owner, {})[name] = device
     return found
 
 

@@ -12,7 +12,7 @@ from streamplace.cli.main import main
 from streamplace.files import write_placement
 from streamplace.problem.cluster import Cluster, Device
 from tests.support.chain_placement import chain_placement
-from tests.support.cli import ENVIRONMENT, MODULE, Capture
+from tests.support.cli import ENVIRONMENT, MODULE, Capture, refused
 from tests.support.flink_actions import quick
 from tests.support.flink_server.checkpoint_documents import SAVEPOINT
 from tests.support.flink_server.cluster import JOB
@@ -201,6 +201,13 @@ def test_a_file_that_is_no_jar(
     (line,) = capsys.readouterr().err.splitlines()
     assert f"--jar: '{tmp_path / name}' is not a jar" in line
     assert not flink.changes
+
+
+def test_a_missing_jar_is_refused_before_the_server_is_asked(
+    placement: str, capsys: Capture
+) -> None:
+    words = ("apply", "flink", placement, "--url", "http://127.0.0.1:1", "--jar", "no-such.jar")
+    assert "--jar: 'no-such.jar' is neither a file nor the id" in refused(capsys, *words)
 
 
 def test_a_refusal_is_one_line_and_changes_nothing(placement: str, capsys: Capture) -> None:

@@ -58,6 +58,17 @@ def test_files_of_a_comparison_replace_those_of_the_other_objective(
     assert not left & {"makespan.png", "table.md", "table.tex"}
 
 
+def test_the_picture_of_a_total_cost_is_not_named_after_makespans(
+    folder: Path, tmp_path: Path, capsys: Capture
+) -> None:
+    words = ("compare", folder / "graphs.jsonl", "--placers", "round-robin", "-o", tmp_path / "out")
+    succeeds(capsys, *words, *AIM)
+    notes = printed(capsys, *words, "--objective", "total-cost")[1]
+    expected = FILES - {"makespan.png"} | {"costs.png"}
+    assert {path.name for path in (tmp_path / "out").iterdir()} == expected
+    assert f"removed {tmp_path / 'out' / 'makespan.png'}" in notes
+
+
 def test_every_graph_on_every_cluster(folder: Path, tmp_path: Path, capsys: Capture) -> None:
     words = ("compare", folder / "graphs.jsonl", "--clusters", folder / "clusters.jsonl", "--cross")
     for aim in (AIM, ("--source-rate", "1e3")):
@@ -126,10 +137,10 @@ def test_commands_for_throughput_say_so(
 
 @pytest.fixture(scope="module")
 def graphs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a dataset of two graphs."""
+    """Return a dataset of three graphs."""
     path = tmp_path_factory.mktemp("graphs") / "graphs.jsonl"
-    recipe = Recipe("layered", 2, range(6, 9), seed=4)
-    write_dataset(path, [recipe.graph(number) for number in range(2)])
+    recipe = Recipe("layered", 3, range(6, 9), seed=4)
+    write_dataset(path, [recipe.graph(number) for number in range(3)])
     return path
 
 

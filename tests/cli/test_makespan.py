@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import streamplace as sp
-from tests.support.cli import Capture, json_of, refused, succeeds
+from tests.support.cli import Capture, json_of, printed, refused, succeeds
 
 OPERATORS = [
     {"name": name, "instructions": 1e6 * work, "payload_bytes": 1e6}
@@ -176,7 +176,7 @@ def test_options_that_do_not_fit(
 def test_options_of_the_engine_need_throughput(folder: Path, capsys: Capture) -> None:
     files = (folder / "graph.json", folder / "mapping.csv", "--cluster", folder / "cluster.json")
     message = refused(capsys, "simulate", *files, *AIM, "--tick", 1)
-    assert "--tick: engine options support only throughput, not objective 'makespan'" in message
+    assert "--tick is an option of the engine, which simulates only throughput, not obj" in message
 
 
 def test_confidence_needs_throughput(folder: Path, capsys: Capture) -> None:
@@ -200,6 +200,34 @@ def test_the_total_cost_is_an_objective_by_name(folder: Path, capsys: Capture) -
     assert json_of(capsys, "diff", file, file)["total_cost_s"] == [7.0, 7.0]
     fault = refused(capsys, "place", graph, *options, "--source-rate", 3)
     assert "--source-rate: cannot be combined with --objective total-cost" in fault
-    assert "supports only makespan and throughput, not total cost; use climb" in refused(
-        capsys, "place", graph, *options
+    assert "supports only makespan and throughput, not total cost; use auto, climb" in refused(
+        capsys, "place", graph, *options, "--placer", "exact"
     )
+
+
+def test_auto_climbs_for_the_total_cost_and_says_so(folder: Path, capsys: Capture) -> None:
+    graph, cluster, file = (folder / name for name in ("graph.json", "cluster.json", "cost.json"))
+    options = ("--cluster", cluster, "--objective", "total-cost", "--batch", 2)
+    notes = printed(capsys, "place", graph, *options, "-o", file)[1]
+    assert notes == "auto ran climb for the total cost\n"
+    assert json_of(capsys, "simulate", graph, file)["total_cost_s"] == pytest.approx(7.0)
+    climbed = json_of(capsys, "place", graph, *options, "--placer", "climb")
+    assert climbed["total_cost_s"] == pytest.approx(14.0)  # from the slow device, x
+    fault = refused(capsys, "place", graph, *options, "--prefer", "balance")
+    assert "the preference 'balance' supports only throughput, not total cost" in fault
+
+
+@pytest.mark.parametrize("placer", ["auto", "climb"])
+def test_a_placement_is_improved_for_the_total_cost(
+    placer: str, folder: Path, capsys: Capture
+) -> None:
+    graph, cluster, file = (folder / name for name in ("graph.json", "cluster.json", "slow.json"))
+    options = ("--cluster", cluster, "--objective", "total-cost", "--batch", 2)
+    succeeds(capsys, "place", graph, *options, "--placer", "round-robin", "-o", file)
+    again = ("place", graph, *options, "--start", file, "--placer", placer)
+    found = json_of(capsys, *again)
+    assert found["total_cost_s"] < found["total_cost_before_s"]
+    assert found["moves"]
+    assert "--max-moves" not in printed(capsys, *again)[1]
+    fault = refused(capsys, "place", graph, *options, "--start", file, "--max-moves", 1)
+    assert "max_moves and move_cost support only makespan and throughput, not total cost" in fault

@@ -177,7 +177,7 @@ def test_a_file_that_names_a_module_requires_the_objective_option(folder: Path) 
     options = ("--model", "engine", "--duration", 9)
     code, _, err = run_in(folder, "simulate", "graph.json", "net.json", *net, *options)
     assert code == 2
-    message = "--duration: engine options support only throughput, not objective 'mine:Net"
+    message = "--duration is an option of the engine, which simulates only throughput, not obj"
     assert message in one_line(err)
 
 

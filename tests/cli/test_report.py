@@ -120,13 +120,30 @@ def test_a_placement_is_shown_under_the_makespan(
     answer = json_of(capsys, "report", inputs.placement, *options, "-o", page)
     score = json_of(capsys, "simulate", inputs.graph, inputs.placement, *options)
     [row] = answer["placements"]
-    keys = ("objective", "order", "makespan_s", "bound_s", "gap", "slr")
+    keys = ("objective", "batch", "order", "makespan_s", "bound_s", "gap", "slr")
     assert {key: row[key] for key in keys} == {key: score[key] for key in keys}
     assert row["drawn"]
     assert '"objective":"makespan"' in page.read_text()
     [other] = json_of(capsys, "report", inputs.placement, "-o", page)["placements"]
     assert "makespan_s" not in other
     assert '"objective":"makespan"' not in page.read_text()
+
+
+def test_figures_of_a_total_cost(inputs: InputFiles, tmp_path: Path, capsys: Capture) -> None:
+    page, options = tmp_path / "report.html", ("--objective", "total-cost", "--batch", 50)
+    [row] = json_of(capsys, "report", inputs.placement, *options, "-o", page)["placements"]
+    score = json_of(capsys, "simulate", inputs.graph, inputs.placement, *options)
+    keys = ("objective", "batch", "total_cost_s", "makespan_s", "bound_s", "gap")
+    assert {key: row[key] for key in keys} == {key: score[key] for key in keys}
+    assert row["batch"] == 50
+
+
+def test_an_unknown_placer_is_null(inputs: InputFiles, tmp_path: Path, capsys: Capture) -> None:
+    """As in the file that an import writes."""
+    stored = json.loads(inputs.placement.read_text()) | {"placer": ""}
+    (tmp_path / "imported.json").write_text(json.dumps(stored))
+    words = ("report", tmp_path / "imported.json", "-o", tmp_path / "report.html")
+    assert json_of(capsys, *words)["placements"][0]["placer"] is None
 
 
 def test_published_semantics_on_the_page(

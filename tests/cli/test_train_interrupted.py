@@ -139,10 +139,17 @@ def test_resuming_needs_no_config(
         assert main(command(files, tmp_path / "run", *changes)) == 130
         advice = "interrupted after step 1; resume with --resume\n"
         assert capsys.readouterr().err.endswith(advice)
-    again = ["train", files / "graphs.jsonl", "-o", tmp_path / "run", "--resume"]
+    again = ["train", "--resume", tmp_path / "run"]
     other = refused(capsys, *again, "--set", "stage[0].samples=3")
     assert "belongs to another run: config.stage[0].samples: 2 in the checkpoint, 3 now" in other
     assert "belongs to another run" in refused(capsys, *again, "--config", files / "long.toml")
+    write_dataset(tmp_path / "other.jsonl", graphs()[::-1])
+    folder = ("-o", tmp_path / "run", "--resume")
+    message = refused(capsys, "train", tmp_path / "other.jsonl", *folder)
+    assert "belongs to another run: other graphs or clusters" in message
+    with monkeypatch.context() as patched:
+        patched.setattr("streamplace.cli.train.TrainingProgress.__call__", ctrl_c)
+        assert main([*map(str, ("train", *folder))]) == 130
     found = json_of(capsys, *again)
     whole = json_of(capsys, *command(files, tmp_path / "whole", *changes))
     assert found["parameter_hash"] == whole["parameter_hash"]

@@ -106,6 +106,10 @@ USAGE = [
     (["explain", "CEPSIM"], "cepsim.json"),
     (["explain", "nowhere.json"], "nowhere.json"),
     (["explain", "PLACEMENT", "--top", "0"], "--top"),
+    (
+        ["apply", "flink", "PLACEMENT", "--url", "http://127.0.0.1:9", "--deadline", "0"],
+        "--deadline",
+    ),
 ]
 
 DEVICES = ["", "5", "x2500", "5x", "0x2500", "5x0", "5x-1", "5xnan", "5x2500x0", "5x2500x1.5"]
@@ -134,6 +138,12 @@ def test_bad_usage(
     [
         (["plaec"], "unknown command 'plaec'; did you mean 'place'? (see streamplace --help)"),
         (["xyz"], "unknown command 'xyz' (see streamplace --help)"),
+        (["score"], "unknown command 'score' (see streamplace --help)"),
+        (
+            ["migrate"],
+            "unknown command 'migrate'; 'streamplace place --start' improves a placement (see",
+        ),
+        (["apply", "flnik"], "unknown command 'flnik'; did you mean 'flink'? (see streamplace ap"),
         (["place", "g", "--modle"], "unknown option '--modle'; did you mean '--model'?"),
         (["place"], "missing argument 'GRAPH' or option '--job-file' (see streamplace place"),
         (["place", "a", "b"], "got unexpected extra argument (b) (see"),

@@ -356,16 +356,14 @@ def test_a_journal_of_another_job_is_refused(
 def test_what_later_windows_would_miss_is_refused_at_once(
     options: tuple[str, ...],
     message: str,
-    clock: ManualClock,
     files: tuple[str, ...],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: Capture,
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    with overloaded(clock).serving() as url:
-        words = ("watch", "flink", url, "--job", JOB, *files, "--windows", "1", *LIMITS)
-        assert message in refused(capsys, *words, *options)
+    words = ("watch", "flink", "http://127.0.0.1:1", *files, "--windows", "1", *LIMITS)
+    assert message in refused(capsys, *words, *options)  # not that this server does not answer
 
 
 def test_a_jar_is_not_asked_for_where_the_server_does_not_answer(

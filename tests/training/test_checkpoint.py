@@ -228,9 +228,9 @@ def test_a_checkpoint_of_other_graphs_is_refused(graph: int, run: Path) -> None:
     """The removed graph is one that is held out, or one that is trained on."""
     other = [g for i, g in enumerate(graphs()) if i != graph]
     before = sorted((f.name, f.stat().st_mtime_ns) for f in run.iterdir())
-    with pytest.raises(CheckpointError, match="belongs to another run: different problems"):
+    with pytest.raises(CheckpointError, match="belongs to another run: other graphs or clusters"):
         train(other, config(of_kind(kind_of(run))), run, resume=True)
-    with pytest.raises(CheckpointError, match="belongs to another run: different problems"):
+    with pytest.raises(CheckpointError, match="belongs to another run: other graphs or clusters"):
         train(graphs()[::-1], config(of_kind(kind_of(run))), run, resume=True)
     assert sorted((f.name, f.stat().st_mtime_ns) for f in run.iterdir()) == before
 
@@ -242,7 +242,7 @@ def test_a_checkpoint_of_other_rates_is_refused(run: Path) -> None:
         for g in graphs()
     ]
     assert [g.sha256 for g in faster] == [g.sha256 for g in graphs()]
-    with pytest.raises(CheckpointError, match="belongs to another run: different problems"):
+    with pytest.raises(CheckpointError, match="belongs to another run: other graphs or clusters"):
         train(faster, config(of_kind(kind_of(run))), run, resume=True)
 
 

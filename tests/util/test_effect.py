@@ -44,8 +44,8 @@ def test_the_seed_decides() -> None:
     assert (mean_intervals(values, 1) != mean_intervals(values, 2)).any()
 
 
-def test_no_interval_for_one_member_or_infinite_values() -> None:
-    assert np.isnan(mean_intervals(np.ones((2, 1)))).all()
-    some = mean_intervals(np.array([[1.0, np.inf], [1.0, 1.0]]))
+def test_no_interval_for_two_members_or_infinite_values() -> None:
+    assert np.isnan(mean_intervals(np.array([[1.0, 2.0]]))).all()
+    some = mean_intervals(np.array([[1.0, np.inf, 1.0], [1.0, 1.0, 1.0]]))
     assert np.isnan(some[0]).all()
     assert (some[1] == 1.0).all()

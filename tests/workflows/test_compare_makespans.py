@@ -114,12 +114,12 @@ def numbers_of(found: sp.Comparison | MakespanComparison) -> Any:
 
 
 def test_the_interval_of_crossed_cases_resamples_graphs() -> None:
-    ratios = np.array([[1.0, 1.0, 1.0, 1.0], [0.5, 0.7, 0.9, 1.5]])
+    ratios = np.array([[1.0] * 6, [0.5, 0.7, 0.9, 1.5, 0.8, 1.0]])
     found = MakespanComparison(
-        "", CaseList(("a", "b"), 2, cross=True), Makespan(), ("heft", "x"), ratios,
-        np.full((2, 4), np.nan), np.ones((2, 4)), np.ones(4), np.ones(4), seed=4,
+        "", CaseList(("a", "b", "c"), 2, cross=True), Makespan(), ("heft", "x"), ratios,
+        np.full((2, 6), np.nan), np.ones((2, 6)), np.ones(6), np.ones(6), seed=4,
     )  # fmt: skip
-    low, high = mean_intervals(np.array([[1.0, 1.0], [0.6, 1.2]]), 4)[1]
+    low, high = mean_intervals(np.array([[1.0] * 3, [0.6, 1.2, 0.9]]), 4)[1]
     assert (found.rows[1].over_heft_low, found.rows[1].over_heft_high) == (low, high)
     assert (low, high) == pytest.approx((0.6, 1.2))
 

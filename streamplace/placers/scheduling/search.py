@@ -7,7 +7,7 @@ from itertools import islice
 import numpy as np
 
 from sim import work_clock
-from streamplace.errors import PlacementError, UnsuitableError
+from streamplace.errors import PlacementError
 from streamplace.placers.base import Found, Placer
 from streamplace.placers.scheduling.annealing import REACHED, SMALL, best_of_passes
 from streamplace.placers.scheduling.enumerative import Enumerative
@@ -23,7 +23,6 @@ from streamplace.placers.scheduling.portfolio import (
 from streamplace.placers.scheduling.proof import PassProof
 from streamplace.placers.scheduling.sampled import CriticalPath, RandomEft
 from streamplace.placers.search.annealing import Budget
-from streamplace.placers.search.balance import Prefer
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.makespan_evaluator import MakespanEvaluator
@@ -58,18 +57,15 @@ def search_pass(
     rng: np.random.Generator,
     start: Placement | None,
     budget: Budget,
-    prefer: Prefer | None,
 ) -> Placement:
     """Run the quick placers, and then anneal from their placements; see `best_of_passes`.
 
     Raises
     ------
-    UnsuitableError
-        If there is a preference.
     PlacementError
         If no feasible placement was found.
     """
-    scored, rows, more = _begun("search", problem, rng, start, budget, prefer)
+    scored, rows, more = _begun("search", problem, rng, start, budget)
     return Placement(problem, best_of_passes(scored, rng, rows, budget, more=more))
 
 
@@ -78,7 +74,6 @@ def auto_pass(
     rng: np.random.Generator,
     start: Placement | None,
     budget: Budget,
-    prefer: Prefer | None,
 ) -> Found:
     """Try all placements if there are few, or else search as `search_pass` does.
 
@@ -90,12 +85,10 @@ def auto_pass(
 
     Raises
     ------
-    UnsuitableError
-        If there is a preference.
     PlacementError
         If no feasible placement was found.
     """
-    scored, rows, more = _begun("auto", problem, rng, start, budget, prefer)
+    scored, rows, more = _begun("auto", problem, rng, start, budget)
     found = _enumerated(scored, rows, budget)
     if found is None:
         found = Found(Placement(problem, best_of_passes(scored, rng, rows, budget, more=more)))
@@ -108,10 +101,8 @@ def _begun(
     rng: np.random.Generator,
     start: Placement | None,
     budget: Budget,
-    prefer: Prefer | None,
 ) -> tuple[MakespanEvaluator, Ints, tuple[Tries, ...]]:
     """Return the evaluator, the placements of the quick placers, (K, V), and what follows them."""
-    _refuse_preference(placer, prefer)
     scored = pass_evaluator(problem, placer)
     cuts = partitions(problem)
     rows = portfolio(problem, rng, start, quick_placers(problem))
@@ -145,10 +136,3 @@ def _enumerated(scored: MakespanEvaluator, rows: Ints, budget: Budget) -> Found 
     if not proof.closed:
         return None
     return replace(proof.result(), optimal=None)  # as no proof was asked for
-
-
-def _refuse_preference(placer: str, prefer: Prefer | None) -> None:
-    if prefer is not None:
-        raise UnsuitableError(
-            f"placer {placer!r}: the preference {prefer!r} supports only throughput, not makespan"
-        )

@@ -10,13 +10,13 @@ from sim import work_clock
 from sim.closed_form.bottleneck import utilisations
 from sim.search import search_state, spread
 from sim.work import own_utilisations
-from streamplace.errors import UsageError
+from streamplace.errors import UnsuitableError, UsageError
 from streamplace.placers.search.annealing import Annealer, Budget
 from streamplace.placers.search.chains import best_of_chains
 from streamplace.placers.search.exhaustive import feasible_rows
 from streamplace.placers.search.ties import ties
 from streamplace.placers.trivial import on_one_device
-from streamplace.problem.objective import MAX_RATE, MIN_VALUE, Throughput
+from streamplace.problem.objective import MAX_RATE, MIN_VALUE, Objective, Throughput
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.flow import flow
@@ -128,6 +128,13 @@ def check_prefer(placer: str, prefer: str | None) -> None:
     if prefer is not None and prefer not in choices:
         message = f"prefer must be {' or '.join(choices)} (got {prefer!r})"
         raise UsageError(f"{placer}: {message}")
+
+
+def refuse_preference(placer: str, prefer: str | None, objective: Objective) -> None:
+    """Raise UnsuitableError if there is a preference under an objective of a pass."""
+    if prefer is not None and objective.is_pass:
+        supported = f"supports only throughput, not {objective.quantity}"
+        raise UnsuitableError(f"{placer}: the preference {prefer!r} {supported}")
 
 
 def lowered(loaded: Problem, rng: np.random.Generator, rows: Ints, budget: Budget) -> Ints:

@@ -6,10 +6,10 @@ from itertools import islice
 
 import numpy as np
 
-from streamplace.errors import UnsuitableError, UsageError
-from streamplace.placers.base import Improver
+from streamplace.errors import UsageError
+from streamplace.placers.base import BOTH, Improver
 from streamplace.placers.search.annealing import Budget, check_limits
-from streamplace.placers.search.balance import Prefer, check_prefer
+from streamplace.placers.search.balance import Prefer, check_prefer, refuse_preference
 from streamplace.placers.search.current import Current, current_devices, moving_seconds
 from streamplace.placers.search.fewer_moves import best_with_fewest_moves, polished
 from streamplace.placers.search.forced_moves import with_fewest_moves
@@ -271,13 +271,13 @@ class Migrate:
     def necessary(self, problem: Problem, rng: np.random.Generator) -> Placement:
         """Return the best placement that a short search finds with the necessary moves only.
 
-        There is no search where scoring a placement takes long: with the engine, and under custom
-        objectives.
+        There is no search where scoring a placement takes long, with the engine and under custom
+        objectives, nor under objectives of a pass other than the makespan.
         """
         current = current_devices(problem, self.old)
         fewest = with_fewest_moves(current)
         is_slow = evaluator(problem).best_possible is None
-        if is_slow and not problem.objective.is_pass:
+        if problem.objective.quantity not in BOTH or (is_slow and not problem.objective.is_pass):
             return fewest
         return necessary_moves(self._moves(current, fewest.devices, rng), fewest.devices)
 
@@ -286,8 +286,7 @@ class Migrate:
         if not current.problem.objective.is_pass:
             return MovesSearch(current, self.prefer, rng)
         if self.prefer != "fewest":
-            supported = f"the preference {self.prefer!r} supports only throughput, not makespan"
-            raise UnsuitableError(f"migrate: {supported}")
+            refuse_preference("migrate", self.prefer, current.problem.objective)
         from streamplace.placers.scheduling.annealing import PassMoves  # noqa: PLC0415 - slow to load
 
         return PassMoves(current, rng, staying)

@@ -7,7 +7,14 @@ import numpy as np
 
 from streamplace.placers.base import BOTH, BasePlacer
 from streamplace.placers.search.annealing import Budget, check_limits
-from streamplace.placers.search.balance import Prefer, balanced, balances, check_prefer, may_spread
+from streamplace.placers.search.balance import (
+    Prefer,
+    balanced,
+    balances,
+    check_prefer,
+    may_spread,
+    refuse_preference,
+)
 from streamplace.placers.search.chains import best_of_chains, starts
 from streamplace.placers.search.ties import settled
 from streamplace.problem.placement import Placement
@@ -69,11 +76,12 @@ class Search(BasePlacer):
         UsageError
             Under the makespan objective, if there is a preference.
         """
+        refuse_preference(f"placer {self.name!r}", self.prefer, problem.objective)
         budget = self._budget(problem)
         if problem.objective.is_pass:
             from streamplace.placers.scheduling.search import search_pass  # noqa: PLC0415 - slow to load
 
-            return search_pass(problem, rng, start, budget, self.prefer)
+            return search_pass(problem, rng, start, budget)
         rows = starts(problem, rng, start)
         found = best_of_chains(problem, rng, rows, budget)
         if balances(self.prefer, start) and may_spread(problem, [found]):

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from streamplace.errors import FormatError
-from streamplace.plots import devices_picture, throughput_picture
+from streamplace.plots.comparison import devices_picture, throughput_picture
 from streamplace.studies.study import Outcome, Plan, Row
 from streamplace.studies.table import Cell, Table
 from streamplace.util.arrays import Floats

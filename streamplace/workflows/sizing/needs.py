@@ -95,7 +95,7 @@ def needs_of(problem: Problem) -> list[Need]:
 def _names(graph: StreamGraph, chosen: Bools) -> tuple[str, ...]:
     """Return the names of some instances, (V,), and of the operators that they are of."""
     instances = np.flatnonzero(chosen).tolist()
-    owners = (graph.instance_of.get(v, graph.names[v]) for v in instances)
+    owners = (graph.owners[v] for v in instances)
     return tuple(dict.fromkeys([*owners, *(graph.names[v] for v in instances)]))
 
 

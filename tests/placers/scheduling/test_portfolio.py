@@ -243,5 +243,5 @@ def test_starts_that_no_further_placer_finds_are_searched(monkeypatch: pytest.Mo
         return start.devices[None]
 
     monkeypatch.setattr(search, "portfolio", rows)
-    found = search.search_pass(problem, seeded_rng(), start, Budget(evaluations=10), None)
+    found = search.search_pass(problem, seeded_rng(), start, Budget(evaluations=10))
     assert makespan_of(found) <= makespan_of(start)
