@@ -165,6 +165,7 @@ class PassAnnealer:
         self._size = tasks.operators + len(tasks.source)
         self._fifo: FifoMemory | None = None
         self._run: Run | None = None
+        self._per_second = dict[bool, float]()  # evaluations, on the fast engine and on the other
 
     def chain(
         self, devices: Ints, order: Order, cooling: Cooling, enough_s: float, budget: Budget
@@ -172,19 +173,23 @@ class PassAnnealer:
         """Anneal from a feasible placement, (V,), and stop at a makespan of `enough_s`.
 
         If the budget ends before, the result is the best placement so far. The clock only stops
-        the chain; until then it does the same with every limit on time.
+        the chain; until then it does the same with every limit on time. As its end comes near,
+        fewer evaluations are made between two looks at it.
         """
         walk, row = walk_from(self.scored.compiled.rules, devices, self._leaving), devices.copy()
         best, best_s, done = devices, np.inf, 0
-        slower = 1 if self._is_fast(order) else SLOWER
-        usual = max(LEAST, SLICE // (slower * self._size))
+        is_fast = self._is_fast(order)
+        usual = max(LEAST, SLICE // ((1 if is_fast else SLOWER) * self._size))
         while (left := min(budget.evaluations_left(), cooling.evaluations - done)) > 0:
             if budget.left() == 0:
                 break
-            part = part_of(cooling, done, min(usual, left))
+            in_time = max(LEAST, budget.seconds_left() * self._per_second.get(is_fast, np.inf))
+            part = part_of(cooling, done, int(min(usual, left, in_time)))
             begun = work_clock.now()
             found, evaluations = self._anneal(order, part, enough_s, walk, row)
-            budget.charge(evaluations, work_clock.now() - begun)
+            seconds = work_clock.now() - begun
+            budget.charge(evaluations, seconds)
+            self._per_second[is_fast] = evaluations / seconds
             done += evaluations
             if found < best_s:
                 best, best_s = row.copy(), found
