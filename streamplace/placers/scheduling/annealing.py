@@ -279,7 +279,8 @@ def best_of_passes(
             if len(tried) and (tried_s := float(scored.makespans(tried)[0])) < best_s:
                 best, best_s, waited = tried[0], tried_s, 0
         is_from_row = is_small and number > 0 and (number < len(rows) or number % 2 == 1)
-        start = rows[number % len(rows)] if is_from_row else best
+        turn = number if number < len(rows) else number // 2  # as every second chain is from best
+        start = rows[turn % len(rows)] if is_from_row else best
         order = scored.orders[number % len(scored.orders)] if number >= 0 else scored.best(best)[1]
         chain = annealer.chain(start, order, cooling_of(length, units, number), enough_s, budget)
         found.append(chain.devices)
