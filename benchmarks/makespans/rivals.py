@@ -17,7 +17,7 @@ LIMITED = ("search", "climb")
 """The placers that take a time limit."""
 RANDOMISED = {"random": "evaluations", "critical-path": "samples", "random-eft": "samples"}
 """The placers that draw placements, with the option that says how many."""
-DRAWN = 20  # placements that such a placer draws between two looks at the clock
+DRAWN = 20  # placements that such a placer draws in one run
 ONCE = (
     "single",
     "round-robin",
@@ -56,10 +56,10 @@ class Terms(Protocol):
 
 @dataclass(frozen=True)
 class EqualEvaluations:
-    """Every placer that tries several placements gets the same number of evaluations.
+    """Every search gets the same number of evaluations, so that results depend on no machine.
 
     List schedulers try each operator on every device, so a sample counts as one evaluation for each
-    device. Results do not depend on the machine.
+    device. `random` takes far longer for each placement, and draws as few as in a run by time.
     """
 
     evaluations: int
@@ -67,9 +67,10 @@ class EqualEvaluations:
     def compared(self, problem: sp.Problem) -> dict[str, Result]:
         """Return the results of `auto` and its rivals by name."""
         samples = max(1, self.evaluations // len(problem.cluster.devices))
-        counts = {"evaluations": self.evaluations, "samples": samples}
-        options = dict.fromkeys(("auto", *LIMITED), "evaluations") | RANDOMISED
-        texts = {name: f"{name}:{option}={counts[option]}" for name, option in options.items()}
+        counts = dict.fromkeys(("auto", *LIMITED), f"evaluations={self.evaluations}")
+        counts |= {name: f"{option}={samples}" for name, option in RANDOMISED.items()}
+        counts["random"] = f"{RANDOMISED['random']}={DRAWN}"
+        texts = {name: f"{name}:{count}" for name, count in counts.items()}
         return {name: _run(problem, texts.get(name, name)) for name in ("auto", *RIVALS)}
 
 

@@ -91,7 +91,7 @@ def test_samples_of_every_operator_on_each_device_count_as_one_evaluation_each(
     samples = 600 // len(problem.cluster.devices)
     assert texts[:3] == ["auto:evaluations=600", "search:evaluations=600", "climb:evaluations=600"]
     assert texts[3:6] == [
-        "random:evaluations=600",
+        f"random:evaluations={rivals.DRAWN}",
         f"critical-path:samples={samples}",
         f"random-eft:samples={samples}",
     ]
