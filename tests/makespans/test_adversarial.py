@@ -15,9 +15,10 @@ from hypothesis import strategies as st
 import streamplace as sp
 from benchmarks.adversarial import __main__ as adversarial
 from benchmarks.adversarial.__main__ import main, runs
-from benchmarks.adversarial.annealing import anneal
+from benchmarks.adversarial.annealing import STEPS, anneal
 from benchmarks.adversarial.problems import SIZES, SLOWEST, Instance, chain, perturbed
 from benchmarks.adversarial.scores import (
+    EVALUATIONS,
     INTERPRETER,
     MEMBERS,
     PAIRS,
@@ -130,7 +131,7 @@ def test_a_stopped_run_goes_on(
     assert "has other settings" in capsys.readouterr().err
 
 
-SETTINGS = {"seed": 0, "evaluations": adversarial.EVALUATIONS, "steps": adversarial.STEPS}
+SETTINGS = {"seed": 0, "evaluations": EVALUATIONS, "steps": STEPS}
 PROBLEM = asdict(chain(SMALL, np.random.default_rng(0)))
 ROW: dict[str, Any] = {
     "placer": "heft",

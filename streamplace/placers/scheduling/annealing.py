@@ -21,6 +21,7 @@ from sim.schedule.anneal import (
     walk_from,
 )
 from sim.schedule.fifo import FifoMemory, fifo_memory, serves
+from sim.schedule.moved_paths import paths_of
 from sim.schedule.state import FIFO, Order, Run, run_state
 from streamplace.placers.scheduling.passes import pass_evaluator
 from streamplace.placers.scheduling.portfolio import Tries, portfolio
@@ -163,6 +164,7 @@ class PassAnnealer:
         self._shape = shape_of(scored.compiled.rules, tasks.source, tasks.target)
         self._serves = serves(tasks.columns)
         self._size = tasks.operators + len(tasks.source)
+        self._paths = paths_of(tasks)
         self._fifo: FifoMemory | None = None
         self._run: Run | None = None
         self._per_second = dict[bool, float]()  # evaluations, on the fast engine and on the other
@@ -209,14 +211,24 @@ class PassAnnealer:
                 self._fifo = fifo_memory(tasks)
             memory = self._fifo
             found, done = anneal_fifo(
-                tasks, rules, self._shape, cooling, enough_s, walk, best, memory, state
+                tasks, rules, self._shape, cooling, enough_s, walk, best, memory, self._paths, state
             )
         else:
             if self._run is None:
                 self._run = run_state(tasks)
             run = self._run
             found, done = anneal_events(
-                tasks, order, rules, self._shape, cooling, enough_s, walk, best, run, state
+                tasks,
+                order,
+                rules,
+                self._shape,
+                cooling,
+                enough_s,
+                walk,
+                best,
+                run,
+                self._paths,
+                state,
             )
         return float(found), int(done)
 
