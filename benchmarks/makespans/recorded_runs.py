@@ -2,8 +2,9 @@
 
 `read` gives the simulated makespans of a run. `MANAGERS` are workflow managers: each hands out one
 task at a time, for which it takes a time for the task and a time for every byte of the files that
-the task reads and writes. Before it is told of a parent's end, and before a task is told to start,
-a time passes. They are simulated as a device of one core with an operator before each task.
+the task reads and writes. A time passes before it learns of the end of a parent, and before a task
+that it dispatched starts. They are simulated as a device of one core with an operator before each
+task.
 """
 
 from collections.abc import Mapping

@@ -7,6 +7,7 @@ from typing import Protocol
 import numpy as np
 
 import streamplace as sp
+from benchmarks.makespans.tally import AGAIN, SAME
 from sim import work_clock
 from streamplace.errors import PlacementError
 from streamplace.placers.registry import make_placer
@@ -14,9 +15,9 @@ from streamplace.scoring.makespan_evaluator import MakespanEvaluator
 
 LIMITED = ("search", "climb")
 """The placers that take a time limit."""
-RANDOMISED = {"random": 20, "critical-path": 20, "random-eft": 20}
-"""The placers whose results depend on the random numbers, with placements that a run draws."""
-SAMPLES = {"random": "evaluations", "critical-path": "samples", "random-eft": "samples"}
+RANDOMISED = {"random": "evaluations", "critical-path": "samples", "random-eft": "samples"}
+"""The placers that draw placements, with the option that says how many."""
+DRAWN = 20  # placements that such a placer draws in one run
 ONCE = (
     "single",
     "round-robin",
@@ -55,44 +56,47 @@ class Terms(Protocol):
 
 @dataclass(frozen=True)
 class EqualEvaluations:
-    """Every placer with a number of evaluations gets that of `auto`; the others need less time."""
+    """Every search gets the same number of evaluations, so that results depend on no machine.
+
+    List schedulers try each operator on every device, so a sample counts as one evaluation for each
+    device. `random` takes far longer for each placement, and draws as few as in a run by time.
+    """
 
     evaluations: int
 
     def compared(self, problem: sp.Problem) -> dict[str, Result]:
         """Return the results of `auto` and its rivals by name."""
-        return {name: _run(problem, self._text(name)) for name in ("auto", *RIVALS)}
-
-    def _text(self, name: str) -> str:
-        if name in {"auto", *LIMITED}:
-            return f"{name}:evaluations={self.evaluations}"
-        return f"{name}:{SAMPLES[name]}=50" if name in SAMPLES else name
+        samples = max(1, self.evaluations // len(problem.cluster.devices))
+        counts = dict.fromkeys(("auto", *LIMITED), f"evaluations={self.evaluations}")
+        counts |= {name: f"{option}={samples}" for name, option in RANDOMISED.items()}
+        counts["random"] = f"{RANDOMISED['random']}={DRAWN}"
+        texts = {name: f"{name}:{count}" for name, count in counts.items()}
+        return {name: _run(problem, texts.get(name, name)) for name in ("auto", *RIVALS)}
 
 
 @dataclass(frozen=True)
 class EqualTime:
-    """Every placer gets the same CPU time, or that which `auto` used, if it used more.
+    """Every placer gets the same CPU time, and computes the tables of the problem anew.
 
-    `auto` runs first, so that it pays for what is computed once for a problem. Placers that depend
-    on random numbers are run again and again, and their best placement counts. The others are run
-    once, however long it takes.
+    Placers that depend on random numbers are run again and again, and their best placement counts.
+    The others are run once, however long it takes.
     """
 
     seconds: float
 
     def compared(self, problem: sp.Problem) -> dict[str, Result]:
-        """Return the results of `auto` and its rivals by name."""
+        """Return the results of `auto`, its rivals, and `AGAIN` by name."""
         with work_clock.cpu_time():
-            auto = _run(problem, f"auto:seconds={self.seconds!r}")
-            limit = max(self.seconds, auto.seconds)
-            found = {"auto": auto}
-            for name in LIMITED:
-                found[name] = _run(problem, f"{name}:seconds={limit!r}")
-            for name, samples in RANDOMISED.items():
-                found[name] = _repeated(problem, f"{name}:{SAMPLES[name]}={samples}", limit)
+            found = {name: self._limited(problem, name) for name in ("auto", *LIMITED)}
+            found[AGAIN] = self._limited(problem, SAME)
+            for name, option in RANDOMISED.items():
+                found[name] = _repeated(problem, f"{name}:{option}={DRAWN}", self.seconds)
             for name in ONCE:
                 found[name] = _run(problem, name)
         return found
+
+    def _limited(self, problem: sp.Problem, name: str) -> Result:
+        return _run(problem, f"{name}:seconds={self.seconds!r}")
 
 
 def _run(problem: sp.Problem, text: str) -> Result:
@@ -102,6 +106,7 @@ def _run(problem: sp.Problem, text: str) -> Result:
 def _repeated(problem: sp.Problem, text: str, seconds: float) -> Result:
     """Run a placer once, and again until its time is spent."""
     placer, judge = make_placer(text), MakespanEvaluator(problem)
+    problem.forget_compiled()
     best, used, rng = inf, 0.0, np.random.default_rng(0)
     while True:
         begun = work_clock.now()
@@ -109,7 +114,7 @@ def _repeated(problem: sp.Problem, text: str, seconds: float) -> Result:
             devices = placer(problem, rng).devices
         except PlacementError:
             return Result(None, work_clock.now() - begun)
-        best = min(best, float(judge.makespans(devices)[0]))
         used += work_clock.now() - begun
+        best = min(best, float(judge.makespans(devices)[0]))
         if used >= seconds:
             return Result(best, used)

@@ -6,6 +6,7 @@ from statistics import mean, median
 
 ROUNDING, CLOSE, NEAR = 1 + 1e-9, 1 + 1e-3, 1 + 1e-2
 SAME = "search"  # anneals as `auto` does, so that at equal time they differ by when they stop
+AGAIN = "search again"  # a second run of `SAME` with the same seed
 
 
 @dataclass(frozen=True)
@@ -29,9 +30,9 @@ class Compared:
     makespans_s: dict[str, float | None]
     seconds: dict[str, float]
 
-    def ratio(self, rival: str) -> float | None:
-        """Return the makespan of `auto` over that of a rival; None without both."""
-        own, other = self.makespans_s["auto"], self.makespans_s[rival]
+    def ratio(self, rival: str, placer: str = "auto") -> float | None:
+        """Return the makespan of a placer over that of a rival; None without both."""
+        own, other = self.makespans_s[placer], self.makespans_s[rival]
         if own is None or other is None:
             return None
         return own / other if other else 1.0 + own
@@ -44,7 +45,8 @@ class Compared:
 def report(done: list[Compared], rivals: tuple[str, ...]) -> None:
     """Print a row per rival, and one per network, order and family for all rivals together.
 
-    If `SAME` is a rival, print the latter without it as well, and how `auto` compares with it.
+    If `SAME` is a rival, print the latter without it as well, and how `auto` compares with it. If
+    it was run `AGAIN`, print how it compares with itself.
     """
     done = sorted(done, key=lambda each: each.number)
     _headline("rival", "  largest ratio")
@@ -57,6 +59,9 @@ def report(done: list[Compared], rivals: tuple[str, ...]) -> None:
     if SAME in rivals:
         _by_part(f"all without {SAME}, by", done, tuple(n for n in rivals if n != SAME))
         print(f"\nauto beside {SAME}: {_beside([r for e in done if (r := e.ratio(SAME))])}")
+        again = [e for e in done if AGAIN in e.makespans_s]
+        if itself := [r for e in again if (r := e.ratio(AGAIN, SAME))]:
+            _row(f"{SAME} beside itself", itself, f"  {max(itself):.4f}")
     print()
     for name in ("auto", *rivals):
         seconds = [each.seconds[name] for each in done]

@@ -12,7 +12,16 @@ import numpy as np
 from sim.flow import Floats, Ints
 from sim.jit import bare, kernel
 from sim.schedule.engine import run_pass
-from sim.schedule.fifo import FifoMemory, begin_change, change, fifo_makespan, keep
+from sim.schedule.fifo import FifoMemory, begin_change, change, fifo_makespan, is_overloaded, keep
+from sim.schedule.moved_paths import (
+    MANY,
+    Paths,
+    begin_moves,
+    begin_paths,
+    is_too_long,
+    keep_paths,
+    move,
+)
 from sim.schedule.rules import NOWHERE, Placed, Rules, may_run
 from sim.schedule.state import Noise, Order, Run
 from sim.schedule.task_graph import Columns
@@ -273,6 +282,7 @@ def anneal_fifo(
     walk: Walk,
     best: Ints,
     memory: FifoMemory,
+    paths: Paths,
     state: Word,
 ) -> tuple[float, int]:
     """Anneal under FIFO, where its own kernel serves the problem.
@@ -291,6 +301,7 @@ def anneal_fifo(
     """
     shortest = now = fifo_makespan(tasks, walk.devices, memory, np.inf, memory.load)
     keep(memory)
+    begin_paths(tasks, walk.devices, paths, cooling.evaluations)
     note_critical(walk, memory.cause, memory.last[0])
     best[:] = walk.devices
     done, tried = 1, 1
@@ -299,19 +310,41 @@ def anneal_fifo(
         if not propose(rules, shape, cooling.shares, walk, state):
             continue
         limit = _limit(cooling, now, done, state)
-        _change_load(tasks, shape, walk, memory)
-        makespan = fifo_makespan(tasks, walk.devices, memory, limit, memory.load)
         done += 1
+        _change_load(tasks, shape, walk, memory)
+        makespan = np.inf
+        if not (is_overloaded(memory, limit) or _is_too_long(tasks, shape, walk, paths, limit)):
+            makespan = fifo_makespan(tasks, walk.devices, memory, limit, memory.load)
         if makespan > limit:
             undo(rules, shape, walk)
             continue
         now = makespan
         keep(memory)
+        keep_paths(tasks, walk.devices, paths)
         note_critical(walk, memory.cause, memory.last[0])
         if makespan < shortest:
             shortest = makespan
             best[:] = walk.devices
     return shortest, done
+
+
+@bare
+def _is_too_long(tasks: Columns, shape: Shape, walk: Walk, paths: Paths, limit: float) -> bool:
+    """Return whether a path through operators that the change moves is longer than the limit.
+
+    False if it moves many operators, or if the paths have been given up.
+    """
+    if paths.credit[0] <= 0:
+        return False
+    begin_moves(paths)
+    count = 0
+    for i in range(walk.taken[0]):
+        u = walk.moved[i]
+        for j in range(shape.first_member[u], shape.first_member[u + 1]):
+            if count == MANY:
+                return False
+            count = move(tasks, paths, shape.member[j], count)
+    return is_too_long(tasks, walk.devices, paths, count, limit)
 
 
 @bare
@@ -336,11 +369,13 @@ def anneal_events(
     walk: Walk,
     best: Ints,
     run: Run,
+    paths: Paths,
     state: Word,
 ) -> tuple[float, int]:
     """Anneal under any order and network, on the event engine; see `anneal_fifo`."""
     noise = Noise(np.empty(0), np.empty(0))
     shortest = now = run_pass(tasks, order, noise, walk.devices, run, np.inf)
+    begin_paths(tasks, walk.devices, paths, cooling.evaluations)
     _note_critical_events(tasks, walk, run)
     best[:] = walk.devices
     done, tried = 1, 1
@@ -349,12 +384,15 @@ def anneal_events(
         if not propose(rules, shape, cooling.shares, walk, state):
             continue
         limit = _limit(cooling, now, done, state)
-        makespan = run_pass(tasks, order, noise, walk.devices, run, limit)
         done += 1
+        makespan = np.inf
+        if not _is_too_long(tasks, shape, walk, paths, limit):
+            makespan = run_pass(tasks, order, noise, walk.devices, run, limit)
         if makespan > limit:
             undo(rules, shape, walk)
             continue
         now = makespan
+        keep_paths(tasks, walk.devices, paths)
         _note_critical_events(tasks, walk, run)
         if makespan < shortest:
             shortest = makespan

@@ -149,12 +149,8 @@ def fifo_makespan(  # noqa: PLR0912, PLR0915 - a call per operator would cost a 
     several, wide = memory.first_core.shape[0] > 0, memory.wide
     shared = tasks.multicast != NONE
     direct = tasks.network == FREE and not shared
-    if load is not None:
-        too_late = limit * BEYOND
-        for d in range(load.shape[0]):
-            if load[d] > too_late:
-                return np.inf
-    else:
+    too_late = limit * BEYOND
+    if load is None:
         for v in range(devices.shape[0]):  # apart from the loop below, whose reads wait for others
             a = devices[v]
             seconds = tasks.seconds[v, tasks.class_of[a]] if table else seconds_on(tasks, v, a)
@@ -265,6 +261,15 @@ def change(tasks: Columns, memory: FifoMemory, v: int, a: int, b: int) -> None:
     """Move the work of an operator from device a to b."""
     memory.load[a] -= _share(tasks, v, a, seconds_on(tasks, v, a))
     memory.load[b] += _share(tasks, v, b, seconds_on(tasks, v, b))
+
+
+@bare
+def is_overloaded(memory: FifoMemory, limit: float) -> bool:
+    """Return whether a device has more work than it can do within a limit, in seconds."""
+    most = 0.0
+    for d in range(memory.load.shape[0]):
+        most = max(most, memory.load[d])
+    return most > limit * BEYOND
 
 
 @bare

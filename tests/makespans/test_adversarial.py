@@ -13,28 +13,24 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import streamplace as sp
-from benchmarks import adversarial
-from benchmarks.adversarial import (
+from benchmarks.adversarial import __main__ as adversarial
+from benchmarks.adversarial.__main__ import main, runs
+from benchmarks.adversarial.annealing import STEPS, anneal
+from benchmarks.adversarial.problems import SIZES, SLOWEST, Instance, chain, perturbed
+from benchmarks.adversarial.scores import (
+    EVALUATIONS,
     INTERPRETER,
     MEMBERS,
     PAIRS,
     PLACERS,
     SAGA,
-    SIZES,
-    SLOWEST,
-    Instance,
-    anneal,
     best_of,
-    chain,
-    main,
     makespan,
     pair,
-    perturbed,
     ratios,
-    runs,
 )
 from benchmarks.schedulers.instances import instance_of
-from benchmarks.schedulers.library import Library
+from benchmarks.schedulers.library import FailedError, Library
 from streamplace.placers.base import BasePlacer
 from streamplace.placers.scheduling.search import quick_placers
 from streamplace.scoring.makespan_evaluator import MakespanEvaluator
@@ -135,7 +131,7 @@ def test_a_stopped_run_goes_on(
     assert "has other settings" in capsys.readouterr().err
 
 
-SETTINGS = {"seed": 0, "evaluations": adversarial.EVALUATIONS, "steps": adversarial.STEPS}
+SETTINGS = {"seed": 0, "evaluations": EVALUATIONS, "steps": STEPS}
 PROBLEM = asdict(chain(SMALL, np.random.default_rng(0)))
 ROW: dict[str, Any] = {
     "placer": "heft",
@@ -228,6 +224,17 @@ def test_saga_is_at_most_as_long_as_its_heft() -> None:
             heft = library.schedule("HeftScheduler", instance_of("heft", problem)).makespan
             single = makespan("single", problem, 0)
             assert 0.0 < saga(problem, 0) <= min(heft, single) * (1 + 1e-9)
+
+
+def test_a_library_without_any_schedule_is_one_line() -> None:
+    class Failing(Library):
+        def schedule(self, *_: Any) -> Any:
+            raise FailedError("time")
+
+    library = Failing("SAGA", "on_saga", "python")
+    library.names = ["HeftScheduler", "CpopScheduler"]
+    with pytest.raises(SystemExit, match="SAGA: no scheduler returned a schedule in 1 s"):
+        best_of(library)(chain(SMALL, np.random.default_rng(0)).problem(), 0)
 
 
 def limited(monkeypatch: pytest.MonkeyPatch, path: Path, seconds: float, seed: int = 0) -> None:

@@ -3,14 +3,18 @@
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from benchmarks.makespans import auto
+import streamplace as sp
+from benchmarks.makespans import auto, rivals
 from benchmarks.makespans.auto import Lines, Settings, compare
 from benchmarks.makespans.drawn import FAMILIES, KINDS, ORDERS, drawn_problem
-from benchmarks.makespans.rivals import RIVALS, EqualTime
-from benchmarks.makespans.tally import Compared, report
+from benchmarks.makespans.rivals import ONCE, RANDOMISED, RIVALS, EqualEvaluations, EqualTime
+from benchmarks.makespans.tally import AGAIN, SAME, Compared, report
 from streamplace.placers.registry import make_placer, names_for
+from streamplace.placers.trivial import Single
+from streamplace.scoring.compiled_pass import CompiledPass, compiled_pass
 from tests.support.makespan_problems import makespan_of
 from tests.support.placers import LEARNED, seeded_rng
 
@@ -54,10 +58,44 @@ def test_randomised_placers_run_until_the_time_is_spent(monkeypatch: pytest.Monk
     seconds = iter(range(10**9))
     monkeypatch.setattr("sim.work_clock._seconds", lambda: float(next(seconds)))
     found = EqualTime(3.0).compared(drawn_problem(SMALL, 3)[1])
-    limit = max(3.0, found["auto"].seconds)
-    for name in ("random", "critical-path", "random-eft"):
-        assert found[name].seconds >= limit
-    assert found["heft"].seconds < limit
+    for name in RANDOMISED:
+        assert found[name].seconds >= 3.0
+    assert found["heft"].seconds < 3.0
+
+
+def test_placers_compute_the_tables_of_a_problem_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = drawn_problem(SMALL, 3)[1]
+    made = list[CompiledPass]()
+
+    def place(problem: sp.Problem, _: np.random.Generator) -> sp.Placement:
+        made.append(compiled_pass(problem))
+        return sp.Placement(problem, np.zeros(len(problem.graph.names), np.int32))
+
+    monkeypatch.setattr(rivals, "make_placer", lambda _: place)
+    EqualTime(0.0).compared(problem)
+    assert len(made) == len(set(map(id, made))) == len(RIVALS) + 2
+
+
+def test_samples_of_every_operator_on_each_device_count_as_one_evaluation_each(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    problem = drawn_problem(SMALL, 3)[1]
+    texts = list[str]()
+
+    def noted(text: str) -> Single:
+        texts.append(text)
+        return Single()
+
+    monkeypatch.setattr(rivals, "make_placer", noted)
+    EqualEvaluations(600).compared(problem)
+    samples = 600 // len(problem.cluster.devices)
+    assert texts[:3] == ["auto:evaluations=600", "search:evaluations=600", "climb:evaluations=600"]
+    assert texts[3:6] == [
+        f"random:evaluations={rivals.DRAWN}",
+        f"critical-path:samples={samples}",
+        f"random-eft:samples={samples}",
+    ]
+    assert tuple(texts[6:]) == ONCE
 
 
 def test_rows_count_problems_on_which_auto_is_as_good(capsys: pytest.CaptureFixture[str]) -> None:
@@ -80,6 +118,17 @@ def test_auto_is_compared_with_search_on_its_own(capsys: pytest.CaptureFixture[s
     assert "auto beside search: equal on 1, shorter on 1, longer on 2; mean ratio 1.0500" in lines
     ends = [line.split()[-4:] for line in lines if line.startswith("all ") and "by" not in line]
     assert ends == [["4", "50.0%", "50.0%", "50.0%"], ["4", "100.0%", "100.0%", "100.0%"]]
+    assert not any(line.startswith("search beside itself") for line in lines)
+
+
+def test_search_is_compared_with_itself(capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [made(number, 1.0, 1.0) for number in range(2)]
+    for row, again in zip(rows, (1.0, 0.8), strict=True):
+        row.makespans_s.update({SAME: 1.0, AGAIN: again})
+        row.seconds[SAME] = 0.5
+    report(rows, (SAME, "heft"))
+    found = [line.split() for line in capsys.readouterr().out.splitlines() if "itself" in line]
+    assert found == [["search", "beside", "itself", "2", "50.0%", "50.0%", "50.0%", "1.2500"]]
 
 
 def test_a_run_is_resumed_after_its_last_complete_line(

@@ -93,7 +93,7 @@ def test_manager_starts_one_task_at_a_time() -> None:
     size_bytes = {"a": 125e6, "b": 125e6, "c": 0.0}
     found = managed(graph, machines, dict.fromkeys(names, "m"), size_bytes)
     assert found[MANAGERS.index(Manager(0.0, 0.0, inf))] == 20.0
-    # a: 2 s and 1 s for its file, told in 7.5 s, runs for 10 s: 20.5; its end is known at 28;
+    # a: 2 s and 1 s for its file, dispatched in 7.5 s, runs for 10 s: 20.5; its end is known at 28;
     # b occupies the manager until 31, c until 33; c then starts at 40.5, or b and c the other way
     assert found[MANAGERS.index(MANAGER)] == pytest.approx(50.5)
 

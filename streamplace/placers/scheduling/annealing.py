@@ -21,6 +21,7 @@ from sim.schedule.anneal import (
     walk_from,
 )
 from sim.schedule.fifo import FifoMemory, fifo_memory, serves
+from sim.schedule.moved_paths import paths_of
 from sim.schedule.state import FIFO, Order, Run, run_state
 from streamplace.placers.scheduling.passes import pass_evaluator
 from streamplace.placers.scheduling.portfolio import Tries, portfolio
@@ -163,8 +164,10 @@ class PassAnnealer:
         self._shape = shape_of(scored.compiled.rules, tasks.source, tasks.target)
         self._serves = serves(tasks.columns)
         self._size = tasks.operators + len(tasks.source)
+        self._paths = paths_of(tasks)
         self._fifo: FifoMemory | None = None
         self._run: Run | None = None
+        self._per_second = dict[bool, float]()  # evaluations, on the fast engine and on the other
 
     def chain(
         self, devices: Ints, order: Order, cooling: Cooling, enough_s: float, budget: Budget
@@ -172,19 +175,23 @@ class PassAnnealer:
         """Anneal from a feasible placement, (V,), and stop at a makespan of `enough_s`.
 
         If the budget ends before, the result is the best placement so far. The clock only stops
-        the chain; until then it does the same with every limit on time.
+        the chain; until then it does the same with every limit on time. As its end comes near,
+        fewer evaluations are made between two looks at it.
         """
         walk, row = walk_from(self.scored.compiled.rules, devices, self._leaving), devices.copy()
         best, best_s, done = devices, np.inf, 0
-        slower = 1 if self._is_fast(order) else SLOWER
-        usual = max(LEAST, SLICE // (slower * self._size))
+        is_fast = self._is_fast(order)
+        usual = max(LEAST, SLICE // ((1 if is_fast else SLOWER) * self._size))
         while (left := min(budget.evaluations_left(), cooling.evaluations - done)) > 0:
             if budget.left() == 0:
                 break
-            part = part_of(cooling, done, min(usual, left))
+            in_time = max(LEAST, budget.seconds_left() * self._per_second.get(is_fast, np.inf))
+            part = part_of(cooling, done, int(min(usual, left, in_time)))
             begun = work_clock.now()
             found, evaluations = self._anneal(order, part, enough_s, walk, row)
-            budget.charge(evaluations, work_clock.now() - begun)
+            seconds = work_clock.now() - begun
+            budget.charge(evaluations, seconds)
+            self._per_second[is_fast] = evaluations / seconds
             done += evaluations
             if found < best_s:
                 best, best_s = row.copy(), found
@@ -204,14 +211,24 @@ class PassAnnealer:
                 self._fifo = fifo_memory(tasks)
             memory = self._fifo
             found, done = anneal_fifo(
-                tasks, rules, self._shape, cooling, enough_s, walk, best, memory, state
+                tasks, rules, self._shape, cooling, enough_s, walk, best, memory, self._paths, state
             )
         else:
             if self._run is None:
                 self._run = run_state(tasks)
             run = self._run
             found, done = anneal_events(
-                tasks, order, rules, self._shape, cooling, enough_s, walk, best, run, state
+                tasks,
+                order,
+                rules,
+                self._shape,
+                cooling,
+                enough_s,
+                walk,
+                best,
+                run,
+                self._paths,
+                state,
             )
         return float(found), int(done)
 
@@ -274,7 +291,8 @@ def best_of_passes(
             if len(tried) and (tried_s := float(scored.makespans(tried)[0])) < best_s:
                 best, best_s, waited = tried[0], tried_s, 0
         is_from_row = is_small and number > 0 and (number < len(rows) or number % 2 == 1)
-        start = rows[number % len(rows)] if is_from_row else best
+        turn = number if number < len(rows) else number // 2  # as every second chain is from best
+        start = rows[turn % len(rows)] if is_from_row else best
         order = scored.orders[number % len(scored.orders)] if number >= 0 else scored.best(best)[1]
         chain = annealer.chain(start, order, cooling_of(length, units, number), enough_s, budget)
         found.append(chain.devices)

@@ -39,10 +39,10 @@ QUICK: tuple[Placer, ...] = (
 FEW = 100_000  # placements up to which all are tried
 ENUMERATION = 0.5  # share of the budget for this
 SAMPLED, PARTITIONED = 0.1, 0.05  # evaluations of list schedulers and METIS per one of the search
-OF_SMALL: tuple[Placer, ...] = (RandomEft(samples=50), CriticalPath(samples=50))
+OF_SMALL = RandomEft(samples=50), CriticalPath(samples=50)
 """Further placers on graphs of up to `SMALL` units, unless one reached the bound."""
 FEW_CUTS = 14  # partitions, from two parts on, that are quick there too
-FURTHER = 100 + FEW_CUTS  # evaluations that these placers take
+FURTHER = sum(placer.samples for placer in OF_SMALL) + FEW_CUTS  # evaluations that they take
 WORTH = 1_000  # evaluations from which a search can pay for them
 LARGE = 5_000  # operators from which some of the quick placers take longer than the search
 

@@ -12,6 +12,7 @@ from sim.flow import Ints
 from sim.schedule.anneal import Cooling, Shares, anneal_events, anneal_fifo, shape_of, walk_from
 from sim.schedule.bounds import lower_bounds
 from sim.schedule.fifo import fifo_memory, serves
+from sim.schedule.moved_paths import paths_of
 from sim.schedule.passes import makespans
 from sim.schedule.state import FIFO, run_state
 from tests.support.schedule_cases import schedule_form
@@ -80,11 +81,13 @@ def test_annealing_finds_the_shortest_placements() -> None:
         if order.kind == FIFO and serves(columns):
             memory = fifo_memory(columns)
             walk = walk_from(rules, start)
-            found, _ = anneal_fifo(columns, rules, shape, cooling, 0.0, walk, best, memory, state)
+            found, _ = anneal_fifo(
+                columns, rules, shape, cooling, 0.0, walk, best, memory, paths_of(tasks), state
+            )
         else:
             walk, run = walk_from(rules, start), run_state(columns)
             found, _ = anneal_events(
-                columns, order, rules, shape, cooling, 0.0, walk, best, run, state
+                columns, order, rules, shape, cooling, 0.0, walk, best, run, paths_of(tasks), state
             )
         assert makespans(tasks, order, best[None]).tolist() == [found]
         assert rules.allowed[np.arange(tasks.operators), best].all()
