@@ -7,6 +7,7 @@ if TYPE_CHECKING:
     from streamplace.plots.budgets import budgets_picture as budgets_picture
     from streamplace.plots.comparison import devices_picture as devices_picture
     from streamplace.plots.comparison import throughput_picture as throughput_picture
+    from streamplace.plots.distributions import distributions_picture as distributions_picture
     from streamplace.plots.engine_run import draw_run as draw_run
     from streamplace.plots.gantt import draw_schedule as draw_schedule
     from streamplace.plots.makespan_comparison import makespan_picture as makespan_picture
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 _HOME = {
     "budgets_picture": "budgets",
     "devices_picture": "comparison",
+    "distributions_picture": "distributions",
     "draw_curves": "training_curves",
     "draw_plan": "plan",
     "draw_run": "engine_run",
