@@ -20,6 +20,7 @@ from streamplace.training.stages import (
     MemorySection,
     OptimiserSection,
     ReinforceStage,
+    ReplayStage,
     Stage,
     StepReinforceStage,
 )
@@ -30,6 +31,7 @@ TABLES: tuple[tuple[str, type[BaseModel], type[BaseModel] | None], ...] = (
     ("[[problems]]", ProblemsSection, None),
     ("[[stage]]", Stage, None),
     ('[[stage]], algorithm = "reinforce"', ReinforceStage, Stage),
+    ('[[stage]], algorithm = "reinforce-replay"', ReplayStage, Stage),
     ('[[stage]], algorithm = "imitation"', ImitationStage, Stage),
     ('[[stage]], algorithm = "dagger"', DaggerStage, Stage),
     ('[[stage]], algorithm = "reinforce-steps"', StepReinforceStage, Stage),

@@ -59,6 +59,7 @@ threads = 1
 POLICIES: dict[str, dict[str, Any]] = {
     "device-scorer": {"hidden": 8, "hops": 1},
     "encoder-decoder": {"length": 8, "hops": 1, "device_length": 4, "devices": 3},
+    "encoder-decoder-released": {"length": 8, "devices": 3},
     "placeto": {"devices": 3},
     "giph": {},
     "rebuild": {},

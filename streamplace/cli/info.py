@@ -5,10 +5,15 @@ from typing import Any
 
 from streamplace.cli import options, param_types, printing
 from streamplace.cli.command import argument, command
+from streamplace.cli.output_files import check_targets
 from streamplace.cli.terminal import NAME_WIDTH, console, name_in
 from streamplace.display.view import Names, listed
+from streamplace.errors import UsageError
 from streamplace.execution.progress import working
+from streamplace.files.datasets import read_dataset
+from streamplace.files.reading import name_of
 from streamplace.files.summary import summary
+from streamplace.plots.formats import kind_of
 from streamplace.util.text import printable
 
 LABELS = {
@@ -60,6 +65,14 @@ class InfoOptions(options.Common):
     """The options of `info`."""
 
     file: str = argument(type=param_types.GRAPH)
+    plot: str | None = options.file(
+        "--plot",
+        "Plot file to write (cumulative distributions of operators, utilisations and payloads of "
+        "graphs): .png, .svg or .pdf.",
+    )
+    beside: str | None = options.file(
+        "--beside", "Another file of graphs, whose distributions --plot shows beside those of FILE."
+    )
 
 
 @command(InfoOptions)
@@ -76,8 +89,14 @@ def info(chosen: InfoOptions) -> None:
     \b
     Examples:
     streamplace info dataset:real/riotbench-etl.json
+    streamplace info dream.jsonl.gz --beside ours.jsonl.gz --plot distributions.png
     streamplace info run/policy.safetensors
     """
+    if chosen.beside is not None and chosen.plot is None:
+        raise UsageError("--beside: requires --plot")
+    if chosen.plot is not None:  # before anything is read
+        kind_of(chosen.plot)
+        check_targets({"--plot": chosen.plot}, (chosen.file, chosen.beside))
     with working("reading"):
         if chosen.file.endswith(".safetensors"):
             from streamplace.policy import tensor_files  # noqa: PLC0415 - heavy
@@ -85,6 +104,16 @@ def info(chosen: InfoOptions) -> None:
             found = tensor_files.summary(chosen.file)
         else:
             found = summary(chosen.file)
+        if chosen.plot is not None:
+            files = [chosen.file] if chosen.beside is None else [chosen.file, chosen.beside]
+            datasets = {name_of(file): read_dataset(file) for file in files}
+    if chosen.plot is not None:
+        from streamplace.plots.distributions import (  # noqa: PLC0415 - loads matplotlib
+            distributions_picture,
+        )
+
+        with working("drawing"):
+            distributions_picture(chosen.plot, datasets)
     if chosen.as_json:
         printing.print_json(found)
     else:

@@ -3,12 +3,14 @@
 from collections import Counter
 from typing import Annotated, Literal, Self, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from streamplace.problem.order_names import OrderName
 
 Length = Annotated[int, Field(ge=1, le=8192)]
 SmallCount = Annotated[int, Field(ge=1, le=64)]
+Finite = Annotated[float, Field(ge=-1e6, le=1e6)]
+Scale = Annotated[float, Field(ge=1e-6, le=1e6)]
 MAX_PLACEMENTS = 2**20
 """The maximum number of placements of one problem that a policy makes or learns from at once."""
 EXPERTS = {"least-utilisation": "throughput", "critical-path": "makespan"}
@@ -61,6 +63,30 @@ class EncoderDecoderSizes(StrictModel):
         description="offer only the first of several equal devices that run nothing; not in the "
         "paper, but leaves one labelling per placement instead of one per permutation of devices",
     )
+
+
+class ReleasedSizes(StrictModel):
+    """Sizes of the network of Ni et al.'s released code; see `policy.ni2020.released`."""
+
+    length: Annotated[int, Field(ge=4, le=8192, multiple_of=4)] = Field(
+        512, description="size of embeddings of operators and devices, and of the decoder's state"
+    )
+    devices: Annotated[int, Field(ge=1, le=2048)] = Field(
+        5, description="the number of devices, which is fixed"
+    )
+    means: tuple[Finite, Finite] = Field(
+        (0.0, 0.0),
+        description="what is subtracted from the two features, the logarithms of an operator's "
+        "instructions per source tuple and of the Mbit of a tuple that it emits",
+    )
+    scales: tuple[Scale, Scale] = Field(
+        (1.0, 1.0), description="what the two features are then divided by"
+    )
+
+    @field_validator("means", "scales", mode="before")
+    @classmethod
+    def _from_list(cls, value: object) -> object:
+        return tuple(value) if isinstance(value, list) else value
 
 
 class PlacetoSizes(StrictModel):

@@ -21,6 +21,7 @@ from streamplace.policy.config import (
     HsdagSizes,
     PlacetoSizes,
     RebuildSizes,
+    ReleasedSizes,
     RnnSizes,
     StrictModel,
 )
@@ -70,6 +71,9 @@ KINDS = {
     ),
     "encoder-decoder": PolicyKind(
         EncoderDecoderSizes, "streamplace.policy.ni2020.network:EncoderDecoder"
+    ),
+    "encoder-decoder-released": PolicyKind(
+        ReleasedSizes, "streamplace.policy.ni2020.released:Released"
     ),
     "placeto": PolicyKind(
         PlacetoSizes, "streamplace.policy.placeto.network:Placeto", refines=True, imitates=True

@@ -41,6 +41,10 @@ class EliteBuffer:
         """Return the stored placements of a problem, (V,) each, best first."""
         return [row for _, row in self._kept[problem]]
 
+    def best_of(self, problem: int) -> list[tuple[Ints, float]]:
+        """Return the stored placements of a problem, (V,) each, with rewards, best first."""
+        return [(row, reward) for reward, row in self._kept[problem]]
+
     def add(
         self,
         problem: int,

@@ -21,6 +21,7 @@ from streamplace.problem.placement import Placement
 from streamplace.training.algorithms.base import Algorithm, Record, State, Step
 from streamplace.training.algorithms.imitation import Dagger, Imitation
 from streamplace.training.algorithms.reinforce import Reinforce
+from streamplace.training.algorithms.replay import Replay
 from streamplace.training.algorithms.step_reinforce import StepReinforce
 from streamplace.training.learner import Learner
 from streamplace.training.optimiser import Optimiser
@@ -31,6 +32,7 @@ from streamplace.training.stages import (
     ImitationStage,
     OptimiserSection,
     ReinforceStage,
+    ReplayStage,
     Stage,
     StepReinforceStage,
 )
@@ -40,6 +42,7 @@ ALGORITHMS: dict[type[Stage], type[Algorithm[Any]]] = {
     ImitationStage: Imitation,
     DaggerStage: Dagger,
     ReinforceStage: Reinforce,
+    ReplayStage: Replay,
     StepReinforceStage: StepReinforce,
 }
 

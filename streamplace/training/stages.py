@@ -242,6 +242,34 @@ class ReinforceStage(Stage):
         return self
 
 
+class ReplayStage(Stage):
+    """REINFORCE with replayed placements, as in the released code of Ni et al. (AAAI 2020)."""
+
+    algorithm: Literal["reinforce-replay"]
+    samples: Annotated[Placements, Field(ge=1)] = Field(
+        10, description="sampled placements per problem; only distinct ones are learnt from"
+    )
+    random_samples: Placements = Field(
+        20, description="initial number of random placements per problem, which may be replayed"
+    )
+    random_decay: PositiveFloat = Field(
+        1.0, description="epochs over which that number falls to 1/e"
+    )
+    random_until: NonNegativeFloat = Field(
+        0.99, description="reward that a problem must reach before that number falls"
+    )
+    replayed: Annotated[Placements, Field(ge=1)] = Field(
+        5, description="the best placements found of a problem that a step learns from again"
+    )
+    threshold: float = Field(
+        0.8,
+        allow_inf_nan=False,
+        description="smallest reward of a replayed placement; the best one found is replayed "
+        "where none reaches it",
+    )
+    raise_by: PositiveFloat = Field(10.0, description="factor of advantages above 0")
+
+
 class StepReinforceStage(Stage):
     """REINFORCE with a reward and a baseline per step, for policies that refine placements."""
 
@@ -344,6 +372,6 @@ def measured_stages(stages: Sequence[Stage]) -> list[int]:
 
 
 AnyStage: TypeAlias = Annotated[
-    ImitationStage | DaggerStage | ReinforceStage | StepReinforceStage,
+    ImitationStage | DaggerStage | ReinforceStage | ReplayStage | StepReinforceStage,
     Field(discriminator="algorithm"),
 ]

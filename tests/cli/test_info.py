@@ -217,3 +217,13 @@ def test_streams_between_the_same_operators_and_instances(tmp_path: Path, capsys
     found = json_of(capsys, "info", file)
     assert found["counts"] == {"a": {"instances": 1}}
     assert found["partitioning"] == {"a[0]->b": ["forward", "hash"]}
+
+
+def test_a_plot_shows_two_datasets(inputs: InputFiles, tmp_path: Path, capsys: Capture) -> None:
+    picture = tmp_path / "distributions.png"
+    succeeds(capsys, "info", inputs.graph, "--beside", inputs.graph, "--plot", picture)
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_dataset_beside_needs_a_plot(inputs: InputFiles, capsys: Capture) -> None:
+    assert "requires --plot" in refused(capsys, "info", inputs.graph, "--beside", inputs.graph)

@@ -12,6 +12,7 @@ from streamplace import Network as Links
 from streamplace.policy.base import AnyPolicy, Constructive, constructive
 from streamplace.policy.decoding import Sampler
 from streamplace.policy.device_scorer import features
+from streamplace.policy.ni2020.decoder import Decoder
 from streamplace.policy.registry import make_policy, policy_section
 from streamplace.policy.trajectories import Trajectories
 from streamplace.problem.cluster import NetworkKind
@@ -30,6 +31,7 @@ SIZES: dict[str, tuple[str, dict[str, Any]]] = {
     "b+f1": ("encoder-decoder", {**PUBLISHED, "upstream": False}),
     "b+f1&f2": ("encoder-decoder", PUBLISHED),
     "b+f1&f2, backward": ("encoder-decoder", {**PUBLISHED, "order": "reversed-topo-lifo"}),
+    "released": ("encoder-decoder-released", {"length": 16, "devices": 3}),
     "b+f1&f2, one name": ("encoder-decoder", {**PUBLISHED, "breaks_symmetry": True}),
 }
 KINDS = {name: policy_section({"kind": kind, "sizes": own}) for name, (kind, own) in SIZES.items()}
@@ -45,7 +47,12 @@ of_every_kind = pytest.mark.parametrize("name", KINDS)
 of_scorers = pytest.mark.parametrize("name", SCORER_KINDS)
 of_published = pytest.mark.parametrize("name", PUBLISHED_KINDS)
 
-SEEDS = {"device-scorer": 13, "encoder-decoder": 2, "b+f1&f2, backward": 4}
+SEEDS = {
+    "device-scorer": 13,
+    "encoder-decoder": 2,
+    "encoder-decoder-released": 2,
+    "b+f1&f2, backward": 4,
+}
 """Seeds whose weights use more than one device for the problems below."""
 
 """A warning of torch-geometric when it is first imported."""
@@ -124,6 +131,8 @@ def rollout_of(policy: Constructive[Any, Any], problem: Problem, rows: Ints) -> 
 
 def choosable_placements(policy: Constructive[Any, Any], problem: Problem) -> Ints:
     """Return every placement that a policy of one decoding order can choose."""
+    if isinstance(policy, Decoder) and not policy.breaks_symmetry:
+        return np.array(list(every_placement(problem)))
     encoded = policy.encode(problem)
     return np.unique(
         [policy.canonical(encoded, row, 0) for row in every_placement(problem)], axis=0

@@ -38,6 +38,12 @@ def reinforce(**keys: Any) -> Value:
     return {"algorithm": "reinforce", "epochs": 1, "memory": memory} | _TWO | keys
 
 
+def replay(**keys: Any) -> Value:
+    """Return a stage of REINFORCE with replayed placements."""
+    few = {"samples": 3, "random_samples": 2, "replayed": 2}
+    return {"algorithm": "reinforce-replay", "epochs": 1} | few | _TWO | keys
+
+
 _TWO: Value = {"problems_per_step": 2}
 
 

@@ -34,6 +34,9 @@ BUILT_IN = {
     "b": replace(NI2020, sizes=PUBLISHED | {"encoder": "sequence", "upstream": False}),
     "b+f1": replace(NI2020, sizes=PUBLISHED | {"upstream": False}),
     "b+f1&f2": NI2020,
+    "released": replace(
+        NI2020, kind="encoder-decoder-released", sizes={"length": 12, "devices": 3}
+    ),
     "placeto": PLACETO,
     "placeto, makespan": replace(PLACETO, objective="makespan"),
     "placeto, rounds": replace(PLACETO, sizes={"devices": 3, "rounds": 2, "closest": 3}),

@@ -22,7 +22,7 @@ from streamplace import (
 from streamplace.errors import ObjectiveError, StreamplaceError
 from streamplace.generate import Recipe
 from streamplace.policy.ni2020 import network
-from streamplace.policy.ni2020.network import NiProblem
+from streamplace.policy.ni2020.features import NiProblem
 from streamplace.policy.registry import KINDS, kinds_for, make_policy, policy_section
 from streamplace.problem.objectives import OBJECTIVES
 from streamplace.scoring.evaluator import Placements

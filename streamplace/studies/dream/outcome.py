@@ -41,8 +41,10 @@ WEIGHTS = {"B": "b.safetensors", "B+F1": "b-f1.safetensors", "B+F1&F2": "b-f1-f2
 """The paper's allocators, and the files of their weights."""
 DRAWN = (
     REFERENCE,
+    "METIS oracle",
     "METIS recursive oracle",
     "fuser",
+    "fuser oracle",
     *WEIGHTS,
     "policy, one pass",
     "annealing",

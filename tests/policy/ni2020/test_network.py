@@ -8,7 +8,8 @@ from streamplace import Operator, Problem, Stream, StreamGraph
 from streamplace.errors import UsageError
 from streamplace.policy.decoding import Sampler
 from streamplace.policy.encoded import BeamSearching
-from streamplace.policy.ni2020.network import Ni2020State
+from streamplace.policy.ni2020.decoder import Decoder
+from streamplace.policy.ni2020.decoding import Ni2020State
 from tests.support.policies import (
     batch_of,
     cluster_of,
@@ -17,6 +18,13 @@ from tests.support.policies import (
     of_published,
     policy_of,
 )
+
+
+def ni2020(name: str) -> Decoder:
+    """Return one of the published networks."""
+    policy = policy_of(name)
+    assert isinstance(policy, Decoder)
+    return policy
 
 
 @of_published
@@ -39,10 +47,12 @@ def test_backward_decoders_read_the_devices_of_downstream_operators() -> None:
     """In the order d, a, c, b, the operator b has placed neighbours on both sides."""
     ends = ("a", "b"), ("a", "c"), ("b", "d"), ("c", "d")
     graph = StreamGraph([Operator(n, 1e5, 10.0) for n in "abcd"], [Stream(*pair) for pair in ends])
-    policy = policy_of("b+f1&f2, backward")
+    policy = ni2020("b+f1&f2, backward")
     encoded = policy.encode(Problem(graph, cluster_of(3), source_rate=100.0))
     assert "".join(graph.names[v] for v in encoded.orders[0]) == "dbca"
-    state = Ni2020State(policy.batch([encoded.in_order(np.array([3, 0, 2, 1]))]), 1, 3, None)
+    state = Ni2020State(
+        policy.batch([encoded.in_order(np.array([3, 0, 2, 1]))]), 1, 3, None, policy.neighbours
+    )
     read = []
     for t, device in enumerate((2, 0, 1, 1)):
         read.append(state.placed_neighbours(t).tolist()[0])
@@ -57,10 +67,9 @@ def test_the_decoder_reads_the_devices_of_upstream_operators() -> None:
     rows = [Operator(name, 1e5, 10.0) for name in "abcd"]
     graph = StreamGraph(rows, [Stream(*pair) for pair in ends])
     lone = StreamGraph([Operator("e", 1e5, 10.0)], [])
-    batch = batch_of(
-        policy_of("b"), *(Problem(g, cluster_of(3), source_rate=100.0) for g in (graph, lone))
-    )
-    state = Ni2020State(batch, 2, 3, None)
+    policy = ni2020("b")
+    batch = batch_of(policy, *(Problem(g, cluster_of(3), source_rate=100.0) for g in (graph, lone)))
+    state = Ni2020State(batch, 2, 3, None, policy.neighbours)
     upstream = []
     for t, devices in enumerate(([2, 0, 1, 1], [1, 0], [0, 0], [0, 0])):
         upstream.append(state.placed_neighbours(t).tolist())

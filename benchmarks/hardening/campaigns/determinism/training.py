@@ -24,7 +24,8 @@ from streamplace.policy.weights import unpacked
 from streamplace.training.run import CHECKPOINT, CONFIG, POLICY
 
 KINDS = (
-    *("device-scorer", "encoder-decoder", "placeto", "giph", "rebuild", "doppler", "hsdag", "rnn"),
+    *("device-scorer", "encoder-decoder", "encoder-decoder-released", "placeto", "giph", "rebuild"),
+    *("doppler", "hsdag", "rnn"),
 )
 STEPS = 200
 TORCHRUN = (2, 4)  # processes per run
