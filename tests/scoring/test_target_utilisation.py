@@ -13,7 +13,7 @@ from benchmarks.reference.strategies import Case, batches, cases, problems
 from sim.engine import Profile, Scene, Settings, Speed
 from streamplace.files.traces import trace_to
 from streamplace.policy.device_scorer import features as scorer
-from streamplace.policy.ni2020 import network as ni2020
+from streamplace.policy.ni2020.features import NiProblem, encoded, utilisations
 from streamplace.problem.objective import MODELS, Model
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
@@ -79,12 +79,17 @@ def test_a_target_of_one_half_equals_half_the_capacity(model: Model, data: st.Da
     assert half.bottleneck.name == smaller.bottleneck.name
 
 
+def ni2020(problem: Problem) -> NiProblem:
+    """Return a problem as the network of the paper reads it."""
+    return encoded(problem, utilisations(problem), "by-depth")
+
+
 @given(problems())
 def test_policies_encode_the_slower_cluster(problem: Problem) -> None:
     pair = remade(problem, target_utilisation=0.5), shrunk_problem(problem, 0.5)
     for parts, (half, smaller) in (
         (("operators", "streams", "totals", "orders"), map(scorer.encode, pair)),
-        (("operators", "orders"), map(ni2020.encode, pair)),
+        (("operators", "orders"), map(ni2020, pair)),
     ):
         for part in parts:
             np.testing.assert_array_equal(getattr(half, part), getattr(smaller, part))

@@ -21,8 +21,7 @@ from streamplace import (
 )
 from streamplace.errors import ObjectiveError, StreamplaceError
 from streamplace.generate import Recipe
-from streamplace.policy.ni2020 import network
-from streamplace.policy.ni2020.features import NiProblem
+from streamplace.policy.ni2020.features import NiProblem, encoded, utilisations
 from streamplace.policy.registry import KINDS, kinds_for, make_policy, policy_section
 from streamplace.problem.objectives import OBJECTIVES
 from streamplace.scoring.evaluator import Placements
@@ -146,7 +145,7 @@ def test_a_message_names_the_graph_without_a_source_rate() -> None:
 def mixed() -> list[NiProblem]:
     """Return problems of different sizes on different clusters."""
     problems = problems_of({"devices": ["2x2500", "3x2500", "1x4000,2x1500", "7x1000"]})
-    return [network.encode(problem) for problem in problems]
+    return [encoded(problem, utilisations(problem), "by-depth") for problem in problems]
 
 
 numbers = st.lists(st.integers(0, COUNT - 1), unique=True, max_size=COUNT).map(np.array)

@@ -115,9 +115,9 @@ def placed_neighbours(
         position = np.empty(one.size, dtype=np.int64)
         position[order[p, : one.size]] = np.arange(one.size)
         source, target = position[one.flow.source], position[one.flow.target]
-        at = p, np.maximum(source, target), np.minimum(source, target)
+        later, earlier = np.maximum(source, target), np.minimum(source, target)
         if of_streams is None:
-            weights[at] = 1.0
+            weights[p, later, earlier] = 1.0
         else:
-            np.add.at(weights, at, of_streams[p])
+            np.add.at(weights[p], (later, earlier), of_streams[p])
     return torch.from_numpy(weights)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from benchmarks.reference.trainings import config, graphs, of_kind
+from streamplace.policy.base import constructive
 from streamplace.policy.decoding import Sampler
 from streamplace.training import TrainConfig, train
 from streamplace.training.algorithms.base import Step
@@ -80,7 +81,11 @@ def test_the_loss_raises_what_is_above_the_baseline_by_ten() -> None:
     batch = algorithm.learner.batch(np.array([0]))
     size = batch.encoded[0].size
     rows = np.array([[0] * size, [0] * (size - 1) + [1]], dtype=np.int32)
-    logs = algorithm.learner.policy.rollout(batch, 2, Sampler(), rows[None]).log_probability[0]
+    logs = (
+        constructive(algorithm.learner.policy)
+        .rollout(batch, 2, Sampler(), rows[None])
+        .log_probability[0]
+    )
     loss = algorithm._loss(batch, [[(rows[0], 0.9), (rows[1], 0.4)]], np.array([0.6]), {})
     assert loss.item() == pytest.approx(-(10 * 0.3 * logs[0] - 0.2 * logs[1]).item() / 2, rel=1e-5)
 
