@@ -119,7 +119,8 @@ def _table(pairs: Sequence[Pair]) -> list[str]:
         ours, theirs = values[name].mean(axis=1)
         mean = f"{differences[name].mean():+{form}}"
         worse = float(mean) < 0.0 if name == "served" else float(mean) > 0.0  # as it is printed
-        interval = f"{low:+{form}} to {high:+{form}}" if len(pairs) > 1 else "one pair"
+        few = "one pair" if len(pairs) == 1 else "two pairs"
+        interval = few if np.isnan(low) else f"{low:+{form}} to {high:+{form}}"
         cells = [what, f"{ours:{form}}", f"{theirs:{form}}", f"{mean} ({interval})"]
         made.append((not worse, _row([*cells, "worse" if worse else ""])))
     head = ("mean of the runs", WATCH, AUTOSCALER, "difference", "")

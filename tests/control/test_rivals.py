@@ -260,15 +260,19 @@ def test_the_page_has_whole_pairs_only_and_losses_first(tmp_path: Path) -> None:
         row(AUTOSCALER, 0, slot_s=100.0, rescales=3, fault="1 results are missing", exact=False),
         row(WATCH, 1, slot_s=130.0),
         row(AUTOSCALER, 1, slot_s=100.0, rescales=2),
-        row(WATCH, 2),
+        row(WATCH, 2, slot_s=125.0),
+        row(AUTOSCALER, 2, slot_s=100.0, rescales=2),
+        row(WATCH, 3),
     ]
-    assert [one["seed"] for one, _ in paired(rows)] == [0, 1]
+    assert [one["seed"] for one, _ in paired(rows)] == [0, 1, 2]
     text = page(paired(rows), {"seconds": 150.0, "slots": 6, "matched": []})
     assert "counts step 0 autoscaler: 1 results are missing" in text
     table = re.findall(r"^\| (.*?) \|.*\| (.*?) \|$", text.partition("## ")[2], re.MULTILINE)
     assert table[2] == ("slot-seconds", "worse")
     assert "| slot-seconds | 125 | 100 | +25 (+20 to +30) | worse |" in text
-    assert "| rescales | 0.00 | 2.50 | -2.50 (-3.00 to -2.00) |  |" in text
+    assert "| rescales | 0.00 | 2.33 | -2.33 (-3.00 to -2.00) |  |" in text
+    two = page(paired(rows[:4]), {"seconds": 150.0, "slots": 6, "matched": []})
+    assert "| slot-seconds | 125 | 100 | +25 (two pairs) | worse |" in two
 
 
 def test_the_page_begins_with_the_families_that_miss_most_goals() -> None:
