@@ -69,7 +69,7 @@ def test_the_page_compares_runs_of_the_same_turn() -> None:
 
 
 def test_the_mean_gain_has_the_spread_of_the_jobs() -> None:
-    rates = {"a": 110.0, "b": 130.0}
+    rates = {"a": 110.0, "b": 130.0, "c": 120.0}
     rows = [
         {**row(job, repeat, way, rates[job] if way == OURS else 100.0), "sink": 80.0}
         for job in rates
@@ -79,7 +79,7 @@ def test_the_mean_gain_has_the_spread_of_the_jobs() -> None:
     text = page(rows, {"seed": 1, "share": 0.5, "commit": "c"}, ["| costs |"])
     assert "Mean gain over tasks: +20.0%, 95% interval over the jobs +10.0% to +30.0%" in text
     assert "source and at the sink differ by at most 62.5%" in text
-    assert "better than both on 2 of 2 jobs; by the\ncounts of the sink alone, on 0." in text
+    assert "better than both on 3 of 3 jobs; by the\ncounts of the sink alone, on 0." in text
     assert "| costs |" in text
 
 

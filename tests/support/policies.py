@@ -12,7 +12,6 @@ from streamplace import Network as Links
 from streamplace.policy.base import AnyPolicy, Constructive, constructive
 from streamplace.policy.decoding import Sampler
 from streamplace.policy.device_scorer import features
-from streamplace.policy.ni2020.decoder import Decoder
 from streamplace.policy.registry import make_policy, policy_section
 from streamplace.policy.trajectories import Trajectories
 from streamplace.problem.cluster import NetworkKind
@@ -131,8 +130,6 @@ def rollout_of(policy: Constructive[Any, Any], problem: Problem, rows: Ints) -> 
 
 def choosable_placements(policy: Constructive[Any, Any], problem: Problem) -> Ints:
     """Return every placement that a policy of one decoding order can choose."""
-    if isinstance(policy, Decoder) and not policy.breaks_symmetry:
-        return np.array(list(every_placement(problem)))
     encoded = policy.encode(problem)
     return np.unique(
         [policy.canonical(encoded, row, 0) for row in every_placement(problem)], axis=0

@@ -64,10 +64,6 @@ class Released(Decoder):
         means, scales = np.array(self.config.means), np.array(self.config.scales)
         return encoded(problem, (logarithms(problem) - means) / scales, "by-depth")
 
-    def canonical(self, encoded: NiProblem, placement: Ints, sample: int) -> Ints:
-        """Return an equivalent placement that uses equal devices in decoding order."""
-        return encoded.relabelled(placement, 0)
-
     def neighbours(self, batch: Ni2020Batch, order: Ints) -> Tensor:
         """Return the Mbit per source tuple from placed neighbours; see `Decoder.neighbours`."""
         sent = [

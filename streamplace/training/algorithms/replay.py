@@ -9,7 +9,7 @@ from torch import Tensor
 
 from streamplace.policy.base import constructive
 from streamplace.policy.decoding import Sampler
-from streamplace.policy.encoded import Batch
+from streamplace.policy.encoded import Batch, EncodedGraph
 from streamplace.training.algorithms.base import Algorithm, Record, Step
 from streamplace.training.algorithms.reinforce import advantages, policy_loss
 from streamplace.training.elite_buffer import EliteBuffer
@@ -74,8 +74,7 @@ class Replay(Algorithm[ReplayStage]):
         """Store the distinct ones of some placements of a problem, (S, V); return them."""
         one = batch.encoded[p]
         _, kept = repaired(one.problem, np.arange(len(placements)), placements)
-        policy = constructive(self.learner.policy)
-        named = [policy.canonical(one, row, 0) for row in kept]
+        named = [one.relabelled(row, 0) if isinstance(one, EncodedGraph) else row for row in kept]
         distinct = list({row.tobytes(): row for row in named}.values())
         if not distinct:
             return []
