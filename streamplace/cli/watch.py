@@ -121,7 +121,7 @@ def _watch(server: Server, cluster: Cluster, chosen: WatchOptions) -> None:
         clock = SystemClock()
         sampler = Sampler(client, clock)
         windows = Windows(
-            *(sampler, Devices(cluster.names), kept.window_s, clock, weights),
+            *(sampler, Devices(cluster.names), kept, clock, weights),
             check=check_job,
         )
         events = _events(lock, chosen, client)

@@ -55,7 +55,13 @@ def catch_up_s(plan: Plan, rate_s: float, waiting: float, downtime_s: float) -> 
 
 
 def worth_of_more(
-    observation: Observation, plan: Plan, served_s: float | None, downtime_s: float, rules: Rules
+    observation: Observation,
+    plan: Plan,
+    served_s: float | None,
+    downtime_s: float,
+    rules: Rules,
+    *,
+    ahead_s: float = 0.0,
 ) -> Worth:
     """Return the worth of more capacity: the tuples that the present deployment does not carry.
 
@@ -64,6 +70,8 @@ def worth_of_more(
     served_s
         Tuples per second that the job carried; None if unknown. Where that is less than is offered,
         the present deployment carries no more.
+    ahead_s
+        Tuples per second that will be offered on top at the end of the cool-down.
     """
     offered_s, now_s = observation.offered_s or 0.0, plan.now_carries_s
     price = offered_s * downtime_s
@@ -77,14 +85,17 @@ def worth_of_more(
         return Worth(gain, price, TUPLES, text)
     if served_s is not None and offered_s - served_s > GROWING * offered_s:
         now_s = min(now_s, served_s)
-    short_s = max(offered_s - now_s, 0.0)
+    short_s = max(offered_s + ahead_s - now_s, 0.0)
     gain = short_s * rules.horizon_s
     if not short_s:
         text = f"all of the offered {rate(offered_s)} are carried, so only headroom is lost"
         return Worth(0.0, price, TUPLES, text)
+    offered = f"the offered {rate(offered_s)}"
+    if ahead_s:
+        offered += f" and {rate(ahead_s)} more at the end of the cool-down"
     text = (
-        f"{rate(now_s)} of the offered {rate(offered_s)} are carried, so {tuples(gain)} are gained "
-        f"within {lasting(rules.horizon_s)}, and {tuples(price)} are delayed by a restart of "
+        f"{rate(now_s)} of {offered} are carried, so {tuples(gain)} are gained within "
+        f"{lasting(rules.horizon_s)}, and {tuples(price)} are delayed by a restart of "
         f"{lasting(downtime_s)}"
     )
     return Worth(gain, price, TUPLES, text)
@@ -217,9 +228,7 @@ def more_or_less(
         )
         return Choice(Action.NOTHING, late, plan)
     if aim.ahead_s:
-        what += (
-            f", for {rate(rate_s + aim.ahead_s)} at the end of the cool-down, since the rate rises"
-        )
+        what += f", for {rate(rate_s + aim.ahead_s)}, since the rate rises on"
     if aim.waiting < waiting:
         until_s = catch_up_s(plan, rate_s, waiting, downtime_s)
         what += f", which works off what waits within {lasting(until_s)} only"
@@ -229,7 +238,8 @@ def more_or_less(
             f"; the last checkpoint took {lasting(took_s)}, and a change may wait as long for one"
         )
     if is_more:
-        worth = worth_of_more(observation, plan, history.served_s, downtime_s, rules)
+        served_s, ahead_s = history.served_s, aim.ahead_s
+        worth = worth_of_more(observation, plan, served_s, downtime_s, rules, ahead_s=ahead_s)
     else:
         worth = worth_of_less(plan, rate_s, aim.until_s, downtime_s, rules)
     if is_more and not worth.gain:

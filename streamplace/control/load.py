@@ -23,7 +23,7 @@ class Load(NamedTuple):
     reason
         Why, in words.
     is_sure
-        Whether one window is enough; see `surge`.
+        Whether one window is enough; see `is_sure`.
     """
 
     state: State
@@ -43,10 +43,10 @@ def load_of(observation: Observation, served_s: float | None, rules: Rules) -> L
     busy = f"the busiest instance, of {name}, is busy {percent(busiest)} of the time"
     skew = _skew(observation)
     if busiest > rules.high:
-        more_s = surge(observation)
-        sure = f", and {rate(more_s)} more wait, for which one window is enough" if more_s else ""
-        above = f"{busy}, above {percent(rules.high)}{skew}{sure}"
-        return Load(State.OVERLOADED, above, is_sure=more_s > 0.0)
+        sure = _sure(observation)
+        enough = f", and {sure}, for which one window is enough" if sure else ""
+        above = f"{busy}, above {percent(rules.high)}{skew}{enough}"
+        return Load(State.OVERLOADED, above, is_sure=bool(sure))
     if held := _held(observation):
         return Load(State.OVERLOADED, f"{busy}{skew}, but {held}")
     offered_s, lag = observation.offered_s or 0.0, _lag(observation)
@@ -60,6 +60,26 @@ def load_of(observation: Observation, served_s: float | None, rules: Rules) -> L
     if busiest < rules.low:
         return Load(State.UNDERUSED, f"{busy}, below {percent(rules.low)}")
     return Load(State.STEADY, f"{busy}, within {percent(rules.low)} to {percent(rules.high)}")
+
+
+def is_sure(observation: Observation, high: float) -> bool:
+    """Return whether one window, or a part of one, is enough to call a job overloaded.
+
+    It is where tuples pile up, and where they will because the rate rises on.
+
+    Parameters
+    ----------
+    high
+        Utilisation above which a job is overloaded.
+    """
+    return observation.busiest > high and bool(_sure(observation))
+
+
+def _sure(observation: Observation) -> str:
+    """Return why one window of an overload is enough, in words; empty if it is not."""
+    if more_s := surge(observation):
+        return f"{rate(more_s)} more wait"
+    return "the rate rises on" if observation.rise_s2 else ""
 
 
 def surge(observation: Observation) -> float:

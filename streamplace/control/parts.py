@@ -1,8 +1,9 @@
 """Parts of windows, which show an overload early and a rate that rises on."""
 
+from dataclasses import replace
 from itertools import pairwise
 
-from streamplace.control.load import GROWING, surge
+from streamplace.control.load import GROWING, is_sure
 from streamplace.control.observation import Observation
 
 PARTS = 5  # of a window
@@ -10,21 +11,28 @@ RISES = 4  # in a row; a step is over after two, and two more by chance are rare
 
 
 class Parts:
-    """The offered rates in the last parts of windows."""
+    """The offered rates in the last parts of windows.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    high
+        Utilisation above which a job is overloaded; see `Rules`.
+    """
+
+    def __init__(self, high: float) -> None:
+        self._high = high
         self._rates: list[tuple[float, float]] = []
 
     def add(self, part: Observation) -> bool:
         """Add a part, and return whether it is enough for a decision, so that its window ends.
 
-        It is if tuples pile up in it; see `surge`.
+        It is if tuples pile up in it, or will since the rate rises on; see `is_sure`.
         """
         if part.missing or part.hidden or part.offered_s is None:
             self._rates = []
             return False
         self._rates = [*self._rates, (part.at_s, part.offered_s)][-RISES - 1 :]
-        return surge(part) > 0.0
+        return is_sure(replace(part, rise_s2=self.rise_s2), self._high)
 
     @property
     def rise_s2(self) -> float:

@@ -85,10 +85,18 @@ def test_a_plan_reaches_ahead_of_a_rate_that_rises_on() -> None:
     counts, reasons = zip(*plans.values(), strict=True)
     assert counts == (2, 3, 4)
     assert "cool-down" not in reasons[0]
-    assert reasons[1].endswith(
-        ", for 1,950 tuples/s at the end of the cool-down, since the rate rises"
-    )
-    assert ", for 2,600 tuples/s at the end" in reasons[2], "at most twice the rate"
+    assert reasons[1].endswith(", for 1,950 tuples/s, since the rate rises on")
+    assert ", for 2,600 tuples/s, since" in reasons[2], "at most twice the rate"
+
+
+def test_a_rate_that_rises_on_is_acted_on_before_tuples_pile_up() -> None:
+    """At 90% and 900 tuples/s, 1,000 are carried, and 1,200 will be offered."""
+    risen = observed(0.9, 11, offered_s=900.0, rise_s2=300.0 / RULES.cool_down_s)
+    decision = last(controller(), observed(0.6), risen)
+    assert decision.action is Action.ACT
+    assert "and the rate rises on, for which one window is enough" in decision.reason
+    assert "900 tuples/s and 300 tuples/s more at the end of the cool-down" in decision.reason
+    assert decision.gain == pytest.approx(200.0 * RULES.horizon_s)
 
 
 def test_what_may_come_is_no_reason_to_leave_a_job_overloaded() -> None:

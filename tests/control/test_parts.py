@@ -7,18 +7,19 @@ import pytest
 
 from streamplace.control.observation import Observation
 from streamplace.control.parts import Parts
+from streamplace.control.rules import Rules
 from tests.support.control import observed
 
-PART_S = 60.0
+PART_S, HIGH = 60.0, Rules.high
 
 
-def part(number: int, offered_s: float | None) -> Observation:
-    window = observed(0.6, offered_s=offered_s)
+def part(number: int, offered_s: float | None, busy: float = 0.6) -> Observation:
+    window = observed(busy, offered_s=offered_s)
     return replace(window, at_s=number * PART_S, seconds=PART_S)
 
 
 def rise_s2(rates: Sequence[float | None]) -> float:
-    parts = Parts()
+    parts = Parts(HIGH)
     for number, rate in enumerate(rates):
         assert not parts.add(part(number, rate))
     return parts.rise_s2
@@ -45,7 +46,7 @@ def test_a_rate_rises_on_if_it_did_several_times_in_a_row(
 
 
 def test_a_part_without_measurements_begins_anew() -> None:
-    parts = Parts()
+    parts = Parts(HIGH)
     for number, rate in enumerate([100, 160, 220, 280]):
         parts.add(part(number, rate))
     parts.add(replace(part(4, 340), missing=("the job was started anew",)))
@@ -55,6 +56,15 @@ def test_a_part_without_measurements_begins_anew() -> None:
 
 def test_a_part_in_which_tuples_pile_up_is_enough() -> None:
     full = replace(observed(1.0, offered_s=1300.0), read_s=1000.0, seconds=PART_S)
-    assert Parts().add(full)
-    assert not Parts().add(replace(full, missing=("a",)))
-    assert not Parts().add(replace(full, read_s=1300.0))
+    assert Parts(HIGH).add(full)
+    assert not Parts(HIGH).add(replace(full, missing=("a",)))
+    assert not Parts(HIGH).add(replace(full, read_s=1300.0))
+
+
+@pytest.mark.parametrize(("busy", "is_enough"), [(0.8, False), (0.9, True)])
+def test_a_part_above_the_band_is_enough_where_the_rate_rises_on(
+    busy: float, is_enough: bool
+) -> None:
+    parts = Parts(HIGH)
+    found = [parts.add(part(k, rate, busy)) for k, rate in enumerate([100, 160, 220, 280, 340])]
+    assert found == [False] * 4 + [is_enough]

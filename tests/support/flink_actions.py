@@ -111,7 +111,7 @@ def watched_at(
             HandingOut: HandingOut(client, restarting, folder, in_place),
         }
         sampler = Sampler(client, clock)
-        windows = Windows(sampler, Devices(["a", "b"]), rules.window_s, clock)
+        windows = Windows(sampler, Devices(["a", "b"]), rules, clock)
         chooses = realiser is not AdaptiveRealiser
         controller = Controller(rules, FixedPlanner(deployment), chooses_devices=chooses)
         watching = Watching(

@@ -9,6 +9,7 @@ from streamplace.control.flink.sampling import Sample, Sampler
 from streamplace.control.interfaces import Clock, LostError
 from streamplace.control.observation import Observation
 from streamplace.control.parts import PARTS, Parts
+from streamplace.control.rules import Rules
 from streamplace.errors import BackendError
 from streamplace.integrations.flink.cluster import TaskManager
 from streamplace.integrations.flink.groups import label_names
@@ -55,9 +56,9 @@ class Windows:
 
     Parameters
     ----------
-    window_s
-        Length of a window in seconds, apart from the time that the server takes. A window whose
-        last part is enough for a decision is that part.
+    rules
+        Of the controller. Windows are longer by the time that the server takes. A window whose last
+        part is enough for a decision is that part.
     weights
         See `observation`.
     before
@@ -70,13 +71,16 @@ class Windows:
 
     sampler: Sampler
     devices: Devices
-    window_s: float
+    rules: Rules
     clock: Clock
     weights: Mapping[str, float] | None = None
     before: Sample | None = None
     skew_s: float = 0.0
     check: Callable[[Collection[str]], object] | None = None
-    parts: Parts = field(default_factory=Parts, init=False)
+    parts: Parts = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.parts = Parts(self.rules.high)
 
     @property
     def now_s(self) -> float:
@@ -105,7 +109,7 @@ class Windows:
         begin = now = self.before or self._tried(job)
         begun_s, self.before = self.clock(), None
         for number in range(1, PARTS + 1):
-            self.clock.sleep(begun_s + number * self.window_s / PARTS - self.clock())
+            self.clock.sleep(begun_s + number * self.rules.window_s / PARTS - self.clock())
             last, now = now, self._tried(job)
             if self.parts.add(self._observed(last, now, begun_s, _apart(now))):
                 begin = last
@@ -128,7 +132,7 @@ class Windows:
         if isinstance(before, Sample) and isinstance(after, Sample):
             return observation(before, after, devices, self.weights)
         fault = after if isinstance(after, str) else before
-        seconds = max(self.clock() - begun_s, self.window_s)
+        seconds = max(self.clock() - begun_s, self.rules.window_s)
         return Observation(
             *(self.now_s, seconds, 0.0, {}, None, None, frozenset[str](), {}), missing=(str(fault),)
         )

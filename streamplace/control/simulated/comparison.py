@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from streamplace.control.parts import Parts
+from streamplace.control.rules import Rules
 from streamplace.control.simulated.job import SimulatedJob
 from streamplace.control.simulated.measuring import observed
 from streamplace.control.simulated.rules.base import Rule
@@ -86,7 +87,7 @@ def compare(
     """
     prices = prices or Prices()
     every, state = round(window_s / STEP_S / parts), first
-    last = Parts()
+    last = Parts(Rules.high)
     noise, downtimes = (np.random.default_rng([seed, k]) for k in (0, 1))
     segments: list[Segment] = []
     actions = paid = 0

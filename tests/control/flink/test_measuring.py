@@ -319,7 +319,7 @@ def windows(flink: ScriptedFlink) -> Iterator[Windows]:
     flink.clock = lambda: clock() + AHEAD_S
     with flink.serving() as url:
         sampler = Sampler(Client(Server(url), PATIENT.answer_s), clock)
-        yield Windows(sampler, Devices(["a", "b"]), 300.0, clock)
+        yield Windows(sampler, Devices(["a", "b"]), Rules(), clock)
 
 
 def test_a_window_begins_where_the_one_before_ended() -> None:
