@@ -39,7 +39,7 @@ class EliteBuffer:
 
     def of(self, problem: int) -> list[Ints]:
         """Return the stored placements of a problem, (V,) each, best first."""
-        return [row for _, row in self._kept[problem]]
+        return [row for row, _ in self.best_of(problem)]
 
     def best_of(self, problem: int) -> list[tuple[Ints, float]]:
         """Return the stored placements of a problem, (V,) each, with rewards, best first."""

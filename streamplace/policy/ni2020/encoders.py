@@ -58,9 +58,14 @@ class GraphEncoder(nn.Module):
             above, below = view(above, down), view(below, down.flip(0))
         h = torch.cat([above, below], dim=1)
         padded = h[at] * valid.unsqueeze(2)
-        padding = torch.where(valid, 0.0, -torch.inf).unsqueeze(2)
-        state = (self.whole(padded) + padding).amax(dim=1)
+        state = largest(self.whole(padded), valid)
         return padded, state, torch.zeros_like(state)
+
+
+def largest(rows: Tensor, valid: Tensor) -> Tensor:
+    """Return the maximum, (P, L), of the valid ones of each problem's rows, (P, T, L)."""
+    padding = torch.where(valid, 0.0, -torch.inf).unsqueeze(2)
+    return (rows + padding).amax(dim=1)
 
 
 class SequenceEncoder(nn.Module):

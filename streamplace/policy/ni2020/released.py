@@ -13,6 +13,7 @@ from torch_geometric.nn import MessagePassing
 from streamplace.policy.config import ReleasedSizes
 from streamplace.policy.ni2020.decoder import Decoder
 from streamplace.policy.ni2020.decoding import placed_neighbours
+from streamplace.policy.ni2020.encoders import largest
 from streamplace.policy.ni2020.features import (
     BITS_PER_MBIT,
     OF_OPERATOR,
@@ -136,22 +137,12 @@ class PoolingEncoder(nn.Module):
     def forward(
         self, batch: Ni2020Batch, at: Tensor, valid: Tensor
     ) -> tuple[Tensor, Tensor, Tensor]:
-        """Return embeddings in decoding order, (P, T, L), and the decoder's first state and cell.
-
-        Parameters
-        ----------
-        at
-            (P, T) int64 batch indices of the operators in decoding order.
-        valid
-            (P, T) bool; False beyond a problem's number of operators.
-        """
+        """Return embeddings and the decoder's first state and cell, as `GraphEncoder` does."""
         features = torch.cat([batch.operators, batch.operators.new_zeros(1, OF_OPERATOR)])
         ends = batch.source, batch.target
         views = [self._view(features, *pair) for pair in (ends, ends[::-1])]
         padded = torch.cat(views, dim=1)[at] * valid.unsqueeze(2)
-        padding = torch.where(valid, 0.0, -torch.inf).unsqueeze(2)
-        heard = (torch.relu(self.hidden(padded)) + padding).amax(dim=1)
-        state: Tensor = self.whole(heard)
+        state: Tensor = self.whole(largest(torch.relu(self.hidden(padded)), valid))
         return padded, state, torch.zeros_like(state)
 
     def _view(self, features: Tensor, sender: Tensor, receiver: Tensor) -> Tensor:
