@@ -112,7 +112,7 @@ def test_systems_start_anew_on_every_cluster_of_every_protocol() -> None:
     assert (links[:, :4] == paper[:, :4]).all()  # no device has come back yet
 
 
-def test_tables_and_pictures_show_what_there_is(tmp_path: Path) -> None:
+def test_tables_and_pictures_show_the_rows_that_exist(tmp_path: Path) -> None:
     assert not [*adaptivity_table({}), *adaptivity_findings({}), *learning_table({})]
     rows = [
         {
