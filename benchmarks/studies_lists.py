@@ -107,7 +107,8 @@ LISTS: Mapping[str, Callable[[Any, Mapping[str, Any]], Iterable[Row]]] = {
 
 def has_lists(unit: Unit) -> bool:
     """Return whether a unit has rows of list schedulers."""
-    return "protocol" in unit.settings or not {"system", "repeat"} & unit.settings.keys()
+    without = {"system", "repeat", "names"}
+    return "protocol" in unit.settings or not without & unit.settings.keys()
 
 
 def merged(kept: list[Row], made: Iterable[Row]) -> list[Row]:
