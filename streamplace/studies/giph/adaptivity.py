@@ -28,7 +28,7 @@ from streamplace.studies.study import Row
 from streamplace.util.arrays import Ints
 
 PROTOCOLS = ("code", "paper", "links")
-TRAINED = (GIPH, PAPER_TRAINED, OURS, TASK_EFT, WITHOUT_POTENTIAL, PLACETO)
+TRAINED = (GIPH, PLACETO, TASK_EFT, PAPER_TRAINED, OURS, WITHOUT_POTENTIAL)
 PLAIN, RNN = "plain placers", "RNN placer"
 CHECKPOINTS = (0, 40, 80, 120, 160, 200, 400, 800, 1440)
 """Episodes of a training after which its policy is tested; the paper's training has 200."""
