@@ -28,6 +28,8 @@ def curves_picture(path: Path, panels: Panels, labels: tuple[str, str]) -> None:
             axes.axhline(1.0, color=GREY, linewidth=0.9)
             for name, (x, y) in curves.items():
                 lines[name] = axes.plot(x, y, **line(names.index(name)))[0]
+            whole = all(float(x).is_integer() for xs, _ in curves.values() for x in xs)
+            axes.xaxis.get_major_locator().set_params(integer=whole)
             axes.set_title(title)
             axes.set_xlabel(labels[0])
         every[0].set_ylabel(labels[1])
