@@ -136,6 +136,11 @@ def test_tables_and_pictures_show_the_rows_that_exist(tmp_path: Path) -> None:
     ]
     assert table.rows[0][1][4:] == (4.0, 6.0, 8.0, 10.0)
     assert "RNN placer 1.500" in next(adaptivity_findings(found))
+    heft = [row for row in rows if row["system"] == HEFT]
+    more = [{**row, "system": RANDOM} for row in heft]
+    alone = [{**row, "repeat": 1, "makespan_s": 9.0} for row in heft]  # a network that is not done
+    (same,) = adaptivity_table(makespans_of([*rows, *more, *alone]))
+    assert dict(same.rows)[HEFT] == dict(table.rows)[HEFT]
     learned = learning_of(
         [
             {"learning": "several", "system": GIPH, "repeat": seed, "episodes": n, "over_heft": [v]}

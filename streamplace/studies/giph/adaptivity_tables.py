@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from streamplace.studies.giph.adaptivity import CHECKPOINTS
+from streamplace.studies.giph.adaptivity import CHECKPOINTS, RNN
 from streamplace.studies.giph.pictures import Panels
 from streamplace.studies.giph.systems import HEFT
 from streamplace.studies.study import Row
@@ -23,11 +23,19 @@ There are G graphs, and C clusters: the one before all changes, and one after ea
 
 
 def makespans_of(rows: Sequence[Row]) -> Makespans:
-    """Return what each system reaches, as means over its training seeds and networks."""
+    """Return what each system reaches, as means over its training seeds and networks.
+
+    A network counts once all systems have placed on it, besides the RNN placer.
+    """
+    placed: dict[int, set[str]] = {}
+    for row in rows:
+        if "changing" in row and row["system"] != RNN:
+            placed.setdefault(row["repeat"], set()).add(row["system"])
+    most = max(map(len, placed.values()), default=0)
     found: dict[tuple[str, str], dict[int, list[Row]]] = {}
     heft: dict[tuple[str, int, int, int], float] = {}
     for row in rows:
-        if "changing" in row:
+        if "changing" in row and len(placed[row["repeat"]]) == most:
             found.setdefault((row["changing"], row["system"]), {}).setdefault(
                 row["graph"], []
             ).append(row)
