@@ -107,7 +107,8 @@ LISTS: Mapping[str, Callable[[Any, Mapping[str, Any]], Iterable[Row]]] = {
 
 def has_lists(unit: Unit) -> bool:
     """Return whether a unit has rows of list schedulers."""
-    return "protocol" in unit.settings or not {"system", "repeat"} & unit.settings.keys()
+    without = {"system", "repeat", "names"}
+    return "protocol" in unit.settings or not without & unit.settings.keys()
 
 
 def merged(kept: list[Row], made: Iterable[Row]) -> list[Row]:
@@ -147,7 +148,7 @@ def seconds_of(row: Row) -> float:
 def made_again(name: str, study: Any, plan: Plan) -> dict[str, Kept]:
     """Return all results of a study with new rows of list schedulers, and print what changed."""
     kept, ratios = kept_in(FOLDERS / name), dict[str, list[float]]()
-    for unit in filter(has_lists, plan.units):
+    for unit in (one for one in plan.units if has_lists(one) and one.key in kept):
         before = kept[unit.key]
         rows = merged(before.rows, list(LISTS[name](study, unit.settings)))
         old, same = {_identity(row): row for row in before.rows}, set(map(id, before.rows))

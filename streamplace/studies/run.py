@@ -107,6 +107,11 @@ def result_line(key: str, rows: list[Row], seconds: float) -> str:
     return json.dumps({**entry, NAME: checksum(entry)}) + "\n"
 
 
+def rows_of(plan: Plan, found: Found) -> list[Row]:
+    """Return the results of the units that are done, in the order of the plan."""
+    return [row for unit in plan.units for row in found.get(unit.key, ())]
+
+
 def outcome_of(study: Study, plan: Plan, found: Found, path: Path) -> Outcome:
     """Return the outcome of a study, some of whose results were read from a file.
 
@@ -116,9 +121,8 @@ def outcome_of(study: Study, plan: Plan, found: Found, path: Path) -> Outcome:
         If results have the key of a unit, but not the values that the study reads: another version
         of the study wrote them, or a line without a checksum has changed.
     """
-    rows = [row for unit in plan.units for row in found[unit.key]]
     try:
-        return study.outcome(plan, rows)
+        return study.outcome(plan, rows_of(plan, found))
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
         fault = " ".join(f"{type(error).__name__}: {error}".split())
         raise FormatError(
@@ -204,8 +208,8 @@ class StudyFolder:
                 (self.path / PLAN).unlink()
 
     def rows(self) -> list[Row]:
-        """Return the results of all units, in the order of the plan."""
-        return [row for unit in self._plan.units for row in self.done[unit.key]]
+        """Return the results of the units that are done, in the order of the plan."""
+        return rows_of(self._plan, self.done)
 
     def outcome(self, study: Study) -> Outcome:
         """Return the outcome of all units.

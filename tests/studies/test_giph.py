@@ -61,10 +61,12 @@ def test_units_have_distinct_names_and_every_test_has_plain_placers() -> None:
     keys = [unit.key for unit in units]
     assert len({*keys}) == len(keys)
     trained = {
-        (u.settings["experiment"], u.settings["system"]) for u in units if "system" in u.settings
+        (u.settings["experiment"], u.settings["system"])
+        for u in units
+        if {"experiment", "repeat"} <= u.settings.keys()
     }
     assert {system for experiment, system in trained if experiment == SINGLE} == {*SYSTEMS}
-    plain = {(u.settings["experiment"], u.settings["test"]) for u in units if "first" in u.settings}
+    plain = {(u.settings["experiment"], u.settings["test"]) for u in units if "test" in u.settings}
     assert {(SEVERAL, DRAWN), (SEVERAL, PAPER_RANGES), (SINGLE, SINGLE)} <= plain
 
 
@@ -256,6 +258,7 @@ def test_the_outcome_names_what_is_better_without_a_trained_policy() -> None:
         "makespans-one-network",
         "makespans-ten-networks",
         "wins",
+        "pairs",
         "depth",
         "others",
         "changes",

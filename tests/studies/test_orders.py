@@ -6,19 +6,23 @@ from itertools import product
 import numpy as np
 import pytest
 
+from streamplace.generate import Recipe
+from streamplace.scoring.orders import traversal_order
 from streamplace.scoring.registry import makespan_evaluator
 from streamplace.studies.orders import results
+from streamplace.studies.orders.names import by_component
 from streamplace.studies.orders.outcome import HOLDS, REFUTED, UNDECIDED, UNTESTED, outcome
 from streamplace.studies.orders.results import (
     ALL_ORDERS,
     FULL,
     GRAPHS,
+    LEXICO,
     ORDERS,
     WINS,
     Registered,
     problem_of,
 )
-from streamplace.studies.orders.study import OrdersStudy
+from streamplace.studies.orders.study import COMPONENT, OrdersStudy
 from streamplace.studies.study import Outcome, Plan, Row
 
 
@@ -35,7 +39,7 @@ def test_a_unit_has_a_row_for_each_method_order_and_repeat(monkeypatch: pytest.M
     monkeypatch.setattr("streamplace.studies.orders.study.QUICK", TINY)
     study = OrdersStudy(quick=True, seed=3)
     plan = study.plan()
-    (unit,) = plan.units
+    unit, renamed = plan.units
     rows = study.run(unit)
     assert study.run(unit) == rows
     problem = problem_of("nmt", 0, 3, seed=3)
@@ -48,16 +52,54 @@ def test_a_unit_has_a_row_for_each_method_order_and_repeat(monkeypatch: pytest.M
         first, last = by_method[method]["makespan_s"]
         assert last <= first <= single
     assert study.outcome(plan, rows).title
+    others = study.run(renamed)
+    assert [(row["method"], row["order"], row["names"]) for row in others] == [
+        (method, LEXICO, COMPONENT) for method in results.BY_ORDER
+    ]
+    (table,) = (t for t in study.outcome(plan, [*rows, *others]).tables if t.name == "names")
+    assert [name for name, _ in table.rows] == [
+        "nmt, 3 devices, 1 sweep",
+        "nmt, 3 devices, 2 sweeps",
+    ]
+
+
+def test_further_devices_and_names_keep_the_units_and_the_plan_of_kept_results() -> None:
+    plan = OrdersStudy().plan()
+    keys = [unit.key for unit in plan.units]
+    assert plan.settings["devices"] == [3, 8]
+    assert keys[95:97] == ["enas-ptb 15 on 8", "enas-cifar 0 on 5"]
+    assert keys[-1] == "enas-ptb 15 on 8, names by component"
+    assert len({*keys}) == len(keys) == 96 + 48 + 64
+
+
+def test_names_by_component_have_the_number_of_a_step_at_their_end() -> None:
+    graph = Recipe("nmt", 1, seed=0).graph(0)
+    other = by_component(graph)
+    assert "decoder3.attention" in graph.names
+    assert "decoder.attention.3" in other.names
+    order = [other.names[v] for v in traversal_order(other, LEXICO)]
+    at = [i for i, name in enumerate(order) if name.startswith("decoder.attention.")]
+    assert at == list(range(at[0], at[0] + len(at)))
+    assert (other.stream_source == graph.stream_source).all()
+    assert (other.instructions == graph.instructions).all()
+    for kind in ("topo-level", "dfs-postorder"):
+        assert (traversal_order(other, kind) == traversal_order(graph, kind)).all()
+
+
+def test_a_further_number_of_devices_counts_once_all_of_its_graphs_are_done() -> None:
+    plan = Plan({**SIZE.settings(), "seed": 0}, ())
+    rows = _rows({}, 90, replace(SIZE, devices=(3, 5)))
+    some = [row for row in rows if row["graph"] > 0 or row["devices"] == 3]
+    for part, known in ((rows, {3, 5}), (some, {3})):
+        assert {one.devices for one in results.results_of(plan, part)} == known
 
 
 SIZE = Registered(graphs=8, devices=(3,), repeats=3)
 RANDOM_MAKESPAN = {"enas-cifar": 1.2, "nmt": 1.2, "enas-ptb": 0.8}
 
 
-def _outcome(
-    factor: "dict[tuple[str, str], float]", long: int = 90, size: Registered = SIZE
-) -> Outcome:
-    """Return the outcome if orders have some makespans, in units of those of the others."""
+def _rows(factor: "dict[tuple[str, str], float]", long: int, size: Registered) -> list[Row]:
+    """Return results in which orders have some makespans, in units of those of the others."""
     rng, rows = np.random.default_rng(0), list[Row]()
     methods = (*results.BY_ORDER, *results.WITHOUT_ORDERS)
     for family, devices, graph in product(size.families, size.devices, range(size.graphs)):
@@ -80,7 +122,14 @@ def _outcome(
                         "makespan_s": [least * noise * c for c in (1.2, 1.1, 1.0)],
                     }
                 )
-    return outcome(Plan({**size.settings(), "seed": 0}, ()), rows)
+    return rows
+
+
+def _outcome(
+    factor: "dict[tuple[str, str], float]", long: int = 90, size: Registered = SIZE
+) -> Outcome:
+    """Return the outcome of such results."""
+    return outcome(Plan({**size.settings(), "seed": 0}, ()), _rows(factor, long, size))
 
 
 def test_planted_effects_are_found() -> None:

@@ -15,6 +15,7 @@ from streamplace.studies.run import (
     REPORT,
     RESULTS,
     check_plan,
+    outcome_of,
     plan_text,
     read_results,
     result_line,
@@ -30,6 +31,13 @@ values = st.recursive(
     max_leaves=8,
 )
 rows = st.lists(st.dictionaries(st.text(), values, max_size=4), max_size=3)
+
+
+def test_an_outcome_shows_the_units_that_are_done() -> None:
+    study = Squares(4)
+    done = {f"number {i}": [{"i": i, "square": float(i * i)}] for i in (3, 1)}
+    (table,) = outcome_of(study, study.plan(), done, Path(RESULTS)).tables
+    assert table.rows == [("1", [1.0]), ("3", [9.0])]
 
 
 @given(st.dictionaries(st.text(max_size=5), rows, min_size=1, max_size=4))

@@ -5,7 +5,7 @@ released code is another version of it; `Adaptivity` has both.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate
 
@@ -25,10 +25,13 @@ from streamplace.generate.giph.cases import (
 from streamplace.problem.cluster import Cluster, Device
 from streamplace.problem.cluster_change import ClusterChange
 from streamplace.problem.graph import StreamGraph
+from streamplace.problem.network import LinkOverride
 from streamplace.util.suggest import valid_choices
 
+_ONE_BY_ONE = (-1, -1, -1, -1, 1, 1, 1, 1)  # 16 to 20 of 20 devices
 STEPS = {
-    "paper": (-1, -1, -1, -1, 1, 1, 1, 1),  # 16 to 20 of 20 devices
+    "paper": _ONE_BY_ONE,
+    "links": _ONE_BY_ONE,
     "code": (-2, -4, 2, 4),  # 14 to 20 of 20 devices
 }
 """Protocol -> devices that come (+) or leave (-) in each change; the cycle is repeated."""
@@ -40,14 +43,16 @@ class Adaptivity:
     """Task graphs, and a device network that changes.
 
     Of the devices, some leave at random, such that the others support all hardware types; then the
-    devices that left come back at random, under their name and with their former links.
+    devices that left come back at random, under their name.
 
     Parameters
     ----------
     protocol
         ``paper``: one device leaves or comes at a time, and it comes back with the same hardware
-        types and a lower speed. ``code``: 2 leave, 4 leave, 2 come and 4 come, and they come back
-        with speeds and types that are drawn again, with the ranges of the released code.
+        types, a lower speed and its former links. ``links``: as ``paper``, but the bandwidth of a
+        link has the smaller share of those of its two devices' speeds. ``code``: 2 leave, 4 leave,
+        2 come and 4 come, and they come back with their former links and with speeds and types that
+        are drawn again, with the ranges of the released code.
     seed
         Seed of the network and of its changes.
     changes
@@ -61,8 +66,8 @@ class Adaptivity:
     type_probability
         Probability that a device supports a hardware type.
     least_share
-        In ``paper``, the smallest share of its first speed with which a device comes back; shares
-        are uniform from it to 1. The paper does not state them.
+        In ``paper`` and ``links``, the smallest share of its first speed with which a device comes
+        back; shares are uniform from it to 1. The paper does not state them.
 
     Raises
     ------
@@ -141,16 +146,26 @@ class Adaptivity:
             names = _drawn(stream, absent, step)
             coming = tuple(self._returning(stream, absent.pop(name)) for name in names)
             present.update((device.name, device) for device in coming)
-            ends = {frozenset((new, other)) for new in names for other in present if new != other}
-            links = self.first.network.overrides
-            yield ClusterChange(
-                coming=coming,
-                links=tuple(one for one in links if frozenset((one.source, one.target)) in ends),
-            )
+            yield ClusterChange(coming=coming, links=tuple(self._links(present, {*names})))
+
+    def _links(self, present: dict[str, Device], coming: set[str]) -> Iterator[LinkOverride]:
+        """Yield the links between devices that come and those that are present, as they are now."""
+        first = self.first
+        share = {d.name: present[d.name].mips / d.mips for d in first.devices if d.name in present}
+        for link in first.network.overrides:
+            ends = str(link.source), str(link.target)
+            if not (share.keys() >= {*ends} and coming.intersection(ends)):
+                continue
+            if self.protocol == "links":
+                assert link.bandwidth_mbps is not None, "all links of a drawn cluster have one"
+                left = link.bandwidth_mbps * min(share[end] for end in ends)
+                yield replace(link, bandwidth_mbps=left)
+            else:
+                yield link
 
     def _returning(self, stream: np.random.RandomState, device: Device) -> Device:
         """Return a device as it comes back."""
-        if self.protocol == "paper":
+        if self.protocol != "code":
             share = float(stream.uniform(self.least_share, 1.0))
             at_first = self.first.devices[self.first.index[device.name]].mips
             return Device(device.name, at_first * share, labels=device.labels)

@@ -1,9 +1,9 @@
 """GiPH's case study of cooperative sensor fusion (Hu et al., MLSys 2023), re-synthesised.
 
 Vehicles drive on a grid map; cameras at intersections, and cameras and LIDARs of connected
-vehicles, send data to tasks on road-side units, edge devices and vehicles nearby. The paper's
-traffic traces are not public; `Scenario` has the parameters, and marks those that the paper leaves
-open.
+vehicles, send data to tasks on road-side units, edge devices and vehicles nearby. The
+paper's traffic traces are not used; `Scenario` has the parameters, and marks those that the paper
+leaves open.
 """
 
 from dataclasses import dataclass

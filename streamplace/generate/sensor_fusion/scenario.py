@@ -108,8 +108,8 @@ STARTUP_S = {
 WATTS = {"A": 10.0, "B": 15.0, "C": 250.0}
 """Kind of device -> watts while it runs a task.
 
-The paper's measurements of energy are not public. These are rated powers: the largest power mode of
-the Jetson boards, and a Core i7 with a GTX 1080 under load.
+These are rated powers and not the paper's measurements: the largest power mode of the Jetson
+boards, and a Core i7 with a GTX 1080 under load.
 """
 
 

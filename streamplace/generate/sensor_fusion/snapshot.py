@@ -1,6 +1,6 @@
 """Snapshots of the map: where devices are, which tasks they may run, and the graphs of these tasks.
 
-The paper's traces come from SUMO and are not public. Here vehicles enter at evenly spaced times
+The paper's traces come from SUMO and are not used. Here vehicles enter at evenly spaced times
 with a random shift, at a random intersection on the edge of the map, drive to random intersections
 at a constant speed, and leave the map at the last one. Each vehicle has its own random generator,
 so that any moment can be computed without those before it.

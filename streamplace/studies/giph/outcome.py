@@ -5,6 +5,16 @@ from functools import partial
 
 import numpy as np
 
+from streamplace.studies.giph.adaptivity_tables import (
+    adaptivity_findings,
+    adaptivity_table,
+    learning_of,
+    learning_panels,
+    learning_table,
+    makespans_of,
+    panels_of,
+)
+from streamplace.studies.giph.pictures import Panels, curves_picture
 from streamplace.studies.giph.registered import (
     DRAWN,
     FEW,
@@ -13,23 +23,36 @@ from streamplace.studies.giph.registered import (
     MANY,
     OURS,
     PAPER_RANGES,
+    PAPER_TRAINED,
+    PER_OPERATOR,
+    PLACETO,
     SECONDS,
     SEVERAL,
     SINGLE,
     SYSTEMS,
+    TASK_EFT,
     WINS,
 )
 from streamplace.studies.giph.results import (
     Tested,
-    curves_picture,
     fusion_figures,
     fusion_findings,
     fusion_tables,
     results_of,
 )
-from streamplace.studies.giph.systems import CLIMB, HEFT, RANDOM
+from streamplace.studies.giph.systems import (
+    CLIMB,
+    EFT,
+    HEFT,
+    PEFT,
+    PEFT_LINKS,
+    RANDOM,
+    RNN,
+    SEARCH,
+)
 from streamplace.studies.study import Outcome, Plan, Row
 from streamplace.studies.table import Cell, Table
+from streamplace.util.arrays import Floats
 from streamplace.util.effect import Effect
 
 Results = Mapping[tuple[str, str], Tested]
@@ -130,6 +153,8 @@ def changes_of(rows: Sequence[Row]) -> dict[str, dict[str, Effect]]:
 TITLE = "GiPH (MLSys 2023): relocations, its ablations and plain placers"
 FAMILIES = {DRAWN: "giph-code", PAPER_RANGES: "giph-paper"}
 """Test -> the family of its cases."""
+CURVES = (GIPH, OURS, PAPER_TRAINED, RANDOM, EFT, CLIMB, SEARCH, PEFT, PEFT_LINKS)
+COMPARED = (GIPH, OURS, TASK_EFT, PLACETO, RNN)
 DEEPEST = 1000
 DEPTHS = ((0, 12), (13, 20), (21, 30), (31, DEEPEST))  # streams on the longest path
 
@@ -138,17 +163,41 @@ def outcome(plan: Plan, rows: Sequence[Row]) -> Outcome:
     """Return the tables, the pictures and what they show."""
     results, fused = results_of(rows), fusion_figures(rows)
     changed = [row for row in rows if "protocol" in row]
+    anew, learned = makespans_of(rows), learning_of(rows)
     tables = (
         *(_makespans(name, results[setting, setting]) for setting, name in SETTINGS.items()),
         _wins(results),
+        _pairs(results[SEVERAL, DRAWN]),
         _depths(results),
         _others(results),
         *fusion_tables(fused),
         _changes(changed),
+        *adaptivity_table(anew),
+        *learning_table(learned),
     )
-    named = {name: results[setting, setting] for setting, name in SETTINGS.items()}
-    findings = (*findings_of(results, changed), *fusion_findings(fused))
-    return Outcome(TITLE, findings, tables, {"curves": partial(curves_picture, results=named)})
+    named = {name: _curves(results[setting, setting]) for setting, name in SETTINGS.items()}
+    pictures: dict[str, tuple[Panels, tuple[str, str]]] = {
+        "curves": (named, ("evaluations per operator", "makespan / HEFT's"))
+    }
+    if anew:
+        pictures["adaptivity"] = (panels_of(anew), ("changes", "SLR"))
+    if learned:
+        labels = ("episodes of training", "makespan / HEFT's")
+        pictures["learning"] = (learning_panels(learned), labels)
+    findings = (
+        *findings_of(results, changed),
+        *adaptivity_findings(anew),
+        *fusion_findings(fused),
+    )
+    drawings = {
+        name: partial(curves_picture, panels=panels, labels=labels)
+        for name, (panels, labels) in pictures.items()
+    }
+    return Outcome(TITLE, findings, tables, drawings)
+
+
+def _curves(found: Tested) -> Mapping[str, tuple[Sequence[float], Floats]]:
+    return {s: (PER_OPERATOR, found.curve(s)) for s in CURVES if s in found.losses}
 
 
 def _makespans(name: str, found: Tested) -> Table:
@@ -196,6 +245,20 @@ def _wins(results: Results) -> Table:
     return Table("wins", caption, head, rows)
 
 
+def _pairs(found: Tested) -> Table:
+    """Return the whole Table 6, every system beside every other."""
+    systems = [system for system in (GIPH, *WINS) if system in found.losses]
+    rows: list[tuple[str, Sequence[Cell]]] = []
+    for system in systems:
+        cells = (None if s == system else _shares(found.wins(system, s)) for s in systems)
+        rows.append((system, tuple(cells)))
+    caption = (
+        "Table 6: percent of the cases of giph-code on which the system of a row is better / equal "
+        "/ worse than that of a column"
+    )
+    return Table("pairs", caption, ("system", *systems), rows)
+
+
 def _shares(values: Sequence[float]) -> str:
     return " / ".join(f"{value:.1f}" for value in values)
 
@@ -223,12 +286,12 @@ def _part(found: Tested, system: str, part: np.typing.NDArray[np.bool_]) -> floa
 
 
 def _others(results: Results) -> Table:
-    """Return what GiPH reaches in the other experiments."""
+    """Return what policies and the RNN placer reach in the other experiments."""
     head = ("system", "experiment", "test", "over HEFT", "over climb", "over best random one")
     rows: list[tuple[str, Sequence[Cell]]] = []
     for (experiment, test), found in results.items():
         if (experiment, test) not in ((SINGLE, SINGLE), (SEVERAL, SEVERAL)):
-            for system in (GIPH, OURS):
+            for system in (name for name in COMPARED if name in found.losses):
                 overs = (str(found.over(system, rival)) for rival in (HEFT, CLIMB, RANDOM))
                 named = {**SETTINGS, **FAMILIES}
                 where = (named.get(name, name) for name in (experiment, test))

@@ -45,6 +45,8 @@ SECONDS = {
 GIPH = "GiPH"
 PAPER_TRAINED = "GiPH, trained as in the paper"
 OURS = "GiPH with ends and criticality"
+TASK_EFT = "GiPH-task-EFT"
+WITHOUT_POTENTIAL = "GiPH without potential"
 PLACETO = "Placeto"
 
 
@@ -61,8 +63,8 @@ SYSTEMS: Mapping[str, PolicySection] = {
     "GiPH-NE": _giph(variant="giph-ne"),
     "GiPH-NE-Pol": _giph(variant="giph-ne-pol"),
     "GraphSAGE-NE": _giph(variant="graphsage-ne"),
-    "GiPH-task-EFT": _giph(variant="task-eft"),
-    "GiPH without potential": _giph(potential=False),
+    TASK_EFT: _giph(variant="task-eft"),
+    WITHOUT_POTENTIAL: _giph(potential=False),
     PLACETO: policy_section({"kind": "placeto", "sizes": {"devices": 20}}),
 }
 """The policies of the paper and its ablations, and GiPH with further features."""
@@ -197,12 +199,17 @@ class EnasCases(Cases):
 
 
 SINGLE, SEVERAL, DRAWN, PAPER_RANGES = "single", "several", "drawn", "paper ranges"
-NOISY, TOTAL, FUSION = "noise", "total cost", "sensor fusion"
-ENAS = "neural networks"
+NOISY, NOISY_SEVERAL = "noise", "noise on ten networks"
+TOTAL, FUSION, ENAS = "total cost", "sensor fusion", "neural networks"
+RETRAINED = (NOISY, NOISY_SEVERAL, FUSION, ENAS)
+"""Experiments in which the RNN placer, trained anew for each case, has rows of its own."""
 FEW, MANY, LARGER = 6, 20, 40  # devices
 SHARE = 200  # of the drawn cases, to compare policies that were trained on other clusters
 NOISE, NOISY_PASSES = 0.2, 5
 DRAWN_SEED, OTHER_SEED = 1, 7  # of generated test and training cases
+
+
+RIVALS = (GIPH, OURS, TASK_EFT, PLACETO)
 
 
 @dataclass(frozen=True)
@@ -235,7 +242,7 @@ def experiments(size: Registered) -> dict[str, Experiment]:
     epochs, cases = size.epochs, size.training_cases
     steps = epochs[SEVERAL] * cases[SEVERAL]
     share = Cases("giph-code", min(size.drawn, SHARE), DRAWN_SEED)
-    noisy = Makespan(noise=NOISE, repeats=NOISY_PASSES)
+    noisy = {"objective": Makespan(noise=NOISE, repeats=NOISY_PASSES), "systems": RIVALS}
     wins = {
         DRAWN: Cases("giph-code", size.drawn, DRAWN_SEED),
         PAPER_RANGES: Cases("giph-paper", size.drawn // 2, DRAWN_SEED),
@@ -254,12 +261,13 @@ def experiments(size: Registered) -> dict[str, Experiment]:
 
     def of_family(name: str, family: Callable[..., Cases]) -> Experiment:
         tests = {name: family(count=size.cases, seed=DRAWN_SEED)}
-        return Experiment(family(count=steps, seed=OTHER_SEED), 1, tests)
+        return Experiment(family(count=steps, seed=OTHER_SEED), 1, tests, systems=RIVALS)
 
     return {
         SINGLE: of_setting(SINGLE, {}, systems=tuple(SYSTEMS)),
         SEVERAL: of_setting(SEVERAL, wins, systems=tuple(SYSTEMS)),
-        NOISY: of_setting(SINGLE, {}, objective=noisy),
+        NOISY: of_setting(SINGLE, {}, **noisy),
+        NOISY_SEVERAL: of_setting(SEVERAL, {}, **noisy),
         TOTAL: of_setting(SEVERAL, {}, objective=TotalCost()),
         **{f"trained on {count} devices": on_devices(count) for count in (FEW, MANY, LARGER)},
         FUSION: of_family(FUSION, fusion_cases),

@@ -1,14 +1,13 @@
-"""The results of the study as arrays, their curves, and the sensor-fusion case as a pipeline."""
+"""The results of the study as arrays, and the sensor-fusion case as a pipeline."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 
 from streamplace.generate.sensor_fusion.scenario import WATTS, relocation_cost
-from streamplace.plots.style import GREY, legend_below, line, picture
 from streamplace.problem.makespan import Makespan
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
@@ -17,11 +16,9 @@ from streamplace.studies.giph.registered import (
     FUSION,
     GIPH,
     OURS,
-    PAPER_TRAINED,
-    PER_OPERATOR,
     fusion_cases,
 )
-from streamplace.studies.giph.systems import CLIMB, EFT, HEFT, PEFT, PEFT_LINKS, RANDOM, SEARCH
+from streamplace.studies.giph.systems import HEFT, RANDOM
 from streamplace.studies.study import Row
 from streamplace.studies.table import Cell, Table
 from streamplace.util.arrays import Floats
@@ -43,7 +40,7 @@ def fusion_figures(rows: Sequence[Row]) -> dict[str, Columns]:
     rows
         Results of all experiments. Those of an earlier version have no placements.
     """
-    own = [row for row in rows if row.get("test") == FUSION]
+    own = complete([row for row in rows if row.get("test") == FUSION])
     if not own or not all("devices" in row for row in own):
         return {}
     cases = fusion_cases(1 + max(row["case"] for row in own))
@@ -197,7 +194,14 @@ def results_of(rows: Sequence[Row]) -> dict[tuple[str, str], Tested]:
     for row in rows:
         if "test" in row:
             parts.setdefault((row["experiment"], row["test"]), []).append(row)
-    return {key: _tested(part) for key, part in parts.items()}
+    return {key: _tested(complete(part)) for key, part in parts.items()}
+
+
+def complete(rows: Sequence[Row]) -> list[Row]:
+    """Return the rows of one test without the systems and seeds that lack some of its cases."""
+    counts = Counter((row["system"], row["repeat"]) for row in rows)
+    most = max(counts.values(), default=0)
+    return [row for row in rows if counts[row["system"], row["repeat"]] == most]
 
 
 def _tested(rows: Sequence[Row]) -> Tested:
@@ -222,24 +226,3 @@ def _tested(rows: Sequence[Row]) -> Tested:
         column("operators"),
         column("depth"),
     )
-
-
-PANEL = (4.4, 3.4)  # width and height in inches
-DRAWN = (GIPH, OURS, PAPER_TRAINED, RANDOM, EFT, CLIMB, SEARCH, PEFT, PEFT_LINKS)
-
-
-def curves_picture(path: Path, results: Mapping[str, Tested]) -> None:
-    """Draw mean makespans over HEFT's after each checkpoint, a panel per setting."""
-    with picture(path, (PANEL[0] * len(results), PANEL[1] + 0.5)) as figure:
-        panels = figure.subplots(1, len(results), squeeze=False, sharey=True)[0]
-        lines = []
-        for axes, (name, found) in zip(panels, results.items(), strict=True):
-            axes.axhline(1.0, color=GREY, linewidth=0.9)
-            lines = [
-                axes.plot(PER_OPERATOR, found.curve(system), **line(s))[0]
-                for s, system in enumerate(DRAWN)
-            ]
-            axes.set_title(name)
-            axes.set_xlabel("evaluations per operator")
-        panels[0].set_ylabel("makespan / HEFT's")
-        legend_below(figure, lines, list(DRAWN))

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import cycle, islice
+from itertools import count, cycle, islice
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from streamplace.policy.base import Refiner, refiner
 from streamplace.policy.giph.policy import Giph
 from streamplace.policy.giph.search import Episodes, least_loss, random_task_eft
 from streamplace.policy.refining import episodes
+from streamplace.policy.registry import PolicySection, policy_section
 from streamplace.policy.weights import new_policy
 from streamplace.problem.makespan import Makespan
 from streamplace.problem.placement import Placement
@@ -202,8 +203,8 @@ def plain(
     for name, placer in ONCE.items():
         if name == RNN and not thorough:
             continue
-        found = _placed(problem, placer, seed, None)
-        yield name, Reached(found.losses * len(counts), found.devices, found.seconds)
+        found = _unlimited(problem, placer, seed, len(counts))
+        yield name, found
         if name == HEFT:
             improved = Placement(problem, found.devices)
             yield CLIMB_FROM_HEFT, _limited(problem, "climb", counts, seed, improved)
@@ -220,15 +221,26 @@ def plain(
         yield name, Reached(at_checkpoints(lowest, operators, per_operator), best, spent)
 
 
+def retrained(problem: Problem, seed: Sequence[int], checkpoints: int) -> tuple[str, Reached]:
+    """Return the name of the RNN placer and what it reaches, which is trained on the problem."""
+    return RNN, _unlimited(problem, ONCE[RNN], seed, checkpoints)
+
+
+def _unlimited(problem: Problem, placer: str, seed: Sequence[int], checkpoints: int) -> Reached:
+    """Return what a placer reaches, the same at every checkpoint."""
+    found = placed(problem, placer, seed, None)
+    return Reached(found.losses * checkpoints, found.devices, found.seconds)
+
+
 def _limited(
     problem: Problem, placer: str, counts: Sequence[int], seed: Sequence[int], start: Placement
 ) -> Reached:
     """Return what a placer reaches with each number of evaluations."""
-    found = [_placed(problem, f"{placer}:evaluations={n}", seed, start) for n in counts]
+    found = [placed(problem, f"{placer}:evaluations={n}", seed, start) for n in counts]
     return Reached([one.losses[0] for one in found], found[-1].devices, found[-1].seconds)
 
 
-def _placed(problem: Problem, placer: str, seed: Sequence[int], start: Placement | None) -> Reached:
+def placed(problem: Problem, placer: str, seed: Sequence[int], start: Placement | None) -> Reached:
     """Return what a placer reaches, as its only loss; list schedulers plan for the makespan."""
     rng, asked = np.random.default_rng(list(seed)), problem
     if start is None and placer != "rnn":
@@ -294,23 +306,47 @@ def episodes_of_paper(problems: Sequence[Problem], epochs: int) -> list[Problem]
 
 
 def trained(
-    system: str, problems: Sequence[Problem], epochs: int, samples: int, seed: int
+    system: str,
+    problems: Sequence[Problem],
+    epochs: int,
+    samples: int,
+    seed: int,
+    on_episodes: Callable[[Refiner[Any, Any], int], None] | None = None,
 ) -> Refiner[Any, Any]:
     """Return a trained policy.
 
     Parameters
     ----------
+    problems
+        They have equally many devices if the policy has an output for each.
     epochs
         Passes over the problems.
     samples
         Episodes per update.
+    on_episodes
+        Called with the policy and the number of its episodes so far, before the first update and
+        after each.
     """
     if system == PAPER_TRAINED:
         problems, epochs = episodes_of_paper(problems, epochs), 1
-    policy = refiner(new_policy(SYSTEMS[system], seed))
-    stages = [stage_of(system, samples).model_copy(update={"epochs": epochs})]
-    fit(policy, problems, stages, np.random.default_rng(seed))
+    policy = refiner(new_policy(_section(system, problems), seed))
+    stage = stage_of(system, samples).model_copy(update={"epochs": epochs})
+    updates = count()
+
+    def on_step(_record: object = None) -> None:
+        if on_episodes is not None:
+            on_episodes(policy, next(updates) * stage.samples)
+
+    on_step()
+    fit(policy, problems, [stage], np.random.default_rng(seed), on_step=on_step)
     return policy
+
+
+def _section(system: str, problems: Sequence[Problem]) -> PolicySection:
+    if system != PLACETO:
+        return SYSTEMS[system]
+    devices = len(problems[0].cluster.devices)
+    return policy_section({"kind": "placeto", "sizes": {"devices": devices}})
 
 
 def random_starts(problems: Sequence[Problem], seed: int, first: int = 0) -> list[Ints]:

@@ -5,7 +5,7 @@ the six counts of a row sum to 32 graphs.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
@@ -15,6 +15,7 @@ import numpy as np
 
 from streamplace.generate import Recipe
 from streamplace.problem.cluster import Cluster, Device, Network
+from streamplace.problem.graph import StreamGraph
 from streamplace.problem.makespan import Makespan
 from streamplace.problem.problem import Problem
 from streamplace.problem.published import with_published_semantics
@@ -25,8 +26,9 @@ from streamplace.training.trials import Trial, run_trial
 from streamplace.util.arrays import Floats
 from streamplace.util.text import counted
 
+LEXICO = "lexico"
 ORDERS = (
-    "lexico",
+    LEXICO,
     "topo-lifo",
     "dfs-preorder",
     "reversed-topo-lifo",
@@ -77,6 +79,9 @@ class Registered:
         Runs of each graph, order and number of devices, with different seeds.
     checkpoints
         Sweeps after which the best placement counts, ascending; the last one ends the run.
+    further
+        Numbers of devices that joined the plan when the others had been run; settings of kept
+        results do not have them.
     """
 
     families: tuple[str, ...] = tuple(FAMILIES)
@@ -84,6 +89,7 @@ class Registered:
     devices: tuple[int, ...] = (3, 8)
     repeats: int = 5
     checkpoints: tuple[int, ...] = CHECKPOINTS
+    further: tuple[int, ...] = ()
 
     def settings(self) -> Mapping[str, Any]:
         """Return the plan as JSON values."""
@@ -99,16 +105,22 @@ class Registered:
         }
 
 
-FULL = Registered()
+FULL = Registered(further=(5,))
 QUICK = Registered(graphs=1, devices=(3,), repeats=1, checkpoints=(2, 5, 10))
 
 
-def problem_of(family: str, graph: int, devices: int, seed: int) -> Problem:
+def problem_of(
+    family: str,
+    graph: int,
+    devices: int,
+    seed: int,
+    change: Callable[[StreamGraph], StreamGraph] = lambda graph: graph,
+) -> Problem:
     """Return the makespan problem of a graph on equal devices, in the semantics of Placeto."""
-    recipe = Recipe(family, graph + 1, seed=seed)
+    made = change(Recipe(family, graph + 1, seed=seed).graph(graph))
     network = Network("egress", bandwidth_mbps=BANDWIDTH_MBPS)
     cluster = Cluster([Device(f"gpu{d}", MIPS) for d in range(devices)], network)
-    drawn, equal = with_published_semantics(recipe.graph(graph), cluster, "placeto")
+    drawn, equal = with_published_semantics(made, cluster, "placeto")
     return Problem(drawn, equal, objective=Makespan())
 
 
@@ -245,16 +257,20 @@ def by_graph(results: Sequence[Results], values: Sequence[Floats]) -> Floats:
 
 
 def results_of(plan: Plan, rows: Sequence[Row]) -> list[Results]:
-    """Return the results by family and number of devices, in the order of the plan."""
+    """Return the results by family and number of devices, in the order of the plan.
+
+    Further numbers of devices follow once all of their graphs are done.
+    """
     settings = plan.settings
     parts: dict[tuple[str, int], dict[int, list[Row]]] = {}
-    for row in rows:
+    for row in (one for one in rows if "names" not in one):
         parts.setdefault((row["family"], row["devices"]), {}).setdefault(row["graph"], []).append(
             row
         )
     made = []
     for family in settings["families"]:
-        for devices in settings["devices"]:
+        counts = [d for f, d in parts if f == family and len(parts[f, d]) == settings["graphs"]]
+        for devices in sorted(counts):
             graphs = [graph for _, graph in sorted(parts[family, devices].items())]
             made.append(_results(family, devices, tuple(settings["checkpoints"]), graphs))
     return made

@@ -9,6 +9,7 @@ import numpy as np
 from streamplace.placers.running import run_placer
 from streamplace.problem.problem import Problem
 from streamplace.scoring.registry import makespan_evaluator
+from streamplace.studies.orders.names import OF_STEPS, by_component
 from streamplace.studies.orders.outcome import outcome
 from streamplace.studies.orders.results import (
     ALL_ORDERS,
@@ -16,6 +17,7 @@ from streamplace.studies.orders.results import (
     FULL,
     HEFT,
     HEFT_WITH_CONTENTION,
+    LEXICO,
     ONE_DEVICE,
     PLACETO,
     QUICK,
@@ -35,6 +37,7 @@ LIMITED = {CLIMB: "climb:evaluations={}", SEARCH: "search:evaluations={}"}
 Climb starts where these start, with all operators on one device. `search` starts from the best of
 several list schedules, which it makes besides these evaluations.
 """
+COMPONENT = "component"
 PLAIN = {HEFT: "heft", HEFT_WITH_CONTENTION: "heft:contention=true", ONE_DEVICE: "single"}
 """Placers that make one placement, whatever the number of sweeps."""
 
@@ -64,17 +67,31 @@ class OrdersStudy(PlannedStudy):
         return self.size.settings()
 
     def parts(self) -> Sequence[Part]:
-        """Return the table of graphs on numbers of devices; see `PlannedStudy.parts`."""
+        """Return the tables of graphs on numbers of devices and of those with other names."""
         columns = ("family", "graph", "devices")
-        return [Part(columns, self._graphs, "{family} {graph} on {devices}".format, self._results)]
+        return [
+            Part(columns, self._graphs, "{family} {graph} on {devices}".format, self._results),
+            Part(
+                (*columns, "names"),
+                self._renamed,
+                "{family} {graph} on {devices}, names by {names}".format,
+                self._by_other_names,
+            ),
+        ]
 
     def outcome(self, plan: Plan, rows: Sequence[Row]) -> Outcome:
         """Return win counts beside the published ones, and effects with intervals."""
         return outcome(plan, rows)
 
     def _graphs(self) -> Iterator[tuple[str, int, int]]:
+        for counts in (self.size.devices, self.size.further):
+            for graph in range(self.size.graphs):
+                yield from ((f, graph, d) for f in self.size.families for d in counts)
+
+    def _renamed(self) -> Iterator[tuple[str, int, int, str]]:
+        named = [family for family in self.size.families if family in OF_STEPS]
         for graph in range(self.size.graphs):
-            yield from ((f, graph, d) for f in self.size.families for d in self.size.devices)
+            yield from ((f, graph, d, COMPONENT) for f in named for d in self.size.devices)
 
     def _results(self, family: str, graph: int, devices: int) -> Iterator[Row]:
         """Yield a row for each method, order and repeat: makespans after each checkpoint."""
@@ -89,15 +106,16 @@ class OrdersStudy(PlannedStudy):
         for row in self._of_methods(problem, [self.seed, graph, devices]):
             yield {**about, **row}
 
+    def _by_other_names(self, family: str, graph: int, devices: int, names: str) -> Iterator[Row]:
+        """Yield a row for each method that sweeps and each repeat, in the order `lexico`."""
+        problem = problem_of(family, graph, devices, self.seed, by_component)
+        about = {"family": family, "graph": graph, "devices": devices, "names": names}
+        for row in self._of_sweeps(problem, [self.seed, graph, devices], (LEXICO,)):
+            yield {**about, **row}
+
     def _of_methods(self, problem: Problem, base: list[int]) -> Iterator[Row]:
         checkpoints, repeats = self.size.checkpoints, self.size.repeats
-        trials = SharedTrials(PUBLISHED.model_copy(update={"epochs": checkpoints[-1]}))
-        for method, uniform in ((PLACETO, False), (RANDOM_POLICY, True)):
-            for order in ALL_ORDERS:
-                for repeat in range(repeats):
-                    trial = Trial(problem, order, seed_of(*base, repeat), uniform)
-                    found = at_checkpoints(trials.run(trial), checkpoints)
-                    yield _row(method, order, repeat, found)
+        yield from self._of_sweeps(problem, base, ALL_ORDERS)
         for method, placer in LIMITED.items():
             for repeat in range(repeats):
                 rows = [
@@ -108,6 +126,16 @@ class OrdersStudy(PlannedStudy):
         for method, placer in PLAIN.items():
             found = np.full(len(checkpoints), _placed(problem, placer, base))
             yield _row(method, None, 0, found)
+
+    def _of_sweeps(self, problem: Problem, base: list[int], orders: Sequence[str]) -> Iterator[Row]:
+        checkpoints = self.size.checkpoints
+        trials = SharedTrials(PUBLISHED.model_copy(update={"epochs": checkpoints[-1]}))
+        for method, uniform in ((PLACETO, False), (RANDOM_POLICY, True)):
+            for order in orders:
+                for repeat in range(self.size.repeats):
+                    trial = Trial(problem, order, seed_of(*base, repeat), uniform)
+                    found = at_checkpoints(trials.run(trial), checkpoints)
+                    yield _row(method, order, repeat, found)
 
 
 def _placed(problem: Problem, placer: str, seed: Sequence[int]) -> float:

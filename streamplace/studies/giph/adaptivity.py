@@ -1,0 +1,144 @@
+"""Placements that are made anew after each change of a cluster, as in Figure 6 of the paper."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from streamplace.generate.giph.changes import Adaptivity
+from streamplace.policy.base import Refiner
+from streamplace.policy.refining import episodes
+from streamplace.problem.makespan import Makespan
+from streamplace.problem.placement import Placement
+from streamplace.problem.problem import Problem
+from streamplace.problem.published import with_published_semantics
+from streamplace.scoring.registry import makespan_evaluator
+from streamplace.studies.giph.places import in_place
+from streamplace.studies.giph.registered import (
+    GIPH,
+    OURS,
+    PAPER_TRAINED,
+    PLACETO,
+    SEVERAL,
+    TASK_EFT,
+    WITHOUT_POTENTIAL,
+)
+from streamplace.studies.giph.systems import EPISODE, FIRST, HEFT, RANDOM, placed, random_starts
+from streamplace.studies.study import Row
+from streamplace.util.arrays import Ints
+
+PROTOCOLS = ("code", "paper", "links")
+TRAINED = (GIPH, PLACETO, TASK_EFT, PAPER_TRAINED, OURS, WITHOUT_POTENTIAL)
+PLAIN, RNN = "plain placers", "RNN placer"
+CHECKPOINTS = (0, 40, 80, 120, 160, 200, 400, 800, 1440)
+"""Episodes of a training after which its policy is tested; the paper's training has 200."""
+
+Placing = Callable[[Sequence[Problem], Sequence[Ints]], Mapping[str, Sequence[float]]]
+"""Returns, by system, the makespan that it reaches on each problem from a placement, (V,)."""
+
+
+def placed_anew(place: Placing, graphs: range, changes: int, seed: int) -> Iterator[Row]:
+    """Yield a row for each protocol, graph, cluster of the sequence and system.
+
+    After each change, a system starts from a random placement, and has no memory of the last one.
+    A device that has left keeps its place, but supports no hardware type.
+
+    Parameters
+    ----------
+    seed
+        Seed of the network, of its changes and of the placements to start from.
+    """
+    for protocol in PROTOCOLS:
+        changing = Adaptivity(protocol, FIRST + seed, changes)
+        clusters = list(changing.clusters())
+        for number in graphs:
+            graph, problems = changing.graph(FIRST + number), list[Problem]()
+            for cluster in clusters:
+                pair = with_published_semantics(graph, cluster, "giph")
+                problem = Problem(*pair, objective=Makespan())
+                problems.append(in_place(problem, changing.first.devices))
+            for system, makespans in place(problems, random_starts(problems, seed)).items():
+                for change, made in enumerate(zip(problems, makespans, strict=True)):
+                    yield {
+                        "changing": protocol,
+                        "repeat": seed,
+                        "graph": number,
+                        "change": change,
+                        "system": system,
+                        "makespan_s": float(made[1]),
+                        "longest_s": makespan_evaluator(made[0]).compiled.fastest.longest,
+                    }
+
+
+def by_policy(system: str, policy: Refiner[Any, Any], seed: int) -> Placing:
+    """Return what a trained policy reaches in an episode."""
+
+    def place(problems: Sequence[Problem], starts: Sequence[Ints]) -> Mapping[str, list[float]]:
+        found = episodes(policy, problems, starts, EPISODE, seed)
+        return {system: [float(one.lowest[-1]) for one in found]}
+
+    return place
+
+
+def by_plain_placers(seed: int) -> Placing:
+    """Return what random placements, as many as an episode has, and HEFT reach."""
+
+    def place(problems: Sequence[Problem], starts: Sequence[Ints]) -> Mapping[str, list[float]]:
+        found: dict[str, list[float]] = {RANDOM: [], HEFT: []}
+        for number, (problem, start) in enumerate(zip(problems, starts, strict=True)):
+            own, first = [seed, number], Placement(problem, start)
+            draws = f"random:evaluations={EPISODE * len(start)}"
+            found[RANDOM] += placed(problem, draws, own, first).losses
+            found[HEFT] += placed(problem, "heft", own, None).losses
+        return found
+
+    return place
+
+
+def by_rnn(seed: int) -> Placing:
+    """Return what the RNN placer reaches, which is trained anew after each change."""
+
+    def place(problems: Sequence[Problem], starts: Sequence[Ints]) -> Mapping[str, list[float]]:
+        makespans = [
+            placed(problem, "rnn", [seed, number], None).losses[0]
+            for number, problem in enumerate(problems)
+        ]
+        return {RNN: makespans}
+
+    return place
+
+
+class LearningCurve:
+    """What a policy reaches on test cases while it is trained, as in Figures 14 and 15.
+
+    Parameters
+    ----------
+    system
+        The name of the policy.
+    problems, starts
+        The cases, and the placement of each, (V,), from which its episodes start.
+    seed
+        Seed of the training.
+
+    Attributes
+    ----------
+    rows
+        A row for each checkpoint that was reached.
+    """
+
+    def __init__(
+        self, system: str, problems: Sequence[Problem], starts: Sequence[Ints], seed: int
+    ) -> None:
+        self.rows: list[Row] = []
+        self._about = {"learning": SEVERAL, "system": system, "repeat": seed}
+        self._cases, self._seed = (problems, starts), seed
+        heft = by_plain_placers(seed)(*self._cases)[HEFT]
+        self._heft = np.array(heft)
+
+    def __call__(self, policy: Refiner[Any, Any], trained_episodes: int) -> None:
+        """Test the policy at a checkpoint."""
+        if trained_episodes in CHECKPOINTS:
+            found = episodes(policy, *self._cases, EPISODE, self._seed)
+            over = np.array([one.lowest[-1] for one in found]) / self._heft
+            row = {"episodes": trained_episodes, "over_heft": over.tolist()}
+            self.rows.append({**self._about, **row})
