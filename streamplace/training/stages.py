@@ -329,6 +329,11 @@ class StepReinforceStage(Stage):
     final_exploration: Share | None = Field(
         None, description="final probability; if absent, it is constant"
     )
+    optimiser_steps: Annotated[int, Field(ge=1, le=1000)] = Field(
+        1,
+        description="steps of the optimiser that learn from the same episodes, whose probabilities "
+        "are computed again before each; 4 in HSDAG's paper (K_epochs)",
+    )
     memory_penalty: NonNegativeFloat = Field(
         0.0,
         description="added to the log of a makespan per GB by which the largest memory of a device "

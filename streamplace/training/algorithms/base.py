@@ -194,7 +194,17 @@ class Algorithm(ABC, Generic[S]):
             If the gradients are not finite in too many consecutive steps.
         """
         record: Record = {}
-        loss = self.loss(step, record)
+        self.descend(self.loss(step, record), record)
+        return record
+
+    def descend(self, loss: Tensor | None, record: Record) -> None:
+        """Take a step of the optimiser with the mean gradients of all processes.
+
+        Raises
+        ------
+        TrainingError
+            If the gradients are not finite in too many consecutive steps.
+        """
         self.optimiser.zero_gradients()
         if loss is not None:
             loss.backward()  # type: ignore[no-untyped-call]
@@ -202,7 +212,6 @@ class Algorithm(ABC, Generic[S]):
         if self.learner.workers.any(loss is not None):  # momentum alone must not move parameters
             self.learner.workers.mean_gradients(self.learner.policy)
             self.optimiser.update()
-        return record
 
     def combined(self, terms: Tensor, weights: Tensor | None = None) -> Tensor:
         """Return the training loss of a step from the terms of its problems, (P,).

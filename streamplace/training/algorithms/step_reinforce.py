@@ -68,6 +68,7 @@ class StepReinforce(Algorithm[StepReinforceStage]):
         self._baseline = StepBaseline(stage.window)
         self._evaluators: dict[int, Evaluator] = {}
         self._first: dict[int, Ints] = {}
+        self._again: Callable[[], Tensor] | None = None
 
     def new_memory(self) -> EliteBuffer:
         """Return an empty memory for the best placement of each problem."""
@@ -135,8 +136,21 @@ class StepReinforce(Algorithm[StepReinforceStage]):
         self._remember(numbers, batch, made, record, (self.memory, self._starts))
         record["entropy"] = float(made.mean_entropy.detach().mean())
         advantage = torch.from_numpy(self._advantages(numbers, made)).to(made.log_prob)
-        policy_loss = -summed_over_steps(made.log_prob * advantage.unsqueeze(3))
         weight = step.between(stage.entropy, stage.final_entropy)
+        self._again = lambda: self._loss_of(policy.evaluate(batch, made), advantage, weight)
+        return self._loss_of(made, advantage, weight)
+
+    def step(self, step: Step) -> Record:
+        """Take one step, with all steps of the optimiser that learn from its episodes."""
+        self._again = None
+        record = super().step(step)
+        for _ in range(self.stage.optimiser_steps - 1):
+            self.descend(None if self._again is None else self._again(), record)
+        return record
+
+    def _loss_of(self, made: Trajectories, advantage: Tensor, weight: float) -> Tensor:
+        """Return the loss of episodes with advantages, (P, S, T), and a weight of the entropy."""
+        policy_loss = -summed_over_steps(made.log_prob * advantage.unsqueeze(3))
         terms = policy_loss - weight * summed_over_steps(made.entropy)
         return self.combined(terms.mean(dim=1))
 

@@ -64,6 +64,21 @@ def test_advantages_are_returns_to_go_less_their_mean_at_each_step() -> None:
     assert second == [3 - (7 + 3) / 2, 0 - (6 + 0) / 2, 0 - (4 + 0) / 2]
 
 
+def test_several_steps_of_the_optimiser_learn_from_the_same_episodes() -> None:
+    """A step of Adam moves a parameter by about the rate, so that four move it further than one."""
+    moved, evaluations = [], []
+    for steps in (1, 4):
+        loop = looped(epochs=1, optimiser_steps=steps, optimiser={"rate": 1e-3}, baseline="none")
+        before = parameters(loop)
+        (record,) = loop.steps()
+        pairs = zip(before, parameters(loop), strict=True)
+        moved.append(max(float((b - a).abs().max()) for a, b in pairs))
+        evaluations.append(record["evaluations"])
+    assert moved[0] == pytest.approx(1e-3, rel=0.01)
+    assert 3e-3 < moved[1] < 4.1e-3
+    assert evaluations[0] == evaluations[1]
+
+
 def test_returns_of_the_episode_weight_all_steps_alike() -> None:
     keys = {"returns": "episode", "baseline": "none", "discount": 0.5}
     (found,) = advantages(looped(**keys), [1.0, 2.0, 4.0])
