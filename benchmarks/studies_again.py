@@ -93,7 +93,11 @@ def studies(data: Path) -> dict[str, Study]:
 
 def kept_in(folder: Path) -> dict[str, Kept]:
     """Return the kept results of a study by the key of their unit."""
-    data = lzma.decompress((folder / f"{RESULTS}.xz").read_bytes())
+    return kept_from(lzma.decompress((folder / f"{RESULTS}.xz").read_bytes()))
+
+
+def kept_from(data: bytes) -> dict[str, Kept]:
+    """Return the results in the lines of a file by the key of their unit."""
     lines = [json.loads(line) for line in data.splitlines()]
     return {line["unit"]: Kept(line["rows"], line["cpu_s"]) for line in lines}
 
@@ -105,7 +109,7 @@ def drawn_from(name: str, study: Study, seconds: float) -> Repetition:
     kept, left, drawn = kept_in(FOLDERS / name), seconds, []
     for number in np.random.default_rng(SEED).permutation(len(plan.units)):
         unit = plan.units[number]
-        if kept[unit.key].seconds <= left:
+        if unit.key in kept and kept[unit.key].seconds <= left:
             left -= kept[unit.key].seconds
             drawn.append(unit)
     return Repetition(study, tuple(drawn), tuple(kept[unit.key] for unit in drawn), len(plan.units))
