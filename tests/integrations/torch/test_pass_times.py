@@ -125,21 +125,21 @@ def test_policies_learn_from_measured_passes(kind: str) -> None:
     sizes = {"steps": 3, "chains": False, "hidden": 8} if kind == "hsdag" else {"length": 8}
     policy = new_policy(policy_section({"kind": kind, "sizes": sizes}), 0)
     text = f"{__name__}.model"
-    seen: list[bytes] = []
+    placements_run: list[bytes] = []
 
-    class Seen(ModuleTimes):
+    class Listed(ModuleTimes):
         def __call__(self, problem: Problem, placements: Ints) -> Floats:
-            seen.extend(row.tobytes() for row in placements)
+            placements_run.extend(row.tobytes() for row in placements)
             return super().__call__(problem, placements)
 
-    measure = Seen(text, devices="cpu+cpu", repeats=1)
+    measure = Listed(text, devices="cpu+cpu", repeats=1)
     rng = np.random.default_rng(0)
     fitted = fit(policy, [problem], [stages[kind]], rng, measure=measure)
-    assert len(seen) == len({*seen}) >= 2  # no placement is measured twice
-    assert fitted.records[-1]["measurements"] == min(limit, len(seen))
+    assert len(placements_run) == len({*placements_run}) >= 2  # no placement is measured twice
+    assert fitted.records[-1]["measurements"] == min(limit, len(placements_run))
     best = fitted.best[0]
     assert best is not None
-    assert best.devices.tobytes() in seen
+    assert best.devices.tobytes() in placements_run
 
 
 @pytest.mark.parametrize("option", ["repeats", "threads"])
