@@ -36,7 +36,7 @@ SIZES: Mapping[str, Mapping[str, Any]] = {
 }
 """The sizes of the policy of each system of the kind ``doppler``."""
 SYSTEMS = (*SIZES, PLACETO, PRETRAINED)
-FURTHER = (PUBLISHED_SETTINGS, PLACETO_LONGER, *STAGED)
+FURTHER = (*STAGED, PLACETO_LONGER, PUBLISHED_SETTINGS)
 """Systems that were added to the plan later."""
 ONLY_ON: Mapping[str, tuple[str, ...]] = {
     EVERY_STEP: ("chain-mm",),
