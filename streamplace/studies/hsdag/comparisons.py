@@ -117,6 +117,8 @@ def makespans(results: Results, workloads: Sequence[Workload], name: str, what: 
     for system in SYSTEMS:
         column = "own_s" if system == OWN_BEST else "best_s"
         source = HSDAG if system == OWN_BEST else system
+        if not any(results.rows(workload, source) for workload in workloads):
+            continue
         cells = list[Cell]()
         for workload in workloads:
             seconds = results.spread(workload, source, column)
