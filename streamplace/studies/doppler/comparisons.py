@@ -210,7 +210,8 @@ def ablations(results: Results, workloads: Sequence[Workload]) -> Table:
             for column in ("best_s", "greedy_s"):
                 cells.append(cell(results.over_best(workload, part, column)))
             cells.append(BY_DEVICES.get(workload.devices, {}).get(system, {}).get(workload.graph))
-        rows.append((system, cells))
+        if any(each is not None for each in cells):
+            rows.append((system, cells))
     head = ["system"]
     for workload in workloads:
         head += [workload.graph, f"{workload.graph}, greedy", f"{workload.graph}, {ON_GPUS}"]

@@ -40,7 +40,7 @@ FURTHER = (*STAGED, PLACETO_LONGER, PUBLISHED_SETTINGS)
 """Systems that were added to the plan later."""
 ONLY_ON: Mapping[str, tuple[str, ...]] = {
     EVERY_STEP: ("chain-mm",),
-    **dict.fromkeys(STAGED, ("chain-mm",)),
+    **dict.fromkeys(STAGED, ("chain-mm", "transformer-block")),
     **dict.fromkeys((PUBLISHED_SETTINGS, PLACETO_LONGER), ("chain-mm", "ffnn")),
 }
 """Systems that are trained on some graphs only, because they take long."""

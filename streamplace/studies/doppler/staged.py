@@ -30,7 +30,7 @@ RATE = 1e-3  # of the third stage, which has few updates
 
 @dataclass(frozen=True)
 class Contended:
-    """Makespans where messages in the same direction between two devices wait for each other.
+    """Makespans where a device sends one message at a time, and receives one at a time.
 
     It stands for the real system of the third stage, from which DOPPLER's simulator, whose messages
     never wait, differs.
@@ -38,7 +38,7 @@ class Contended:
 
     def __call__(self, problem: Problem, placements: Ints) -> Floats:
         """Return the seconds of each of K placements, (K,), from device indices, (K, V)."""
-        network = replace(problem.cluster.network, kind="pair")
+        network = replace(problem.cluster.network, kind="nic")
         cluster = Cluster(problem.cluster.devices, network)
         real = Problem(problem.graph, cluster, objective=problem.objective)
         return makespan_evaluator(real).makespans(placements)
