@@ -1,9 +1,11 @@
-"""Placeto's time per step, and what 50 sweeps find, beside uniformly random devices and HEFT.
+"""Placeto's time per step, and what its sweeps find, beside uniformly random devices and HEFT.
 
     python -m benchmarks.placeto --family nmt --devices 3 --graphs 4 --seeds 2
+    python -m benchmarks.placeto --family nmt --graphs 2 --seeds 1 --whole
 
 All start with every operator on one device. Losses are makespans under the published semantics,
-relative to that start; means are geometric.
+relative to that start; means are geometric. A training has 50 sweeps, as in the study of traversal
+orders, or 4,000 with falling rates, ε and entropy, as where DOPPLER was compared with it (--whole).
 """
 
 import argparse
@@ -18,10 +20,11 @@ from streamplace.placers.registry import make_placer
 from streamplace.problem.network import Network
 from streamplace.problem.published import with_published_semantics
 from streamplace.scoring.registry import evaluator
-from streamplace.training.trials import PUBLISHED, Trial, at_checkpoints, run_trial
+from streamplace.training.trials import PUBLISHED, WHOLE, Trial, at_checkpoints, run_trial
 from streamplace.util.arrays import Floats
 
-SWEEPS = (10, 20, 50)
+SWEEPS = {False: (10, 20, 50), True: (50, 400, 4000)}
+"""Whether a training is whole -> the numbers of sweeps after which its makespans are printed."""
 BANDWIDTH_MBPS = 60_800.0  # 7,600 bytes per microsecond
 
 
@@ -32,9 +35,10 @@ def problem_of(family: str, number: int, devices: int) -> sp.Problem:
     return sp.Problem(*with_published_semantics(graph, cluster, "placeto"), objective=sp.Makespan())
 
 
-def relative(trial: Trial, alone: float) -> Floats:
+def relative(trial: Trial, alone: float, whole: bool) -> Floats:
     """Return the makespans at the checkpoints relative to that of one device, (C,)."""
-    return at_checkpoints(run_trial(trial), SWEEPS) / alone
+    losses = run_trial(trial, WHOLE if whole else PUBLISHED)
+    return at_checkpoints(losses, SWEEPS[whole]) / alone
 
 
 def report(name: str, values: Sequence[Floats]) -> None:
@@ -51,6 +55,7 @@ def main() -> None:
     parser.add_argument("--graphs", type=int, default=4)
     parser.add_argument("--seeds", type=int, default=2)
     parser.add_argument("--order", default="topo-level")
+    parser.add_argument("--whole", action="store_true", help="4,000 sweeps instead of 50")
     options = parser.parse_args()
     problems = [problem_of(options.family, k, options.devices) for k in range(options.graphs)]
     run_trial(Trial(problems[0]), PUBLISHED.model_copy(update={"epochs": 2}))  # compiles
@@ -61,15 +66,17 @@ def main() -> None:
         alone = evaluator(problem).loss(np.zeros(operators, np.int32))[0]
         for seed in range(options.seeds):
             begun = time.process_time()
-            found["placeto"].append(relative(Trial(problem, options.order, seed), alone))
+            found["placeto"].append(
+                relative(Trial(problem, options.order, seed), alone, options.whole)
+            )
             seconds += time.process_time() - begun
-            steps += PUBLISHED.epochs * operators
+            steps += SWEEPS[options.whole][-1] * operators
             control = Trial(problem, options.order, seed, uniform=True)
-            found["uniform"].append(relative(control, alone))
+            found["uniform"].append(relative(control, alone, options.whole))
         placed = make_placer("heft")(problem, np.random.default_rng(0))
         found["heft"].append(evaluator(problem).loss(placed.devices) / alone)
     print(f"{options.family}, {options.devices} devices: {seconds / steps * 1e6:.0f} µs per step")
-    print(f"{'sweeps':12}" + "".join(f"{count:10}" for count in SWEEPS))
+    print(f"{'sweeps':12}" + "".join(f"{count:10}" for count in SWEEPS[options.whole]))
     for name, values in found.items():
         report(name, values)
 

@@ -93,11 +93,11 @@ def studies(data: Path) -> dict[str, Study]:
 
 def kept_in(folder: Path) -> dict[str, Kept]:
     """Return the kept results of a study by the key of their unit."""
-    return results_in(lzma.decompress((folder / f"{RESULTS}.xz").read_bytes()))
+    return kept_from(lzma.decompress((folder / f"{RESULTS}.xz").read_bytes()))
 
 
-def results_in(data: bytes) -> dict[str, Kept]:
-    """Return the results in the file of a study's folder by the key of their unit."""
+def kept_from(data: bytes) -> dict[str, Kept]:
+    """Return the results in the lines of a file by the key of their unit."""
     lines = [json.loads(line) for line in data.splitlines()]
     return {line["unit"]: Kept(line["rows"], line["cpu_s"]) for line in lines}
 
@@ -107,10 +107,9 @@ def drawn_from(name: str, study: Study, seconds: float) -> Repetition:
     plan = study.plan()
     check_plan(FOLDERS / name / PLAN, study.name, plan.settings)
     kept, left, drawn = kept_in(FOLDERS / name), seconds, []
-    done = [unit for unit in plan.units if unit.key in kept]
-    for number in np.random.default_rng(SEED).permutation(len(done)):
-        unit = done[number]
-        if kept[unit.key].seconds <= left:
+    for number in np.random.default_rng(SEED).permutation(len(plan.units)):
+        unit = plan.units[number]
+        if unit.key in kept and kept[unit.key].seconds <= left:
             left -= kept[unit.key].seconds
             drawn.append(unit)
     return Repetition(study, tuple(drawn), tuple(kept[unit.key] for unit in drawn), len(plan.units))

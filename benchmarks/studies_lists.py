@@ -11,20 +11,16 @@ studies read (default: ../shared/data).
 """
 
 import argparse
-import lzma
-import re
-import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 
 from benchmarks.makespans.problems import SHARED
 from benchmarks.studies_again import FOLDERS, Kept, kept_in, studies
-from streamplace.files.atomic import atomic
+from benchmarks.studies_tables import write
 from streamplace.placers.running import run_placer
 from streamplace.policy.giph.policy import Giph
 from streamplace.policy.weights import new_policy
@@ -38,12 +34,9 @@ from streamplace.studies.hsdag import systems as hsdag
 from streamplace.studies.hsdag.study import HsdagStudy
 from streamplace.studies.orders.results import HEFT, HEFT_WITH_CONTENTION, problem_of
 from streamplace.studies.orders.study import PLAIN, OrdersStudy
-from streamplace.studies.run import PLAN, REPORT, RESULTS, StudyFolder, result_line
-from streamplace.studies.study import Plan, Row, Study, Unit
+from streamplace.studies.study import Plan, Row, Unit
 
-PICTURE = re.compile(r"!\[([^]]+)\]\([^)]+\)")
 SAME = 1e-9  # relative difference that is rounding
-IMAGES = Path(__file__).parents[1] / "docs" / "images"
 OF_ROW = ("system", "method", "case", "graph", "change")
 """The keys that tell a row of a list scheduler from the others of its unit."""
 
@@ -168,38 +161,6 @@ def made_again(name: str, study: Any, plan: Plan) -> dict[str, Kept]:
             flush=True,
         )
     return kept
-
-
-def place_of(file: str, name: str) -> Path:
-    """Return where a file of a study is kept: a picture that a page shows in docs/images only."""
-    shown = [IMAGES / f"{name}-{file}", IMAGES / file]
-    kept = [image for image in shown if image.suffix == ".png" and image.exists()]
-    return kept[0] if kept else FOLDERS / name / file
-
-
-def linked(picture: str, name: str) -> str:
-    """Return the link to a picture in the report of a study."""
-    place = place_of(f"{picture}.png", name)
-    above = "" if place.parent == FOLDERS / name else "../../../docs/images/"
-    return f"![{picture}]({above}{place.name})"
-
-
-def write(name: str, study: Study, plan: Plan, results: Mapping[str, Kept]) -> None:
-    """Replace the results of a study's folder, its tables and its pictures."""
-    folder = FOLDERS / name
-    lines = (result_line(key, one.rows, one.seconds) for key, one in results.items())
-    text = "".join(lines).encode()
-    with TemporaryDirectory() as made:
-        work = Path(made)
-        shutil.copy(folder / PLAN, work)
-        (work / RESULTS).write_bytes(text)
-        files = StudyFolder(work, study.name, plan)
-        for file in files.write(files.outcome(study), "png"):
-            shutil.copy(file, place_of(file.name, name))
-    report = folder / REPORT
-    report.write_text(PICTURE.sub(lambda found: linked(found[1], name), report.read_text()))
-    with atomic(folder / f"{RESULTS}.xz") as packed:
-        packed.write(lzma.compress(text, preset=9))
 
 
 def main() -> None:

@@ -125,6 +125,7 @@ SECTIONS = {
         "streamplace.integrations.torch.graph.from_module",
         "streamplace.integrations.torch.placed.PlacedModule",
         "streamplace.integrations.torch.pass_times.PassTimes",
+        "streamplace.integrations.torch.pass_times.ModuleTimes",
         "streamplace.integrations.torch.measuring.measure",
         "streamplace.integrations.torch.measuring.Measurement",
         "streamplace.integrations.torch.measuring.with_times",

@@ -16,9 +16,10 @@ from pathlib import Path
 from benchmarks.makespans.problems import SHARED, known
 from streamplace.errors import StreamplaceError
 from streamplace.studies.doppler.comparisons import Results
-from streamplace.studies.doppler.registered import DOPPLER, FILES, OF_SEARCH, RELEASED, Workload
+from streamplace.studies.doppler.registered import DOPPLER, OF_SEARCH
 from streamplace.studies.doppler.study import DopplerStudy
 from streamplace.studies.doppler.systems import BEST_CRITICAL_PATH, CLIMB, ENUMERATIVE, SEARCH
+from streamplace.studies.doppler.workloads import FILES, RELEASED, Workload
 from streamplace.studies.run import PLAN, RESULTS, check_plan, read_results
 from streamplace.studies.table import Cell, Spread, Table, cell
 

@@ -239,7 +239,7 @@ class RnnSizes(StrictModel):
     )
 
 
-HsdagFeature = Literal["type", "size", "degree", "fractal", "position", "cost", "stream"]
+HsdagFeature = Literal["type", "size", "shape", "degree", "fractal", "position", "cost", "stream"]
 
 
 class HsdagSizes(StrictModel):
@@ -250,9 +250,9 @@ class HsdagSizes(StrictModel):
     features: list[HsdagFeature] = Field(
         ["type", "size", "degree", "fractal", "position", "cost"],
         min_length=1,
-        description="features of an operator: its `type`, the `size` of its output, its `degree`s, "
-        "its `fractal` dimension, its topological `position`, its `cost` on each device, and as "
-        "part of a `stream` its utilisation, its traffic and its selectivity",
+        description="features of an operator: its `type`, the `size` or `shape` of its output, its "
+        "`degree`s, its `fractal` dimension, its topological `position`, its `cost` on each "
+        "device, and as part of a `stream` its utilisation, its traffic and its selectivity",
     )
     types: list[str] = Field(
         [],

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from streamplace.errors import UnsuitableError
-from streamplace.scoring.evaluator import LEAST_LOSS, Evaluator, Placements, Trace
-from streamplace.scoring.local_search import LocalSearch
+from streamplace.scoring.evaluator import LEAST_LOSS, Evaluator, Placements
 from streamplace.scoring.makespan_evaluator import MakespanEvaluator
-from streamplace.scoring.score import Score
+from streamplace.scoring.other_loss import OtherLoss
 from streamplace.util.arrays import Floats, Ints
 
 BYTES_PER_GB = 1e9
@@ -32,7 +31,7 @@ def penalised(evaluator: Evaluator, penalty: float, limit_gb: float) -> Evaluato
 
 
 @dataclass(frozen=True)
-class PenalisedEvaluator:
+class PenalisedEvaluator(OtherLoss):
     """An evaluator of makespans that are longer where a device holds too much memory.
 
     The logarithm of its loss is that of the makespan in seconds, plus `penalty` for each GB by
@@ -42,10 +41,6 @@ class PenalisedEvaluator:
     of: MakespanEvaluator
     penalty: float
     limit_gb: float
-
-    def quality(self, devices: Placements) -> Floats:
-        """Return the quality without the penalty, (K,)."""
-        return self.of.quality(devices)
 
     def loss(self, devices: Placements) -> Floats:
         """Return the penalised makespan of each placement, (K,)."""
@@ -58,23 +53,6 @@ class PenalisedEvaluator:
         excess = np.maximum(np.array(peaks) / BYTES_PER_GB - self.limit_gb, 0.0)
         logs = np.log(np.maximum(self.of.loss(rows), LEAST_LOSS)) + self.penalty * excess
         return np.exp(np.where(excess > 0, np.minimum(logs, LARGEST_LOG), logs))
-
-    def trace(self, devices: Placements) -> Trace:
-        """Return the schedule under each placement."""
-        return self.of.trace(devices)
-
-    def score(self, devices: Placements) -> Score:
-        """Return the score of one placement, (V,), without the penalty."""
-        return self.of.score(devices)
-
-    @property
-    def best_possible(self) -> float | None:
-        """As without the penalty."""
-        return self.of.best_possible
-
-    def local_search(self) -> LocalSearch | None:
-        """Return None: no kernels search for penalised makespans."""
-        return None
 
 
 def peak_bytes(

@@ -112,8 +112,9 @@ class WorkloadStudy(PlannedStudy, Generic[W]):
         return f"{system}: {self.kind(**settings).name}, seed {repeat}"
 
     def _place(self, **settings: Any) -> Iterator[Row]:
-        for row in self.placed(self.kind(**settings)):
-            yield {**settings, **row}
+        workload: W = self.kind(**settings)
+        for row in self.placed(workload):
+            yield {**workload.settings, **row}
 
     def _train(self, system: str, repeat: int, **settings: Any) -> Iterable[Row]:
         return self.trained(system, self.kind(**settings), repeat)

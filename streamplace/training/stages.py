@@ -118,6 +118,25 @@ class Stage(StrictModel):
         return None
 
 
+class MeasurableStage(Stage):
+    """A stage whose rewards are simulated, or made of measured running times."""
+
+    measurements: CountOrZero = Field(
+        0,
+        description="rewards are made of measured running times in seconds; the stage ends once so "
+        "many placements of each problem are measured; 0: rewards are simulated",
+    )
+
+    @model_validator(mode="after")
+    def _of_seconds(self) -> Self:
+        if self.measurements and self.reward not in OF_LOSSES:
+            choices = " or ".join(map(repr, OF_LOSSES))
+            raise ValueError(f"reward: measured running times need {choices} (got {self.reward!r})")
+        if self.measurements and self.model is not None:
+            raise ValueError("model: running times are measured, not simulated; leave it out")
+        return self
+
+
 class ImitationStage(Stage):
     """Imitation of a teacher's placements, by maximising their log-likelihood."""
 
@@ -167,7 +186,7 @@ class DaggerStage(Stage):
         return super().fault_under(objective)
 
 
-class ReinforceStage(Stage):
+class ReinforceStage(MeasurableStage):
     """REINFORCE (Williams 1992) with a memory buffer of the best placements found."""
 
     algorithm: Literal["reinforce"]
@@ -208,11 +227,6 @@ class ReinforceStage(Stage):
     per_decision: bool = Field(
         False, description="average the gradient over decisions instead of problems"
     )
-    measurements: CountOrZero = Field(
-        0,
-        description="rewards are made of measured running times in seconds; at most so many "
-        "placements of each problem are measured, then the stage ends; 0: rewards are simulated",
-    )
     memory: MemorySection = MemorySection()
 
     @property
@@ -230,15 +244,6 @@ class ReinforceStage(Stage):
         others = min(memory.size, memory.samples) + self.random_samples + self.random_if_empty
         if self.samples + others <= 1 and self.baseline == "step":
             raise ValueError("samples: learning needs at least 2 placements per problem")
-        return self
-
-    @model_validator(mode="after")
-    def _can_be_measured(self) -> Self:
-        if self.measurements and self.reward not in OF_LOSSES:
-            choices = " or ".join(map(repr, OF_LOSSES))
-            raise ValueError(f"reward: measured running times need {choices} (got {self.reward!r})")
-        if self.measurements and self.model is not None:
-            raise ValueError("model: running times are measured, not simulated; leave it out")
         return self
 
 
@@ -270,7 +275,7 @@ class ReplayStage(Stage):
     raise_by: PositiveFloat = Field(10.0, description="factor of advantages above 0")
 
 
-class StepReinforceStage(Stage):
+class StepReinforceStage(MeasurableStage):
     """REINFORCE with a reward and a baseline per step, for policies that refine placements."""
 
     algorithm: Literal["reinforce-steps"]
@@ -329,6 +334,11 @@ class StepReinforceStage(Stage):
     final_exploration: Share | None = Field(
         None, description="final probability; if absent, it is constant"
     )
+    optimiser_steps: Annotated[int, Field(ge=1, le=1000)] = Field(
+        1,
+        description="steps of the optimiser that learn from the same episodes, whose probabilities "
+        "are computed again before each; 4 in HSDAG's paper (K_epochs)",
+    )
     memory_penalty: NonNegativeFloat = Field(
         0.0,
         description="added to the log of a makespan per GB by which the largest memory of a device "
@@ -347,6 +357,8 @@ class StepReinforceStage(Stage):
             raise ValueError(f"reward: must be 'log-loss' (got {self.reward!r})")
         if self.baseline == "samples" and self.samples == 1:
             raise ValueError("baseline: 'samples' needs samples of 2 or more (got 1)")
+        if self.measurements and self.memory_penalty:
+            raise ValueError("memory_penalty: running times are measured; leave it out")
         return self
 
     def fault_under(self, objective: Objective) -> tuple[str, str, str] | None:
@@ -367,7 +379,7 @@ def measured_stages(stages: Sequence[Stage]) -> list[int]:
     return [
         number
         for number, stage in enumerate(stages)
-        if isinstance(stage, ReinforceStage) and stage.measurements
+        if isinstance(stage, MeasurableStage) and stage.measurements
     ]
 
 

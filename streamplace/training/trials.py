@@ -30,6 +30,19 @@ PUBLISHED = StepReinforceStage(
     optimiser=OptimiserSection(rate=1e-3, largest_gradient=1.25),
 )
 """The stage of the study: 50 sweeps, of which every fifth only evaluates."""
+WHOLE = PUBLISHED.model_copy(
+    update={
+        "epochs": 4000,
+        "exploration": 0.5,
+        "final_exploration": 0.0,
+        "entropy": 1e-2,
+        "final_entropy": 0.0,
+        "optimiser": OptimiserSection(
+            rate=1e-3, final_rate=1e-6, schedule="linear", largest_gradient=1.25
+        ),
+    }
+)
+"""A whole training of Placeto with the settings by which DOPPLER was compared with it."""
 
 
 @dataclass(frozen=True)

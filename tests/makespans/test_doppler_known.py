@@ -7,9 +7,10 @@ import pytest
 
 from benchmarks.makespans.doppler_known import main
 from benchmarks.makespans.problems import SHARED, known
-from streamplace.studies.doppler.registered import DOPPLER, RELEASED, Workload
+from streamplace.studies.doppler.registered import DOPPLER
 from streamplace.studies.doppler.study import DopplerStudy
 from streamplace.studies.doppler.systems import BEST_CRITICAL_PATH, CLIMB
+from streamplace.studies.doppler.workloads import RELEASED, Workload
 from streamplace.studies.run import PLAN, RESULTS, plan_text, result_line
 from streamplace.studies.study import Row
 

@@ -1,25 +1,34 @@
 """Tests for the study of DOPPLER: its units, checkpoints, and a run that is continued."""
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from benchmarks.studies_again import FOLDERS, kept_in
+from streamplace.problem.cluster import Cluster, Device, Network
+from streamplace.problem.graph import StreamGraph
+from streamplace.problem.makespan import Makespan
+from streamplace.problem.problem import Problem
 from streamplace.scoring.registry import makespan_evaluator
 from streamplace.studies.doppler.registered import (
     DOPPLER,
     EPSILON_GREEDY,
-    EVERY_STEP,
-    FILES,
     FULL,
+    FURTHER,
+    ONLY_ON,
     PLACETO,
+    PLACETO_LONGER,
     PRETRAINED,
+    PUBLISHED_SETTINGS,
     QUICK,
     SYSTEMS,
     Registered,
 )
+from streamplace.studies.doppler.staged import Contended
+from streamplace.studies.doppler.stages import imitation_of, simulation_of
 from streamplace.studies.doppler.study import DopplerStudy
 from streamplace.studies.doppler.systems import (
     ENUMERATIVE,
@@ -28,10 +37,9 @@ from streamplace.studies.doppler.systems import (
     PLAIN,
     SIMULATION,
     ZERO_SHOT,
-    imitation_of,
     placeto_rows,
-    simulation_of,
 )
+from streamplace.studies.doppler.workloads import BIASES, FILES, MESHES, SCARCE, Workload
 from streamplace.studies.run import RESULTS, run_study
 from streamplace.studies.workloads import LONG_SEARCH
 from tests.support.cli import Capture, refused
@@ -51,6 +59,10 @@ TINY = Registered(
     released_simulation_epochs=2,
     every_step_epochs=1,
     transfer_epochs=2,
+    paper_imitation_epochs=1,
+    paper_simulation_epochs=1,
+    longer_sweeps=2,
+    measurements=4,
     every=8,
     repeats=2,
 )
@@ -69,12 +81,71 @@ def test_units_have_distinct_names_and_every_workload_has_doppler_and_plain_plac
     assert len({*keys}) == len(keys)
     trained = [unit.settings for unit in units if "system" in unit.settings]
     for workload in study.workloads:
-        on_it = [s["system"] for s in trained if workload.settings.items() <= s.items()]
+        on_it = [s["system"] for s in trained if asdict(workload).items() <= s.items()]
         assert on_it.count(DOPPLER) == FULL.seeds
         assert f"plain placers: {workload.name}" in keys
-        is_first = workload.devices == 4 and not workload.limited
-        expected = {*SYSTEMS} if is_first else {DOPPLER}
-        assert {*on_it} == expected - ({EVERY_STEP} if workload.graph != "chain-mm" else set())
+        is_first = workload.devices == 4 and not (workload.limited or workload.variant)
+        expected = {*SYSTEMS, *FURTHER} if is_first else {DOPPLER, PLACETO}
+        left_out = {s for s, graphs in ONLY_ON.items() if workload.graph not in graphs}
+        assert {*on_it} == expected - left_out
+
+
+def test_results_that_were_recorded_before_units_were_added_stay_valid() -> None:
+    keys = {unit.key for unit in DopplerStudy().plan().units}
+    recorded = {key for key in kept_in(FOLDERS / "doppler") if "released" not in key}
+    assert "Placeto: own ffnn on 4 devices, seed 2" in recorded
+    assert recorded <= keys
+
+
+def test_variants_of_workloads() -> None:
+    few, biases, meshes = (
+        Workload("own", "ffnn", *numbers)
+        for numbers in ((4, True, SCARCE), (4, False, BIASES), (8, False, MESHES))
+    )
+    plain = Workload("own", "ffnn", 4)
+    assert "variant" not in plain.settings
+    assert few.settings["variant"] == SCARCE
+    kept = float(few.problem().graph.payload_bytes.sum())
+    assert few.problem().cluster.devices[0].memory_bytes == pytest.approx(1.01 * kept / 4)
+    added = {*biases.problem().graph.meta_op.values()} - {*plain.problem().graph.meta_op.values()}
+    assert added == {"b", "c"}
+    speeds = meshes.problem().cluster.link_column("bandwidth_mbps").reshape(8, 8)
+    assert speeds[0, 3] == speeds[4, 7] == 2 * speeds[0, 4] == 2 * speeds[7, 3]
+
+
+def test_settings_of_the_paper() -> None:
+    stages = DopplerStudy().plan().settings["stages"]
+    imitation, simulation = stages[PUBLISHED_SETTINGS]
+    assert imitation["epochs"] + simulation["epochs"] == 8000
+    for stage in (imitation, simulation):
+        assert (stage["samples"], stage["entropy"]) == (1, 0.01)
+        assert (stage["exploration"], stage["final_exploration"]) == (0.2, 0.0)
+        rates = stage["optimiser"]
+        assert (rates["rate"], rates["final_rate"], rates["schedule"]) == (1e-4, 1e-7, "linear")
+    (longer,) = stages[PLACETO_LONGER]
+    assert (longer["epochs"], longer["exploration"], longer["entropy"]) == (4000, 0.5, 0.01)
+    assert (longer["final_exploration"], longer["final_entropy"]) == (0.0, 0.0)
+    assert (longer["optimiser"]["rate"], longer["optimiser"]["final_rate"]) == (1e-3, 1e-6)
+
+
+def test_messages_of_the_stand_in_wait_for_each_other() -> None:
+    """An operator takes 1 s and a message 8 s; both go to the other device at once."""
+    graph = StreamGraph.from_columns(["a", "b", "c"], [1e6] * 3, [1e6] * 3, [(0, 1), (0, 2)])
+    network = Network("free", bandwidth_mbps=1.0, latency_s=0.0)
+    cluster = Cluster([Device(name, 1.0) for name in "xy"], network)
+    problem = Problem(graph, cluster, objective=Makespan())
+    rows = np.array([[0, 0, 0], [0, 1, 1]], np.int32)
+    assert makespan_evaluator(problem).makespans(rows).tolist() == pytest.approx([3.0, 11.0])
+    assert Contended()(problem, rows).tolist() == pytest.approx([3.0, 18.0])
+
+
+def test_combinations_of_stages(tiny: DopplerStudy) -> None:
+    found = {}
+    for system in ("stages 1", "stages 1 and 3", "stages 3"):
+        (found[system],) = tiny.run(unit_of(tiny, f"{system}: own chain-mm on 2 devices, seed 0"))
+    for system in ("stages 3", "stages 1 and 3"):
+        assert found[system]["evaluations"] == TINY.measurements == 4
+    assert found["stages 1"]["evaluations"] == 0
 
 
 def test_the_quick_plan_is_one_workload_on_two_devices() -> None:
@@ -179,16 +250,19 @@ def test_a_run_that_was_killed_continues_to_the_same_outcome(
     assert names == [
         "makespans-own-2",
         "makespans-own-3",
+        "makespans-own-3-meshes",
         "ablations-own",
         "checkpoints",
         "transfer",
         "memory",
+        "memory-scarce",
         "barrier",
+        "stages",
     ]
     for table in whole.tables:
         assert all(len(cells) == len(table.head) - 1 for _, cells in table.rows)
     made = dict(whole.tables[0].rows)
-    assert {*PLAIN, *SYSTEMS} == {*made}
+    assert {*PLAIN, *SYSTEMS, PUBLISHED_SETTINGS, PLACETO_LONGER} == {*made}
     assert {PLACETO, ENUMERATIVE} <= {*made}
 
 

@@ -6,17 +6,10 @@ from typing import Any
 import pytest
 
 from streamplace.studies.doppler.comparisons import Results
-from streamplace.studies.doppler.registered import (
-    BARRIER,
-    DOPPLER,
-    EVERY_STEP,
-    SYSTEMS,
-    TABLE_2,
-    Workload,
-    own_workloads,
-    released_workloads,
-)
-from streamplace.studies.doppler.study import outcome, targets_of
+from streamplace.studies.doppler.outcome import outcome
+from streamplace.studies.doppler.published import BARRIER, TABLE_2
+from streamplace.studies.doppler.registered import DOPPLER, EVERY_STEP, SYSTEMS
+from streamplace.studies.doppler.study import targets_of
 from streamplace.studies.doppler.systems import (
     CLIMB,
     ENUMERATIVE,
@@ -26,6 +19,7 @@ from streamplace.studies.doppler.systems import (
     SIMULATION,
     ZERO_SHOT,
 )
+from streamplace.studies.doppler.workloads import Workload, own_workloads, released_workloads
 from streamplace.studies.study import Outcome, Plan, Row
 from streamplace.studies.workloads import LONG_SEARCH
 

@@ -99,11 +99,15 @@ class FFNN(ShardedFamily):
     batch, width, hidden
         Rows of X, its columns (also those of the result), and hidden units. `batch` is at least
         shards², `hidden` at least the number of shards.
+    biases
+        Whether each layer adds a bias, as in the paper: softmax(ReLU(X U + b) W + c). The released
+        graph has no operators for them.
     """
 
     batch: int = 2**15
     width: int = 2**5
     hidden: int = 2**16
+    biases: bool = False
 
     def __post_init__(self) -> None:
         check_range("shards", self.shards, MOST_SQUARED)
@@ -117,8 +121,13 @@ class FFNN(ShardedFamily):
         x, u = Tensor.input("X", self.batch, self.width), Tensor.input("U", self.width, self.hidden)
         w = Tensor.input("W", self.hidden, self.width)
         xu = graph.einsum("XU", "bi,ih->bh", (x, u), {"b": n, "h": n})
+        if self.biases:
+            xu = graph.map("b", "add", (xu, Tensor.input("b", 1, self.hidden)), (n, n))
         relu = graph.map("relu", "relu", (xu,), (n, n))
         result = graph.einsum("HW", "bh,ho->bo", (relu, w), {"b": n, "h": n})
+        if self.biases:
+            bias = Tensor.input("c", 1, self.width)
+            result = graph.map("c", "add", (result, bias), (n * n, 1))
         softmax(graph, "softmax", result, (n * n, 1))
 
 

@@ -8,6 +8,8 @@ import numpy as np
 import torch
 
 from streamplace.errors import UsageError
+from streamplace.integrations.torch.inputs import InputSpec
+from streamplace.integrations.torch.loading import load_module
 from streamplace.integrations.torch.measuring import WARM_UP, torch_threads
 from streamplace.integrations.torch.placed import PlacedModule
 from streamplace.problem.problem import Problem
@@ -92,6 +94,56 @@ class PassTimes:
         placed(*self._inputs)
         _wait(placed)
         return perf_counter() - begin
+
+
+class ModuleTimes(PassTimes):
+    """The times of passes of a module that a text names, for `streamplace train --measure`.
+
+    Its options are written after its name, such as
+    ``…:ModuleTimes:module=block.Block:inputs=1x128x256:devices=cpu+cuda/0``.
+
+    Parameters
+    ----------
+    module
+        ``module.Class`` or ``module.function``; see `load_module`, which has a colon there.
+    inputs
+        Shapes of the inputs, separated by ``+``; a type follows a slash, as in ``1x128/int64``.
+        Without them, those that the function returns.
+    devices
+        PyTorch's devices for the devices of the cluster, in their order, separated by ``+``, with a
+        slash for the colon; without them, these have PyTorch's names.
+    repeats, threads
+        See `PassTimes`.
+    """
+
+    def __init__(
+        self, module: str, inputs: str = "", devices: str = "", repeats: int = 10, threads: int = 1
+    ) -> None:
+        specs = [InputSpec.parse(each) for each in _listed(inputs)]
+        found, tensors = load_module(":".join(module.rsplit(".", 1)), specs)
+        super().__init__(found, tensors, repeats=repeats, threads=threads)
+        self._in_order = _listed(devices)
+
+    def __call__(self, problem: Problem, placements: Ints) -> Floats:
+        """Return the seconds of each placement, (K,); see `PassTimes`.
+
+        Raises
+        ------
+        UsageError
+            If the cluster has another number of devices.
+        """
+        names = [device.name for device in problem.cluster.devices]
+        if self._in_order:
+            if len(names) != len(self._in_order):
+                counts = f"{len(self._in_order)} are named, and the cluster has {len(names)}"
+                raise UsageError(f"devices: {counts}; name one for each")
+            self._devices = dict(zip(names, self._in_order, strict=True))
+        return super().__call__(problem, placements)
+
+
+def _listed(text: str) -> list[str]:
+    """Return the items of an option, in which a slash stands for a colon."""
+    return text.replace("/", ":").split("+") if text else []
 
 
 def _wait(placed: PlacedModule) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import prod
 from typing import TypeAlias
 
 import numpy as np
@@ -23,6 +24,8 @@ from streamplace.util.arrays import Bools, Floats, Ints
 Single = NDArray[np.float32]
 BASE = 10_000.0  # of the sinusoidal encoding
 BYTES = 20.0  # by which logarithms of bytes are divided: e^20 bytes are half a GB
+RANK = 4  # axes of a shape that are told apart
+EXTENT = 10.0  # by which logarithms of sizes of axes are divided: e^10 is 22,026
 SUMMARY = 3  # columns that stand for the costs on any number of devices
 
 
@@ -47,6 +50,7 @@ def feature_count(sizes: HsdagSizes) -> int:
     columns: Mapping[HsdagFeature, int] = {
         "type": len(sizes.types) + 1,
         "size": 1,
+        "shape": RANK,
         "degree": 2 * sizes.degrees,
         "fractal": 1,
         "position": 1 + sizes.encoding,
@@ -93,6 +97,20 @@ class _Vertices:
         """Return the log of the bytes that the last operator emits per tuple."""
         payload = np.nan_to_num(self.problem.graph.payload_bytes[self.last])
         return np.log1p(payload)[:, None] / BYTES
+
+    def shape(self) -> Floats:
+        """Return the logs of the sizes of the last operator's output, padded with zeros.
+
+        Of a shape with more axes, the first ones count as one.
+        """
+        shapes = self.problem.graph.output_shape
+        made = np.zeros((len(self.last), RANK))
+        for row, operator in zip(made, self.last.tolist(), strict=True):
+            axes = shapes.get(operator, ())
+            beyond = max(0, len(axes) - RANK + 1)
+            kept = (prod(axes[:beyond]), *axes[beyond:]) if beyond > 1 else axes
+            row[: len(kept)] = kept
+        return np.log1p(made) / EXTENT
 
     def degree(self) -> Floats:
         """Return in- and out-degrees, each one-hot."""
@@ -149,6 +167,7 @@ class _Vertices:
 MADE: Mapping[HsdagFeature, Callable[[_Vertices], Floats]] = {
     "type": _Vertices.type,
     "size": _Vertices.size,
+    "shape": _Vertices.shape,
     "degree": _Vertices.degree,
     "fractal": _Vertices.fractal,
     "position": _Vertices.position,

@@ -2,23 +2,26 @@
 
 from collections.abc import Iterator, Sequence
 
-from streamplace.studies.doppler.registered import (
+from streamplace.studies.doppler.published import (
     BARRIER,
     BY_DEVICES,
+    MEMORY,
+    PUBLISHED_DEVICES,
+    TRANSFER,
+)
+from streamplace.studies.doppler.registered import (
     DOPPLER,
     EPSILON_GREEDY,
     EVERY_STEP,
     IMITATION_ONLY,
-    MEMORY,
     OF_SEARCH,
-    OWN,
+    PLACETO,
     PLC_ONLY,
-    PUBLISHED_DEVICES,
+    PUBLISHED_SETTINGS,
     RELEASED_CODE,
     SEL_ONLY,
-    TRANSFER,
+    STAGED,
     WITHOUT_IMITATION,
-    Workload,
 )
 from streamplace.studies.doppler.systems import (
     BEST_CRITICAL_PATH,
@@ -29,6 +32,7 @@ from streamplace.studies.doppler.systems import (
     SEARCH,
     ZERO_SHOT,
 )
+from streamplace.studies.doppler.workloads import BIASES, MESHES, OWN, SCARCE, Workload
 from streamplace.studies.study import Row
 from streamplace.studies.table import Cell, Spread, Table, cell
 from streamplace.studies.workloads import LONG_SEARCH, WorkloadResults
@@ -83,7 +87,8 @@ def _by_repeat(rows: Sequence[Row]) -> list[list[Row]]:
 
 
 def _workload(row: Row) -> Workload:
-    return Workload(row["source"], row["graph"], row["devices"], row["limited"])
+    variant = row.get("variant", "")
+    return Workload(row["source"], row["graph"], row["devices"], row["limited"], variant)
 
 
 HEAD = (
@@ -143,10 +148,15 @@ ABLATIONS = (
     PLC_ONLY,
     EPSILON_GREEDY,
     RELEASED_CODE,
+    PUBLISHED_SETTINGS,
     EARLY,
     EVERY_STEP,
+    PLACETO,
+    BEST_CRITICAL_PATH,
 )
 BEST = "shortest one of the long searches"
+SUFFIX = {"": "", BIASES: "-biases", MESHES: "-meshes", SCARCE: "-scarce"}
+"""Variant of workloads -> how the names of their tables end."""
 Rows = list[tuple[str, Sequence[Cell]]]
 
 
@@ -159,8 +169,8 @@ def _in_units(workload: Workload, over: Spread | None, known: float | None) -> f
 
 def makespans(results: Results, workloads: Sequence[Workload]) -> Table:
     """Return the makespans of all systems on workloads of one source and number of devices."""
-    source, devices = workloads[0].source, workloads[0].devices
-    systems = list(dict.fromkeys(s for one in workloads for s in results.systems(one)))
+    source, devices, variant = workloads[0].source, workloads[0].devices, workloads[0].variant
+    systems = dict.fromkeys(s for one in workloads for s in results.systems(one) if s not in STAGED)
     published = BY_DEVICES.get(devices, {})
     head, rows = ["system"], Rows()
     for workload in workloads:
@@ -179,10 +189,10 @@ def makespans(results: Results, workloads: Sequence[Workload]) -> Table:
                 cells.append(published.get(system, {}).get(workload.graph))
         rows.append((system, cells))
     caption = (
-        f"{source} graphs on {devices} devices: makespan of the best placement over the {BEST}, "
-        "with the lowest and the highest over seeds or repeats"
+        f"{source} graphs on {devices} devices{variant and f' {variant}'}: makespan of the best "
+        f"placement over the {BEST}, with the lowest and the highest over seeds or repeats"
     )
-    return Table(f"makespans-{source}-{devices}", caption, head, rows)
+    return Table(f"makespans-{source}-{devices}{SUFFIX[variant]}", caption, head, rows)
 
 
 def ablations(results: Results, workloads: Sequence[Workload]) -> Table:
@@ -200,7 +210,8 @@ def ablations(results: Results, workloads: Sequence[Workload]) -> Table:
             for column in ("best_s", "greedy_s"):
                 cells.append(cell(results.over_best(workload, part, column)))
             cells.append(BY_DEVICES.get(workload.devices, {}).get(system, {}).get(workload.graph))
-        rows.append((system, cells))
+        if any(each is not None for each in cells):
+            rows.append((system, cells))
     head = ["system"]
     for workload in workloads:
         head += [workload.graph, f"{workload.graph}, greedy", f"{workload.graph}, {ON_GPUS}"]
@@ -241,10 +252,23 @@ def _at_checkpoints(results: Results, workload: Workload, system: str) -> Iterat
     yield from cells
 
 
+IN_MEMORY = (
+    DOPPLER,
+    PLACETO,
+    BEST_CRITICAL_PATH,
+    ENUMERATIVE,
+    HEFT,
+    CLIMB,
+    SEARCH,
+    LONG_SEARCH,
+)
+"""The systems in tables of little memory."""
+
+
 def with_little_memory(results: Results, workloads: Sequence[Workload]) -> Table:
     """Return the makespans with little memory, over those without limits of the same system."""
-    rows = Rows()
-    for system in (DOPPLER, ENUMERATIVE, HEFT, CLIMB, SEARCH, LONG_SEARCH):
+    rows, variant = Rows(), workloads[0].variant
+    for system in IN_MEMORY:
         cells = list[Cell]()
         for workload in workloads:
             free = Workload(workload.source, workload.graph, workload.devices)
@@ -263,17 +287,17 @@ def with_little_memory(results: Results, workloads: Sequence[Workload]) -> Table
         head += [workload.graph, f"{workload.graph}, over without limit"]
         head += [f"{workload.graph}, {ON_GPUS}"]
     caption = (
-        f"devices with little memory: makespan of the best placement over the {BEST}, and over "
-        "that of the same system without the limit"
+        f"devices with little memory{variant and f' {variant}'}: makespan of the best placement "
+        f"over the {BEST}, and over that of the same system without the limit"
     )
-    return Table("memory", caption, head, rows)
+    return Table(f"memory{SUFFIX[variant]}", caption, head, rows)
 
 
 def barriers(results: Results, workloads: Sequence[Workload]) -> Table:
     """Return what a barrier between levels costs the best placements of three systems."""
     rows = Rows()
     for workload in workloads:
-        for system in (DOPPLER, ENUMERATIVE, SEARCH):
+        for system in (DOPPLER, BEST_CRITICAL_PATH, ENUMERATIVE, SEARCH):
             last = [r for r in results.final(workload, system) if r["best_s"] and r["barrier_s"]]
             ratio = Spread.of([row["barrier_s"] / row["best_s"] for row in last])
             is_published = (system, workload.devices) == (ENUMERATIVE, PUBLISHED_DEVICES)

@@ -3,202 +3,47 @@
 from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
-from functools import partial
-from math import ceil
-from pathlib import Path
 from typing import Any, ClassVar
 
-from matplotlib.artist import Artist
-
 from streamplace.errors import UsageError
-from streamplace.plots.style import GREY, legend_below, line, picture
-from streamplace.studies.doppler.comparisons import (
-    Results,
-    ablations,
-    barriers,
-    checkpoints,
-    makespans,
-    transfers,
-    with_little_memory,
-)
+from streamplace.studies.doppler.outcome import outcome
+from streamplace.studies.doppler.published import PUBLISHED_DEVICES, TRANSFER
 from streamplace.studies.doppler.registered import (
-    BANDWIDTH_MBPS,
     DOPPLER,
     FULL,
-    MIPS,
-    OF_SEARCH,
+    FURTHER,
     ONLY_ON,
-    OWN,
-    PUBLISHED_DEVICES,
+    PLACETO,
+    PLACETO_LONGER,
+    PUBLISHED_SETTINGS,
     QUICK,
-    RELEASED,
-    RELEASED_CODE,
-    ROOM,
+    STAGED,
     SYSTEMS,
-    TRANSFER,
-    WITHOUT_IMITATION,
     Registered,
+)
+from streamplace.studies.doppler.staged import measured, staged_row
+from streamplace.studies.doppler.stages import OF_PLACETO, simulation_of, stage_settings
+from streamplace.studies.doppler.systems import Training, placeto_rows, plain, trained
+from streamplace.studies.doppler.workloads import (
+    BANDWIDTH_MBPS,
+    MESHES,
+    MIPS,
+    OWN,
+    RELEASED,
+    ROOM,
+    SCARCE_ROOM,
+    SLOWER_MBPS,
     Workload,
     file_hashes,
+    further_workloads,
     own_workloads,
     released_workloads,
 )
-from streamplace.studies.doppler.systems import (
-    CLIMB,
-    ENUMERATIVE,
-    OF_PLACETO,
-    SEARCH,
-    Training,
-    placeto_rows,
-    plain,
-    simulation_of,
-    stage_settings,
-    trained,
-)
 from streamplace.studies.study import Outcome, Plan, Row, seed_of
-from streamplace.studies.table import Spread, Table
 from streamplace.studies.workloads import WorkloadStudy
-from streamplace.util.text import counted
 
-PANEL = (3.9, 3.2)  # width and height in inches
-COLUMNS = 4
-CURVES = (DOPPLER, RELEASED_CODE, WITHOUT_IMITATION, OF_SEARCH)
-LEVELS = {CLIMB: "--", SEARCH: ":"}
-
-
-def curves_picture(path: Path, results: Results, workloads: Sequence[Workload]) -> None:
-    """Draw the best makespan over the best known one, a panel per workload.
-
-    Climb and search with as many evaluations as a training are horizontal lines.
-    """
-    columns = min(COLUMNS, len(workloads))
-    count = ceil(len(workloads) / columns)
-    with picture(path, (PANEL[0] * columns, PANEL[1] * count + 0.5)) as figure:
-        panels = figure.subplots(count, columns, squeeze=False).flatten()
-        drawn: dict[str, Artist] = {}
-        for axes, workload in zip(panels, workloads, strict=False):
-            for system, dashes in LEVELS.items():
-                level = results.over(workload, system)
-                assert level is not None, "climb and search find placements without limits"
-                drawn[system] = axes.axhline(level.mean, color=GREY, linestyle=dashes)
-            for i, system in enumerate(CURVES):
-                episodes, means = _curve(results, workload, system)
-                drawn[system] = axes.plot(episodes, means, **line(i))[0]
-            axes.set_title(workload.name)
-            axes.set_xlabel("simulated episodes")
-            axes.set_ylabel("makespan / best known one")
-        for axes in panels[len(workloads) :]:
-            axes.set_visible(False)
-        legend_below(figure, list(drawn.values()), list(drawn))
-
-
-def _curve(results: Results, workload: Workload, system: str) -> tuple[list[int], list[float]]:
-    """Return episodes, and the mean over the seeds of the best makespan after them."""
-    points: list[tuple[int, float]] = []
-    number = 0
-    while True:
-        rows = results.after(workload, system, number)
-        over = results.over_best(workload, rows)
-        if over is not None:
-            points.append((rows[0]["episodes"], over.mean))
-        elif number:
-            break
-        number += 1
-    return [episodes for episodes, _ in points], [mean for _, mean in points]
-
-
-SAME = 1e-6  # relative difference of makespans that counts as none
-
-
-def findings(plan: Plan, results: Results) -> tuple[str, ...]:
-    """Return what the study finds, the comparison with search at equal evaluations first."""
-    return tuple(_findings(plan, results))
-
-
-def _findings(plan: Plan, results: Results) -> Iterator[str]:
-    shorter = dict.fromkeys((CLIMB, SEARCH, ENUMERATIVE), 0)
-    free = [one for one in results.workloads if not one.limited]
-    sentences = []
-    for workload in results.workloads:
-        overs = {s: results.over(workload, s) for s in (DOPPLER, *shorter)}
-        own = overs[DOPPLER]
-        if own is None:
-            sentences.append(f"On {workload.name}, DOPPLER finds no feasible placement.")
-            continue
-        for rival in shorter:
-            other = overs[rival]
-            if workload in free and (other is None or own.mean < other.mean * (1 - SAME)):
-                shorter[rival] += 1
-        sentences.append(_sentence(workload, own, overs))
-    counts = zip(plan.settings["devices"], plan.settings["evaluations"], strict=True)
-    episodes = [f"{count:,} on {devices} devices" for devices, count in counts]
-    where = counted(len(free), "workload")
-    yield (
-        "After as many simulated episodes as climb and search have evaluations "
-        f"({' and '.join(episodes)}), the mean makespan of DOPPLER's best placements is below "
-        f"climb's on {shorter[CLIMB]} of {where}, below search's on {shorter[SEARCH]}, and below "
-        f"EnumerativeOptimizer's on {shorter[ENUMERATIVE]}."
-    )
-    yield from sentences
-    yield (
-        "Published milliseconds were measured on GPUs and ours are simulated, so that only ratios "
-        "within a column can be compared."
-    )
-    if not plan.settings["released_sha256"]:
-        yield "The released graphs are left out; --released DIR adds them."
-
-
-def _sentence(workload: Workload, own: Spread, overs: dict[str, Spread | None]) -> str:
-    words = [
-        f"that of {rival} {'unknown' if over is None else over}"
-        for rival, over in overs.items()
-        if rival != DOPPLER
-    ]
-    return (
-        f"On {workload.name}, the makespan of DOPPLER is {own} of the best known one; "
-        f"{', '.join(words)}."
-    )
-
-
-TITLE = "DOPPLER (ICLR 2026): placements of dataflow graphs, ablations and plain search"
-
-
-def outcome(plan: Plan, rows: Sequence[Row]) -> Outcome:
-    """Return the tables, the picture and what they show."""
-    results = Results(rows)
-    first = [one for one in _free(results) if one.devices == plan.settings["devices"][0]]
-    pictures = {"curves": partial(curves_picture, results=results, workloads=first)}
-    return Outcome(TITLE, findings(plan, results), tuple(_tables(results, first)), pictures)
-
-
-def _free(results: Results) -> list[Workload]:
-    """Return the workloads without limits of memory."""
-    return [one for one in results.workloads if not one.limited]
-
-
-def _tables(results: Results, first: Sequence[Workload]) -> Iterator[Table]:
-    """Yield the tables.
-
-    Parameters
-    ----------
-    first
-        The workloads on the number of devices on which all systems are trained.
-    """
-    free = _free(results)
-    for source in (OWN, RELEASED):
-        for devices in dict.fromkeys(one.devices for one in free):
-            part = [one for one in free if (one.source, one.devices) == (source, devices)]
-            if part:
-                yield makespans(results, part)
-    for source in (OWN, RELEASED):
-        part = [one for one in first if one.source == source]
-        if part:
-            yield ablations(results, part)
-    yield checkpoints(results, free)
-    if results.transferred:
-        yield transfers(results)
-    yield with_little_memory(results, [one for one in results.workloads if one.limited])
-    yield barriers(results, free)
+SIMULATED = (*SYSTEMS, PUBLISHED_SETTINGS, PLACETO_LONGER)
+"""Systems all of whose stages are simulated."""
 
 
 @dataclass(frozen=True)
@@ -237,8 +82,10 @@ class DopplerStudy(WorkloadStudy[Workload]):
     @property
     def workloads(self) -> list[Workload]:
         """All workloads of the study."""
-        own = own_workloads(self.size.graphs, self.size.devices)
-        return own if self.released is None else [*own, *released_workloads()]
+        size = self.size
+        released = [] if self.released is None else released_workloads()
+        further = further_workloads(size.graphs, size.devices)
+        return [*own_workloads(size.graphs, size.devices), *released, *further]
 
     def settings(self) -> Mapping[str, Any]:
         """Return the size, the devices, the stages and the released files.
@@ -256,7 +103,10 @@ class DopplerStudy(WorkloadStudy[Workload]):
             "mips": MIPS,
             "bandwidth_mbps": BANDWIDTH_MBPS,
             "room": ROOM,
-            "stages": {system: stage_settings(system, self.size) for system in SYSTEMS},
+            "scarce_room": SCARCE_ROOM,
+            "between_meshes_mbps": SLOWER_MBPS,
+            "stages": {system: stage_settings(system, self.size) for system in SIMULATED},
+            "measured_stage": measured(self.size).model_dump(mode="json"),
             "released_sha256": files,
         }
 
@@ -269,18 +119,39 @@ class DopplerStudy(WorkloadStudy[Workload]):
         return plain(workload.problem(self.released), self.size, self.seed)
 
     def trainings(self) -> Iterator[tuple[str, Workload, int]]:
-        """Yield the trainings of a seed after each other; see `WorkloadStudy.trainings`."""
+        """Yield the trainings of a seed after each other, those that were added later last.
+
+        See `WorkloadStudy.trainings`.
+        """
         for repeat in range(self.size.seeds):
             for workload in self.workloads:
                 for system in SYSTEMS:
-                    if self._is_trained(system, workload):
+                    if not workload.variant and self._is_trained(system, workload):
                         yield system, workload, repeat
+        for repeat in range(self.size.seeds):
+            for system, workload in self._further():
+                yield system, workload, repeat
 
     def _is_trained(self, system: str, workload: Workload) -> bool:
         if system == DOPPLER:
             return True
         on_first = workload.devices == self.size.devices[0] and not workload.limited
-        return on_first and ONLY_ON.get(system, workload.graph) == workload.graph
+        return on_first and workload.graph in ONLY_ON.get(system, (workload.graph,))
+
+    def _further(self) -> Iterator[tuple[str, Workload]]:
+        """Yield the trainings that were added to the plan later, the short ones first."""
+        variants = [one for one in self.workloads if one.variant]
+        others = [one for one in self.workloads if not one.variant]
+        for workload in (*others, *variants):
+            if workload.variant or not self._is_trained(PLACETO, workload):
+                yield PLACETO, workload
+        yield from ((DOPPLER, one) for one in variants if one.variant != MESHES)
+        for system in FURTHER:
+            sources = (OWN,) if system in STAGED else (OWN, RELEASED)
+            for workload in others:
+                if workload.source in sources and self._is_trained(system, workload):
+                    yield system, workload
+        yield from ((DOPPLER, one) for one in variants if one.variant == MESHES)
 
     def trained(self, system: str, workload: Workload, repeat: int) -> Iterator[Row]:
         """Yield the rows of a training, and of DOPPLER's transfers to other workloads."""
@@ -289,6 +160,9 @@ class DopplerStudy(WorkloadStudy[Workload]):
         problem = workload.problem(self.released)
         if system in OF_PLACETO:
             yield from ({**about, **row} for row in placeto_rows(system, problem, size, seed))
+            return
+        if system in STAGED:
+            yield {**about, **staged_row(system, problem, size, seed)}
             return
         policy, rows = trained(system, problem, size, seed)
         yield from ({**about, **row} for row in rows)
@@ -317,6 +191,8 @@ def targets_of(trained_on: Workload, workloads: Sequence[Workload]) -> list[Work
 
 def _is_transfer(trained_on: Workload, target: Workload) -> bool:
     if trained_on.limited or target.limited or trained_on.source != target.source:
+        return False
+    if trained_on.variant or target.variant:
         return False
     if trained_on.graph == target.graph:
         return trained_on.devices < target.devices

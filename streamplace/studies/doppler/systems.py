@@ -19,31 +19,19 @@ from streamplace.policy.weights import new_policy
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.registry import makespan_evaluator
-from streamplace.studies.doppler.registered import (
-    EPSILON_GREEDY,
-    EVERY_STEP,
-    OF_SEARCH,
-    PLACETO,
-    PRETRAINED,
-    RELEASED_CODE,
-    SIZES,
-    WITHOUT_IMITATION,
-    Registered,
+from streamplace.studies.doppler.registered import OF_SEARCH, SIZES, Registered
+from streamplace.studies.doppler.stages import (
+    TEACHER_EVALUATIONS,
+    imitation_of,
+    placeto_stage,
+    pretraining_of,
+    simulation_of,
 )
 from streamplace.studies.study import Row
 from streamplace.studies.workloads import LONG_SEARCH
-from streamplace.training.config import read_config
 from streamplace.training.in_memory import fit
-from streamplace.training.stages import (
-    DaggerStage,
-    ImitationStage,
-    MemorySection,
-    OptimiserSection,
-    ReinforceStage,
-    Stage,
-    StepReinforceStage,
-)
-from streamplace.training.trials import PUBLISHED, Trial, run_trial
+from streamplace.training.stages import ReinforceStage, Stage
+from streamplace.training.trials import Trial, run_trial
 from streamplace.util.arrays import Ints
 
 ONE_DEVICE, CRITICAL_PATH = "one device", "critical path"
@@ -126,103 +114,9 @@ def _row(
     }
 
 
-TEACHER_EVALUATIONS = 4000  # of the search that is imitated
-TEACHER = "critical-path:samples=1"
-OF_PLACETO = (PLACETO, PRETRAINED)
-
-
-def imitation_of(system: str, size: Registered) -> Stage | None:
-    """Return the first stage of a system; None if it has none."""
-    if system == WITHOUT_IMITATION:
-        return None
-    if system == RELEASED_CODE:
-        return _released(0, size.released_imitation_epochs)
-    rates = OptimiserSection(rate=1e-3, final_rate=1e-5, schedule="linear")
-    if system == OF_SEARCH:
-        return ImitationStage(
-            algorithm="imitation",
-            teacher=f"search:evaluations={TEACHER_EVALUATIONS}",
-            epochs=size.search_epochs,
-            optimiser=rates,
-        )
-    return DaggerStage(
-        algorithm="dagger",
-        teacher="critical-path",
-        ties="each",
-        epochs=size.imitation_epochs,
-        samples=size.imitation_samples,
-        greedy=True,
-        exploration=1.0,
-        final_exploration=0.0,
-        entropy=1e-3,
-        optimiser=rates,
-    )
-
-
-def simulation_of(system: str, size: Registered, devices: int) -> ReinforceStage:
-    """Return the second stage of a system on a number of devices."""
-    if system == RELEASED_CODE:
-        stage = _released(1, size.released_simulation_epochs)
-        assert isinstance(stage, ReinforceStage), "the shipped config has such a stage"
-        return stage
-    is_greedy = system == EPSILON_GREEDY
-    return ReinforceStage(
-        algorithm="reinforce",
-        epochs=size.every_step_epochs if system == EVERY_STEP else size.simulation_epochs,
-        greedy=is_greedy,
-        exploration=0.2 if is_greedy else 0.0,
-        final_exploration=0.0 if is_greedy else None,
-        samples=size.samples(devices),
-        reward="log-loss",
-        baseline="step",
-        normalise=True,
-        memory=MemorySection(size=1, samples=0),
-        optimiser=OptimiserSection(
-            rate=3e-3, final_rate=1e-5, schedule="linear", largest_gradient=1.0
-        ),
-    )
-
-
-def stage_settings(system: str, size: Registered) -> list[dict[str, Any]]:
-    """Return the settings of a system's stages on the fewest devices, for the registered plan.
-
-    The number of Placeto's sweeps depends on the graph.
-    """
-    simulation = simulation_of(system, size, size.devices[0])
-    stages: tuple[Stage | None, ...] = imitation_of(system, size), simulation
-    if system in OF_PLACETO:
-        stages = (*pretraining_of(system, size), PUBLISHED)
-    return [stage.model_dump(mode="json") for stage in stages if stage is not None]
-
-
-def pretraining_of(system: str, size: Registered) -> tuple[Stage, ...]:
-    """Return the stages before Placeto's own: as many episodes of imitation as DOPPLER has."""
-    if system != PRETRAINED:
-        return ()
-    return (
-        ImitationStage(
-            algorithm="imitation",
-            teacher=TEACHER,
-            epochs=size.imitation_epochs * size.imitation_samples,
-            optimiser=OptimiserSection(rate=1e-3, final_rate=1e-5, schedule="linear"),
-        ),
-    )
-
-
-def placeto_stage(problem: Problem, size: Registered) -> StepReinforceStage:
-    """Return Placeto's stage: sweeps from a critical path, with one evaluation per operator."""
-    evaluations = size.evaluations(len(problem.cluster.devices))
-    sweeps = max(1, evaluations // len(problem.graph.names))
-    return PUBLISHED.model_copy(update={"start": TEACHER, "epochs": sweeps})
-
-
-def _released(number: int, epochs: int) -> Stage:
-    """Return a stage of the shipped config, which has the settings of the released code."""
-    return read_config("doppler").stage[number].model_copy(update={"epochs": epochs})
-
-
 IMITATION, SIMULATION, ZERO_SHOT = "imitation", "simulation", "zero-shot"
 SAMPLES = 8  # of a policy on a workload on which it was not trained
+MOST_CHECKPOINTS = 8  # of Placeto, about
 
 
 @dataclass(frozen=True)
@@ -331,7 +225,7 @@ def trained(
     system: str, problem: Problem, size: Registered, seed: int
 ) -> tuple[Constructive[Any, Any], list[Row]]:
     """Return a trained policy of the kind ``doppler``, and the rows of its checkpoints."""
-    section = policy_section({"kind": "doppler", "sizes": dict(SIZES[system])})
+    section = policy_section({"kind": "doppler", "sizes": dict(SIZES.get(system, {}))})
     policy = constructive(new_policy(section, seed))
     devices = len(problem.cluster.devices)
     before = TEACHER_EVALUATIONS if system == OF_SEARCH else 0
@@ -347,11 +241,12 @@ def placeto_rows(system: str, problem: Problem, size: Registered, seed: int) -> 
     The sweeps of its imitation are simulated as well, but they find no placements and do not count.
     """
     begun, operators = time.process_time(), len(problem.graph.names)
-    stage = placeto_stage(problem, size)
+    stage = placeto_stage(system, problem, size)
     losses = run_trial(Trial(problem, seed=seed), stage, pretraining_of(system, size))
     spent = time.process_time() - begun
     last = stage.epochs * operators
-    checkpoints = (ceil(n / operators) for n in range(size.every, last, size.every))
+    every = max(size.every, last // MOST_CHECKPOINTS)
+    checkpoints = (ceil(n / operators) for n in range(every, last, every))
     for sweeps in sorted({*checkpoints, stage.epochs}):
         yield {
             "stage": SIMULATION,

@@ -13,6 +13,7 @@ from streamplace.studies.hsdag.registered import (
     MILLISECONDS,
     OWN,
     PLACETO,
+    PLACETO_LONGER,
     RNN,
     SEARCH_S,
     Workload,
@@ -102,7 +103,7 @@ class Results(WorkloadResults[Workload]):
 PUBLISHED = "published, on other devices"
 OWN_BEST = f"{HSDAG}, without its starts"
 PLAIN = (CPU_ONLY, ACCELERATOR_ONLY, HEFT, PEFT, CLIMB, SEARCH, CLIMB_CHAINS, SEARCH_CHAINS)
-RIVALS = (*PLAIN, CLIMB_GROUPS, SEARCH_GROUPS, RANDOM_GROUPS, *FIXED, PLACETO, RNN)
+RIVALS = (*PLAIN, CLIMB_GROUPS, SEARCH_GROUPS, RANDOM_GROUPS, *FIXED, PLACETO, PLACETO_LONGER, RNN)
 SYSTEMS = (*PLAIN, HSDAG, OWN_BEST, *RIVALS[len(PLAIN) :], LONG_SEARCH)
 SAME = 1e-6  # relative difference of makespans that counts as none
 Rows = list[tuple[str, Sequence[Cell]]]
@@ -116,6 +117,8 @@ def makespans(results: Results, workloads: Sequence[Workload], name: str, what: 
     for system in SYSTEMS:
         column = "own_s" if system == OWN_BEST else "best_s"
         source = HSDAG if system == OWN_BEST else system
+        if not any(results.rows(workload, source) for workload in workloads):
+            continue
         cells = list[Cell]()
         for workload in workloads:
             seconds = results.spread(workload, source, column)

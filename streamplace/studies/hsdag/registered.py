@@ -232,6 +232,16 @@ def below_cpu(system: str, network: str) -> float | None:
 
 
 METIS_GROUPS, HEAVY_GROUPS = "METIS groups", "heavy-edge groups"
+PLACETO_LONGER = "Placeto, 4,000 sweeps"
+LONGER_ON = (
+    "resnet50",
+    "inception-v3",
+    "layer-resnet50_inference",
+    "layer-gnmt_training",
+    "inception_v3",
+)
+"""The graphs of that system, two of each source that have at most `Registered.longest` operators
+(PipeDream has one)."""
 LONGER = "ten times the episodes"
 FACTOR = 10  # of the episodes of that variant
 FEATURES = ("type", "size", "degree", "fractal", "position", "cost")
@@ -260,6 +270,7 @@ def _without(*features: str) -> Variant:
     return Variant({"features": [name for name in FEATURES if name not in features]})
 
 
+SHAPED = [name.replace("size", "shape") for name in FEATURES]
 RELEASED_RETURNS = {"returns": "episode", "step_reward": "ratio", "baseline": "none"}
 UNTRAINED = "without learning"
 ABLATIONS: Mapping[str, Variant] = {
@@ -277,6 +288,14 @@ ABLATIONS: Mapping[str, Variant] = {
     # steps of Adam at this rate are lost in rounding
     UNTRAINED: Variant(options={"rate": 1e-20}),
     LONGER: Variant(),
+    "padded shapes for sizes": Variant({"features": SHAPED}),
+    "dropout of 0.2": Variant({"dropout": 0.2}),
+    "four steps of the optimiser": Variant(stage={"optimiser_steps": 4}),
+    "training of the paper": Variant(
+        {"features": SHAPED, "dropout": 0.2, "pooling": "sum"},
+        {"optimiser_steps": 4},
+        {"rate": 1e-4, "episodes": 100, "samples": 1},
+    ),
 }
 """Variants of HSDAG that are trained on the networks with the registered ratios."""
 
@@ -304,6 +323,8 @@ class Registered:
         Operators up to which Placeto and the RNN placer are trained on released graphs.
     longer
         Factor of the evaluations of the search that stands for the best known.
+    longer_sweeps
+        Sweeps of Placeto with the settings by which DOPPLER was compared with it.
     """
 
     networks: tuple[str, ...] = NETWORKS
@@ -317,6 +338,7 @@ class Registered:
     rnn_samples: int = 20
     longest: int = 400
     longer: int = 100
+    longer_sweeps: int = 4000
 
     @property
     def evaluations(self) -> int:
@@ -338,5 +360,6 @@ QUICK = Registered(
     episodes=3,
     samples=2,
     steps=10,
+    longer_sweeps=4,
 )
 """A small share of the plan."""

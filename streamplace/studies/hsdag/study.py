@@ -10,7 +10,9 @@ from streamplace.studies.hsdag.outcome import outcome
 from streamplace.studies.hsdag.registered import (
     FULL,
     HSDAG,
+    LONGER_ON,
     OWN,
+    PLACETO_LONGER,
     QUICK,
     Registered,
     Workload,
@@ -107,6 +109,8 @@ class HsdagStudy(WorkloadStudy[Workload]):
             systems |= dict.fromkeys(size.ablations, size.seeds)
         if is_own or len(workload.problem(self.data).graph.names) <= size.longest:
             systems |= dict.fromkeys(OTHERS, size.other_seeds)
+        if workload.graph not in LONGER_ON or workload.scale != 1.0:
+            systems.pop(PLACETO_LONGER, None)
         return systems
 
     def _of_training(self, system: str, workload: Workload, repeat: int) -> Iterator[Row]:

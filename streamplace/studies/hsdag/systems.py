@@ -34,6 +34,7 @@ from streamplace.studies.hsdag.registered import (
     LONGER,
     METIS_GROUPS,
     PLACETO,
+    PLACETO_LONGER,
     RNN,
     Registered,
     Variant,
@@ -42,8 +43,9 @@ from streamplace.studies.hsdag.registered import (
 from streamplace.studies.study import Row
 from streamplace.studies.workloads import LONG_SEARCH
 from streamplace.training.in_memory import fit
+from streamplace.training.stages import StepReinforceStage
 from streamplace.training.trained_placers import HsdagPlacer
-from streamplace.training.trials import PUBLISHED, Trial, run_trial
+from streamplace.training.trials import PUBLISHED, WHOLE, Trial, run_trial
 from streamplace.util.arrays import Ints
 
 
@@ -104,19 +106,27 @@ def kept_together(problem: Problem, grouping: Grouping) -> Problem | None:
 
 
 def placeto(problem: Problem, size: Registered, seed: int) -> Row:
-    """Return the row of Placeto, after as many whole sweeps as HSDAG's evaluations allow.
+    """Return the row of Placeto, after as many whole sweeps as HSDAG's evaluations allow."""
+    sweeps = max(1, size.evaluations // len(problem.graph.names))
+    return {"system": PLACETO, **_swept(problem, PUBLISHED, sweeps, seed)}
+
+
+def placeto_longer(problem: Problem, size: Registered, seed: int) -> Row:
+    """Return the row of a whole training of Placeto."""
+    return {"system": PLACETO_LONGER, **_swept(problem, WHOLE, size.longer_sweeps, seed)}
+
+
+def _swept(problem: Problem, stage: StepReinforceStage, sweeps: int, seed: int) -> Row:
+    """Return what a training of Placeto reaches.
 
     Its first sweep starts from the best single device, as HSDAG's episodes do.
     """
     _load_kernels()
-    begun, operators = time.process_time(), len(problem.graph.names)
-    sweeps = max(1, size.evaluations // operators)
-    stage = PUBLISHED.model_copy(update={"epochs": sweeps})
-    losses = run_trial(Trial(problem, seed=seed), stage)
+    begun = time.process_time()
+    losses = run_trial(Trial(problem, seed=seed), stage.model_copy(update={"epochs": sweeps}))
     return {
-        "system": PLACETO,
         "best_s": float(losses[-1]),
-        "evaluations": sweeps * operators + 1,
+        "evaluations": sweeps * len(problem.graph.names) + 1,
         "cpu_s": time.process_time() - begun,
     }
 
@@ -142,7 +152,11 @@ def _load_kernels() -> None:
     run_trial(Trial(network_problem("resnet50")), stage)
 
 
-OTHERS: Mapping[str, Callable[[Problem, Registered, int], Row]] = {PLACETO: placeto, RNN: rnn}
+OTHERS: Mapping[str, Callable[[Problem, Registered, int], Row]] = {
+    PLACETO: placeto,
+    RNN: rnn,
+    PLACETO_LONGER: placeto_longer,
+}
 """System -> its training."""
 
 

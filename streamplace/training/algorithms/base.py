@@ -15,9 +15,10 @@ from streamplace.policy.config import MAX_PLACEMENTS
 from streamplace.training.distributed import Workers
 from streamplace.training.elite_buffer import EliteBuffer
 from streamplace.training.learner import Learner
+from streamplace.training.measuring.measured_rewards import MeasuredRewards
 from streamplace.training.optimiser import Optimiser
 from streamplace.training.rewards import Rewards
-from streamplace.training.stages import Stage
+from streamplace.training.stages import MeasurableStage, Stage
 from streamplace.util.arrays import Floats, Ints
 
 PREFIX = "memory.baseline."
@@ -159,9 +160,24 @@ class Algorithm(ABC, Generic[S]):
         return EliteBuffer(len(self.learner.encoded), MAX_PLACEMENTS, -math.inf)
 
     def new_rewards(self) -> Rewards:
-        """Return the stage's rewards."""
+        """Return the stage's rewards, which may be measured."""
         stage, learner = self.stage, self.learner
-        return Rewards(learner.problems, stage.reward, stage.model, learner.evaluations)
+        if not self.limit:
+            return Rewards(learner.problems, stage.reward, stage.model, learner.evaluations)
+        assert learner.measurements is not None, "refused before the run"
+        return MeasuredRewards(
+            learner.problems,
+            stage.reward,
+            learner.measurements,
+            self.limit,
+            learner.evaluations,
+            learner.stop.is_set,
+        )
+
+    @property
+    def limit(self) -> int:
+        """The number of placements of each problem that may be measured; 0: none is."""
+        return self.stage.measurements if isinstance(self.stage, MeasurableStage) else 0
 
     @property
     def is_spent(self) -> bool:
@@ -169,14 +185,34 @@ class Algorithm(ABC, Generic[S]):
         return bool(self.rewards.spent(self.learner.own).all())
 
     def begin(self, known: Known) -> None:
-        """Prepare the stage: store the placements of earlier stages, whatever their reward."""
-        for number, placements in known.items():
+        """Prepare the stage: store the placements of earlier stages, whatever their reward.
+
+        Where rewards are measured, only those for which the memory has room are measured anew.
+        """
+        for number, placements in self.affordable(known).items():
             rows = np.stack(placements)
             self.memory.add(number, self.scored(number, rows), rows, threshold=-math.inf)
 
     def scored(self, number: int, rows: Ints) -> Floats:
         """Return the rewards, (S,), by which the memory ranks placements of a problem, (S, V)."""
         return self.rewards(number, rows)
+
+    def affordable(self, known: Known) -> Known:
+        """Return the placements of earlier stages, as many as the memory holds if measured."""
+        if not self.limit:
+            return known
+        most = max(1, min(self.memory.size, self.limit))
+        return {number: rows[:most] for number, rows in known.items()}
+
+    def unspent(self, step: Step, record: Record) -> Ints:
+        """Return the numbers of the problems of a step of which more placements may be scored.
+
+        Without any, the record says that nothing was made.
+        """
+        numbers: Ints = step.problems[~self.rewards.spent(step.problems)]
+        if not len(numbers):
+            record |= {"decisions": 0, "evaluations": 0, "measurements": self.rewards.measured}
+        return numbers
 
     @abstractmethod
     def loss(self, step: Step, record: Record) -> Tensor | None:
@@ -194,7 +230,17 @@ class Algorithm(ABC, Generic[S]):
             If the gradients are not finite in too many consecutive steps.
         """
         record: Record = {}
-        loss = self.loss(step, record)
+        self.descend(self.loss(step, record), record)
+        return record
+
+    def descend(self, loss: Tensor | None, record: Record) -> None:
+        """Take a step of the optimiser with the mean gradients of all processes.
+
+        Raises
+        ------
+        TrainingError
+            If the gradients are not finite in too many consecutive steps.
+        """
         self.optimiser.zero_gradients()
         if loss is not None:
             loss.backward()  # type: ignore[no-untyped-call]
@@ -202,7 +248,6 @@ class Algorithm(ABC, Generic[S]):
         if self.learner.workers.any(loss is not None):  # momentum alone must not move parameters
             self.learner.workers.mean_gradients(self.learner.policy)
             self.optimiser.update()
-        return record
 
     def combined(self, terms: Tensor, weights: Tensor | None = None) -> Tensor:
         """Return the training loss of a step from the terms of its problems, (P,).

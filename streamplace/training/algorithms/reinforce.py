@@ -11,13 +11,11 @@ from streamplace.policy.base import constructive
 from streamplace.policy.decoding import Sampler
 from streamplace.policy.encoded import Batch
 from streamplace.policy.trajectories import Trajectories
-from streamplace.training.algorithms.base import Algorithm, Known, Record, State, Step, StepBaseline
+from streamplace.training.algorithms.base import Algorithm, Record, State, Step, StepBaseline
 from streamplace.training.elite_buffer import EliteBuffer
 from streamplace.training.learner import Learner
-from streamplace.training.measuring.measured_rewards import MeasuredRewards
 from streamplace.training.optimiser import Optimiser
 from streamplace.training.problems import repaired
-from streamplace.training.rewards import Rewards
 from streamplace.training.stages import ReinforceStage
 from streamplace.util.arrays import Bools, Floats, Ints
 
@@ -80,38 +78,13 @@ class Reinforce(Algorithm[ReinforceStage]):
         stage = self.stage
         return EliteBuffer(len(self.learner.encoded), stage.memory.size, stage.threshold)
 
-    def new_rewards(self) -> Rewards:
-        """Return the stage's rewards, which may be measured."""
-        stage, learner = self.stage, self.learner
-        if not stage.measurements:
-            return super().new_rewards()
-        assert learner.measurements is not None, "refused before the run"
-        return MeasuredRewards(
-            learner.problems,
-            stage.reward,
-            learner.measurements,
-            stage.measurements,
-            learner.evaluations,
-            learner.stop.is_set,
-        )
-
-    def begin(self, known: Known) -> None:
-        """Prepare the stage; measure anew the earlier placements for which the memory has room."""
-        if self.stage.measurements:
-            most = max(1, min(self.stage.memory.size, self.stage.measurements))
-            known = {number: rows[:most] for number, rows in known.items()}
-        super().begin(known)
-
     def loss(self, step: Step, record: Record) -> Tensor | None:
         """Return the loss of a step.
 
         It is None if none of its placements could be repaired, or no more may be measured.
         """
-        numbers = step.problems[~self.rewards.spent(step.problems)]
-        if not len(numbers):
-            record |= {"decisions": 0, "evaluations": 0, "measurements": self.rewards.measured}
-            return None
-        return self._loss_of(numbers, step, record)
+        numbers = self.unspent(step, record)
+        return self._loss_of(numbers, step, record) if len(numbers) else None
 
     def _loss_of(self, numbers: np.ndarray, step: Step, record: Record) -> Tensor | None:
         stage, samples = self.stage, self.stage.samples
@@ -127,7 +100,7 @@ class Reinforce(Algorithm[ReinforceStage]):
         before = self.rewards.total
         reward = self._reward(batch, numbers, trajectories, counted)
         record["evaluations"] = self.rewards.total - before
-        if stage.measurements:
+        if self.limit:
             record["measurements"] = self.rewards.measured
         if not counted.any():
             return None

@@ -18,6 +18,7 @@ from streamplace.scoring.registry import evaluator
 from streamplace.training.algorithms.base import Algorithm, Known, Record, State, Step, StepBaseline
 from streamplace.training.elite_buffer import EliteBuffer
 from streamplace.training.learner import Learner
+from streamplace.training.measuring.measured_rewards import MeasuredEvaluator, MeasuredRewards
 from streamplace.training.optimiser import Optimiser
 from streamplace.training.problems import start_of
 from streamplace.training.rewards import log_of
@@ -68,6 +69,7 @@ class StepReinforce(Algorithm[StepReinforceStage]):
         self._baseline = StepBaseline(stage.window)
         self._evaluators: dict[int, Evaluator] = {}
         self._first: dict[int, Ints] = {}
+        self._again: Callable[[], Tensor] | None = None
 
     def new_memory(self) -> EliteBuffer:
         """Return an empty memory for the best placement of each problem."""
@@ -89,7 +91,7 @@ class StepReinforce(Algorithm[StepReinforceStage]):
             If that happens in another process.
         """
         super().begin(known)
-        for number, placements in known.items():
+        for number, placements in self.affordable(known).items():
             rows = np.stack(placements)
             self._starts.add(number, self.scored(number, rows), rows)
         self.learner.agree(self._place_starts())
@@ -114,14 +116,18 @@ class StepReinforce(Algorithm[StepReinforceStage]):
 
     def scored(self, number: int, rows: Ints) -> Floats:
         """Return the rewards of placements, (S,), with the stage's penalty for memory."""
+        losses = self._evaluator(number).loss(rows)
         self.rewards.count(number, len(rows))
-        return -log_of(self._evaluator(number).loss(rows))
+        return -log_of(losses)
 
     def loss(self, step: Step, record: Record) -> Tensor | None:
         """Return the loss of a step; None for episodes that are only evaluated."""
-        stage, numbers = self.stage, step.problems.tolist()
+        unspent = self.unspent(step, record)
+        if not len(unspent):
+            return None
+        stage, numbers = self.stage, unspent.tolist()
         rng, generator = step.generators()
-        policy, batch = refiner(self.learner.policy), self.learner.batch(step.problems)
+        policy, batch = refiner(self.learner.policy), self.learner.batch(unspent)
         start = self._start_of(batch, numbers, rng)
         steps = [policy.episode(one) for one in batch.encoded]
         evaluators = [self._evaluator(number) for number in numbers]
@@ -135,8 +141,21 @@ class StepReinforce(Algorithm[StepReinforceStage]):
         self._remember(numbers, batch, made, record, (self.memory, self._starts))
         record["entropy"] = float(made.mean_entropy.detach().mean())
         advantage = torch.from_numpy(self._advantages(numbers, made)).to(made.log_prob)
-        policy_loss = -summed_over_steps(made.log_prob * advantage.unsqueeze(3))
         weight = step.between(stage.entropy, stage.final_entropy)
+        self._again = lambda: self._loss_of(policy.evaluate(batch, made), advantage, weight)
+        return self._loss_of(made, advantage, weight)
+
+    def step(self, step: Step) -> Record:
+        """Take one step, with all steps of the optimiser that learn from its episodes."""
+        self._again = None
+        record = super().step(step)
+        for _ in range(self.stage.optimiser_steps - 1):
+            self.descend(None if self._again is None else self._again(), record)
+        return record
+
+    def _loss_of(self, made: Trajectories, advantage: Tensor, weight: float) -> Tensor:
+        """Return the loss of episodes with advantages, (P, S, T), and a weight of the entropy."""
+        policy_loss = -summed_over_steps(made.log_prob * advantage.unsqueeze(3))
         terms = policy_loss - weight * summed_over_steps(made.entropy)
         return self.combined(terms.mean(dim=1))
 
@@ -169,10 +188,13 @@ class StepReinforce(Algorithm[StepReinforceStage]):
         return start_of(problem, self.stage.start, rng, key, number).devices
 
     def _evaluator(self, number: int) -> Evaluator:
-        """Return the evaluator of a problem, with the stage's penalty for memory."""
+        """Return the evaluator of a problem, with the stage's penalty, or with measured losses."""
         if number not in self._evaluators:
             stage, made = self.stage, evaluator(self.rewards.problems[number])
-            self._evaluators[number] = penalised(made, stage.memory_penalty, stage.memory_limit_gb)
+            made = penalised(made, stage.memory_penalty, stage.memory_limit_gb)
+            if isinstance(self.rewards, MeasuredRewards):
+                made = MeasuredEvaluator(made, self.rewards, number)
+            self._evaluators[number] = made
         return self._evaluators[number]
 
     def _remember(
@@ -186,7 +208,6 @@ class StepReinforce(Algorithm[StepReinforceStage]):
         """Store the best placement of each problem, count evaluations, and report."""
         assert made.losses is not None, "refiners return losses"
         assert made.best is not None, "and the best placements"
-        before = self.rewards.total
         steps = made.mask.sum(dim=2).cpu().numpy()
         for p, number in enumerate(numbers):
             self.rewards.count(number, int((steps[p] + 1).sum()))
@@ -194,7 +215,9 @@ class StepReinforce(Algorithm[StepReinforceStage]):
             rows = made.best[p, :, : batch.sizes[p]]
             for memory in memories:
                 memory.add(number, -log_of(losses), rows)
-        record["evaluations"] = self.rewards.total - before
+        record["evaluations"] = int((steps + 1).sum())
+        if self.limit:
+            record["measurements"] = self.rewards.measured
         record["decisions"] = int(steps.sum())
         last = np.take_along_axis(made.losses, steps[:, :, None], axis=2)[:, :, 0]
         record["reward"] = float(-log_of(last).mean())

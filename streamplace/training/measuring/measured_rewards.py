@@ -1,12 +1,15 @@
 """Rewards made of measured running times."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
 from streamplace.problem.problem import Problem
+from streamplace.scoring.evaluator import Placements
+from streamplace.scoring.other_loss import OtherLoss
 from streamplace.training.elite_buffer import EliteBuffer
 from streamplace.training.learner import StageInterruptedError
 from streamplace.training.measuring.measurements import Measurements, MeasuringError
@@ -44,6 +47,7 @@ class MeasuredRewards(Rewards):
         super().__init__(problems, kind, None, evaluations)
         self._measurements, self._limit, self._is_stopped = measurements, limit, is_stopped
         self._chosen = EliteBuffer(len(problems), limit, -np.inf)  # rewards are minus seconds
+        self._uncounted: list[tuple[int, Floats, Ints]] = []
         self._shapes = [(len(p.graph.names), len(p.cluster.devices)) for p in problems]
 
     @property
@@ -65,21 +69,37 @@ class MeasuredRewards(Rewards):
 
     def of_several(self, numbers: Sequence[int], placements: Sequence[Ints]) -> list[Floats]:
         """Return the rewards of placements, (·, V), of each of several problems."""
-        seconds = []
-        for number, rows in zip(numbers, placements, strict=True):
-            if self._is_stopped() and self._measurements.unknown(number, rows):
-                raise StageInterruptedError
-            try:
-                seconds.append(self._measurements(number, rows))
-            except MeasuringError:
-                if self._is_stopped():  # Ctrl-C also ends the programs that a measure has started
-                    raise StageInterruptedError from None
-                raise
+        seconds = [self._timed(*pair) for pair in zip(numbers, placements, strict=True)]
         for number, rows, times in zip(numbers, placements, seconds, strict=True):
             self._evaluations[number] += len(rows)
             if len(rows):
                 self._chosen.add(number, -times, rows)
         return [of_losses(self.kind, times) for times in seconds]
+
+    def seconds(self, number: int, placements: Ints) -> Floats:
+        """Return the seconds of placements, (S,), which are counted by the next call of `count`."""
+        times = self._timed(number, placements)
+        self._uncounted.append((number, times, placements))
+        return times
+
+    def count(self, number: int, evaluations: int) -> None:
+        """Count placements of a problem whose `seconds` were asked, and evaluations."""
+        super().count(number, evaluations)
+        for other, times, rows in self._uncounted:
+            if other == number:
+                self._chosen.add(number, -times, rows)
+        self._uncounted = [one for one in self._uncounted if one[0] != number]
+
+    def _timed(self, number: int, rows: Ints) -> Floats:
+        """Return measured seconds, (S,), unless the run is interrupted."""
+        if self._is_stopped() and self._measurements.unknown(number, rows):
+            raise StageInterruptedError
+        try:
+            return self._measurements(number, rows)
+        except MeasuringError:
+            if self._is_stopped():  # Ctrl-C also ends the programs that a measure has started
+                raise StageInterruptedError from None
+            raise
 
     def affordable(self, number: int, placements: Ints) -> Bools:
         """Return which placements, (S, V), the limit allows: the first new ones, and all others."""
@@ -104,3 +124,25 @@ class MeasuredRewards(Rewards):
         """Restore what `state` returned; see `EliteBuffer.restore`."""
         self._chosen.restore(state, self._shapes, PREFIX)
         self._measurements.add((i, -reward, row) for i, reward, row in self._chosen.entries())
+
+
+@dataclass(frozen=True)
+class MeasuredEvaluator(OtherLoss):
+    """An evaluator whose loss is measured, in seconds.
+
+    Parameters
+    ----------
+    of
+        The evaluator in simulation.
+    rewards
+        What measures.
+    number
+        The number of the problem.
+    """
+
+    rewards: MeasuredRewards
+    number: int
+
+    def loss(self, devices: Placements) -> Floats:
+        """Return the seconds of each placement, (K,)."""
+        return self.rewards.seconds(self.number, np.atleast_2d(devices))

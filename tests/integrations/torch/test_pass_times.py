@@ -8,11 +8,16 @@ from torch import nn
 from streamplace.errors import GraphError, UsageError
 from streamplace.integrations.torch import pass_times
 from streamplace.integrations.torch.graph import from_module
-from streamplace.integrations.torch.pass_times import PassTimes
+from streamplace.integrations.torch.pass_times import ModuleTimes, PassTimes
 from streamplace.integrations.torch.placed import PlacedModule
+from streamplace.policy.registry import policy_section
+from streamplace.policy.weights import new_policy
 from streamplace.problem.cluster import Cluster, Device, Network
 from streamplace.problem.makespan import Makespan
 from streamplace.problem.problem import Problem
+from streamplace.training.in_memory import fit
+from streamplace.training.stages import ReinforceStage, Stage, StepReinforceStage
+from streamplace.util.arrays import Floats, Ints
 from tests.support.gpus import needs_gpu, run_on_gpu
 
 X = torch.ones(3, 4)
@@ -78,6 +83,63 @@ def test_devices_and_modules_that_do_not_fit(module: nn.Module) -> None:
     other = nn.Sequential(nn.Linear(4, 4), nn.Tanh()).eval()
     with pytest.raises(GraphError, match="no device for"):
         PassTimes(other, (X,), {"a": "cpu", "b": "cpu"})(problem, np.array([[0, 1]]))
+
+
+def model() -> tuple[nn.Module, tuple[torch.Tensor, ...]]:
+    """Return a module with example inputs, as users' functions do."""
+    torch.manual_seed(0)
+    layers = nn.Linear(4, 4), nn.ReLU(), nn.Linear(4, 4), nn.Tanh()
+    return nn.Sequential(*layers), (X,)
+
+
+class OwnLinear(nn.Linear):
+    """A module that a text can name."""
+
+    def __init__(self) -> None:
+        super().__init__(4, 4)
+
+
+def test_modules_by_name() -> None:
+    problem = problem_of(OwnLinear().eval(), X)
+    both = np.array([[0], [1]])
+    times = ModuleTimes(f"{__name__}.OwnLinear", "3x4/float32", "cpu+cpu", repeats=1)
+    assert (times(problem, both) > 0).all()
+    with pytest.raises(UsageError, match="devices: 1 are named, and the cluster has 2; name one"):
+        ModuleTimes(f"{__name__}.OwnLinear", "3x4", "cpu", repeats=1)(problem, both)
+    with pytest.raises(UsageError, match="cannot use 'a'"):
+        ModuleTimes(f"{__name__}.OwnLinear", "3x4", repeats=1)(problem, both)
+
+
+@pytest.mark.parametrize("kind", ["hsdag", "doppler"])
+def test_policies_learn_from_measured_passes(kind: str) -> None:
+    """HSDAG's rewards are latencies of every step, DOPPLER's third stage those of placements."""
+    problem, limit = problem_of(model()[0].eval(), X), 6
+    stages: dict[str, Stage] = {
+        "hsdag": StepReinforceStage(
+            algorithm="reinforce-steps", epochs=9, measurements=limit, evaluate_every=0
+        ),
+        "doppler": ReinforceStage(
+            algorithm="reinforce", epochs=9, reward="log-loss", measurements=limit
+        ),
+    }
+    sizes = {"steps": 3, "chains": False, "hidden": 8} if kind == "hsdag" else {"length": 8}
+    policy = new_policy(policy_section({"kind": kind, "sizes": sizes}), 0)
+    text = f"{__name__}.model"
+    placements_run: list[bytes] = []
+
+    class Listed(ModuleTimes):
+        def __call__(self, problem: Problem, placements: Ints) -> Floats:
+            placements_run.extend(row.tobytes() for row in placements)
+            return super().__call__(problem, placements)
+
+    measure = Listed(text, devices="cpu+cpu", repeats=1)
+    rng = np.random.default_rng(0)
+    fitted = fit(policy, [problem], [stages[kind]], rng, measure=measure)
+    assert len(placements_run) == len({*placements_run}) >= 2  # no placement is measured twice
+    assert fitted.records[-1]["measurements"] == min(limit, len(placements_run))
+    best = fitted.best[0]
+    assert best is not None
+    assert best.devices.tobytes() in placements_run
 
 
 @pytest.mark.parametrize("option", ["repeats", "threads"])

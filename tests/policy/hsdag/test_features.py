@@ -77,6 +77,17 @@ def test_sizes_are_logs_of_bytes_and_positions_go_from_0_to_1() -> None:
     )
 
 
+def test_shapes_are_logs_of_axes_padded_with_zeros() -> None:
+    shapes = {0: (3,), 1: (2, 3, 5, 7), 2: (2, 3, 5, 7, 11)}
+    graph = sp.StreamGraph.from_columns(
+        list("abcd"), [1.0] * 4, [8.0] * 4, [(0, 3), (1, 3), (2, 3)], output_shape=shapes
+    )
+    problem = sp.Problem(graph, sp.Cluster.parse("2x1000"), objective=sp.Makespan())
+    one = encode(problem, HsdagSizes(features=["shape"], chains=False))
+    axes = np.array([[3, 0, 0, 0], [2, 3, 5, 7], [6, 5, 7, 11], [0, 0, 0, 0]])
+    assert one.features == pytest.approx(np.log1p(axes) / 10)
+
+
 def test_fractal_dimensions_are_those_of_the_coarse_graph() -> None:
     one = encode(pass_problem(30), HsdagSizes(features=["fractal"]))
     edges = [tuple(edge) for edge in one.graph.directed.tolist()]

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from pydantic import ValidationError
 
 import streamplace as sp
 from streamplace.policy.trajectories import Trajectories
@@ -16,10 +17,12 @@ from streamplace.training.algorithms.step_reinforce import (
     step_rewards,
 )
 from streamplace.training.distributed import Workers
+from streamplace.training.in_memory import fit
 from streamplace.training.loop import Loop
 from streamplace.util.arrays import Floats
+from tests.support.measures import Modelled, modelled_s
 from tests.support.refiners import pass_problem, placeto
-from tests.support.stages import loop_of
+from tests.support.stages import loop_of, stages_of
 
 
 def stage(**keys: Any) -> dict[str, Any]:
@@ -62,6 +65,43 @@ def test_advantages_are_returns_to_go_less_their_mean_at_each_step() -> None:
     first, second = advantages(looped(), [1.0, 2.0, 4.0], [3.0, 0.0, 0.0])
     assert first == [0.0, 0.0, 0.0]  # the baseline includes the episode itself
     assert second == [3 - (7 + 3) / 2, 0 - (6 + 0) / 2, 0 - (4 + 0) / 2]
+
+
+def test_several_steps_of_the_optimiser_learn_from_the_same_episodes() -> None:
+    """A step of Adam moves a parameter by about the rate, so that four move it further than one."""
+    moved, evaluations = [], []
+    for steps in (1, 4):
+        loop = looped(epochs=1, optimiser_steps=steps, optimiser={"rate": 1e-3}, baseline="none")
+        before = parameters(loop)
+        (record,) = loop.steps()
+        pairs = zip(before, parameters(loop), strict=True)
+        moved.append(max(float((b - a).abs().max()) for a, b in pairs))
+        evaluations.append(record["evaluations"])
+    assert moved[0] == pytest.approx(1e-3, rel=0.01)
+    assert 3e-3 < moved[1] < 4.1e-3
+    assert evaluations[0] == evaluations[1]
+
+
+def test_a_measured_stage_ends_once_as_many_placements_are_measured() -> None:
+    """Rewards are those of measured seconds, and a placement is measured once."""
+    measure, problem = Modelled(), pass_problem()
+    stages = stages_of(stage(epochs=50, measurements=20, samples=2))
+    fitted = fit(placeto(), [problem], stages, np.random.default_rng(0), measure=measure)
+    assert len(measure.rows) == len({*measure.rows})
+    assert 20 <= len(measure.rows) < 20 + 2 * len(problem.graph.names)
+    assert fitted.records[-1]["measurements"] == 20
+    assert len(fitted.records) < 50
+    assert fitted.evaluations[0] == sum(record["evaluations"] for record in fitted.records)
+    best = fitted.best[0]
+    assert best is not None
+    seconds = [modelled_s(np.frombuffer(row, np.int32)[None])[0] for _, row in measure.rows]
+    assert modelled_s(best.devices[None])[0] == min(seconds)
+    assert fitted.best_rewards[-1, 0] == pytest.approx(-np.log(min(seconds)))
+
+
+def test_no_penalty_for_memory_where_times_are_measured() -> None:
+    with pytest.raises(ValidationError, match="memory_penalty: running times are measured"):
+        stages_of(stage(measurements=20, memory_penalty=1.0))
 
 
 def test_returns_of_the_episode_weight_all_steps_alike() -> None:
