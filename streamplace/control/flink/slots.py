@@ -78,22 +78,29 @@ class Slots:
         if needed <= free:
             return None
         short = f"{needed} slots are needed, but only {free} are free or held by it"
+        try:
+            makes_do_after_s = self._makes_do_after_s()
+            now_s = time.monotonic()
+            begun_s = self.asked_s if now_s - self.asked_s < makes_do_after_s else now_s
+            waits_s = min(begun_s + WAITS * makes_do_after_s - now_s, self._most_s)
+            if waits_s <= 0.0:
+                raise ProblemError("the time that Flink waits for others is nearly over")
+        except ProblemError as error:
+            raise ProblemError(f"{short}, and {error}") from None
+        return Missing(needed, begun_s, waits_s)
+
+    def _makes_do_after_s(self) -> float:
+        """Return the time after which Flink makes do with fewer slots, in seconds."""
         if int((version := self._client.version()).partition(".")[0]) < PATIENT:
-            why = f"and Flink {version} does not wait for others while a job runs"
-            raise ProblemError(f"{short}, {why}")
+            raise ProblemError(f"Flink {version} does not wait for others while a job runs")
         stated = self._client.config().get(MAKES_DO, MAKES_DO_AFTER)
         try:
-            makes_do_after_s = seconds_of(stated)
+            after_s = seconds_of(stated)
         except UsageError as error:
-            raise ProblemError(f"{short}; {MAKES_DO}: {error}") from None
-        if makes_do_after_s == 0.0:
-            raise ProblemError(f"{short}, and Flink does not wait for others ({MAKES_DO}: {stated})")
-        now_s = time.monotonic()
-        begun_s = self.asked_s if now_s - self.asked_s < makes_do_after_s else now_s
-        waits_s = min(begun_s + WAITS * makes_do_after_s - now_s, self._most_s)
-        if waits_s <= 0.0:
-            raise ProblemError(f"{short}, and the time that Flink waits for others is nearly over")
-        return Missing(needed, begun_s, waits_s)
+            raise ProblemError(f"{MAKES_DO}: {error}") from None
+        if after_s == 0.0:
+            raise ProblemError(f"Flink does not wait for others ({MAKES_DO}: {stated})")
+        return after_s
 
     def await_free(self, job: str, missing: Missing) -> str:
         """Wait for slots that Flink is asked for; return a fault if they do not come."""

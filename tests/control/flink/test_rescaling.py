@@ -106,7 +106,11 @@ def test_a_job_that_starts_anew_meanwhile_may_have_changed() -> None:
         ({}, {**ONE, "x": 1}, "the job has no operator 'x'"),
         ({"config": {"high-availability.type": "zookeeper"}}, TWO, "only advice is safe"),
         ({"interval": 2**63 - 1}, TWO, "no checkpoints, so its state would be lost"),
-        ({"checkpoint_age_s": 9.0}, TWO, "9 s old, although a new one is due after 3 s at most"),
+        (
+            {"checkpoint_age_s": 9.0, "clock": ManualClock()},
+            TWO,
+            "9 s old, although a new one is due after 3 s at most",
+        ),
         ({"state_bytes": 10**9}, TWO, "is 477 MB in each of 2 slots, and only 0 of "),
         ({"state_bytes": 150 * 2**20}, {**ONE, "Source: src": 4}, "the state of count, 150 MB "),
         ({"state_bytes": 150 * 2**20}, {**ONE, "Source: src": 4, "count": 2}, ""),
@@ -199,7 +203,7 @@ def test_slots_are_not_asked_for_if_it_is_unknown_how_long_flink_waits() -> None
     flink = crowded(config={MAKES_DO: "1 fortnight"})
     done, _ = acted(flink, THREE)
     assert done.refused
-    assert f"only 2 are free or held by it; {MAKES_DO}: " in done.reason
+    assert f"only 2 are free or held by it, and {MAKES_DO}: " in done.reason
     assert "(got '1 fortnight')" in done.reason
     assert flink.changes == []
 
