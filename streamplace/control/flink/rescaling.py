@@ -32,10 +32,12 @@ Bounds = Mapping[str, tuple[int, int]]
 
 @dataclass(frozen=True)
 class Change:
-    """A change of the numbers of instances of a job; before it, they are those of `job`.
+    """A change of the numbers of instances of a job.
 
     Parameters
     ----------
+    job
+        The job as it was read before the change, or before the change goes on.
     former
         The bounds before it.
     before, wanted
@@ -57,7 +59,7 @@ class Change:
 
     @property
     def begins_within_s(self) -> float:
-        """Time after which it begins, in seconds: Flink 2 waits for the end of a checkpoint."""
+        """Time within which it begins, in seconds: Flink 2 waits until a checkpoint ends."""
         latest = self.job.checkpoint
         return self.job.checkpoint_interval_s + (0.0 if latest is None else latest.seconds)
 
