@@ -10,8 +10,9 @@ from benchmarks.rivals.recorded import read, shape
 from streamplace.util.arrays import Floats
 
 WATCH, AUTOSCALER = "watch", "autoscaler"
-LENGTH_S = 190.0
-QUIET_S = 75.0  # of the first rate; the autoscaler reads busy times that are means of 60 s
+LENGTH_S = 230.0
+BEGIN_S = 60.0  # of the controllers; the busy times that the autoscaler reads are means of 60 s
+QUIET_S = 115.0  # of the first rate, in which both controllers measure the job
 PIECE_S = 5.0  # of loads that change all the time
 LOW, HIGH = (80.0, 120.0), (400.0, 550.0)  # tuples/s
 MIDDLE = (120.0, 180.0)  # tuples/s of noise

@@ -14,7 +14,7 @@ from watched import CLUSTER, Output, Schedule, write_cluster
 
 from benchmarks.rivals.controllers import autoscaling, watching
 from benchmarks.rivals.figures import Line, Sample, backlog, figures, rescales, times
-from benchmarks.rivals.loads import LENGTH_S, WATCH, Pieces, due_s
+from benchmarks.rivals.loads import BEGIN_S, LENGTH_S, WATCH, Pieces, due_s
 from benchmarks.rivals.queries import QUERIES
 
 SLOTS = 2  # of each TaskManager
@@ -56,6 +56,7 @@ def run(
         )
         samples, ended = list[Sample](), ""
         try:
+            time.sleep(max(begun_s + BEGIN_S - Schedule.now(), 0.0))
             with how:
                 samples += _samples(flink, job, begun_s)
         except FlinkError as error:  # a controller or a job that ends is a result, too

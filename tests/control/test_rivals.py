@@ -39,6 +39,7 @@ from tests.support.cli import ENVIRONMENT
 from tests.support.paths import ROOT
 
 PIECES = [(0.0, 10.0)]  # number n is due at (n + 1) / 10
+LAST = int(LENGTH_S) * 10 - 1
 COUNT = 3000
 Lines = list[tuple[int, int, float]]
 
@@ -219,7 +220,11 @@ def test_slots_and_rescales() -> None:
 @pytest.mark.parametrize(
     ("query", "change", "fault"),
     [
-        ("counts", lambda rows: rows[:-1], "1 results are missing, such as that of 1899"),
+        (
+            "counts",
+            lambda rows: rows[:-1],
+            f"1 results are missing, such as that of {LAST}",
+        ),
         ("filter", lambda rows: rows[1:], "1 results are missing, such as that of 0"),
         ("filter", lambda rows: [*rows, (1, 0, 5.0)], "1 results are too many, such as that of 1"),
         (

@@ -5,7 +5,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from streamplace.control.flink.measuring import observation
-from streamplace.control.flink.sampling import Sample, Sampler
+from streamplace.control.flink.sampling import PAUSE_S, Sample, Sampler
 from streamplace.control.interfaces import Clock, LostError
 from streamplace.control.observation import Observation
 from streamplace.control.parts import PARTS, Parts
@@ -13,6 +13,8 @@ from streamplace.control.rules import Rules
 from streamplace.errors import BackendError
 from streamplace.integrations.flink.cluster import TaskManager
 from streamplace.integrations.flink.groups import label_names
+
+EXACT = 16  # pauses between requests in a part, so that rates are right to some percent
 
 
 class Devices:
@@ -156,7 +158,7 @@ class Windows:
     def _tried(self, job: str) -> Sample | str:
         """Return a sample, or why there is none."""
         try:
-            found = self.sampler.fresh(job)
+            found = self.sampler.fresh(job, min(PAUSE_S, self.rules.window_s / PARTS / EXACT))
         except LostError:
             raise
         except BackendError as error:
