@@ -246,7 +246,7 @@ def test_the_same_command_goes_on_with_the_graph_that_was_measured(
 
 
 @pytest.mark.parametrize("way", [(), ("--restart-by", "adaptive")])
-def test_an_interrupted_restart_is_not_given_up_without_its_jar(
+def test_an_interrupted_restart_goes_on_only_with_its_jar(
     way: tuple[str, ...],
     clock: ManualClock,
     files: tuple[str, ...],
