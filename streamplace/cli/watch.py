@@ -25,7 +25,7 @@ from streamplace.control.decisions import Decision
 from streamplace.control.flink.first_graph import first_graph
 from streamplace.control.flink.handing_out import HandingOut
 from streamplace.control.flink.rescaling import AdaptiveRealiser
-from streamplace.control.flink.restarting import RestartRealiser
+from streamplace.control.flink.restarting import PROGRESS, RestartRealiser
 from streamplace.control.flink.sampling import Sampler
 from streamplace.control.flink.windows import Devices, Windows
 from streamplace.control.interfaces import Events, NoJournal, Realiser, Steps, SystemClock
@@ -94,6 +94,7 @@ def _watch(server: Server, cluster: Cluster, chosen: WatchOptions) -> None:
     client = Client(server, kept.answer_s)
     with ExitStack() as stack:  # files first: Flink is asked once they are in order
         journal = _journal(stack, chosen.journal_folder)
+        _check_restart(journal, chosen)
         check_targets({"--page": chosen.page_file}, (chosen.cluster.cluster_file, file))
         needs_jar = bool(chosen.program.jar) and not journal.unfinished
         if needs_jar:
@@ -140,7 +141,7 @@ def _realiser(
     folder = Path(str(chosen.journal_folder))
     in_place = AdaptiveRealiser(client, limits)
     if chosen.restart_by == ADAPTIVE or not program.jar:
-        return HandingOut(client, in_place, folder)
+        return HandingOut(client, folder, in_place)
     how = Options(
         job,
         str(program.jar),
@@ -152,7 +153,20 @@ def _realiser(
     pinned = devices if chosen.labels else ()
     restarts = RestartRealiser(client, how, pinned, _note)
     chooses = chosen.restart_by is None and not chosen.labels
-    return HandingOut(client, restarts, folder, in_place if chooses else None)
+    return HandingOut(client, folder, in_place, restarts, chooses)
+
+
+def _check_restart(journal: Steps, chosen: WatchOptions) -> None:
+    """Refuse to go on without a jar after a restart that was interrupted."""
+    unfinished = journal.unfinished
+    started = any(each.step == PROGRESS for each in unfinished)
+    if chosen.mode == ADVISE or chosen.program.jar or not started:
+        return
+    file, job = Path(str(chosen.journal_folder)) / JOURNAL, unfinished[0].details["job"]
+    raise click.UsageError(
+        f"missing --jar: {file} has a restart of job {job} that was interrupted, so the job may be "
+        "stopped; name the jar as before"
+    )
 
 
 def _check_job(client: Client, job: str, *, waits: bool) -> None:

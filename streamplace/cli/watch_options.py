@@ -29,7 +29,8 @@ HELP = {
     "low": "Utilisation below which capacity is reduced.",
     "high": "Utilisation above which capacity is added.",
     "window_s": "Length of a window of measurements.",
-    "agreeing": "Windows in a row that must ask for a change, unless tuples pile up.",
+    "agreeing": "Windows in a row that must ask for a change, unless tuples pile up, or the rate "
+    "rises on above --high.",
     "stabilisation_s": "Time after a start of the job during which measurements are ignored.",
     "cool_down_s": "Time after an action without another one.",
     "scale_down_after_s": "Time for which less capacity must have been enough before it is "

@@ -50,9 +50,12 @@ class SystemClock:
 class Measures(Protocol):
     """Windows of measurements, each from where the one before ended."""
 
-    window_s: float
-    """Length of a window in seconds."""
     clock: Clock
+
+    @property
+    def window_s(self) -> float:
+        """The length of a window in seconds."""
+        ...
 
     @property
     def now_s(self) -> float:

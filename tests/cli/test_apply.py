@@ -104,7 +104,7 @@ def test_the_adaptive_scheduler_changes_numbers_without_a_restart(
     flink = ScriptedFlink(scheduler="Adaptive")
     with flink.serving() as url:
         assert main(arguments(placement, url)) == 2
-        assert "(--numbers-only)" in capsys.readouterr().err
+        assert "(apply --numbers-only; watch without --labels" in capsys.readouterr().err
         command = ["apply", "flink", placement, "--url", url, "--job", JOB, "--numbers-only"]
         assert main([*command, "--dry-run"]) == 0
         assert f"PUT /jobs/{JOB}/resource-requirements" in capsys.readouterr().out

@@ -245,6 +245,34 @@ def test_the_same_command_goes_on_with_the_graph_that_was_measured(
     assert JOB not in flink.running
 
 
+@pytest.mark.parametrize("way", [(), ("--restart-by", "adaptive")])
+def test_an_interrupted_restart_goes_on_only_with_its_jar(
+    way: tuple[str, ...],
+    clock: ManualClock,
+    files: tuple[str, ...],
+    tmp_path: Path,
+    capsys: Capture,
+) -> None:
+    """It was killed when its journal named the next job and Flink had not started it."""
+    flink = overloaded(clock)
+    folder = tmp_path / "journal"
+    folder.mkdir()
+    with Journal(folder / "journal.jsonl") as journal:
+        deployment = {"hosts": {name: ["a"] for name in flink.ids}}
+        journal.write(NOON, BEGAN, job=JOB, deployment=deployment)
+        done = {"trigger": "", "savepoint": SAVEPOINT, "rolling_back": False, "cancelling": False}
+        journal.write(NOON, PROGRESS, job="f" * 32, **done)
+    before = (folder / "journal.jsonl").read_text()
+    flink.jobs[JOB].state, flink.jobs[JOB].stopped_at = "FINISHED", SAVEPOINT
+    with flink.serving() as url:
+        command = ("watch", "flink", url, "--job", JOB, *files, "--mode", "apply", *way)
+        message = refused(capsys, *command, "--journal", str(folder), "--windows", "1")
+    assert f"missing --jar: {folder / 'journal.jsonl'} has a restart of job {JOB} that" in message
+    assert "; name the jar as before" in message
+    assert (folder / "journal.jsonl").read_text() == before
+    assert flink.requests == []
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -108,7 +108,7 @@ def watched_at(
             None: None,
             RestartRealiser: restarting,
             AdaptiveRealiser: in_place,
-            HandingOut: HandingOut(client, restarting, folder, in_place),
+            HandingOut: HandingOut(client, folder, in_place, restarting),
         }
         sampler = Sampler(client, clock)
         windows = Windows(sampler, Devices(["a", "b"]), rules, clock)

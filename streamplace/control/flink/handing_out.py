@@ -1,4 +1,4 @@
-"""Actions by what suits a job: the document of the Flink Kubernetes operator, or a realiser."""
+"""Actions by what suits a job: a document for its operator, a change in place, or a restart."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,20 +18,23 @@ DOCUMENT = "flinkdeployment.yaml"
 
 @dataclass(frozen=True)
 class HandingOut:
-    """Writes the document of a job that the operator owns; other jobs are changed by a realiser.
+    """Writes the document of a job that the Kubernetes operator owns, and changes other jobs.
 
     Parameters
     ----------
     folder
         Where the document is written; one of before is replaced.
-    in_place
-        What changes jobs that run under the adaptive scheduler; None: the same as others.
+    restarts
+        What restarts jobs; None: all are changed in place.
+    chooses
+        Whether jobs that run under the adaptive scheduler are changed in place.
     """
 
     client: Client
-    realiser: Realiser
     folder: Path
-    in_place: AdaptiveRealiser | None = None
+    in_place: AdaptiveRealiser
+    restarts: Realiser | None = None
+    chooses: bool = True
 
     def act(
         self, job: str, deployment: Deployment, record: Record, savepoint: str | None = None
@@ -50,16 +53,15 @@ class HandingOut:
                 return Acted(job, False, changed=False, reason=reason)
         except (BackendError, ProblemError, OSError) as error:
             return Acted(job, False, changed=False, reason=f"nothing is changed: {error}")
-        if self.in_place is not None and savepoint is None and found.is_adaptive:
+        if self.restarts is None or (self.chooses and savepoint is None and found.is_adaptive):
             return self.in_place.act(job, deployment, record)
-        return self.realiser.act(job, deployment, record, savepoint)
+        return self.restarts.act(job, deployment, record, savepoint)
 
     def resume(
         self, job: str, deployment: Deployment, steps: Sequence[Entry], record: Record
     ) -> Acted | None:
         """Go on with an action as it began; see `Realiser`. A document is written at once."""
-        if self.in_place is not None:
-            done = self.in_place.resume(job, deployment, steps, record)
-            if done is not None:
-                return done
-        return self.realiser.resume(job, deployment, steps, record)
+        done = self.in_place.resume(job, deployment, steps, record)
+        if done is None and self.restarts is not None:
+            done = self.restarts.resume(job, deployment, steps, record)
+        return done

@@ -3,14 +3,14 @@
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import inf
 from typing import Any
 
 from streamplace.control.flink.sampling import refusals
+from streamplace.control.flink.slots import Missing, Slots, slots_of
 from streamplace.control.interfaces import Acted, Record
 from streamplace.control.journal import Entry
 from streamplace.control.plans import Deployment
-from streamplace.errors import BackendError, ProblemError, UsageError
+from streamplace.errors import BackendError, ProblemError
 from streamplace.integrations.flink.applying import asking
 from streamplace.integrations.flink.applying.asking import Asking, Limits, retried
 from streamplace.integrations.flink.applying.preflight import (
@@ -22,17 +22,46 @@ from streamplace.integrations.flink.applying.requests import Request
 from streamplace.integrations.flink.client import Client, job_path
 from streamplace.integrations.flink.cluster import FlinkCluster, TaskManager
 from streamplace.integrations.flink.documents import INTERVAL, Job
-from streamplace.integrations.flink.durations import seconds_of
 from streamplace.integrations.profiling.rest import RefusedError
 
 REQUIRED = "required"
 UNCHANGED = "nothing is changed"
-MAKES_DO = "jobmanager.adaptive-scheduler.executing.resource-stabilization-timeout"
-MAKES_DO_AFTER = "60 s"  # Flink's default
-PATIENT = 2  # the first version of Flink that waits for slots while a job runs
-WAITS = 0.75  # of that time
 Bounds = Mapping[str, tuple[int, int]]
 """Vertex -> the least and the largest number of its instances."""
+
+
+@dataclass(frozen=True)
+class Change:
+    """A change of the numbers of instances of a job.
+
+    Parameters
+    ----------
+    job
+        The job as it was read before the change, or before the change goes on.
+    former
+        The bounds before it.
+    before, wanted
+        Vertex -> number of its instances, before and after.
+    missing
+        The slots that it needs, if some of them are missing.
+    """
+
+    job: Job
+    former: Bounds
+    before: Mapping[str, int]
+    wanted: Mapping[str, int]
+    missing: Missing | None = None
+
+    @property
+    def bounds(self) -> dict[str, tuple[int, int]]:
+        """The bounds after it; with a larger least number, the job would stop for a lost slot."""
+        return {vertex: (1, count) for vertex, count in self.wanted.items()}
+
+    @property
+    def begins_within_s(self) -> float:
+        """Time within which it begins, in seconds: Flink 2 waits until a checkpoint ends."""
+        latest = self.job.checkpoint
+        return self.job.checkpoint_interval_s + (0.0 if latest is None else latest.seconds)
 
 
 class AdaptiveRealiser:
@@ -44,22 +73,19 @@ class AdaptiveRealiser:
     def __init__(self, client: Client, limits: Limits) -> None:
         self.client, self.limits = client, limits
         self.asking = Asking(client, limits)
-        self._asked_s = -inf
+        self.slots = Slots(client, limits.start_s)
 
     def act(
         self, job: str, deployment: Deployment, record: Record, savepoint: str | None = None
     ) -> Acted:
         """Change the numbers of instances; see `Realiser`. There is never a savepoint."""
         try:
-            found, task_managers = self.client.of_step(job)
-            counts = self._checked(found, deployment, task_managers)
-            needed = self._missing(found, counts, task_managers)
-            former = self._bounds(job)
+            change = self._checked(job, deployment)
         except (BackendError, ProblemError) as error:
             return Acted(job, False, changed=False, reason=f"{UNCHANGED}: {error}")
-        before = {vertex.id: vertex.parallelism for vertex in found.vertices.values()}
-        record(REQUIRED, {"job": job, "former": former, "before": before, "wanted": counts})
-        return self._change(job, counts, former, before, needed)
+        parts = {"former": change.former, "before": change.before, "wanted": change.wanted}
+        record(REQUIRED, {"job": job, **parts})
+        return self._make(change)
 
     def planned(self, job: str, deployment: Deployment) -> Request:
         """Return the request of an action, after the checks before it.
@@ -71,12 +97,12 @@ class AdaptiveRealiser:
         BackendError
             If the server does not answer.
         """
-        found, task_managers = self.client.of_step(job)
-        counts = self._checked(found, deployment, task_managers)
-        needed = self._missing(found, counts, task_managers)
-        missing = f"; of {needed} slots, some are missing and must come first" if needed else ""
-        asked = _request(job, {vertex: (1, count) for vertex, count in counts.items()})
-        return replace(asked, purpose=asked.purpose + missing)
+        change = self._checked(job, deployment)
+        asked, missing = _request(job, change.bounds), change.missing
+        if missing is None:
+            return asked
+        first = f"; of {missing.needed} slots, some are missing and must come first"
+        return replace(asked, purpose=asked.purpose + first)
 
     def resume(
         self, job: str, deployment: Deployment, steps: Sequence[Entry], record: Record
@@ -92,99 +118,43 @@ class AdaptiveRealiser:
         )
         try:
             found, task_managers = self.client.of_step(job)
-            needed = self._missing(found, wanted, task_managers)
+            change = Change(found, former, before, wanted)
+            self.slots.asked_s = time.monotonic() - max(0.0, found.at_s - asked[-1].at_s)
+            missing = self.slots.missing(found, wanted, task_managers)
+        except ProblemError as error:
+            return self._take_back(change, str(error))
         except BackendError as error:
             why = f"{error}; whether job {job} runs is unknown, and it is not asked for more yet"
             return Acted(job, False, runs=False, reason=why)
-        self._asked_s = time.monotonic() - max(time.time() - asked[-1].at_s, 0.0)
-        return self._change(job, wanted, former, before, needed)
+        return self._make(replace(change, missing=missing))
 
-    def _change(
-        self,
-        job: str,
-        counts: Mapping[str, int],
-        former: Bounds,
-        before: Mapping[str, int],
-        needed: int,
-    ) -> Acted:
-        """Ask for numbers of instances, and for the former ones again if that fails.
-
-        Parameters
-        ----------
-        needed
-            Slots, if some of them are missing; 0: none is.
-        """
-        if needed and (fault := self._ask(job, counts, needed)):
-            changed = self._has_changed(job, before)
-            why = fault if changed else f"{UNCHANGED}: {fault}"
-            return self._back(job, former, before, why, None, changed=changed)
-        wanted = {vertex: (1, count) for vertex, count in counts.items()}
-        fault, downtime_s = self._required(job, wanted, counts)
+    def _make(self, change: Change) -> Acted:
+        """Ask for numbers of instances, and for the former ones again if that fails."""
+        if change.missing is not None and (fault := self._ask(change, change.missing)):
+            return self._take_back(change, fault)
+        fault, downtime_s = self._required(change, change.bounds, change.wanted)
         if not fault:
-            return Acted(job, True, downtime_s=downtime_s)
-        return self._back(job, former, before, fault, downtime_s)
+            return Acted(change.job.id, True, downtime_s=downtime_s)
+        return self._take_back(change, fault, downtime_s)
 
-    def _missing(
-        self, job: Job, counts: Mapping[str, int], task_managers: Sequence[TaskManager]
-    ) -> int:
-        """Return the slots that the job needs if some of them are missing; 0 if none is."""
-        before = {vertex.id: vertex.parallelism for vertex in job.vertices.values()}
-        needed, free = _slots(job, counts), _free(task_managers) + _slots(job, before)
-        if needed > free:  # it may hold more slots than it uses
-            free = _free(self.client.cluster(job.id).task_managers)
-        return needed if needed > free else 0
-
-    def _ask(self, job: str, counts: Mapping[str, int], needed: int) -> str:
-        """Ask for missing slots while the job goes on; return a fault if they do not come.
-
-        Flink itself asks its resource manager for them once it knows the numbers of instances, and
-        changes the job when they are there. After a time, it would make do with fewer: before that,
-        the former numbers must be asked for again. Flink 1 makes do with fewer at once.
-        """
-        short, free = f"{needed} slots are needed, but some are missing", 0
+    def _ask(self, change: Change, missing: Missing) -> str:
+        """Ask for missing slots while the job goes on; return a fault if they do not come."""
+        self.slots.asked_s = missing.begun_s
         try:
-            if int((version := self.client.version()).partition(".")[0]) < PATIENT:
-                return f"{short}, and Flink {version} does not wait for them while a job runs"
-            waits_s = self._patience_s()
-            if waits_s <= 0.0:
-                return f"{short}, and the time that Flink waits for them is nearly over"
-            until = time.monotonic() + waits_s
-            self.asking.send(_request(job, {v: (1, count) for v, count in counts.items()}))
+            self.asking.send(_request(change.job.id, change.bounds))
         except BackendError as error:
             return str(error)
-        except UsageError as error:
-            return f"{short}; {MAKES_DO}: {error}"
-        while time.monotonic() < until:
-            with retried():
-                free = _free(self.client.cluster(job).task_managers)
-                if free >= needed:
-                    self._asked_s = -inf
-                    return ""
-            time.sleep(asking.POLL_S)
-        return (
-            f"{needed} slots are needed, but only {free} are free or held by it, and no others "
-            f"came within {waits_s:g} s of asking for them"
-        )
+        return self.slots.await_free(change.job.id, missing)
 
-    def _patience_s(self) -> float:
-        """Return for how long to wait for slots, in seconds.
+    def _checked(self, job: str, deployment: Deployment) -> Change:
+        """Return a change after the checks before it; errors are those of `planned`."""
+        found, task_managers = self.client.of_step(job)
+        wanted = self._counts(found, deployment, task_managers)
+        missing = self.slots.missing(found, wanted, task_managers)
+        before = {vertex.id: vertex.parallelism for vertex in found.vertices.values()}
+        return Change(found, self._bounds(job), before, wanted, missing)
 
-        Flink's own time goes on if it is asked for the former numbers and then for others again.
-        """
-        makes_do_after_s = seconds_of(self.client.config().get(MAKES_DO, MAKES_DO_AFTER))
-        now_s = time.monotonic()
-        if now_s - self._asked_s >= makes_do_after_s:
-            self._asked_s = now_s
-        return min(self._asked_s + WAITS * makes_do_after_s - now_s, self.limits.start_s)
-
-    def _has_changed(self, job: str, before: Mapping[str, int]) -> bool:
-        """Return whether Flink has made do with fewer slots already, or may have."""
-        with retried():
-            vertices = self.client.state(job).vertices.values()
-            return {vertex.id: vertex.parallelism for vertex in vertices} != before
-        return True
-
-    def _checked(
+    def _counts(
         self, job: Job, deployment: Deployment, task_managers: Sequence[TaskManager]
     ) -> dict[str, int]:
         """Return vertex -> number of its instances.
@@ -214,7 +184,7 @@ class AdaptiveRealiser:
             self.client.state_by_vertex(job),
         )
         parts = {name: (state.get(v, 0.0), counts[v]) for name, v in ids.items()}
-        faults += faults_of_state(job, _slots(job, counts), cluster, parts)
+        faults += faults_of_state(job, slots_of(job, counts), cluster, parts)
         if faults:
             raise ProblemError("; ".join(faults))
         return counts
@@ -230,9 +200,10 @@ class AdaptiveRealiser:
         return self.client.read(path, bounds_in)
 
     def _required(
-        self, job: str, bounds: Bounds, counts: Mapping[str, int]
+        self, change: Change, bounds: Bounds, counts: Mapping[str, int]
     ) -> tuple[str, float | None]:
         """Ask for numbers of instances and wait for them; return a fault and the downtime."""
+        job = change.job.id
         try:
             self.asking.send(_request(job, bounds))
         except RefusedError as error:
@@ -240,11 +211,13 @@ class AdaptiveRealiser:
                 return f"Flink refuses the numbers: {error.answer[:200]}", None
         except BackendError:
             pass  # whether Flink knows them shows below
-        return self._await(job, counts)
+        return self._await(job, counts, change.begins_within_s + self.limits.start_s)
 
-    def _await(self, job: str, counts: Mapping[str, int]) -> tuple[str, float | None]:
+    def _await(
+        self, job: str, counts: Mapping[str, int], within_s: float
+    ) -> tuple[str, float | None]:
         """Wait until a job runs with numbers of instances and goes on; see `_required`."""
-        until = time.monotonic() + self.limits.start_s
+        until = time.monotonic() + within_s
         down, since = _Gap(), None
         state = "no answer"
         while time.monotonic() < until:
@@ -266,42 +239,26 @@ class AdaptiveRealiser:
                 if since is not None and time.monotonic() - since >= asking.SETTLE_S:
                     return "", down.seconds
             time.sleep(asking.POLL_S)
-        return f"not running as asked after {self.limits.start_s:g} s ({state})", down.seconds
+        return f"not running as asked after {within_s:.3g} s ({state})", down.seconds
 
-    def _back(
-        self,
-        job: str,
-        former: Bounds,
-        counts: Mapping[str, int],
-        fault: str,
-        downtime_s: float | None,
-        *,
-        changed: bool = True,
-    ) -> Acted:
+    def _take_back(self, change: Change, fault: str, downtime_s: float | None = None) -> Acted:
         """Ask for the former numbers again.
 
-        Parameters
-        ----------
-        changed
-            Whether the job may have changed, if this succeeds.
+        A job that has not started anew since was not changed, nor will it be.
         """
-        again, _ = self._required(job, former, counts)
-        lost = False  # a job that has not ended is started again by Flink
+        job = change.job.id
+        again, _ = self._required(change, change.former, change.before)
+        changed, lost = True, False  # a job that has not ended is started again by Flink
         state = "of unknown state"
         with retried():
             found = self.client.state(job)
             lost, state = found.ended, "running" if found.runs else f"not running ({found.state})"
+            changed = bool(again) or lost or found.started_s != change.job.started_s
+        if not changed:
+            return Acted(job, False, changed=False, reason=f"{UNCHANGED}: {fault}")
         how = f"the rollback failed too: {again}" if again else "rolled back"
         reason = f"{fault}; {how}; job {job} is {state}"
-        return Acted(
-            job,
-            False,
-            runs=not lost,
-            changed=changed or bool(again),
-            downtime_s=downtime_s,
-            reason=reason,
-            lost=lost,
-        )
+        return Acted(job, False, not lost, downtime_s=downtime_s, reason=reason, lost=lost)
 
 
 def _request(job: str, bounds: Bounds) -> Request:
@@ -344,15 +301,3 @@ def _faults_of_checkpoints(job: Job) -> Iterator[str]:
             f"its latest checkpoint is {latest.age_s:.0f} s old, although a new one is due after "
             f"{most_s:.0f} s at most; all since then would be processed again"
         )
-
-
-def _free(task_managers: Sequence[TaskManager]) -> int:
-    return sum(each.free_slots for each in task_managers)
-
-
-def _slots(job: Job, counts: Mapping[str, int]) -> int:
-    """Return the slots that a job needs: each slot-sharing group as many as its largest vertex."""
-    groups: dict[str, int] = {}
-    for vertex in job.vertices.values():
-        groups[vertex.group] = max(groups.get(vertex.group, 0), counts[vertex.id])
-    return sum(groups.values())

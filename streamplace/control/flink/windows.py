@@ -85,6 +85,11 @@ class Windows:
         self.parts = Parts(self.rules.high)
 
     @property
+    def window_s(self) -> float:
+        """The length of a window in seconds."""
+        return self.rules.window_s
+
+    @property
     def now_s(self) -> float:
         """The time by the server's clock, in seconds since 1970."""
         return self.clock() + self.skew_s

@@ -1,18 +1,22 @@
 """Changes of numbers of instances under a scripted adaptive scheduler."""
 
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from threading import Timer
 from typing import Any
 
 import pytest
 
-from streamplace.control.flink.rescaling import MAKES_DO, REQUIRED
+from streamplace.control.flink.rescaling import REQUIRED
+from streamplace.control.flink.slots import MAKES_DO
 from streamplace.control.interfaces import Acted
 from streamplace.control.journal import Entry
 from streamplace.control.plans import Deployment
+from streamplace.errors import ProblemError
 from streamplace.integrations.flink.applying.asking import Limits
 from tests.support.flink_actions import AFTER, PATIENT, rescales
+from tests.support.flink_server.clock import ManualClock
 from tests.support.flink_server.cluster import JOB
 from tests.support.flink_server.faults import Effect, Fault
 from tests.support.flink_server.server import ScriptedFlink
@@ -24,7 +28,8 @@ ENDS = Limits(answer_s=0.5, savepoint_s=20.0, start_s=1.0)
 
 
 def adaptive(**more: Any) -> ScriptedFlink:
-    return ScriptedFlink(scheduler="Adaptive", **more)
+    """Return a cluster whose job has checkpoints so often that nobody waits for one."""
+    return ScriptedFlink(scheduler="Adaptive", **{"interval": 100, **more})
 
 
 def acted(
@@ -63,13 +68,34 @@ def test_the_journal_is_written_before_the_request() -> None:
     assert flink.changes == []
 
 
-def test_numbers_that_have_no_effect_are_taken_back() -> None:
+def test_numbers_that_have_no_effect_are_taken_back_and_change_nothing() -> None:
     flink = adaptive(ignores=1)
     done, _ = acted(flink, limits=ENDS)
-    assert (done.succeeded, done.runs) == (False, True)
-    assert "(count has 1 instead of 2 instances); rolled back; job" in done.reason
+    assert (done.refused, done.runs) == (True, True)
+    assert done.reason.startswith("nothing is changed: not running as asked after 1.17 s (count ")
+    assert done.reason.endswith("has 1 instead of 2 instances)")
     assert flink.jobs[JOB].requirements["count"] == (1, 1)
     assert flink.jobs[JOB].parallelism == ONE
+
+
+@pytest.mark.parametrize(("interval", "moves"), [(20_000, True), (100, False)])
+def test_a_change_waits_for_the_next_checkpoint(interval: int, moves: bool) -> None:
+    """Flink 2 begins with it when the checkpoint ends, which takes longer than a start here."""
+    flink = adaptive(interval=interval, until_checkpoint=60)
+    done, _ = acted(flink, limits=replace(ENDS, start_s=0.5))
+    assert (done.succeeded, done.refused) == (moves, not moves)
+    assert flink.jobs[JOB].parallelism == (TWO if moves else ONE)
+
+
+def test_a_job_that_starts_anew_meanwhile_may_have_changed() -> None:
+    flink = adaptive(until_checkpoint=60)
+    anew = Timer(0.3, flink.jobs[JOB].move, [{n: ["tm-a"] for n in ONE}, flink.clock() + 1.0])
+    with flink.serving() as url:
+        limits = replace(ENDS, start_s=0.5)
+        done = rescales(url, limits).act(JOB, AFTER, lambda step, details: anew.start())
+    anew.join()
+    assert (done.succeeded, done.changed) == (False, True)
+    assert done.reason.endswith(f"; rolled back; job {JOB} is running")
 
 
 @pytest.mark.parametrize(
@@ -80,7 +106,11 @@ def test_numbers_that_have_no_effect_are_taken_back() -> None:
         ({}, {**ONE, "x": 1}, "the job has no operator 'x'"),
         ({"config": {"high-availability.type": "zookeeper"}}, TWO, "only advice is safe"),
         ({"interval": 2**63 - 1}, TWO, "no checkpoints, so its state would be lost"),
-        ({"checkpoint_age_s": 9.0}, TWO, "9 s old, although a new one is due after 3 s at most"),
+        (
+            {"checkpoint_age_s": 9.0, "clock": ManualClock()},
+            TWO,
+            "9 s old, although a new one is due after 3 s at most",
+        ),
         ({"state_bytes": 10**9}, TWO, "is 477 MB in each of 2 slots, and only 0 of "),
         ({"state_bytes": 150 * 2**20}, {**ONE, "Source: src": 4}, "the state of count, 150 MB "),
         ({"state_bytes": 150 * 2**20}, {**ONE, "Source: src": 4, "count": 2}, ""),
@@ -112,32 +142,47 @@ def test_missing_slots_are_asked_for_and_the_job_goes_on(makes_do: str) -> None:
     done, entries = acted(flink, THREE)
     assert (done.succeeded, done.changed, done.refused) == (False, False, True)
     assert "nothing is changed: 3 slots are needed, but only 2 are free or held" in done.reason
-    assert "no others came within 0.3 s of asking for them; rolled back" in done.reason
+    assert done.reason.endswith("no others came within 0.3 s of asking for them")
     assert [change.split()[0] for change in flink.changes] == ["PUT", "PUT"]
     assert [entry.step for entry in entries] == [REQUIRED]
     assert flink.jobs[JOB].requirements["count"] == (1, 1)
     assert flink.jobs[JOB].parallelism == ONE
 
 
-def test_flink_1_is_not_asked_for_slots_since_it_makes_do_with_fewer_at_once() -> None:
-    flink = crowded(version="1.20.1")
-    done, _ = acted(flink, THREE)
+@pytest.mark.parametrize(
+    ("fields", "why"),
+    [
+        ({"version": "1.20.1"}, "Flink 1.20.1 does not wait for others while a job runs"),
+        ({"config": {MAKES_DO: "0 s"}}, f"Flink does not wait for others ({MAKES_DO}: 0 s)"),
+    ],
+)
+def test_flink_is_not_asked_for_slots_if_it_makes_do_with_fewer_at_once(
+    fields: dict[str, Any], why: str
+) -> None:
+    flink = crowded(**fields)
+    done, entries = acted(flink, THREE)
+    short = "3 slots are needed, but only 2 are free or held by it"
     assert done.refused
-    assert "3 slots are needed, but some are missing, and Flink 1.20.1 does not wait" in done.reason
-    assert flink.jobs[JOB].requirements["count"] == (1, 1)
+    assert done.reason == f"nothing is changed: {short}, and {why}"
+    assert (flink.changes, entries) == ([], [])
+    with flink.serving() as url, pytest.raises(ProblemError, match=short):
+        rescales(url).planned(JOB, THREE)
 
 
 @pytest.mark.parametrize(("ago_s", "over"), [(50.0, True), (70.0, False)])
-def test_flinks_time_goes_on_when_it_is_asked_again(ago_s: float, over: bool) -> None:
-    """It waits 60 s from the first request on, of which 45 are used."""
-    flink = crowded()
+@pytest.mark.parametrize("clock", [time.time, ManualClock()])
+def test_flinks_time_goes_on_when_it_is_asked_again(
+    ago_s: float, over: bool, clock: Callable[[], float]
+) -> None:
+    """It waits 60 s from the first request on, of which 45 are used, by the server's clock."""
+    flink = crowded(clock=clock)
     _, entries = acted(crowded(config={MAKES_DO: "400 ms"}), THREE)
-    asked = [replace(entry, at_s=time.time() - ago_s) for entry in entries]
+    asked = [replace(entry, at_s=clock() - ago_s) for entry in entries]
     with flink.serving() as url:
         done = rescales(url, ENDS).resume(JOB, THREE, asked, lambda step, details: None)
     assert done is not None
     assert done.refused
-    assert ("the time that Flink waits for them is nearly over" in done.reason) is over
+    assert ("the time that Flink waits for others is nearly over" in done.reason) is over
     assert len(flink.changes) == (1 if over else 2)
 
 
@@ -158,9 +203,9 @@ def test_slots_are_not_asked_for_if_it_is_unknown_how_long_flink_waits() -> None
     flink = crowded(config={MAKES_DO: "1 fortnight"})
     done, _ = acted(flink, THREE)
     assert done.refused
-    assert f"3 slots are needed, but some are missing; {MAKES_DO}: " in done.reason
+    assert f"only 2 are free or held by it, and {MAKES_DO}: " in done.reason
     assert "(got '1 fortnight')" in done.reason
-    assert flink.jobs[JOB].requirements["count"] == (1, 1)
+    assert flink.changes == []
 
 
 def test_missing_slots_are_named_beforehand() -> None:
@@ -225,8 +270,8 @@ def test_a_put_whose_answer_is_lost_is_found() -> None:
 def test_a_put_without_effect_is_reported(effect: Effect) -> None:
     flink = adaptive(faults=[Fault(effect, "PUT .*", times=1)])
     done, _ = acted(flink, limits=ENDS)
-    assert not done.succeeded
-    assert "rolled back" in done.reason
+    assert done.refused
+    assert "rolled back" not in done.reason
     assert flink.jobs[JOB].parallelism == ONE
     assert flink.jobs[JOB].runs
 

@@ -157,14 +157,16 @@ def test_a_worse_job_is_taken_back_once(tmp_path: Path) -> None:
     assert any("is not tried again before" in line for line in lines)
 
 
-def test_a_start_that_fails_twice_is_tried_again_from_its_savepoint(tmp_path: Path) -> None:
-    flink = overloaded(refuses=2)
+@pytest.mark.parametrize("more", [0, 1])
+def test_a_start_that_fails_is_tried_again_from_its_savepoint(tmp_path: Path, more: int) -> None:
+    flink = overloaded(refuses=2 + more)
     with watched(flink, ManualClock(), tmp_path) as (watching, lines):
         until(watching, is_act)
         assert flink.running == {}
         assert steps(tmp_path)[-1] == WAITING
         assert f"all state is in {SAVEPOINT}" in lines[-1]
-        watching.window()
+        for _ in range(1 + more):
+            assert watching.window() is None
         assert len(flink.running) == 1
         assert watching.job in flink.running
         assert steps(tmp_path)[-1] == ENDED

@@ -27,6 +27,9 @@ class ScriptedCluster:
     savepoint_fails, refuses, stuck, misplaces, ignores
         Number of savepoints that fail, of starts that are refused, that never get slots, that
         land on the other TaskManager, and of new numbers of instances that have no effect.
+    until_checkpoint
+        Number of answers about a job before its next checkpoint ends, at which Flink 2 gives it new
+        numbers of instances.
     without_uid
         Names that the Java helper reports.
     helper
@@ -43,6 +46,7 @@ class ScriptedCluster:
     stuck: int = 0
     misplaces: int = 0
     ignores: int = 0
+    until_checkpoint: int = 2
     lost_answers: int = 0
     without_uid: str = ""
     helper: bool = True

@@ -31,6 +31,8 @@ class Run:
         When its tasks leave the state SCHEDULED or INITIALIZING; None: they have.
     waiting
         Tuples that wait at the source.
+    rescales_after
+        Number of answers before it gets the numbers of instances that it requires; 0: it has them.
     fetched
         The counters that the server answers with.
     """
@@ -48,6 +50,7 @@ class Run:
     fetched: dict[str, list[Counts]] = field(default_factory=dict)
     fetched_waiting: float = 0.0
     requirements: dict[str, tuple[int, int]] = field(default_factory=dict)
+    rescales_after: int = 0
 
     @property
     def parallelism(self) -> dict[str, int]:

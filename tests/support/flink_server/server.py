@@ -85,6 +85,9 @@ class ScriptedFlink(ScriptedCluster):
             job, run, self.ids, self.scheduler, self.clock(), self.fixed, self.bare
         )
         self.fetch(run)
+        if run.rescales_after:
+            run.rescales_after -= 1
+            self._rescale(run)
         return found
 
     def _vertex(self, job: str, vertex: str) -> Any:
@@ -192,11 +195,18 @@ class ScriptedFlink(ScriptedCluster):
         if self.ignores:
             self.ignores -= 1
             return {}
-        self._rescale(run)
+        self._rescale_later(run)
         return {}
+
+    def _rescale_later(self, run: Run) -> None:
+        """Give a job its numbers when a checkpoint ends; Flink 1 does so at once."""
+        run.rescales_after = 0 if self.version.startswith("1.") else self.until_checkpoint
+        self._rescale(run)
 
     def _rescale(self, run: Run) -> None:
         """Give a job the numbers of instances that it requires, once there are slots for them."""
+        if run.rescales_after:
+            return
         machines = list(self.labels)
         wanted = {name: most for name, (_, most) in run.requirements.items()}
         others = [each for each in self.running.values() if each is not run]
@@ -213,7 +223,7 @@ class ScriptedFlink(ScriptedCluster):
             self.labels[task_manager] = {}
             for run in self.running.values():
                 if run.requirements:
-                    self._rescale(run)
+                    self._rescale_later(run)
 
 
 ROUTES: dict[str, Any] = {

@@ -111,7 +111,8 @@ def faults_of_job(
     if job.is_adaptive:
         yield (
             "the job runs under the adaptive scheduler, which ignores groups' labels; "
-            "unset jobmanager.scheduler, or set numbers of instances only (--numbers-only)"
+            "unset jobmanager.scheduler, or set numbers of instances only (apply --numbers-only; "
+            "watch without --labels and --restart-by restart)"
         )
     if job.ended and savepoint is None:
         yield f"the job is {job.state} and was not stopped with a savepoint; give --savepoint PATH"
