@@ -76,7 +76,8 @@ class Observation:
         What could not be measured, and why; empty if everything was.
     hidden
         Why more may be offered than the sources read, which is then `offered_s`; empty if all that
-        is offered is known.
+        is offered is known. Where the busiest operator is itself a source that is never idle,
+        `offered_s` is None, since the source may be busy with waiting.
     read_s
         Tuples per second that the sources read. None: not known apart from `offered_s`, of which
         it is the part that does not add to `waiting`.
