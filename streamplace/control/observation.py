@@ -92,6 +92,10 @@ class Observation:
     rise_s2
         Tuples per second by which the offered rate has risen per second, at least, in each of the
         last parts of windows; 0 if it has not. See `Parts`.
+    free_slots
+        Slots that no job holds; None if that is unknown, or if more may come.
+    groups
+        Operator -> its slot-sharing group; those that are left out share one.
     """
 
     at_s: float
@@ -109,6 +113,8 @@ class Observation:
     growth_s: Mapping[str, float] = field(default_factory=dict)
     not_timed: Mapping[str, str] = field(default_factory=dict)
     rise_s2: float = 0.0
+    free_slots: int | None = None
+    groups: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def parallelism(self) -> dict[str, int]:

@@ -67,6 +67,7 @@ def observation(
         read_s,
         growth_s=growth_s,
         not_timed=dict.fromkeys(window.not_timed, TASK["busy_ms"]),
+        groups={name: vertex.group for name, vertex in after.job.vertex_of.items()},
     )
 
 
