@@ -14,14 +14,18 @@ from benchmarks.rivals.loads import AUTOSCALER, WATCH
 ENTRY = "org.apache.flink.autoscaler.standalone.StandaloneAutoscalerEntrypoint"
 ENDS_S = 20.0  # then its process is killed
 LEAVES_S = 10.0 * 60.0  # for which less capacity must be enough, before all times are scaled
-SETTINGS: tuple[tuple[str, dict[str, float], dict[str, float | str]], ...] = (
+SETTINGS: tuple[tuple[str, dict[str, float | str], dict[str, float | str]], ...] = (
     ("target utilisation", {"target-utilisation": 0.7}, {"utilization.target": 0.7}),
     (
         "band in which nothing is done",
         {"low": 0.4, "high": 0.85},
         {"utilization.min": 0.4, "utilization.max": 0.85},
     ),
-    ("time that is measured", {"window": 300.0, "agreeing": 2}, {"metrics.window": 600.0}),
+    (
+        "time that is measured (`watch` acts after a fifth of a window where it is sure)",
+        {"window": 300.0, "agreeing": 2},
+        {"metrics.window": 600.0},
+    ),
     ("stabilisation", {"stabilisation": 120.0}, {"stabilization.interval": 120.0}),
     ("time of a restart at first", {"first-downtime": 60.0}, {"restart.time": 60.0}),
     (
@@ -46,8 +50,10 @@ SETTINGS: tuple[tuple[str, dict[str, float], dict[str, float | str]], ...] = (
         {"observed-true-processing-rate.lag-threshold": 30.0},
     ),
     ("between two actions", {"cool-down": 600.0}, {}),
+    ("actions", {"actions-per-hour": "1000", "actions-per-day": "1000"}, {}),
 )
 """What is set -> options of `watch` and of the autoscaler; times in s, before they are scaled."""
+MIN_S = 10.0  # smaller values are no times
 LOOP_MS = 2000  # of the autoscaler, which is not scaled, as Flink's metrics are not
 
 
@@ -55,7 +61,7 @@ LOOP_MS = 2000  # of the autoscaler, which is not scaled, as Flink's metrics are
 def watching(flink: LocalFlink, job: str, folder: Path) -> Iterator[None]:
     """Let `streamplace watch` change a job, which it measures itself first."""
     own = {name: value for _, options, _ in SETTINGS for name, value in options.items()}
-    how = [word for name, value in own.items() for word in (f"--{name}", f"{value:g}")]
+    how = [word for name, value in own.items() for word in (f"--{name}", f"{value}")]
     how += ["--restart-by", "adaptive"]
     with Controller(flink.url, job, folder, how, with_graph=False) as controller:
         yield
@@ -101,16 +107,22 @@ def autoscaling(flink: LocalFlink, built: Path, slots: int, folder: Path) -> Ite
 
 def scaled(value: float | str) -> float | str:
     """Return the value of an option of the autoscaler, with times as `watch` scales its own."""
-    if isinstance(value, str) or value < 1.0:
+    if isinstance(value, str) or value < MIN_S:
         return value
     return f"{round(value * SCALE * 1e3)} ms"
+
+
+def _shown(value: float | str) -> str:
+    """Return the value of an option of `watch`, with times as they are scaled."""
+    is_time = not isinstance(value, str) and value >= MIN_S
+    return f"{value * SCALE:g} s" if is_time else f"{value}"
 
 
 def matched() -> list[dict[str, str]]:
     """Return the settings as rows of a table, with times as they are in a run."""
     rows = []
     for what, ours, theirs in SETTINGS:
-        mine = {k: f"{v * SCALE:g} s" if v >= 10.0 else f"{v:g}" for k, v in ours.items()}
+        mine = {name: _shown(value) for name, value in ours.items()}
         other = {name: scaled(value) for name, value in theirs.items()}
         rows.append(
             {

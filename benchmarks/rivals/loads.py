@@ -10,8 +10,9 @@ from benchmarks.rivals.recorded import read, shape
 from streamplace.util.arrays import Floats
 
 WATCH, AUTOSCALER = "watch", "autoscaler"
-LENGTH_S = 150.0
-QUIET_S = 35.0  # of the first rate, in which both controllers measure the job
+LENGTH_S = 230.0
+BEGIN_S = 60.0  # of the controllers; the busy times that the autoscaler reads are means of 60 s
+QUIET_S = 115.0  # of the first rate, in which both controllers measure the job
 PIECE_S = 5.0  # of loads that change all the time
 LOW, HIGH = (80.0, 120.0), (400.0, 550.0)  # tuples/s
 MIDDLE = (120.0, 180.0)  # tuples/s of noise
@@ -24,15 +25,15 @@ Pieces = list[tuple[float, float]]
 def step(rng: np.random.Generator) -> Pieces:
     """Return a load that rises at once, and falls at once later."""
     low, high = rng.uniform(*LOW), rng.uniform(*HIGH)
-    up_s, down_s = QUIET_S + rng.uniform(0.0, 10.0), rng.uniform(90.0, 100.0)
-    return [(0.0, low), (up_s, high), (down_s, low)]
+    up_s, down_s = rng.uniform(0.0, 10.0), rng.uniform(55.0, 65.0)
+    return [(0.0, low), (QUIET_S + up_s, high), (QUIET_S + down_s, low)]
 
 
 def ramp(rng: np.random.Generator) -> Pieces:
     """Return a load that rises steadily, and stays."""
     low, high = rng.uniform(*LOW), rng.uniform(*HIGH)
-    full_s = rng.uniform(90.0, 120.0)
-    return _pieces(lambda at: low + (high - low) * min((at - QUIET_S) / (full_s - QUIET_S), 1.0))
+    full_s = rng.uniform(55.0, 85.0)
+    return _pieces(lambda at: low + (high - low) * min((at - QUIET_S) / full_s, 1.0))
 
 
 def sine(rng: np.random.Generator) -> Pieces:
@@ -45,7 +46,7 @@ def sine(rng: np.random.Generator) -> Pieces:
 def spike(rng: np.random.Generator) -> Pieces:
     """Return a load with one short spike, after which no more capacity is needed."""
     low, high = rng.uniform(*LOW), rng.uniform(*HIGH)
-    at_s = rng.uniform(50.0, 75.0)
+    at_s = QUIET_S + rng.uniform(15.0, 40.0)
     return [(0.0, low), (at_s, high), (at_s + rng.uniform(12.0, 20.0), low)]
 
 

@@ -14,7 +14,7 @@ from watched import CLUSTER, Output, Schedule, write_cluster
 
 from benchmarks.rivals.controllers import autoscaling, watching
 from benchmarks.rivals.figures import Line, Sample, backlog, figures, rescales, times
-from benchmarks.rivals.loads import LENGTH_S, WATCH, Pieces, due_s
+from benchmarks.rivals.loads import BEGIN_S, LENGTH_S, WATCH, Pieces, due_s
 from benchmarks.rivals.queries import QUERIES
 
 SLOTS = 2  # of each TaskManager
@@ -35,10 +35,7 @@ def run(
     folder
         An empty folder, in which the run itself leaves its files in `RUN`.
 
-    Raises
-    ------
-    FlinkError
-        If the job or its controller ends.
+    A controller or job that ends is the fault of the row.
     """
     own = folder / RUN
     own.mkdir(parents=True)
@@ -57,15 +54,24 @@ def run(
             if rival == WATCH
             else autoscaling(flink, built, SLOTS * len(MANAGERS), own)
         )
-        with how:
-            samples = _samples(flink, job, begun_s)
+        samples, ended = list[Sample](), ""
+        try:
+            time.sleep(max(begun_s + BEGIN_S - Schedule.now(), 0.0))
+            with how:
+                samples += _samples(flink, job, begun_s)
+        except FlinkError as error:  # a controller or a job that ends is a result, too
+            ended = f"{error}"
         wanted = QUERIES[query].expected(len(due_s(pieces))).number
         with suppress(FlinkError):  # what is missing is a figure
             wait(lambda: len({n for n, *_ in output.lines()}) >= len(wanted), "missing", DRAIN_S)
-        submitted.cancel()
+        with suppress(FlinkError):
+            submitted.cancel()
     lines = [(number, value, ms / 1e3 - begun_s) for number, value, ms in output.lines()]
+    found = figures(query, pieces, lines, samples)
+    if ended:
+        found |= {"exact": False, "fault": ended}
     return {
-        **figures(query, pieces, lines, samples),
+        **found,
         "load_average": [round(busy, 2), round(os.getloadavg()[0], 2)],
         "over_time": _over_time(query, pieces, lines, samples),
     }

@@ -62,7 +62,7 @@ class Controller:
             return self._nothing(observation, load.state, load.reason)
         if early := self._too_early(observation, load):
             return self._nothing(observation, load.state, f"{load.reason}, {early}")
-        if forbidden := self._forbidden(observation):
+        if forbidden := self._forbidden(observation, load.is_sure):
             state, why = forbidden
             return self._nothing(observation, state, f"{load.reason}, but {why}")
         choice = more_or_less(
@@ -185,9 +185,14 @@ class Controller:
             return f"for {lasting(lasted_s)} of {lasting(rules.scale_down_after_s)}"
         return ""
 
-    def _forbidden(self, observation: Observation) -> tuple[State, str] | None:
-        """Return why no action is allowed now, in words; None if one is."""
-        if why := self._budget.cooling(observation.at_s):
+    def _forbidden(
+        self, observation: Observation, is_sure: bool = False
+    ) -> tuple[State, str] | None:
+        """Return why no action is allowed now, in words; None if one is.
+
+        A load that is sure does not wait for the cool-down: the last action was not enough.
+        """
+        if not is_sure and (why := self._budget.cooling(observation.at_s)):
             return State.COOLING_DOWN, why
         if why := self._budget.spent(observation.at_s):
             return self._history.state, why

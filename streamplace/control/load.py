@@ -92,10 +92,10 @@ def surge(observation: Observation) -> float:
     if offered_s is None or read_s is None or observation.busiest <= ALWAYS:
         return 0.0
     growth_s = offered_s - read_s * observation.processed
-    return growth_s if growth_s > _noise_s(offered_s, SURE, observation.seconds) else 0.0
+    return growth_s if growth_s > noise_s(offered_s, SURE, observation.seconds) else 0.0
 
 
-def _noise_s(offered_s: float, share: float, seconds: float) -> float:
+def noise_s(offered_s: float, share: float, seconds: float) -> float:
     """Return the tuples per second, at least a share of the rate, up to which growth is noise."""
     by_chance_s = NOISE * sqrt(offered_s / seconds)  # arrivals vary as by Poisson's law
     return max(share * offered_s, by_chance_s)
@@ -128,7 +128,7 @@ def _lag(observation: Observation) -> str:
     for name, growth_s in sorted(observation.growth_s.items()):
         reading = observation.readings[name]
         offered_s = reading.tuples_s + growth_s
-        if growth_s > _noise_s(offered_s, GROWING, observation.seconds):
+        if growth_s > noise_s(offered_s, GROWING, observation.seconds):
             counts.append(f"{name} (now {reading.instances})")
             parts.append(
                 f"{name} falls behind: {rate(offered_s)} arrive and {rate(reading.tuples_s)} are "

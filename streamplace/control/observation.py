@@ -90,8 +90,8 @@ class Observation:
         Operator -> the metric of its busy time, which the stream engine lacks. Its reading says
         that it was not busy at all, so it is kept as it is.
     rise_s2
-        Tuples per second by which the offered rate has risen per second, at least, in each of the
-        last parts of windows; 0 if it has not. See `Parts`.
+        Tuples per second by which the offered rate has risen per second over the last parts of
+        windows; 0 if it did not rise on. See `Parts`.
     free_slots
         Slots that no job holds; None if that is unknown, or if more may come.
     groups

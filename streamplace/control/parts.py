@@ -3,11 +3,12 @@
 from dataclasses import replace
 from itertools import pairwise
 
-from streamplace.control.load import GROWING, is_sure
+from streamplace.control.load import GROWING, is_sure, noise_s
 from streamplace.control.observation import Observation
 
 PARTS = 5  # of a window
-RISES = 4  # in a row; a step is over after two, and two more by chance are rare
+RISES = 3  # in a row; a step is over after two
+LEAST = 0.5  # of the mean rise; below it, the smallest is noise beside a step
 
 
 class Parts:
@@ -36,10 +37,13 @@ class Parts:
 
     @property
     def rise_s2(self) -> float:
-        """The smallest of the last rises of the rate, in tuples/s per second; 0 if one is noise."""
+        """The rise of the rate over the last parts, in tuples/s per second; 0 if one is noise."""
         if len(self._rates) <= RISES:
             return 0.0
         rows = list(pairwise(self._rates))
-        if any(b - a <= GROWING * b for (_, a), (_, b) in rows):
+        if any(b - a <= noise_s(b, GROWING, until - at) for (at, a), (until, b) in rows):
             return 0.0
-        return min((b - a) / (until - at) for (at, a), (until, b) in rows)
+        (first_s, first), *_, (last_s, last) = self._rates
+        mean = (last - first) / RISES
+        is_trend = min(b - a for (_, a), (_, b) in rows) >= LEAST * mean
+        return (last - first) / (last_s - first_s) if is_trend else 0.0

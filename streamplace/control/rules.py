@@ -25,7 +25,7 @@ class Rules:
     stabilisation_s
         Time after a start of the job during which measurements are ignored.
     cool_down_s
-        Time after an action without another one.
+        Time after an action without another one, unless a load is sure; see `Load`.
     scale_down_after_s
         Time for which less capacity must have been enough before it is reduced; the largest rate in
         this time counts.

@@ -66,12 +66,16 @@ def test_one_window_in_which_tuples_pile_up_is_enough() -> None:
     assert "for which one window is enough, and 1,000 tuples/s of the offered" in decision.reason
 
 
-def test_the_cool_down_holds_where_tuples_pile_up() -> None:
+def test_the_cool_down_does_not_hold_where_tuples_still_pile_up() -> None:
+    """Windows until the job is stable do not count, and other overloads wait for the cool-down."""
     of = controller()
     of.began(last(of, observed(0.6), sure(11)), 3600.0)
     of.ended(Outcome(3601.0, True, 1.0))
-    decision = last(of, sure(12), sure(13, started_s=3601.0))
-    assert (decision.action, decision.state) == (Action.NOTHING, State.COOLING_DOWN)
+    early = last(of, sure(12, started_s=3601.0))
+    assert (early.action, early.state) == (Action.NOTHING, State.STABILISING)
+    hot = last(of, observed(0.9, 13, started_s=3601.0), observed(0.9, 14, started_s=3601.0))
+    assert hot.action is not Action.ACT
+    assert last(of, sure(15, started_s=3601.0)).action is Action.ACT
 
 
 def test_a_plan_reaches_ahead_of_a_rate_that_rises_on() -> None:

@@ -43,7 +43,7 @@ def test_nothing_is_done_during_the_cool_down() -> None:
     of = controller()
     assert acted(of) == 3630.0
     short = [
-        observed(1.0, offered_s=2500.0, read_s=2000.0, started_s=3625.0, seconds=200.0, at_s=at_s)
+        observed(1.0, offered_s=2150.0, read_s=2000.0, started_s=3625.0, seconds=200.0, at_s=at_s)
         for at_s in (3960.0, 4160.0, 4360.0)
     ]
     decision = last(of, *short[:2])

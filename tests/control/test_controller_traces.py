@@ -10,6 +10,7 @@ import pytest
 
 from streamplace.control.controller import Controller
 from streamplace.control.decisions import Action, Decision, Outcome, State
+from streamplace.control.load import surge
 from streamplace.control.observation import Observation
 from streamplace.control.plans import Deployment
 from streamplace.control.rules import Rules
@@ -94,7 +95,8 @@ class Record:
         assert self.under_way is None
         assert sum(at_s - each < HOUR_S for each in self.begun) < RULES.actions_per_hour
         assert sum(at_s - each < DAY_S for each in self.begun) < RULES.actions_per_day
-        assert at_s - max([self.ended_s, *self.begun]) >= RULES.cool_down_s
+        cooled = at_s - max([self.ended_s, *self.begun]) >= RULES.cool_down_s
+        assert cooled or surge(window) > 0.0
         begin_s = at_s - WINDOW_S
         assert begin_s >= max(self.ended_s, window.started_s) + RULES.stabilisation_s
         assert window.offered_s is not None

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from streamplace.control.observation import Observation
@@ -28,16 +29,18 @@ def rise_s2(rates: Sequence[float | None]) -> float:
 @pytest.mark.parametrize(
     ("rates", "rise"),
     [
-        ([100, 160, 220, 280, 340], 1.0),
-        ([900, 100, 160, 400, 460, 600], 1.0),
-        ([100, 160, 220, 280], 0.0),
-        ([100, 100, 100, 350, 400], 0.0),
-        ([100, 160, 150, 400, 500], 0.0),
-        ([100, 160, 164, 350, 400], 0.0),
-        ([100, 160, 220, None, 280, 340], 0.0),
-        ([None, 100, 160, 220, 280, 340], 1.0),
+        ([100, 160, 220, 280], 1.0),
+        ([900, 100, 160, 400, 460], 2.0),
+        ([100, 160, 220], 0.0),
+        ([100, 100, 350, 400], 0.0),
+        ([160, 150, 400, 500], 0.0),
+        ([160, 164, 350, 400], 0.0),
+        ([500, 540, 1000, 1500], 0.0),
+        ([0.1, 0.16, 0.22, 0.28], 0.0),
+        ([100, 160, None, 220, 280], 0.0),
+        ([None, 100, 160, 220, 280], 1.0),
     ],
-    ids=["ramp", "least", "short", "step", "fall", "noise", "gap", "late"],
+    ids=["ramp", "mean", "short", "step", "fall", "noise", "step and noise", "few", "gap", "late"],
 )
 def test_a_rate_rises_on_if_it_did_several_times_in_a_row(
     rates: Sequence[float | None], rise: float
@@ -66,5 +69,18 @@ def test_a_part_above_the_band_is_enough_where_the_rate_rises_on(
     busy: float, is_enough: bool
 ) -> None:
     parts = Parts(HIGH)
-    found = [parts.add(part(k, rate, busy)) for k, rate in enumerate([100, 160, 220, 280, 340])]
-    assert found == [False] * 4 + [is_enough]
+    found = [parts.add(part(k, rate, busy)) for k, rate in enumerate([100, 160, 220, 280])]
+    assert found == [False] * 3 + [is_enough]
+
+
+@pytest.mark.parametrize("spread", [0.0, 0.2])
+@pytest.mark.parametrize("offered_s", [5.0, 200.0])
+def test_rates_without_a_trend_hardly_ever_rise_on(offered_s: float, spread: float) -> None:
+    """Of counts by Poisson's law of rates with a lognormal spread: at most one part in fifty."""
+    rng = np.random.default_rng(0)
+    rates = offered_s * rng.lognormal(0.0, spread, 5000) if spread else np.full(5000, offered_s)
+    parts, risen = Parts(HIGH), 0
+    for number, count in enumerate(rng.poisson(rates * PART_S)):
+        parts.add(part(number, count / PART_S))
+        risen += parts.rise_s2 > 0.0
+    assert risen <= 100

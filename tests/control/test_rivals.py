@@ -1,5 +1,6 @@
 """The figures of the runs beside Flink's autoscaler, on lines whose figures are known."""
 
+import importlib
 import json
 import re
 import subprocess
@@ -37,7 +38,8 @@ from streamplace.files.folder_lock import held
 from tests.support.cli import ENVIRONMENT
 from tests.support.paths import ROOT
 
-PIECES = [(0.0, 10.0)]  # 1,500 tuples; number n is due at (n + 1) / 10
+PIECES = [(0.0, 10.0)]  # number n is due at (n + 1) / 10
+LAST = int(LENGTH_S) * 10 - 1
 COUNT = 3000
 Lines = list[tuple[int, int, float]]
 
@@ -163,7 +165,9 @@ def test_each_controller_is_first_equally_often() -> None:
 def test_a_job_that_is_never_late() -> None:
     found = figures_of(lines(0.1))
     assert found["served"] == pytest.approx(1.0, abs=0.001)
-    assert found["waiting_tuple_s"] == pytest.approx(150.0, rel=0.01)  # 1,500 tuples of 0.1 s
+    assert found["waiting_tuple_s"] == pytest.approx(
+        LENGTH_S, rel=0.01
+    )  # ten tuples a second, each of 0.1 s
     assert (found["behind_s"], found["paused_s"], found["exact"]) == (0.0, 0.0, True)
 
 
@@ -181,14 +185,15 @@ def test_every_query_can_be_in_time(query: str) -> None:
     """Windows close after their last bid, which is no waiting."""
     found = figures_of(lines(0.1, query), query=query)
     assert (found["behind_s"], found["paused_s"], found["exact"]) == (0.0, 0.0, True)
-    assert found["waiting_tuple_s"] == pytest.approx(150.0, rel=0.01)
+    assert found["waiting_tuple_s"] == pytest.approx(LENGTH_S, rel=0.01)
 
 
 def test_what_comes_after_the_load_is_not_served() -> None:
-    found = figures_of([(n, v, max(at, LENGTH_S + 5.0) if n >= 750 else at)
+    half = LENGTH_S * 10.0 / 2
+    found = figures_of([(n, v, max(at, LENGTH_S + 5.0) if n >= half else at)
                         for n, v, at in lines(0.0)])  # fmt: skip
     assert found["served"] == pytest.approx(0.5, abs=0.001)
-    assert found["waiting_tuple_s"] == pytest.approx(10.0 * 75.0**2 / 2, rel=0.01)
+    assert found["waiting_tuple_s"] == pytest.approx(10.0 * (LENGTH_S / 2) ** 2 / 2, rel=0.01)
     assert found["exact"]
 
 
@@ -208,14 +213,18 @@ def test_slots_and_rescales() -> None:
         Sample(110.0, 2, {"a": 2}),
     ]
     found = figures_of(lines(0.0), samples)
-    assert found["slot_s"] == pytest.approx(11.0 + 3 * 99.0 + 2 * 40.0)
+    assert found["slot_s"] == pytest.approx(11.0 + 3 * 99.0 + 2 * (LENGTH_S - 110.0))
     assert found["rescales"] == 2  # a recovery with the same numbers is none
 
 
 @pytest.mark.parametrize(
     ("query", "change", "fault"),
     [
-        ("counts", lambda rows: rows[:-1], "1 results are missing, such as that of 1499"),
+        (
+            "counts",
+            lambda rows: rows[:-1],
+            f"1 results are missing, such as that of {LAST}",
+        ),
         ("filter", lambda rows: rows[1:], "1 results are missing, such as that of 0"),
         ("filter", lambda rows: [*rows, (1, 0, 5.0)], "1 results are too many, such as that of 1"),
         (
@@ -369,3 +378,13 @@ def test_nothing_runs_without_an_autoscaler(tmp_path: Path) -> None:
         assert (done.returncode, done.stderr) == (0, "")
         assert done.stdout.startswith("flink-rivals: skipped, because --autoscaler names no folder")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_settings_are_scaled_as_those_of_watch(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(ROOT / "examples" / "flink")
+    controllers = importlib.import_module("benchmarks.rivals.controllers")
+    rows = {row["setting"]: row for row in controllers.matched()}
+    assert rows["stabilisation"][WATCH] == "--stabilisation 8 s"
+    assert rows["stabilisation"][AUTOSCALER] == "stabilization.interval 8000 ms"
+    assert rows["target utilisation"][AUTOSCALER] == "utilization.target 0.7"
+    assert rows["actions"][WATCH] == "--actions-per-hour 1000, --actions-per-day 1000"

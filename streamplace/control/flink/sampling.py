@@ -110,11 +110,16 @@ class Sampler:
     def __init__(self, client: Client, clock: Clock) -> None:
         self.client, self.clock = client, clock
 
-    def fresh(self, job: str) -> Sample:
+    def fresh(self, job: str, pause_s: float = PAUSE_S) -> Sample:
         """Return a sample whose metrics are new, or the last one after the time of a fetch.
 
         Flink fetches metrics when it is asked for them and answers with those of before, so the
         job is asked until they change. The sample is dated to the request before.
+
+        Parameters
+        ----------
+        pause_s
+            Seconds between requests, to which the sample's date is right.
 
         Raises
         ------
@@ -125,9 +130,9 @@ class Sampler:
         """
         first = before = found = self._state(job)
         asked_s = 0.0
-        while asked_s <= FETCH_S + PAUSE_S:
-            self.clock.sleep(PAUSE_S)
-            asked_s += PAUSE_S
+        while asked_s <= FETCH_S + pause_s:
+            self.clock.sleep(pause_s)
+            asked_s += pause_s
             found = self._state(job)
             if _newer(found, first):
                 break

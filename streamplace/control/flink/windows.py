@@ -5,7 +5,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from streamplace.control.flink.measuring import observation
-from streamplace.control.flink.sampling import Sample, Sampler
+from streamplace.control.flink.sampling import PAUSE_S, Sample, Sampler
 from streamplace.control.interfaces import Clock, LostError
 from streamplace.control.observation import Observation
 from streamplace.control.parts import PARTS, Parts
@@ -13,6 +13,8 @@ from streamplace.control.rules import Rules
 from streamplace.errors import BackendError
 from streamplace.integrations.flink.cluster import TaskManager
 from streamplace.integrations.flink.groups import label_names
+
+EXACT = 16  # pauses between requests in a part, so that rates are right to some percent
 
 
 class Devices:
@@ -108,8 +110,9 @@ class Windows:
         """
         begin = now = self.before or self._tried(job)
         begun_s, self.before = self.clock(), None
-        for number in range(1, PARTS + 1):
-            self.clock.sleep(begun_s + number * self.rules.window_s / PARTS - self.clock())
+        part_s = self.rules.window_s / PARTS
+        while (passed_s := self.clock() - begun_s) < self.rules.window_s:
+            self.clock.sleep(part_s - passed_s % part_s)  # a slow server leaves parts out
             last, now = now, self._tried(job)
             if self.parts.add(self._observed(last, now, begun_s, _apart(now))):
                 begin = last
@@ -150,7 +153,7 @@ class Windows:
     def _tried(self, job: str) -> Sample | str:
         """Return a sample, or why there is none."""
         try:
-            found = self.sampler.fresh(job)
+            found = self.sampler.fresh(job, min(PAUSE_S, self.rules.window_s / PARTS / EXACT))
         except LostError:
             raise
         except BackendError as error:

@@ -320,13 +320,13 @@ AHEAD_S = 3600.0
 
 
 @contextmanager
-def windows(flink: ScriptedFlink) -> Iterator[Windows]:
+def windows(flink: ScriptedFlink, rules: Rules = Rules()) -> Iterator[Windows]:  # noqa: B008 - frozen
     """Yield windows of 300 s, by a clock that is an hour behind that of the server."""
     clock = ManualClock()
     flink.clock = lambda: clock() + AHEAD_S
     with flink.serving() as url:
         sampler = Sampler(Client(Server(url), PATIENT.answer_s), clock)
-        yield Windows(sampler, Devices(["a", "b"]), Rules(), clock)
+        yield Windows(sampler, Devices(["a", "b"]), rules, clock)
 
 
 def test_a_window_begins_where_the_one_before_ended() -> None:
@@ -334,6 +334,13 @@ def test_a_window_begins_where_the_one_before_ended() -> None:
         first, second = found.next(JOB), found.next(JOB)
     assert second.begin_s == pytest.approx(first.at_s)
     assert first.seconds == pytest.approx(300, abs=15)
+
+
+def test_short_windows_have_no_more_parts_than_flink_has_new_metrics_for() -> None:
+    """Flink fetches metrics every 10 s, and parts would have 4 s."""
+    with windows(ScriptedFlink(), Rules().scaled(1 / 15)) as found:
+        lengths = [found.next(JOB).seconds for _ in range(3)]
+    assert max(lengths) <= 20.0 + 12.0
 
 
 def test_a_window_in_which_tuples_pile_up_ends_with_the_part_that_shows_it() -> None:
