@@ -10,11 +10,12 @@ from streamplace.control.decisions import Action, Decision, Outcome, State, cloc
 from streamplace.control.history import History, fault_of, not_running
 from streamplace.control.load import Load
 from streamplace.control.observation import Observation
-from streamplace.control.plans import Deployment, Planner
+from streamplace.control.plans import Deployment, Plan, Planner
 from streamplace.control.rules import Rules
 from streamplace.errors import FormatError, UsageError
 
 VERSION = 1
+MORE_SLOTS = "more slots"  # what is blocked after a refusal, beside its plan
 
 
 class Controller:
@@ -65,7 +66,7 @@ class Controller:
             state, why = forbidden
             return self._nothing(observation, state, f"{load.reason}, but {why}")
         choice = more_or_less(
-            observation, self._history, self._planner, self._budget.downtime_s, self._rules
+            observation, self._history, self._planned, self._budget.downtime_s, self._rules
         )
         return self._chosen(observation, load.state, load.reason, choice)
 
@@ -106,6 +107,8 @@ class Controller:
         if not outcome.succeeded:
             key, seconds = self._key(attempt.plan.deployment), outcome.blocks_s(self._rules)
             self._budget.block(key, outcome.at_s, seconds)
+            if not outcome.changed:
+                self._budget.block(MORE_SLOTS, outcome.at_s, seconds)
         elif not attempt.is_rollback and attempt.served_s is not None:
             self._attempt = replace(attempt, ended_s=outcome.at_s)
 
@@ -159,6 +162,16 @@ class Controller:
                 f"last {'action' if acted else 'start of the job'}"
             )
         return None
+
+    def _planned(self, observation: Observation, rate_s: float) -> Plan | str:
+        """Return a plan; see `Planner`.
+
+        Slots may come when they are asked for, so plans need not make do with those that are there.
+        After a refusal they must, also where they have grown since. Labels limit slots otherwise.
+        """
+        if self._chooses_devices or not self._budget.blocked(MORE_SLOTS, observation.at_s):
+            observation = replace(observation, free_slots=None)
+        return self._planner(observation, rate_s)
 
     def _too_early(self, observation: Observation, load: Load) -> str:
         """Return for how long a load must last before anything is done; empty once it has."""

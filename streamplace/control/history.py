@@ -53,10 +53,10 @@ def _faults(observation: Observation, last_s: float | None) -> Iterator[str]:
         numbers = (number for number in (*others, *shares) if number is not None)
         if not all(isfinite(number) and number >= 0 for number in numbers):
             yield f"the measurements of {name} are not numbers of at least 0"
+    if observation.hidden and (observation.offered_s is None or observation.busiest <= ALWAYS):
+        yield observation.hidden
     if observation.offered_s is None:
         yield "the offered rate is unknown"
-    if observation.hidden and observation.busiest <= ALWAYS:
-        yield observation.hidden
     times = (observation.seconds, observation.started_s, observation.at_s)
     rates = (observation.offered_s, observation.waiting, observation.read_s)
     values = (*times, *(rate for rate in rates if rate is not None))

@@ -76,7 +76,8 @@ class Observation:
         What could not be measured, and why; empty if everything was.
     hidden
         Why more may be offered than the sources read, which is then `offered_s`; empty if all that
-        is offered is known.
+        is offered is known. Where the busiest operator is itself a source that is never idle,
+        `offered_s` is None, since the source may be busy with waiting.
     read_s
         Tuples per second that the sources read. None: not known apart from `offered_s`, of which
         it is the part that does not add to `waiting`.
@@ -91,6 +92,10 @@ class Observation:
     rise_s2
         Tuples per second by which the offered rate has risen per second over the last parts of
         windows; 0 if it did not rise on. See `Parts`.
+    free_slots
+        Slots that no job holds; None if that is unknown, or if more may come.
+    groups
+        Operator -> its slot-sharing group; those that are left out share one.
     """
 
     at_s: float
@@ -108,6 +113,8 @@ class Observation:
     growth_s: Mapping[str, float] = field(default_factory=dict)
     not_timed: Mapping[str, str] = field(default_factory=dict)
     rise_s2: float = 0.0
+    free_slots: int | None = None
+    groups: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def parallelism(self) -> dict[str, int]:

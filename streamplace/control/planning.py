@@ -1,6 +1,6 @@
 """Plans by sizing: numbers of instances and devices for a rate, at the costs measured last."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from math import ceil
 
@@ -12,6 +12,7 @@ from streamplace.control.plannable import check_plannable
 from streamplace.control.plans import Deployment, Plan
 from streamplace.control.rules import Rules
 from streamplace.control.skew import in_words, with_shares
+from streamplace.control.slots import limits_by_slots
 from streamplace.display.text import quoted, several
 from streamplace.errors import InfeasibleError, PlacementError, ProblemError, StreamplaceError
 from streamplace.problem.cluster import Cluster
@@ -76,7 +77,7 @@ class SizePlanner:
         """Return a plan for an offered rate, or the reason why there is none, in words.
 
         Where the devices are too few for the target utilisation, plans fill them up to the upper
-        end of the band, or wholly.
+        end of the band, or wholly. So they do where the slots are, if they are known.
 
         Parameters
         ----------
@@ -93,7 +94,10 @@ class SizePlanner:
             )
             graph, stays = self._measured(observation)
             limited = self._limited(graph, observation, stays)
-            after = _deployment(self._sized(limited, present, constraints, rate_s))
+            sized = self._sized(limited, present, constraints, rate_s)
+            if most := limits_by_slots(sized.parallelism, observation):
+                sized = self._sized(at_most(limited, most), present, constraints, rate_s)
+            after = _deployment(sized)
             before = Deployment(observation.hosts)
             return Plan(
                 after,
@@ -210,6 +214,15 @@ def _deployment(sized: SizeResult) -> Deployment:
             for name, count in sized.parallelism.items()
         }
     )
+
+
+def at_most(graph: StreamGraph, counts: Mapping[str, int]) -> StreamGraph:
+    """Return a graph of which operators have no more than some numbers of instances."""
+    most = dict(graph.max_parallelism)
+    for name, count in counts.items():
+        v = graph.index[name]
+        most[v] = min(count, most.get(v, count))
+    return graph.with_numbers(max_parallelism=most)[0]
 
 
 def without_lost(

@@ -129,10 +129,11 @@ def prepare_groups(
     holder = job.id if savepoint is None else requests.successor(job.id, savepoint, 0)
     cluster = client.cluster(holder)
     directory = options.savepoint_dir or cluster.savepoint_dir
+    operators = preflight.state_of_operators(job, groups.counts, client.state_by_vertex(job))
     faults = [
         *preflight.faults_of_job(job, groups, savepoint, options.limits.savepoint_s),
         *preflight.faults_of_cluster(cluster, groups, directory),
-        *preflight.faults_of_state(job, groups.slots, cluster),
+        *preflight.faults_of_state(job, groups.slots, cluster, operators),
     ]
     if options.savepoint is not None and not job.ended:
         faults.append("--savepoint is for a job that has ended, but this one has not")

@@ -1,12 +1,23 @@
 """Decisions of the controller after an action: cool-down, roll-back, blocked plans, gaps."""
 
+from dataclasses import replace
+
 import pytest
 
 from streamplace.control.controller import Controller
 from streamplace.control.decisions import Action, Outcome, State
 from streamplace.control.observation import Observation
-from streamplace.control.plans import Deployment
-from tests.support.control import MORE, controller, last, observed, overloads
+from streamplace.control.plans import Deployment, Plan
+from tests.support.control import (
+    COSTS,
+    MORE,
+    RULES,
+    PlainPlanner,
+    controller,
+    last,
+    observed,
+    overloads,
+)
 
 
 def acted(of: Controller, downtime_s: float | None = 5.0) -> float:
@@ -39,6 +50,29 @@ def test_nothing_is_done_during_the_cool_down() -> None:
     assert (decision.action, decision.state) == (Action.NOTHING, State.COOLING_DOWN)
     assert decision.reason.endswith("but 70 s of the cool-down of 10 min are left")
     assert of.step(short[2]).action is Action.ACT
+
+
+@pytest.mark.parametrize("labels", [False, True])
+def test_after_a_refusal_plans_make_do_with_present_slots(labels: bool) -> None:
+    """At first, more may come; then they must do although the backlog, and so the plan, grows."""
+    asked: list[tuple[float, int | None]] = []
+    plain = PlainPlanner(COSTS, RULES)
+
+    def planner(observation: Observation, rate_s: float) -> Plan | str:
+        asked.append((observation.at_s, observation.free_slots))
+        return plain(observation, rate_s)
+
+    of = Controller(RULES, planner, chooses_devices=labels)
+    windows = [replace(each, free_slots=2) for each in overloads(10, 20)]
+    decision = last(of, *windows[:2])
+    of.began(decision, decision.at_s)
+    of.ended(Outcome(decision.at_s, succeeded=False, changed=False))
+    of.restore(of.to_dict())
+    last(of, *windows[2:])
+    until_s = decision.at_s + RULES.refused_s
+    within = {free for at_s, free in asked if decision.at_s < at_s < until_s}
+    assert within == {None if labels else 2}
+    assert {free for at_s, free in asked if not decision.at_s < at_s < until_s} == {None}
 
 
 def test_a_worse_job_is_rolled_back_once_and_the_plan_blocked() -> None:

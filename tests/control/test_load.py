@@ -145,6 +145,7 @@ def test_a_whole_window_has_no_fault() -> None:
         (replace(WINDOW, readings={"decode": IDLE}), "nothing was measured of 'count'"),
         (replace(WINDOW, offered_s=None), "the offered rate is unknown"),
         (replace(observed(0.9), hidden="backpressure hides it"), "backpressure hides it"),
+        (replace(observed(1.0), hidden="never idle", offered_s=None), "never idle"),
         (replace(WINDOW, offered_s=inf), "rates or times of the window are not numbers"),
         (replace(WINDOW, waiting=-1.0), "rates or times of the window are not numbers"),
         (replace(WINDOW, read_s=nan), "rates or times of the window are not numbers"),

@@ -200,6 +200,28 @@ def test_few_devices_are_filled_above_the_target() -> None:
     assert "2,105.27 of 2,200 tuples/s at most; add devices" in reason
 
 
+@pytest.mark.parametrize(
+    ("rate_s", "wanted", "utilisation"), [(2000.0, 3, 0.7), (2500.0, 4, 0.85), (2900.0, 5, 1.0)]
+)
+def test_few_slots_are_filled_above_the_target(
+    rate_s: float, wanted: int, utilisation: float
+) -> None:
+    """Decode carries 1,000 tuples/s in each of three slots, two of which are free."""
+    hosts = dict.fromkeys(HOSTS, ("d0",))
+    window = measured(job(), machines(3), hosts, 500.0)
+    assert known(plan_of(rate_s, window)).deployment.parallelism["decode"] == wanted
+    plan = known(plan_of(rate_s, replace(window, free_slots=2)))
+    assert plan.deployment.parallelism["decode"] == 3
+    assert plan.carries_s >= rate_s / utilisation * (1 - 1e-9)
+
+
+def test_a_rate_that_the_slots_do_not_carry_has_no_plan() -> None:
+    window = measured(job(), machines(3), dict.fromkeys(HOSTS, ("d0",)), 500.0, free_slots=2)
+    reason = plan_of(3100.0, window)
+    assert isinstance(reason, str)
+    assert "decode: max_parallelism 3, 3,000 tuples/s at most" in reason
+
+
 def test_prices_are_those_of_the_devices_or_the_rules() -> None:
     cheap = [sp.Device(f"d{i}", 1000.0, cores=4, price=price) for i, price in enumerate([5.0, 1.0])]
     cluster = sp.Cluster([*cheap, sp.Device("d2", 1000.0, cores=4)])

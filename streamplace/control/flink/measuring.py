@@ -47,8 +47,12 @@ def observation(
         read_s, growth_s = sum(map(window.read_s, sorted(after.plan.sources))), window.growth_s()
         if after.plan.sources == growth_s.keys():
             waiting = sum(after.waiting.values())
-        hidden = "; ".join(window.hidden(after.plan.sources - growth_s.keys()))
-        offered_s = max(read_s + sum(growth_s.values()), 0.0)
+        silent = after.plan.sources - growth_s.keys()
+        never_idle = window.never_idle(silent)
+        hidden = "; ".join([*window.held_back(silent), *never_idle.values()])
+        busiest = max(each.busiest for each in readings.values())
+        if all(readings[name].busiest < busiest for name in never_idle):
+            offered_s = max(read_s + sum(growth_s.values()), 0.0)
     return Observation(
         after.at_s,
         max(window.seconds, 0.0),
@@ -63,6 +67,7 @@ def observation(
         read_s,
         growth_s=growth_s,
         not_timed=dict.fromkeys(window.not_timed, TASK["busy_ms"]),
+        groups={name: vertex.group for name, vertex in after.job.vertex_of.items()},
     )
 
 
@@ -191,24 +196,34 @@ class Window:
                 found += vertex.operators
         return found
 
-    def hidden(self, sources: Collection[str]) -> Iterator[str]:
-        """Yield why sources that do not say what waits may be offered more than they read."""
+    def held_back(self, sources: Collection[str]) -> Iterator[str]:
+        """Yield which sources that do not say what waits are under backpressure."""
         for name in sorted(sources):
-            vertex = self.after.plan.vertex_of[name]
-            for a, b in self._pairs(vertex):
-                held = self._held(a, b)
-                if held > BACKPRESSURED:
-                    yield (
-                        f"backpressure hides the offered rate: {name} is under backpressure "
-                        f"{held:.0%} of the time and does not report pendingRecords"
-                    )
-                    break
-                if held + self._busy(a, b) >= NEVER_IDLE:
-                    yield (
-                        f"the offered rate is unknown: {name} is never idle, so that more may "
-                        "wait, and it does not report pendingRecords"
-                    )
-                    break
+            if (held := self._most_held(name)) > BACKPRESSURED:
+                yield (
+                    f"backpressure hides the offered rate: {name} is under backpressure "
+                    f"{held:.0%} of the time and does not report pendingRecords"
+                )
+
+    def never_idle(self, sources: Collection[str]) -> dict[str, str]:
+        """Return source -> that it is busy all the time, of those that do not say what waits.
+
+        It is too slow, or it counts the time in which it waits for tuples as busy.
+        """
+        return {
+            name: f"the offered rate is unknown: {name} is never idle, so that more may wait, and "
+            "it does not report pendingRecords"
+            for name in sorted(sources)
+            if self._most_held(name) <= BACKPRESSURED
+            and any(
+                self._held(a, b) + self._busy(a, b) >= NEVER_IDLE
+                for a, b in self._pairs(self.after.plan.vertex_of[name])
+            )
+        }
+
+    def _most_held(self, name: str) -> float:
+        """Return the share of time that the instance most held back is under backpressure."""
+        return max(self._held(a, b) for a, b in self._pairs(self.after.plan.vertex_of[name]))
 
     def _pairs(self, vertex: Vertex) -> list[tuple[Subtask, Subtask]]:
         rows = self.before.subtasks.get(vertex.id, ()), self.after.subtasks[vertex.id]

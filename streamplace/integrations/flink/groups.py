@@ -101,9 +101,14 @@ class Groups:
         """The number of slots of all groups."""
         return sum(sum(group.slots.values()) for group in self.groups)
 
+    @property
+    def counts(self) -> dict[str, int]:
+        """Operator -> number of its instances, where they are known."""
+        return {name: sum(on.values()) for name, on in self.instances.items()}
+
     def parallelism(self, operator: str) -> int | None:
         """Return the number of instances of an operator; None if unknown."""
-        return sum(self.instances[operator].values()) if operator in self.instances else None
+        return self.counts.get(operator)
 
 
 def groups_of(placement: Placement, labels: bool | None = None) -> Groups:

@@ -11,7 +11,7 @@ from streamplace.control.decisions import State
 from streamplace.control.flink.measuring import Window, observation
 from streamplace.control.flink.sampling import Sample, Sampler
 from streamplace.control.flink.windows import Devices, Windows
-from streamplace.control.history import History
+from streamplace.control.history import History, fault_of
 from streamplace.control.interfaces import LostError
 from streamplace.control.load import load_of
 from streamplace.control.observation import Observation
@@ -69,6 +69,8 @@ def test_rates_and_busy_shares_are_those_of_the_load(rate: float, work: float, s
     assert count.busiest == pytest.approx(rate * work * max(skew, 1 - skew), abs=1e-4)
     assert (count.instances, count.backpressured) == (2, 0)
     assert found.hosts == {"Source: src": ("a",), "count": ("a", "b"), "out: Writer": ("b",)}
+    assert found.groups.keys() == HOSTS.keys()
+    assert len({*found.groups.values()}) == 1
     assert found.devices == {"a", "b"}
     assert found.seconds == pytest.approx(WINDOW_S, abs=5)
 
@@ -103,10 +105,15 @@ def test_backpressure_hides_the_offered_rate() -> None:
     assert found.hidden.startswith(expected)
 
 
-def test_a_source_that_is_never_idle_may_be_offered_more() -> None:
-    found = observed(*scripted(Load(100.0, {"Source: src": 0.01}), waiting=False))
-    assert found.offered_s == found.read_s
+@pytest.mark.parametrize(("of_source", "known"), [(0.01, False), (0.0096, True)])
+def test_a_source_that_is_never_idle_may_be_offered_more(of_source: float, known: bool) -> None:
+    """Buffers take what the other operator cannot process, so that the source is not held back."""
+    load = Load(100.0, {"Source: src": of_source, "count": 0.0198}, buffers=True)
+    found = observed(*scripted(load, waiting=False))
+    assert found.read_s == pytest.approx(100, abs=0.1)
+    assert found.offered_s == (found.read_s if known else None)
     assert "Source: src is never idle" in found.hidden
+    assert fault_of(found, None) == ("" if known else found.hidden)
 
 
 def test_a_source_that_fetches_slowly_shows_in_what_waits() -> None:

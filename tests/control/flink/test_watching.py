@@ -12,6 +12,7 @@ from streamplace.control.flink.rescaling import AdaptiveRealiser
 from streamplace.control.flink.restarting import RestartRealiser
 from streamplace.control.interfaces import LostError
 from streamplace.control.journal import BEGAN, ENDED, Journal
+from streamplace.control.parts import PARTS
 from streamplace.control.watching import WAITING
 from streamplace.errors import UsageError
 from tests.support.flink_actions import AFTER, HANGS, HOSTS, PATIENT, watched
@@ -19,6 +20,7 @@ from tests.support.flink_server.checkpoint_documents import SAVEPOINT
 from tests.support.flink_server.clock import ManualClock
 from tests.support.flink_server.cluster import JOB
 from tests.support.flink_server.faults import Effect, Fault
+from tests.support.flink_server.load import Load
 from tests.support.flink_server.server import ScriptedFlink
 from tests.support.flink_watching import act, is_act, overloaded, steps, until
 
@@ -80,6 +82,16 @@ def test_a_full_job_that_hides_its_rate_gets_more_for_what_it_carries(tmp_path: 
     assert "111 tuples/s are carried, and more may be offered (backpressure" in decision.reason
 
 
+def test_a_source_that_is_busy_with_waiting_gets_no_more(tmp_path: Path) -> None:
+    """As one that blocks until tuples come, whose time Flink counts as busy."""
+    flink = ScriptedFlink(load=Load(100.0, {"Source: src": 0.01}))
+    with watched(flink, ManualClock(), tmp_path) as (watching, lines):
+        for _ in range(4):
+            watching.window()
+    assert flink.changes == []
+    assert lines[-1].startswith("nothing: the offered rate is unknown: Source: src is never idle")
+
+
 @pytest.mark.parametrize("effect", [Effect.ERROR, Effect.REFUSED, Effect.GARBLED, Effect.SLOW])
 def test_a_server_that_does_not_answer_is_no_reason_to_act(tmp_path: Path, effect: Effect) -> None:
     flink, limits = overloaded(), replace(PATIENT, answer_s=0.5)
@@ -103,11 +115,19 @@ def test_stale_metrics_are_no_reason_to_act(tmp_path: Path) -> None:
     assert "the metrics have not changed for" in lines[-1]
 
 
-@pytest.mark.parametrize("by", ["other", ""])
+@pytest.mark.parametrize("by", [JOB, "other", ""])
 def test_a_job_of_another_controller_is_left_alone(tmp_path: Path, by: str) -> None:
-    flink = ScriptedFlink(reports_waiting=True)
+    """It is overloaded, so that the window would change it if it were still the same job."""
+    flink = overloaded()
+    flink.load.rate_s = 60.0
     with watched(flink, ManualClock(), tmp_path) as (watching, _):
         watching.window()
+        flink.load.rate_s = 200.0
+        if by == JOB:
+            decision = watching.window()
+            assert decision is not None
+            assert is_act(decision)
+            return
         if by:
             flink.replace_job(JOB, by)
         else:
@@ -218,7 +238,17 @@ def test_advice_does_not_go_on_with_an_action(tmp_path: Path) -> None:
 
 
 MOST = 12
-VERTICES, TASK_MANAGERS = 3, 2
+VERTICES, OF_JOB, OF_WINDOW = 3, 3, 2
+
+
+def test_a_window_in_which_nothing_happens_takes_few_requests(tmp_path: Path) -> None:
+    """In each part, the job twice, each vertex, and the metrics of the source itself."""
+    flink = ScriptedFlink(reports_waiting=True)
+    with watched(flink, ManualClock(), tmp_path) as (watching, _):
+        watching.window()
+        before = len(flink.requests)
+        watching.window()
+    assert len(flink.requests) - before == PARTS * (OF_JOB + VERTICES) + OF_WINDOW == 32
 
 
 def requests(folder: Path, realiser: type[Any], **scheduler: str) -> list[str]:

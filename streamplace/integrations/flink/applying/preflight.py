@@ -5,7 +5,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import floor
-from types import MappingProxyType
 
 from streamplace.integrations.flink.cluster import FlinkCluster, Room, TaskManager
 from streamplace.integrations.flink.documents import ADAPTIVE, Job, JobState
@@ -15,10 +14,7 @@ from streamplace.problem.graph_checks import listed
 
 PREFIXES, SUFFIXES = ("Source: ", "Sink: "), (": Writer",)
 ON_HEAP, ROCKSDB = "HashMapStateBackend", "EmbeddedRocksDBStateBackend"
-ROCKSDB_MEMORY = tuple(
-    f"state.backend.rocksdb.memory.{name}" for name in ("managed", "fixed-per-slot", "fixed-per-tm")
-)
-"""Options with which RocksDB may have memory of its own."""
+ROCKSDB_MEMORY = "state.backend.rocksdb.memory."
 PLAN_NUMBER = re.compile(r"^\[(\d+)\]:|\[(\d+)\]$")
 
 
@@ -131,8 +127,7 @@ def faults_of_job(
     names = matched(groups.group_of, job.vertex_of)
     if unknown := [name for name in groups.group_of if name not in names]:
         yield f"the job has no operators {listed(unknown)}; it has {listed(list(job.vertex_of))}"
-    counts = {name: groups.parallelism(name) for name in names}
-    yield from faults_of_most(job, {name: n for name, n in counts.items() if n is not None})
+    yield from faults_of_most(job, groups.counts)
 
 
 def faults_of_most(job: JobState, parallelism: Mapping[str, int]) -> Iterator[str]:
@@ -143,11 +138,26 @@ def faults_of_most(job: JobState, parallelism: Mapping[str, int]) -> Iterator[st
             yield f"{name!r} cannot have {wanted} instances: its maximum parallelism is {most}"
 
 
+def state_of_operators(
+    job: JobState, parallelism: Mapping[str, int], state: Mapping[str, float]
+) -> dict[str, tuple[float, int]]:
+    """Return operator -> the bytes of its state, and the number of its instances once changed.
+
+    Parameters
+    ----------
+    parallelism
+        Operator -> number of its instances as planned; others keep theirs.
+    state
+        Vertex -> the bytes of its state, as far as that is known.
+    """
+    ids = {name: vertex.id for name, vertex in job.vertex_of.items()}
+    counts = {vertex.id: vertex.parallelism for vertex in job.vertices.values()}
+    counts |= vertex_counts(parallelism, ids)[0]
+    return {name: (state.get(vertex, 0.0), counts[vertex]) for name, vertex in ids.items()}
+
+
 def faults_of_state(
-    job: Job,
-    slots: int,
-    cluster: FlinkCluster,
-    instances: Mapping[str, tuple[float, int]] = MappingProxyType({}),
+    job: Job, slots: int, cluster: FlinkCluster, operators: Mapping[str, tuple[float, int]]
 ) -> Iterator[str]:
     """Yield that too few slots have the memory that the state of a job needs.
 
@@ -155,20 +165,27 @@ def faults_of_state(
     ----------
     slots
         The number that the job needs.
-    instances
-        Operator -> the bytes of its state, and its number of instances, as far as that is known.
+    operators
+        What `state_of_operators` returns.
     """
     managers = [each for each in cluster.task_managers if each.total.heap_mb > 0]
     if job.state_backend == ON_HEAP:
-        yield from _faults_of_heap({**instances, "the job": (job.state_bytes, slots)}, managers)
-    elif job.state_backend == ROCKSDB and not any(map(cluster.config.get, ROCKSDB_MEMORY)):
+        yield from _faults_of_heap({"the job": (job.state_bytes, slots), **operators}, managers)
+    elif job.state_backend == ROCKSDB and not _has_own_memory(cluster.config):
         yield from _faults_of_managed_memory(slots, managers)
+
+
+def _has_own_memory(config: Mapping[str, str]) -> bool:
+    """Return whether RocksDB has other memory than the managed one."""
+    is_managed = config.get(f"{ROCKSDB_MEMORY}managed", "true").lower() == "true"
+    fixed = (config.get(f"{ROCKSDB_MEMORY}fixed-per-{each}") for each in ("slot", "tm"))
+    return not is_managed or any(fixed)
 
 
 def _faults_of_heap(
     parts: Mapping[str, tuple[float, int]], managers: Sequence[TaskManager]
 ) -> Iterator[str]:
-    """Yield that parts of the state do not fit into the heap of each TaskManager.
+    """Yield that the TaskManagers' heaps have no room for all parts of a state.
 
     A checkpoint has state in bytes, which take less room than objects, and the largest part is more
     than the mean, so what is refused here cannot run.

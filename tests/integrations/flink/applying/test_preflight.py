@@ -15,6 +15,7 @@ from streamplace.integrations.flink.applying.preflight import (
     faults_of_plan,
     faults_of_state,
     sized,
+    state_of_operators,
 )
 from streamplace.integrations.flink.cluster import (
     FlinkCluster,
@@ -193,7 +194,7 @@ def test_the_plan_of_the_jar() -> None:
 
 def faults_with(state_mb: float, backend: str, slots: int, managers: Sequence[TaskManager]) -> str:
     state = replace(job(), state_bytes=state_mb * 2.0**20, state_backend=backend)
-    return "; ".join(faults_of_state(state, slots, FlinkCluster({}, tuple(managers))))
+    return "; ".join(faults_of_state(state, slots, FlinkCluster({}, tuple(managers)), {}))
 
 
 def test_state_that_does_not_fit_into_the_heap_is_refused() -> None:
@@ -219,12 +220,23 @@ def test_the_state_of_an_operator_is_divided_among_its_instances() -> None:
     assert sorted(sizes.values()) == [0.0, 265.0, 21712.0]
     large = replace(job(), state_bytes=150 * 2.0**20, state_backend=ON_HEAP)
     cluster = FlinkCluster({}, (manager("x"), manager("y")))
-    assert not [*faults_of_state(large, 4, cluster)]
+    assert not [*faults_of_state(large, 4, cluster, {})]
     (fault,) = faults_of_state(large, 4, cluster, {"count": (150 * 2.0**20, 1), "out": (0.0, 4)})
     assert fault.startswith(
         "the state of count, 150 MB in the latest checkpoint, is 150 MB in each"
     )
     assert not [*faults_of_state(large, 4, cluster, {"count": (150 * 2.0**20, 2)})]
+
+
+def test_numbers_of_instances_are_those_planned_or_those_of_now() -> None:
+    running = job()
+    state = dict.fromkeys(running.vertices, 2.0)
+    assert state_of_operators(running, {"src": 3}, state) == {
+        "Source: src": (2.0, 3),
+        "count": (2.0, 2),
+        "out: Writer": (2.0, 1),
+    }
+    assert state_of_operators(running, {}, {})["count"] == (0.0, 2)
 
 
 def test_state_is_that_of_the_latest_checkpoint() -> None:
@@ -249,9 +261,16 @@ def test_rocksdb_needs_managed_memory() -> None:
     found = job_of(state_of(details), config, statistics, checkpoints)
     assert (found.state_backend, found.state_bytes) == (ROCKSDB, 35929.0)
     cluster = FlinkCluster({}, task_managers_of(managers))
-    assert not [*faults_of_state(found, 2, cluster)]
+    assert not [*faults_of_state(found, 2, cluster, {})]
     for slots in (3, 5):
-        (fault,) = faults_of_state(found, slots, cluster)
+        (fault,) = faults_of_state(found, slots, cluster, {})
         assert "only 2 of 4 slots have some (tm0: 16 MB, tm1: 0 MB)" in fault
-    own = replace(cluster, config={"state.backend.rocksdb.memory.fixed-per-slot": "64mb"})
-    assert not [*faults_of_state(found, 4, own)]
+    for option, value, own in (
+        ("managed", "true", False),  # Flink's default
+        ("managed", "False", True),
+        ("fixed-per-slot", "64mb", True),
+        ("fixed-per-tm", "64mb", True),
+    ):
+        config = {f"state.backend.rocksdb.memory.{option}": value}
+        refused = [*faults_of_state(found, 4, replace(cluster, config=config), {})]
+        assert bool(refused) is not own

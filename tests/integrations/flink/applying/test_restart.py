@@ -8,10 +8,11 @@ from streamplace.errors import BackendError, ProblemError, UsageError
 from streamplace.integrations.flink.applying import asking, requests
 from streamplace.integrations.flink.applying.asking import FailedError, Limits, Progress
 from streamplace.integrations.flink.client import Client
+from streamplace.integrations.flink.groups import groups_anywhere
 from streamplace.integrations.profiling.rest import Server
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.placement import Placement
-from streamplace.workflows.apply import Options, check_jar, prepare, restart_of
+from streamplace.workflows.apply import Options, check_jar, prepare, prepare_groups, restart_of
 from tests.support.chain_placement import chain_placement
 from tests.support.flink_actions import quick
 from tests.support.flink_server.checkpoint_documents import CHECKPOINT, SAVEPOINT
@@ -68,6 +69,19 @@ def test_a_job_is_stopped_started_and_verified() -> None:
     assert list(flink.running) == [NEW]
     plan, run = f"POST /jars/{JAR}/plan", f"POST /jars/{JAR}/run"
     assert flink.changes == [plan, plan, f"POST /jobs/{JOB}/stop", run]
+
+
+@pytest.mark.parametrize(("instances", "fits"), [(1, False), (2, True)])
+def test_state_must_fit_into_each_instance(instances: int, fits: bool) -> None:
+    """A TaskManager has 96 MB of heap; slots in which only the source runs have no state."""
+    groups = groups_anywhere({"Source: src": 4, "count": instances, "out: Writer": 1})
+    with ScriptedFlink(state_bytes=150 * 2**20).serving() as url:
+        client, how = Client(Server(url), 5), Options(JOB, JAR, limits=LIMITS)
+        if fits:
+            assert prepare_groups(groups, client, how).groups.slots == 4
+            return
+        with pytest.raises(ProblemError, match="the state of count, 150 MB in the latest"):
+            prepare_groups(groups, client, how)
 
 
 def test_checkpoints_set_on_the_command_line_are_kept() -> None:
