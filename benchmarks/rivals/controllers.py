@@ -114,8 +114,9 @@ def scaled(value: float | str) -> float | str:
 
 def _shown(value: float | str) -> str:
     """Return the value of an option of `watch`, with times as they are scaled."""
-    is_time = not isinstance(value, str) and value >= MIN_S
-    return f"{value * SCALE:g} s" if is_time else f"{value}"
+    if isinstance(value, str) or value < MIN_S:
+        return f"{value}"
+    return f"{value * SCALE:g} s"
 
 
 def matched() -> list[dict[str, str]]:
