@@ -16,6 +16,7 @@ from streamplace.integrations.flink.applying.asking import Asking, Limits, retri
 from streamplace.integrations.flink.applying.preflight import (
     faults_of_most,
     faults_of_state,
+    state_of_operators,
     vertex_counts,
 )
 from streamplace.integrations.flink.applying.requests import Request
@@ -179,12 +180,10 @@ class AdaptiveRealiser:
         chosen, wrong = vertex_counts(deployment.parallelism, ids)
         counts |= chosen
         faults += [*wrong, *faults_of_most(job, deployment.parallelism)]
-        cluster, state = (
-            FlinkCluster(config, tuple(task_managers)),
-            self.client.state_by_vertex(job),
-        )
-        parts = {name: (state.get(v, 0.0), counts[v]) for name, v in ids.items()}
-        faults += faults_of_state(job, slots_of(job, counts), cluster, parts)
+        cluster = FlinkCluster(config, tuple(task_managers))
+        state = self.client.state_by_vertex(job)
+        operators = state_of_operators(job, deployment.parallelism, state)
+        faults += faults_of_state(job, slots_of(job, counts), cluster, operators)
         if faults:
             raise ProblemError("; ".join(faults))
         return counts

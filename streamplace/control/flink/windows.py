@@ -131,7 +131,8 @@ class Windows:
             return found
         self.before = now
         took_s = self._checkpoint_s(now, task_managers)
-        return replace(found, checkpoint_s=took_s, rise_s2=self.parts.rise_s2)
+        free = sum(each.free_slots for each in task_managers)
+        return replace(found, checkpoint_s=took_s, rise_s2=self.parts.rise_s2, free_slots=free)
 
     def _observed(
         self, before: Sample | str, after: Sample | str, begun_s: float, devices: Mapping[str, str]

@@ -336,6 +336,12 @@ def test_a_window_begins_where_the_one_before_ended() -> None:
     assert first.seconds == pytest.approx(300, abs=15)
 
 
+def test_free_slots_are_those_that_no_job_holds() -> None:
+    """Two TaskManagers have four slots each, and the job runs in one."""
+    with windows(ScriptedFlink()) as found:
+        assert found.next(JOB).free_slots == 7
+
+
 def test_short_windows_have_no_more_parts_than_flink_has_new_metrics_for() -> None:
     """Flink fetches metrics every 10 s, and parts would have 4 s."""
     with windows(ScriptedFlink(), Rules().scaled(1 / 15)) as found:
