@@ -32,7 +32,8 @@ HELP = {
     "agreeing": "Windows in a row that must ask for a change, unless tuples pile up, or the rate "
     "rises on above --high.",
     "stabilisation_s": "Time after a start of the job during which measurements are ignored.",
-    "cool_down_s": "Time after an action without another one.",
+    "cool_down_s": "Time after an action without another one, unless tuples pile up or the rate "
+    "rises on above --high.",
     "scale_down_after_s": "Time for which less capacity must have been enough before it is "
     "reduced; the largest rate of this time counts.",
     "most_scale_down": "Largest share of an operator's instances that one action removes.",
