@@ -8,9 +8,8 @@ from streamplace.control.observation import Observation
 def limits_by_slots(wanted: Mapping[str, int], observation: Observation) -> dict[str, int]:
     """Return operator -> its largest number of instances within the slots; empty if all fit.
 
-    A slot-sharing group needs as many slots as its largest operator has instances. The group that
-    keeps the largest share of what it wants gives way first, and none below what it has now: of all
-    numbers that fit, these slow the slowest group least.
+    The slot-sharing group that keeps the largest share of what it wants gives way first, and none
+    below what it has now: of all numbers that fit, these slow the slowest group least.
 
     Parameters
     ----------
@@ -20,7 +19,7 @@ def limits_by_slots(wanted: Mapping[str, int], observation: Observation) -> dict
     if observation.free_slots is None:
         return {}
     groups = {name: observation.groups.get(name, "") for name in wanted}
-    wants, has = (_slots(counts, groups) for counts in (wanted, observation.parallelism))
+    wants, has = (slots_by_group(counts, groups) for counts in (wanted, observation.parallelism))
     slots, most = observation.free_slots + sum(has.values()), dict(wants)
     while sum(most.values()) > slots:
         shares = {group: (most[group] - 1) / wants[group] for group in most}
@@ -29,8 +28,16 @@ def limits_by_slots(wanted: Mapping[str, int], observation: Observation) -> dict
     return {} if most == wants else {name: most[group] for name, group in groups.items()}
 
 
-def _slots(counts: Mapping[str, int], groups: Mapping[str, str]) -> dict[str, int]:
-    """Return group -> the slots that it needs."""
+def slots_by_group(counts: Mapping[str, int], groups: Mapping[str, str]) -> dict[str, int]:
+    """Return slot-sharing group -> the slots that it needs: as many as its largest member.
+
+    Parameters
+    ----------
+    counts
+        Operator, or vertex -> number of its instances.
+    groups
+        The same -> its group.
+    """
     found = dict.fromkeys(groups.values(), 0)
     for name, group in groups.items():
         found[group] = max(found[group], counts.get(name, 0))

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from math import inf
 from typing import NamedTuple
 
+from streamplace.control.slots import slots_by_group
 from streamplace.errors import ProblemError, UsageError
 from streamplace.integrations.flink.applying import asking
 from streamplace.integrations.flink.applying.asking import retried
@@ -72,7 +73,7 @@ class Slots:
             If the server does not answer.
         """
         before = {vertex.id: vertex.parallelism for vertex in job.vertices.values()}
-        needed, free = slots_of(job, counts), _free(task_managers) + slots_of(job, before)
+        needed, free = slots_of(job, counts), free_slots(task_managers) + slots_of(job, before)
         if needed > free:  # it may hold more slots than it uses
             free = self._free_for(job.id)
         if needed <= free:
@@ -118,22 +119,21 @@ class Slots:
         )
 
     def _free_for(self, job: str) -> int:
-        return _free(self._client.cluster(job).task_managers)
+        return free_slots(self._client.cluster(job).task_managers)
 
 
 def slots_of(job: JobState, counts: Mapping[str, int]) -> int:
-    """Return the slots that a job needs: each slot-sharing group as many as its largest vertex.
+    """Return the slots that a job needs; see `slots_by_group`.
 
     Parameters
     ----------
     counts
         Vertex -> number of its instances.
     """
-    groups: dict[str, int] = {}
-    for vertex in job.vertices.values():
-        groups[vertex.group] = max(groups.get(vertex.group, 0), counts[vertex.id])
-    return sum(groups.values())
+    groups = {vertex.id: vertex.group for vertex in job.vertices.values()}
+    return sum(slots_by_group(counts, groups).values())
 
 
-def _free(task_managers: Sequence[TaskManager]) -> int:
+def free_slots(task_managers: Sequence[TaskManager]) -> int:
+    """Return the free slots of all TaskManagers."""
     return sum(each.free_slots for each in task_managers)

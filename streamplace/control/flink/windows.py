@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from streamplace.control.flink.measuring import observation
 from streamplace.control.flink.sampling import PAUSE_S, Sample, Sampler
+from streamplace.control.flink.slots import free_slots
 from streamplace.control.interfaces import Clock, LostError
 from streamplace.control.observation import Observation
 from streamplace.control.parts import PARTS, Parts
@@ -115,8 +116,8 @@ class Windows:
         """
         begin = now = self.before or self._tried(job)
         begun_s, self.before = self.clock(), None
-        part_s = self.rules.window_s / PARTS
-        while (passed_s := self.clock() - begun_s) < self.rules.window_s:
+        part_s = self.window_s / PARTS
+        while (passed_s := self.clock() - begun_s) < self.window_s:
             self.clock.sleep(part_s - passed_s % part_s)  # a slow server leaves parts out
             last, now = now, self._tried(job)
             if self.parts.add(self._observed(last, now, begun_s, _apart(now))):
@@ -131,8 +132,8 @@ class Windows:
             return found
         self.before = now
         took_s = self._checkpoint_s(now, task_managers)
-        free = sum(each.free_slots for each in task_managers)
-        return replace(found, checkpoint_s=took_s, rise_s2=self.parts.rise_s2, free_slots=free)
+        rise_s2, free = self.parts.rise_s2, free_slots(task_managers)
+        return replace(found, checkpoint_s=took_s, rise_s2=rise_s2, free_slots=free)
 
     def _observed(
         self, before: Sample | str, after: Sample | str, begun_s: float, devices: Mapping[str, str]
@@ -141,7 +142,7 @@ class Windows:
         if isinstance(before, Sample) and isinstance(after, Sample):
             return observation(before, after, devices, self.weights)
         fault = after if isinstance(after, str) else before
-        seconds = max(self.clock() - begun_s, self.rules.window_s)
+        seconds = max(self.clock() - begun_s, self.window_s)
         return Observation(
             *(self.now_s, seconds, 0.0, {}, None, None, frozenset[str](), {}), missing=(str(fault),)
         )
@@ -159,7 +160,7 @@ class Windows:
     def _tried(self, job: str) -> Sample | str:
         """Return a sample, or why there is none."""
         try:
-            found = self.sampler.fresh(job, min(PAUSE_S, self.rules.window_s / PARTS / EXACT))
+            found = self.sampler.fresh(job, min(PAUSE_S, self.window_s / PARTS / EXACT))
         except LostError:
             raise
         except BackendError as error:
