@@ -74,6 +74,7 @@ def export(chosen: ExportOptions) -> None:
     ibm-spl         IBM Streams: placement clauses for SPL
     ibm-overlay     IBM Streams: job configuration overlay with the number of PEs only
     kubernetes      Deployments: one per PE, with replicas for operators of several instances
+    ray             Ray: options of each operator's actors, JSON
     cepsim          a placement file for CEPSim's runner, JSON
     dot, graphml    the graph with the device of each operator
 

@@ -19,11 +19,12 @@ from streamplace.files.reading import name_of, read_text
 from streamplace.integrations.flink.client import Client
 from streamplace.integrations.flink.cpu_times import ThreadDumps
 from streamplace.integrations.flink.fit import chain_notes, fit, fit_growth
-from streamplace.integrations.flink.growth import TOO_FEW, Growth
+from streamplace.integrations.flink.growth import Growth
 from streamplace.integrations.flink.plan import read_running
 from streamplace.integrations.flink.poll import Watch, Watched, cpu_times_of, task_managers_of
 from streamplace.integrations.flink.prometheus import Prometheus
 from streamplace.integrations.flink.uneven import with_shares
+from streamplace.integrations.profiling.estimates import TOO_FEW
 from streamplace.integrations.profiling.profile import (
     Profile,
     current_assignment,

@@ -44,6 +44,7 @@ WRITERS: dict[str, str] = {
     "ibm-spl": f"{_HERE}.ibm.spl:write",
     "ibm-overlay": f"{_HERE}.ibm.overlay:write",
     "kubernetes": f"{_HERE}.kubernetes:write",
+    "ray": f"{_HERE}.ray.options:write",
     "dot": f"{_HERE}.formats.dot:write",
     "graphml": f"{_HERE}.formats.graphml:write",
 }

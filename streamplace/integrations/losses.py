@@ -125,6 +125,7 @@ FINDERS: dict[str, tuple[Callable[[Placement], str], ...]] = {
     "capsys": (_resources,),
     "storm-ras": (_hosts, _executors, _accelerators, _resources),
     "kubernetes": (_accelerators, rounded_up, lost_numbers),
+    "ray": (_resources,),
     "ibm-spl": (_resources,),
     "ibm-overlay": (_operators,),
 }

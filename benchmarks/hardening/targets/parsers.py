@@ -23,6 +23,7 @@ from benchmarks.hardening.targets import (
     flink_against,
     flink_apply,
     flink_prometheus,
+    ray_dashboard,
     flink_rest,
     flink_threads,
     measured,
@@ -253,6 +254,12 @@ PARSERS: dict[str, Parser] = {
             "flink-rest",
             lambda: (Document("file.json", flink_rest.TEXT.encode()),),
             flink_rest.read,
+            use_job,
+        ),
+        Parser(
+            "ray-dashboard",
+            lambda: (Document("file.json", ray_dashboard.TEXT.encode()),),
+            ray_dashboard.read,
             use_job,
         ),
         Parser(

@@ -6,14 +6,16 @@ from math import sqrt
 
 import numpy as np
 
-from streamplace.integrations.flink.growth import TOO_FEW, Growth
+from streamplace.integrations.flink.growth import Growth
 from streamplace.integrations.flink.plan import RunningPlan, Vertex
 from streamplace.integrations.profiling.counters import Reading, usable_readings
 from streamplace.integrations.profiling.estimates import (
     NO_TUPLES,
+    TOO_FEW,
     Estimate,
     or_exact,
     or_unknown,
+    ratio,
     sum_of,
 )
 from streamplace.integrations.profiling.profile import OperatorProfile, Profile, StreamProfile
@@ -108,13 +110,13 @@ def _streams(growth: Growth) -> list[StreamProfile]:
         elif tuples is None:
             selectivity = payload = Estimate.missing(MIXED)
         else:
-            selectivity = growth.ratio(tuples, growth.processed(stream.source))
+            selectivity = ratio(tuples, growth.processed(stream.source))
             if growth.is_inner(stream):
                 payload = Estimate.chained(INSIDE)
             elif sizes is None:
                 payload = Estimate.missing(MIXED)
             else:
-                payload = growth.ratio(sizes, growth.received[e])
+                payload = ratio(sizes, growth.received[e])
         found.append(StreamProfile(stream.source, stream.target, selectivity, payload))
     return found
 
@@ -135,7 +137,7 @@ def _payload(growth: Growth, operator: str) -> Estimate:
     tuples, sizes = (
         np.sum([of[e] for e in outgoing], axis=0) for of in (growth.received, growth.bytes)
     )
-    return growth.ratio(sizes, tuples)
+    return ratio(sizes, tuples)
 
 
 def _instructions(
@@ -155,11 +157,11 @@ def seconds_per_tuple(growth: Growth, vertex: Vertex) -> Estimate:
     """Return the busy seconds of a vertex per tuple that its first operator processes."""
     operator = vertex.operators[0]
     busy = growth.vertex_counter(vertex, "busy_ms")
-    found = growth.ratio(busy, growth.processed(operator)).times(1 / MS_PER_S)
+    found = ratio(busy, growth.processed(operator)).times(1 / MS_PER_S)
     if operator not in growth.sources or found.value is None:
         return found
     not_idle = busy + np.nan_to_num(growth.vertex_counter(vertex, "backpressured_ms"))
-    share = growth.ratio(not_idle, growth.dt * MS_PER_S * vertex.parallelism).value
+    share = ratio(not_idle, growth.dt * MS_PER_S * vertex.parallelism).value
     if share is not None and share >= NEVER_IDLE:
         return Estimate(found.value, None, "bound", BLOCKING)
     return found
@@ -175,7 +177,7 @@ def _source_rate(growth: Growth) -> tuple[Estimate, dict[str, float] | None]:
         rates[name] = growth.per_second(growth.processed(name))
         vertex = growth.vertex_of[name]
         backpressured = growth.vertex_counter(vertex, "backpressured_ms")
-        share = growth.ratio(backpressured, growth.dt * MS_PER_S * vertex.parallelism).value or 0.0
+        share = ratio(backpressured, growth.dt * MS_PER_S * vertex.parallelism).value or 0.0
         if share > BACKPRESSURED:
             bound_reason = f"at least: {name!r} is under backpressure {share:.0%} of the time"
             if len(growth.sources) > 1:

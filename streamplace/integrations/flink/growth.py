@@ -8,16 +8,14 @@ from itertools import chain
 import numpy as np
 
 from streamplace.integrations.flink.plan import RunningPlan, Vertex
-from streamplace.integrations.profiling.counters import Counters, Reading
-from streamplace.integrations.profiling.estimates import ROUNDING, Estimate, slope, solve_flows
+from streamplace.integrations.profiling.counters import Counters, Reading, increases
+from streamplace.integrations.profiling.estimates import ROUNDING, Estimate, ratio, solve_flows
 from streamplace.problem.graph import Stream
 from streamplace.problem.logical import Distribution, LogicalGraph
 from streamplace.util.arrays import Floats
 
 BUFFER_WEIGHT = 1e-4  # bytes sent are counted by whole buffers; bytes received are exact
 LESSER_WEIGHT = 1e-4  # of tuples received where those sent are wanted, and the reverse
-TOO_FEW = "the server's metrics changed fewer than two times; increase --seconds"
-ABSENT = "the server did not report it"
 
 
 @dataclass(frozen=True)
@@ -72,8 +70,7 @@ class Growth:
     def _increase(self, of: Callable[[Reading], Counters | None], counter: str) -> Floats:
         if not self.intervals:
             return NOTHING
-        values = [getattr(of(reading) or Counters(), counter) for reading in self.readings]
-        return np.diff(np.array([np.nan if each is None else each for each in values]))
+        return increases([of(reading) for reading in self.readings], counter)
 
     def processed(self, operator: str) -> Floats:
         """Return the tuples (n,) that an operator processed; a source processes what it emits."""
@@ -124,16 +121,7 @@ class Growth:
 
     def per_second(self, increase: Floats) -> Estimate:
         """Return the growth of a counter per second."""
-        return self.ratio(increase, self.dt)
-
-    def ratio(self, y: Floats, x: Floats) -> Estimate:
-        """Return the slope of y over x in the intervals where both are known."""
-        if not self.intervals:
-            return Estimate.missing(TOO_FEW)
-        both = np.isfinite(y) & np.isfinite(x)
-        if not both.any():
-            return Estimate.missing(ABSENT)
-        return slope(y[both], x[both])
+        return ratio(increase, self.dt)
 
     @cached_property
     def sent(self) -> dict[int, Floats]:

@@ -10,10 +10,9 @@ from streamplace.errors import BackendError, UsageError
 from streamplace.integrations.flink.client import Client, repeated
 from streamplace.integrations.flink.cpu_times import Dump, ThreadDumps, cpu_times
 from streamplace.integrations.flink.documents import counters, metrics_of, operator_counters
-from streamplace.integrations.flink.growth import TOO_FEW
 from streamplace.integrations.flink.plan import RunningPlan
 from streamplace.integrations.profiling.counters import Counters, Reading, jittered_pauses
-from streamplace.integrations.profiling.estimates import Estimate
+from streamplace.integrations.profiling.estimates import TOO_FEW, Estimate
 from streamplace.integrations.profiling.rest import GoneError, RefusedError, Server
 from streamplace.problem.logical import LogicalGraph
 

@@ -5,6 +5,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from itertools import pairwise
 
+import numpy as np
+
+from streamplace.util.arrays import Floats
+
 SHORT_BURST = 2  # readings of a burst in which the parts of one update arrive
 
 
@@ -97,6 +101,12 @@ def usable_readings(readings: Sequence[Reading]) -> list[Reading]:
         for burst in bursts
         for reading in (burst[-1:] if several and len(burst) <= SHORT_BURST else burst)
     ]
+
+
+def increases(rows: Sequence[Counters | None], counter: str) -> Floats:
+    """Return what a counter gained from each row to the next; nan where one of them lacks it."""
+    values = [getattr(row or Counters(), counter) for row in rows]
+    return np.diff(np.array([np.nan if each is None else each for each in values]))
 
 
 def _any_fell(before: Reading, after: Reading) -> bool:

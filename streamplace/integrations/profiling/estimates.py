@@ -15,6 +15,8 @@ How = Literal["measured", "bound", "chained", "missing"]
 MIN_INTERVALS = 3  # fewer say practically nothing about the spread
 BY_CHANCE = 2.0  # lag-1 covariance of a walk that counts as chance, in variances / intervals
 NO_TUPLES = "no tuples arrived during the measurement"
+TOO_FEW = "the server's metrics changed fewer than two times; increase --seconds"
+ABSENT = "the server did not report it"
 ROUNDING = 1e-9  # relative standard errors up to this come from floating-point numbers
 Z = 1.959963984540054  # quantile .975 of the normal distribution
 
@@ -168,6 +170,14 @@ def slope(y: Floats, x: Floats, why: str = NO_TUPLES) -> Estimate:
     walk = variance - 2 * reading_noise
     error = sqrt(reading_noise / squares + 1.2 * walk * len(x) / (total * total))
     return Estimate(max(value, 0.0), error, intervals=len(off))
+
+
+def ratio(y: Floats, x: Floats) -> Estimate:
+    """Return the growth of y per x, (n,), in the intervals where both are known; see `slope`."""
+    if not len(x):
+        return Estimate.missing(TOO_FEW)
+    both = np.isfinite(y) & np.isfinite(x)
+    return slope(y[both], x[both]) if both.any() else Estimate.missing(ABSENT)
 
 
 def solve_flows(

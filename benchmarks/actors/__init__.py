@@ -1,0 +1,1 @@
+"""Placements of Ray actors beside those of Ray itself."""

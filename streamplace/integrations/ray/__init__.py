@@ -1,0 +1,1 @@
+"""Pipelines of actors on a Ray cluster."""

@@ -1,0 +1,140 @@
+"""What the dashboard of a Ray cluster says about actors: where they run, and their counters."""
+
+import urllib.parse
+from dataclasses import dataclass
+from typing import Annotated, Any, TypeVar
+
+from pydantic import Field
+
+from streamplace.errors import BackendError, FormatError
+from streamplace.files.reading import check
+from streamplace.files.schema import ForeignForm, Name, Number, Title
+from streamplace.integrations.profiling.counters import Counters
+from streamplace.integrations.profiling.rest import Server
+
+MOST = 10_000  # actors that the State API lists at most
+ALIVE = "ALIVE"
+LISTED = f"/api/v0/actors?detail=1&limit={MOST}"
+ONE = "/logical/actors/"
+MS = 1e3
+F = TypeVar("F", bound=ForeignForm)
+Tasks = Annotated[int, Field(ge=0, lt=2**63)]
+
+
+class _Actor(ForeignForm):
+    actor_id: Name
+    name: Title | None = ""
+    state: Title
+    node_id: Title | None = ""
+    ray_namespace: Title | None = ""
+
+
+class _Actors(ForeignForm):
+    result: list[_Actor]
+    total: Tasks
+    num_after_truncation: Tasks
+
+
+class _CpuTimes(ForeignForm):
+    user: Number
+    system: Number
+
+
+class _Process(ForeignForm):
+    cpu_times: _CpuTimes | None = Field(None, alias="cpuTimes")
+
+
+class _Detail(ForeignForm):
+    state: Title
+    executed: Tasks | None = Field(None, alias="numExecutedTasks")
+    process: _Process | None = Field(None, alias="processStats")
+
+
+@dataclass(frozen=True)
+class Actor:
+    """A named actor that runs.
+
+    Parameters
+    ----------
+    node
+        Id of the node that it runs on.
+    """
+
+    id: str
+    name: str
+    namespace: str
+    node: str
+
+
+class Dashboard:
+    """The dashboard of one cluster.
+
+    All methods raise BackendError if it does not answer in time, or in another format.
+
+    Parameters
+    ----------
+    within_s
+        Time limit of an answer in seconds.
+    """
+
+    def __init__(self, server: Server, within_s: float) -> None:
+        self.server, self._within_s = server, within_s
+
+    def actors(self) -> list[Actor]:
+        """Return the named actors that run.
+
+        Raises
+        ------
+        BackendError
+            If there are more than the 10,000 that Ray lists.
+        """
+        where = self.server.url + LISTED.partition("?")[0]
+        data = self._data(LISTED)
+        found = _read(_Actors, data.get("result") if isinstance(data, dict) else None, where)
+        if found.num_after_truncation < found.total:
+            listed = f"{found.num_after_truncation:,}"
+            raise BackendError(f"{where}: {found.total:,} actors, of which Ray lists {listed}")
+        return [
+            Actor(each.actor_id, each.name, each.ray_namespace or "", each.node_id or "")
+            for each in found.result
+            if each.name and each.state == ALIVE
+        ]
+
+    def counters(self, actor: Actor) -> Counters:
+        """Return the calls that an actor has executed, and the CPU time of its process.
+
+        Either is missing where the dashboard has not heard of it yet.
+
+        Raises
+        ------
+        BackendError
+            If the actor does not run any more.
+        """
+        path = ONE + urllib.parse.quote(actor.id, safe="")
+        data = self._data(path)
+        where = self.server.url + path
+        found = _read(_Detail, data.get("detail") if isinstance(data, dict) else None, where)
+        if found.state != ALIVE:
+            raise BackendError(f"{self.server.url}: actor {actor.name} is {found.state}")
+        times = found.process.cpu_times if found.process else None
+        return Counters(
+            records_in=found.executed, busy_ms=times and MS * (times.user + times.system)
+        )
+
+    def _data(self, path: str) -> Any:
+        """Return the field ``data`` of the answer at a path."""
+        answer = self.server.get(path, self._within_s)
+        if not isinstance(answer, dict) or answer.get("result") is not True:
+            said = answer.get("msg") if isinstance(answer, dict) else None
+            why = f": {said:.200}" if isinstance(said, str) and said else ""
+            raise BackendError(
+                f"{self.server.url}{path.partition('?')[0]}: not what Ray's dashboard answers{why}"
+            )
+        return answer.get("data")
+
+
+def _read(form: type[F], value: Any, where: str) -> F:
+    try:
+        return check(form, value, where)
+    except FormatError as error:
+        raise BackendError(str(error)) from None

@@ -1,0 +1,216 @@
+"""Profiles of pipelines of Ray actors: an operator's actors, watched over the dashboard."""
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from streamplace.errors import BackendError, UsageError
+from streamplace.integrations.profiling.counters import (
+    Reading,
+    increases,
+    jittered_pauses,
+    total,
+    usable_readings,
+)
+from streamplace.integrations.profiling.estimates import (
+    Estimate,
+    or_exact,
+    ratio,
+)
+from streamplace.integrations.profiling.profile import OperatorProfile, Profile, StreamProfile
+from streamplace.integrations.ray.dashboard import Actor, Dashboard
+from streamplace.problem.graph import StreamGraph
+from streamplace.problem.graph_checks import listed
+from streamplace.problem.logical import LogicalGraph, instance_names
+from streamplace.util.arrays import Floats
+
+READING_INTERVAL_S = 1.0
+JOINED = "several streams lead to their target, and Ray counts the calls of all together"
+NO_BYTES = "Ray counts no bytes"
+PER_MS = 1e3  # instructions in a millisecond at 1 MIPS
+
+
+@dataclass
+class Watched:
+    """Observations of a pipeline.
+
+    Parameters
+    ----------
+    actors
+        Operator -> its actors, by number of instance.
+    fault
+        What ended the observation early; empty if nothing did.
+    interrupted
+        Whether an interrupt ended the observation.
+    """
+
+    actors: Mapping[str, Sequence[Actor]]
+    readings: list[Reading] = field(default_factory=list)
+    fault: str = ""
+    interrupted: bool = False
+
+    @property
+    def hosts(self) -> dict[str, list[str]]:
+        """Operator -> the node of each of its actors."""
+        return {name: [each.node for each in row] for name, row in self.actors.items()}
+
+
+def actors_of(
+    graph: StreamGraph, actors: Sequence[Actor], namespace: str | None
+) -> dict[str, list[Actor]]:
+    """Return operator -> its actors, which have the names of its instances.
+
+    Parameters
+    ----------
+    namespace
+        The namespace of the actors; None: the only one that has actors of the graph.
+
+    Raises
+    ------
+    UsageError
+        If actors of operators are missing, or several namespaces have some.
+    """
+    by_namespace: dict[str, dict[str, Actor]] = {}
+    for each in actors:
+        by_namespace.setdefault(each.namespace, {})[each.name] = each
+    found: dict[str, dict[str, list[Actor]]] = {}
+    for space, running in by_namespace.items():
+        rows = {name: _instances(name, running) for name in graph.names}
+        if any(rows.values()) and namespace in (None, space):
+            found[space] = rows
+    if len(found) > 1:
+        spaces = listed(sorted(found))
+        raise UsageError(
+            f"actors of the graph run in the namespaces {spaces}: choose one by --namespace"
+        )
+    rows = next(iter(found.values()), {})
+    if lacking := [name for name in graph.names if not rows.get(name)]:
+        raise UsageError(
+            f"no actor runs for {listed(lacking)}: name each actor after its operator, and those "
+            f"of several instances {instance_names(lacking[0], 2)[0]}, "
+            f"{instance_names(lacking[0], 2)[1]}, …"
+        )
+    return rows
+
+
+def _instances(operator: str, running: Mapping[str, Actor]) -> list[Actor]:
+    if operator in running:
+        return [running[operator]]
+    numbered = (f"{operator}[{i}]" for i in range(len(running)))
+    row = []
+    for name in numbered:
+        if name not in running:
+            break
+        row.append(running[name])
+    return row
+
+
+def watch(
+    dashboard: Dashboard,
+    actors: Mapping[str, Sequence[Actor]],
+    seconds: float,
+    *,
+    every_s: float = READING_INTERVAL_S,
+    seed: int = 0,
+) -> Watched:
+    """Read the counters of all actors for some seconds.
+
+    A fault and an interrupt end the observation early, and keep the readings so far.
+    """
+    watched, pauses = Watched(actors), jittered_pauses(seed)
+    until = time.monotonic() + seconds
+    try:
+        while (began := time.monotonic()) < until:
+            rows = {
+                name: total([dashboard.counters(each) for each in row])
+                for name, row in actors.items()
+            }
+            watched.readings.append(Reading(began, rows))
+            time.sleep(max(min(began + every_s * next(pauses), until) - time.monotonic(), 0.0))
+    except BackendError as error:
+        watched.fault = str(error)
+    except KeyboardInterrupt:
+        watched.interrupted = True
+    return watched
+
+
+def fit(graph: StreamGraph, watched: Watched, mips: float) -> Profile:
+    """Return the profile of a pipeline, estimated from readings.
+
+    A call counts as a tuple. The work of a call is CPU time of its actor's process, so it includes
+    what Ray does for it. The selectivity of a stream follows from the calls of its target, if no
+    other stream leads there.
+
+    Parameters
+    ----------
+    graph
+        The operators and streams; what Ray does not count is kept from it.
+    mips
+        Speed of a core of the nodes, million instructions per second.
+    """
+    readings = usable_readings(watched.readings)
+    dt = np.diff([each.at_s for each in readings])
+    calls = {name: _increases(readings, name, "records_in") for name in graph.names}
+    operators = [
+        OperatorProfile(
+            name,
+            ratio(calls[name], dt),
+            ratio(_increases(readings, name, "busy_ms"), calls[name]).times(mips * PER_MS),
+            Estimate.missing(NO_BYTES),
+        )
+        for name in graph.names
+    ]
+    inputs = np.bincount(graph.stream_target, minlength=len(graph.names))
+    streams = [
+        StreamProfile(
+            each.source,
+            each.target,
+            ratio(calls[each.target], calls[each.source])
+            if inputs[target] == 1
+            else Estimate.missing(JOINED),
+            Estimate.missing(NO_BYTES),
+        )
+        for each, target in zip(graph.streams, graph.stream_target, strict=True)
+    ]
+    sources = [graph.names[v] for v in graph.sources]
+    rate = ratio(np.sum([calls[name] for name in sources], axis=0), dt)
+    rates = {each.name: each.rate.known for each in operators if each.name in sources}
+    logical = _logical(graph, watched, operators, streams, rate, rates)
+    return Profile(logical, rate, operators, streams, len(dt), float(np.sum(dt)))
+
+
+def _increases(readings: Sequence[Reading], operator: str, counter: str) -> Floats:
+    return increases([each.vertices[operator] for each in readings], counter)
+
+
+def _logical(
+    graph: StreamGraph,
+    watched: Watched,
+    operators: Sequence[OperatorProfile],
+    streams: Sequence[StreamProfile],
+    rate: Estimate,
+    rates: Mapping[str, float | None],
+) -> LogicalGraph:
+    """Return the graph with what was measured, and with the numbers of actors."""
+    known = {name: found for name, found in rates.items() if found is not None}
+    shares = {name: found / sum(known.values()) for name, found in known.items() if found}
+    measured = {
+        "instructions": [each.instructions for each in operators],
+        "selectivity": [each.selectivity for each in streams],
+    }
+    columns: dict[str, Floats] = {}
+    for name, estimates in measured.items():
+        kept, errors = getattr(graph, name).copy(), getattr(graph, f"{name}_se").copy()
+        for i, each in enumerate(estimates):
+            if each.known is not None:
+                kept[i], errors[i] = each.known, or_exact(each)
+        columns |= {name: kept, f"{name}_se": errors}
+    filled = graph.with_numbers(
+        **columns,
+        source_rate=rate.known or None,
+        source_shares=shares if len(shares) == len(graph.sources) else None,
+    )
+    counts = {name: len(row) for name, row in watched.actors.items() if len(row) > 1}
+    return LogicalGraph(graph, counts).with_graph(*filled)
