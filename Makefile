@@ -6,11 +6,12 @@ READY := $(VENV)/.ready
 FLINK := .venv-flink
 FLINK_HOME := $(FLINK)/lib/$(notdir $(PYTHON))/site-packages/pyflink
 SUPPLY := .venv-supply
+RAY := .venv-ray
 PART ?= 1/1# of the files with long tests
 INSTALL := -m pip install -q --disable-pip-version-check
 LOCKED := $(INSTALL) --require-hashes --no-deps --only-binary :all: -r
 
-.PHONY: venv demo test test-long test-all test-backends test-browser test-fuzz lint bench docs kernels flink-loop flink-cluster flink-failures flink-size flink-watch flink-contention flink-rivals testbed testbed-short testbed-dag testbed-latency testbed-flink harden audit locks release clean
+.PHONY: venv demo test test-long test-all test-backends test-browser test-fuzz lint bench docs kernels flink-loop flink-cluster flink-failures flink-size flink-watch flink-contention flink-rivals ray-loop testbed testbed-short testbed-dag testbed-latency testbed-flink harden audit locks release clean
 
 venv: $(READY)
 
@@ -89,6 +90,14 @@ flink-contention: $(READY) $(FLINK)/.ready
 flink-rivals: $(READY) $(FLINK)/.ready # AUTOSCALER: folder with the jars of Flink's autoscaler; TRACES: files of recorded loads
 	PYTHONPATH=examples/flink $(BIN)/python -m benchmarks.rivals $(FLINK_HOME) $(if $(AUTOSCALER),--autoscaler $(AUTOSCALER)) $(if $(TRACES),--traces $(TRACES))
 
+$(RAY)/.ready: locks/ray-cluster.txt
+	$(PYTHON) -m venv $(RAY)
+	$(RAY)/bin/python $(LOCKED) locks/ray-cluster.txt
+	touch $@
+
+ray-loop: $(READY) $(RAY)/.ready
+	PYTHONPATH=examples/ray:examples/flink $(BIN)/python -m benchmarks.actors $(RAY)
+
 testbed-short: $(READY)
 	$(BIN)/python -m benchmarks.testbed short
 
@@ -131,5 +140,5 @@ release: $(READY)
 	$(BIN)/python -m benchmarks.hardening.supply.release
 
 clean:
-	rm -rf $(VENV) $(FLINK) $(SUPPLY) flink-loop testbed site build dist demo-output .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(FLINK) $(SUPPLY) $(RAY) flink-loop ray-loop testbed site build dist demo-output .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

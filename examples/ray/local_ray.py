@@ -53,10 +53,10 @@ class LocalRay:
             head = [f"--port={self.port}", f"--dashboard-port={self.dashboard}", "--head"]
             self._start("head", [*head, "--num-cpus=0"])
             self._wait(1)
-            for device in self.devices:
+            for number, device in enumerate(self.devices, start=1):
                 offer = f"--resources={json.dumps({device: 1})}"
                 self._start(device, [f"--address={self.address}", f"--num-cpus={CPUS}", offer])
-            self._wait(1 + len(self.devices))
+                self._wait(1 + number)
         except BaseException:
             self.__exit__()
             raise

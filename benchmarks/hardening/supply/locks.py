@@ -5,8 +5,8 @@ python -m benchmarks.hardening.supply.locks   write the locks from pyproject.tom
 constraints.txt lists the version of every package. To change a version, edit its line; to get the
 newest version, remove the line; then make the locks. They list the hashes of all files of a version
 on all platforms. locks/dev.txt is what the extra `dev` installs except torch, and locks/EXTRA.txt
-is what another extra adds. supply.txt and flink.txt are for separate virtual environments. Flink
-needs older versions of many packages, which its lock lists.
+is what another extra adds. supply.txt, flink.txt and ray-cluster.txt are for separate virtual
+environments. Flink needs older versions of many packages, which its lock lists.
 
 torch has a separate lock, locks/torch.txt, because the CPU builds of torch for Linux are on a
 separate index: locks/install_torch.py installs them by hash if pip finds them (PIP_FIND_LINKS,
@@ -36,6 +36,7 @@ SEPARATE = {  # locks for separate virtual environments
     "supply": ("pip-audit", "uv"),
     "flink-build": ("setuptools", "wheel"),
     "flink": ("apache-flink==2.3.0",),
+    "ray-cluster": ("ray[default]",),
 }
 OWN_VERSIONS = ("flink",)  # locks whose versions are not in constraints.txt
 BASE, TORCH = "dev", "torch"
