@@ -17,6 +17,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from local_flink import FlinkError
 from local_ray import LocalRay, RayError
 from submitted import streamplace
 
@@ -57,7 +58,7 @@ def main() -> int:
         return 0
     home, folder = asked.home.absolute(), asked.folder.resolve()
     return exit_code(
-        lambda: campaign(home, folder, asked.repeats), name="ray-loop", others=(RayError,)
+        lambda: campaign(home, folder, asked.repeats), name="ray-loop", others=(RayError, FlinkError)
     )
 
 
@@ -110,8 +111,9 @@ def profiled(cluster: LocalRay, job: SpinningJob, own: Path) -> None:
     (own / "spread.json").write_text(json.dumps({"actors": options(job, "spread", 0)}))
     files = [str(own / "pipeline.json"), str(own / "spread.json")]
     rate = LOAD / 0.02
-    with cluster.driver(PIPELINE, *files, f"{rate}", "5", f"{PROFILE_S + 30.0}"):
-        time.sleep(15.0)
+    with cluster.driver(PIPELINE, *files, f"{rate}", "5", f"{PROFILE_S + 30.0}") as driver:
+        if not driver.stdout.readline():
+            raise RayError(f"{job.name} did not start: {driver.stderr.read()[-2000:]}")
         command = ["profile", "ray", cluster.url, "--graph", str(streams), "--mips", f"{MIPS:g}"]
         streamplace(*command, "--seconds", f"{PROFILE_S:g}", "-o", str(graph))
 

@@ -4,9 +4,9 @@
 
 JOB is a JSON file: operator -> {"inputs": [operators], "cpu_s": CPU seconds of a call, "out": [n,
 m] for n tuples per m calls}, upstream first; operators without inputs are fed with RATE calls per
-second, or as many as they take. ACTORS is what ``streamplace export --to ray`` writes. After
-WARM_UP seconds, the rate of each operator's calls within MEASURED seconds is printed as JSON, and
-the nodes of its actors.
+second, or as many as they take. ACTORS is what ``streamplace export --to ray`` writes. Once all
+actors run, a line says so. After WARM_UP seconds, the rate of each operator's calls within MEASURED
+seconds is printed as JSON, and the nodes of its actors.
 """
 
 import json
@@ -95,6 +95,7 @@ def main(job_file: str, actors_file: str, rate: float, warm_up_s: float, measure
     ray.init(address="auto", namespace="streamplace", log_to_driver=False)
     job = json.loads(Path(job_file).read_text())
     actors = started(job, json.loads(Path(actors_file).read_text())["actors"])
+    print("running", flush=True)
     sources = [Sender(actors[name]) for name, about in job.items() if not about["inputs"]]
     states = []
     for seconds in (warm_up_s, measured_s):
