@@ -5,7 +5,9 @@ from collections.abc import Iterator, Sequence
 from streamplace.studies.doppler.published import (
     BARRIER,
     BY_DEVICES,
+    HEADS,
     MEMORY,
+    MEMORY_HEAD,
     PUBLISHED_DEVICES,
     TRANSFER,
 )
@@ -137,7 +139,6 @@ def _published(source: Workload, target: Workload) -> tuple[Cell, Cell, Cell]:
     return found or (None, None, None)
 
 
-ON_GPUS = "published, ms on GPUs"
 EARLY = "DOPPLER, first checkpoint"
 ABLATIONS = (
     DOPPLER,
@@ -176,7 +177,7 @@ def makespans(results: Results, workloads: Sequence[Workload]) -> Table:
     for workload in workloads:
         unit = "ms" if source == OWN else "1e10 released costs"
         head += [workload.graph, f"{workload.graph}, {unit}", f"{workload.graph}, CPU s"]
-        head += [f"{workload.graph}, {ON_GPUS}"] if published else []
+        head += [f"{workload.graph}, {HEADS[devices]}"] if published else []
     for system in systems:
         cells = list[Cell]()
         for workload in workloads:
@@ -214,7 +215,8 @@ def ablations(results: Results, workloads: Sequence[Workload]) -> Table:
             rows.append((system, cells))
     head = ["system"]
     for workload in workloads:
-        head += [workload.graph, f"{workload.graph}, greedy", f"{workload.graph}, {ON_GPUS}"]
+        head += [workload.graph, f"{workload.graph}, greedy"]
+        head += [f"{workload.graph}, {HEADS[PUBLISHED_DEVICES]}"]
     source = workloads[0].source
     caption = (
         f"{source} graphs: makespans of the best and of the greedy placement over the {BEST}; "
@@ -285,7 +287,7 @@ def with_little_memory(results: Results, workloads: Sequence[Workload]) -> Table
     head = ["system"]
     for workload in workloads:
         head += [workload.graph, f"{workload.graph}, over without limit"]
-        head += [f"{workload.graph}, {ON_GPUS}"]
+        head += [f"{workload.graph}, {MEMORY_HEAD}"]
     caption = (
         f"devices with little memory{variant and f' {variant}'}: makespan of the best placement "
         f"over the {BEST}, and over that of the same system without the limit"

@@ -18,15 +18,13 @@ TABLE_2 = {
     "PLC only": _of_each(121.6, 63.2, 172.9, 159.5),
     "messages at every step": {"chain-mm": 121.7},
 }
-"""Four P100; DOPPLER is Doppler-SIM, which stops before the stage of measured times. The last three
-rows are the paper's ablations (Table 6 for messages at every step)."""
+"""The last three rows are the paper's ablations (Table 6 for messages at every step)."""
 
 EIGHT_GPUS = {
     "critical path, best of 50": _of_each(69.6, 50.0, 117.6, 105.4),
     "EnumerativeOptimizer": _of_each(33.5, 20.0, 109.6, 97.5),
     "DOPPLER": _of_each(32.1, 16.2, 109.7, 90.6),
 }
-"""Eight V100; DOPPLER is Doppler-SYS, with the stage of measured times."""
 
 PUBLISHED_DEVICES = 4
 """Number of devices in most experiments, among them the transfers."""
@@ -34,11 +32,19 @@ PUBLISHED_DEVICES = 4
 BY_DEVICES = {4: TABLE_2, 8: EIGHT_GPUS}
 """Number of devices -> system -> workload -> milliseconds."""
 
+HEADS = {
+    4: "published, ms on P100s (Doppler-SIM)",
+    8: "published, ms on V100s (Doppler-SYS)",
+}
+"""Number of devices -> head of the column. Doppler-SIM stops before the stage of measured times."""
+
 MEMORY = {
     "EnumerativeOptimizer": _of_each(133.5, 49.2, 233.8, 172.8),
     "DOPPLER": _of_each(122.6, 46.0, 190.2, 154.0),
 }
-"""Four P100 of which 8 GB may be used; DOPPLER is Doppler-SYS."""
+"""Devices of which 8 GB may be used."""
+
+MEMORY_HEAD = "published, ms on P100s (Doppler-SYS)"
 
 TRANSFER = {
     ("ffnn", "transformer-block"): (251.0, 165.3, 159.4),
