@@ -72,9 +72,10 @@ class Auto(ReportingPlacer):
     Where everything offered is carried, or an operator limits it that fills no device or link,
     ``balance`` lowers the largest utilisation, then the second largest, and so on (see `balance`).
     Otherwise, and with ``fewest``, the result has the fewest devices among placements within 0.1%
-    of the best throughput, and among those the least traffic between devices. Where at most 30,000
-    placements differ by more than exchanges of equal devices, all are tried, and nothing is given
-    up for this. The search for throughput stops early when a placement reaches the bound. Identical
+    of the best throughput, and among those the least traffic between devices. The search for
+    throughput stops when a placement reaches the bound or, where not everything offered can be
+    carried, is within 0.1% of it; the result is then, too. Where at most 30,000 placements differ
+    by more than exchanges of equal devices, all are tried, and nothing is given up. Identical
     devices are used in the order of the cluster, unless there is an initial placement or `ties`
     prefers others.
 
