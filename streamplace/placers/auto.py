@@ -59,7 +59,7 @@ take too long there.
 """
 OF_PASSES = "contiguous"
 """The placer to run first on graphs of the firing rule ``all``."""
-LARGE = 5_000  # operators x devices above which a graph is large
+LARGE = 2_000  # operators x devices above which a graph is large
 STARTS = 4  # the second search starts from this many of the best placements
 FIRST, SECOND = 0.5, 0.75  # each search's share of the remaining budget; consolidation follows
 CLOSE = 1.0 - 1e-12  # share of the bound that counts as reaching it
@@ -72,9 +72,10 @@ class Auto(ReportingPlacer):
     Where everything offered is carried, or an operator limits it that fills no device or link,
     ``balance`` lowers the largest utilisation, then the second largest, and so on (see `balance`).
     Otherwise, and with ``fewest``, the result has the fewest devices among placements within 0.1%
-    of the best throughput, and among those the least traffic between devices. Where at most 30,000
-    placements differ by more than exchanges of equal devices, all are tried, and nothing is given
-    up for this. The search for throughput stops early when a placement reaches the bound. Identical
+    of the best throughput, and among those the least traffic between devices. The search for
+    throughput stops when a placement reaches the bound or, where not everything offered can be
+    carried, is within 0.1% of it; the result is then, too. Where at most 30,000 placements differ
+    by more than exchanges of equal devices, all are tried, and nothing is given up. Identical
     devices are used in the order of the cluster, unless there is an initial placement or `ties`
     prefers others.
 
@@ -140,16 +141,18 @@ class Auto(ReportingPlacer):
         self, problem: Problem, rng: np.random.Generator, start: Placement | None, budget: Budget
     ) -> Placement:
         """Return the best placement of streams of tuples."""
-        placements, at_bound = self._results(problem, rng, start, budget)
-        if evaluator(problem).best_possible is None:
+        possible = evaluator(problem).best_possible
+        wanted = inf if possible is None else possible * (CLOSE if possible >= 1.0 else AS_GOOD)
+        placements = self._results(problem, rng, start, budget, wanted)
+        if possible is None:
             return self._chosen(problem, start, placements)
         as_good = 1.0 - ROUNDING  # where all placements are tried, nothing is given up
         every = best_and_cheapest(problem, as_good, FEW_PLACEMENTS)
         placements += every
         if not every:
-            as_good = AS_GOOD
-        if not every and not at_bound:
-            placements = self._searched(problem, rng, start, placements, budget)
+            placements = self._searched(problem, rng, start, placements, budget, wanted)
+            reached = float(qualities(problem, placements).max())
+            as_good = max(AS_GOOD, wanted / reached) if reached >= wanted else AS_GOOD
         if balances(self.prefer, start) and may_spread(problem, placements):
             best = balanced(problem, rng, placements, budget)
             if start is None:
@@ -173,27 +176,35 @@ class Auto(ReportingPlacer):
         start: Placement | None,
         placements: list[Placement],
         budget: Budget,
+        wanted: float,
     ) -> list[Placement]:
-        """Search as the placer `search` would alone, then from the best placements."""
+        """Search as the placer `search` would alone, then from the best placements.
+
+        Placements are added until one is as good as wanted.
+        """
         known = list(placements)
-        if not _is_large(problem):
+        if qualities(problem, known).max() < wanted and not _is_large(problem):
             alone = deepcopy(rng)
             rows = starts(problem, alone, start)
-            known.append(best_of_chains(problem, alone, rows, budget.share(FIRST)))
-        order = np.argsort(-qualities(problem, known), kind="stable")
-        rows = [known[i].devices for i in order[:STARTS]]
-        return [*known, best_of_chains(problem, rng, rows, budget.share(SECOND))]
+            known.append(best_of_chains(problem, alone, rows, budget.share(FIRST), wanted))
+        reached = qualities(problem, known)
+        if reached.max() < wanted:
+            rows = [known[i].devices for i in np.argsort(-reached, kind="stable")[:STARTS]]
+            known.append(best_of_chains(problem, rng, rows, budget.share(SECOND), wanted))
+        return known
 
     def _results(
-        self, problem: Problem, rng: np.random.Generator, start: Placement | None, budget: Budget
-    ) -> tuple[list[Placement], bool]:
-        """Run the placers in turn until time is up or a placement reaches the bound.
+        self,
+        problem: Problem,
+        rng: np.random.Generator,
+        start: Placement | None,
+        budget: Budget,
+        wanted: float,
+    ) -> list[Placement]:
+        """Run the placers in turn until time is up or a placement is as good as wanted.
 
-        Each placer returns what it would return alone with the same seed. Return the placements,
-        and whether the bound was reached.
+        Each placer returns what it would return alone with the same seed.
         """
-        best_possible = evaluator(problem).best_possible
-        limit = inf if best_possible is None else best_possible * CLOSE
         placements, failure = [] if start is None else [start], PlacementError("no placer was run")
         for placer in self._placers_for(problem):
             try:
@@ -201,13 +212,11 @@ class Auto(ReportingPlacer):
             except PlacementError as error:
                 failure = error
                 continue
-            if qualities(problem, placements[-1:])[0] >= limit:
-                return placements, True
-            if budget.seconds_left() <= 0:
+            if qualities(problem, placements[-1:])[0] >= wanted or budget.seconds_left() <= 0:
                 break
         if not placements:
             raise failure
-        return placements, False
+        return placements
 
     def _placers_for(self, problem: Problem) -> Iterator[Placer]:
         """Load and return the placers for a problem, one by one.

@@ -1,6 +1,6 @@
 """Checks of policies that refine placements."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import torch
@@ -9,10 +9,9 @@ from streamplace.policy.base import Refiner, refiner
 from streamplace.policy.decoding import Sampler
 from streamplace.policy.trajectories import Trajectories
 from streamplace.problem.problem import Problem
-from streamplace.scoring.evaluator import Evaluator, Placements, Trace
-from streamplace.scoring.local_search import LocalSearch
+from streamplace.scoring.evaluator import Placements
+from streamplace.scoring.other_loss import OtherLoss
 from streamplace.scoring.registry import evaluator
-from streamplace.scoring.score import Score
 from streamplace.testing.case import PolicyCase, batch_of, generator, graph_of, rolled_out
 from streamplace.training.in_memory import fit
 from streamplace.training.stages import StepReinforceStage
@@ -150,8 +149,9 @@ def check_refiner_evaluations(case: PolicyCase) -> None:
         made = rolled_out(policy, problems, SAMPLES, Sampler(generator()), counting)
     for p, counted in enumerate(counting):
         most = SAMPLES * (int(made.mask[p, 0].sum()) + 1)
-        fault = f"a rollout scores {counted.losses} placements in {most} steps and starts"
-        case.require(0 < counted.losses <= most, "evaluations", fault)
+        scored = sum(counted.counts)
+        fault = f"a rollout scores {scored} placements in {most} steps and starts"
+        case.require(0 < scored <= most, "evaluations", fault)
     stage = StepReinforceStage(
         algorithm="reinforce-steps", epochs=2, evaluate_every=2, samples=SAMPLES
     )
@@ -164,32 +164,15 @@ def check_refiner_evaluations(case: PolicyCase) -> None:
     case.require(found == expected, "evaluations", fault)
 
 
-@dataclass
-class _Counting:
-    """An evaluator that counts the placements whose loss it returns."""
+@dataclass(frozen=True)
+class _Counting(OtherLoss):
+    """An evaluator with the same loss, which counts the placements of each call for it."""
 
-    of: Evaluator
-    losses: int = 0
+    counts: list[int] = field(default_factory=list)
 
     def loss(self, devices: Placements) -> Floats:
-        self.losses += len(np.atleast_2d(devices))
+        self.counts.append(len(np.atleast_2d(devices)))
         return self.of.loss(devices)
-
-    def quality(self, devices: Placements) -> Floats:
-        return self.of.quality(devices)
-
-    def trace(self, devices: Placements) -> Trace:
-        return self.of.trace(devices)
-
-    def score(self, devices: Placements) -> Score:
-        return self.of.score(devices)
-
-    @property
-    def best_possible(self) -> float | None:
-        return self.of.best_possible
-
-    def local_search(self) -> LocalSearch | None:
-        return self.of.local_search()
 
 
 def _rolled_out(policy: Refiner, problems: list[Problem], seed: int) -> Trajectories:  # type: ignore[type-arg]

@@ -184,7 +184,7 @@ class RunSection(StrictModel):
     held_out: CountOrZero = Field(0, description="number of graphs held out for validation")
     half: bool = Field(False, description="write the policy's weights as 16-bit floats")
     threads: Annotated[int, Field(ge=0, le=MAX_THREADS)] = Field(
-        0, description="threads of torch; 0: one per CPU"
+        1, description="threads of torch; 0: one per CPU"
     )
     measure: Annotated[str, AfterValidator(_measure)] | None = Field(
         None,

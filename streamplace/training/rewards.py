@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
 from sim.engine import Settings
+from streamplace.execution.parallel import cpu_count
 from streamplace.problem.objective import Model
 from streamplace.problem.problem import Problem
 from streamplace.scoring.evaluator import LEAST_LOSS
@@ -83,7 +83,7 @@ class Rewards:
         problems = [self.problems[number] for number in numbers]
         if not any(map(_gains_from_threads, problems)):
             return list(map(self._reward, problems, placements))
-        with ThreadPoolExecutor(torch.get_num_threads()) as threads:
+        with ThreadPoolExecutor(cpu_count()) as threads:
             return list(threads.map(self._reward, problems, placements))
 
     def count(self, number: int, evaluations: int) -> None:
