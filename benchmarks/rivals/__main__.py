@@ -9,7 +9,8 @@ slots and load, for one controller after the other, in an order drawn by seed. T
 several processes divides the pairs among them, and goes on where an earlier one stopped. Loads with
 recorded shapes need the files of ``--traces``, with a rate at the end of each line. After each
 pair, the page of results is written, what both controllers decided, and a picture into
-flink-loop/rivals/pictures.
+flink-loop/rivals/pictures. Times are 1/15 of what users would choose; SLOWER=5 in the environment
+makes them five times as long.
 """
 
 import argparse
@@ -23,12 +24,11 @@ from pathlib import Path
 from local_flink import FlinkError
 from scripting import say, terminated
 from submitted import HERE, build
-from watched import SCALE
 
 from benchmarks.commit import ROOT, running_commit
 from benchmarks.result_lines import Results
 from benchmarks.rivals.controllers import LOOP_MS, matched
-from benchmarks.rivals.loads import FAMILIES, LENGTH_S, RECORDED, drawn, order
+from benchmarks.rivals.loads import FAMILIES, LENGTH_S, RECORDED, SCALE, drawn, order
 from benchmarks.rivals.logs import decisions
 from benchmarks.rivals.queries import QUERIES
 from benchmarks.rivals.report import PAGE, draw, key_of, page, paired

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from local_flink import FlinkError, LocalFlink
-from watched import SCALE, Controller
+from watched import Controller
 
-from benchmarks.rivals.loads import AUTOSCALER, WATCH
+from benchmarks.rivals.loads import AUTOSCALER, SCALE, WATCH
 
 ENTRY = "org.apache.flink.autoscaler.standalone.StandaloneAutoscalerEntrypoint"
 ENDS_S = 20.0  # then its process is killed
@@ -63,7 +63,7 @@ def watching(flink: LocalFlink, job: str, folder: Path) -> Iterator[None]:
     own = {name: value for _, options, _ in SETTINGS for name, value in options.items()}
     how = [word for name, value in own.items() for word in (f"--{name}", f"{value}")]
     how += ["--restart-by", "adaptive"]
-    with Controller(flink.url, job, folder, how, with_graph=False) as controller:
+    with Controller(flink.url, job, folder, how, with_graph=False, scale=SCALE) as controller:
         yield
         controller.check()
 

@@ -1,5 +1,6 @@
 """Families of offered loads, drawn by seed, and when each number of a load falls due."""
 
+import os
 import random
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -10,10 +11,20 @@ from benchmarks.rivals.recorded import read, shape
 from streamplace.util.arrays import Floats
 
 WATCH, AUTOSCALER = "watch", "autoscaler"
-LENGTH_S = 230.0
+SLOWER = float(os.environ.get("SLOWER", "1"))  # all times but BEGIN_S, as a multiple
+SCALE = SLOWER / 15  # of all durations of the controllers
 BEGIN_S = 60.0  # of the controllers; the busy times that the autoscaler reads are means of 60 s
-QUIET_S = 115.0  # of the first rate, in which both controllers measure the job
-PIECE_S = 5.0  # of loads that change all the time
+
+
+def slowed_s(at_s: float) -> float:
+    """Return when something happens that is drawn for a time after `BEGIN_S`."""
+    return BEGIN_S + SLOWER * (at_s - BEGIN_S)
+
+
+_LENGTH_S, _QUIET_S = 230.0, 115.0  # as drawn
+LENGTH_S = slowed_s(_LENGTH_S)
+QUIET_S = slowed_s(_QUIET_S)  # of the first rate, in which both controllers measure the job
+PIECE_S = 5.0  # of loads that change all the time, as drawn
 LOW, HIGH = (80.0, 120.0), (400.0, 550.0)  # tuples/s
 MIDDLE = (120.0, 180.0)  # tuples/s of noise
 LEAST = 20  # tuples/s
@@ -26,47 +37,47 @@ def step(rng: np.random.Generator) -> Pieces:
     """Return a load that rises at once, and falls at once later."""
     low, high = rng.uniform(*LOW), rng.uniform(*HIGH)
     up_s, down_s = rng.uniform(0.0, 10.0), rng.uniform(55.0, 65.0)
-    return [(0.0, low), (QUIET_S + up_s, high), (QUIET_S + down_s, low)]
+    return [(0.0, low), (_QUIET_S + up_s, high), (_QUIET_S + down_s, low)]
 
 
 def ramp(rng: np.random.Generator) -> Pieces:
     """Return a load that rises steadily, and stays."""
     low, high = rng.uniform(*LOW), rng.uniform(*HIGH)
     full_s = rng.uniform(55.0, 85.0)
-    return _pieces(lambda at: low + (high - low) * min((at - QUIET_S) / full_s, 1.0))
+    return _pieces(lambda at: low + (high - low) * min((at - _QUIET_S) / full_s, 1.0))
 
 
 def sine(rng: np.random.Generator) -> Pieces:
     """Return a load that swings between a low and a high rate, beginning with the low one."""
     low, high = rng.uniform(*LOW), rng.uniform(*HIGH)
     period_s, half = rng.uniform(80.0, 110.0), (high - low) / 2
-    return _pieces(lambda at: low + half * (1 - np.cos(2 * np.pi * (at - QUIET_S) / period_s)))
+    return _pieces(lambda at: low + half * (1 - np.cos(2 * np.pi * (at - _QUIET_S) / period_s)))
 
 
 def spike(rng: np.random.Generator) -> Pieces:
     """Return a load with one short spike, after which no more capacity is needed."""
     low, high = rng.uniform(*LOW), rng.uniform(*HIGH)
-    at_s = QUIET_S + rng.uniform(15.0, 40.0)
+    at_s = _QUIET_S + rng.uniform(15.0, 40.0)
     return [(0.0, low), (at_s, high), (at_s + rng.uniform(12.0, 20.0), low)]
 
 
 def noise(rng: np.random.Generator) -> Pieces:
     """Return a load that varies without a trend."""
     middle = rng.uniform(*MIDDLE)
-    return _pieces(lambda at: middle * (rng.lognormal(0.0, NOISE) if at > QUIET_S else 1.0))
+    return _pieces(lambda at: middle * (rng.lognormal(0.0, NOISE) if at > _QUIET_S else 1.0))
 
 
 def recorded(rng: np.random.Generator, path: Path) -> Pieces:
     """Return a load that is low, and then has the shape of a recorded one, up to a high rate."""
     low, high = rng.uniform(*LOW), rng.uniform(*HIGH)
-    part = shape(read(path), rng, round((LENGTH_S - QUIET_S) / PIECE_S))
-    whole = _pieces(lambda at: low + (high - low) * part[round((at - QUIET_S) / PIECE_S)])
+    part = shape(read(path), rng, round((_LENGTH_S - _QUIET_S) / PIECE_S))
+    whole = _pieces(lambda at: low + (high - low) * part[round((at - _QUIET_S) / PIECE_S)])
     return [(0.0, low), *whole[1:]]
 
 
 def _pieces(rate: Callable[[float], float]) -> Pieces:
-    starts = np.arange(QUIET_S, LENGTH_S, PIECE_S)
-    return [(0.0, float(rate(QUIET_S))), *((float(at), float(rate(at))) for at in starts)]
+    starts = np.arange(_QUIET_S, _LENGTH_S, PIECE_S)
+    return [(0.0, float(rate(_QUIET_S))), *((float(at), float(rate(at))) for at in starts)]
 
 
 FAMILIES: dict[str, Callable[[np.random.Generator], Pieces]] = {
@@ -89,7 +100,9 @@ def drawn(family: str, seed: int, trace: Path | None = None) -> Pieces:
     """
     rng = np.random.default_rng([seed, [*FAMILIES, RECORDED].index(family)])
     found = FAMILIES[family](rng) if trace is None else recorded(rng, trace)
-    return [(round(at, 3), float(max(round(rate), LEAST))) for at, rate in found]
+    times = [0.0, *(slowed_s(at) for at, _ in found[1:])]
+    rates = [float(max(round(rate), LEAST)) for _, rate in found]
+    return [(round(at, 3), rate) for at, rate in zip(times, rates, strict=True)]
 
 
 def order(query: str, family: str, seed: int) -> list[str]:

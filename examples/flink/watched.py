@@ -142,16 +142,25 @@ class Controller:
         Further options, such as those of restarts.
     with_graph
         Whether it gets the graph of `write_problem`; otherwise it measures the job first.
+    scale
+        Factor on all its durations.
     """
 
     def __init__(
-        self, url: str, job: str, folder: Path, how: Sequence[str], *, with_graph: bool = True
+        self,
+        url: str,
+        job: str,
+        folder: Path,
+        how: Sequence[str],
+        *,
+        with_graph: bool = True,
+        scale: float = SCALE,
     ) -> None:
         problem = ["--cluster", str(folder.parent / "cluster.json")]
         if with_graph:
             problem += ["--graph", str(folder.parent / "graph.json")]
         acts = ["--mode", "apply", *how, "--journal", str(folder / "journal")]
-        acts += ["--scale", f"{SCALE:.6f}", "--page", str(folder / "page.html"), "--json"]
+        acts += ["--scale", f"{scale:.6f}", "--page", str(folder / "page.html"), "--json"]
         command = [sys.executable, "-m", "streamplace.cli.main", "watch", "flink", url]
         self._command = [*command, "--job", job, *problem, *acts]
         self.log = folder / "watch.log"
