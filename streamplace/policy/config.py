@@ -259,7 +259,7 @@ class HsdagSizes(StrictModel):
         max_length=MAX_TYPES,
         description="types of operators; all others count as one further type",
     )
-    degrees: SmallCount = Field(8, description="degrees that are told apart; larger ones are not")
+    degrees: SmallCount = Field(8, description="distinguished degrees; larger ones share a column")
     encoding: Annotated[int, Field(ge=0, le=512, multiple_of=2)] = Field(
         16, description="size of the sinusoidal encoding of the position"
     )

@@ -115,7 +115,7 @@ def test_planted_effects_of_variants_are_found() -> None:
     assert "without sizes" not in made
     findings = _default().findings
     assert any("without structure (1.100)" in text and "above 1" in text for text in findings)
-    assert any("not told apart" in text and "without learning" in text for text in findings)
+    assert any("not distinguished" in text and "without learning" in text for text in findings)
 
 
 def test_percentages_below_the_cpu() -> None:

@@ -24,7 +24,7 @@ from streamplace.util.arrays import Bools, Floats, Ints
 Single = NDArray[np.float32]
 BASE = 10_000.0  # of the sinusoidal encoding
 BYTES = 20.0  # by which logarithms of bytes are divided: e^20 bytes are half a GB
-RANK = 4  # axes of a shape that are told apart
+RANK = 4  # axes of a shape that are distinguished
 EXTENT = 10.0  # by which logarithms of sizes of axes are divided: e^10 is 22,026
 SUMMARY = 3  # columns that stand for the costs on any number of devices
 

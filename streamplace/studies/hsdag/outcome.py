@@ -228,7 +228,7 @@ def _ablated(results: Results, workloads: Sequence[Workload]) -> Iterator[str]:
     for several, how in (
         (longer, "longer than HSDAG's with a 95% interval above 1"),
         (shorter, "shorter than HSDAG's with a 95% interval below 1"),
-        (unclear, "not told apart from HSDAG's by the 95% interval"),
+        (unclear, "not distinguished from HSDAG's by the 95% interval"),
     ):
         if several:
             yield f"Makespans of these variants are {how}: {', '.join(several)}."
