@@ -58,7 +58,9 @@ def main() -> int:
         return 0
     home, folder = asked.home.absolute(), asked.folder.resolve()
     return exit_code(
-        lambda: campaign(home, folder, asked.repeats), name="ray-loop", others=(RayError, FlinkError)
+        lambda: campaign(home, folder, asked.repeats),
+        name="ray-loop",
+        others=(RayError, FlinkError),
     )
 
 
@@ -112,8 +114,7 @@ def profiled(cluster: LocalRay, job: SpinningJob, own: Path) -> None:
     files = [str(own / "pipeline.json"), str(own / "spread.json")]
     rate = LOAD / 0.02
     with cluster.driver(PIPELINE, *files, f"{rate}", "5", f"{PROFILE_S + 30.0}") as driver:
-        if not driver.stdout.readline():
-            raise RayError(f"{job.name} did not start: {driver.stderr.read()[-2000:]}")
+        cluster.wait_for(driver)
         command = ["profile", "ray", cluster.url, "--graph", str(streams), "--mips", f"{MIPS:g}"]
         streamplace(*command, "--seconds", f"{PROFILE_S:g}", "-o", str(graph))
 

@@ -92,10 +92,22 @@ class LocalRay:
         with urllib.request.urlopen(self.url + path, timeout=10.0) as answer:
             return json.load(answer)
 
+    def wait_for(self, driver: subprocess.Popen[str]) -> None:
+        """Wait for the line that a driver prints once all its actors run.
+
+        Raises
+        ------
+        RayError
+            If it ends before.
+        """
+        assert driver.stdout is not None
+        if not driver.stdout.readline():
+            raise RayError(f"the driver has ended: {driver.communicate()[1][-2000:]}")
+
     @contextmanager
     def driver(self, script: Path, *arguments: str) -> Iterator[subprocess.Popen[str]]:
         """Run a driver beside the block, and end it afterwards."""
-        command = [self.home / "bin" / "python", script, *arguments]
+        command = [str(self.home / "bin" / "python"), str(script), *arguments]
         with subprocess.Popen(
             command,
             env=self._environment,
@@ -128,7 +140,7 @@ class LocalRay:
 
     def _start(self, name: str, arguments: Sequence[str]) -> None:
         with (self.folder / f"{name}.log").open("wb") as log:
-            command = [self.home / "bin" / "ray", "start", "--block", "--disable-usage-stats"]
+            command = [str(self.home / "bin" / "ray"), "start", "--block", "--disable-usage-stats"]
             command += [f"--object-store-memory={STORE_BYTES}", *arguments]
             files = [str(each) for each in self._groups.get(name, ())]
             joining = ["sh", "-c", JOIN, "sh", f"{len(files)}", *files, *command]

@@ -38,7 +38,6 @@ class Sender:
         under_way.append(actor.process.remote(tuple_))
 
 
-@ray.remote
 class Operator:
     """An actor that works on each tuple and passes tuples on."""
 
@@ -66,12 +65,13 @@ class Operator:
         return ray.get_runtime_context().get_node_id(), time.time(), self.calls
 
 
+Actor: Any = ray.remote(Operator)
+
+
 def started(job: dict[str, Any], options: dict[str, Any]) -> dict[str, list[Any]]:
     """Start and connect the actors; return operator -> its actors."""
     actors = {
-        name: [
-            Operator.options(**each).remote(about["cpu_s"], about["out"]) for each in options[name]
-        ]
+        name: [Actor.options(**each).remote(about["cpu_s"], about["out"]) for each in options[name]]
         for name, about in job.items()
     }
     for name, row in actors.items():
@@ -112,4 +112,4 @@ def main(job_file: str, actors_file: str, rate: float, warm_up_s: float, measure
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:3], *map(float, sys.argv[3:]))
+    main(sys.argv[1], sys.argv[2], *map(float, sys.argv[3:6]))

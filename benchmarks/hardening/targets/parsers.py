@@ -23,10 +23,10 @@ from benchmarks.hardening.targets import (
     flink_against,
     flink_apply,
     flink_prometheus,
-    ray_dashboard,
     flink_rest,
     flink_threads,
     measured,
+    ray_dashboard,
     studies,
 )
 from benchmarks.hardening.targets.consumers import (

@@ -117,9 +117,8 @@ class Dashboard:
         if found.state != ALIVE:
             raise BackendError(f"{self.server.url}: actor {actor.name} is {found.state}")
         times = found.process.cpu_times if found.process else None
-        return Counters(
-            records_in=found.executed, busy_ms=times and MS * (times.user + times.system)
-        )
+        busy_ms = MS * (times.user + times.system) if times else None
+        return Counters(records_in=found.executed, busy_ms=busy_ms)
 
     def _data(self, path: str) -> Any:
         """Return the field ``data`` of the answer at a path."""

@@ -196,21 +196,28 @@ def _logical(
     """Return the graph with what was measured, and with the numbers of actors."""
     known = {name: found for name, found in rates.items() if found is not None}
     shares = {name: found / sum(known.values()) for name, found in known.items() if found}
-    measured = {
-        "instructions": [each.instructions for each in operators],
-        "selectivity": [each.selectivity for each in streams],
-    }
-    columns: dict[str, Floats] = {}
-    for name, estimates in measured.items():
-        kept, errors = getattr(graph, name).copy(), getattr(graph, f"{name}_se").copy()
-        for i, each in enumerate(estimates):
-            if each.known is not None:
-                kept[i], errors[i] = each.known, or_exact(each)
-        columns |= {name: kept, f"{name}_se": errors}
+    work, work_se = _filled(
+        graph.instructions, graph.instructions_se, [each.instructions for each in operators]
+    )
+    kept, kept_se = _filled(
+        graph.selectivity, graph.selectivity_se, [each.selectivity for each in streams]
+    )
     filled = graph.with_numbers(
-        **columns,
+        instructions=work,
+        instructions_se=work_se,
+        selectivity=kept,
+        selectivity_se=kept_se,
         source_rate=rate.known or None,
         source_shares=shares if len(shares) == len(graph.sources) else None,
     )
     counts = {name: len(row) for name, row in watched.actors.items() if len(row) > 1}
     return LogicalGraph(graph, counts).with_graph(*filled)
+
+
+def _filled(values: Floats, errors: Floats, estimates: Sequence[Estimate]) -> tuple[Floats, Floats]:
+    """Return values and their standard errors, (N,) each, with the estimates that are known."""
+    values, errors = values.copy(), errors.copy()
+    for i, each in enumerate(estimates):
+        if each.known is not None:
+            values[i], errors[i] = each.known, or_exact(each)
+    return values, errors
