@@ -58,7 +58,8 @@ def read(file: str) -> LogicalGraph:
     server = Answers(file)
     dashboard = Dashboard(server, 0.0)
     watched = Watched(actors_of(GRAPH, dashboard.actors(), None))
-    for server.step in range(len(server.details)):
+    for step in range(len(server.details)):
+        server.step = step
         rows = {n: total([*map(dashboard.counters, row)]) for n, row in watched.actors.items()}
-        watched.readings.append(Reading(float(server.step), rows))
+        watched.readings.append(Reading(float(step), rows))
     return fit(GRAPH, watched, 2500.0).logical
