@@ -57,7 +57,7 @@ class Variables:
 
     def _value(self, node: ast.expr, depth: int) -> float:
         match node:
-            case ast.Constant(value=int() | float() as value):
+            case ast.Constant(value=int() | float() as value) if not isinstance(value, bool):
                 return float(value)
             case ast.Name(id=name):
                 return self._variable(name, depth)

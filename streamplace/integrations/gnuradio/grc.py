@@ -1,7 +1,7 @@
 """Reader of GNU Radio's flowgraphs (``.grc``), whose streams carry items at stated rates."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf, isclose
 
@@ -139,23 +139,25 @@ def _balanced(
     for source, target in ends:
         after.setdefault(source, []).append(target)
         before.setdefault(target, []).append(source)
-    first = ends[0][0]
-    steps, uneven, waiting = {first: 1.0}, dict[str, None](), [first]
-    while waiting:
-        name = waiting.pop()
-        own = emitted[name]
-        found = [(target, steps[name] * own) for target in after.get(name, ()) if own]
-        found += [
-            (source, steps[name] / out)
-            for source in before.get(name, ())
-            if (out := emitted[source])
+    steps: dict[str, float] = {}
+    forward, backward = [(ends[0][0], 1.0)], list[tuple[str, float]]()
+    while forward or backward:  # forward first, so that contradictions show where streams meet
+        name, step = (forward or backward).pop()
+        if name in steps:
+            continue
+        steps[name] = step
+        if own := emitted[name]:
+            forward += [(target, step * own) for target in after.get(name, ())]
+        backward += [
+            (source, step / out) for source in before.get(name, ()) if (out := emitted[source])
         ]
-        for other, step in found:
-            if other not in steps:
-                steps[other] = step
-                waiting.append(other)
-            elif not isclose(steps[other], step, rel_tol=1e-6):
-                uneven[name if other in after.get(name, ()) else other] = None
+    uneven = {
+        target: None
+        for source, target in ends
+        if source in steps
+        and (out := emitted[source])
+        and not isclose(steps[source] * out, steps[target], rel_tol=1e-6)
+    }
     return steps, tuple(uneven)
 
 
@@ -175,6 +177,19 @@ def _notes(flowgraph: Flowgraph, rates: _Rates) -> Iterator[str]:
             f"{listed(unknown)}; state their selectivities in --costs, or use profile gnuradio"
         )
     alone = [name for name in flowgraph.blocks if name not in rates.placed]
-    if flowgraph.messages:
-        who = f"; {listed(alone)} get nothing else and are not placed" if alone else ""
-        yield f"{counted(len(flowgraph.messages), 'message connection')} left out{who}"
+    yield from messages_note(len(flowgraph.messages), alone)
+
+
+def messages_note(count: int, alone: Sequence[str], used: str = "") -> Iterator[str]:
+    """Yield a note about message connections, which carry no items, if there are any.
+
+    Parameters
+    ----------
+    alone
+        Blocks without other connections.
+    used
+        What they use, as the end of a clause.
+    """
+    if count:
+        who = f", and so are blocks without others{used}: {listed(alone)}" if alone else ""
+        yield f"message connections are left out ({count:,}){who}"

@@ -11,7 +11,7 @@ from streamplace.errors import FormatError
 from streamplace.files.jsonl import json_lines
 from streamplace.files.reading import check
 from streamplace.files.schema import ForeignForm, Name, Number
-from streamplace.integrations.gnuradio.grc import NO_STREAMS
+from streamplace.integrations.gnuradio.grc import NO_STREAMS, messages_note
 from streamplace.integrations.logical_builder import Link, build_logical_graph, check_links
 from streamplace.integrations.profiling.estimates import (
     Estimate,
@@ -20,10 +20,8 @@ from streamplace.integrations.profiling.estimates import (
     ratio,
 )
 from streamplace.integrations.profiling.profile import OperatorProfile, Profile, StreamProfile
-from streamplace.problem.graph_checks import listed
 from streamplace.problem.logical import LogicalGraph
 from streamplace.util.arrays import Floats
-from streamplace.util.text import counted
 
 SENDS_NOTHING = "a sink sends nothing"
 PER_S = 1e6  # instructions in a second at 1 MIPS
@@ -89,9 +87,11 @@ def fit(text: str, where: str, mips: float) -> Profile:
     ]
     rate = ratio(np.sum([taken[name] for name in sources], axis=0), dt)
     logical = _logical(operators, streams, sources, rate)
-    cores = {name: ratio(used[name], dt) for name in head.threads if name not in names}
+    alone = [name for name in head.threads if name not in names]
+    cores = sum(ratio(used[name], dt).known or 0.0 for name in alone)
+    notes = messages_note(len(head.messages), alone, f", which use {cores:.3g} cores")
     return Profile(
-        replace(logical, notes=_notes(head, cores)),
+        replace(logical, notes=[*notes]),
         rate,
         operators,
         streams,
@@ -166,14 +166,3 @@ def _logical(
     )
     streams[:] = [streams[order[e]] for e in before.tolist()]
     return replace(logical, graph=graph)
-
-
-def _notes(head: _Head, cores: dict[str, Estimate]) -> list[str]:
-    """Return what is not placed, one line each."""
-    if not head.messages:
-        return []
-    who = ""
-    if cores:
-        used = sum(each.known or 0.0 for each in cores.values())
-        who = f"; {listed(list(cores))} get nothing else, take {used:.3g} cores, and are not placed"
-    return [f"{counted(len(head.messages), 'message connection')} left out{who}"]
