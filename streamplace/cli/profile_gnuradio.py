@@ -9,6 +9,7 @@ from streamplace.cli.command import argument, command
 from streamplace.cli.inputs import graph_of
 from streamplace.cli.output_files import check_targets
 from streamplace.cli.profile_job import CostOptions, read_costs, write_profile
+from streamplace.errors import FormatError, located
 from streamplace.files.reading import name_of, read_text
 from streamplace.integrations.gnuradio.profile import fit
 
@@ -39,7 +40,9 @@ def gnuradio(chosen: GnuradioOptions) -> None:
     chosen.form.check()
     check_targets({"-o": chosen.output}, (chosen.file, chosen.costs_file))
     with_costs = read_costs(chosen.costs_file)
-    found = fit(read_text(chosen.file), name_of(chosen.file), chosen.mips)
+    where = name_of(chosen.file)
+    with located(where, FormatError):
+        found = fit(read_text(chosen.file), where, chosen.mips)
     costed = with_costs(found.logical)
     graph = graph_of(costed, chosen.form)
     write_profile(found, costed.graph, graph, chosen, "", chosen.output == "-")

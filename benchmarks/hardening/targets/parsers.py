@@ -160,7 +160,8 @@ def _storm_profile(path: str) -> LogicalGraph:
 
 
 def _gnuradio_counters(path: str) -> LogicalGraph:
-    return gnuradio.fit(read_text(path), path, 2500.0).logical
+    with located(path, FormatError):
+        return gnuradio.fit(read_text(path), path, 2500.0).logical
 
 
 def _flink_deployment(path: str) -> dict[str, Any]:

@@ -26,6 +26,7 @@ from streamplace.util.arrays import Floats
 SENDS_NOTHING = "a sink sends nothing"
 PER_S = 1e6  # instructions in a second at 1 MIPS
 Items = Annotated[int, Field(ge=0, lt=2**63)]
+Seconds = Annotated[Number, Field(le=1e12)]
 
 
 class _Stream(ForeignForm):
@@ -41,9 +42,9 @@ class _Head(ForeignForm):
 
 
 class _Row(ForeignForm):
-    at_s: Number
+    at_s: Seconds
     items: list[Items | None]
-    cpu_s: dict[Name, Number]
+    cpu_s: dict[Name, Seconds]
 
 
 def fit(text: str, where: str, mips: float) -> Profile:
