@@ -17,6 +17,8 @@ from streamplace.files.reading import decode, name_of, read_bytes, read_json
 from streamplace.integrations.flink import deployment
 from streamplace.integrations.flink.helper import helper_source
 from streamplace.integrations.flink.plan import running
+from streamplace.integrations.gnuradio import pinning
+from streamplace.integrations.gnuradio.helper import helper_source as counters_source
 from streamplace.integrations.kinds import WRITERS
 from streamplace.integrations.kubernetes_parts import dns_label
 from streamplace.integrations.losses import assumptions, losses
@@ -24,7 +26,9 @@ from streamplace.integrations.parsing.yaml_writer import to_yaml
 from streamplace.integrations.registry import export_text
 from streamplace.problem.placement import Placement
 
-HELPER, DEPLOYMENT = "flink-helper", "flink-deployment"
+HELPER, DEPLOYMENT, GNURADIO = "flink-helper", "flink-deployment", "gnuradio"
+PROGRAMS = {HELPER: helper_source, "gnuradio-counters": counters_source}
+"""Format that needs no placement -> what returns its text."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +38,7 @@ class ExportOptions(options.Common):
     placement: str | None = argument(type=param_types.FILE, required=False)
     kind: str = option(
         "--to",
-        type=param_types.Choice(["json", "csv", "cepsim", DEPLOYMENT, *WRITERS]),
+        type=param_types.Choice(["json", "csv", "cepsim", DEPLOYMENT, GNURADIO, *WRITERS]),
         required=True,
         metavar="KIND",
         help="Format to write: one of the names above.",
@@ -46,7 +50,8 @@ class ExportOptions(options.Common):
     )
     patch_file: str | None = options.file(
         "--patch",
-        "flink-deployment: the document to change, YAML.  [default: only what changes is written]",
+        "The document to change, YAML. gnuradio: the flowgraph (.grc), required. flink-deployment: "
+        "[default: only what changes is written]",
     )
     node_label: str | None = option(
         "--node-label",
@@ -75,6 +80,8 @@ def export(chosen: ExportOptions) -> None:
     ibm-overlay     IBM Streams: job configuration overlay with the number of PEs only
     kubernetes      Deployments: one per PE, with replicas for operators of several instances
     ray             Ray: options of each operator's actors, JSON
+    gnuradio        GNU Radio: the flowgraph of --patch, with the cores of each block
+    gnuradio-counters  GNU Radio: the program for `profile gnuradio`; needs no PLACEMENT
     cepsim          a placement file for CEPSim's runner, JSON
     dot, graphml    the graph with the device of each operator
 
@@ -103,7 +110,9 @@ def export(chosen: ExportOptions) -> None:
         _export_deployment(read, chosen)
         return
     with located(name_of(chosen.placement)):
-        if chosen.kind in WRITERS:
+        if chosen.kind == GNURADIO:
+            text = pinning.write(read, *_document(str(chosen.patch_file)))
+        elif chosen.kind in WRITERS:
             text = export_text(read, chosen.kind)
         else:
             text = EXPORTERS[chosen.kind](
@@ -120,11 +129,12 @@ def export(chosen: ExportOptions) -> None:
 
 def _check_options(chosen: ExportOptions) -> None:
     """Refuse options of another format, and a plan that is missing."""
-    own = {
-        "--plan": chosen.plan_file,
-        "--patch": chosen.patch_file,
-        "--node-label": chosen.node_label,
-    }
+    own = {"--plan": chosen.plan_file, "--node-label": chosen.node_label}
+    if chosen.kind == GNURADIO:
+        if chosen.patch_file is None:
+            raise click.UsageError(f"missing --patch: --to {GNURADIO} needs the flowgraph (.grc)")
+    else:
+        own["--patch"] = chosen.patch_file
     if chosen.kind == DEPLOYMENT:
         if chosen.plan_file is None:
             raise click.UsageError(
@@ -144,8 +154,7 @@ def _export_deployment(placement: Placement, chosen: ExportOptions) -> None:
     with located(where, FormatError):
         plan = running(value.get("plan") if isinstance(value, dict) else None, where)
     if chosen.patch_file is not None:
-        where = name_of(chosen.patch_file)
-        base = deployment.base_document(decode(read_bytes(chosen.patch_file), where), where)
+        base = deployment.base_document(*_document(chosen.patch_file))
         metadata = base["metadata"]
         owner = deployment.Owner(base["kind"], metadata["name"], metadata.get("namespace", ""))
     else:
@@ -170,11 +179,17 @@ def _export_deployment(placement: Placement, chosen: ExportOptions) -> None:
         printing.print_json({"format": chosen.kind, "file": chosen.output})
 
 
+def _document(file: str) -> tuple[str, str]:
+    """Return the text of a file, and its name in messages."""
+    where = name_of(file)
+    return decode(read_bytes(file), where), where
+
+
 def _export_helper(kind: str, output: str, as_json: bool) -> None:
-    """Write the Java class, which is the same for every placement."""
-    if kind != HELPER:
+    """Write a program, which is the same for every placement."""
+    if kind not in PROGRAMS:
         raise click.UsageError(f"missing argument 'PLACEMENT', which --to {kind} needs")
     check_targets({"-o": output}, ())
-    write_text(output, helper_source())
+    write_text(output, PROGRAMS[kind]())
     if as_json:
         printing.print_json({"format": kind, "file": output})

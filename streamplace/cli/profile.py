@@ -4,7 +4,14 @@ from dataclasses import dataclass
 
 import click
 
-from streamplace.cli import options, param_types, profile_flink, profile_ray, profile_torch
+from streamplace.cli import (
+    options,
+    param_types,
+    profile_flink,
+    profile_gnuradio,
+    profile_ray,
+    profile_torch,
+)
 from streamplace.cli.command import argument, command, option
 from streamplace.cli.inputs import graph_of
 from streamplace.cli.output_files import check_targets
@@ -27,6 +34,7 @@ def profile() -> None:
     streamplace profile prometheus http://localhost:9090 --plan plan.json --mips 2500 -o graph.json
     streamplace profile storm http://localhost:8080 --topology words-1-17 --mips 2500 -o graph.json
     streamplace profile ray http://localhost:8265 --graph streams.json --mips 2500 -o graph.json
+    streamplace profile gnuradio counters.jsonl --mips 2500 -o graph.json
     streamplace profile torch mynets:Net --input 1x3x224x224 -o graph.json
     """
 
@@ -35,6 +43,7 @@ for measuring in (
     profile_flink.flink,
     profile_flink.prometheus,
     profile_ray.ray,
+    profile_gnuradio.gnuradio,
     profile_torch.torch,
 ):
     profile.add_command(measuring)

@@ -21,8 +21,8 @@ from streamplace.util.text import counted
 
 
 @dataclass(frozen=True)
-class JobOptions(options.Common):
-    """The options that the commands for jobs share."""
+class CostOptions(options.Common):
+    """The options of all commands for jobs."""
 
     mips: float = option(
         "--mips",
@@ -33,9 +33,6 @@ class JobOptions(options.Common):
         help="Speed of one core of the job's devices, in million instructions/s; used to convert "
         "measured seconds to instructions.",
     )
-    timeout: float = options.seconds(
-        "--timeout", 10, "Seconds to wait for each answer of the server.", param_types.limit
-    )
     costs_file: str | None = options.costs(
         "File of numbers to use instead of measured ones, or where nothing can be measured; format "
         "as in `streamplace import --help`."
@@ -43,6 +40,15 @@ class JobOptions(options.Common):
     objective: None = options.no_objective("profile measures costs, which serve every objective")
     form: options.Form = group(options.Form)
     output: str = options.output()
+
+
+@dataclass(frozen=True)
+class JobOptions(CostOptions):
+    """The options of commands for jobs that a server describes."""
+
+    timeout: float = options.seconds(
+        "--timeout", 10, "Seconds to wait for each answer of the server.", param_types.limit
+    )
 
 
 def read_costs(file: str | None) -> Callable[[LogicalGraph], LogicalGraph]:
@@ -62,7 +68,7 @@ def write_profile(
     found: Profile,
     costed: StreamGraph,
     graph: StreamGraph,
-    chosen: JobOptions,
+    chosen: CostOptions,
     fault: str,
     to_stderr: bool,
     **more: Any,

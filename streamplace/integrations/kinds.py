@@ -8,6 +8,7 @@ READERS: dict[str, str] = {
     "ibm-adl": f"{_HERE}.ibm.adl:read",
     "ibm-streamsx": f"{_HERE}.ibm.streamsx:read",
     "kafka-streams": f"{_HERE}.kafka_streams:read",
+    "gnuradio": f"{_HERE}.gnuradio.grc:read",
     "dream": f"{_HERE}.formats.dream_cepsim:read_dream",
     "cepsim": f"{_HERE}.formats.dream_cepsim:read_cepsim",
     "graphml": f"{_HERE}.formats.graphml:read",
@@ -45,6 +46,7 @@ WRITERS: dict[str, str] = {
     "ibm-overlay": f"{_HERE}.ibm.overlay:write",
     "kubernetes": f"{_HERE}.kubernetes:write",
     "ray": f"{_HERE}.ray.options:write",
+    "gnuradio-counters": f"{_HERE}.gnuradio.helper:write",
     "dot": f"{_HERE}.formats.dot:write",
     "graphml": f"{_HERE}.formats.graphml:write",
 }

@@ -12,6 +12,7 @@ from benchmarks.hardening.corpus import journals, measured_run, own_files, study
 from benchmarks.hardening.corpus.document import Document
 from benchmarks.hardening.corpus.engine_documents import DOCUMENTS, IMPORTED
 from benchmarks.hardening.corpus.engine_documents.flink import FLINK_DEPLOYMENT
+from benchmarks.hardening.corpus.engine_documents.gnuradio import counters
 from benchmarks.hardening.corpus.engine_documents.storm import METRICS, TOPOLOGY, VISUALIZATION
 from benchmarks.hardening.corpus.line_graph import line_graph
 from benchmarks.hardening.corpus.onnx_models import onnx_models
@@ -55,12 +56,13 @@ from streamplace.files import (
     read_jobs,
     read_placement,
 )
-from streamplace.files.reading import decode, read_bytes, read_json
+from streamplace.files.reading import decode, read_bytes, read_json, read_text
 from streamplace.files.scenes import scene_from
 from streamplace.files.summary import summary
 from streamplace.files.training_logs import read_log
 from streamplace.integrations.costs import Costs
 from streamplace.integrations.flink.deployment import SLOTS, base_document, patched
+from streamplace.integrations.gnuradio import profile as gnuradio
 from streamplace.integrations.parsing.yaml import parse_yaml
 from streamplace.integrations.parsing.yaml_writer import to_yaml
 from streamplace.integrations.registry import read_document, read_text_as
@@ -157,6 +159,11 @@ def _storm_profile(path: str) -> LogicalGraph:
         return profile.fit(read_json(path), path, 2500.0).logical
 
 
+def _gnuradio_counters(path: str) -> LogicalGraph:
+    with located(path, FormatError):
+        return gnuradio.fit(read_text(path), path, 2500.0).logical
+
+
 def _flink_deployment(path: str) -> dict[str, Any]:
     return base_document(decode(read_bytes(path), path), path)
 
@@ -242,6 +249,12 @@ PARSERS: dict[str, Parser] = {
                 METRICS, {"visualization": VISUALIZATION, "metrics": METRICS, "topology": TOPOLOGY}
             ),
             _storm_profile,
+            use_job,
+        ),
+        Parser(
+            "gnuradio-counters",
+            lambda: (Document("file.jsonl", counters().encode()),),
+            _gnuradio_counters,
             use_job,
         ),
         Parser(

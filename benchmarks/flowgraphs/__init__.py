@@ -1,0 +1,1 @@
+"""Flowgraphs of GNU Radio, pinned by streamplace and otherwise."""

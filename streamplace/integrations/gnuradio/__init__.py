@@ -1,0 +1,1 @@
+"""Flowgraphs of GNU Radio, whose blocks are threads."""

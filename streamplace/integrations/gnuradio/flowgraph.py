@@ -1,0 +1,193 @@
+"""Flowgraphs in ``.grc`` files: the blocks that run, and what connects them."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field
+
+from streamplace.errors import FormatError
+from streamplace.files.reading import check
+from streamplace.files.schema import ForeignForm, Name, Title
+from streamplace.integrations.gnuradio.expressions import Variables
+from streamplace.integrations.logical_builder import check_links
+
+HIERARCHICAL = ("hb", "hb_qt_gui")
+BYPASSED, DISABLED = ("bypassed", "bypass"), ("disabled", False)
+SINK, SOURCE = "virtual_sink", "virtual_source"
+OLD = "is not a flowgraph of GNU Radio 3.8 or later: open and save it in GNU Radio Companion"
+KEYS = ("src_blk_id", "src_port_id", "snk_blk_id", "snk_port_id")
+Port = tuple[str, str]  # block, and key of the port
+
+
+def _text(value: Any) -> Any:
+    """Convert a value that is written without quotation marks, and leave out lists and objects."""
+    if isinstance(value, str):
+        return value
+    return "" if value is None or isinstance(value, (list, dict)) else str(value)
+
+
+Text = Annotated[Title, BeforeValidator(_text)]
+Texts = dict[Name, Text]
+
+
+class _States(ForeignForm):
+    state: str | bool = "enabled"
+
+
+class _Block(ForeignForm):
+    name: Name
+    id: Name
+    parameters: Texts = Field(default_factory=dict)
+    states: _States = Field(default_factory=_States)
+
+
+class _Options(ForeignForm):
+    parameters: Texts = Field(default_factory=dict)
+
+
+class _Connection(ForeignForm):
+    source: Name
+    source_port: Text
+    target: Name
+    target_port: Text
+
+
+class _Flowgraph(ForeignForm):
+    options: _Options
+    blocks: list[_Block]
+    connections: list[Any] | None = None
+
+
+@dataclass(frozen=True)
+class Block:
+    """A block that runs.
+
+    Parameters
+    ----------
+    type
+        Such as ``blocks_throttle``.
+    parameters
+        Name -> expression.
+    """
+
+    name: str
+    type: str
+    parameters: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Flowgraph:
+    """A flowgraph without disabled blocks; bypassed and virtual ones are replaced by connections.
+
+    Parameters
+    ----------
+    blocks
+        Name -> block, for those that are connected, in the order of the file.
+    streams
+        Ends of each stream of items, by the keys of ports, which are numbers.
+    messages
+        Ends of each other connection.
+    """
+
+    title: str
+    blocks: Mapping[str, Block]
+    streams: tuple[tuple[Port, Port], ...]
+    messages: tuple[tuple[str, str], ...]
+    variables: Variables
+
+
+def flowgraph_from(value: Any, where: str) -> Flowgraph:
+    """Return the flowgraph of a document.
+
+    Raises
+    ------
+    FormatError
+        If it is not a flowgraph that runs. The message names `where`, the place in it and the
+        fault.
+    """
+    if not isinstance(value, dict) or "blocks" not in value:
+        raise FormatError(f"{where}: {OLD}")
+    form = check(_Flowgraph, value, where)
+    if form.options.parameters.get("generate_options") in HIERARCHICAL:
+        raise FormatError(
+            f"{where}: is a hierarchical block, not a flowgraph that runs: import one that uses it"
+        )
+    running: dict[str, _Block] = {}
+    for i, block in enumerate(form.blocks):
+        if block.states.state in DISABLED:
+            continue
+        if block.name in running:
+            raise FormatError(f"{where}: blocks[{i}].name: duplicate name {block.name!r:.40}")
+        running[block.name] = block
+    known = {block.name for block in form.blocks}
+    streams: list[tuple[Port, Port]] = []
+    messages: list[tuple[str, str]] = []
+    for source, target in _connections(form, known, where):
+        if source[0] in running and target[0] in running:
+            if source[1].isdecimal() and target[1].isdecimal():
+                streams.append((source, target))
+            else:
+                messages.append((source[0], target[0]))
+    kept = tuple(_resolved(running, streams, where))
+    connected = {end[0] for ends in kept for end in ends} | {n for ends in messages for n in ends}
+    parameters = form.options.parameters
+    return Flowgraph(
+        parameters.get("title") or parameters.get("id", ""),
+        {
+            name: Block(name, each.id, each.parameters)
+            for name, each in running.items()
+            if name in connected
+        },
+        kept,
+        tuple(messages),
+        Variables({name: each.parameters.get("value", "") for name, each in running.items()}),
+    )
+
+
+def _connections(form: _Flowgraph, known: set[str], where: str) -> Iterator[tuple[Port, Port]]:
+    """Yield the ends of each connection; format 1 has lists of four texts, format 2 objects."""
+    for i, value in enumerate(form.connections or ()):
+        place = f"{where}: connections[{i}]"
+        ends = [value.get(key) for key in KEYS] if isinstance(value, dict) else value
+        if not isinstance(ends, list) or len(ends) != len(KEYS):
+            raise FormatError(f"{place}: must be [block, port, block, port]")
+        found = check(_Connection, dict(zip(_Connection.model_fields, ends, strict=True)), place)
+        for end in (found.source, found.target):
+            if end not in known:
+                raise FormatError(f"{place}: unknown block {end!r:.40}")
+        yield (found.source, found.source_port), (found.target, found.target_port)
+
+
+def _resolved(
+    blocks: Mapping[str, _Block], streams: list[tuple[Port, Port]], where: str
+) -> Iterator[tuple[Port, Port]]:
+    """Yield the streams between blocks that run, through virtual and bypassed ones."""
+    through = {
+        name
+        for name, each in blocks.items()
+        if each.id in (SINK, SOURCE) or each.states.state in BYPASSED
+    }
+    sinks = {
+        each.parameters.get("stream_id"): name for name, each in blocks.items() if each.id == SINK
+    }
+    feeding = {target[0]: source for source, target in streams if target[0] in through}
+    count = 0
+    for source, target in streams:
+        if target[0] in through:
+            continue
+        begin: Port | None = source
+        passed: set[str] = set()
+        while begin and begin[0] in through:
+            name = begin[0]
+            if name in passed:
+                raise FormatError(f"{where}: {name!r:.40} feeds itself through virtual blocks")
+            passed.add(name)
+            block = blocks[name]
+            if block.id == SOURCE:
+                name = sinks.get(block.parameters.get("stream_id"), "")
+            begin = feeding.get(name)
+        if begin:
+            count += 1
+            check_links(count, where)
+            yield begin, target

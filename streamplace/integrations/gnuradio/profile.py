@@ -1,0 +1,169 @@
+"""Profiles of flowgraphs, from counters that ``streamplace_counters.py`` has written."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Annotated
+
+import numpy as np
+from pydantic import Field
+
+from streamplace.errors import FormatError
+from streamplace.files.jsonl import json_lines
+from streamplace.files.reading import check
+from streamplace.files.schema import ForeignForm, Name, Number
+from streamplace.integrations.gnuradio.grc import NO_STREAMS, messages_note
+from streamplace.integrations.logical_builder import Link, build_logical_graph, check_links
+from streamplace.integrations.profiling.estimates import (
+    Estimate,
+    or_exact,
+    or_unknown,
+    ratio,
+)
+from streamplace.integrations.profiling.profile import OperatorProfile, Profile, StreamProfile
+from streamplace.problem.logical import LogicalGraph
+from streamplace.util.arrays import Floats
+
+SENDS_NOTHING = "a sink sends nothing"
+PER_S = 1e6  # instructions in a second at 1 MIPS
+Items = Annotated[int, Field(ge=0, lt=2**63)]
+Seconds = Annotated[Number, Field(le=1e12)]
+
+
+class _Stream(ForeignForm):
+    source: Name
+    target: Name
+    item_bytes: Number
+
+
+class _Head(ForeignForm):
+    threads: dict[Name, list[int]]
+    streams: list[_Stream]
+    messages: list[list[Name]]
+
+
+class _Row(ForeignForm):
+    at_s: Seconds
+    items: list[Items | None]
+    cpu_s: dict[Name, Seconds]
+
+
+def fit(text: str, where: str, mips: float) -> Profile:
+    """Return the profile of a flowgraph, estimated from its counters.
+
+    An item counts as a tuple, at each input where a block takes one. The work of a block is the CPU
+    time of its threads, with what GNU Radio's scheduler does in them.
+
+    Parameters
+    ----------
+    mips
+        Speed of a core, million instructions per second.
+
+    Raises
+    ------
+    FormatError
+        If the text is not valid. The message names `where`, the line in it and the fault.
+    GraphError
+        If the blocks do not form a stream graph.
+    """
+    head, rows = _read(text, where)
+    ends = [(each.source, each.target) for each in head.streams]
+    names = [name for name in head.threads if any(name in pair for pair in ends)]
+    dt = np.diff([row.at_s for row in rows])
+    items = [_increases([row.items[e] for row in rows]) for e in range(len(ends))]
+    used = {name: _increases([row.cpu_s.get(name) for row in rows]) for name in head.threads}
+    taken = {name: _taken(name, ends, items) for name in names}
+    sources = [name for name in names if all(name != target for _, target in ends)]
+    operators = [
+        OperatorProfile(
+            name,
+            ratio(taken[name], dt),
+            ratio(used[name], taken[name]).times(mips * PER_S),
+            _payload(name, head),
+        )
+        for name in names
+    ]
+    streams = [
+        StreamProfile(s.source, s.target, ratio(sent, taken[s.source]), Estimate(s.item_bytes, 0.0))
+        for s, sent in zip(head.streams, items, strict=True)
+    ]
+    rate = ratio(np.sum([taken[name] for name in sources], axis=0), dt)
+    logical = _logical(operators, streams, sources, rate)
+    alone = [name for name in head.threads if name not in names]
+    cores = sum(ratio(used[name], dt).known or 0.0 for name in alone)
+    notes = messages_note(len(head.messages), alone, f", which use {cores:.3g} cores")
+    return Profile(
+        replace(logical, notes=[*notes]),
+        rate,
+        operators,
+        streams,
+        len(dt),
+        float(np.sum(dt)),
+    )
+
+
+def _read(text: str, where: str) -> tuple[_Head, list[_Row]]:
+    lines = text.splitlines()
+    if lines and not text.endswith("\n"):
+        lines.pop()  # it is being written
+    found = list(json_lines(lines, where))
+    if not found:
+        raise FormatError(f"{where}: is empty")
+    place, value = found[0]
+    head = check(_Head, value, place)
+    rows = [check(_Row, value, place) for place, value in found[1:]]
+    check_links(len(head.streams), where)
+    if not head.streams:
+        raise FormatError(f"{where}: {NO_STREAMS}")
+    for (place, _), row in zip(found[1:], rows, strict=True):
+        if len(row.items) != len(head.streams):
+            raise FormatError(f"{place}: items: must have one number per stream")
+    for i, each in enumerate(head.streams):
+        for end in (each.source, each.target):
+            if end not in head.threads:
+                raise FormatError(f"{where}: streams[{i}]: unknown block {end!r:.40}")
+    return head, rows
+
+
+def _increases(values: Sequence[float | None]) -> Floats:
+    return np.diff(np.array([np.nan if each is None else each for each in values], dtype=float))
+
+
+def _taken(name: str, ends: Sequence[tuple[str, str]], items: Sequence[Floats]) -> Floats:
+    """Return the tuples that a block took at all inputs, or that a source sent on one stream."""
+    inputs = [items[e] for e, (_, target) in enumerate(ends) if target == name]
+    own = next((items[e] for e, (source, _) in enumerate(ends) if source == name), None)
+    return np.sum(inputs, axis=0) if inputs or own is None else own
+
+
+def _payload(name: str, head: _Head) -> Estimate:
+    sizes = [each.item_bytes for each in head.streams if each.source == name]
+    return Estimate(max(sizes), 0.0) if sizes else Estimate.missing(SENDS_NOTHING)
+
+
+def _logical(
+    operators: Sequence[OperatorProfile],
+    streams: list[StreamProfile],
+    sources: Sequence[str],
+    rate: Estimate,
+) -> LogicalGraph:
+    """Return the graph with what was measured; `streams` are put into its order."""
+    numbered = [Link(s.source, s.target, selectivity=float(e)) for e, s in enumerate(streams)]
+    logical = build_logical_graph([each.name for each in operators], numbered)
+    order = logical.graph.selectivity.astype(int).tolist()
+    selectivity = [streams[e].selectivity for e in order]
+    instructions = [each.instructions for each in operators]
+    rates = {each.name: each.rate.known for each in operators if each.name in sources}
+    whole = sum(each or 0.0 for each in rates.values())
+    graph, before = logical.graph.with_numbers(
+        instructions=np.array([or_unknown(each) for each in instructions]),
+        instructions_se=np.array([or_exact(each) for each in instructions]),
+        payload_bytes=np.array([each.payload_bytes.known or 0.0 for each in operators]),
+        selectivity=np.array([or_unknown(each) for each in selectivity]),
+        selectivity_se=np.array([or_exact(each) for each in selectivity]),
+        source_rate=rate.known or None,
+        source_shares={name: (each or 0.0) / whole for name, each in rates.items()}
+        if whole
+        else None,
+    )
+    streams[:] = [streams[order[e]] for e in before.tolist()]
+    return replace(logical, graph=graph)
