@@ -27,12 +27,15 @@ class Parts:
     def add(self, part: Observation) -> bool:
         """Add a part, and return whether it is enough for a decision, so that its window ends.
 
-        It is if tuples pile up in it, or will since the rate rises on; see `is_sure`.
+        It is if tuples pile up in it, or will since the rate rises on; see `is_sure`. Where
+        backpressure hides the rate, more is read before the buffers are full than later, so that
+        a part of a window knows more of it than the windows that follow.
         """
-        if part.missing or part.hidden or part.offered_s is None:
+        if part.missing or part.offered_s is None:
             self._rates = []
             return False
-        self._rates = [*self._rates, (part.at_s, part.offered_s)][-RISES - 1 :]
+        known = [] if part.hidden else [*self._rates, (part.at_s, part.offered_s)]
+        self._rates = known[-RISES - 1 :]
         return is_sure(replace(part, rise_s2=self.rise_s2), self._high)
 
     @property

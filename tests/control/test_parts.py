@@ -64,6 +64,19 @@ def test_a_part_in_which_tuples_pile_up_is_enough() -> None:
     assert not Parts(HIGH).add(replace(full, read_s=1300.0))
 
 
+def test_buffers_that_fill_are_enough_where_backpressure_hides_the_rate() -> None:
+    """What is read is the least that is offered, and no rate that rises on."""
+    full = observed(1.0, offered_s=1000.0, hidden="held back")
+    count = replace(full.readings["count"], tuples_s=800.0, arriving_s=1000.0)
+    filling = replace(full, read_s=1000.0, readings={**full.readings, "count": count})
+    assert Parts(HIGH).add(replace(filling, seconds=PART_S))
+    assert not Parts(HIGH).add(replace(full, read_s=1000.0, seconds=PART_S))
+    parts = Parts(HIGH)
+    for number, rate in enumerate([100, 160, 220, 280]):
+        parts.add(replace(part(number, rate), hidden="held back"))
+    assert parts.rise_s2 == 0.0
+
+
 @pytest.mark.parametrize(("busy", "is_enough"), [(0.8, False), (0.9, True)])
 def test_a_part_above_the_band_is_enough_where_the_rate_rises_on(
     busy: float, is_enough: bool
