@@ -124,8 +124,8 @@ class Dashboard:
         """Return the field ``data`` of the answer at a path."""
         answer = self.server.get(path, self._within_s)
         if not isinstance(answer, dict) or answer.get("result") is not True:
-            said = answer.get("msg") if isinstance(answer, dict) else None
-            why = f": {said:.200}" if isinstance(said, str) and said else ""
+            message = answer.get("msg") if isinstance(answer, dict) else None
+            why = f": {message:.200}" if isinstance(message, str) and message else ""
             raise BackendError(
                 f"{self.server.url}{path.partition('?')[0]}: not what Ray's dashboard answers{why}"
             )
