@@ -14,7 +14,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any
 
-from cluster_config import BUSY_MACHINE, CONFIG, MODULE_OPTIONS
+from cluster_config import BUSY_MACHINE, MODULE_OPTIONS, version_in, write_config
 
 JOB_MANAGER = "org.apache.flink.runtime.entrypoint.StandaloneSessionClusterEntrypoint"
 TASK_MANAGER = "org.apache.flink.runtime.taskexecutor.TaskManagerRunner"
@@ -107,14 +107,14 @@ class LocalFlink:
         shutil.rmtree(self.folder / "tmp", ignore_errors=True)
         for name in ("conf", "log", "tmp"):
             (self.folder / name).mkdir(parents=True, exist_ok=True)
-        config = CONFIG.format(
-            address=self.address,
-            rpc=self.rpc,
-            rest=self.rest,
-            folder=self.folder,
-            restart="fixed-delay" if self.restarts else "none",
-        )
-        (self.folder / "conf" / "config.yaml").write_text(config + self.config)
+        values = {
+            "address": self.address,
+            "rpc": self.rpc,
+            "rest": self.rest,
+            "folder": self.folder,
+            "restart": "fixed-delay" if self.restarts else "none",
+        }
+        write_config(self.folder / "conf", version_in(self.home), self.config, values)
         try:
             self.pids["jobmanager"] = self._start("jobmanager", JOB_MANAGER, "256m")
             for i in range(len(self.task_managers)):
@@ -229,7 +229,7 @@ class LocalFlink:
             f"-Xmx{heap}",
             "-XX:+UseSerialGC",
             *MODULE_OPTIONS,
-            BUSY_MACHINE,
+            *BUSY_MACHINE,
             f"-Dlog.file={self.folder / 'log' / name}.log",
             f"-Dlog4j.configurationFile={self.home / 'conf' / 'log4j.properties'}",
             "-cp",

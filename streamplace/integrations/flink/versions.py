@@ -1,0 +1,32 @@
+"""The versions of Flink on which jobs are changed."""
+
+from collections.abc import Iterator
+
+TRIED = ("1.17", "1.18", "1.20", "2.0", "2.1", "2.2", "2.3")
+"""What `python -m benchmarks.flink_versions` was run on; `apply` and `watch` refuse others."""
+FIRST_IN_PLACE = "1.18"
+
+
+def faults_of_version(version: str) -> Iterator[str]:
+    """Yield that nothing was tried on a version, such as ``1.16.3``."""
+    if minor_of(version) not in TRIED:
+        tried = f"{', '.join(TRIED[:-1])} and {TRIED[-1]}"
+        yield f"Flink {version} is none of the versions that streamplace was run on: {tried}"
+
+
+def faults_in_place(version: str) -> Iterator[str]:
+    """Yield that a version cannot change numbers of instances while a job runs."""
+    if _numbers(version) < _numbers(FIRST_IN_PLACE):
+        yield (
+            f"Flink {version} cannot change numbers of instances while a job runs; "
+            f"{FIRST_IN_PLACE} and later versions can"
+        )
+
+
+def minor_of(version: str) -> str:
+    """Return the first two numbers of a version: ``2.3`` of ``2.3.0``."""
+    return ".".join(map(str, _numbers(version)))
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(each) for each in version.partition("-")[0].split(".")[:2])
