@@ -21,6 +21,7 @@ COUNTING = ("count", "journal: Writer", "journal: Committer")
 COSTS = "source_rate = 100\n[default]\ninstructions = 200_000\npayload_bytes = 8\nselectivity = 1\n"
 ROOM = {"devices": [{"name": f"d{i}", "mips": 2500, "cores": 3} for i in range(2)]}
 PROFILE_S, WINDOW_S = 15, 20
+PATIENCE = ("--timeout", "60")  # other work on the machine delays answers
 REST, EXECUTION = "rest", "execution"
 
 
@@ -95,7 +96,17 @@ class Trying:
             *("-o", str(self.file("profile.json"))),
             *("--placement", str(self.file("now.json"))),
         ]
-        how = ["--job", job, "--mips", "2500", "--seconds", f"{PROFILE_S}", "--json", *files]
+        how = [
+            "--job",
+            job,
+            "--mips",
+            "2500",
+            "--seconds",
+            f"{PROFILE_S}",
+            *PATIENCE,
+            "--json",
+            *files,
+        ]
         value = json.loads(self.run("profile", "flink", url, *how))
         self.file("profile.out.json").write_text(json.dumps(value))
         rate = value["source_rate"]["value"]
@@ -128,7 +139,8 @@ class Trying:
             If it fails, if the job runs elsewhere than placed, or if its counts are not exact.
         """
         asked = ["apply", "flink", str(placement), "--url", job.flink.url, "--job", id_, "--json"]
-        answer: dict[str, Any] = json.loads(self.run(*asked, *how))
+        limits = [*PATIENCE, "--deadline", "300", "--start-timeout", "300"]
+        answer: dict[str, Any] = json.loads(self.run(*asked, *limits, *how))
         if not job.is_exact():
             raise FlinkError("counts are lost or repeated")
         if "--labels" in how:
@@ -143,7 +155,16 @@ class Trying:
 
     def watched(self, url: str, job: str) -> None:
         """Let `watch` advise after one window."""
-        rules = ["--window", f"{WINDOW_S}", "--stabilisation", "1", "--windows", "1", "--json"]
+        rules = [
+            "--window",
+            f"{WINDOW_S}",
+            "--stabilisation",
+            "1",
+            "--windows",
+            "1",
+            *PATIENCE,
+            "--json",
+        ]
         where = ["--job", job, "--cluster", str(self.file("cluster.json"))]
         line = self.run("watch", "flink", url, *where, *rules)
         self.file("watch.json").write_text(line)

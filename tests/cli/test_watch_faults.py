@@ -101,7 +101,7 @@ def test_a_graph_without_any_plan_is_refused_before_the_job_is_measured(
     flink = ScriptedFlink(reports_waiting=True)
     with flink.serving() as url:
         assert f"graph.json: {fault}" in refused(capsys, *command(url))
-    assert {path for _, path, _ in flink.requests} == {"/jobs/overview"}
+    assert {path for _, path, _ in flink.requests} == {"/config", "/jobs/overview"}
 
 
 @pytest.mark.parametrize(

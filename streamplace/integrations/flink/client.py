@@ -122,6 +122,7 @@ class Client:
         self._step = Step(self.completed(state), task_managers)
         with suppress(BackendError):  # which the action meets again
             self.config()
+            self.version()
         return self._step
 
     def of_step(self, job: str) -> Step:
