@@ -74,7 +74,7 @@ def default_scheduler(home: Path, folder: Path, trying: Trying) -> dict[str, Any
 
 def adaptive_scheduler(home: Path, folder: Path, trying: Trying) -> dict[str, Any]:
     """Try changes in place; return facts about documents."""
-    with LocalFlink(home, folder, MANAGERS, restarts=True, config=ADAPTIVE + PATIENT) as flink:
+    with LocalFlink(home, folder, MANAGERS[:1], restarts=True, config=ADAPTIVE + PATIENT) as flink:
         job = Counted(flink, folder / "job", instances=2)
         id_ = job.start()
         job.grows()

@@ -50,7 +50,7 @@ class Trying:
         """Do a step; record that it works, or why not."""
         try:
             do()
-        except FlinkError as error:
+        except (FlinkError, OSError) as error:
             self.found[what] = str(error)
         else:
             self.found[what] = WORKS

@@ -100,8 +100,8 @@ def major(version: str) -> int:
 def write_config(folder: Path, version: str, config: str, values: Mapping[str, object]) -> None:
     """Write the configuration into a folder, in the file and with the names that a version reads.
 
-    Lines of `config` replace those of `CONFIG`. Flink 1 needs one for slot-sharing groups with
-    labels.
+    Lines of `config` replace those of `CONFIG`. Flink 1.17 needs one for slot-sharing groups
+    with labels.
     """
     lines = (CONFIG.format(**values) + config).splitlines()
     found = dict(line.split(": ", 1) for line in lines)

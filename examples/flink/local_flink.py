@@ -20,6 +20,7 @@ JOB_MANAGER = "org.apache.flink.runtime.entrypoint.StandaloneSessionClusterEntry
 TASK_MANAGER = "org.apache.flink.runtime.taskexecutor.TaskManagerRunner"
 CLIENT = "org.apache.flink.client.cli.CliFrontend"
 TIMEOUT_S = 300.0  # for a start of the cluster or of a job, and for its end
+ANSWER_S = 60.0  # for an answer of a busy machine
 STOP_TIMEOUT_S = 20.0  # then processes are killed
 
 
@@ -140,7 +141,7 @@ class LocalFlink:
 
     def get(self, path: str) -> Any:
         """Return the answer of the REST API at a path, a JSON value."""
-        with self._without_proxies.open(self.url + path, timeout=10) as answer:
+        with self._without_proxies.open(self.url + path, timeout=ANSWER_S) as answer:
             return json.load(answer)
 
     def run(self, jar: Path, arguments: Sequence[str]) -> str:

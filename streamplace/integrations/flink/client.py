@@ -84,7 +84,10 @@ class Client:
         """Return a job as its own document describes it: one request, besides the configuration."""
         path = job_path(job)
         found = self.read(path, lambda value: documents.state_of(value, self.server.url + path))
-        return found if found.scheduler else replace(found, scheduler=scheduler_in(self.config()))
+        if not found.scheduler:
+            with suppress(BackendError):
+                return replace(found, scheduler=scheduler_in(self.config()))
+        return found
 
     def job(self, job: str) -> Job:
         """Return a job with its configuration and its checkpoints."""

@@ -101,7 +101,7 @@ class JobState:
     max_parallelism
         The maximum parallelism that the job sets for all operators; None if it sets none.
     scheduler
-        What schedules it; empty if its document does not say so, as in Flink 1.
+        What schedules it; empty if its document does not say so, as before Flink 2.3.
     at_s
         Time by the server's clock, in seconds since 1970; NaN if it is missing.
     started_s

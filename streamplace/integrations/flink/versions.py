@@ -1,10 +1,12 @@
 """The versions of Flink on which jobs are changed."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 TRIED = ("1.17", "1.18", "1.20", "2.0", "2.1", "2.2", "2.3")
 """What `python -m benchmarks.flink_versions` was run on; `apply` and `watch` refuse others."""
 FIRST_IN_PLACE = "1.18"
+FIRST_WITH_LABELS = "1.18"  # by default
+WITH_LABELS = "cluster.fine-grained-resource-management.enabled"
 
 
 def faults_of_version(version: str) -> Iterator[str]:
@@ -21,6 +23,14 @@ def faults_in_place(version: str) -> Iterator[str]:
             f"Flink {version} cannot change numbers of instances while a job runs; "
             f"{FIRST_IN_PLACE} and later versions can"
         )
+
+
+def faults_of_labels(version: str, config: Mapping[str, str]) -> Iterator[str]:
+    """Yield that a cluster of a version has no slots for groups with labels."""
+    if config.get(WITH_LABELS, "false").lower() == "true":
+        return
+    if _numbers(version) < _numbers(FIRST_WITH_LABELS):
+        yield f"Flink {version} has slots for labels only with {WITH_LABELS}: true"
 
 
 def minor_of(version: str) -> str:

@@ -14,7 +14,7 @@ JAR, SAVEPOINT, TRIGGER, VERTEX = "JAR_ID", "SAVEPOINT", "TRIGGER", "VERTEX"
 """Stand for what is known only when the requests before have been answered."""
 CHECK = "streamplace.check"
 CHAINING = ("pipeline.operator-chaining.enabled", "pipeline.operator-chaining")
-"""Its name, and that in Flink 1.17 and 1.18; each version ignores the other one."""
+"""Its name, and that in Flink 1.17, which ignores the other one."""
 
 
 @dataclass(frozen=True)
