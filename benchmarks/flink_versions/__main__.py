@@ -102,14 +102,15 @@ def main() -> int:
     """Try all versions, and write the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("homes", type=Path, nargs="*", help="folders of Flink, which hold lib")
-    for home in parser.parse_args().homes:
+    homes, about = parser.parse_args().homes, origin("benchmarks.flink_versions")
+    for home in homes:
         version = version_in(home)
         folder = FOLDER / version
         trying = Trying(folder)
         say(f"Flink {version}")
         facts = default_scheduler(home.resolve(), folder / "default", trying)
         facts |= adaptive_scheduler(home.resolve(), folder / "adaptive", trying)
-        row = {"version": version, **origin("benchmarks.flink_versions")}
+        row = {"version": version, **about}
         row |= {"documents": facts, "works": trying.found}
         RESULTS.mkdir(exist_ok=True)
         write_text(RESULTS / f"{version}.json", json.dumps(row, indent=1) + "\n")
