@@ -25,6 +25,7 @@ from benchmarks.flink_versions.table import table
 from benchmarks.flink_versions.trying import EXECUTION, REST, Trying
 from benchmarks.result_lines import origin
 from streamplace.files.atomic import write_text
+from streamplace.integrations.flink import versions
 from streamplace.integrations.flink.client import Client
 from streamplace.integrations.profiling.rest import Server
 
@@ -105,6 +106,7 @@ def main() -> int:
     homes, about = parser.parse_args().homes, origin("benchmarks.flink_versions")
     for home in homes:
         version = version_in(home)
+        versions.TRIED += (versions.minor_of(version),)  # which would be refused otherwise
         folder = FOLDER / version
         trying = Trying(folder)
         say(f"Flink {version}")
