@@ -14,12 +14,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any
 
-from cluster_config import BUSY_MACHINE, CONFIG, MODULE_OPTIONS
+from cluster_config import BUSY_MACHINE, MODULE_OPTIONS, version_in, write_config
 
 JOB_MANAGER = "org.apache.flink.runtime.entrypoint.StandaloneSessionClusterEntrypoint"
 TASK_MANAGER = "org.apache.flink.runtime.taskexecutor.TaskManagerRunner"
 CLIENT = "org.apache.flink.client.cli.CliFrontend"
 TIMEOUT_S = 300.0  # for a start of the cluster or of a job, and for its end
+ANSWER_S = 60.0  # for an answer of a busy machine
 STOP_TIMEOUT_S = 20.0  # then processes are killed
 
 
@@ -107,14 +108,14 @@ class LocalFlink:
         shutil.rmtree(self.folder / "tmp", ignore_errors=True)
         for name in ("conf", "log", "tmp"):
             (self.folder / name).mkdir(parents=True, exist_ok=True)
-        config = CONFIG.format(
-            address=self.address,
-            rpc=self.rpc,
-            rest=self.rest,
-            folder=self.folder,
-            restart="fixed-delay" if self.restarts else "none",
-        )
-        (self.folder / "conf" / "config.yaml").write_text(config + self.config)
+        values = {
+            "address": self.address,
+            "rpc": self.rpc,
+            "rest": self.rest,
+            "folder": self.folder,
+            "restart": "fixed-delay" if self.restarts else "none",
+        }
+        write_config(self.folder / "conf", version_in(self.home), self.config, values)
         try:
             self.pids["jobmanager"] = self._start("jobmanager", JOB_MANAGER, "256m")
             for i in range(len(self.task_managers)):
@@ -140,7 +141,7 @@ class LocalFlink:
 
     def get(self, path: str) -> Any:
         """Return the answer of the REST API at a path, a JSON value."""
-        with self._without_proxies.open(self.url + path, timeout=10) as answer:
+        with self._without_proxies.open(self.url + path, timeout=ANSWER_S) as answer:
             return json.load(answer)
 
     def run(self, jar: Path, arguments: Sequence[str]) -> str:
@@ -229,7 +230,7 @@ class LocalFlink:
             f"-Xmx{heap}",
             "-XX:+UseSerialGC",
             *MODULE_OPTIONS,
-            BUSY_MACHINE,
+            *BUSY_MACHINE,
             f"-Dlog.file={self.folder / 'log' / name}.log",
             f"-Dlog4j.configurationFile={self.home / 'conf' / 'log4j.properties'}",
             "-cp",

@@ -37,7 +37,7 @@ from streamplace.control.planning import SizePlanner
 from streamplace.control.rules import Rules
 from streamplace.control.timeline import Point, Timeline
 from streamplace.control.watching import Watching
-from streamplace.errors import BackendError, FormatError, located
+from streamplace.errors import BackendError, FormatError, UsageError, located
 from streamplace.files import read_graph, write_dataset
 from streamplace.files.atomic import make_folder
 from streamplace.files.reading import name_of
@@ -45,6 +45,7 @@ from streamplace.integrations.flink.applying.asking import Limits
 from streamplace.integrations.flink.applying.requests import Program
 from streamplace.integrations.flink.client import Client
 from streamplace.integrations.flink.deployment import owner_of
+from streamplace.integrations.flink.versions import faults_of_version
 from streamplace.integrations.profiling.rest import Server
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.graph import StreamGraph
@@ -170,7 +171,7 @@ def _check_restart(journal: Steps, chosen: WatchOptions) -> None:
 
 
 def _check_job(client: Client, job: str, *, waits: bool) -> None:
-    """Refuse a job that does not exist, before the first window.
+    """Refuse a job that does not exist, or a version of Flink, before the first window.
 
     Parameters
     ----------
@@ -178,6 +179,8 @@ def _check_job(client: Client, job: str, *, waits: bool) -> None:
         Whether a server that does not answer is waited for; otherwise it is a fault.
     """
     with suppress(BackendError) if waits else nullcontext():
+        for fault in faults_of_version(client.version()):
+            raise UsageError(f"{client.server.url}: {fault}")
         client.check_job(job)
 
 

@@ -18,6 +18,7 @@ from streamplace.integrations.flink.documents import Job, last_cause
 from streamplace.integrations.flink.groups import Groups, groups_anywhere, groups_of
 from streamplace.integrations.flink.plan import running
 from streamplace.integrations.flink.slot_groups import mapping
+from streamplace.integrations.flink.versions import faults_of_labels, faults_of_version
 from streamplace.integrations.profiling.rest import RefusedError, Server
 from streamplace.problem.placement import Placement
 
@@ -130,7 +131,10 @@ def prepare_groups(
     cluster = client.cluster(holder)
     directory = options.savepoint_dir or cluster.savepoint_dir
     operators = preflight.state_of_operators(job, groups.counts, client.state_by_vertex(job))
+    version = client.version()
     faults = [
+        *faults_of_version(version),
+        *(faults_of_labels(version, cluster.config) if groups.labels else ()),
         *preflight.faults_of_job(job, groups, savepoint, options.limits.savepoint_s),
         *preflight.faults_of_cluster(cluster, groups, directory),
         *preflight.faults_of_state(job, groups.slots, cluster, operators),

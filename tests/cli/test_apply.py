@@ -56,6 +56,15 @@ def test_a_dry_run_shows_every_request(placement: str, capsys: Capture) -> None:
     assert not flink.changes
 
 
+def test_a_version_that_was_not_tried(placement: str, capsys: Capture) -> None:
+    flink = ScriptedFlink(version="1.16.3")
+    with flink.serving() as url:
+        assert main(arguments(placement, url)) == 2
+    fault = "cannot be restarted: Flink 1.16.3 is none of the versions that streamplace was run on"
+    assert fault in capsys.readouterr().err
+    assert not flink.changes
+
+
 OPERATOR = {
     "$internal.flink.version": "v2_2",
     "kubernetes.cluster-id": "clicks",

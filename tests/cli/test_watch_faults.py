@@ -80,6 +80,14 @@ def test_the_longest_durations_are_words_and_dates(clock: ManualClock, capsys: C
     assert "2.78e+04 h after the last start of the job" in shown
 
 
+def test_a_version_that_was_not_tried(capsys: Capture) -> None:
+    write_graph()
+    flink = ScriptedFlink(version="1.16.3")
+    with flink.serving() as url:
+        assert f"{url}: Flink 1.16.3 is none of the versions" in refused(capsys, *command(url))
+    assert {path for _, path, _ in flink.requests} == {"/config"}
+
+
 @pytest.mark.parametrize(
     ("graph", "fault"),
     [
@@ -101,7 +109,7 @@ def test_a_graph_without_any_plan_is_refused_before_the_job_is_measured(
     flink = ScriptedFlink(reports_waiting=True)
     with flink.serving() as url:
         assert f"graph.json: {fault}" in refused(capsys, *command(url))
-    assert {path for _, path, _ in flink.requests} == {"/jobs/overview"}
+    assert {path for _, path, _ in flink.requests} == {"/config", "/jobs/overview"}
 
 
 @pytest.mark.parametrize(

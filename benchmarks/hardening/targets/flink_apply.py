@@ -8,6 +8,7 @@ from benchmarks.hardening.corpus import own_files
 from benchmarks.hardening.targets.flink_rest import WHERE
 from streamplace.files.reading import read_bytes
 from streamplace.integrations.flink.client import Client
+from streamplace.integrations.flink.versions import TRIED
 from streamplace.integrations.profiling.rest import GoneError, Server, parse_answer
 from streamplace.workflows.apply import Options, prepare
 
@@ -86,6 +87,8 @@ class Answers(Server):
 
     def get(self, path: str, within_s: float) -> Any:
         """Return the response for a path."""
+        if path == "/config":
+            return {"flink-version": f"{TRIED[-1]}.0"}
         answers = self._whole if isinstance(self._whole, dict) else {}
         if key_of(path) not in answers:
             raise GoneError(f"{WHERE}: HTTP 404 for {path}")

@@ -23,6 +23,7 @@ from streamplace.integrations.flink.applying.requests import Request
 from streamplace.integrations.flink.client import Client, job_path
 from streamplace.integrations.flink.cluster import FlinkCluster, TaskManager
 from streamplace.integrations.flink.documents import INTERVAL, Job
+from streamplace.integrations.flink.versions import faults_in_place, faults_of_version
 from streamplace.integrations.profiling.rest import RefusedError
 
 REQUIRED = "required"
@@ -166,7 +167,9 @@ class AdaptiveRealiser:
             If they are not possible, or this job must not be changed.
         """
         config = self.client.config()
-        faults = list(refusals(job, config, deployment.parallelism))
+        version = self.client.version()
+        faults = [*faults_of_version(version), *faults_in_place(version)]
+        faults += refusals(job, config, deployment.parallelism)
         if not job.is_adaptive:
             faults.append(
                 "the job does not run under the adaptive scheduler, so its numbers of instances "

@@ -39,7 +39,7 @@ def chain_of(description: str) -> Chain:
     """Parse a description: lines that each end with an HTML break, or ``A -> (B, C -> D)``.
 
     A name may contain an arrow, so arrows separate operators only in descriptions without breaks,
-    which older versions of Flink write.
+    which Flink writes with ``pipeline.vertex-description-mode: CASCADING``.
     """
     lines = [html.unescape(line).rstrip() for line in BREAK.split(description)]
     lines = [line for line in lines if line]

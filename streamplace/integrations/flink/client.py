@@ -4,6 +4,7 @@ import time
 import urllib.parse
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from typing import Any, NamedTuple, TypeVar
 
 from streamplace.errors import (
@@ -15,7 +16,7 @@ from streamplace.errors import (
     located,
 )
 from streamplace.integrations.flink import cluster, documents
-from streamplace.integrations.flink.cluster import FlinkCluster, TaskManager
+from streamplace.integrations.flink.cluster import FlinkCluster, TaskManager, scheduler_in
 from streamplace.integrations.flink.documents import (
     OPERATOR_METRICS,
     Job,
@@ -52,9 +53,9 @@ class Step(NamedTuple):
 class Client:
     """The documents of one server.
 
-    What never changes while a job or the JobManager lives, that is, their configurations, is read
-    once. All methods raise BackendError if the server does not answer, or in another format, and
-    GoneError, which is one, if it does not know what is asked for.
+    What never changes while a job or the JobManager lives, that is, their configurations and the
+    version, is read once. All methods raise BackendError if the server does not answer, or in
+    another format, and GoneError, which is one, if it does not know what is asked for.
 
     Parameters
     ----------
@@ -65,6 +66,7 @@ class Client:
     def __init__(self, server: Server, within_s: float) -> None:
         self.server, self.within_s = server, within_s
         self._config: Mapping[str, str] | None = None
+        self._version: str | None = None
         self._settings: dict[str, tuple[Any, Any]] = {}
         self._step: Step | None = None
 
@@ -79,9 +81,13 @@ class Client:
             return of(value)
 
     def state(self, job: str) -> JobState:
-        """Return a job as its own document describes it: one request."""
+        """Return a job as its own document describes it: one request, besides the configuration."""
         path = job_path(job)
-        return self.read(path, lambda value: documents.state_of(value, self.server.url + path))
+        found = self.read(path, lambda value: documents.state_of(value, self.server.url + path))
+        if not found.scheduler:
+            with suppress(BackendError):
+                return replace(found, scheduler=scheduler_in(self.config()))
+        return found
 
     def job(self, job: str) -> Job:
         """Return a job with its configuration and its checkpoints."""
@@ -119,6 +125,7 @@ class Client:
         self._step = Step(self.completed(state), task_managers)
         with suppress(BackendError):  # which the action meets again
             self.config()
+            self.version()
         return self._step
 
     def of_step(self, job: str) -> Step:
@@ -191,7 +198,9 @@ class Client:
 
     def version(self) -> str:
         """Return Flink's version, such as ``2.3.0``."""
-        return self.read("/config", cluster.version_of)
+        if self._version is None:
+            self._version = self.read("/config", cluster.version_of)
+        return self._version
 
     def task_managers(self) -> tuple[TaskManager, ...]:
         """Return the TaskManagers by id; what jobs hold is not free."""

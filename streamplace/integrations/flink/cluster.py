@@ -66,6 +66,13 @@ def config_of(rows: Any) -> dict[str, str]:
     return {str(row["key"]): str(row["value"]) for row in rows}
 
 
+def scheduler_in(config: Mapping[str, str]) -> str:
+    """Return the scheduler that a configuration states for streaming jobs."""
+    if config.get("scheduler-mode", "").lower() == "reactive":
+        return "Adaptive"
+    return config.get("jobmanager.scheduler", "Default")
+
+
 def version_of(value: Any) -> str:
     """Return Flink's version, which begins with a number, from the document ``/config``."""
     version = str(value["flink-version"])

@@ -100,6 +100,8 @@ class JobState:
         Vertex id -> its state.
     max_parallelism
         The maximum parallelism that the job sets for all operators; None if it sets none.
+    scheduler
+        What schedules it; empty if its document does not say so, as before Flink 2.3.
     at_s
         Time by the server's clock, in seconds since 1970; NaN if it is missing.
     started_s
@@ -200,7 +202,7 @@ def state_of(details: Any, where: str = "details") -> JobState:
         id=str(details["jid"]),
         name=str(details["name"]),
         state=str(details["state"]),
-        scheduler=str(details.get("schedulerType", "Default")),
+        scheduler=str(details.get("schedulerType", "")),
         plan=running(details["plan"], f"{where}: plan"),
         vertices={str(each["id"]): _vertex(each) for each in rows},
         max_parallelism=most if (most := int(details.get("maxParallelism", -1))) > 0 else None,

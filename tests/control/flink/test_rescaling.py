@@ -102,6 +102,10 @@ def test_a_job_that_starts_anew_meanwhile_may_have_changed() -> None:
     ("fields", "counts", "why"),
     [
         ({"scheduler": "Default"}, TWO, "does not run under the adaptive scheduler"),
+        ({"version": "1.20.5"}, TWO, ""),  # where only the configuration names the scheduler
+        ({"version": "1.20.5", "scheduler": "Default"}, TWO, "does not run under the adaptive"),
+        ({"version": "1.17.2"}, TWO, "Flink 1.17.2 cannot change numbers of instances while a"),
+        ({"version": "2.4.0"}, TWO, "Flink 2.4.0 is none of the versions that streamplace was run"),
         ({}, {**ONE, "count": 5}, "'count' cannot have 5 instances: its maximum parallelism is 4"),
         ({}, {**ONE, "x": 1}, "the job has no operator 'x'"),
         ({"config": {"high-availability.type": "zookeeper"}}, TWO, "only advice is safe"),

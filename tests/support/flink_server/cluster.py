@@ -89,6 +89,16 @@ class ScriptedCluster:
     lock: RLock = field(default_factory=RLock)
 
     @property
+    def scheduler_type(self) -> dict[str, str]:
+        """What a job's document says of its scheduler: nothing before Flink 2.3."""
+        return {"schedulerType": self.scheduler} if self.version.startswith("2.3.") else {}
+
+    @property
+    def scheduler_option(self) -> dict[str, str]:
+        """The option that chooses the scheduler, where nothing else says which one runs."""
+        return {} if self.scheduler_type else {"jobmanager.scheduler": self.scheduler.lower()}
+
+    @property
     def running(self) -> dict[str, Run]:
         """The jobs that run."""
         return {key: run for key, run in self.jobs.items() if run.runs}

@@ -38,7 +38,7 @@ def details(
     job: str,
     run: Run,
     ids: Mapping[str, str],
-    scheduler: str,
+    scheduler: Mapping[str, str],
     now_s: float,
     fixed: int,
     bare: set[str],
@@ -47,6 +47,8 @@ def details(
 
     Parameters
     ----------
+    scheduler
+        What it says of the scheduler.
     fixed
         The maximum parallelism that the job sets; -1 if none.
     bare
@@ -61,7 +63,7 @@ def details(
         "isStoppable": False,
         "state": run.state,
         "job-type": "STREAMING",
-        "schedulerType": scheduler,
+        **scheduler,
         "start-time": begun,
         "end-time": -1,
         "duration": now - begun,

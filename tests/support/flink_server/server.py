@@ -82,7 +82,7 @@ class ScriptedFlink(ScriptedCluster):
     def _details(self, job: str) -> Any:
         run = self.jobs[job]
         found = jobs.details(
-            job, run, self.ids, self.scheduler, self.clock(), self.fixed, self.bare
+            job, run, self.ids, self.scheduler_type, self.clock(), self.fixed, self.bare
         )
         self.fetch(run)
         if run.rescales_after:
@@ -228,7 +228,8 @@ class ScriptedFlink(ScriptedCluster):
 
 ROUTES: dict[str, Any] = {
     "GET /jobmanager/config": lambda self: [
-        {"key": key, "value": text} for key, text in self.config.items()
+        {"key": key, "value": text}
+        for key, text in {**self.config, **self.scheduler_option}.items()
     ],
     "GET /config": lambda self: {"flink-version": self.version},
     "GET /taskmanagers": lambda self: {

@@ -13,7 +13,8 @@ from streamplace.integrations.flink.documents import MAPPING
 JAR, SAVEPOINT, TRIGGER, VERTEX = "JAR_ID", "SAVEPOINT", "TRIGGER", "VERTEX"
 """Stand for what is known only when the requests before have been answered."""
 CHECK = "streamplace.check"
-CHAINING = "pipeline.operator-chaining.enabled"
+CHAINING = ("pipeline.operator-chaining.enabled", "pipeline.operator-chaining")
+"""Its name, and that in Flink 1.17, which ignores the other one."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +77,7 @@ def plan(jar: str, program: Program, mapping: str, chains: bool = False) -> Requ
         Whether operators are chained as the program says; without chains, the plan has the id of
         every operator.
     """
-    body = program.body(mapping, **({} if chains else {CHAINING: "false"}))
+    body = program.body(mapping, **({} if chains else dict.fromkeys(CHAINING, "false")))
     return Request(
         "POST", f"{_jar(jar)}/plan", body, "the ids and the parallelism of its operators"
     )

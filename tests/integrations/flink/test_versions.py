@@ -1,0 +1,46 @@
+"""Versions of Flink on which jobs are changed, and what they lack."""
+
+import pytest
+
+from streamplace.integrations.flink.versions import (
+    TRIED,
+    WITH_LABELS,
+    faults_in_place,
+    faults_of_labels,
+    faults_of_version,
+    minor_of,
+)
+
+
+@pytest.mark.parametrize("version", [*(f"{minor}.0" for minor in TRIED), "2.3-SNAPSHOT", "1.20.5"])
+def test_a_version_that_was_tried(version: str) -> None:
+    assert not [*faults_of_version(version)]
+
+
+@pytest.mark.parametrize("version", ["1.16.3", "1.2.3", "2.30.0", "2.4-SNAPSHOT", "3.0.0", "2"])
+def test_a_version_that_was_not_tried(version: str) -> None:
+    (fault,) = faults_of_version(version)
+    assert fault.startswith(f"Flink {version} is none of the versions that streamplace was run on")
+    assert f"{TRIED[-2]} and {TRIED[-1]}" in fault
+
+
+def test_the_first_two_numbers_of_a_version() -> None:
+    assert [minor_of(each) for each in ("2.3.0", "1.20.5", "2.4-SNAPSHOT")] == [
+        "2.3",
+        "1.20",
+        "2.4",
+    ]
+
+
+def test_numbers_of_instances_change_in_place_from_1_18_on() -> None:
+    (fault,) = faults_in_place("1.17.2")
+    assert fault.startswith("Flink 1.17.2 cannot change numbers of instances while a job runs")
+    assert not [*faults_in_place("1.18.1")]
+    assert not [*faults_in_place("2.0.2")]
+
+
+def test_labels_need_an_option_before_1_18() -> None:
+    (fault,) = faults_of_labels("1.17.2", {})
+    assert fault == f"Flink 1.17.2 has slots for labels only with {WITH_LABELS}: true"
+    assert not [*faults_of_labels("1.17.2", {WITH_LABELS: "true"})]
+    assert not [*faults_of_labels("1.18.1", {})]
