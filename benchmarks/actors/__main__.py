@@ -116,7 +116,8 @@ def profiled(cluster: LocalRay, job: SpinningJob, own: Path) -> None:
     with cluster.driver(PIPELINE, *files, f"{rate}", "5", f"{PROFILE_S + 30.0}") as driver:
         cluster.wait_for(driver)
         command = ["profile", "ray", cluster.url, "--graph", str(streams), "--mips", f"{MIPS:g}"]
-        streamplace(*command, "--seconds", f"{PROFILE_S:g}", "-o", str(graph))
+        limits = ["--seconds", f"{PROFILE_S:g}", "--timeout", "60"]
+        streamplace(*command, *limits, "-o", str(graph))
 
 
 def options(job: SpinningJob, way: str, seed: int) -> dict[str, list[dict[str, Any]]]:
