@@ -1,5 +1,6 @@
 """The versions of Flink on which jobs are changed."""
 
+import re
 from collections.abc import Iterator, Mapping
 
 TRIED: tuple[str, ...] = ("1.17", "1.18", "1.20", "2.0", "2.2", "2.3")
@@ -39,4 +40,5 @@ def minor_of(version: str) -> str:
 
 
 def _numbers(version: str) -> tuple[int, ...]:
-    return tuple(int(each) for each in version.partition("-")[0].split(".")[:2])
+    found = re.match(r"(\d{1,4})\.(\d{1,4})", version)
+    return tuple(map(int, found.groups())) if found else ()
