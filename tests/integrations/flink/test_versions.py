@@ -17,7 +17,9 @@ def test_a_version_that_was_tried(version: str) -> None:
     assert not [*faults_of_version(version)]
 
 
-@pytest.mark.parametrize("version", ["1.16.3", "1.2.3", "2.30.0", "2.4-SNAPSHOT", "3.0.0", "2", "2.x", "<unknown>"])
+@pytest.mark.parametrize(
+    "version", ["1.16.3", "1.2.3", "2.30.0", "2.4-SNAPSHOT", "3.0.0", "2", "2.x", "<unknown>"]
+)
 def test_a_version_that_was_not_tried(version: str) -> None:
     (fault,) = faults_of_version(version)
     assert fault.startswith(f"Flink {version} is none of the versions that streamplace was run on")
