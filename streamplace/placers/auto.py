@@ -52,14 +52,14 @@ TRIES = (
 POLICY = "policy:samples=16"
 """The policy to run after them."""
 TRIES_OF_LARGE = ("greedy", "multilevel", "metis:weights=utilisation", "single")
-"""The placers to run where operators x devices exceeds `LARGE`.
+"""The placers to run first where operators x devices exceeds `MIDDLE`, alone above `LARGE`.
 
 Partitioners that try every number of parts, and the fuser, whose time is quadratic in the graph,
 take too long there.
 """
 OF_PASSES = "contiguous"
 """The placer to run first on graphs of the firing rule ``all``."""
-LARGE = 2_000  # operators x devices above which a graph is large
+MIDDLE, LARGE = 2_000, 5_000  # operators x devices above which a graph is middle-sized, or large
 STARTS = 4  # the second search starts from this many of the best placements
 FIRST, SECOND = 0.5, 0.75  # each search's share of the remaining budget; consolidation follows
 CLOSE = 1.0 - 1e-12  # share of the bound that counts as reaching it
@@ -183,7 +183,7 @@ class Auto(ReportingPlacer):
         Placements are added until one is as good as wanted.
         """
         known = list(placements)
-        if qualities(problem, known).max() < wanted and not _is_large(problem):
+        if qualities(problem, known).max() < wanted and _size(problem) <= LARGE:
             alone = deepcopy(rng)
             rows = starts(problem, alone, start)
             known.append(best_of_chains(problem, alone, rows, budget.share(FIRST), wanted))
@@ -223,12 +223,15 @@ class Auto(ReportingPlacer):
 
         Weights that cannot be read are an error, since the result would differ without them.
         """
-        tries = TRIES_OF_LARGE if _is_large(problem) else (*TRIES, POLICY)
+        size = _size(problem)
+        tries = () if size > LARGE else (*TRIES, POLICY)
+        if size > MIDDLE:
+            tries = tuple(dict.fromkeys((*TRIES_OF_LARGE, *tries)))
         for name in (OF_PASSES, *tries) if splits_well(problem) else tries:
             with work_clock.loading():
                 placer = ready_placer(name)
             yield placer
 
 
-def _is_large(problem: Problem) -> bool:
-    return len(problem.graph.names) * len(problem.cluster.devices) > LARGE
+def _size(problem: Problem) -> int:
+    return len(problem.graph.names) * len(problem.cluster.devices)
