@@ -26,6 +26,7 @@ from streamplace import Cluster, Problem, Recipe, StreamGraph, place, write_data
 from streamplace.scoring.throughput import throughput
 
 SCRIPT = "from streamplace.cli.entry import script; script()"  # as the installed command does
+OVERLOAD = 1e5  # tuples/s
 ROUNDS = 9
 # placements per round: under bottleneck, under path-average, in plain Python
 FAST, SLOW, PLAIN = 200_000, 20_000, 2_000
@@ -107,14 +108,16 @@ def score_often(
 def placing() -> None:
     """Measure the default placer on five devices, including scoring but not making the graph."""
     place(Recipe("layered", 1).graph(0))
-    spent = []
-    for size in (10, 100, 1000, 10_000, 100_000):
-        graph = Recipe("layered", 1, range(size, size + 1)).graph(0)
-        started = time.process_time()
-        place(graph)
-        spent.append(time.process_time() - started)
-    figures = " ".join(f"{seconds:.2g}" for seconds in spent)
-    report("auto, CPU s, layered graphs of 10, 100 … 1e5", figures, "-", True)
+    sizes = (10, 100, 1000, 10_000, 100_000)
+    graphs = [Recipe("layered", 1, range(size, size + 1)).graph(0) for size in sizes]
+    title = "auto, CPU s, layered graphs of 10, 100 … 1e5"
+    for rate, name in ((None, title), (OVERLOAD, "the same, overloaded")):
+        spent = []
+        for graph in graphs:
+            started = time.process_time()
+            place(graph, source_rate=rate)
+            spent.append(time.process_time() - started)
+        report(name, " ".join(f"{seconds:.2g}" for seconds in spent), "-", True)
 
 
 def start_up() -> None:
