@@ -130,11 +130,10 @@ def export(chosen: ExportOptions) -> None:
 def _check_options(chosen: ExportOptions) -> None:
     """Refuse options of another format, and a plan that is missing."""
     own = {"--plan": chosen.plan_file, "--node-label": chosen.node_label}
-    if chosen.kind == GNURADIO:
-        if chosen.patch_file is None:
-            raise click.UsageError(f"missing --patch: --to {GNURADIO} needs the flowgraph (.grc)")
-    else:
-        own["--patch"] = chosen.patch_file
+    if chosen.patch_file is not None and chosen.kind not in (DEPLOYMENT, GNURADIO):
+        raise click.UsageError(f"--patch is for --to {DEPLOYMENT} and {GNURADIO}")
+    if chosen.kind == GNURADIO and chosen.patch_file is None:
+        raise click.UsageError(f"missing --patch: --to {GNURADIO} needs the flowgraph (.grc)")
     if chosen.kind == DEPLOYMENT:
         if chosen.plan_file is None:
             raise click.UsageError(

@@ -43,6 +43,8 @@ def gnuradio(chosen: GnuradioOptions) -> None:
     where = name_of(chosen.file)
     with located(where, FormatError):
         found = fit(read_text(chosen.file), where, chosen.mips)
+        if not found.intervals:
+            raise FormatError(f"{where}: has fewer than two rows; let the flowgraph run longer")
     costed = with_costs(found.logical)
     graph = graph_of(costed, chosen.form)
     write_profile(found, costed.graph, graph, chosen, "", chosen.output == "-")

@@ -25,7 +25,7 @@ def colocate_instances(graph: StreamGraph, rules: Constraints) -> Constraints:
     The writer and the committer of a Flink sink stay together too, as in Flink.
     """
     groups: dict[tuple[str, ...], list[str]] = {}
-    for operator, members in _instances(graph).items():
+    for operator, members in members_of(graph).items():
         sink = PART_OF_SINK.fullmatch(operator)
         key = (sink[1], sink[2] or "") if sink else (operator,)
         groups.setdefault(key, []).extend(graph.names[v] for v in members)
@@ -38,7 +38,7 @@ def devices_of_instances(placement: Placement) -> dict[str, list[str]]:
     names = placement.problem.cluster.names
     return {
         operator: [names[placement.devices[v]] for v in members]
-        for operator, members in _instances(placement.problem.graph).items()
+        for operator, members in members_of(placement.problem.graph).items()
     }
 
 
@@ -59,7 +59,7 @@ def operator_devices(placement: Placement) -> dict[str, str]:
     return {operator: on[0] for operator, on in devices_of.items()}
 
 
-def _instances(graph: StreamGraph) -> dict[str, list[int]]:
+def members_of(graph: StreamGraph) -> dict[str, list[int]]:
     """Return operator -> the indices of its instances; without instances, its own index."""
     found: dict[str, list[int]] = {}
     for v, owner in enumerate(graph.owners):

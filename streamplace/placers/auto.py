@@ -152,7 +152,9 @@ class Auto(ReportingPlacer):
         if not every:
             placements = self._searched(problem, rng, start, placements, budget, wanted)
             reached = float(qualities(problem, placements).max())
-            as_good = max(AS_GOOD, wanted / reached) if reached >= wanted else AS_GOOD
+            as_good = AS_GOOD
+            if wanted <= reached < 1.0:  # what is given up may not add to what was not searched
+                as_good = max(AS_GOOD, wanted / reached)
         if balances(self.prefer, start) and may_spread(problem, placements):
             best = balanced(problem, rng, placements, budget)
             if start is None:

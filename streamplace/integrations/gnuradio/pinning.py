@@ -31,7 +31,7 @@ def write(placement: Placement, text: str, where: str) -> str:
     FormatError
         If the text is not a flowgraph. The message names `where`, the place in it and the fault.
     ProblemError
-        If a device has another name, the flowgraph lacks a block, or an operator has several
+        If a device has another name, two have the same core, the flowgraph lacks a block, or an operator has several
         instances.
     """
     value: Any = parse_yaml(text, where)
@@ -41,6 +41,14 @@ def write(placement: Placement, text: str, where: str) -> str:
         raise ProblemError(f"{where} has no blocks that run named {listed(lacking)}")
     if len(devices) < len(placement.devices):
         raise ProblemError("a block of GNU Radio has one instance only: place with one of each")
+    owner: dict[int, str] = {}
+    for device in dict.fromkeys(devices.values()):
+        for core in cores_of(device):
+            if owner.setdefault(core, device) != device:
+                raise ProblemError(
+                    f"devices {owner[core]!r} and {device!r} both have core {core}: give each core "
+                    "to one device"
+                )
     for block in value["blocks"]:
         name, states = block["name"], block.get("states") or {}
         if name in devices and states.get("state") not in DISABLED:

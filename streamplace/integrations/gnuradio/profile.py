@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from math import inf
 from typing import Annotated
 
 import numpy as np
@@ -24,6 +25,7 @@ from streamplace.problem.logical import LogicalGraph
 from streamplace.util.arrays import Floats
 
 SENDS_NOTHING = "a sink sends nothing"
+NO_THREAD = "none of its threads was found"
 PER_S = 1e6  # instructions in a second at 1 MIPS
 Items = Annotated[int, Field(ge=0, lt=2**63)]
 Seconds = Annotated[Number, Field(le=1e12)]
@@ -73,11 +75,15 @@ def fit(text: str, where: str, mips: float) -> Profile:
     used = {name: _increases([row.cpu_s.get(name) for row in rows]) for name in head.threads}
     taken = {name: _taken(name, ends, items) for name in names}
     sources = [name for name in names if all(name != target for _, target in ends)]
+    if not sources:
+        raise FormatError(f"{where}: streams: every block has an input, so they form a cycle")
     operators = [
         OperatorProfile(
             name,
             ratio(taken[name], dt),
-            ratio(used[name], taken[name]).times(mips * PER_S),
+            ratio(used[name], taken[name]).times(mips * PER_S)
+            if head.threads[name]
+            else Estimate.missing(NO_THREAD),
             _payload(name, head),
         )
         for name in names
@@ -89,7 +95,7 @@ def fit(text: str, where: str, mips: float) -> Profile:
     rate = ratio(np.sum([taken[name] for name in sources], axis=0), dt)
     logical = _logical(operators, streams, sources, rate)
     alone = [name for name in head.threads if name not in names]
-    cores = sum(ratio(used[name], dt).known or 0.0 for name in alone)
+    cores = sum(ratio(used[name], dt).known or 0.0 for name in alone if head.threads[name])
     notes = messages_note(len(head.messages), alone, f", which use {cores:.3g} cores")
     return Profile(
         replace(logical, notes=[*notes]),
@@ -114,7 +120,11 @@ def _read(text: str, where: str) -> tuple[_Head, list[_Row]]:
     check_links(len(head.streams), where)
     if not head.streams:
         raise FormatError(f"{where}: {NO_STREAMS}")
+    before_s = -inf
     for (place, _), row in zip(found[1:], rows, strict=True):
+        if row.at_s <= before_s:
+            raise FormatError(f"{place}: at_s: must be later than in the line before")
+        before_s = row.at_s
         if len(row.items) != len(head.streams):
             raise FormatError(f"{place}: items: must have one number per stream")
     for i, each in enumerate(head.streams):

@@ -3,10 +3,11 @@
 import json
 import re
 import shlex
+from math import ceil
 from typing import Any
 
 from streamplace.errors import ProblemError
-from streamplace.integrations.pes import devices_of_instances
+from streamplace.integrations.pes import members_of
 from streamplace.problem.graph_checks import listed
 from streamplace.problem.logical import instance_names
 from streamplace.problem.placement import Placement
@@ -32,16 +33,14 @@ def write(placement: Placement) -> str:
     devices = placement.pes
     if own := [name for name in devices if RESERVED.fullmatch(name)]:
         raise ProblemError(f"Ray has resources of its own named {listed(own)}: rename the devices")
-    memory = dict(zip(problem.graph.names, problem.graph.memory_bytes.tolist(), strict=True))
     actors: dict[str, list[dict[str, Any]]] = {}
     counts: dict[str, int] = dict.fromkeys(devices, 0)
-    for operator, on in devices_of_instances(placement).items():
-        names = instance_names(operator, len(on))
-        actors[operator] = [
-            {"name": name, "num_cpus": 0, "resources": {device: UNIT}, **_memory(memory.get(name))}
-            for name, device in zip(names, on, strict=True)
-        ]
-        for device in on:
+    for operator, members in members_of(problem.graph).items():
+        rows = actors[operator] = []
+        for name, v in zip(instance_names(operator, len(members)), members, strict=True):
+            device = problem.cluster.names[placement.devices[v]]
+            memory = _memory(float(problem.graph.memory_bytes[v]))
+            rows.append({"name": name, "num_cpus": 0, "resources": {device: UNIT}, **memory})
             counts[device] += 1
     if full := [name for name, count in counts.items() if count > MOST]:
         raise ProblemError(f"more than {MOST:,} actors on {listed(full)}: use fewer instances")
@@ -53,5 +52,5 @@ def _offer(device: str) -> str:
     return f"--resources={json.dumps({device: 1})}"
 
 
-def _memory(needed: float | None) -> dict[str, int]:
-    return {"memory": round(needed)} if needed else {}
+def _memory(needed: float) -> dict[str, int]:
+    return {"memory": ceil(needed)} if needed else {}

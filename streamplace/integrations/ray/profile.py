@@ -1,5 +1,6 @@
 """Profiles of pipelines of Ray actors: an operator's actors, watched over the dashboard."""
 
+import re
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -70,11 +71,14 @@ def actors_of(
     Raises
     ------
     UsageError
-        If actors of operators are missing, or several namespaces have some.
+        If actors of operators are missing, or several namespaces have some, or none is called so.
     """
     by_namespace: dict[str, dict[str, Actor]] = {}
     for each in actors:
         by_namespace.setdefault(each.namespace, {})[each.name] = each
+    if namespace is not None and namespace not in by_namespace:
+        known = listed(sorted(by_namespace)) or "none"
+        raise UsageError(f"--namespace: no named actor runs in {namespace!r}; namespaces: {known}")
     found: dict[str, dict[str, list[Actor]]] = {}
     for space, running in by_namespace.items():
         rows = {name: _instances(name, running) for name in graph.names}
@@ -98,13 +102,14 @@ def actors_of(
 def _instances(operator: str, running: Mapping[str, Actor]) -> list[Actor]:
     if operator in running:
         return [running[operator]]
-    numbered = (f"{operator}[{i}]" for i in range(len(running)))
-    row = []
-    for name in numbered:
-        if name not in running:
-            break
-        row.append(running[name])
-    return row
+    numbered = {name for name in running if re.fullmatch(re.escape(operator) + r"\[\d+\]", name)}
+    wanted = [f"{operator}[{i}]" for i in range(len(numbered))]
+    if other := sorted(numbered.difference(wanted)):
+        raise UsageError(
+            f"actor {other[0]} runs, but not all of those before it: number the instances of an "
+            "operator from 0"
+        )
+    return [running[name] for name in wanted]
 
 
 def watch(

@@ -54,3 +54,9 @@ def test_what_cannot_be_written_is_refused() -> None:
         write(placement(["unused"], ["core0"]), GRC, "flow.grc")
     with pytest.raises(FormatError, match=r"flow.grc: is not a flowgraph"):
         write(placement(["filter"], ["core0"]), "x: 1", "flow.grc")
+
+
+def test_a_core_of_two_devices_is_refused() -> None:
+    placed = placement(["recorded", "filter"], ["core0", "core0-1"])
+    with pytest.raises(ProblemError, match="'core0' and 'core0-1' both have core 0"):
+        write(placed, GRC, "flow.grc")

@@ -67,15 +67,26 @@ def test_nothing_is_measured_in_one_reading() -> None:
     assert np.isnan(found.logical.graph.instructions).all()
 
 
+def test_a_block_without_threads_has_no_costs() -> None:
+    head, *rows = counters().splitlines(keepends=True)
+    value = json.loads(head)
+    value["threads"]["sum"] = []
+    found = fit("".join([json.dumps(value) + "\n", *rows]), "counters.jsonl", MIPS)
+    graph = found.logical.graph
+    assert np.isnan(graph.instructions).tolist() == [name == "sum" for name in graph.names]
+
+
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
+        ('"target": "sum"', '"target": "recorded"', "so they form a cycle"),
         ('"threads"', '"thread"', "line 1: missing field 'threads'"),
         ('"target": "sum"', '"target": "nobody"', "streams[1]: unknown block 'nobody'"),
         ("[0, 0, 0]", "[0, 0]", "line 2: items: must have one number per stream"),
         ("[0, 0, 0]", "[0, 0, -1]", "line 2: items[2]: must be at least 0"),
         ('"cpu_s"', '"cpu"', "line 2: missing field 'cpu_s'"),
         ('{"at_s": 1.0', "{", "line 3: "),
+        ('{"at_s": 1.0', '{"at_s": 0.0', "line 3: at_s: must be later than in the line before"),
     ],
 )
 def test_faults(old: str, new: str, message: str) -> None:

@@ -35,6 +35,15 @@ def test_memory_is_reserved() -> None:
     assert found["nodes"]["it's"] == """ray start '--resources={"it'"'"'s": 1}'"""
 
 
+def test_memory_of_an_instance_with_a_name_of_its_own() -> None:
+    lone = Operator("split[0]", 1.0, 1.0, memory_bytes=0.4)
+    graph = StreamGraph([lone], [], source_rate=1.0)
+    placement = Placement.of(Problem(graph, Cluster([Device("d", 1.0)])), {"split[0]": "d"})
+    found = json.loads(export_text(placement, "ray"))
+    ((options,),) = found["actors"].values()
+    assert options["memory"] == 1
+
+
 @pytest.mark.parametrize("device", ["CPU", "node:10.0.0.1"])
 def test_names_of_rays_own_resources_are_refused(device: str) -> None:
     with pytest.raises(ProblemError, match="rename the devices"):

@@ -68,7 +68,7 @@ def test_nothing_is_measured_where_nothing_changes() -> None:
 
 
 def test_actors_have_the_names_of_instances() -> None:
-    running = [actor(name) for name in ("a", "c", "b[0]", "b[1]", "b[3]", "other")]
+    running = [actor(name) for name in ("a", "c", "b[0]", "b[1]", "other")]
     found = actors_of(GRAPH, running, None)
     assert {name: [each.name for each in row] for name, row in found.items()} == {
         "a": ["a"],
@@ -82,7 +82,8 @@ def test_actors_have_the_names_of_instances() -> None:
     [
         ([], None, "no actor runs for 'a', 'b', 'c': name each actor after its operator"),
         ([actor("a"), actor("c")], None, "instances b[0], b[1], …"),
-        ([actor(each) for each in "abc"], "other", "no actor runs for"),
+        ([actor(each) for each in "abc"], "other", "in 'other'; namespaces: 'pipe'"),
+        ([actor(each) for each in ("a", "b[0]", "b[2]", "c")], None, "actor b[2] runs, but not"),
         ([actor("a", "one"), actor("b", "two")], None, "'one', 'two': choose one"),
     ],
 )
