@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping
 
-TRIED = ("1.17", "1.18", "1.19", "1.20", "2.0", "2.1", "2.2", "2.3")
+TRIED: tuple[str, ...] = ("1.17", "1.18", "1.19", "1.20", "2.0", "2.1", "2.2", "2.3")
 """`apply` and `watch` refuse others; `python -m benchmarks.flink_versions FOLDER` tries one."""
 FIRST_IN_PLACE = "1.18"
 FIRST_WITH_LABELS = "1.18"  # by default

@@ -31,8 +31,8 @@ def write(placement: Placement, text: str, where: str) -> str:
     FormatError
         If the text is not a flowgraph. The message names `where`, the place in it and the fault.
     ProblemError
-        If a device has another name, two have the same core, the flowgraph lacks a block, or an operator has several
-        instances.
+        If a device has another name, two have the same core, the flowgraph lacks a block, or an
+        operator has several instances.
     """
     value: Any = parse_yaml(text, where)
     flowgraph = flowgraph_from(value, where)
