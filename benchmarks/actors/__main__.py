@@ -17,9 +17,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-from local_flink import FlinkError
 from local_ray import LocalRay, RayError
-from submitted import streamplace
+from scripting import ScriptError, streamplace
 
 from benchmarks.actors.pipelines import counts, pipeline, work_rate, write_graph
 from benchmarks.actors.tables import OURS, TABLE, WAYS, page
@@ -60,7 +59,7 @@ def main() -> int:
     return exit_code(
         lambda: campaign(home, folder, asked.repeats),
         name="ray-loop",
-        others=(RayError, FlinkError),
+        others=(RayError, ScriptError),
     )
 
 

@@ -13,9 +13,9 @@ import argparse
 import sys
 from pathlib import Path
 
-from local_flink import FlinkError, TaskManager
+from local_flink import TaskManager
 from loop import core
-from scripting import say
+from scripting import ScriptError, say
 from submitted import HERE, build
 
 from benchmarks.commit import running_commit
@@ -54,7 +54,7 @@ def main() -> int:
     return exit_code(
         lambda: campaign(home, folder, asked.repeats),
         name="flink-contention",
-        others=(FlinkError,),
+        others=(ScriptError,),
     )
 
 

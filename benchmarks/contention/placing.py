@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from local_flink import TaskManager
-from scripting import say
-from submitted import Submitted, streamplace
+from scripting import say, streamplace
+from submitted import Submitted
 
 import streamplace as sp
 from benchmarks.contention.cluster import LimitedFlink

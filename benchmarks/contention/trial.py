@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from local_flink import FlinkError
+from scripting import ScriptError
 from submitted import Submitted
 
 from benchmarks.contention.cluster import LimitedFlink
@@ -30,7 +30,7 @@ def run(flink: LimitedFlink, jar: Path, job: SpinningJob, placed: Placed | None)
 
     Raises
     ------
-    FlinkError
+    ScriptError
         If an instance does not run where it was placed, or has another number.
     """
     submitted = Submitted(flink, jar, job.arguments(ENDLESS))
@@ -74,6 +74,6 @@ def _check(job: SpinningJob, where: dict[str, Counter[str]], placed: Placed | No
     for each in job.operators:
         found = where[each.name]
         if found.total() != each.instances:
-            raise FlinkError(f"{each.name}: {found.total()} instances instead of {each.instances}")
+            raise ScriptError(f"{each.name}: {found.total()} instances instead of {each.instances}")
         if placed and found != placed.instances[each.name]:
-            raise FlinkError(f"{each.name}: placed {placed.instances[each.name]}, runs on {found}")
+            raise ScriptError(f"{each.name}: placed {placed.instances[each.name]}, runs on {found}")

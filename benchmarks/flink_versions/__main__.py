@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from cluster_config import ADAPTIVE, version_in
-from local_flink import FlinkError, LocalFlink, TaskManager
-from scripting import say, terminated
+from local_flink import LocalFlink, TaskManager
+from scripting import ScriptError, say, terminated
 
 from benchmarks.commit import ROOT
 from benchmarks.flink_versions.documents import collect, described
@@ -30,6 +30,7 @@ from streamplace.integrations.flink.client import Client
 from streamplace.integrations.profiling.rest import Server
 
 RESULTS = ROOT / "benchmarks" / "results" / "flink-versions"
+MODULE = "benchmarks.flink_versions"
 FOLDER = Path("flink-loop").resolve() / "versions"
 PATIENT = "heartbeat.timeout: 120000\n"  # other work on the machine delays answers
 MANAGERS = tuple(TaskManager(f"d{i}", {f"dev_d{i}": 1000}, slots=3) for i in range(2))
@@ -86,7 +87,7 @@ def adaptive_scheduler(home: Path, folder: Path, trying: Trying) -> dict[str, An
             trying.applied(job, id_, placement, "--numbers-only")
             where = job.where(id_)["count"]
             if where.total() != instances:
-                raise FlinkError(f"count has {where.total()} instances instead of {instances}")
+                raise ScriptError(f"count has {where.total()} instances instead of {instances}")
 
         trying.step("apply --numbers-only in place, 2 to 3", lambda: rescale("more", 3))
         trying.step("apply --numbers-only in place, 3 to 1", lambda: rescale("less", 1))
@@ -103,7 +104,7 @@ def main() -> int:
     """Try all versions, and write the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("homes", type=Path, nargs="*", help="folders of Flink, which hold lib")
-    homes, about = parser.parse_args().homes, origin("benchmarks.flink_versions")
+    homes, about = parser.parse_args().homes, origin(MODULE)
     for home in homes:
         version = version_in(home)
         versions.TRIED += (versions.minor_of(version),)  # which would be refused otherwise
@@ -112,7 +113,7 @@ def main() -> int:
         say(f"Flink {version}")
         facts = default_scheduler(home.resolve(), folder / "default", trying)
         facts |= adaptive_scheduler(home.resolve(), folder / "adaptive", trying)
-        row = {"version": version, **about}
+        row = {"version": version, **about, "command": f"python -m {MODULE} FLINK/{version}"}
         row |= {"documents": facts, "works": trying.found}
         RESULTS.mkdir(exist_ok=True)
         write_text(RESULTS / f"{version}.json", json.dumps(row, indent=1) + "\n")
@@ -125,5 +126,5 @@ if __name__ == "__main__":
     signal.signal(signal.SIGTERM, terminated)
     try:
         sys.exit(main())
-    except FlinkError as error:
+    except ScriptError as error:
         sys.exit(f"flink-versions: {error}")

@@ -9,7 +9,8 @@ from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 
-from local_flink import TIMEOUT_S, FlinkError, LocalFlink
+from local_flink import TIMEOUT_S, LocalFlink
+from scripting import ScriptError
 from submitted import HERE, Submitted, build, wait
 
 RATE = 100  # tuples/s of the source
@@ -44,7 +45,7 @@ class Counted(Submitted):
             command, env=environment, capture_output=True, text=True, timeout=TIMEOUT_S, check=False
         )
         if done.returncode:
-            raise FlinkError(f"flink info: {done.stdout}{done.stderr}")
+            raise ScriptError(f"flink info: {done.stdout}{done.stderr}")
         value, _ = json.JSONDecoder().raw_decode(done.stdout, done.stdout.index("{"))
         return json.dumps(value, indent=1)
 

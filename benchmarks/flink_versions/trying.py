@@ -9,8 +9,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from local_flink import FlinkError
-from scripting import say
+from scripting import ScriptError, say
 
 from benchmarks.flink_versions.job import Counted
 from streamplace.cli.main import main
@@ -50,7 +49,7 @@ class Trying:
         """Do a step; record that it works, or why not."""
         try:
             do()
-        except (FlinkError, OSError) as error:
+        except (ScriptError, OSError) as error:
             self.found[what] = str(error)
         else:
             self.found[what] = WORKS
@@ -62,7 +61,7 @@ class Trying:
 
         Raises
         ------
-        FlinkError
+        ScriptError
             With its last line on stderr, if it fails.
         """
         out, errors = io.StringIO(), io.StringIO()
@@ -72,7 +71,7 @@ class Trying:
             f"$ streamplace {' '.join(arguments)}\n{out.getvalue()}{errors.getvalue()}[{code}]\n"
         )
         if code:
-            raise FlinkError((errors.getvalue().strip() or f"exit code {code}").splitlines()[-1])
+            raise ScriptError((errors.getvalue().strip() or f"exit code {code}").splitlines()[-1])
         return out.getvalue()
 
     def imported(self, plan: str, name: str) -> None:
@@ -111,10 +110,10 @@ class Trying:
         self.file("profile.out.json").write_text(json.dumps(value))
         rate = value["source_rate"]["value"]
         if rate is None or not 50 < rate < 200:
-            raise FlinkError(f"source rate {rate} instead of 100")
+            raise ScriptError(f"source rate {rate} instead of 100")
         parsed = {each["name"]: each for each in value["operators"]}
         if not parsed["count"]["instructions"]["value"]:
-            raise FlinkError(f"instructions of count: {parsed['count']['instructions']}")
+            raise ScriptError(f"instructions of count: {parsed['count']['instructions']}")
 
     def placed(self, name: str, instances: int, **device: str) -> Path:
         """Place the imported graph: operator -> device; return the placement."""
@@ -135,14 +134,14 @@ class Trying:
 
         Raises
         ------
-        FlinkError
+        ScriptError
             If it fails, if the job runs elsewhere than placed, or if its counts are not exact.
         """
         asked = ["apply", "flink", str(placement), "--url", job.flink.url, "--job", id_, "--json"]
         limits = [*PATIENCE, "--deadline", "300", "--start-timeout", "300"]
         answer: dict[str, Any] = json.loads(self.run(*asked, *limits, *how))
         if not job.is_exact():
-            raise FlinkError("counts are lost or repeated")
+            raise ScriptError("counts are lost or repeated")
         if "--labels" in how:
             placed = json.loads(placement.read_text())["assignment"]
             hosts = job.where(answer["job"])
@@ -170,10 +169,10 @@ class Trying:
         self.file("watch.json").write_text(line)
         offered = json.loads(line.splitlines()[-1])
         if not offered:
-            raise FlinkError("no window")
+            raise ScriptError("no window")
 
 
 def expect(found: object, wanted: object, what: str) -> None:
-    """Raise FlinkError where something is not as expected."""
+    """Raise ScriptError where something is not as expected."""
     if found != wanted:
-        raise FlinkError(f"{what}: {found} instead of {wanted}")
+        raise ScriptError(f"{what}: {found} instead of {wanted}")

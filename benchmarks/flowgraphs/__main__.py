@@ -17,8 +17,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from local_flink import FlinkError
-from submitted import streamplace
+from scripting import ScriptError, streamplace
 
 from benchmarks.commit import running_commit
 from benchmarks.flowgraphs.flows import filter_bank, receiver, write_samples
@@ -37,10 +36,6 @@ REPEATS = 5
 START_S = 120.0
 
 
-class FlowgraphError(Exception):
-    """A flowgraph has not run."""
-
-
 def main() -> int:
     """Run what is missing, and write the page."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -57,7 +52,7 @@ def main() -> int:
     return exit_code(
         lambda: campaign(folder, asked.repeats, asked.seconds),
         name="gnuradio-loop",
-        others=(FlowgraphError, FlinkError),
+        others=(ScriptError,),
     )
 
 
@@ -130,7 +125,7 @@ def program(own: Path, way: str, text: str) -> None:
     )
     if made.returncode or not file.with_suffix(".py").exists():
         file.unlink()
-        raise FlowgraphError(f"grcc: {(made.stdout + made.stderr)[-2000:]}")
+        raise ScriptError(f"grcc: {(made.stdout + made.stderr)[-2000:]}")
 
 
 def run(own: Path, way: str, devices: dict[str, str], seconds: float) -> tuple[float, bool]:
@@ -149,7 +144,7 @@ def run(own: Path, way: str, devices: dict[str, str], seconds: float) -> tuple[f
             until = time.monotonic() + START_S
             while not counters.exists() or len(counters.read_text().splitlines()) < 2:
                 if process.poll() is not None or time.monotonic() > until:
-                    raise FlowgraphError(f"{own.name}, {way}: has not started")
+                    raise ScriptError(f"{own.name}, {way}: has not started")
                 time.sleep(0.1)
             time.sleep(seconds)
             head, *rows = map(json.loads, counters.read_text().splitlines())

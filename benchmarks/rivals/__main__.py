@@ -21,8 +21,7 @@ from datetime import UTC, datetime
 from itertools import product
 from pathlib import Path
 
-from local_flink import FlinkError
-from scripting import say, terminated
+from scripting import ScriptError, say, terminated
 from submitted import HERE, build
 
 from benchmarks.commit import ROOT, running_commit
@@ -67,7 +66,7 @@ def main() -> int:
     if RECORDED in asked.loads and not asked.traces:
         say(f"{RECORDED}: skipped, because --traces names no files")
         asked.loads.remove(RECORDED)
-    return exit_code(lambda: campaign(asked), name="flink-rivals", others=(FlinkError,))
+    return exit_code(lambda: campaign(asked), name="flink-rivals", others=(ScriptError,))
 
 
 def campaign(asked: argparse.Namespace) -> int:

@@ -6,7 +6,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from local_flink import FlinkError, LocalFlink
+from local_flink import LocalFlink
+from scripting import ScriptError
 from watched import Controller
 
 from benchmarks.rivals.loads import AUTOSCALER, SCALE, WATCH
@@ -95,7 +96,7 @@ def autoscaling(flink: LocalFlink, built: Path, slots: int, folder: Path) -> Ite
         try:
             yield
             if process.poll() is not None:
-                raise FlinkError(f"the autoscaler ended; see {log.name}")
+                raise ScriptError(f"the autoscaler ended; see {log.name}")
         finally:
             process.terminate()
             try:

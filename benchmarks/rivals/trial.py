@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 from cluster_config import ADAPTIVE, SMALL_BUFFERS
-from local_flink import FlinkError, LocalFlink, TaskManager
+from local_flink import LocalFlink, TaskManager
+from scripting import ScriptError
 from submitted import Submitted, wait
 from watched import CLUSTER, Output, Schedule, write_cluster
 
@@ -59,12 +60,12 @@ def run(
             time.sleep(max(begun_s + BEGIN_S - Schedule.now(), 0.0))
             with how:
                 samples += _samples(flink, job, begun_s)
-        except FlinkError as error:  # a controller or a job that ends is a result, too
+        except ScriptError as error:  # a controller or a job that ends is a result, too
             ended = f"{error}"
         wanted = QUERIES[query].expected(len(due_s(pieces))).number
-        with suppress(FlinkError):  # what is missing is a figure
+        with suppress(ScriptError):  # what is missing is a figure
             wait(lambda: len({n for n, *_ in output.lines()}) >= len(wanted), "missing", DRAIN_S)
-        with suppress(FlinkError):
+        with suppress(ScriptError):
             submitted.cancel()
     lines = [(number, value, ms / 1e3 - begun_s) for number, value, ms in output.lines()]
     found = figures(query, pieces, lines, samples)
@@ -82,7 +83,7 @@ def _samples(flink: LocalFlink, job: str, begun_s: float) -> list[Sample]:
 
     Raises
     ------
-    FlinkError
+    ScriptError
         If it never answers.
     """
     found = []
@@ -96,7 +97,7 @@ def _samples(flink: LocalFlink, job: str, begun_s: float) -> list[Sample]:
             found.append(Sample(at, slots, counts))
         time.sleep(SAMPLE_S)
     if not found:
-        raise FlinkError("Flink has not answered while the load ran")
+        raise ScriptError("Flink has not answered while the load ran")
     return found
 
 

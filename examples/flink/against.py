@@ -4,13 +4,12 @@ loop.py calls it while the sample job runs as placed.
 """
 
 import json
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from local_flink import LocalFlink
-from scripting import call, say
+from scripting import say, streamplace
 
 from streamplace.integrations.flink.plan import running
 
@@ -50,10 +49,10 @@ def explains(flink: LocalFlink, job: str, folder: Path, placed: Mapping[str, str
     placement = folder / "wrong-placement.json"
     settings = ["--cluster", str(cluster), "--constraints", str(pins)]
     rate = ["--source-rate", f"{own['source_rate']}"]
-    _streamplace("place", str(wrong), *settings, *rate, "-o", str(placement))
+    streamplace("place", str(wrong), *settings, *rate, "-o", str(placement))
     say(f"explaining a graph in which {wrong_one} costs {1 / FACTOR:.0%} of what it does")
     watch = ["--against", flink.url, "--job", job, "--seconds", f"{WATCH_S}", "--json"]
-    answer = _streamplace("explain", str(placement), *watch)
+    answer = streamplace("explain", str(placement), *watch)
     (folder / "against.json").write_text(answer)
     against = json.loads(answer)["against"]
     off = [each for each in against["off"] if each["kind"] == "instructions"]
@@ -70,7 +69,3 @@ def explains(flink: LocalFlink, job: str, folder: Path, placed: Mapping[str, str
         f"{verdict} {TOLERANCE:.0%} of the true {FACTOR}"
     )
     return near
-
-
-def _streamplace(*arguments: str) -> str:
-    return call([sys.executable, "-m", "streamplace.cli.main", *arguments])

@@ -14,9 +14,9 @@ import sys
 from pathlib import Path
 
 from counting import NOT_CHAINED, Counting, devices_of, labels_in
-from local_flink import FlinkError, LocalFlink, TaskManager, equal
-from scripting import call, say, terminated
-from submitted import HERE, build, streamplace
+from local_flink import LocalFlink, TaskManager, equal
+from scripting import ScriptError, call, say, streamplace, terminated
+from submitted import HERE, build
 
 FOLDER = Path("flink-loop").resolve() / "apply"
 SPEED = {"fast": 1.0, "slow": 0.5}
@@ -72,7 +72,7 @@ def one_round(counting: Counting, placements: dict[str, Path]) -> None:
 
     Raises
     ------
-    FlinkError
+    ScriptError
         If an instance is not where its placement says, or state was lost.
     """
     job = counting.start()
@@ -80,11 +80,11 @@ def one_round(counting: Counting, placements: dict[str, Path]) -> None:
         answer = json.loads(call([*counting.apply_command(placement, job), "--json"]))
         job = answer["job"]
         if counting.running() != [job]:
-            raise FlinkError(f"{name}: {counting.running()} run instead of {job}")
+            raise ScriptError(f"{name}: {counting.running()} run instead of {job}")
         wanted, found = devices_of(placement), counting.where(job)
         wrong = {each: found.get(each) for each, on in wanted.items() if found.get(each) != on}
         if wrong:
-            raise FlinkError(f"{name}: placed {wanted}, but {wrong}")
+            raise ScriptError(f"{name}: placed {wanted}, but {wrong}")
         counting.check_state()
         listed = "; ".join(f"{each} on {dict(on)}" for each, on in sorted(wanted.items()))
         say(f"{name}: every instance runs where it was placed: {listed}")
@@ -107,5 +107,5 @@ if __name__ == "__main__":
     signal.signal(signal.SIGTERM, terminated)
     try:
         sys.exit(main(Path(sys.argv[1]).resolve(), int((sys.argv[2:] or ["5"])[0])))
-    except FlinkError as error:
+    except ScriptError as error:
         sys.exit(f"apply-loop: {error}")

@@ -11,8 +11,8 @@ import signal
 import sys
 from pathlib import Path
 
-from local_flink import FlinkError, LocalFlink, TaskManager
-from scripting import terminated
+from local_flink import LocalFlink, TaskManager
+from scripting import ScriptError, terminated
 
 FOLDER = Path("flink-loop").resolve() / "cluster"
 LABEL, SLOTS = 1000, 2
@@ -36,5 +36,5 @@ if __name__ == "__main__":
         sys.exit(main(Path(sys.argv[1]).resolve(), int((sys.argv[2:] or ["3"])[0])))
     except KeyboardInterrupt:
         sys.exit(0)
-    except FlinkError as error:
+    except ScriptError as error:
         sys.exit(f"flink-cluster: {error}")

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
 
-from local_flink import FlinkError, LocalFlink
+from local_flink import LocalFlink
+from scripting import ScriptError
 from submitted import Submitted, wait
 
 ENOUGH = 20  # counts
@@ -69,7 +70,7 @@ class Counting(Submitted):
             distinct = sorted(set(counts))
             missing = len(distinct) != distinct[-1]
             if missing or counts.count(1) > 1 or (not replays and len(counts) > len(distinct)):
-                raise FlinkError(f"key {key}: {len(counts)} counts up to {distinct[-1]}")
+                raise ScriptError(f"key {key}: {len(counts)} counts up to {distinct[-1]}")
 
 
 def labels_in(config: str) -> dict[str, dict[str, int]]:

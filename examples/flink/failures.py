@@ -15,8 +15,8 @@ from pathlib import Path
 
 from apply_loop import FOLDER, RATE, prepare
 from counting import Counting
-from local_flink import FlinkError, LocalFlink
-from scripting import say, terminated
+from local_flink import LocalFlink
+from scripting import ScriptError, say, terminated
 from submitted import HERE, build, wait
 from trial import APPLIED, FAILED, REFUSED, Trial
 
@@ -41,7 +41,7 @@ def slow_savepoint(trial: Trial) -> None:
     path.touch()
     code, text = trial.follow({"has not ended after 3 s": lambda pid: path.unlink()})
     if code != APPLIED:
-        raise FlinkError(f"exit code {code}: {text}")
+        raise ScriptError(f"exit code {code}: {text}")
 
 
 def interrupted_hung_savepoint(trial: Trial) -> None:
@@ -49,7 +49,7 @@ def interrupted_hung_savepoint(trial: Trial) -> None:
     with trial.file("blocked"):
         text = trial.signalled(signal.SIGINT, "has not ended after")
         if "if its savepoint" not in text:
-            raise FlinkError(text)
+            raise ScriptError(text)
     time.sleep(3)
     trial.again()
 
@@ -89,7 +89,7 @@ def missing_slot(trial: Trial) -> None:
     }
     code, text = trial.follow(acts)
     if code != FAILED or "rolled back" not in text:
-        raise FlinkError(f"exit code {code}: {text}")
+        raise ScriptError(f"exit code {code}: {text}")
 
 
 def killed_task_manager(trial: Trial) -> None:
@@ -103,7 +103,7 @@ def killed_task_manager(trial: Trial) -> None:
 
     code, text = trial.follow({STARTING: act}, "--start-timeout", "90")
     if code not in (APPLIED, FAILED):
-        raise FlinkError(f"exit code {code}: {text}")
+        raise ScriptError(f"exit code {code}: {text}")
 
 
 def refused_start(trial: Trial) -> None:
@@ -176,7 +176,7 @@ def silent_server(trial: Trial) -> None:
     trial.replays = True
     code, text = trial.follow({STOPPED: act}, "--start-timeout", "90", "--timeout", "2")
     if code != APPLIED:
-        raise FlinkError(f"exit code {code}: {text}")
+        raise ScriptError(f"exit code {code}: {text}")
 
 
 def signal_at(number: signal.Signals, after: str, delay_s: float = 0.0) -> Callable[[Trial], None]:
@@ -234,7 +234,7 @@ def main(home: Path, names: list[str]) -> int:
                 wait(lambda c=counting: len(c.running()) == 1, "not one job runs", 60)
                 counting.check_state(trial.replays)
                 print(f"{name}: a job runs, with all its state", flush=True)
-            except FlinkError as error:
+            except ScriptError as error:
                 bad += 1
                 print(f"{name}: FAILED: {error}", flush=True)
             for line in trial.lines:
@@ -249,5 +249,5 @@ if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job ignores it
     try:
         sys.exit(main(Path(sys.argv[1]).resolve(), sys.argv[2:]))
-    except FlinkError as error:
+    except ScriptError as error:
         sys.exit(f"failures: {error}")

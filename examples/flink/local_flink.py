@@ -15,6 +15,7 @@ from types import TracebackType
 from typing import IO, Any
 
 from cluster_config import BUSY_MACHINE, MODULE_OPTIONS, version_in, write_config
+from scripting import ScriptError
 
 JOB_MANAGER = "org.apache.flink.runtime.entrypoint.StandaloneSessionClusterEntrypoint"
 TASK_MANAGER = "org.apache.flink.runtime.taskexecutor.TaskManagerRunner"
@@ -22,10 +23,6 @@ CLIENT = "org.apache.flink.client.cli.CliFrontend"
 TIMEOUT_S = 300.0  # for a start of the cluster or of a job, and for its end
 ANSWER_S = 60.0  # for an answer of a busy machine
 STOP_TIMEOUT_S = 20.0  # then processes are killed
-
-
-class FlinkError(Exception):
-    """An operation on the Flink cluster failed."""
 
 
 @dataclass(frozen=True)
@@ -158,7 +155,7 @@ class LocalFlink:
         )
         parts = done.stdout.split("JobID ")
         if done.returncode or len(parts) < 2:
-            raise FlinkError(f"Flink rejected the job:\n{done.stdout}\n{done.stderr}")
+            raise ScriptError(f"Flink rejected the job:\n{done.stdout}\n{done.stderr}")
         job = parts[-1].split()[0]
         self._wait(lambda: self._runs(job), f"job {job} did not start")
         return job
@@ -202,7 +199,7 @@ class LocalFlink:
     def _runs(self, job: str) -> bool:
         details = self.get(f"/jobs/{job}")
         if details["state"] in ("FAILED", "CANCELED", "FINISHED"):
-            raise FlinkError(f"the job is {details['state']}; see {self.folder / 'log'}")
+            raise ScriptError(f"the job is {details['state']}; see {self.folder / 'log'}")
         return all(vertex["status"] == "RUNNING" for vertex in details["vertices"])
 
     def _wait_for_slots(self) -> None:
@@ -217,12 +214,12 @@ class LocalFlink:
         while time.monotonic() < until:
             for process in self._processes:
                 if process.poll() is not None:
-                    raise FlinkError(f"a Flink process ended; see {self.folder / 'log'}")
+                    raise ScriptError(f"a Flink process ended; see {self.folder / 'log'}")
             with suppress(OSError):
                 if ready():
                     return
             time.sleep(0.5)
-        raise FlinkError(f"{failure} within {TIMEOUT_S:g} s; see {self.folder / 'log'}")
+        raise ScriptError(f"{failure} within {TIMEOUT_S:g} s; see {self.folder / 'log'}")
 
     def _java(self, name: str, heap: str) -> list[str]:
         return [

@@ -16,8 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from against import explains
-from local_flink import TIMEOUT_S, FlinkError, LocalFlink, equal
-from scripting import call, say, terminated
+from local_flink import TIMEOUT_S, LocalFlink, equal
+from scripting import ScriptError, call, say, terminated
+from scripting import streamplace as run
 from truth import INSTRUCTIONS, PAYLOAD_BYTES, SELECTIVITY
 
 from streamplace.integrations.flink.plan import running
@@ -198,12 +199,12 @@ def report(what: str, errors: Mapping[str, float]) -> bool:
 def streamplace(*arguments: str) -> str:
     """Run a command of streamplace and return its stdout."""
     say("streamplace " + " ".join(arguments))
-    return call([sys.executable, "-m", "streamplace.cli.main", *arguments])
+    return run(*arguments)
 
 
 if __name__ == "__main__":
     signal.signal(signal.SIGTERM, terminated)
     try:
         sys.exit(loop(Path(sys.argv[1]).resolve()))
-    except FlinkError as error:
+    except ScriptError as error:
         sys.exit(f"flink-loop: {error}")

@@ -4,7 +4,9 @@ import subprocess
 import sys
 from collections.abc import Sequence
 
-from local_flink import FlinkError
+
+class ScriptError(Exception):
+    """A program that a script runs, or a cluster that it starts, has failed."""
 
 
 def say(what: str) -> None:
@@ -16,8 +18,13 @@ def call(command: Sequence[str]) -> str:
     """Run a program that must succeed and return its stdout."""
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     if done.returncode:
-        raise FlinkError(f"{' '.join(command)}:\n{done.stdout}{done.stderr}")
+        raise ScriptError(f"{' '.join(command)}:\n{done.stdout}{done.stderr}")
     return done.stdout
+
+
+def streamplace(*arguments: str) -> str:
+    """Run a command of streamplace and return its stdout."""
+    return call([sys.executable, "-m", "streamplace.cli.main", *arguments])
 
 
 def terminated(number: int, frame: object) -> None:

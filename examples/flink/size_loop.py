@@ -21,10 +21,10 @@ from pathlib import Path
 
 import numpy as np
 from counting import INSTANCE
-from local_flink import FlinkError, LocalFlink, TaskManager
+from local_flink import LocalFlink, TaskManager
 from parked_jobs import JOBS, TARGET, ParkedJob
-from scripting import call, say, terminated
-from submitted import HERE, Submitted, build, streamplace
+from scripting import ScriptError, call, say, streamplace, terminated
+from submitted import HERE, Submitted, build
 
 import streamplace as sp
 from streamplace.integrations.flink.groups import device_labels
@@ -206,5 +206,5 @@ if __name__ == "__main__":
     signal.signal(signal.SIGTERM, terminated)
     try:
         sys.exit(main(Path(sys.argv[1]).resolve(), sys.argv[2:]))
-    except FlinkError as error:
+    except ScriptError as error:
         sys.exit(f"flink-size: {error}")

@@ -15,9 +15,9 @@ from pathlib import Path
 
 from apply_loop import FOLDER, MIPS, RATE, SLOTS, SPEED, place
 from counting import Counting, devices_of
-from local_flink import FlinkError, LocalFlink, TaskManager
-from scripting import call, say, terminated
-from submitted import HERE, build, streamplace
+from local_flink import LocalFlink, TaskManager
+from scripting import ScriptError, call, say, streamplace, terminated
+from submitted import HERE, build
 
 PROFILE_S = 20
 PRINTED = re.compile(r"\+[IU]\[(\d+), (\d+), ")
@@ -48,7 +48,7 @@ def one_round(bids: Bids) -> None:
 
     Raises
     ------
-    FlinkError
+    ScriptError
         If an operator is not where its placement says, or state was lost.
     """
     job = bids.start()
@@ -65,7 +65,7 @@ def one_round(bids: Bids) -> None:
         wanted = {NUMBER.sub("", name): on for name, on in devices_of(placement).items()}
         found = {NUMBER.sub("", name): on for name, on in bids.where(job).items()}
         if found != wanted or bids.running() != [job]:
-            raise FlinkError(f"placed {wanted}, but {found}")
+            raise ScriptError(f"placed {wanted}, but {found}")
         bids.check_state()
         say(f"every operator runs where it was placed, GroupAggregate on {aggregate}")
     bids.cancel()
@@ -89,5 +89,5 @@ if __name__ == "__main__":
     signal.signal(signal.SIGTERM, terminated)
     try:
         sys.exit(main(Path(sys.argv[1]).resolve(), int((sys.argv[2:] or ["2"])[0])))
-    except FlinkError as error:
+    except ScriptError as error:
         sys.exit(f"sql-loop: {error}")

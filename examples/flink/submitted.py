@@ -8,8 +8,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from local_flink import TIMEOUT_S, FlinkError, LocalFlink
-from scripting import call
+from local_flink import TIMEOUT_S, LocalFlink
+from scripting import ScriptError, call
 
 from streamplace.integrations.flink.documents import ENDED
 from streamplace.integrations.flink.helper import helper_source
@@ -103,10 +103,5 @@ def wait(ready: Any, failure: str, within_s: float = TIMEOUT_S) -> None:
     until = time.monotonic() + within_s
     while not ready():
         if time.monotonic() > until:
-            raise FlinkError(f"{failure} within {within_s:g} s")
+            raise ScriptError(f"{failure} within {within_s:g} s")
         time.sleep(0.3)
-
-
-def streamplace(*arguments: str) -> str:
-    """Run a command of streamplace and return its stdout."""
-    return call([sys.executable, "-m", "streamplace.cli.main", *arguments])

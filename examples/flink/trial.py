@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from counting import Counting
-from local_flink import FlinkError, LocalFlink
+from local_flink import LocalFlink
+from scripting import ScriptError
 
 QUICK = ("--deadline", "3", "--start-timeout", "25")
 APPLIED, FAILED, REFUSED, INTERRUPTED, TERMINATED = 0, 1, 2, 130, 143
@@ -44,9 +45,9 @@ class Trial:
         """Check an exit code and that a message contains some words, without a traceback."""
         self.lines += (done.stderr + done.stdout).splitlines()
         if done.returncode != expected:
-            raise FlinkError(f"exit code {done.returncode} instead of {expected}: {done.stderr}")
+            raise ScriptError(f"exit code {done.returncode} instead of {expected}: {done.stderr}")
         if words not in done.stderr or "Traceback" in done.stderr:
-            raise FlinkError(f"no {words!r} in: {done.stderr}")
+            raise ScriptError(f"no {words!r} in: {done.stderr}")
 
     def follow(
         self, acts: Mapping[str, Callable[[int], object]], *more: str, name: str = "whole"
@@ -71,7 +72,7 @@ class Trial:
                     left.pop(words)(process.pid)
         self.lines += [line.rstrip() for line in lines]
         if left:
-            raise FlinkError(f"no {list(left)} in {''.join(lines)}")
+            raise ScriptError(f"no {list(left)} in {''.join(lines)}")
         return process.returncode, "".join(lines)
 
     def signalled(self, number: signal.Signals, after: str, delay_s: float = 0.0) -> str:
@@ -84,9 +85,9 @@ class Trial:
         code, text = self.follow({after: act})
         wanted = {signal.SIGINT: INTERRUPTED, signal.SIGTERM: TERMINATED}.get(number, -number)
         if code not in (wanted, APPLIED):
-            raise FlinkError(f"exit code {code}: {text}")
+            raise ScriptError(f"exit code {code}: {text}")
         if number != signal.SIGKILL and code and "this command goes on" not in text:
-            raise FlinkError(f"no advice in {text}")
+            raise ScriptError(f"no advice in {text}")
         return text
 
     def again(self) -> None:

@@ -23,8 +23,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from cluster_config import ADAPTIVE, SMALL_BUFFERS
-from local_flink import FlinkError, LocalFlink, TaskManager
-from scripting import say, terminated
+from local_flink import LocalFlink, TaskManager
+from scripting import ScriptError, say, terminated
 from submitted import HERE, Submitted, build, wait
 from watched import CLUSTER, Controller, Output, Schedule, restarting, write_problem
 
@@ -64,7 +64,7 @@ def one_round(flink: LocalFlink, jar: Path, number: int) -> list[Change]:
 
     Raises
     ------
-    FlinkError
+    ScriptError
         If the job does not recover, or a count is wrong.
     """
     folder = FOLDER / f"round{number}"
@@ -97,7 +97,7 @@ def measured_round(flink: LocalFlink, jar: Path) -> None:
 
     Raises
     ------
-    FlinkError
+    ScriptError
         If the job gets no more instances, or a count is wrong; if the branch is not named once, or
         its numbers of instances change.
     """
@@ -114,9 +114,10 @@ def measured_round(flink: LocalFlink, jar: Path) -> None:
         controller.until("act", within_s=UP_S)
         controller.until("steady", within_s=UP_S)
     if (times := controller.log.read_text().count(f"no tuples get to {IDLE!r}")) != 1:
-        raise FlinkError(f"the branch without tuples was named {times} times; see {controller.log}")
+        named = f"the branch without tuples was named {times} times"
+        raise ScriptError(f"{named}; see {controller.log}")
     if counts(submitted)[IDLE] != 1 or counts(submitted)["count"] == 1:
-        raise FlinkError(f"wrong numbers of instances: {counts(submitted)}")
+        raise ScriptError(f"wrong numbers of instances: {counts(submitted)}")
     complete(submitted, schedule, output)
 
 
@@ -125,7 +126,7 @@ def skewed_round(flink: LocalFlink, jar: Path) -> None:
 
     Raises
     ------
-    FlinkError
+    ScriptError
         If the controller acts, or does not name the share of the instance, or a count is wrong.
     """
     folder = FOLDER / "skewed"
@@ -140,10 +141,10 @@ def skewed_round(flink: LocalFlink, jar: Path) -> None:
         while "there is no plan" not in decision["reason"]:
             decision = controller.until("nothing", "act", within_s=UP_S)
             if decision["decision"] == "act":
-                raise FlinkError(f"the controller acted: {decision['reason']}")
+                raise ScriptError(f"the controller acted: {decision['reason']}")
     found = re.search(rf"with (\d+)% of the tuples of its {COUNTERS} instances", decision["reason"])
     if found is None or not 80 <= int(found[1]) <= 90:
-        raise FlinkError(f"the uneven share is not named: {decision['reason']}")
+        raise ScriptError(f"the uneven share is not named: {decision['reason']}")
     complete(submitted, schedule, output)
 
 
@@ -152,7 +153,7 @@ def in_place_round(flink: LocalFlink, jar: Path) -> None:
 
     Raises
     ------
-    FlinkError
+    ScriptError
         If the job is another one afterwards, or has not more instances, or a count is wrong.
     """
     folder = FOLDER / "in-place"
@@ -167,7 +168,7 @@ def in_place_round(flink: LocalFlink, jar: Path) -> None:
     with Controller(flink.url, job, folder, []) as controller:
         controller.until("steady", within_s=UP_S)
     if submitted.running() != [job] or counts(submitted)["count"] == 1:
-        raise FlinkError(f"jobs {submitted.running()} instead of {job}; {counts(submitted)}")
+        raise ScriptError(f"jobs {submitted.running()} instead of {job}; {counts(submitted)}")
     say(f"longest gap of a change in place: {output.longest_gap_s(since):.1f} s")
     complete(submitted, schedule, output)
 
@@ -226,14 +227,14 @@ def main(home: Path, rounds: int) -> int:
             try:
                 shorter(flink, jar)
                 print(f"round {what}: green", flush=True)
-            except FlinkError as error:
+            except ScriptError as error:
                 bad += 1
                 print(f"round {what}: FAILED: {error}", flush=True)
     for number in range(1, rounds + 1):
         with LocalFlink(home, FOLDER, MANAGERS, restarts=True, config=SMALL_BUFFERS) as flink:
             try:
                 found = one_round(flink, jar, number)
-            except FlinkError as error:
+            except ScriptError as error:
                 bad += 1
                 print(f"round {number} of {rounds}: FAILED: {error}", flush=True)
                 continue
@@ -260,5 +261,5 @@ if __name__ == "__main__":
     signal.signal(signal.SIGTERM, terminated)
     try:
         sys.exit(main(Path(sys.argv[1]).resolve(), int((sys.argv[2:] or ["10"])[0])))
-    except FlinkError as error:
+    except ScriptError as error:
         sys.exit(f"flink-watch: {error}")

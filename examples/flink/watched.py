@@ -11,8 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from local_flink import FlinkError
-from scripting import say
+from scripting import ScriptError, say
 
 KEYS = 512
 SCALE = 1 / 15  # of all durations of the controller
@@ -117,15 +116,15 @@ class Output:
 
         Raises
         ------
-        FlinkError
+        ScriptError
             If not.
         """
         lines = self.lines()
         if wrong := [line for line in lines if line[1] != line[0] // KEYS + 1]:
-            raise FlinkError(f"{len(wrong)} counts are wrong, such as {wrong[0]}")
+            raise ScriptError(f"{len(wrong)} counts are wrong, such as {wrong[0]}")
         numbers = {number for number, _, _ in lines}
         if missing := set(range(max(numbers) + 1)) - numbers:
-            raise FlinkError(f"{len(missing)} numbers are missing, such as {min(missing)}")
+            raise ScriptError(f"{len(missing)} numbers are missing, such as {min(missing)}")
 
 
 def restarting(jar: Path, arguments: Sequence[str]) -> list[str]:
@@ -192,16 +191,16 @@ class Controller:
         self._process.kill()
 
     def check(self) -> None:
-        """Raise `FlinkError` if the controller has ended."""
+        """Raise `ScriptError` if the controller has ended."""
         if self._process.poll() is not None:
-            raise FlinkError(f"the controller ended; see {self._log.name}")
+            raise ScriptError(f"the controller ended; see {self._log.name}")
 
     def until(self, *words: str, within_s: float) -> dict[str, Any]:
         """Wait for one of some decisions (such as ``act``) or states (such as ``steady``) to come.
 
         Raises
         ------
-        FlinkError
+        ScriptError
             If it does not come in time, or the controller ends.
         """
         end = time.monotonic() + within_s
@@ -214,7 +213,7 @@ class Controller:
             self.check()
             time.sleep(0.2)
         last = self._decisions[-1]["reason"] if self._decisions else "nothing"
-        raise FlinkError(f"no {' or '.join(words)} within {within_s:g} s; last: {last}")
+        raise ScriptError(f"no {' or '.join(words)} within {within_s:g} s; last: {last}")
 
     def _read(self) -> None:
         assert self._process.stdout is not None

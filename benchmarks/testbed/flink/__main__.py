@@ -15,7 +15,7 @@ from itertools import islice
 from pathlib import Path
 
 import numpy as np
-from local_flink import FlinkError
+from scripting import ScriptError
 
 from benchmarks.testbed import campaign
 from benchmarks.testbed.commands import add_folder, exit_code
@@ -50,7 +50,7 @@ def main() -> int:
     )
     parser.add_argument("--only-graphs", action="store_true", help="leave out T2 and T3")
     arguments = parser.parse_args()
-    return exit_code(lambda: run(arguments), others=(FlinkError,))
+    return exit_code(lambda: run(arguments), others=(ScriptError,))
 
 
 @swept()

@@ -68,13 +68,21 @@ def fit(text: str, where: str, mips: float) -> Profile:
         If the blocks do not form a stream graph.
     """
     head, rows = _read(text, where)
-    ends = [(each.source, each.target) for each in head.streams]
-    names = [name for name in head.threads if any(name in pair for pair in ends)]
+    out_of: dict[str, list[int]] = {}
+    into: dict[str, list[int]] = {}
+    for e, each in enumerate(head.streams):
+        out_of.setdefault(each.source, []).append(e)
+        into.setdefault(each.target, []).append(e)
+    names = [name for name in head.threads if name in out_of or name in into]
     dt = np.diff([row.at_s for row in rows])
-    items = [_increases([row.items[e] for row in rows]) for e in range(len(ends))]
+    items = [_increases([row.items[e] for row in rows]) for e in range(len(head.streams))]
     used = {name: _increases([row.cpu_s.get(name) for row in rows]) for name in head.threads}
-    taken = {name: _taken(name, ends, items) for name in names}
-    sources = [name for name in names if all(name != target for _, target in ends)]
+    # what a block took at all inputs, or what a source sent on one stream
+    taken = {
+        name: np.sum([items[e] for e in into.get(name) or out_of[name][:1]], axis=0)
+        for name in names
+    }
+    sources = [name for name in names if name not in into]
     if not sources:
         raise FormatError(f"{where}: streams: every block has an input, so they form a cycle")
     operators = [
@@ -84,7 +92,7 @@ def fit(text: str, where: str, mips: float) -> Profile:
             ratio(used[name], taken[name]).times(mips * PER_S)
             if head.threads[name]
             else Estimate.missing(NO_THREAD),
-            _payload(name, head),
+            _payload([head.streams[e].item_bytes for e in out_of.get(name, ())]),
         )
         for name in names
     ]
@@ -94,7 +102,7 @@ def fit(text: str, where: str, mips: float) -> Profile:
     ]
     rate = ratio(np.sum([taken[name] for name in sources], axis=0), dt)
     logical = _logical(operators, streams, sources, rate)
-    alone = [name for name in head.threads if name not in names]
+    alone = [name for name in head.threads if name not in taken]
     cores = sum(ratio(used[name], dt).known or 0.0 for name in alone if head.threads[name])
     notes = messages_note(len(head.messages), alone, f", which use {cores:.3g} cores")
     return Profile(
@@ -138,15 +146,8 @@ def _increases(values: Sequence[float | None]) -> Floats:
     return np.diff(np.array([np.nan if each is None else each for each in values], dtype=float))
 
 
-def _taken(name: str, ends: Sequence[tuple[str, str]], items: Sequence[Floats]) -> Floats:
-    """Return the tuples that a block took at all inputs, or that a source sent on one stream."""
-    inputs = [items[e] for e, (_, target) in enumerate(ends) if target == name]
-    own = next((items[e] for e, (source, _) in enumerate(ends) if source == name), None)
-    return np.sum(inputs, axis=0) if inputs or own is None else own
-
-
-def _payload(name: str, head: _Head) -> Estimate:
-    sizes = [each.item_bytes for each in head.streams if each.source == name]
+def _payload(sizes: Sequence[float]) -> Estimate:
+    """Return the size of a block's largest items, of the sizes on the streams that it sends."""
     return Estimate(max(sizes), 0.0) if sizes else Estimate.missing(SENDS_NOTHING)
 
 
