@@ -153,6 +153,7 @@ def iter_values(path: Path) -> Iterator[tuple[str, str, Any]]:
             yield place, f"{stem}_{number}", value
         return
     value = parse(text, where)
+    del text  # which would be in memory beside the graph
     if not isinstance(value, list):
         yield where, stem, value
         return

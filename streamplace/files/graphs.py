@@ -49,7 +49,6 @@ def from_form(form: GraphForm, name: str = "") -> StreamGraph:
     """Build the graph that a checked form describes."""
     operators, streams = form.operators, form.streams
     names = operators.all_of("name")
-    index = index_of(names)
     sources, targets = streams.all_of("source"), streams.all_of("target")
 
     def place_of_stream(e: int) -> str:
@@ -62,7 +61,7 @@ def from_form(form: GraphForm, name: str = "") -> StreamGraph:
     columns |= {each.column: _column(each, streams, place_of_stream) for each in STREAM_FIELDS}
     graph = StreamGraph.from_columns(
         names,
-        ends=endpoints(sources, targets, index),
+        ends=endpoints(sources, targets, index_of(names)),
         **columns,
         name=form.name or name,
         source_rate=form.source_rate,
@@ -79,10 +78,12 @@ def from_form(form: GraphForm, name: str = "") -> StreamGraph:
 def _column(field: Field, rows: RowColumns, place: Callable[[int], str]) -> Any:
     """Return the values of a field in checked rows, by index if it is a detail.
 
-    Messages about a value that is a mapping begin with the place of its row.
+    It is None for a number that no row states. Messages about a value that is a mapping begin with the place of its row.
     """
     kind = field.kind
     if isinstance(kind, Number):
+        if not rows.stating(field.name):
+            return None
         return [UNKNOWN if value is None else value for value in rows.all_of(field.name)]
     found = {i: value for i, value in rows.stated(field.name).items() if value}
     if not isinstance(field.default, Mapping):

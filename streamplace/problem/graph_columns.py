@@ -101,7 +101,7 @@ class GraphColumns:
         self.firing, self.multicast = firing, multicast
         self.name = name
         self.names = tuple(index)
-        self.index: Mapping[str, int] = MappingProxyType(dict(index))
+        self.index: Mapping[str, int] = MappingProxyType(index)
         values = columns.values
         self._set_details({each.name: values.get(each.name) or {} for each in OPERATOR_DETAILS})
         self.stated_cores: frozenset[str] = frozenset()
