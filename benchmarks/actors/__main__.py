@@ -5,8 +5,9 @@
 This runs ``python -m benchmarks.actors RAY``, where RAY is a virtual environment with
 ``ray[default]``. Six pipelines, drawn by seed, run on three nodes of a share of a core each: as Ray
 places their actors by default, with the strategy SPREAD, on random nodes, and as streamplace places
-them after a profile. The four alternate, and take turns at being first. A run that was interrupted
-goes on where it stopped.
+them. The four alternate, and take turns at being first. Each pipeline is profiled on the same nodes
+before, with the strategy SPREAD and as many tuples as it takes. A run that was interrupted goes on
+where it stopped.
 """
 
 import argparse
@@ -37,9 +38,8 @@ DEVICES = ("d0", "d1", "d2")
 SHARE = 0.4  # of a core for each
 MIPS = 1000.0  # of a core; any unit will do
 REPEATS = 3
-LOAD = 0.3  # of a core while a pipeline is profiled
 ENDLESS = 1e6  # tuples/s, which the source does not take
-IDLE_S, PROFILE_S, WARM_UP_S, MEASURED_S = 10.0, 60.0, 15.0, 20.0
+STARTED_S, IDLE_S, PROFILE_S, WARM_UP_S, MEASURED_S = 20.0, 20.0, 60.0, 15.0, 20.0
 PIPELINE = ROOT / "examples" / "ray" / "pipeline.py"
 
 
@@ -73,12 +73,13 @@ def campaign(home: Path, folder: Path, repeats: int) -> int:
         name: [each / "cgroup.procs" for each in group.folders] for name, group in groups.items()
     }
     with LocalRay(home, folder / "logs", DEVICES, files) as cluster:
-        for job in jobs:
-            profiled(cluster, job, folder / job.name.replace(" ", "-"))
         limit(groups, SHARE)
+        time.sleep(STARTED_S)
         used = {name: group.used_s() for name, group in groups.items()}
         time.sleep(IDLE_S)
         free = {n: SHARE - (g.used_s() - used[n]) / IDLE_S for n, g in groups.items()}
+        for job in jobs:
+            profiled(cluster, job, folder / job.name.replace(" ", "-"))
         done = {(row["repeat"], row["way"], row["job"]) for row in results.rows()}
         for repeat in range(repeats):
             for job in jobs:
@@ -102,7 +103,7 @@ def limit(groups: dict[str, Group], share: float | None) -> None:
 
 
 def profiled(cluster: LocalRay, job: SpinningJob, own: Path) -> None:
-    """Write the profile of a pipeline, measured without limits, unless it exists."""
+    """Write the profile of a pipeline, unless it exists."""
     own.mkdir(parents=True, exist_ok=True)
     graph, streams = own / "graph.json", own / "streams.json"
     if graph.exists():
@@ -111,8 +112,8 @@ def profiled(cluster: LocalRay, job: SpinningJob, own: Path) -> None:
     write_graph(job, streams)
     (own / "spread.json").write_text(json.dumps({"actors": options(job, "spread", 0)}))
     files = [str(own / "pipeline.json"), str(own / "spread.json")]
-    rate = LOAD / 0.02
-    with cluster.driver(PIPELINE, *files, f"{rate}", "5", f"{PROFILE_S + 30.0}") as driver:
+    times = (f"{ENDLESS:g}", f"{WARM_UP_S:g}", f"{PROFILE_S + 15.0}")
+    with cluster.driver(PIPELINE, *files, *times) as driver:
         cluster.wait_for(driver)
         command = ["profile", "ray", cluster.url, "--graph", str(streams), "--mips", f"{MIPS:g}"]
         limits = ["--seconds", f"{PROFILE_S:g}", "--timeout", "60"]
