@@ -9,7 +9,7 @@ from streamplace.problem.constraints import Constraints
 from streamplace.problem.device import Device
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
-from streamplace.problem.slow_kinds import slow_kind
+from streamplace.problem.seconds import slow_kind
 from streamplace.util.suggest import candidates
 
 
@@ -58,7 +58,7 @@ class Losses:
         """Return the cluster that is left, without overrides of lost devices and groups.
 
         A slow device has fewer MIPS, and its kind is a slow one, so that times by kind are longer
-        as well; see `streamplace.problem.slow_kinds`.
+        as well; see `seconds.slow_kind`.
 
         Raises
         ------
