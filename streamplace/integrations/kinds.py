@@ -38,12 +38,12 @@ ANY_COUNT = frozenset({"doppler", "pipedream"})
 """Those of them in which the number of devices, all equal, is not stated."""
 WRITERS: dict[str, str] = {
     "flink": f"{_HERE}.flink.slot_groups:write",
-    "flink-config": f"{_HERE}.flink.task_managers:write",
+    "flink-config": f"{_HERE}.flink.slot_groups:write_configuration",
     "flink-helper": f"{_HERE}.flink.helper:write",
     "capsys": f"{_HERE}.flink.capsys:write",
     "storm-ras": f"{_HERE}.storm.ras:write",
     "ibm-spl": f"{_HERE}.ibm.spl:write",
-    "ibm-overlay": f"{_HERE}.ibm.overlay:write",
+    "ibm-overlay": f"{_HERE}.ibm.spl:write_overlay",
     "kubernetes": f"{_HERE}.kubernetes:write",
     "ray": f"{_HERE}.ray.options:write",
     "gnuradio-counters": f"{_HERE}.gnuradio.helper:write",

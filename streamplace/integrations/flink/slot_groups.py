@@ -1,4 +1,6 @@
-"""Writer of Flink's slot-sharing groups: a properties file that the Java helper reads."""
+"""Writers of Flink's slot-sharing groups, and of the labels that TaskManagers need for them."""
+
+import json
 
 from streamplace.integrations.comments import on_one_line
 from streamplace.integrations.flink.groups import Group, Groups, Slot, groups_of
@@ -17,6 +19,14 @@ LABELLED_HEAD = """\
 # device, whose amount limits its slots there. Each TaskManager needs the lines that
 # `--to flink-config` writes. Not with jobmanager.scheduler: adaptive, which ignores labels.
 # cores and heap_mb are only accounted; managed_mb is the real share of managed memory (RocksDB).
+"""
+CONFIGURATION_HEAD = """\
+# Written by `streamplace export --to flink-config`: labels, one part per device of the cluster.
+# Add each part to the config.yaml of the device's TaskManager and restart it once; labels are fixed
+# when a TaskManager starts. They fit every placement of this job on these devices, also with other
+# numbers of instances: those that begin with parts_ limit the slots of a divided operator on one
+# device each. The JobManager needs none of them.
+# Leave jobmanager.scheduler unset: the adaptive scheduler ignores labels without a message.
 """
 
 
@@ -90,3 +100,20 @@ def _key(name: str) -> str:
             units = letter.encode("utf-16-be")
             escaped += [f"\\u{units[i]:02x}{units[i + 1]:02x}" for i in range(0, len(units), 2)]
     return "".join(escaped)
+
+
+def write_configuration(placement: Placement) -> str:
+    """Return the lines that each TaskManager's configuration needs for its labels, as YAML.
+
+    There is one document per device of the cluster.
+
+    Raises
+    ------
+    ProblemError
+        As for ``--to flink``.
+    """
+    parts = [CONFIGURATION_HEAD]
+    for device, labels in groups_of(placement, labels=True).labels.items():
+        parts.append(f"--- # {json.dumps(device)}\nexternal-resources: {';'.join(labels)}\n")
+        parts += [f"external-resource.{name}.amount: {n}\n" for name, n in labels.items()]
+    return "".join(parts)
