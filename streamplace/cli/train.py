@@ -192,7 +192,7 @@ def train(chosen: TrainOptions) -> None:
     if chosen.cluster_file is not None:
         clusters = [read_cluster(chosen.cluster_file)] * len(graphs)
     if chosen.seeds is None:
-        _finish(chosen, _trained(chosen, config, settings, chosen.folder, graphs, clusters))
+        _trained(chosen, config, settings, chosen.folder, graphs, clusters)
         return
     for folder in folders.values():  # before the first run
         run.check_start(graphs, settings, folder, _resumes(chosen, folder / run.CHECKPOINT))
@@ -253,7 +253,7 @@ def _trained(
     graphs: Sequence[StreamGraph],
     clusters: Sequence[Cluster] | None,
 ) -> "Trained":
-    """Train or resume one run; exit if it is interrupted."""
+    """Train or resume one run, and print the result of a single one; exit if it is interrupted."""
     from streamplace.training import distributed, problems, run, trainer  # noqa: PLC0415 - torch
 
     is_first = distributed.is_rank_zero()
@@ -280,15 +280,13 @@ def _trained(
             stopped = f"interrupted after step {trained.steps}"
             click.echo(f"streamplace: {stopped}; {trainer.RESUME}", err=True)
         raise SystemExit(130)
+    if is_first and chosen.seeds is None:
+        _print(chosen, trained)
     return trained
 
 
-def _finish(chosen: TrainOptions, trained: "Trained") -> None:
-    """Print the result of one run, in the first of several processes."""
-    from streamplace.training import distributed  # noqa: PLC0415 - torch
-
-    if not distributed.is_rank_zero():
-        return
+def _print(chosen: TrainOptions, trained: "Trained") -> None:
+    """Print the result of one run."""
     if chosen.as_json:
         printing.print_json(trained.to_dict())
     else:
