@@ -4,12 +4,10 @@ from pathlib import Path
 from typing import Any
 
 from streamplace.errors import FormatError
-from streamplace.files.training_logs import LOG
+from streamplace.files.training_logs import CHECKPOINT, LOG, POLICY
 from streamplace.util.suggest import closest_match
 
 READABLE = "info reads graphs, datasets, clusters, placements, checkpoints and policy weights"
-WEIGHTS = "policy.safetensors"
-RUN_FILES = (WEIGHTS, "checkpoint.safetensors", LOG)
 FORMATS = {
     "streamplace-scene": "a scene, which simulate --scene reads",
     "streamplace-jobs": "a file of jobs, which place --job-file reads",
@@ -48,8 +46,8 @@ def refuse_other_folder(folder: Path, where: str) -> None:
     """
     if (folder / "compare.json").is_file():
         raise FormatError(f"{where}: is a folder of results of compare; {READABLE}")
-    if any((folder / name).is_file() for name in RUN_FILES):
-        raise FormatError(f"{where}: is a run folder; read {folder / WEIGHTS} instead")
+    if any((folder / name).is_file() for name in (POLICY, CHECKPOINT, LOG)):
+        raise FormatError(f"{where}: is a run folder; read {folder / POLICY} instead")
 
 
 def refuse_other_kind(value: Any, where: str) -> None:
