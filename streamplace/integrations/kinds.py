@@ -39,7 +39,7 @@ ANY_COUNT = frozenset({"doppler", "pipedream"})
 WRITERS: dict[str, str] = {
     "flink": f"{_HERE}.flink.slot_groups:write",
     "flink-config": f"{_HERE}.flink.slot_groups:write_configuration",
-    "flink-helper": f"{_HERE}.flink.helper:write",
+    "flink-helper": f"{_HERE}.flink.slot_groups:write_helper",
     "capsys": f"{_HERE}.flink.capsys:write",
     "storm-ras": f"{_HERE}.storm.ras:write",
     "ibm-spl": f"{_HERE}.ibm.spl:write",

@@ -1,6 +1,7 @@
-"""Writers of Flink's slot-sharing groups, and of the labels that TaskManagers need for them."""
+"""Writers of Flink's slot-sharing groups, of the Java class that reads them, and of their labels."""
 
 import json
+from importlib.resources import files
 
 from streamplace.integrations.comments import on_one_line
 from streamplace.integrations.flink.groups import Group, Groups, Slot, groups_of
@@ -117,3 +118,13 @@ def write_configuration(placement: Placement) -> str:
         parts.append(f"--- # {json.dumps(device)}\nexternal-resources: {';'.join(labels)}\n")
         parts += [f"external-resource.{name}.amount: {n}\n" for name, n in labels.items()]
     return "".join(parts)
+
+
+def write_helper(placement: Placement) -> str:
+    """Return the source of ``StreamplaceMapping``, a class that depends on Flink only."""
+    return helper_source()
+
+
+def helper_source() -> str:
+    """Return the text of ``StreamplaceMapping.java``."""
+    return files(__package__).joinpath("StreamplaceMapping.java").read_text(encoding="utf-8")
