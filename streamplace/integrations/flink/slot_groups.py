@@ -1,4 +1,4 @@
-"""Writers of Flink's slot-sharing groups, of the Java class that reads them, and of their labels."""
+"""Writers of Flink's slot-sharing groups, of their labels, and of the Java class for a job."""
 
 import json
 from importlib.resources import files
