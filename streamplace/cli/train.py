@@ -31,7 +31,7 @@ from streamplace.training.config import (
 )
 from streamplace.training.measuring.measurements import MEASUREMENTS
 from streamplace.training.seeds import SEEDS, SeedsResult, run_folder, seeds_in
-from streamplace.util.extras import check_learn
+from streamplace.util.extras import check_learn, load_learned
 
 if TYPE_CHECKING:
     from streamplace.training.run import Trained
@@ -192,8 +192,7 @@ def train(chosen: TrainOptions) -> None:
     if chosen.seeds is None:
         _trained(chosen, config, settings, chosen.folder, graphs, clusters)
         return
-    from streamplace.training.run import check_start  # noqa: PLC0415 - torch
-
+    check_start = load_learned("streamplace.training.run:check_start", "train")
     for folder in folders.values():  # before the first run
         check_start(graphs, settings, folder, _resumes(chosen, folder / CHECKPOINT))
     done = {}
