@@ -16,16 +16,16 @@ from streamplace.policy.giph.policy import Giph
 from streamplace.policy.improving import SHIPPED
 from streamplace.policy.threads import one_thread
 from streamplace.policy.weights import read_policy
-from streamplace.studies.giph.outcome import changes_of
-from streamplace.studies.giph.registered import FULL
-from streamplace.studies.giph.systems import (
+from streamplace.studies.giph.adaptivity import (
     FROM_SCRATCH,
-    PROTOCOLS,
+    OF_REPLACEMENT,
     System,
     adapted,
     few_moves,
     few_relocations,
 )
+from streamplace.studies.giph.adaptivity_tables import changes_of
+from streamplace.studies.giph.registered import FULL
 from streamplace.studies.study import Row
 
 LONGER = 20  # evaluations per operator
@@ -47,14 +47,14 @@ def main() -> None:
     policy, rows = read_policy(SHIPPED / "giph-makespan.safetensors")[0], list[Row]()
     assert isinstance(policy, Giph)
     with one_thread():
-        for protocol in PROTOCOLS:
+        for protocol in OF_REPLACEMENT:
             for seed in range(chosen.seeds):
                 rows += adapted(policy, protocol, chosen.graphs, FULL.changes, seed, SYSTEMS)
     found = changes_of(rows)
-    print(f"| relocations | {' | '.join(f'protocol of the {name}' for name in PROTOCOLS)} |")
+    print(f"| relocations | {' | '.join(f'protocol of the {name}' for name in OF_REPLACEMENT)} |")
     print("|---|---|---|")
     for system in SYSTEMS:
-        print(f"| {system} | {' | '.join(str(found[name][system]) for name in PROTOCOLS)} |")
+        print(f"| {system} | {' | '.join(str(found[name][system]) for name in OF_REPLACEMENT)} |")
 
 
 if __name__ == "__main__":

@@ -27,6 +27,7 @@ from streamplace.policy.weights import new_policy
 from streamplace.scoring.registry import makespan_evaluator
 from streamplace.studies.doppler import systems as doppler
 from streamplace.studies.doppler.study import DopplerStudy
+from streamplace.studies.giph import adaptivity
 from streamplace.studies.giph import systems as giph
 from streamplace.studies.giph.registered import GIPH, PER_OPERATOR, SYSTEMS, experiments
 from streamplace.studies.giph.study import PLAIN_CASES, GiphStudy
@@ -56,11 +57,11 @@ def of_orders(study: OrdersStudy, settings: Mapping[str, Any]) -> Iterator[Row]:
 def of_giph(study: GiphStudy, settings: Mapping[str, Any]) -> Iterator[Row]:
     """Yield the rows of HEFT, climb from it, and PEFT on some cases; those of HEFT on changes."""
     if "protocol" in settings:
-        size, after = study.size, {giph.HEFT: giph.AFTER_CHANGES[giph.HEFT]}
+        size, after = study.size, {giph.HEFT: adaptivity.AFTER_CHANGES[giph.HEFT]}
         policy = new_policy(SYSTEMS[GIPH], 0)  # HEFT does not use it
         assert isinstance(policy, Giph), "it is of that kind"
         where = settings["protocol"], size.graphs, size.changes, settings["repeat"]
-        for row in giph.adapted(policy, *where, after):
+        for row in adaptivity.adapted(policy, *where, after):
             del row["from_scratch_s"]  # of a search whose evaluations are among the kept rows
             yield row
         return

@@ -3,7 +3,7 @@
     python -m benchmarks.control [--traces N] [--downtime LOW HIGH] [--jobs N] -o FOLDER
 
 A run that was interrupted goes on where it stopped. Jobs and traces are those of
-`benchmarks.control.cases`; the fluid model of `streamplace.control.simulated` takes the place of
+`benchmarks.control.cases`; the fluid model of `benchmarks.control.simulated` takes the place of
 the tick engine, which would take too long.
 """
 
@@ -17,10 +17,10 @@ from typing import Any
 from benchmarks.commit import running_commit
 from benchmarks.control.cases import case
 from benchmarks.control.rules import RULES, entries
+from benchmarks.control.simulated.comparison import Prices, compare
+from benchmarks.control.simulated.run import GAP_S
 from benchmarks.control.tables import TABLE, page
 from benchmarks.result_lines import Results
-from streamplace.control.simulated.comparison import Prices, compare
-from streamplace.control.simulated.run import GAP_S
 from streamplace.execution.parallel import each
 from streamplace.files.atomic import write_text
 

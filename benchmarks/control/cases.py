@@ -4,11 +4,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from benchmarks.control.simulated.job import SimulatedJob, SimulatedOperator
+from benchmarks.control.simulated.planner import counts_for, packed
+from benchmarks.control.simulated.run import JobState
+from benchmarks.control.simulated.trace import KINDS, STEP_S, Disturbance, Trace, rates
 from streamplace import Device
-from streamplace.control.simulated.job import SimulatedJob, SimulatedOperator
-from streamplace.control.simulated.planner import counts_for, packed
-from streamplace.control.simulated.run import JobState
-from streamplace.control.simulated.trace import KINDS, STEP_S, Disturbance, Trace, rates
 
 HOURS = 6
 STEPS = round(HOURS * 3600 / STEP_S)

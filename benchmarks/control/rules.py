@@ -4,14 +4,14 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from benchmarks.control.cases import TARGET, Case
+from benchmarks.control.simulated.autoscaler import Autoscaler
+from benchmarks.control.simulated.clairvoyant import Clairvoyant
+from benchmarks.control.simulated.planner import SimplePlanner
+from benchmarks.control.simulated.rules import Controlled, Ds2, Never, Rule
 from streamplace.control.controller import Controller
 from streamplace.control.parts import PARTS
 from streamplace.control.planning import SizePlanner
 from streamplace.control.rules import Rules
-from streamplace.control.simulated.planner import SimplePlanner
-from streamplace.control.simulated.rules.autoscaler import Autoscaler
-from streamplace.control.simulated.rules.base import Controlled, Ds2, Never, Rule
-from streamplace.control.simulated.rules.clairvoyant import Clairvoyant
 
 RULES = Rules()
 EVALUATIONS = 100  # of each size

@@ -12,8 +12,8 @@ from local_flink import TIMEOUT_S, LocalFlink
 from scripting import ScriptError, call
 
 from streamplace.integrations.flink.documents import ENDED
-from streamplace.integrations.flink.helper import helper_source
 from streamplace.integrations.flink.plan import running
+from streamplace.integrations.flink.slot_groups import helper_source
 from streamplace.integrations.profiling.rest import Server
 from streamplace.workflows.apply import upload
 

@@ -8,7 +8,6 @@ import time
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from scripting import ScriptError, say
@@ -175,12 +174,7 @@ class Controller:
         self._reader.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self._process.terminate()  # a shell may have let SIGINT be ignored
         self._process.wait()
         self._reader.join()

@@ -15,15 +15,14 @@ from streamplace.files.export import EXPORTERS
 from streamplace.files.placements import placement_from, results_in
 from streamplace.files.reading import decode, name_of, read_bytes, read_json
 from streamplace.integrations.flink import deployment
-from streamplace.integrations.flink.helper import helper_source
 from streamplace.integrations.flink.plan import running
+from streamplace.integrations.flink.slot_groups import helper_source
 from streamplace.integrations.gnuradio import pinning
 from streamplace.integrations.gnuradio.helper import helper_source as counters_source
-from streamplace.integrations.kinds import WRITERS
 from streamplace.integrations.kubernetes_parts import dns_label
 from streamplace.integrations.losses import assumptions, losses
 from streamplace.integrations.parsing.yaml_writer import to_yaml
-from streamplace.integrations.registry import export_text
+from streamplace.integrations.registry import WRITERS, export_text
 from streamplace.problem.placement import Placement
 
 HELPER, DEPLOYMENT, GNURADIO = "flink-helper", "flink-deployment", "gnuradio"

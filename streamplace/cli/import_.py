@@ -18,15 +18,16 @@ from streamplace.execution.progress import working
 from streamplace.files import write_cluster, write_dataset
 from streamplace.files.reading import name_of
 from streamplace.integrations.costs import Costs
-from streamplace.integrations.kinds import (
+from streamplace.integrations.neural.devices import resized
+from streamplace.integrations.registry import (
     ANY_COUNT,
     MODULES,
     READERS,
     WITH_CLUSTER,
     WITH_PLACEMENT,
+    read_document,
+    read_module,
 )
-from streamplace.integrations.neural.devices import resized
-from streamplace.integrations.registry import read_document, read_module
 from streamplace.problem.assumptions import without_tuples
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.graph import StreamGraph

@@ -191,11 +191,7 @@ def _configs(typed: str) -> list[str]:
 
 def _datasets(typed: str) -> list[str]:
     """Return the shipped datasets, once the user has begun to type."""
-    from streamplace.files.bundled import FOLDERS, PREFIX, shipped_names  # noqa: PLC0415
-
-    if not typed:
-        return []
-    return [PREFIX + name for name in (*FOLDERS, *shipped_names())]
+    return _listed("streamplace.files.bundled:dataset_choices")(typed) if typed else []
 
 
 def _nothing(typed: str) -> tuple[str, ...]:

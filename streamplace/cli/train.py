@@ -18,7 +18,7 @@ from streamplace.errors import ConfigError, StreamplaceError, reworded
 from streamplace.files import read_cluster, read_dataset, write_json
 from streamplace.files.reading import STDIO
 from streamplace.files.toml import parse_toml
-from streamplace.files.training_logs import read_log
+from streamplace.files.training_logs import CHECKPOINT, CONFIG, POLICY, WRITTEN, read_log
 from streamplace.policy.tensor_files import read_weights
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.graph import StreamGraph
@@ -31,12 +31,12 @@ from streamplace.training.config import (
 )
 from streamplace.training.measuring.measurements import MEASUREMENTS
 from streamplace.training.seeds import SEEDS, SeedsResult, run_folder, seeds_in
-from streamplace.util.extras import check_learn
+from streamplace.util.extras import check_learn, load_learned
 
 if TYPE_CHECKING:
     from streamplace.training.run import Trained
 
-CONFIG, CURVES = "config.json", "curves.png"
+CURVES = "curves.png"
 INTERVAL_S = 10.0  # seconds between lines
 FIGURES = ("loss", "reward", "entropy", "gap", "validation")
 
@@ -171,9 +171,7 @@ def train(chosen: TrainOptions) -> None:
     if chosen.seeds is not None and int(os.environ.get("WORLD_SIZE", "1")) > 1:
         raise click.UsageError("--seeds cannot be combined with torchrun; train one seed at a time")
     check_learn("train")
-    from streamplace.training import run  # noqa: PLC0415 - torch; not before a config is refused
-
-    dataset = chosen.named_dataset(run.POLICY)
+    dataset = chosen.named_dataset(POLICY)
     # --config may be the config.json in RUN, which is not overwritten then
     read_files = (
         dataset,
@@ -183,7 +181,7 @@ def train(chosen: TrainOptions) -> None:
     )
     folders = _folders(chosen, settings)
     for folder in folders.values():
-        refuse_folder("-o", str(folder), (*run.WRITTEN, MEASUREMENTS, CURVES), read_files)
+        refuse_folder("-o", str(folder), (*WRITTEN, MEASUREMENTS, CURVES), read_files)
     graphs = read_dataset(dataset)
     chosen = replace(chosen, dataset=dataset, output=str(chosen.folder))
     clusters = (
@@ -192,10 +190,11 @@ def train(chosen: TrainOptions) -> None:
     if chosen.cluster_file is not None:
         clusters = [read_cluster(chosen.cluster_file)] * len(graphs)
     if chosen.seeds is None:
-        _finish(chosen, _trained(chosen, config, settings, chosen.folder, graphs, clusters))
+        _trained(chosen, config, settings, chosen.folder, graphs, clusters)
         return
+    check_start = load_learned("streamplace.training.run:check_start", "train")
     for folder in folders.values():  # before the first run
-        run.check_start(graphs, settings, folder, _resumes(chosen, folder / run.CHECKPOINT))
+        check_start(graphs, settings, folder, _resumes(chosen, folder / CHECKPOINT))
     done = {}
     for seed, folder in folders.items():
         printing.print_note(f"seed {seed}: {folder}")
@@ -253,8 +252,8 @@ def _trained(
     graphs: Sequence[StreamGraph],
     clusters: Sequence[Cluster] | None,
 ) -> "Trained":
-    """Train or resume one run; exit if it is interrupted."""
-    from streamplace.training import distributed, problems, run, trainer  # noqa: PLC0415 - torch
+    """Train or resume one run, and print the result of a single one; exit if it is interrupted."""
+    from streamplace.training import distributed, problems, trainer  # noqa: PLC0415 - torch
 
     is_first = distributed.is_rank_zero()
     if is_first:
@@ -267,7 +266,7 @@ def _trained(
             folder,
             dataset=str(chosen.dataset),
             clusters=clusters,
-            resume=_resumes(chosen, folder / run.CHECKPOINT),
+            resume=_resumes(chosen, folder / CHECKPOINT),
             measure=chosen.measure,
             jobs=chosen.workers.jobs,
             backend=chosen.workers.where,
@@ -280,15 +279,13 @@ def _trained(
             stopped = f"interrupted after step {trained.steps}"
             click.echo(f"streamplace: {stopped}; {trainer.RESUME}", err=True)
         raise SystemExit(130)
+    if is_first and chosen.seeds is None:
+        _print(chosen, trained)
     return trained
 
 
-def _finish(chosen: TrainOptions, trained: "Trained") -> None:
-    """Print the result of one run, in the first of several processes."""
-    from streamplace.training import distributed  # noqa: PLC0415 - torch
-
-    if not distributed.is_rank_zero():
-        return
+def _print(chosen: TrainOptions, trained: "Trained") -> None:
+    """Print the result of one run."""
     if chosen.as_json:
         printing.print_json(trained.to_dict())
     else:

@@ -5,12 +5,12 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import MappingProxyType, TracebackType
+from types import MappingProxyType
 from typing import Any, Self
 
 from streamplace.errors import FormatError, UsageError
 from streamplace.files.atomic import lock, write_text
-from streamplace.files.checksums import NAME, checksum
+from streamplace.files.json_text import CHECKSUM, checksum
 from streamplace.files.reading import parse, read_bytes
 
 FORMAT, VERSION = "streamplace-journal", 1
@@ -41,7 +41,7 @@ class Entry:
     def line(self) -> str:
         """Return the line of the journal."""
         value = {AT: self.at_s, STEP: self.step, **self.details}
-        return json.dumps({**value, NAME: checksum(value)}, allow_nan=False) + "\n"
+        return json.dumps({**value, CHECKSUM: checksum(value)}, allow_nan=False) + "\n"
 
 
 def read_entries(path: str | Path) -> tuple[list[Entry], int]:
@@ -99,7 +99,7 @@ def _check_head(line: bytes, where: str) -> None:
 
 def _entry(line: bytes, where: str) -> Entry:
     value = _value(line, where)
-    summed = value.pop(NAME, None) if isinstance(value, dict) else None
+    summed = value.pop(CHECKSUM, None) if isinstance(value, dict) else None
     if summed is not None and summed != checksum(value):
         raise FormatError(f"{where}: has changed since it was written; {REMEDY}")
     match value:
@@ -161,12 +161,7 @@ class Journal:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     def write(self, at_s: float, step: str, **details: Any) -> None:

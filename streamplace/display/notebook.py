@@ -3,8 +3,7 @@
 from collections.abc import Iterable, Sequence
 from html import escape
 
-from streamplace.display.summary import short
-from streamplace.display.view import Cell, Grid, Line, View
+from streamplace.display.view import Cell, Grid, Line, View, short
 
 
 def render(view: View) -> str:

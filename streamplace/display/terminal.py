@@ -4,8 +4,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from streamplace.display.summary import short
-from streamplace.display.view import Grid, Line, View
+from streamplace.display.view import Grid, Line, View, short
 
 
 def render(view: View) -> RenderableType:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from os.path import commonprefix
 from typing import Self
 
+from streamplace.display.text import NAME_LENGTH
 from streamplace.util.text import printable
 
 SUMMARY_ROWS, TABLE_ROWS = 12, 60
@@ -137,6 +138,8 @@ class View:
 ELLIPSIS = "…"
 CONTEXT = 6  # characters kept around the part in which names differ
 MORE_LENGTH = len(" and 9999 more")
+NAMES_LISTED = 8  # in a cell, where the available width is unknown
+ROOM = NAMES_LISTED * (NAME_LENGTH + 2) + MORE_LENGTH
 
 
 def shortened(text: str, length: int) -> str:
@@ -189,6 +192,14 @@ def listed(names: Names, room: int) -> str:
         found.append(shortened(name, max(left, 2)))
     more = names.count - len(found)
     return names.between.join(found) + (f" and {more} more" if more else "")
+
+
+def short(cell: Cell) -> str:
+    """Return a cell as printable text: at most eight names, each cut to 40 characters."""
+    if isinstance(cell, str):
+        return shortened(cell, NAME_LENGTH)
+    first = tuple(shortened(name, NAME_LENGTH) for name in cell.first[:NAMES_LISTED])
+    return listed(Names(first, cell.count, cell.between), ROOM)
 
 
 def _differences(names: list[str], length: int) -> list[str]:

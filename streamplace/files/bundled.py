@@ -38,7 +38,7 @@ def resolve(path: str | Path) -> Path:
         names = (*FOLDERS, *shipped_names())
         # without the prefix, which would make all names similar
         meant = closest_match(text.removeprefix(PREFIX), names)
-        choices = ", ".join(PREFIX + name for name in names)
+        choices = ", ".join(dataset_choices())
         message = f"choose from {choices}" if meant is None else f"did you mean {PREFIX + meant!r}?"
         raise FormatError(f"{text}: no such dataset; {message}")
     return found
@@ -52,6 +52,11 @@ def shipped_names() -> list[str]:
         for each in FOLDERS
         for path in sorted(folder.glob(f"{each}/*.json"))
     ]
+
+
+def dataset_choices() -> list[str]:
+    """Return the names of shipped folders and graphs as users type them."""
+    return [PREFIX + name for name in (*FOLDERS, *shipped_names())]
 
 
 def _check_path(text: str) -> None:

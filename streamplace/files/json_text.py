@@ -1,7 +1,8 @@
-"""Indented JSON text of values."""
+"""Indented JSON text of values, and checksums of lines of JSON."""
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from hashlib import sha256
 from itertools import chain, groupby, islice
 from typing import Any
 
@@ -9,6 +10,8 @@ ROWS = 10_000
 """Objects of a list that are encoded at once; the whole text is never in memory."""
 _PLAIN = frozenset((str, int, float, bool, type(None)))
 _text = json.JSONEncoder(ensure_ascii=False).encode
+CHECKSUM = "sha256"  # the name of the value that holds it
+CHECKSUM_DIGITS = 16
 
 
 def to_json(value: Any) -> str:
@@ -79,3 +82,8 @@ def _is_flat(value: Any) -> bool:
 
 def _is_flat_object(value: Any) -> bool:
     return isinstance(value, dict) and bool(value) and _PLAIN.issuperset(map(type, value.values()))
+
+
+def checksum(value: Mapping[str, Any]) -> str:
+    """Return a checksum of the values of a line that a run appends, without its own."""
+    return sha256(json.dumps(dict(value)).encode()).hexdigest()[:CHECKSUM_DIGITS]

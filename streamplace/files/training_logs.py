@@ -1,4 +1,4 @@
-"""The log of a training run, with one line of JSON per step."""
+"""The log of a training run, with one line of JSON per step, and the names of its other files."""
 
 import json
 from math import isfinite
@@ -7,7 +7,10 @@ from pathlib import Path
 from streamplace.errors import FormatError
 from streamplace.files.reading import read_bytes
 
-LOG = "log.jsonl"
+LOG, CONFIG = "log.jsonl", "config.json"
+CHECKPOINT, POLICY = "checkpoint.safetensors", "policy.safetensors"
+WRITTEN = (CHECKPOINT, POLICY, CONFIG, LOG)
+"""The files that a training run writes."""
 LARGEST = 1e300  # magnitude of a value; larger ones overflow while a plot is drawn
 Log = list[dict[str, float]]
 

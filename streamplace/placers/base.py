@@ -88,10 +88,8 @@ class BasePlacer(ABC):
         The quantities of objectives for which it places (`Objective.quantity`); None: all.
     takes_start
         Whether it uses an initial placement under all options; see `uses_start`.
-    uses_network
-        Whether a network places.
     trains
-        Whether it trains this network on the problem.
+        Whether it trains a network on the problem.
     proves
         Whether it always returns a proven bound, and whether its placement is optimal.
     faster
@@ -101,7 +99,6 @@ class BasePlacer(ABC):
     name: ClassVar[str]
     objectives: ClassVar[frozenset[str] | None] = None
     takes_start: ClassVar[bool] = False
-    uses_network: ClassVar[bool] = False
     trains: ClassVar[bool] = False
     proves: ClassVar[bool] = False
     faster: ClassVar[str] = "multilevel and auto place large graphs faster"

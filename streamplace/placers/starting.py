@@ -23,11 +23,10 @@ def fast_placement(problem: Problem, rng: np.random.Generator) -> Placement:
     if not problem.objective.is_pass:
         return Greedy()(problem, rng)
     from streamplace.placers.partition.partitioners import MetisRecursive  # noqa: PLC0415 - slow to load
-    from streamplace.placers.scheduling.portfolio import portfolio  # noqa: PLC0415 - slow to load
-    from streamplace.placers.scheduling.search import quick_placers  # noqa: PLC0415 - slow to load
+    from streamplace.placers.scheduling import portfolio, search  # noqa: PLC0415 - slow to load
 
     placers: Iterable[Placer] = (Single(), MetisRecursive(), Random())
     if problem.objective.quantity == "makespan":  # list schedulers plan schedules
-        placers = quick_placers(problem)
-    rows = portfolio(problem, rng, None, placers)
+        placers = search.quick_placers(problem)
+    rows = portfolio.portfolio(problem, rng, None, placers)
     return Placement(problem, rows[int(evaluator(problem).loss(rows).argmin())])

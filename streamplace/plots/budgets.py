@@ -43,10 +43,8 @@ def budgets_picture(
 
     Raises
     ------
-    UsageError
-        If the file's suffix is not a known picture format.
-    FormatError
-        If the file cannot be written.
+    UsageError, FormatError
+        As `style.picture`.
     """
     names = labels(list(budgets), NAME)
     size = SIZE if isinstance(comparison, MakespanComparison) else size_of(comparison, names)

@@ -186,38 +186,39 @@ def save_report(
     objective: Objective = Throughput()
     if isinstance(result, MakespanComparison):
         objective = result.objective
-        _write_makespans(folder, result, pictures)
+        for name, written in zip(MAKESPAN_TABLES, (markdown, latex), strict=True):
+            write_text(folder / name, written(*makespan_table(result)))
     else:
-        largest = result.placers if budgets is None else [each[-1] for each in budgets.values()]
-        _write_throughput(folder, result, result.of_placers(largest[:CURVES]), pictures)
-    if pictures is not None and budgets is not None:
-        first = dict(list(budgets.items())[:CURVES])
-        from streamplace.plots.budgets import budgets_picture  # noqa: PLC0415 - loads matplotlib
-
-        budgets_picture(folder / f"{BUDGETS}.{pictures}", result, first, evaluations)
-    written = names_of(pictures, objective, budgets is not None)
-    return _remove_stale(folder, written) if has_earlier else ()
+        for name, table in zip(BY_RATE, (csv_table, markdown_table, latex_table), strict=True):
+            write_text(folder / name, table(result))
+    if pictures is not None:
+        _draw(folder, result, pictures, budgets, evaluations)
+    kept = names_of(pictures, objective, budgets is not None)
+    return _remove_stale(folder, kept) if has_earlier else ()
 
 
-def _write_throughput(
-    folder: Path, result: Comparison, shown: Comparison, pictures: str | None
+def _draw(
+    folder: Path,
+    result: Comparison | MakespanComparison,
+    kind: str,
+    by_placer: Budgets | None,
+    evaluations: Sequence[int],
 ) -> None:
-    for name, table in zip(BY_RATE, (csv_table, markdown_table, latex_table), strict=True):
-        write_text(folder / name, table(result))
-    if pictures is not None:
-        from streamplace.plots.comparison import devices_picture, throughput_picture  # noqa: PLC0415 - loads matplotlib
+    """Draw the pictures of a comparison into a folder; `kind` is their suffix."""
+    from streamplace.plots import budgets, comparison  # noqa: PLC0415 - loads matplotlib
 
-        for name, draw in zip(PICTURES, (throughput_picture, devices_picture), strict=True):
-            draw(folder / f"{name}.{pictures}", shown)
-
-
-def _write_makespans(folder: Path, result: MakespanComparison, pictures: str | None) -> None:
-    for name, written in zip(MAKESPAN_TABLES, (markdown, latex), strict=True):
-        write_text(folder / name, written(*makespan_table(result)))
-    if pictures is not None:
-        from streamplace.plots.makespan_comparison import makespan_picture  # noqa: PLC0415 - loads matplotlib
-
-        makespan_picture(folder / f"{_picture(result.objective)}.{pictures}", result)
+    if isinstance(result, MakespanComparison):
+        path = folder / f"{_picture(result.objective)}.{kind}"
+        comparison.makespan_picture(path, result)
+    else:
+        largest = result.placers if by_placer is None else [each[-1] for each in by_placer.values()]
+        shown = result.of_placers(largest[:CURVES])
+        draws = (comparison.throughput_picture, comparison.devices_picture)
+        for name, draw in zip(PICTURES, draws, strict=True):
+            draw(folder / f"{name}.{kind}", shown)
+    if by_placer is not None:
+        first = dict(list(by_placer.items())[:CURVES])
+        budgets.budgets_picture(folder / f"{BUDGETS}.{kind}", result, first, evaluations)
 
 
 def _picture(objective: Objective) -> str:

@@ -26,10 +26,8 @@ def distributions_picture(path: str | Path, datasets: Mapping[str, Sequence[Stre
 
     Raises
     ------
-    UsageError
-        If the file's suffix is not a known picture format.
-    FormatError
-        If the file cannot be written.
+    UsageError, FormatError
+        As `style.picture`.
     GraphError
         If tuple rates of a graph overflow, or a quantity of it is unknown.
     """

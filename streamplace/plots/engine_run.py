@@ -22,10 +22,8 @@ def draw_run(path: str | Path, placement: Placement, run: RunMetrics) -> None:
 
     Raises
     ------
-    UsageError
-        If the file's suffix is not a known picture format.
-    FormatError
-        If the file cannot be written.
+    UsageError, FormatError
+        As `style.picture`.
     """
     series = run.series
     begin_s = run.trace.begin.tick * run.trace.tick_s

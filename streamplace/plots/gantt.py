@@ -67,10 +67,8 @@ def draw_schedule(path: str | Path, placement: Placement, score: MakespanScore) 
 
     Raises
     ------
-    UsageError
-        If the file's suffix is not a known picture format.
-    FormatError
-        If the file cannot be written.
+    UsageError, FormatError
+        As `style.picture`.
     """
     rows, bars = rows_of(score)
     height = min(max(ROW * len(rows) + 1.4, LEAST), MOST)

@@ -17,10 +17,8 @@ def draw_plan(path: str | Path, plan: Plan) -> None:
 
     Raises
     ------
-    UsageError
-        If the file's suffix is not a known picture format.
-    FormatError
-        If the file cannot be written.
+    UsageError, FormatError
+        As `style.picture`.
     """
     devices = [row.devices for row in plan.rows]
     with picture(path, SIZE) as figure:

@@ -49,10 +49,8 @@ def draw_curves(path: str | Path, logs: Mapping[str, Log]) -> None:
 
     Raises
     ------
-    UsageError
-        If the file's suffix is not a known picture format.
-    FormatError
-        If the file cannot be written.
+    UsageError, FormatError
+        As `style.picture`.
     """
     curves = [name for name in CURVES if any(name in step for log in logs.values() for step in log)]
     curves = curves or ["reward"]

@@ -55,7 +55,6 @@ class ImprovingPlacer(BasePlacer):
     """
 
     takes_start: ClassVar[bool] = True
-    uses_network: ClassVar[bool] = True
     quadratic_from: ClassVar[int]
     evaluations: int = 0
     file: str = ""

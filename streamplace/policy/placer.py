@@ -74,7 +74,6 @@ class PolicyPlacer(BasePlacer):
 
     name: ClassVar[str] = "policy"
     objectives: ClassVar[frozenset[str]] = THROUGHPUT
-    uses_network: ClassVar[bool] = True
     samples: int = 1
     beam: int = 0
     file: str = ""

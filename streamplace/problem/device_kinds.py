@@ -8,7 +8,7 @@ from streamplace.problem.cluster import Cluster
 from streamplace.problem.device import Device
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.graph_checks import listed
-from streamplace.problem.slow_kinds import slowness
+from streamplace.problem.seconds import slowness
 from streamplace.util.arrays import Bools, Ints
 from streamplace.util.suggest import did_you_mean
 

@@ -1,15 +1,15 @@
-"""Devices that are lost or slower, as changes to a cluster and to constraints."""
+"""Devices that are lost, slower or not used, as changes to clusters, constraints and problems."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
-from streamplace.errors import ProblemError, UsageError
+from streamplace.errors import InfeasibleError, ProblemError, UsageError
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.device import Device
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
-from streamplace.problem.slow_kinds import slow_kind
+from streamplace.problem.seconds import slow_kind
 from streamplace.util.suggest import candidates
 
 
@@ -58,7 +58,7 @@ class Losses:
         """Return the cluster that is left, without overrides of lost devices and groups.
 
         A slow device has fewer MIPS, and its kind is a slow one, so that times by kind are longer
-        as well; see `streamplace.problem.slow_kinds`.
+        as well; see `seconds.slow_kind`.
 
         Raises
         ------
@@ -137,3 +137,36 @@ def _slowed(device: Device, share: float) -> Device:
     """Return a device at a share of its speed."""
     kind = None if device.kind is None else slow_kind(device.kind, share)
     return replace(device, mips=device.mips * share, kind=kind)
+
+
+def restricted(problem: Problem, devices: Collection[int]) -> Problem:
+    """Return a problem on some of its devices, with their links, uplinks and overrides.
+
+    Allowed devices that are left out are removed from the constraints. A placement that uses only
+    `devices` has the same loads in both problems.
+
+    Parameters
+    ----------
+    devices
+        Indices of at least one device; their order in the cluster is kept.
+
+    Raises
+    ------
+    InfeasibleError
+        If constraints, labels or memory provably allow no placement on these devices.
+    """
+    names = problem.cluster.names
+    kept = set(devices)
+    if len(kept) == len(names):
+        return problem
+    lost = Losses(tuple(name for d, name in enumerate(names) if d not in kept))
+    try:
+        constraints = lost.constraints(problem.constraints)
+    except ProblemError as error:  # an operator may run only on devices that are left out
+        raise InfeasibleError(str(error)) from None
+    return Problem(
+        problem.graph,
+        lost.cluster(problem.cluster),
+        objective=problem.objective,
+        constraints=constraints,
+    )

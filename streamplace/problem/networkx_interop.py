@@ -1,16 +1,14 @@
 """Conversion between stream graphs and networkx graphs."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import networkx
 
 from streamplace.errors import GraphError
 from streamplace.problem.graph import Operator, Stream, StreamGraph
 from streamplace.problem.operators import OPERATOR_FIELDS, STREAM_FIELDS, UNKNOWN, values_of
 from streamplace.util.suggest import closest_match
-
-if TYPE_CHECKING:
-    import networkx
-
 
 OF_NODES, OF_EDGES = (
     tuple(each.name for each in several) for several in (OPERATOR_FIELDS, STREAM_FIELDS)
@@ -34,8 +32,6 @@ def to_networkx(graph: StreamGraph) -> "networkx.DiGraph[str]":
     result is a MultiDiGraph if two streams join the same two operators, otherwise a DiGraph.
     Constraints are not converted.
     """
-    import networkx  # noqa: PLC0415 - heavy
-
     ends = set(zip(graph.stream_source.tolist(), graph.stream_target.tolist(), strict=True))
     is_multigraph = len(ends) < len(graph.streams)
     made: networkx.DiGraph[str] = networkx.MultiDiGraph() if is_multigraph else networkx.DiGraph()

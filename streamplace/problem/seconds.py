@@ -1,15 +1,49 @@
-"""Seconds per tuple by kind of device, which operators may have instead of instructions."""
+"""Seconds per tuple by kind of device, instead of instructions, and names of slow kinds."""
 
+import re
 from collections.abc import Mapping
+from functools import lru_cache
 from math import isfinite
+from typing import NamedTuple
 
 from streamplace.errors import StreamplaceError
 from streamplace.problem.named_values import NamedValues, check_name
-from streamplace.problem.slow_kinds import slowness
 from streamplace.util.checks import check_number, check_type
 
+_SLOW = re.compile(r"(.+) at ([0-9.e-]+) of its speed", re.DOTALL)
 MAX_SECONDS = 1e15
 SLOWEST = 1e-300  # least share of a kind's speed, so that times remain finite
+
+
+class Slowness(NamedTuple):
+    """The kind that a slow kind derives from, and the share of its speed that is left."""
+
+    kind: str
+    share: float  # above 0, at most 1
+
+
+def slow_kind(kind: str, share: float) -> str:
+    """Return the name of a kind at a share of its speed, such as ``gpu at 0.5 of its speed``.
+
+    Parameters
+    ----------
+    share
+        Above 0, at most 1; at 1, the kind is not slow.
+    """
+    return kind if share == 1.0 else f"{kind} at {float(share)!r} of its speed"
+
+
+@lru_cache(maxsize=1024)
+def slowness(kind: str) -> Slowness | None:
+    """Return what the name of a slow kind says; None if it is not such a name."""
+    found = _SLOW.fullmatch(kind)
+    if found is None:
+        return None
+    try:
+        share = float(found[2])
+    except ValueError:
+        return None
+    return Slowness(found[1], share) if 0.0 < share <= 1.0 else None
 
 
 class Seconds(NamedValues[float | None]):
@@ -17,7 +51,7 @@ class Seconds(NamedValues[float | None]):
 
     None marks a kind of device on which the operator cannot run. A slow kind, such as ``gpu at
     0.5 of its speed``, has the times of ``gpu`` divided by 0.5 unless it has its own; see
-    `streamplace.problem.slow_kinds`. Kinds are sorted; the mapping is immutable and hashable.
+    `slow_kind`. Kinds are sorted; the mapping is immutable and hashable.
 
     Parameters
     ----------

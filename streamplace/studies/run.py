@@ -16,9 +16,8 @@ from streamplace.execution.backends import LOCAL, Backend
 from streamplace.execution.parallel import each_when_known
 from streamplace.execution.progress import is_quiet, track
 from streamplace.files.atomic import atomic, write_text
-from streamplace.files.checksums import NAME, checksum
 from streamplace.files.folder_lock import held
-from streamplace.files.json_text import to_json
+from streamplace.files.json_text import CHECKSUM, checksum, to_json
 from streamplace.files.reading import parse, read_failure, read_json, read_raw
 from streamplace.studies.study import Outcome, Plan, Row, Study, Unit
 from streamplace.util.text import counted
@@ -91,7 +90,7 @@ def read_results(path: Path, units: Collection[str], version: int = VERSION) -> 
     for number, line in enumerate(complete.split(b"\n")[:-1], start=1):
         place = f"{path}: line {number}"
         entry = _entry(line, place)
-        summed = entry.pop(NAME, None)
+        summed = entry.pop(CHECKSUM, None)
         key, rows = entry.get("unit"), entry.get("rows")
         if not (isinstance(key, str) and key in units and isinstance(rows, list)):
             raise FormatError(f"{place}: is not a result of this study; {REMOVE}")
@@ -104,7 +103,7 @@ def read_results(path: Path, units: Collection[str], version: int = VERSION) -> 
 def result_line(key: str, rows: list[Row], seconds: float) -> str:
     """Return the line of a unit's results, with the CPU seconds that they took."""
     entry = {"unit": key, "cpu_s": round(seconds, 3), "rows": rows}
-    return json.dumps({**entry, NAME: checksum(entry)}) + "\n"
+    return json.dumps({**entry, CHECKSUM: checksum(entry)}) + "\n"
 
 
 def rows_of(plan: Plan, found: Found) -> list[Row]:

@@ -15,7 +15,6 @@ from collections.abc import Callable
 
 from streamplace.policy.base import refiner
 from streamplace.policy.registry import policy_kind
-from streamplace.testing.batching import check_batches, check_evaluate, check_samples
 from streamplace.testing.case import PolicyCase
 from streamplace.testing.counting import check_evaluations
 from streamplace.testing.families import check_family, check_objective
@@ -34,8 +33,11 @@ from streamplace.testing.renaming import check_device_order, check_names, check_
 from streamplace.testing.resuming import check_resuming, check_weights
 from streamplace.testing.sampling import (
     check_actions,
+    check_batches,
     check_entropy,
+    check_evaluate,
     check_probabilities,
+    check_samples,
     check_sampling,
 )
 from streamplace.testing.teaching import check_teacher

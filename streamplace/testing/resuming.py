@@ -9,6 +9,7 @@ import numpy as np
 import torch
 
 from streamplace.errors import StreamplaceError
+from streamplace.files.training_logs import CHECKPOINT
 from streamplace.policy.base import AnyPolicy
 from streamplace.policy.decoding import Sampler
 from streamplace.policy.registry import policy_kind
@@ -17,7 +18,7 @@ from streamplace.testing.case import SOURCE_RATE, PolicyCase, graph_of, rolled_o
 from streamplace.training.algorithms.base import Record
 from streamplace.training.config import ProblemsSection, RunSection, TrainConfig
 from streamplace.training.distributed import Workers
-from streamplace.training.run import CHECKPOINT, Trained
+from streamplace.training.run import Trained
 from streamplace.training.stages import DaggerStage, ReinforceStage, StepReinforceStage
 from streamplace.training.trainer import train
 

@@ -17,7 +17,7 @@ from streamplace.errors import (
 from streamplace.execution.backends import LOCAL, Backend
 from streamplace.files import write_json
 from streamplace.files.atomic import atomic, check_target, make_folder
-from streamplace.files.training_logs import LOG
+from streamplace.files.training_logs import CHECKPOINT, CONFIG, POLICY
 from streamplace.placers.registry import ready
 from streamplace.policy.registry import make_policy
 from streamplace.policy.tensor_files import exists
@@ -39,9 +39,6 @@ from streamplace.training.run_files import (
     load_checkpoint,
     save_checkpoint,
 )
-
-CHECKPOINT, POLICY, CONFIG = "checkpoint.safetensors", "policy.safetensors", "config.json"
-WRITTEN = (CHECKPOINT, POLICY, CONFIG, LOG)
 
 
 @dataclass(frozen=True)

@@ -31,6 +31,19 @@ Rate = Annotated[float, Field(gt=0, le=1e30)]  # well below the largest 32-bit f
 Window = Annotated[int, Field(ge=1, le=10**6)]
 Seed = Annotated[int, Field(ge=0, le=LARGEST_SEED)]
 
+# keys of several algorithms
+Exploration = Annotated[
+    Share, Field(description="initial probability of a uniformly random choice")
+]
+FinalExploration = Annotated[
+    Share | None, Field(description="final probability; if absent, it is constant")
+]
+Greedy = Annotated[
+    bool, Field(description="take the most probable device unless exploring (ε-greedy)")
+]
+Entropy = Annotated[NonNegativeFloat, Field(description="weight of the entropy bonus")]
+Decay = Annotated[PositiveFloat, Field(description="epochs over which that number falls to 1/e")]
+
 
 class OptimiserSection(StrictModel):
     """Adam and its learning-rate schedule."""
@@ -167,14 +180,10 @@ class DaggerStage(Stage):
     samples: Annotated[Placements, Field(ge=1)] = Field(
         1, description="sampled placements per problem"
     )
-    exploration: Share = Field(0.0, description="initial probability of a uniformly random choice")
-    final_exploration: Share | None = Field(
-        None, description="final probability; if absent, it is constant"
-    )
-    greedy: bool = Field(
-        False, description="take the most probable device unless exploring (ε-greedy)"
-    )
-    entropy: NonNegativeFloat = Field(0.0, description="weight of the entropy bonus")
+    exploration: Exploration = 0.0
+    final_exploration: FinalExploration = None
+    greedy: Greedy = False
+    entropy: Entropy = 0.0
 
     def fault_under(self, objective: Objective) -> tuple[str, str, str] | None:
         """Return the fault of the model or the teacher, if there is one; see `Stage`."""
@@ -193,19 +202,13 @@ class ReinforceStage(MeasurableStage):
     samples: Annotated[Placements, Field(ge=1)] = Field(
         3, description="sampled placements per problem"
     )
-    exploration: Share = Field(0.0, description="initial probability of a uniformly random choice")
-    final_exploration: Share | None = Field(
-        None, description="final probability; if absent, it is constant"
-    )
-    greedy: bool = Field(
-        False, description="take the most probable device unless exploring (ε-greedy)"
-    )
+    exploration: Exploration = 0.0
+    final_exploration: FinalExploration = None
+    greedy: Greedy = False
     random_samples: Annotated[float, Field(ge=0, le=MAX_PLACEMENTS)] = Field(
         0.0, description="initial number of random placements added per problem"
     )
-    random_decay: PositiveFloat = Field(
-        1.0, description="epochs over which that number falls to 1/e"
-    )
+    random_decay: Decay = 1.0
     random_if_empty: Placements = Field(
         0, description="additional random placements while a problem's memory is empty"
     )
@@ -223,7 +226,7 @@ class ReinforceStage(MeasurableStage):
         description="divide advantages by their root mean square, with the baseline `step` their "
         "standard deviation",
     )
-    entropy: NonNegativeFloat = Field(0.0, description="weight of the entropy bonus")
+    entropy: Entropy = 0.0
     per_decision: bool = Field(
         False, description="average the gradient over decisions instead of problems"
     )
@@ -257,9 +260,7 @@ class ReplayStage(Stage):
     random_samples: Placements = Field(
         20, description="initial number of random placements per problem, which may be replayed"
     )
-    random_decay: PositiveFloat = Field(
-        1.0, description="epochs over which that number falls to 1/e"
-    )
+    random_decay: Decay = 1.0
     random_until: NonNegativeFloat = Field(
         0.99, description="reward that a problem must reach before that number falls"
     )
@@ -326,14 +327,12 @@ class StepReinforceStage(MeasurableStage):
     window: Window = Field(
         1000, description="episodes over which the baseline of each step is a mean"
     )
-    entropy: NonNegativeFloat = Field(1.0, description="weight of the entropy bonus")
+    entropy: Entropy = 1.0
     final_entropy: NonNegativeFloat | None = Field(
         None, description="final weight; if absent, it is constant"
     )
-    exploration: Share = Field(0.0, description="initial probability of a uniformly random choice")
-    final_exploration: Share | None = Field(
-        None, description="final probability; if absent, it is constant"
-    )
+    exploration: Exploration = 0.0
+    final_exploration: FinalExploration = None
     optimiser_steps: Annotated[int, Field(ge=1, le=1000)] = Field(
         1,
         description="steps of the optimiser that learn from the same episodes, whose probabilities "

@@ -64,7 +64,6 @@ class RnnPlacer(BasePlacer):
     """
 
     name: ClassVar[str] = "rnn"
-    uses_network: ClassVar[bool] = True
     trains: ClassVar[bool] = True
     steps: int = 100
     samples: int = 4
@@ -178,7 +177,6 @@ class HsdagPlacer(BasePlacer):
     """
 
     name: ClassVar[str] = "hsdag"
-    uses_network: ClassVar[bool] = True
     trains: ClassVar[bool] = True
     episodes: int = 0
     steps: int = 0

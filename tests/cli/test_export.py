@@ -10,7 +10,7 @@ import yaml
 from benchmarks.hardening.corpus.engine_documents.gnuradio import GRC
 from streamplace.cli.main import main
 from streamplace.integrations.gnuradio.helper import helper_source
-from streamplace.integrations.kinds import READERS, WRITERS
+from streamplace.integrations.registry import READERS, WRITERS
 from tests.support.cli import Capture, json_of, printed, refused, succeeds
 
 GRAPH: dict[str, Any] = {

@@ -4,8 +4,8 @@ import json
 from pathlib import Path
 from typing import get_args
 
+from streamplace.cli.init import STARTERS
 from streamplace.files import read_cluster, read_graph
-from streamplace.files.starter import STARTERS
 from streamplace.problem.cluster import NetworkKind
 from tests.support.cli import Capture, json_of, refused, succeeds
 

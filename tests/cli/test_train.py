@@ -13,9 +13,9 @@ from benchmarks.reference.trainings import SMALL, config, graphs, of_kind, opene
 from streamplace.cli.main import main
 from streamplace.errors import FormatError
 from streamplace.files import write_cluster, write_clusters, write_dataset
+from streamplace.files.training_logs import CHECKPOINT, POLICY
 from streamplace.training import train
 from streamplace.training.config import with_values
-from streamplace.training.run import CHECKPOINT, POLICY
 from tests.support.cli import (
     CPU_ENVIRONMENT,
     Capture,

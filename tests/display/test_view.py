@@ -7,8 +7,7 @@ from rich.console import Console
 import streamplace as sp
 from streamplace.display import notebook, terminal
 from streamplace.display.mixins import Displayable, view_of
-from streamplace.display.summary import short
-from streamplace.display.view import MAX_NAMES, Cell, Grid, Line, Names, View
+from streamplace.display.view import MAX_NAMES, Cell, Grid, Line, Names, View, short
 
 
 class Counting(Displayable):

@@ -9,6 +9,7 @@ import pytest
 
 from benchmarks.reference.trainings import SMALL, graphs
 from streamplace.errors import CheckpointError, UsageError
+from streamplace.files.training_logs import CONFIG, POLICY
 from streamplace.policy.device_scorer.network import DeviceScorer
 from streamplace.policy.registry import (
     KINDS,
@@ -20,7 +21,6 @@ from streamplace.policy.registry import (
 from streamplace.policy.tensor_files import summary
 from streamplace.policy.weights import pack_policy, parameter_hash, read_policy
 from streamplace.training import read_config, train
-from streamplace.training.run import CONFIG, POLICY
 from streamplace.workflows.place import solve
 from tests.support.errors import fault_of
 from tests.support.policies import cluster_of, greedy_placement, layered_problem

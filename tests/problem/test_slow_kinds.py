@@ -15,8 +15,7 @@ from streamplace import (
     simulate,
 )
 from streamplace.problem.losses import Losses
-from streamplace.problem.seconds import MAX_SECONDS, Seconds
-from streamplace.problem.slow_kinds import slow_kind, slowness
+from streamplace.problem.seconds import MAX_SECONDS, Seconds, slow_kind, slowness
 
 GRAPH = StreamGraph(
     [

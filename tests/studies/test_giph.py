@@ -7,6 +7,8 @@ import pytest
 
 from streamplace.problem.makespan import Makespan
 from streamplace.scoring.registry import evaluator
+from streamplace.studies.giph.adaptivity import AFTER_CHANGES as OF_CHANGES
+from streamplace.studies.giph.adaptivity import FREE_MOVES
 from streamplace.studies.giph.outcome import findings_of, outcome
 from streamplace.studies.giph.registered import (
     DRAWN,
@@ -23,12 +25,10 @@ from streamplace.studies.giph.registered import (
 )
 from streamplace.studies.giph.results import fusion_figures, fusion_tables, results_of
 from streamplace.studies.giph.study import GiphStudy
-from streamplace.studies.giph.systems import AFTER_CHANGES as OF_CHANGES
 from streamplace.studies.giph.systems import (
     CLIMB,
     CLIMB_FROM_HEFT,
     EFT,
-    FREE_MOVES,
     HEFT,
     LIMITED,
     ONCE,

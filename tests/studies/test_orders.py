@@ -10,7 +10,6 @@ from streamplace.generate import Recipe
 from streamplace.scoring.orders import traversal_order
 from streamplace.scoring.registry import makespan_evaluator
 from streamplace.studies.orders import results
-from streamplace.studies.orders.names import by_component
 from streamplace.studies.orders.outcome import HOLDS, REFUTED, UNDECIDED, UNTESTED, outcome
 from streamplace.studies.orders.results import (
     ALL_ORDERS,
@@ -22,7 +21,7 @@ from streamplace.studies.orders.results import (
     Registered,
     problem_of,
 )
-from streamplace.studies.orders.study import COMPONENT, OrdersStudy
+from streamplace.studies.orders.study import COMPONENT, OrdersStudy, by_component
 from streamplace.studies.study import Outcome, Plan, Row
 
 

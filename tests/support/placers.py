@@ -5,7 +5,8 @@ import pytest
 
 from streamplace.placers.registry import NAMES, class_of, names_for
 
-LEARNED = tuple(name for name in NAMES if class_of(name).uses_network)
+OF_NETWORKS = ("streamplace.policy.", "streamplace.training.")
+LEARNED = tuple(name for name in NAMES if class_of(name).__module__.startswith(OF_NETWORKS))
 """The placers that use a network."""
 QUICK = {
     "auto": "auto:evaluations=300",

@@ -2,13 +2,13 @@
 
 import numpy as np
 
+from benchmarks.control.simulated.job import SimulatedJob, SimulatedOperator
+from benchmarks.control.simulated.measuring import observed
+from benchmarks.control.simulated.run import JobState, advance
+from benchmarks.control.simulated.trace import Disturbance, Trace
 from streamplace import Device
 from streamplace.control.observation import Observation
 from streamplace.control.plans import Deployment
-from streamplace.control.simulated.job import SimulatedJob, SimulatedOperator
-from streamplace.control.simulated.measuring import observed
-from streamplace.control.simulated.run import JobState, advance
-from streamplace.control.simulated.trace import Disturbance, Trace
 
 CHAIN = SimulatedJob(
     (

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from streamplace.files.training_logs import POLICY
 from streamplace.generate import Recipe
 from streamplace.training import read_config, train
-from streamplace.training.run import POLICY
 
 GRAPHS = [Recipe("dream", 8, seed=5).graph(i) for i in range(8)]
 BUSY = [sys.executable, "-c", "while True: pass"]

@@ -7,9 +7,9 @@ import pytest
 
 from benchmarks import cards
 from benchmarks.reference.trainings import config, graphs
+from streamplace.files.training_logs import POLICY
 from streamplace.policy.weights import parameter_hash, read_policy
 from streamplace.training import train
-from streamplace.training.run import POLICY
 
 
 def test_results_are_added_to_the_card(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

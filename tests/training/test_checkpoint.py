@@ -18,11 +18,11 @@ from benchmarks.reference.checkpoint_parts import Parts, memory_of, remembering,
 from benchmarks.reference.trainings import config, graphs, of_kind, opened, resumed
 from streamplace import StreamGraph
 from streamplace.errors import CheckpointError, TrainingError
+from streamplace.files.training_logs import CHECKPOINT, POLICY
 from streamplace.policy.tensor_files import summary
 from streamplace.policy.weights import hash_of_tensors, packed, parameter_hash, read_policy
 from streamplace.training import train
 from streamplace.training.loop import Position
-from streamplace.training.run import CHECKPOINT, POLICY
 from tests.support.training_runs import check_finite
 
 KINDS = ("device-scorer", "encoder-decoder")

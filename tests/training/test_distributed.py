@@ -12,7 +12,7 @@ import pytest
 import streamplace as sp
 from benchmarks.reference.trainings import config, graphs, of_kind, opened
 from streamplace.files import write_dataset, write_json
-from streamplace.training.run import CHECKPOINT, CONFIG, POLICY
+from streamplace.files.training_logs import CHECKPOINT, CONFIG, POLICY
 from tests.support.cli import CPU_ENVIRONMENT
 from tests.support.paths import ROOT
 from tests.support.processes import free_ports

@@ -7,9 +7,10 @@ import pytest
 import torch
 
 from benchmarks.reference.trainings import POLICIES, config, graphs, of_kind
+from streamplace.files.training_logs import POLICY
 from streamplace.policy.weights import read_policy
 from streamplace.training.distributed import Workers
-from streamplace.training.run import POLICY, Run
+from streamplace.training.run import Run
 from tests.support.gpus import needs_gpu, run_on_gpu
 
 ON_CPU = ("giph", "hsdag", "placeto", "rebuild")

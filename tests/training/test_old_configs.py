@@ -9,9 +9,9 @@ import pytest
 
 from benchmarks.reference.trainings import config, graphs
 from streamplace.errors import CheckpointError, FormatError
+from streamplace.files.training_logs import CHECKPOINT
 from streamplace.training import TrainConfig, read_config, train
 from streamplace.training.config import is_old, with_stages
-from streamplace.training.run import CHECKPOINT
 from tests.support.old_runs import OLD, TAUGHT, dumped, make_old
 from tests.support.training_runs import STEPS_PER_EPOCH, check_same, ctrl_c_at
 

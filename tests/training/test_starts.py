@@ -10,13 +10,13 @@ import pytest
 
 import streamplace as sp
 from streamplace.errors import CheckpointError, ObjectiveError, PlacementError, StreamplaceError
+from streamplace.files.training_logs import CHECKPOINT
 from streamplace.placers.registry import NamedPlacer
 from streamplace.placers.trivial import Random
 from streamplace.training import TrainConfig, fit, read_config, train
 from streamplace.training import loop as loop_module
 from streamplace.training.loop import Loop, validation
 from streamplace.training.problems import start_of
-from streamplace.training.run import CHECKPOINT
 from tests.support.refiners import pass_problem, placeto
 from tests.support.stages import imitation, loop_of, stages_of
 from tests.support.training_runs import check_same, log_of

@@ -13,7 +13,6 @@ import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 
 from benchmarks.hardening.harness.environment import ROOT, environment
 from streamplace.files.atomic import TEMPORARY
@@ -72,12 +71,7 @@ class Forks:
         )
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         assert self._process is not None
         self._process.communicate()  # it ends when its stdin is closed
         self._folder.cleanup()

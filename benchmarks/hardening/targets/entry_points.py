@@ -21,7 +21,7 @@ from streamplace.files import (
 )
 from streamplace.files.datasets import GRAPHS
 from streamplace.files.summary import summary
-from streamplace.files.training_logs import read_log
+from streamplace.files.training_logs import CHECKPOINT, read_log
 from streamplace.integrations.costs import Costs
 from streamplace.integrations.registry import read_document
 from streamplace.policy.placer import PolicyPlacer
@@ -31,7 +31,6 @@ from streamplace.problem.problem import Problem
 from streamplace.pyg import StreamGraphs
 from streamplace.pyg.dataset import read_all
 from streamplace.training.config import read_config
-from streamplace.training.run import CHECKPOINT
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from math import inf
-from types import TracebackType
 from typing import Self
 
 import numpy as np
@@ -63,13 +62,8 @@ class Meter:
         self._executors.__enter__()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        where: TracebackType | None,
-    ) -> None:
-        self._executors.__exit__(kind, error, where)
+    def __exit__(self, *error: object) -> None:
+        self._executors.__exit__(*error)
 
     def __call__(self, placements: Sequence[Ints] | Ints) -> Floats:
         """Return the measured makespans of placements, (K,).

@@ -10,9 +10,8 @@ from streamplace.errors import ProblemError, UsageError
 from streamplace.integrations.flink.applying import asking
 from streamplace.integrations.flink.applying.asking import retried
 from streamplace.integrations.flink.client import Client
-from streamplace.integrations.flink.cluster import TaskManager
+from streamplace.integrations.flink.cluster import TaskManager, seconds_of
 from streamplace.integrations.flink.documents import JobState
-from streamplace.integrations.flink.durations import seconds_of
 
 MAKES_DO = "jobmanager.adaptive-scheduler.executing.resource-stabilization-timeout"
 MAKES_DO_AFTER = "60 s"  # Flink's default

@@ -1,4 +1,7 @@
-"""Writer of Flink's slot-sharing groups: a properties file that the Java helper reads."""
+"""Writers of Flink's slot-sharing groups, of their labels, and of the Java class for a job."""
+
+import json
+from importlib.resources import files
 
 from streamplace.integrations.comments import on_one_line
 from streamplace.integrations.flink.groups import Group, Groups, Slot, groups_of
@@ -17,6 +20,14 @@ LABELLED_HEAD = """\
 # device, whose amount limits its slots there. Each TaskManager needs the lines that
 # `--to flink-config` writes. Not with jobmanager.scheduler: adaptive, which ignores labels.
 # cores and heap_mb are only accounted; managed_mb is the real share of managed memory (RocksDB).
+"""
+CONFIGURATION_HEAD = """\
+# Written by `streamplace export --to flink-config`: labels, one part per device of the cluster.
+# Add each part to the config.yaml of the device's TaskManager and restart it once; labels are fixed
+# when a TaskManager starts. They fit every placement of this job on these devices, also with other
+# numbers of instances: those that begin with parts_ limit the slots of a divided operator on one
+# device each. The JobManager needs none of them.
+# Leave jobmanager.scheduler unset: the adaptive scheduler ignores labels without a message.
 """
 
 
@@ -90,3 +101,30 @@ def _key(name: str) -> str:
             units = letter.encode("utf-16-be")
             escaped += [f"\\u{units[i]:02x}{units[i + 1]:02x}" for i in range(0, len(units), 2)]
     return "".join(escaped)
+
+
+def write_configuration(placement: Placement) -> str:
+    """Return the lines that each TaskManager's configuration needs for its labels, as YAML.
+
+    There is one document per device of the cluster.
+
+    Raises
+    ------
+    ProblemError
+        As for ``--to flink``.
+    """
+    parts = [CONFIGURATION_HEAD]
+    for device, labels in groups_of(placement, labels=True).labels.items():
+        parts.append(f"--- # {json.dumps(device)}\nexternal-resources: {';'.join(labels)}\n")
+        parts += [f"external-resource.{name}.amount: {n}\n" for name, n in labels.items()]
+    return "".join(parts)
+
+
+def write_helper(placement: Placement) -> str:
+    """Return the source of ``StreamplaceMapping``, a class that depends on Flink only."""
+    return helper_source()
+
+
+def helper_source() -> str:
+    """Return the text of ``StreamplaceMapping.java``."""
+    return files(__package__).joinpath("StreamplaceMapping.java").read_text(encoding="utf-8")

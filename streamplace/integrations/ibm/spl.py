@@ -1,8 +1,9 @@
-"""Writer of IBM Streams placement clauses for operator invocations in SPL."""
+"""Writers of placements for IBM Streams: clauses for SPL, and job configuration overlays."""
 
 import json
 from collections.abc import Sequence
 
+from streamplace.files.json_text import to_json
 from streamplace.integrations.pes import operator_devices, pe_numbers
 from streamplace.problem.graph_checks import listed
 from streamplace.problem.placement import Placement
@@ -52,3 +53,12 @@ def labels_note(tagged: Sequence[str]) -> list[str]:
         f"{listed(tagged)}: resource tags of Streams are read as labels, in requires; devices that "
         "may run these operators need them, too"
     ]
+
+
+def write_overlay(placement: Placement) -> str:
+    """Return an overlay that requests the placement's number of PEs.
+
+    The overlay does not assign operators to PEs; the clauses that ``ibm-spl`` writes do.
+    """
+    deployment = {"fusionScheme": "manual", "fusionTargetPeCount": len(placement.pes)}
+    return to_json({"jobConfigOverlays": [{"jobConfig": {}, "deploymentConfig": deployment}]})

@@ -16,9 +16,9 @@ from streamplace.placers.search.balance import CARRIED
 from streamplace.placers.subset.conditions import conditions
 from streamplace.placers.subset.kinds import Counts, Kinds, covers, distance, losses, without
 from streamplace.placers.subset.sustained import Sustained, sustained
+from streamplace.problem.losses import restricted
 from streamplace.problem.objective import MAX_RATE
 from streamplace.problem.problem import Problem
-from streamplace.problem.subsets import restricted
 from streamplace.scoring.flow import flow
 from streamplace.scoring.registry import throughput_evaluator
 from streamplace.scoring.throughput import ceiling, throughput_where_scored

@@ -142,3 +142,18 @@ def _sums(amounts: Iterable[tuple[int, int]]) -> int:
             found |= found << (amount * part)
             left, taken = left - part, taken * 2
     return found
+
+
+def fluid_bound(conditions: Conditions, kinds: Kinds, survive: int) -> float:
+    """Return a lower bound on the price of any set of devices, with instances divided at will.
+
+    A set that survives the loss of any one device is at least one device dearer than what carries
+    everything without the strongest one.
+    """
+    known = kinds.cost(kinds.everything)
+    bound = price_bound(conditions, kinds, survive, known).price
+    if survive:
+        strongest = int(conditions.amounts.sum(axis=0).argmax())
+        rest = fluid_bound(conditions, kinds.with_one_less(strongest), survive - 1)
+        bound = max(bound, min(known, rest + float(kinds.price.min())))
+    return bound

@@ -162,14 +162,13 @@ def costs_of(problem: Problem) -> Costs:
 
 
 def _of_pass(problem: Problem) -> Costs:
-    from sim.schedule.task_graph import NIC  # noqa: PLC0415 - slow to load
     from streamplace.scoring.compiled_pass import compiled_pass  # noqa: PLC0415 - slow to load
 
     tasks = compiled_pass(problem).tasks
     weight = tasks.seconds_by_device()
     cores = np.minimum(tasks.cores[:, None], tasks.device_cores)
     rate = _square(tasks.rate, tasks.devices)
-    if tasks.network == NIC:
+    if problem.cluster.network.kind == "nic":
         rate = np.minimum(rate, tasks.rate_in)
     return Costs(
         size=_finite_means(weight * tasks.speed * cores),

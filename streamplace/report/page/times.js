@@ -1,7 +1,7 @@
 // Times of operators by kind of device, which count instead of instructions. Pure functions.
 SP.times = (() => {
   "use strict";
-  const SLOW = /^(.+) at ([0-9.e-]+) of its speed$/s; // as in streamplace/problem/slow_kinds.py
+  const SLOW = /^(.+) at ([0-9.e-]+) of its speed$/s; // as in streamplace/problem/seconds.py
   const SLOWEST = 1e-300; // least share of a kind's speed, so that times remain finite
   const MAX_SECONDS = 1e15;
 

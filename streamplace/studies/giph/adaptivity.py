@@ -1,18 +1,24 @@
-"""Placements that are made anew after each change of a cluster, as in Figure 6 of the paper."""
+"""Changing clusters: placements made anew after each change (Figure 6), and relocations."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from streamplace.generate.giph.cases import TYPES
 from streamplace.generate.giph.changes import Adaptivity
+from streamplace.placers.running import run_placer
+from streamplace.placers.search.migrate import Migrate
 from streamplace.policy.base import Refiner
+from streamplace.policy.giph.policy import Giph
+from streamplace.policy.giph.search import Episodes, least_loss
 from streamplace.policy.refining import episodes
 from streamplace.problem.makespan import Makespan
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.problem.published import with_published_semantics
-from streamplace.scoring.registry import makespan_evaluator
+from streamplace.problem.relocation import RelocationCost
+from streamplace.scoring.registry import evaluator, makespan_evaluator
 from streamplace.studies.giph.places import in_place
 from streamplace.studies.giph.registered import (
     GIPH,
@@ -28,6 +34,11 @@ from streamplace.studies.study import Row
 from streamplace.util.arrays import Ints
 
 PROTOCOLS = ("code", "paper", "links")
+OF_REPLACEMENT = ("code", "paper")
+"""The protocols of changes after which placements are kept, and relocated from."""
+FREE_MOVES = 3  # relocations besides those that are forced
+FROM_SCRATCH = 100  # evaluations per operator of the search that starts anew
+COST = RelocationCost(state_bytes={f"type{t}": 100.0 for t in range(TYPES)})  # a mean message
 TRAINED = (GIPH, PLACETO, TASK_EFT, PAPER_TRAINED, OURS, WITHOUT_POTENTIAL)
 PLAIN, RNN = "plain placers", "RNN placer"
 CHECKPOINTS = (0, 40, 80, 120, 160, 200, 400, 800, 1440)
@@ -35,6 +46,8 @@ CHECKPOINTS = (0, 40, 80, 120, 160, 200, 400, 800, 1440)
 
 Placing = Callable[[Sequence[Problem], Sequence[Ints]], Mapping[str, Sequence[float]]]
 """Returns, by system, the makespan that it reaches on each problem from a placement, (V,)."""
+System = Callable[[Giph, Problem, Placement, int], Placement]
+"""Returns the placement after a change, from one with forced relocations only, with a seed."""
 
 
 def placed_anew(place: Placing, graphs: range, changes: int, seed: int) -> Iterator[Row]:
@@ -142,3 +155,103 @@ class LearningCurve:
             over = np.array([one.lowest[-1] for one in found]) / self._heft
             row = {"episodes": trained_episodes, "over_heft": over.tolist()}
             self.rows.append({**self._about, **row})
+
+
+def adapted(
+    policy: Giph,
+    protocol: str,
+    graphs: int,
+    changes: int,
+    seed: int,
+    systems: Mapping[str, System] | None = None,
+) -> Iterator[Row]:
+    """Yield a row for each graph, change and system, which keeps its own placement.
+
+    Parameters
+    ----------
+    systems
+        Name -> what places after a change, from a placement with forced relocations only; by
+        default those of the study.
+    """
+    systems = AFTER_CHANGES if systems is None else systems
+    changing = Adaptivity(protocol, FIRST + seed, changes)
+    clusters = list(changing.clusters())
+    for number in range(graphs):
+        graph, problems = changing.graph(FIRST + number), []
+        for cluster in clusters:
+            pair = with_published_semantics(graph, cluster, "giph")
+            problems.append(Problem(*pair, objective=Makespan()))
+        first = _scratch(problems[0], seed)
+        held = dict.fromkeys(systems, first)
+        for change, after in enumerate(problems[1:]):
+            least = evaluator(after).loss(_scratch(after, seed).devices)[0]
+            for name, system in systems.items():
+                forced = _forced(after, held[name], seed)
+                new = system(policy, after, forced, seed)
+                cost = COST.seconds(after, held[name], new)
+                moves = int((new.devices != forced.devices).sum())
+                held[name] = new
+                yield {
+                    "protocol": protocol,
+                    "repeat": seed,
+                    "graph": number,
+                    "change": change,
+                    "system": name,
+                    "makespan_s": float(evaluator(after).loss(new.devices)[0]),
+                    "from_scratch_s": float(least),
+                    "moves": moves,
+                    "relocation_s": cost,
+                }
+
+
+def few_relocations(
+    policy: Giph, problem: Problem, start: Placement, seed: int, per_operator: int = EPISODE
+) -> Placement:
+    """Return the best placement of short episodes with some steps per operator in all."""
+    found = Episodes(policy, policy.encode(problem), least_loss, seed)
+    evaluations = per_operator * len(start.devices)
+    return Placement(problem, found.best_from(start.devices, FREE_MOVES, evaluations))
+
+
+def _whole(policy: Giph, problem: Problem, start: Placement, seed: int) -> Placement:
+    """Return the best placement of one long episode."""
+    (found,) = episodes(policy, [problem], [start.devices], EPISODE, seed)
+    return Placement(problem, found.best)
+
+
+def few_moves(
+    _policy: Giph, problem: Problem, start: Placement, seed: int, per_operator: int = EPISODE
+) -> Placement:
+    """Return what our re-placement reaches with some evaluations per operator."""
+    evaluations = per_operator * len(problem.graph.names)
+    limited = Migrate(start, max_moves=FREE_MOVES, evaluations=evaluations)
+    return limited(problem, np.random.default_rng(seed))
+
+
+def _heft(_policy: Giph, problem: Problem, _start: Placement, seed: int) -> Placement:
+    return run_placer(problem, "heft", np.random.default_rng(seed), None).placement
+
+
+def _stay(_policy: Giph, _problem: Problem, start: Placement, _seed: int) -> Placement:
+    return start
+
+
+def _forced(problem: Problem, before: Placement, seed: int) -> Placement:
+    """Return a placement with forced relocations only, to the best devices of a short search."""
+    limited = Migrate(before, max_moves=0, evaluations=len(problem.graph.names))
+    return limited(problem, np.random.default_rng(seed))
+
+
+def _scratch(problem: Problem, seed: int) -> Placement:
+    evaluations = FROM_SCRATCH * len(problem.graph.names)
+    rng = np.random.default_rng(seed)
+    return run_placer(problem, f"search:evaluations={evaluations}", rng, None).placement
+
+
+AFTER_CHANGES: dict[str, System] = {
+    f"GiPH, {FREE_MOVES} relocations": few_relocations,
+    "GiPH, a whole episode": _whole,
+    f"our re-placement, {FREE_MOVES} relocations": few_moves,
+    "HEFT": _heft,
+    "forced relocations only": _stay,
+}

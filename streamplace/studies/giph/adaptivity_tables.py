@@ -1,4 +1,4 @@
-"""Tables and curves of placing anew after changes (Figure 6) and of trainings (Figures 14, 15)."""
+"""Tables and curves of changing clusters (Figure 6) and of trainings (Figures 14 and 15)."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
@@ -144,3 +144,50 @@ def learning_panels(found: Mapping[str, Mapping[int, Floats]]) -> Panels:
         for system, of in found.items()
     }
     return {"ten networks": curves}
+
+
+def changes_of(rows: Sequence[Row]) -> dict[str, dict[str, Effect]]:
+    """Return makespans on changing clusters over a search from scratch, by protocol and system.
+
+    The unit of the intervals is a graph: the training seeds have the same graphs.
+    """
+    ratios: dict[tuple[str, str], dict[int, list[float]]] = {}
+    for row in rows:
+        graphs = ratios.setdefault((row["protocol"], row["system"]), {})
+        graphs.setdefault(row["graph"], []).append(row["makespan_s"] / row["from_scratch_s"])
+    made: dict[str, dict[str, Effect]] = {}
+    for (protocol, system), graphs in ratios.items():
+        over = Effect.of(np.array([np.mean(values) for values in graphs.values()]))
+        made.setdefault(protocol, {})[system] = over
+    return made
+
+
+def changes_findings(rows: Sequence[Row]) -> Iterator[str]:
+    """Yield what each system reaches on changing clusters, under each protocol."""
+    for protocol, systems in changes_of(rows).items():
+        reached = "; ".join(f"{system} {over}" for system, over in systems.items())
+        yield (
+            f"After each change by the protocol of the {protocol}, the makespan over that of a "
+            f"search from scratch: {reached}."
+        )
+
+
+def changes_table(rows: Sequence[Row]) -> Table:
+    """Return what each system reaches on the changing clusters."""
+    head = (
+        "system",
+        "protocol",
+        "makespan / search from scratch",
+        "interval",
+        "unforced relocations per change",
+        "relocation cost per change, s",
+    )
+    made: list[tuple[str, Sequence[Cell]]] = []
+    for protocol, systems in changes_of(rows).items():
+        for system, over in systems.items():
+            own = [row for row in rows if (row["protocol"], row["system"]) == (protocol, system)]
+            moves, cost = (
+                float(np.mean([row[k] for row in own])) for k in ("moves", "relocation_s")
+            )
+            made.append((system, (protocol, over.mean, over.interval, moves, cost)))
+    return Table("changes", "after each change of a cluster of 20 devices", head, made)

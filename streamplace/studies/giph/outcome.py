@@ -8,6 +8,8 @@ import numpy as np
 from streamplace.studies.giph.adaptivity_tables import (
     adaptivity_findings,
     adaptivity_table,
+    changes_findings,
+    changes_table,
     learning_of,
     learning_panels,
     learning_table,
@@ -71,7 +73,7 @@ def findings_of(results: Results, changed: Sequence[Row]) -> Iterator[str]:
         yield from _against_baselines(results[setting, setting], name)
     yield _signs(results[SEVERAL, DRAWN])
     yield from _other_clusters(results)
-    yield from _changing_clusters(changed)
+    yield from changes_findings(changed)
 
 
 def _against_baselines(found: Tested, name: str) -> Iterator[str]:
@@ -125,31 +127,6 @@ def _other_clusters(results: Results) -> Iterator[str]:
                 )
 
 
-def _changing_clusters(rows: Sequence[Row]) -> Iterator[str]:
-    for protocol, systems in changes_of(rows).items():
-        reached = "; ".join(f"{system} {over}" for system, over in systems.items())
-        yield (
-            f"After each change by the protocol of the {protocol}, the makespan over that of a "
-            f"search from scratch: {reached}."
-        )
-
-
-def changes_of(rows: Sequence[Row]) -> dict[str, dict[str, Effect]]:
-    """Return makespans on changing clusters over a search from scratch, by protocol and system.
-
-    The unit of the intervals is a graph: the training seeds have the same graphs.
-    """
-    ratios: dict[tuple[str, str], dict[int, list[float]]] = {}
-    for row in rows:
-        graphs = ratios.setdefault((row["protocol"], row["system"]), {})
-        graphs.setdefault(row["graph"], []).append(row["makespan_s"] / row["from_scratch_s"])
-    made: dict[str, dict[str, Effect]] = {}
-    for (protocol, system), graphs in ratios.items():
-        over = Effect.of(np.array([np.mean(values) for values in graphs.values()]))
-        made.setdefault(protocol, {})[system] = over
-    return made
-
-
 TITLE = "GiPH (MLSys 2023): relocations, its ablations and plain placers"
 FAMILIES = {DRAWN: "giph-code", PAPER_RANGES: "giph-paper"}
 """Test -> the family of its cases."""
@@ -171,7 +148,7 @@ def outcome(plan: Plan, rows: Sequence[Row]) -> Outcome:
         _depths(results),
         _others(results),
         *fusion_tables(fused),
-        _changes(changed),
+        changes_table(changed),
         *adaptivity_table(anew),
         *learning_table(learned),
     )
@@ -300,24 +277,3 @@ def _others(results: Results) -> Table:
         "what is minimised over what plain placers reach at equal evaluations, with 95% intervals"
     )
     return Table("others", caption, head, rows)
-
-
-def _changes(rows: Sequence[Row]) -> Table:
-    """Return what each system reaches on the changing clusters."""
-    head = (
-        "system",
-        "protocol",
-        "makespan / search from scratch",
-        "interval",
-        "unforced relocations per change",
-        "relocation cost per change, s",
-    )
-    made: list[tuple[str, Sequence[Cell]]] = []
-    for protocol, systems in changes_of(rows).items():
-        for system, over in systems.items():
-            own = [row for row in rows if (row["protocol"], row["system"]) == (protocol, system)]
-            moves, cost = (
-                float(np.mean([row[k] for row in own])) for k in ("moves", "relocation_s")
-            )
-            made.append((system, (protocol, over.mean, over.interval, moves, cost)))
-    return Table("changes", "after each change of a cluster of 20 devices", head, made)

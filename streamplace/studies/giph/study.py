@@ -9,11 +9,13 @@ from streamplace.problem.device import Device
 from streamplace.problem.problem import Problem
 from streamplace.scoring.registry import makespan_evaluator
 from streamplace.studies.giph.adaptivity import (
+    OF_REPLACEMENT,
     PLAIN,
     RNN,
     TRAINED,
     LearningCurve,
     Placing,
+    adapted,
     by_plain_placers,
     by_policy,
     by_rnn,
@@ -36,9 +38,7 @@ from streamplace.studies.giph.registered import (
     experiments,
 )
 from streamplace.studies.giph.systems import (
-    PROTOCOLS,
     Reached,
-    adapted,
     at_checkpoints,
     plain,
     random_starts,
@@ -103,7 +103,7 @@ class GiphStudy(PlannedStudy):
             ),
             Part(
                 ("protocol", "repeat"),
-                lambda: ((how, n) for n in range(self.size.other_seeds) for how in PROTOCOLS),
+                lambda: ((how, n) for n in range(self.size.other_seeds) for how in OF_REPLACEMENT),
                 "changes as in the {protocol}, seed {repeat}".format,
                 self._adapted,
             ),

@@ -9,8 +9,7 @@ from streamplace.display.text import number, rounded_up
 from streamplace.errors import InfeasibleError, PlacementError, within
 from streamplace.placers.auto import Auto
 from streamplace.placers.base import BasePlacer, Placer
-from streamplace.placers.jobs.enumeration import FEW, best_of_all, is_small
-from streamplace.placers.jobs.improvement import Improvement, is_better
+from streamplace.placers.jobs import FEW_PLACEMENTS, Improvement, best_of_all, is_better, is_small
 from streamplace.placers.registry import placer_of
 from streamplace.placers.running import name_of
 from streamplace.problem.cluster import Cluster
@@ -134,7 +133,7 @@ def _enumerates(joint: JointProblem, placer: str | Placer) -> bool:
     """Return whether all joint placements are tried: by ``exact``, and if they are few by auto."""
     chosen = placer_of(placer)
     if isinstance(chosen, Auto):
-        return is_small(joint, FEW)
+        return is_small(joint, FEW_PLACEMENTS)
     return _proves(chosen) and is_small(joint)
 
 

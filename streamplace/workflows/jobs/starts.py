@@ -7,7 +7,7 @@ import numpy as np
 
 from streamplace.errors import InfeasibleError, PlacementError
 from streamplace.placers.base import Placer
-from streamplace.placers.jobs.improvement import feasible_rows
+from streamplace.placers.jobs import feasible_rows
 from streamplace.placers.running import run_placer
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem

@@ -8,6 +8,7 @@ import numpy as np
 
 from streamplace.placers.search.annealing import Budget
 from streamplace.placers.subset.kinds import Kinds
+from streamplace.placers.subset.price_bound import fluid_bound
 from streamplace.problem.limits import SLOTS
 from streamplace.problem.problem import Problem
 from streamplace.util.arrays import Bools, Floats, Ints
@@ -20,7 +21,6 @@ from streamplace.workflows.sizing.factored import (
     check_supported,
     loads_of,
 )
-from streamplace.workflows.sizing.fluid import fluid_bound
 from streamplace.workflows.sizing.needs import SPEED, Need, conditions_of
 from streamplace.workflows.sizing.result import Minimise
 from streamplace.workflows.sizing.shortage import check_needs

@@ -7,8 +7,8 @@ from math import inf
 import numpy as np
 
 from streamplace.errors import InfeasibleError, PlacementError, UsageError
+from streamplace.problem.losses import restricted
 from streamplace.problem.placement import Placement
-from streamplace.problem.subsets import restricted
 from streamplace.scoring.throughput import simulate
 from streamplace.workflows.latency.limit import LatencyLimit
 from streamplace.workflows.latency.within_limit import disproved, within_limit

@@ -10,11 +10,11 @@ from streamplace.errors import InfeasibleError, PlacementError
 from streamplace.placers.search.annealing import Budget
 from streamplace.placers.subset.conditions import apart
 from streamplace.placers.subset.kinds import Kinds
+from streamplace.placers.subset.price_bound import fluid_bound
 from streamplace.workflows.conflict import listed_and
 from streamplace.workflows.plan_unequal import check_losses
 from streamplace.workflows.sizing.attempts import Attempt, Task, attempt
 from streamplace.workflows.sizing.choices import Choices, Counts
-from streamplace.workflows.sizing.fluid import fluid_bound
 from streamplace.workflows.sizing.joint import Joint, cheapest, fewest_instances
 from streamplace.workflows.sizing.named_instances import named_instances
 from streamplace.workflows.sizing.needs import Need, conditions_of, needs_of

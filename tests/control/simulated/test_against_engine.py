@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
+from benchmarks.control.simulated.run import JobState, advance
+from benchmarks.control.simulated.trace import STEP_S, Trace
 from sim.engine import Profile, Scene, Settings, resuming
 from streamplace.control.plans import Deployment
-from streamplace.control.simulated.run import JobState, advance
-from streamplace.control.simulated.trace import STEP_S, Trace
 from streamplace.scoring import engine
 from tests.support.simulated import CHAIN, SMALL
 

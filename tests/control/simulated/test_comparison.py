@@ -10,15 +10,15 @@ import pytest
 
 from benchmarks.control.__main__ import main, row_of
 from benchmarks.control.cases import DEVICES, STEPS, case
+from benchmarks.control.simulated.comparison import Prices, compare, pays
+from benchmarks.control.simulated.measuring import with_measured_costs
+from benchmarks.control.simulated.rules import Never
+from benchmarks.control.simulated.run import GAP_S, JobState
+from benchmarks.control.simulated.trace import Disturbance, Trace
 from benchmarks.control.tables import TABLE, page
 from benchmarks.result_lines import LINES
 from streamplace.control.observation import Observation
 from streamplace.control.plans import Deployment
-from streamplace.control.simulated.comparison import Prices, compare, pays
-from streamplace.control.simulated.measuring import with_measured_costs
-from streamplace.control.simulated.rules.base import Never
-from streamplace.control.simulated.run import GAP_S, JobState
-from streamplace.control.simulated.trace import Disturbance, Trace
 from tests.support.simulated import CHAIN, SMALL, constant, window_of
 
 LARGE = Deployment({"read": ("d0",), "parse": ("d0", "d2"), "store": ("d1", "d3")})

@@ -5,11 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.reference.plain_queue import plain_queue
-from streamplace.control.plans import Deployment, Plan
-from streamplace.control.simulated.job import work_off
-from streamplace.control.simulated.planner import SimplePlanner, counts_for, packed
-from streamplace.control.simulated.run import (
+from benchmarks.control.simulated.job import work_off
+from benchmarks.control.simulated.planner import SimplePlanner, counts_for, packed
+from benchmarks.control.simulated.run import (
     GAP_S,
     RECOVERY_S,
     JobState,
@@ -17,7 +15,9 @@ from streamplace.control.simulated.run import (
     moved,
     restarted,
 )
-from streamplace.control.simulated.trace import KINDS, Disturbance, rates
+from benchmarks.control.simulated.trace import KINDS, Disturbance, rates
+from benchmarks.reference.plain_queue import plain_queue
+from streamplace.control.plans import Deployment, Plan
 from streamplace.scoring.throughput import throughput
 from tests.support.simulated import CHAIN, SMALL, constant, window_of
 

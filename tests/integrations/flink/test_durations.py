@@ -3,7 +3,7 @@
 import pytest
 
 from streamplace.errors import UsageError
-from streamplace.integrations.flink.durations import seconds_of
+from streamplace.integrations.flink.cluster import seconds_of
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from streamplace.integrations.flink.helper import helper_source
 from streamplace.integrations.flink.plan import read
-from streamplace.integrations.flink.slot_groups import write
+from streamplace.integrations.flink.slot_groups import helper_source, write
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.graph import Operator, StreamGraph
 from streamplace.problem.placement import Placement

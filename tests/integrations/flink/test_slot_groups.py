@@ -3,9 +3,11 @@
 import re
 
 import pytest
+import yaml
 
 from streamplace.errors import ProblemError
-from streamplace.integrations.flink.slot_groups import write
+from streamplace.integrations.flink.groups import COUNTED, UNLIMITED
+from streamplace.integrations.flink.slot_groups import write, write_configuration
 from streamplace.integrations.pes import colocate_instances
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.constraints import Constraints
@@ -89,3 +91,29 @@ def test_the_operators_name_cannot_be_that_of_a_group() -> None:
     assert "@pe0=pe0" in write(chain_placement(["@pe0", "b"], [0, 1], {}))
     with pytest.raises(ProblemError, match="must not begin with '@'"):
         write(chain_placement(["@pe0", "b"], [0, 1], {}, unequal))
+
+
+def test_one_document_per_device() -> None:
+    instances = {f"a[{i}]": "a" for i in range(3)}
+    two = Cluster.parse("2x1000")
+    text = write_configuration(chain_placement(["s", *instances], [1, 1, 1, 0], instances, two))
+    first, second = yaml.safe_load_all(text)
+    assert second == {
+        "external-resources": "dev_d1;parts_0_d0;parts_0_d1;parts_1_d0;parts_1_d1",
+        "external-resource.dev_d1.amount": 1000,
+        "external-resource.parts_0_d0.amount": UNLIMITED,
+        "external-resource.parts_0_d1.amount": COUNTED,
+        "external-resource.parts_1_d0.amount": UNLIMITED,
+        "external-resource.parts_1_d1.amount": COUNTED,
+    }
+    assert first["external-resource.parts_0_d0.amount"] == COUNTED
+    assert '--- # "d1"\n' in text
+    assert text == write_configuration(
+        chain_placement(["s", "a[0]", "a[1]"], [0, 0, 1], {"a[0]": "a", "a[1]": "a"}, two)
+    )
+    assert "adaptive scheduler ignores labels" in text
+
+
+def test_a_single_device_divides_nothing() -> None:
+    text = write_configuration(chain_placement(["s"], [0], {}, Cluster.parse("1x1000")))
+    assert yaml.safe_load(text)["external-resources"] == "dev_d0"

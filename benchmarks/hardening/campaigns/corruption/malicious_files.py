@@ -20,8 +20,8 @@ from benchmarks.hardening.targets.entry_points import EntryPoint, commands, func
 from benchmarks.reference.trainings import config, graphs
 from streamplace.errors import StreamplaceError
 from streamplace.files import write_dataset
+from streamplace.files.training_logs import CONFIG, POLICY
 from streamplace.training import train
-from streamplace.training.run import CONFIG, POLICY
 from streamplace.workflows.place import place
 
 EXECUTED, TRACEBACK, UNREAD, HARMLESS = "executed", "tracebacks", "not read", "harmless payloads"

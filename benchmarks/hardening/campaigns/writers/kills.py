@@ -17,7 +17,7 @@ from benchmarks.hardening.campaigns.writers.writing_command import Entries, Writ
 from benchmarks.hardening.harness.forks import Ended, Forks, temporaries
 from benchmarks.hardening.harness.orphans import members, survivors
 from benchmarks.hardening.harness.rows import Row
-from streamplace.training.run import CHECKPOINT
+from streamplace.files.training_logs import CHECKPOINT
 
 WRITES_S = 0.004  # about the time to write a file to the disk
 ORPHANS_S = 60.0  # the longest wait for child processes to end

@@ -14,9 +14,8 @@ from benchmarks.hardening.campaigns.writers.writing_command import (
     seconds_until_written,
 )
 from benchmarks.hardening.harness.forks import Ended, Forks, temporaries
-from streamplace.files.training_logs import LOG, read_log
+from streamplace.files.training_logs import CHECKPOINT, LOG, WRITTEN, read_log
 from streamplace.policy.weights import unpacked
-from streamplace.training.run import CHECKPOINT, WRITTEN
 
 EVERY = 2  # steps between checkpoints
 LIMIT_S = 120.0

@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import numpy as np
 
+from benchmarks.control.simulated.autoscaler import Autoscaler
+from benchmarks.control.simulated.clairvoyant import Clairvoyant
+from benchmarks.control.simulated.rules import Controlled, Ds2, Never
+from benchmarks.control.simulated.trace import Disturbance, Trace
 from streamplace.control.decisions import Action, Decision, Outcome, State
 from streamplace.control.observation import Observation
 from streamplace.control.plans import Plan
-from streamplace.control.simulated.rules.autoscaler import Autoscaler
-from streamplace.control.simulated.rules.base import Controlled, Ds2, Never
-from streamplace.control.simulated.rules.clairvoyant import Clairvoyant
-from streamplace.control.simulated.trace import Disturbance, Trace
 from tests.support.simulated import CHAIN, SMALL, constant, window_of
 
 

@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from benchmarks.control.simulated.job import Loads, SimulatedJob
+from benchmarks.control.simulated.run import JobState, Segment
+from benchmarks.control.simulated.trace import STEP_S, Trace
 from streamplace.control.observation import Observation, Reading
-from streamplace.control.simulated.job import Loads, SimulatedJob
-from streamplace.control.simulated.run import JobState, Segment
-from streamplace.control.simulated.trace import STEP_S, Trace
 from streamplace.util.arrays import Floats
 
 

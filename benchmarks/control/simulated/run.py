@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from benchmarks.control.simulated.job import Loads, SimulatedJob, work_off
+from benchmarks.control.simulated.trace import STEP_S, Trace
 from streamplace.control.plans import Deployment
-from streamplace.control.simulated.job import Loads, SimulatedJob, work_off
-from streamplace.control.simulated.trace import STEP_S, Trace
 from streamplace.util.arrays import Floats
 
 RECOVERY_S = 5.3  # without output after a TaskManager is killed, measured on Flink 2.3.0

@@ -12,10 +12,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import ceil, floor, inf, isfinite
 
+from benchmarks.control.simulated.job import SimulatedJob
+from benchmarks.control.simulated.planner import packed
 from streamplace.control.observation import Observation
 from streamplace.control.plans import Deployment
-from streamplace.control.simulated.job import SimulatedJob
-from streamplace.control.simulated.planner import packed
 
 SOURCE_LAG_S = 300.0  # of the rate: from more waiting on, a backlog is worked off
 ROUNDING = 1e-9

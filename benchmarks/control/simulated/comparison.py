@@ -5,13 +5,13 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.control.simulated.job import SimulatedJob
+from benchmarks.control.simulated.measuring import observed
+from benchmarks.control.simulated.rules import Rule
+from benchmarks.control.simulated.run import GAP_S, JobState, Segment, advance, restarted
+from benchmarks.control.simulated.trace import STEP_S, Trace
 from streamplace.control.parts import Parts
 from streamplace.control.rules import Rules
-from streamplace.control.simulated.job import SimulatedJob
-from streamplace.control.simulated.measuring import observed
-from streamplace.control.simulated.rules.base import Rule
-from streamplace.control.simulated.run import GAP_S, JobState, Segment, advance, restarted
-from streamplace.control.simulated.trace import STEP_S, Trace
 
 
 @dataclass(frozen=True)

@@ -35,7 +35,7 @@ class Trace:
     Parameters
     ----------
     kind
-        The kind of its rates; see `streamplace.control.simulated.trace`.
+        The kind of its rates; see `benchmarks.control.simulated.trace`.
     rates
         (N,) tuples per second that are offered in each step.
     hides

@@ -1,14 +1,14 @@
-"""The interface of rules, and the rule that never acts."""
+"""The interface of rules, DS2, the rule that never acts, and the controller as a rule."""
 
 from dataclasses import dataclass
 from math import ceil
 from typing import Protocol
 
+from benchmarks.control.simulated.job import SimulatedJob
+from benchmarks.control.simulated.planner import packed
 from streamplace.control.decisions import Action, Decision, Outcome
 from streamplace.control.observation import Observation
 from streamplace.control.plans import Deployment
-from streamplace.control.simulated.job import SimulatedJob
-from streamplace.control.simulated.planner import packed
 
 ROUNDING = 1e-9
 

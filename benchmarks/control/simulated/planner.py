@@ -4,10 +4,10 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from math import ceil
 
+from benchmarks.control.simulated.job import SimulatedJob
+from benchmarks.control.simulated.measuring import with_measured_costs
 from streamplace.control.observation import Observation
 from streamplace.control.plans import Deployment, Plan
-from streamplace.control.simulated.job import SimulatedJob
-from streamplace.control.simulated.measuring import with_measured_costs
 from streamplace.problem.cluster import Device
 
 

@@ -4,12 +4,12 @@ from itertools import pairwise
 
 import numpy as np
 
+from benchmarks.control.simulated.job import SimulatedJob
+from benchmarks.control.simulated.planner import counts_for, packed
+from benchmarks.control.simulated.run import JobState, advance, moved
+from benchmarks.control.simulated.trace import STEP_S, Trace
 from streamplace.control.observation import Observation
 from streamplace.control.plans import Deployment
-from streamplace.control.simulated.job import SimulatedJob
-from streamplace.control.simulated.planner import counts_for, packed
-from streamplace.control.simulated.run import JobState, advance, moved
-from streamplace.control.simulated.trace import STEP_S, Trace
 from streamplace.util.arrays import Floats
 
 LEVELS = 10

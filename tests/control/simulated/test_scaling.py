@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from streamplace.control.simulated.rules.autoscaler import (
+from benchmarks.control.simulated.autoscaler import (
     Options,
     Wish,
     aligned,

@@ -1,7 +1,8 @@
-"""Iterated local search on the placement of several jobs together."""
+"""Placement of several jobs together: enumeration, and iterated local search."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import prod
 
 import numpy as np
 
@@ -11,6 +12,9 @@ from streamplace.util.arrays import Bools, Floats, Ints
 
 CHUNK = 256  # placements made and compared at once
 JOINED = 0.75  # share of the pairs put on one device that a stream joins
+MOST_PLACEMENTS = 300_000  # whose enumeration takes a second or two
+FEW_PLACEMENTS = 20_000  # whose enumeration takes less time than a search
+AT_ONCE = 4096  # placements enumerated at once
 
 
 def single_moves(problem: Problem, on: Ints, rng: np.random.Generator) -> Iterator[Ints]:
@@ -173,3 +177,31 @@ class _Search:
         """Return the vectors of placements of units, (K, U)."""
         self.left -= len(rows)
         return self.joint.worth(rows[:, self.joint.union.feasibility.unit_of])
+
+
+def is_small(joint: JointProblem, most: int = MOST_PLACEMENTS) -> bool:
+    """Return whether all joint placements can be enumerated."""
+    choices: list[int] = joint.union.feasibility.allowed.sum(axis=1).tolist()
+    return prod(choices) <= most
+
+
+def best_of_all(joint: JointProblem) -> Ints | None:
+    """Return the best joint placement, (V,), by `JointProblem.worth`; None if none is feasible."""
+    rules = joint.union.feasibility
+    choices = [np.flatnonzero(row) for row in rules.allowed]
+    shape = tuple(len(devices) for devices in choices)
+    best = None
+    for begin in range(0, prod(shape), AT_ONCE):
+        numbers = np.arange(begin, min(begin + AT_ONCE, prod(shape)))
+        digits = np.unravel_index(numbers, shape)
+        rows = np.stack(
+            [c[d] for c, d in zip(choices, digits, strict=True)], axis=1, dtype=np.int32
+        )
+        rows = rows[feasible_rows(joint.union, rows)]
+        if not len(rows):
+            continue
+        worths = joint.worth(rows[:, rules.unit_of])
+        top = max(range(len(rows)), key=lambda k: tuple(worths[k]))
+        if best is None or is_better(worths[top], best[1]):
+            best = rows[top], worths[top]
+    return None if best is None else best[0][rules.unit_of]

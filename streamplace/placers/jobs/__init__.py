@@ -1,1 +1,0 @@
-"""Placement of several jobs together."""
