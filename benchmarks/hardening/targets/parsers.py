@@ -74,7 +74,7 @@ from streamplace.scoring import engine
 from streamplace.training.config import read_config
 
 SHORT = Settings(duration_s=1.0)
-SERVED = ("flink-rest", "flink-apply", "flink-against", "flink-prometheus")
+SERVED = ("flink-rest", "flink-apply", "flink-against", "flink-prometheus", "ray-dashboard")
 """Readers of a server's responses, whose messages name an address instead of a file."""
 
 
