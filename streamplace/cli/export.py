@@ -98,11 +98,11 @@ def export(chosen: ExportOptions) -> None:
     if chosen.output == "-" and chosen.as_json:
         raise click.UsageError("--json requires -o FILE, since the export goes to stdout otherwise")
 
+    _check_options(chosen)
     if chosen.placement is None:
         _export_helper(chosen.kind, chosen.output, chosen.as_json)
         return
     check_targets({"-o": chosen.output}, (chosen.placement, chosen.plan_file, chosen.patch_file))
-    _check_options(chosen)
     with working("reading"):
         value = read_placement_json(chosen.placement)
         read = placement_from(value, name_of(chosen.placement))
