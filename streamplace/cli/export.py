@@ -13,7 +13,7 @@ from streamplace.files.assignments import read_placement_json
 from streamplace.files.atomic import write_text
 from streamplace.files.export import EXPORTERS
 from streamplace.files.placements import placement_from, results_in
-from streamplace.files.reading import decode, name_of, read_bytes, read_json
+from streamplace.files.reading import name_of, read_json, read_text
 from streamplace.integrations.flink import deployment
 from streamplace.integrations.flink.helper import helper_source
 from streamplace.integrations.flink.plan import running
@@ -180,8 +180,7 @@ def _export_deployment(placement: Placement, chosen: ExportOptions) -> None:
 
 def _document(file: str) -> tuple[str, str]:
     """Return the text of a file, and its name in messages."""
-    where = name_of(file)
-    return decode(read_bytes(file), where), where
+    return read_text(file), name_of(file)
 
 
 def _export_helper(kind: str, output: str, as_json: bool) -> None:
