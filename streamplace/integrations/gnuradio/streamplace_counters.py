@@ -178,12 +178,13 @@ def write_counters(top: Any, out: TextIO) -> None:
 
 def counted(top: Any) -> Iterator[Dict[str, Any]]:  # noqa: UP006
     """Yield what a flowgraph consists of, and its counters until a thread or its program ends."""
-    edges, pairs = STREAMS.get(top.unique_id(), []), MESSAGES.get(top.unique_id(), [])
+    own = top.unique_id()  # below, copies of what the program may change at any time
+    edges, pairs = [*STREAMS.get(own, ())], [*MESSAGES.get(own, ())]
     ends = [each for edge in edges for each in (edge[0], edge[2])]
     ends += [each for pair in pairs for each in pair]
     blocks = {each.unique_id(): each for each in ends}
     names = {number: block.alias() for number, block in blocks.items()}
-    for name, value in vars(top).items():
+    for name, value in [*vars(top).items()]:
         if hasattr(value, "unique_id") and value.unique_id() in names:
             names[value.unique_id()] = name
     tasks = {names[number]: threads_of(block) for number, block in blocks.items()}
