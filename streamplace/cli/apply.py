@@ -151,7 +151,7 @@ def flink(chosen: FlinkOptions) -> None:
 
 def _state(client: Client, job: str) -> JobState:
     try:
-        return client.state(job)
+        return client.scheduled(client.state(job))
     except RefusedError as error:
         raise client.refusal(job, error) from None
 

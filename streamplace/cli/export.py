@@ -13,7 +13,7 @@ from streamplace.files.assignments import read_placement_json
 from streamplace.files.atomic import write_text
 from streamplace.files.export import EXPORTERS
 from streamplace.files.placements import placement_from, results_in
-from streamplace.files.reading import decode, name_of, read_bytes, read_json
+from streamplace.files.reading import name_of, read_json, read_text
 from streamplace.integrations.flink import deployment
 from streamplace.integrations.flink.plan import running
 from streamplace.integrations.flink.slot_groups import helper_source
@@ -97,11 +97,11 @@ def export(chosen: ExportOptions) -> None:
     if chosen.output == "-" and chosen.as_json:
         raise click.UsageError("--json requires -o FILE, since the export goes to stdout otherwise")
 
+    _check_options(chosen)
     if chosen.placement is None:
         _export_helper(chosen.kind, chosen.output, chosen.as_json)
         return
     check_targets({"-o": chosen.output}, (chosen.placement, chosen.plan_file, chosen.patch_file))
-    _check_options(chosen)
     with working("reading"):
         value = read_placement_json(chosen.placement)
         read = placement_from(value, name_of(chosen.placement))
@@ -179,8 +179,7 @@ def _export_deployment(placement: Placement, chosen: ExportOptions) -> None:
 
 def _document(file: str) -> tuple[str, str]:
     """Return the text of a file, and its name in messages."""
-    where = name_of(file)
-    return decode(read_bytes(file), where), where
+    return read_text(file), name_of(file)
 
 
 def _export_helper(kind: str, output: str, as_json: bool) -> None:

@@ -114,6 +114,7 @@ def _watch(server: Server, cluster: Cluster, chosen: WatchOptions) -> None:
             planner = SizePlanner(graph, cluster, kept)
 
         def check_job(operators: Collection[str]) -> None:
+            _check_version(client)
             with located(origin):
                 check_operators(graph, operators)
 
@@ -179,15 +180,19 @@ def _check_job(client: Client, job: str, *, waits: bool) -> None:
         Whether a server that does not answer is waited for; otherwise it is a fault.
     """
     with suppress(BackendError) if waits else nullcontext():
-        for fault in faults_of_version(client.version()):
-            raise UsageError(f"{client.server.url}: {fault}")
+        _check_version(client)
         client.check_job(job)
+
+
+def _check_version(client: Client) -> None:
+    for fault in faults_of_version(client.version()):
+        raise UsageError(f"{client.server.url}: {fault}")
 
 
 def _check_way(client: Client, job: str, chosen: WatchOptions) -> None:
     """Say if the job will not be restarted; refuse a job that could only be, without a jar."""
     try:
-        found = client.state(job)
+        found = client.scheduled(client.state(job))
         if owner_of(client.config(), found.name) is not None:  # which gets documents only
             return
     except BackendError:  # it is waited for, and the first action says what it lacks

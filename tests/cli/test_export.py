@@ -193,6 +193,9 @@ def test_the_java_class_needs_no_placement(words: Path, tmp_path: Path, capsys: 
     assert source == printed(capsys, "export", placement, "--to", "flink-helper")[0]
     message = refused(capsys, "export", "--to", "flink")
     assert "missing argument 'PLACEMENT', which --to flink needs" in message
+    for option in ("--patch", "--plan"):
+        line = refused(capsys, "export", "--to", "gnuradio-counters", option, words)
+        assert f"{option} is for --to flink-deployment" in line
     file = tmp_path / "StreamplaceMapping.java"
     facts = json_of(capsys, "export", "--to", "flink-helper", "-o", file)
     assert facts == {"format": "flink-helper", "file": str(file)}

@@ -15,12 +15,14 @@ from streamplace.control.journal import BEGAN, ENDED, Journal, read_entries
 from streamplace.control.lock import Lock
 from streamplace.errors import BackendError, FormatError
 from streamplace.files import write_dataset
+from streamplace.files.atomic import make_folder
 from streamplace.integrations.flink.client import Client, Listed
 from tests.support.cli import Capture, refused
 from tests.support.flink_actions import quick
 from tests.support.flink_server.checkpoint_documents import SAVEPOINT
 from tests.support.flink_server.clock import NOON, ManualClock
 from tests.support.flink_server.cluster import JOB
+from tests.support.flink_server.faults import Effect, Fault
 from tests.support.flink_server.load import Load
 from tests.support.flink_server.server import JAR, ScriptedFlink
 
@@ -410,6 +412,21 @@ def test_a_job_that_does_not_exist(
     fault = f"{url}: no job '{'f' * 32}'; running: {JOB} (pinned)"
     (line,) = capsys.readouterr().err.splitlines()
     assert line.endswith(fault)
+
+
+@pytest.mark.parametrize("resumed", [False, True])
+def test_a_version_is_refused_once_the_server_answers(
+    resumed: bool, clock: ManualClock, files: tuple[str, ...], tmp_path: Path, capsys: Capture
+) -> None:
+    """Also where the server does not answer at the start, and after an upgrade of Flink."""
+    flink, folder = overloaded(clock, version="2.4.0"), tmp_path / "journal"
+    if resumed:
+        with Journal(make_folder(str(folder)) / watch.JOURNAL) as journal:
+            journal.write(NOON, "window", job=JOB)
+    flink.faults = [Fault(Effect.ERROR, ".*/config", times=3), Fault(Effect.ERROR, times=2)]
+    with flink.serving() as url:
+        assert watched(url, *files, "--windows", "3", "--journal", str(folder)) == 2
+    assert "Flink 2.4.0 is none of the versions that streamplace" in capsys.readouterr().err
 
 
 def test_a_job_is_not_measured_where_the_server_does_not_answer(

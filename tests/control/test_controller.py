@@ -14,6 +14,7 @@ from streamplace.errors import FormatError, UsageError
 from tests.support.control import (
     COSTS,
     RULES,
+    Acting,
     PlainPlanner,
     controller,
     last,
@@ -283,10 +284,8 @@ def test_only_the_last_decision_can_begin() -> None:
         of.ended(Outcome(0.0, succeeded=True))
 
 
-def test_an_interrupted_action_is_still_under_way() -> None:
-    of = controller()
-    decision = last(of, *overloads())
-    of.began(decision, decision.at_s)
+def test_an_interrupted_action_is_still_under_way(acting: Acting) -> None:
+    of, decision = acting
     again = controller()
     again.restore(json.loads(json.dumps(of.to_dict())))
     assert again.step(observed(1.0, 12)).state is State.STARTING

@@ -12,23 +12,23 @@ from tests.support.control import (
     COSTS,
     MORE,
     RULES,
+    Acting,
     PlainPlanner,
-    controller,
     last,
     observed,
     overloads,
 )
 
 
-def acted(of: Controller, downtime_s: float | None = 5.0) -> float:
-    """Let an overload be acted on; return when the action ended, in seconds."""
-    decision = last(of, *overloads())
-    of.began(decision, decision.at_s)
+@pytest.fixture
+def acted(acting: Acting) -> Controller:
+    """Return a controller whose action has ended at 3,630 s, after a downtime of 5 s."""
+    of, decision = acting
     during = of.step(observed(1.0, 12))
     assert (during.action, during.state) == (Action.NOTHING, State.STARTING)
-    at_s = decision.at_s + 30.0
-    of.ended(Outcome(at_s, succeeded=True, downtime_s=downtime_s))
-    return at_s
+    assert decision.at_s == 3600.0
+    of.ended(Outcome(3630.0, succeeded=True, downtime_s=5.0))
+    return of
 
 
 def after(window: int, reads_s: float, offered_s: float = 1200.0) -> Observation:
@@ -39,17 +39,15 @@ def after(window: int, reads_s: float, offered_s: float = 1200.0) -> Observation
     )
 
 
-def test_nothing_is_done_during_the_cool_down() -> None:
-    of = controller()
-    assert acted(of) == 3630.0
+def test_nothing_is_done_during_the_cool_down(acted: Controller) -> None:
     short = [
         observed(1.0, offered_s=2150.0, read_s=2000.0, started_s=3625.0, seconds=200.0, at_s=at_s)
         for at_s in (3960.0, 4160.0, 4360.0)
     ]
-    decision = last(of, *short[:2])
+    decision = last(acted, *short[:2])
     assert (decision.action, decision.state) == (Action.NOTHING, State.COOLING_DOWN)
     assert decision.reason.endswith("but 70 s of the cool-down of 10 min are left")
-    assert of.step(short[2]).action is Action.ACT
+    assert acted.step(short[2]).action is Action.ACT
 
 
 @pytest.mark.parametrize("labels", [False, True])
@@ -75,12 +73,10 @@ def test_after_a_refusal_plans_make_do_with_present_slots(labels: bool) -> None:
     assert {free for at_s, free in asked if not decision.at_s < at_s < until_s} == {None}
 
 
-def test_a_worse_job_is_rolled_back_once_and_the_plan_blocked() -> None:
-    of = controller()
-    acted(of)
-    first = of.step(after(13, 800.0))
+def test_a_worse_job_is_rolled_back_once_and_the_plan_blocked(acted: Controller) -> None:
+    first = acted.step(after(13, 800.0))
     assert (first.action, first.state) == (Action.NOTHING, State.ROLLING_BACK)
-    second = of.step(after(14, 800.0))
+    second = acted.step(after(14, 800.0))
     assert (second.action, second.state) == (Action.ACT, State.ROLLING_BACK)
     assert second.plan is not None
     assert second.plan.deployment == Deployment({"decode": ("a",), "count": ("b",)})
@@ -88,50 +84,46 @@ def test_a_worse_job_is_rolled_back_once_and_the_plan_blocked() -> None:
         "act: 800 tuples/s are carried, less than 90% of the 1,000 tuples/s that were carried "
         "before the last action, so the job goes back to what ran before"
     )
-    of.began(second, second.at_s)
-    of.ended(Outcome(second.at_s + 30.0, succeeded=True))
+    acted.began(second, second.at_s)
+    acted.ended(Outcome(second.at_s + 30.0, succeeded=True))
     windows = overloads(18, 3)
-    decision = last(of, *windows)
+    decision = last(acted, *windows)
     assert decision.action is Action.NOTHING
     assert "this plan was refused or failed" in decision.reason
 
 
 @pytest.mark.parametrize(("reads_s", "offered_s"), [(950.0, 1200.0), (500.0, 500.0)])
-def test_a_job_that_does_as_well_is_not_rolled_back(reads_s: float, offered_s: float) -> None:
+def test_a_job_that_does_as_well_is_not_rolled_back(
+    reads_s: float, offered_s: float, acted: Controller
+) -> None:
     """Fewer tuples at a lower offered rate are no reason."""
-    of = controller()
-    acted(of)
-    of.step(after(13, reads_s, offered_s))
+    acted.step(after(13, reads_s, offered_s))
     for window in range(14, 20):
-        assert of.step(after(window, 10.0)).state is not State.ROLLING_BACK, "the trial has ended"
+        assert acted.step(after(window, 10.0)).state is not State.ROLLING_BACK, (
+            "the trial has ended"
+        )
 
 
-def test_a_recovery_ends_the_trial() -> None:
-    of = controller()
-    acted(of)
+def test_a_recovery_ends_the_trial(acted: Controller) -> None:
     windows = [Observation(**{**vars(after(i, 800.0)), "started_s": 4000.0}) for i in range(16, 20)]
-    assert State.ROLLING_BACK not in {of.step(window).state for window in windows}
+    assert State.ROLLING_BACK not in {acted.step(window).state for window in windows}
 
 
-def test_a_rollback_needs_the_devices_of_before() -> None:
-    of = controller()
-    acted(of)
+def test_a_rollback_needs_the_devices_of_before(acted: Controller) -> None:
     windows = [
         Observation(**{**vars(after(i, 800.0)), "devices": frozenset("bcad") - {"a"}})
         for i in (13, 14, 15)
     ]
     on = {"count": ("d",), "decode": ("b", "c")}
     windows = [Observation(**{**vars(each), "hosts": on}) for each in windows]
-    decision = last(of, *windows[:2])
+    decision = last(acted, *windows[:2])
     assert decision.action is Action.NOTHING
     assert "but a is gone" in decision.reason
-    assert of.step(windows[2]).state is not State.ROLLING_BACK
+    assert acted.step(windows[2]).state is not State.ROLLING_BACK
 
 
-def test_a_failed_action_blocks_its_plan() -> None:
-    of = controller()
-    decision = last(of, *overloads())
-    of.began(decision, decision.at_s)
+def test_a_failed_action_blocks_its_plan(acting: Acting) -> None:
+    of, decision = acting
     of.ended(Outcome(decision.at_s + 30.0, succeeded=False, reason="no slot"))
     later = last(of, *overloads(14))
     assert later.action is Action.NOTHING
@@ -140,10 +132,8 @@ def test_a_failed_action_blocks_its_plan() -> None:
     assert day.action is Action.ACT
 
 
-def test_a_refused_plan_is_tried_again_after_an_hour() -> None:
-    of = controller()
-    decision = last(of, *overloads())
-    of.began(decision, decision.at_s)
+def test_a_refused_plan_is_tried_again_after_an_hour(acting: Acting) -> None:
+    of, decision = acting
     of.ended(Outcome(decision.at_s, succeeded=False, reason="no label", changed=False))
     early = of.step(overloads(12, 1)[0])
     assert early.state is State.STABILISING
@@ -152,18 +142,16 @@ def test_a_refused_plan_is_tried_again_after_an_hour() -> None:
     assert last(of, *overloads(14 + 12)).action is Action.ACT
 
 
-def test_an_action_that_was_interrupted_at_once_may_be_tried_again() -> None:
-    of = controller()
-    decision = last(of, *overloads())
-    of.began(decision, decision.at_s)
+def test_an_action_that_was_interrupted_at_once_may_be_tried_again(acting: Acting) -> None:
+    of, decision = acting
     ended = Outcome(decision.at_s, succeeded=False, changed=False, interrupted=True)
     of.ended(ended)
     assert last(of, *overloads(14)).action is Action.ACT
 
 
-def test_the_longest_of_the_last_three_downtimes_is_expected() -> None:
-    of = controller()
-    acted(of, downtime_s=100.0)
+def test_the_longest_of_the_last_three_downtimes_is_expected(acting: Acting) -> None:
+    of, decision = acting
+    of.ended(Outcome(decision.at_s + 30.0, succeeded=True, downtime_s=100.0))
     windows = [
         observed(1.0, i, hosts=MORE, offered_s=2500.0, read_s=2000.0, started_s=3625.0)
         for i in (13, 14, 15)

@@ -21,6 +21,8 @@ HOSTS = {"decode": ("a",), "count": ("b",)}
 MORE = {"decode": ("a", "b"), "count": ("c",)}
 RULES = Rules()
 COSTS = {"decode": 1e-3, "count": 2e-4}  # one instance of decode carries 1,000 tuples/s
+Acting = tuple[Controller, Decision]
+"""A controller, and its decision on which it acts."""
 
 
 def observed(

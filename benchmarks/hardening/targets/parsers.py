@@ -12,7 +12,7 @@ from benchmarks.hardening.corpus import journals, measured_run, own_files, study
 from benchmarks.hardening.corpus.document import Document
 from benchmarks.hardening.corpus.engine_documents import DOCUMENTS, IMPORTED
 from benchmarks.hardening.corpus.engine_documents.flink import FLINK_DEPLOYMENT
-from benchmarks.hardening.corpus.engine_documents.gnuradio import counters
+from benchmarks.hardening.corpus.engine_documents.gnuradio import GRC, GRC_2, counters
 from benchmarks.hardening.corpus.engine_documents.storm import METRICS, TOPOLOGY, VISUALIZATION
 from benchmarks.hardening.corpus.line_graph import line_graph
 from benchmarks.hardening.corpus.onnx_models import onnx_models
@@ -21,6 +21,7 @@ from benchmarks.hardening.mutation import npz_files, tensor_files
 from benchmarks.hardening.mutation.onnx_files import ONNX_FAULTS
 from benchmarks.hardening.mutation.text_files import Fault
 from benchmarks.hardening.targets import (
+    exports,
     flink_against,
     flink_apply,
     flink_prometheus,
@@ -56,15 +57,12 @@ from streamplace.files import (
     read_jobs,
     read_placement,
 )
-from streamplace.files.reading import decode, read_bytes, read_json, read_text
+from streamplace.files.reading import read_json, read_text
 from streamplace.files.scenes import scene_from
 from streamplace.files.summary import summary
 from streamplace.files.training_logs import read_log
 from streamplace.integrations.costs import Costs
-from streamplace.integrations.flink.deployment import SLOTS, base_document, patched
 from streamplace.integrations.gnuradio import profile as gnuradio
-from streamplace.integrations.parsing.yaml import parse_yaml
-from streamplace.integrations.parsing.yaml_writer import to_yaml
 from streamplace.integrations.registry import read_document, read_text_as
 from streamplace.integrations.storm import profile
 from streamplace.problem.cluster import Cluster
@@ -74,7 +72,7 @@ from streamplace.scoring import engine
 from streamplace.training.config import read_config
 
 SHORT = Settings(duration_s=1.0)
-SERVED = ("flink-rest", "flink-apply", "flink-against", "flink-prometheus")
+SERVED = ("flink-rest", "flink-apply", "flink-against", "flink-prometheus", "ray-dashboard")
 """Readers of a server's responses, whose messages name an address instead of a file."""
 
 
@@ -164,17 +162,6 @@ def _gnuradio_counters(path: str) -> LogicalGraph:
         return gnuradio.fit(read_text(path), path, 2500.0).logical
 
 
-def _flink_deployment(path: str) -> dict[str, Any]:
-    return base_document(decode(read_bytes(path), path), path)
-
-
-def _patch_deployment(base: dict[str, Any]) -> None:
-    change = {"spec": {"flinkConfiguration": {SLOTS: "3"}}}
-    found = parse_yaml(to_yaml([patched(base, change)]), "written")
-    if found["spec"]["flinkConfiguration"][SLOTS] != "3":
-        raise InconsistencyError("a change that is lost")
-
-
 def _use_clusters(clusters: list[Cluster]) -> None:
     for cluster in clusters:
         use_cluster(cluster)
@@ -260,8 +247,20 @@ PARSERS: dict[str, Parser] = {
         Parser(
             "flink-deployment",
             lambda: (Document("file.yaml", FLINK_DEPLOYMENT.encode()),),
-            _flink_deployment,
-            _patch_deployment,
+            exports.read_deployment,
+            exports.patch_deployment,
+        ),
+        Parser(
+            "gnuradio-pinning",
+            lambda: tuple(Document("file.grc", text.encode()) for text in (GRC, GRC_2)),
+            exports.pin,
+            exports.use_pinned,
+        ),
+        Parser(
+            "ray-options",
+            lambda: own_files.files()["placement"],
+            read_placement,
+            exports.use_ray_options,
         ),
         Parser(
             "flink-rest",

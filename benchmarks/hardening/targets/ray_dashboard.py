@@ -5,7 +5,7 @@ from typing import Any
 
 from benchmarks.hardening.corpus.engine_documents.ray import ACTORS, DETAIL
 from streamplace.files.reading import read_bytes
-from streamplace.integrations.profiling.counters import Reading, total
+from streamplace.integrations.profiling.counters import Reading
 from streamplace.integrations.profiling.rest import Server, parse_answer
 from streamplace.integrations.ray.dashboard import LISTED, Dashboard
 from streamplace.integrations.ray.profile import Watched, actors_of, fit
@@ -60,6 +60,7 @@ def read(file: str) -> LogicalGraph:
     watched = Watched(actors_of(GRAPH, dashboard.actors(), None))
     for step in range(len(server.details)):
         server.step = step
-        rows = {n: total([*map(dashboard.counters, row)]) for n, row in watched.actors.items()}
-        watched.readings.append(Reading(float(step), rows))
+        everyone = [each for row in watched.actors.values() for each in row]
+        found = {each.id: dashboard.counters(each) for each in everyone}
+        watched.readings.append(Reading(float(step), found))
     return fit(GRAPH, watched, 2500.0).logical

@@ -41,7 +41,7 @@ class HandingOut:
     ) -> Acted:
         """Write the document, or change the job; see `Realiser`."""
         try:
-            found = self.client.state(job)
+            found = self.client.scheduled(self.client.state(job))
             owner = owner_of(self.client.config(), found.name)
             if owner is not None:
                 file = self.folder / DOCUMENT

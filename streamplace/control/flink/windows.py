@@ -69,7 +69,8 @@ class Windows:
     skew_s
         What the server's clock is ahead of this machine's, in seconds.
     check
-        Called once, with the job's operators when they are known; it may refuse them.
+        Called with the job's operators when they are known, until the server has answered what it
+        asks; it may refuse them.
     """
 
     sampler: Sampler
@@ -161,14 +162,14 @@ class Windows:
         """Return a sample, or why there is none."""
         try:
             found = self.sampler.fresh(job, min(PAUSE_S, self.window_s / PARTS / EXACT))
+            if self.check is not None:
+                self.check(found.plan.vertex_of.keys())
+                self.check = None
         except LostError:
             raise
         except BackendError as error:
             return str(error)
         self.skew_s = found.job.at_s - self.clock()
-        check, self.check = self.check, None
-        if check is not None:
-            check(found.plan.vertex_of.keys())
         return found
 
 

@@ -81,13 +81,14 @@ class Client:
             return of(value)
 
     def state(self, job: str) -> JobState:
-        """Return a job as its own document describes it: one request, besides the configuration."""
+        """Return a job as its own document describes it, by one request."""
         path = job_path(job)
-        found = self.read(path, lambda value: documents.state_of(value, self.server.url + path))
-        if not found.scheduler:
-            with suppress(BackendError):
-                return replace(found, scheduler=scheduler_in(self.config()))
-        return found
+        return self.read(path, lambda value: documents.state_of(value, self.server.url + path))
+
+    def scheduled(self, state: JobState) -> JobState:
+        """Return a job with its scheduler, which only the configuration has before Flink 2.3."""
+        known = state.scheduler or scheduler_in(self.config())
+        return replace(state, scheduler=known)
 
     def job(self, job: str) -> Job:
         """Return a job with its configuration and its checkpoints."""
@@ -95,14 +96,14 @@ class Client:
 
     def completed(self, state: JobState) -> Job:
         """Return a job whose state is known, with its configuration and its checkpoints."""
-        path = job_path(state.id)
+        path, scheduled = job_path(state.id), self.scheduled(state)
         if (settings := self._settings.get(state.id)) is None:
             settings = self.get(f"{path}/config"), self._if_any(f"{path}/checkpoints/config")
             if state.state != INITIALIZING:
                 self._settings[state.id] = settings
         statistics = self._if_any(f"{path}/checkpoints")
         with expecting(self.server.url + path):
-            return documents.job_of(state, settings[0], statistics, settings[1])
+            return documents.job_of(scheduled, settings[0], statistics, settings[1])
 
     def state_by_vertex(self, job: Job) -> dict[str, float]:
         """Return vertex -> the bytes of its state in the latest checkpoint.

@@ -7,7 +7,7 @@ from math import inf, isnan, nan
 from typing import Any
 
 from streamplace.integrations.flink.plan import RunningPlan, Vertex, running
-from streamplace.integrations.profiling.counters import Counters
+from streamplace.integrations.profiling.counters import TUPLES_AND_BYTES, Counters
 
 MAPPING = "streamplace.mapping"  # the key under which the Java helper publishes its mapping
 ENDED = ("FINISHED", "CANCELED", "FAILED")
@@ -30,7 +30,6 @@ TASK = {
     "backpressured_ms": "accumulated-backpressured-time",
 }
 """Counter -> its name among the metrics of a vertex."""
-TUPLES_AND_BYTES = ("records_in", "records_out", "bytes_in", "bytes_out")
 COMPLETE = [f"{TASK[name]}-complete" for name in TUPLES_AND_BYTES]
 MAX_COUNTER = 2**63
 """Largest counter and time in milliseconds; Flink's integers have 64 bits."""

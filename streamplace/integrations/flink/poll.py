@@ -11,19 +11,19 @@ from streamplace.integrations.flink.client import Client, repeated
 from streamplace.integrations.flink.cpu_times import Dump, ThreadDumps, cpu_times
 from streamplace.integrations.flink.documents import counters, metrics_of, operator_counters
 from streamplace.integrations.flink.plan import RunningPlan
-from streamplace.integrations.profiling.counters import Counters, Reading, jittered_pauses
+from streamplace.integrations.profiling.counters import Counters, Reading
 from streamplace.integrations.profiling.estimates import TOO_FEW, Estimate
 from streamplace.integrations.profiling.rest import GoneError, RefusedError, Server
+from streamplace.integrations.profiling.watching import READING_INTERVAL_S, Observed, moments
 from streamplace.problem.logical import LogicalGraph
 
-READING_INTERVAL_S = 1.0
 Subtasks = Mapping[str, Sequence[tuple[str, Counters]]]
 """Vertex id -> the TaskManager and the counters of each of its subtasks."""
 NOWHERE = "(unassigned)"  # the TaskManager of a subtask that is not running
 
 
 @dataclass
-class Watched:
+class Watched(Observed):
     """Observations of a job.
 
     Parameters
@@ -39,22 +39,15 @@ class Watched:
         Vertex id -> Flink's name of the vertex.
     dumps
         TaskManager -> its thread dump, one after another.
-    fault
-        The fault that ended the observation early; empty if there was none.
-    interrupted
-        Whether an interrupt ended the observation.
     """
 
     plan: RunningPlan
     subtasks: Subtasks = field(default_factory=dict)
     last: Subtasks = field(default_factory=dict)
     task_managers: dict[str, int] = field(default_factory=dict)
-    readings: list[Reading] = field(default_factory=list)
     max_parallelism: dict[str, int] = field(default_factory=dict)
     titles: dict[str, str] = field(default_factory=dict)
     dumps: list[dict[str, Dump]] = field(default_factory=list)
-    fault: str = ""
-    interrupted: bool = False
 
     @property
     def logical_limits(self) -> dict[str, int]:
@@ -80,7 +73,7 @@ class Watch:
     timeout_s
         Time limit in seconds of each step: the plan, the TaskManagers, each reading.
     every_s
-        Mean seconds between readings (see `jittered_pauses`), and the pause before a request is
+        Mean seconds between readings (see `moments`), and the pause before a request is
         repeated.
     seed
         Seed of the pauses between readings.
@@ -97,10 +90,9 @@ class Watch:
         seed: int = 0,
         thread_dumps: ThreadDumps | None = None,
     ) -> None:
-        self.server, self.job, self.every_s = server, job, every_s
+        self.server, self.job, self.every_s, self.seed = server, job, every_s, seed
         self.client = StepClient(server, timeout_s, every_s)
         self.thread_dumps = thread_dumps
-        self._pauses = jittered_pauses(seed)
 
     def run(
         self, seconds: float, check: Callable[[LogicalGraph], object] = lambda logical: None
@@ -126,21 +118,14 @@ class Watch:
         self.client.begin()
         watched = Watched(self.client.plan(self.job))
         check(watched.plan.logical)
-        try:
+        with watched.kept():
             self._read_task_managers(watched)
             self._first_dumps(watched)
-            until = time.monotonic() + seconds
-            while time.monotonic() < until:
+            for _ in moments(time.monotonic() + seconds, self.every_s, self.seed):
                 self._dump(watched)
-                began = self.client.begin()
+                self.client.begin()
                 watched.readings.append(self._reading(watched))
-                following = began + self.every_s * next(self._pauses)
-                time.sleep(max(min(following, until) - time.monotonic(), 0.0))
             self._dump(watched, at_end=True)
-        except BackendError as error:
-            watched.fault = str(error)
-        except KeyboardInterrupt:
-            watched.interrupted = True
         if not watched.fault:
             with suppress(BackendError, KeyboardInterrupt):  # the readings suffice
                 watched.last = self._subtasks(watched.plan)
@@ -205,11 +190,9 @@ class StepClient(Client):
         super().__init__(server, within_s)
         self.every_s, self._until = every_s, 0.0
 
-    def begin(self) -> float:
-        """Begin a step with its own time limit; return the time."""
-        began = time.monotonic()
-        self._until = began + self.within_s
-        return began
+    def begin(self) -> None:
+        """Begin a step with its own time limit."""
+        self._until = time.monotonic() + self.within_s
 
     def get(self, path: str) -> Any:
         """Return the JSON value at a path; see `repeated`."""

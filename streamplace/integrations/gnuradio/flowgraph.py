@@ -163,31 +163,53 @@ def _resolved(
     blocks: Mapping[str, _Block], streams: list[tuple[Port, Port]], where: str
 ) -> Iterator[tuple[Port, Port]]:
     """Yield the streams between blocks that run, through virtual and bypassed ones."""
-    through = {
-        name
-        for name, each in blocks.items()
-        if each.id in (SINK, SOURCE) or each.states.state in BYPASSED
-    }
-    sinks = {
-        each.parameters.get("stream_id"): name for name, each in blocks.items() if each.id == SINK
-    }
-    feeding = {target[0]: source for source, target in streams if target[0] in through}
+    through = {name for name, each in blocks.items() if _passes_on(each)}
+    feeding = _feeding(blocks, streams, where)
     count = 0
     for source, target in streams:
         if target[0] in through:
             continue
-        begin: Port | None = source
+        begin = source
         passed: set[str] = set()
-        while begin and begin[0] in through:
-            name = begin[0]
+        while (name := begin[0]) in through:
             if name in passed:
                 raise FormatError(f"{where}: {name!r:.40} feeds itself through virtual blocks")
+            if name not in feeding:
+                raise FormatError(f"{where}: nothing feeds {name!r:.40}, which passes a stream on")
             passed.add(name)
-            block = blocks[name]
-            if block.id == SOURCE:
-                name = sinks.get(block.parameters.get("stream_id"), "")
-            begin = feeding.get(name)
-        if begin:
-            count += 1
-            check_links(count, where)
-            yield begin, target
+            begin = feeding[name]
+        count += 1
+        check_links(count, where)
+        yield begin, target
+
+
+def _passes_on(block: _Block) -> bool:
+    return block.id in (SINK, SOURCE) or block.states.state in BYPASSED
+
+
+def _feeding(
+    blocks: Mapping[str, _Block], streams: list[tuple[Port, Port]], where: str
+) -> dict[str, Port]:
+    """Return virtual or bypassed block -> what feeds it; of a virtual source, that is its sink."""
+    feeding: dict[str, Port] = {}
+    for source, (name, _) in streams:
+        if _passes_on(blocks[name]) and feeding.setdefault(name, source) != source:
+            raise FormatError(f"{where}: several streams feed {name!r:.40}, which passes one on")
+    sinks: dict[str, str] = {}
+    for name, block in blocks.items():
+        stream = block.parameters.get("stream_id", "")
+        if block.id == SINK and (other := sinks.setdefault(stream, name)) != name:
+            raise FormatError(
+                f"{where}: virtual sinks {other!r:.40} and {name!r:.40} have the same stream_id "
+                f"{stream!r:.40}"
+            )
+    for name, block in blocks.items():
+        stream = block.parameters.get("stream_id", "")
+        if block.id == SOURCE:
+            if stream not in sinks:
+                raise FormatError(
+                    f"{where}: virtual source {name!r:.40}: no virtual sink has its stream_id "
+                    f"{stream!r:.40}"
+                )
+            feeding[name] = sinks[stream], ""
+    return feeding

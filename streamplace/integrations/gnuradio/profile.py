@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from math import inf
+from itertools import pairwise
 from typing import Annotated
 
 import numpy as np
@@ -128,18 +128,31 @@ def _read(text: str, where: str) -> tuple[_Head, list[_Row]]:
     check_links(len(head.streams), where)
     if not head.streams:
         raise FormatError(f"{where}: {NO_STREAMS}")
-    before_s = -inf
-    for (place, _), row in zip(found[1:], rows, strict=True):
-        if row.at_s <= before_s:
-            raise FormatError(f"{place}: at_s: must be later than in the line before")
-        before_s = row.at_s
+    places = [place for place, _ in found[1:]]
+    for place, row in zip(places, rows, strict=True):
         if len(row.items) != len(head.streams):
             raise FormatError(f"{place}: items: must have one number per stream")
+    for place, (before, row) in zip(places[1:], pairwise(rows), strict=True):
+        _check_follows(before, row, place)
     for i, each in enumerate(head.streams):
         for end in (each.source, each.target):
             if end not in head.threads:
                 raise FormatError(f"{where}: streams[{i}]: unknown block {end!r:.40}")
     return head, rows
+
+
+def _check_follows(before: _Row, row: _Row, place: str) -> None:
+    """Refuse times and counters that fall; those of a block fall when it starts again."""
+    if row.at_s <= before.at_s:
+        raise FormatError(f"{place}: at_s: must be later than in the line before")
+    for e, (old, new) in enumerate(zip(before.items, row.items, strict=True)):
+        if old is not None and new is not None and new < old:
+            raise FormatError(f"{place}: items[{e}]: must not be less than in the line before")
+    for name, used in row.cpu_s.items():
+        if used < before.cpu_s.get(name, 0.0):
+            raise FormatError(
+                f"{place}: cpu_s: {name!r:.40} must not have less than in the line before"
+            )
 
 
 def _increases(values: Sequence[float | None]) -> Floats:

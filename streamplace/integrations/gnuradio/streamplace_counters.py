@@ -3,8 +3,9 @@
     python3 streamplace_counters.py COUNTERS FLOWGRAPH.py [ARGUMENT ...]
 
 runs the Python program of a flowgraph, and writes a line of JSON to COUNTERS each second: the items
-on each stream, and the CPU time of each block. It needs Linux and GNU Radio 3.8 or later only, and
-changes neither the program nor what it computes.
+on each stream, and the CPU time of each block. Only the first flowgraph that starts is counted,
+until one of its threads ends. It needs Linux and GNU Radio 3.8 or later only, and changes neither
+the program nor what it computes.
 """
 
 from __future__ import annotations
@@ -15,7 +16,18 @@ import runpy
 import sys
 import threading
 import time
-from typing import Any, Callable, Dict, List, Optional, Set, Tuple  # noqa: UP035 - Python 3.8
+from contextlib import suppress
+from typing import (  # noqa: UP035 - Python 3.8
+    Any,
+    Callable,
+    Dict,
+    Iterator,
+    List,
+    Optional,
+    Set,
+    TextIO,
+    Tuple,
+)
 
 from gnuradio import gr
 
@@ -25,6 +37,8 @@ TASKS = "/proc/self/task"
 Ends = Tuple[Any, int, Any, int]  # noqa: UP006 - source, port, target, port
 STREAMS: Dict[int, List[Ends]] = {}  # noqa: UP006 - id of a hierarchical block -> those inside it
 MESSAGES: Dict[int, List[Tuple[Any, Any]]] = {}  # noqa: UP006 - likewise
+COUNTED: List[threading.Thread] = []  # noqa: UP006 - that writes the counters, once it has begun
+ENDED = threading.Event()  # the program of the flowgraph has
 
 
 def record_streams(connect: Callable[..., None]) -> Callable[..., None]:
@@ -51,14 +65,23 @@ def record_messages(connect: Callable[..., None]) -> Callable[..., None]:
     return recorded
 
 
-def record_start(start: Callable[..., None], file: str) -> Callable[..., None]:
-    """Return `start` of top blocks, followed by a thread that writes the counters."""
+def record_start(start: Callable[..., None], out: TextIO) -> Callable[..., None]:
+    """Return `start` of top blocks, the first of which begins a thread that writes the counters."""
 
     def recorded(self: Any, *arguments: Any, **named: Any) -> None:
         start(self, *arguments, **named)
-        threading.Thread(target=write_counters, args=(self, file), daemon=True).start()
+        if COUNTED:
+            say("a flowgraph starts after the first one, and is not counted")
+            return
+        COUNTED.append(threading.Thread(target=write_counters, args=(self, out)))
+        COUNTED[0].start()
 
     return recorded
+
+
+def say(text: str) -> None:
+    """Print a line on stderr."""
+    sys.stderr.write(f"streamplace_counters.py: {text}\n")
 
 
 def is_hierarchical(block: Any) -> bool:
@@ -114,17 +137,20 @@ def threads_of(block: Any) -> List[int]:  # noqa: UP006
     """
     before = masks()
     moved: Set[int] = set()  # noqa: UP006
-    for part in parts(block):
-        kept = [] if is_hierarchical(part) else part.processor_affinity()
-        for core in sorted(os.sched_getaffinity(0))[:USABLE_CORES]:
-            part.set_processor_affinity([core])
-            moved |= {task for task, mask in masks().items() if before.get(task, mask) != mask}
-        if kept:
-            part.set_processor_affinity(kept)
-        else:
-            part.unset_processor_affinity()
-    for task in moved:
-        os.sched_setaffinity(task, before[task])
+    try:
+        for part in parts(block):
+            kept = [] if is_hierarchical(part) else part.processor_affinity()
+            for core in sorted(os.sched_getaffinity(0))[:USABLE_CORES]:
+                part.set_processor_affinity([core])
+                moved |= {task for task, mask in masks().items() if before.get(task, mask) != mask}
+            if kept:
+                part.set_processor_affinity(kept)
+            else:
+                part.unset_processor_affinity()
+    finally:
+        for task in moved:
+            with suppress(OSError):  # it has ended
+                os.sched_setaffinity(task, before[task])
     return sorted(moved)
 
 
@@ -137,19 +163,33 @@ def cpu_s(tasks: List[int]) -> float:  # noqa: UP006
     return total / 1e9
 
 
-def write_counters(top: Any, file: str) -> None:
-    """Write what a flowgraph consists of, and its counters until it ends."""
-    edges, pairs = STREAMS.get(top.unique_id(), []), MESSAGES.get(top.unique_id(), [])
+def write_counters(top: Any, out: TextIO) -> None:
+    """Write the counters of a flowgraph, and say why they end before its program does."""
+    try:
+        for value in counted(top):
+            try:
+                out.write(json.dumps(value) + "\n")
+            except OSError as error:
+                say(f"counters end: {error}")
+                return
+    except (OSError, RuntimeError):  # of /proc, and of GNU Radio
+        say("counters end, since a thread of the flowgraph has ended")
+
+
+def counted(top: Any) -> Iterator[Dict[str, Any]]:  # noqa: UP006
+    """Yield what a flowgraph consists of, and its counters until a thread or its program ends."""
+    own = top.unique_id()  # below, copies of what the program may change at any time
+    edges, pairs = [*STREAMS.get(own, ())], [*MESSAGES.get(own, ())]
     ends = [each for edge in edges for each in (edge[0], edge[2])]
     ends += [each for pair in pairs for each in pair]
     blocks = {each.unique_id(): each for each in ends}
     names = {number: block.alias() for number, block in blocks.items()}
-    for name, value in vars(top).items():
+    for name, value in [*vars(top).items()]:
         if hasattr(value, "unique_id") and value.unique_id() in names:
             names[value.unique_id()] = name
     tasks = {names[number]: threads_of(block) for number, block in blocks.items()}
     counters = [counter(a, p, True) or counter(b, q, False) for a, p, b, q in edges]
-    head = {
+    yield {
         "gnuradio": gr.version(),
         "threads": tasks,
         "streams": [
@@ -162,18 +202,11 @@ def write_counters(top: Any, file: str) -> None:
         ],
         "messages": [[names[a.unique_id()], names[b.unique_id()]] for a, b in pairs],
     }
-    with open(file, "w") as out:
-        out.write(json.dumps(head) + "\n")
-        while True:
-            try:
-                used = {name: cpu_s(each) for name, each in tasks.items()}
-            except OSError:  # a thread has ended, and so does the flowgraph
-                return
-            items = [count and count() for count in counters]
-            row = {"at_s": time.monotonic(), "items": items, "cpu_s": used}
-            out.write(json.dumps(row) + "\n")
-            out.flush()
-            time.sleep(EVERY_S)
+    while not ENDED.is_set():
+        used = {name: cpu_s(each) for name, each in tasks.items()}
+        items = [count and count() for count in counters]
+        yield {"at_s": time.monotonic(), "items": items, "cpu_s": used}
+        ENDED.wait(EVERY_S)
 
 
 if __name__ == "__main__":
@@ -182,8 +215,17 @@ if __name__ == "__main__":
     if len(os.sched_getaffinity(0)) < USABLE_CORES:
         sys.exit(f"streamplace_counters.py: needs {USABLE_CORES} cores to tell threads apart")
     counters_file, *sys.argv = sys.argv[1:]
+    try:
+        os.stat(sys.argv[0])
+        cpu_s([threading.get_native_id()])
+        counters_out = open(counters_file, "w", buffering=1)  # noqa: SIM115 - of lines, until the end
+    except OSError as error:
+        sys.exit(f"streamplace_counters.py: {error}")
     gr.hier_block2.connect = record_streams(gr.hier_block2.connect)
     gr.hier_block2.msg_connect = record_messages(gr.hier_block2.msg_connect)
-    gr.top_block.start = record_start(gr.top_block.start, counters_file)
+    gr.top_block.start = record_start(gr.top_block.start, counters_out)
     sys.path.insert(0, os.path.dirname(os.path.abspath(sys.argv[0])))
-    runpy.run_path(sys.argv[0], run_name="__main__")
+    try:
+        runpy.run_path(sys.argv[0], run_name="__main__")
+    finally:
+        ENDED.set()

@@ -1,7 +1,6 @@
-"""Counters of a running job, pauses between readings of them, and the choice of usable ones."""
+"""Counters of a running job, and the choice of usable readings of them."""
 
-import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from itertools import pairwise
 
@@ -9,6 +8,9 @@ import numpy as np
 
 from streamplace.util.arrays import Floats
 
+TUPLES_AND_BYTES = ("records_in", "records_out", "bytes_in", "bytes_out")
+RISING = (*TUPLES_AND_BYTES, "cpu_ms")
+"""Counters that fall only if what they count restarts."""
 SHORT_BURST = 2  # readings of a burst in which the parts of one update arrive
 
 
@@ -26,6 +28,8 @@ class Counters:
         Bytes sent; grows by whole buffers.
     busy_ms, idle_ms, backpressured_ms
         Milliseconds spent in each state.
+    cpu_ms
+        Milliseconds of CPU time.
     """
 
     records_in: float | None = None
@@ -35,6 +39,7 @@ class Counters:
     busy_ms: float | None = None
     idle_ms: float | None = None
     backpressured_ms: float | None = None
+    cpu_ms: float | None = None
 
 
 def total(rows: Sequence[Counters]) -> Counters:
@@ -65,11 +70,10 @@ class Reading:
     vertices: Mapping[str, Counters]
     operators: Mapping[str, Counters] = field(default_factory=dict)
 
-    @property
-    def counted(self) -> tuple[tuple[float | None, ...], ...]:
-        """The tuple and byte counters, which fall only if the job restarts."""
+    def of(self, names: Sequence[str]) -> list[float | None]:
+        """Return some counters of all vertices and operators."""
         rows = (*self.vertices.values(), *self.operators.values())
-        return tuple((c.records_in, c.records_out, c.bytes_in, c.bytes_out) for c in rows)
+        return [getattr(each, name) for each in rows for name in names]
 
 
 def usable_readings(readings: Sequence[Reading]) -> list[Reading]:
@@ -88,7 +92,7 @@ def usable_readings(readings: Sequence[Reading]) -> list[Reading]:
         if _any_fell(before, reading):
             bursts.clear()
             quiet = True
-        elif reading.counted == before.counted:
+        elif reading.of(TUPLES_AND_BYTES) == before.of(TUPLES_AND_BYTES):
             quiet = True
         else:
             if quiet:
@@ -112,18 +116,5 @@ def increases(rows: Sequence[Counters | None], counter: str) -> Floats:
 def _any_fell(before: Reading, after: Reading) -> bool:
     return any(
         a is not None and b is not None and b < a
-        for row_a, row_b in zip(before.counted, after.counted, strict=True)
-        for a, b in zip(row_a, row_b, strict=True)
+        for a, b in zip(before.of(RISING), after.of(RISING), strict=True)
     )
-
-
-def jittered_pauses(seed: int) -> Iterator[float]:
-    """Yield random pauses between readings forever: 0.5 to 1.5, in units of the mean pause.
-
-    Flink counts waiting time as busy until the next tuple arrives, and as idle afterwards. If
-    the period of the readings were close to a period of the job, that error would drift, and tuples
-    would seem to take more or less time than they do. At random times it averages out.
-    """
-    rng = random.Random(seed)
-    while True:
-        yield rng.uniform(0.5, 1.5)

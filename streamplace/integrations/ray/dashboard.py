@@ -1,7 +1,9 @@
 """What the dashboard of a Ray cluster says about actors: where they run, and their counters."""
 
+import time
 import urllib.parse
 from dataclasses import dataclass
+from math import inf
 from typing import Annotated, Any, TypeVar
 
 from pydantic import Field
@@ -14,7 +16,8 @@ from streamplace.integrations.profiling.rest import Server
 
 MOST = 10_000  # actors that the State API lists at most
 ALIVE = "ALIVE"
-LISTED = f"/api/v0/actors?detail=1&limit={MOST}"
+OF_THOSE_ALIVE = f"filter_keys=state&filter_predicates=%3D&filter_values={ALIVE}"
+LISTED = f"/api/v0/actors?detail=1&limit={MOST}&{OF_THOSE_ALIVE}"
 ONE = "/logical/actors/"
 MS = 1e3
 F = TypeVar("F", bound=ForeignForm)
@@ -86,24 +89,32 @@ class Dashboard:
         Raises
         ------
         BackendError
-            If there are more than the 10,000 that Ray lists.
+            If more run than the 10,000 that Ray lists.
         """
         where = self.server.url + LISTED.partition("?")[0]
         data = self._data(LISTED)
         found = _read(_Actors, data.get("result") if isinstance(data, dict) else None, where)
         if found.num_after_truncation < found.total:
             listed = f"{found.num_after_truncation:,}"
-            raise BackendError(f"{where}: {found.total:,} actors, of which Ray lists {listed}")
+            raise BackendError(
+                f"{where}: Ray lists {listed} of {found.total:,} actors, so some that run may be "
+                "missing"
+            )
         return [
             Actor(each.actor_id, each.name, each.ray_namespace or "", each.node_id or "")
             for each in found.result
             if each.name and each.state == ALIVE
         ]
 
-    def counters(self, actor: Actor) -> Counters:
+    def counters(self, actor: Actor, until: float = inf) -> Counters:
         """Return the calls that an actor has executed, and the CPU time of its process.
 
         Either is missing where the dashboard has not heard of it yet.
+
+        Parameters
+        ----------
+        until
+            By `time.monotonic`: when the answer must be there.
 
         Raises
         ------
@@ -111,18 +122,18 @@ class Dashboard:
             If the actor does not run any more.
         """
         path = ONE + urllib.parse.quote(actor.id, safe="")
-        data = self._data(path)
+        data = self._data(path, until)
         where = self.server.url + path
         found = _read(_Detail, data.get("detail") if isinstance(data, dict) else None, where)
         if found.state != ALIVE:
             raise BackendError(f"{self.server.url}: actor {actor.name} is {found.state}")
         times = found.process.cpu_times if found.process else None
-        busy_ms = MS * (times.user + times.system) if times else None
-        return Counters(records_in=found.executed, busy_ms=busy_ms)
+        cpu_ms = MS * (times.user + times.system) if times else None
+        return Counters(records_in=found.executed, cpu_ms=cpu_ms)
 
-    def _data(self, path: str) -> Any:
+    def _data(self, path: str, until: float = inf) -> Any:
         """Return the field ``data`` of the answer at a path."""
-        answer = self.server.get(path, self._within_s)
+        answer = self.server.get(path, min(self._within_s, until - time.monotonic()))
         if not isinstance(answer, dict) or answer.get("result") is not True:
             message = answer.get("msg") if isinstance(answer, dict) else None
             why = f": {message:.200}" if isinstance(message, str) and message else ""

@@ -3,15 +3,14 @@
 import re
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
-from streamplace.errors import BackendError, UsageError
+from streamplace.errors import UsageError
 from streamplace.integrations.profiling.counters import (
     Reading,
     increases,
-    jittered_pauses,
     total,
     usable_readings,
 )
@@ -21,36 +20,29 @@ from streamplace.integrations.profiling.estimates import (
     ratio,
 )
 from streamplace.integrations.profiling.profile import OperatorProfile, Profile, StreamProfile
+from streamplace.integrations.profiling.watching import READING_INTERVAL_S, Observed, moments
 from streamplace.integrations.ray.dashboard import Actor, Dashboard
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.graph_checks import listed
 from streamplace.problem.logical import LogicalGraph, instance_names
 from streamplace.util.arrays import Floats
 
-READING_INTERVAL_S = 1.0
 JOINED = "several streams lead to their target, and Ray counts the calls of all together"
 NO_BYTES = "Ray counts no bytes"
 PER_MS = 1e3  # instructions in a millisecond at 1 MIPS
 
 
 @dataclass
-class Watched:
-    """Observations of a pipeline.
+class Watched(Observed):
+    """Observations of a pipeline, whose readings have the counters of each actor by its id.
 
     Parameters
     ----------
     actors
         Operator -> its actors, by number of instance.
-    fault
-        What ended the observation early; empty if nothing did.
-    interrupted
-        Whether an interrupt ended the observation.
     """
 
     actors: Mapping[str, Sequence[Actor]]
-    readings: list[Reading] = field(default_factory=list)
-    fault: str = ""
-    interrupted: bool = False
 
     @property
     def hosts(self) -> dict[str, list[str]]:
@@ -122,22 +114,15 @@ def watch(
 ) -> Watched:
     """Read the counters of all actors for some seconds.
 
-    A fault and an interrupt end the observation early, and keep the readings so far.
+    A fault and an interrupt end the observation early, and keep the readings so far. A reading that
+    is not whole when the time is over is left out.
     """
-    watched, pauses = Watched(actors), jittered_pauses(seed)
-    until = time.monotonic() + seconds
-    try:
-        while (began := time.monotonic()) < until:
-            rows = {
-                name: total([dashboard.counters(each) for each in row])
-                for name, row in actors.items()
-            }
-            watched.readings.append(Reading(began, rows))
-            time.sleep(max(min(began + every_s * next(pauses), until) - time.monotonic(), 0.0))
-    except BackendError as error:
-        watched.fault = str(error)
-    except KeyboardInterrupt:
-        watched.interrupted = True
+    watched, until = Watched(actors), time.monotonic() + seconds
+    everyone = [each for row in actors.values() for each in row]
+    with watched.kept(until):
+        for began in moments(until, every_s, seed):
+            found = {each.id: dashboard.counters(each, until) for each in everyone}
+            watched.readings.append(Reading(began, found))
     return watched
 
 
@@ -157,12 +142,16 @@ def fit(graph: StreamGraph, watched: Watched, mips: float) -> Profile:
     """
     readings = usable_readings(watched.readings)
     dt = np.diff([each.at_s for each in readings])
-    calls = {name: _increases(readings, name, "records_in") for name in graph.names}
+    sums = {
+        name: [total([reading.vertices[each.id] for each in row]) for reading in readings]
+        for name, row in watched.actors.items()
+    }
+    calls = {name: increases(rows, "records_in") for name, rows in sums.items()}
     operators = [
         OperatorProfile(
             name,
             ratio(calls[name], dt),
-            ratio(_increases(readings, name, "busy_ms"), calls[name]).times(mips * PER_MS),
+            ratio(increases(sums[name], "cpu_ms"), calls[name]).times(mips * PER_MS),
             Estimate.missing(NO_BYTES),
         )
         for name in graph.names
@@ -184,10 +173,6 @@ def fit(graph: StreamGraph, watched: Watched, mips: float) -> Profile:
     rates = {each.name: each.rate.known for each in operators if each.name in sources}
     logical = _logical(graph, watched, operators, streams, rate, rates)
     return Profile(logical, rate, operators, streams, len(dt), float(np.sum(dt)))
-
-
-def _increases(readings: Sequence[Reading], operator: str, counter: str) -> Floats:
-    return increases([each.vertices[operator] for each in readings], counter)
 
 
 def _logical(

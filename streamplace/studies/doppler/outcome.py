@@ -28,7 +28,7 @@ from streamplace.studies.doppler.staged import combinations
 from streamplace.studies.doppler.systems import CLIMB, ENUMERATIVE, SEARCH
 from streamplace.studies.doppler.workloads import OWN, RELEASED, Workload
 from streamplace.studies.study import Outcome, Plan, Row
-from streamplace.studies.table import Spread, Table
+from streamplace.studies.table import Table
 from streamplace.util.text import counted
 
 PANEL = (3.9, 3.2)  # width and height in inches
@@ -101,7 +101,7 @@ def _findings(plan: Plan, results: Results) -> Iterator[str]:
             other = overs[rival]
             if workload in free and (other is None or own.mean < other.mean * (1 - SAME)):
                 shorter[rival] += 1
-        sentences.append(_sentence(workload, own, overs))
+        sentences.append(results.sentence(workload, workload.name, DOPPLER, shorter))
     counts = zip(plan.settings["devices"], plan.settings["evaluations"], strict=True)
     episodes = [f"{count:,} on {devices} devices" for devices, count in counts]
     where = counted(len(free), "workload")
@@ -118,18 +118,6 @@ def _findings(plan: Plan, results: Results) -> Iterator[str]:
     )
     if not plan.settings["released_sha256"]:
         yield "The released graphs are left out; --released DIR adds them."
-
-
-def _sentence(workload: Workload, own: Spread, overs: dict[str, Spread | None]) -> str:
-    words = [
-        f"that of {rival} {'unknown' if over is None else over}"
-        for rival, over in overs.items()
-        if rival != DOPPLER
-    ]
-    return (
-        f"On {workload.name}, the makespan of DOPPLER is {own} of the best known one; "
-        f"{', '.join(words)}."
-    )
 
 
 TITLE = "DOPPLER (ICLR 2026): placements of dataflow graphs, ablations and plain search"

@@ -157,7 +157,10 @@ def _findings(plan: Plan, results: Results) -> Iterator[str]:
         )
     yield from _ablated(results, networks)
     for workload in networks:
-        yield _sentence(results, workload)
+        of_policy = results.over(workload, HSDAG, "own_s") or "unknown"
+        more = f", that of its own placements {of_policy}"
+        rivals = (SEARCH, SEARCH_GROUPS, RANDOM_GROUPS)
+        yield results.sentence(workload, workload.graph, HSDAG, rivals, more)
     yield (
         "Published latencies were measured on other devices and graphs, and ours are simulated, so "
         "that figures cannot be compared in absolute terms."
@@ -232,18 +235,6 @@ def _ablated(results: Results, workloads: Sequence[Workload]) -> Iterator[str]:
     ):
         if several:
             yield f"Makespans of these variants are {how}: {', '.join(several)}."
-
-
-def _sentence(results: Results, workload: Workload) -> str:
-    parts = []
-    for system in (SEARCH, SEARCH_GROUPS, RANDOM_GROUPS):
-        over = results.over(workload, system)
-        parts.append(f"that of {system} {'unknown' if over is None else over}")
-    own, best = results.over(workload, HSDAG), results.over(workload, HSDAG, "own_s")
-    return (
-        f"On {workload.graph}, the makespan of HSDAG is {own} of the best known one, that of its "
-        f"own placements {best}; {', '.join(parts)}."
-    )
 
 
 TITLE = "HSDAG (NeurIPS 2024): learned groups, plain search and ablations"

@@ -20,6 +20,9 @@ from streamplace.integrations.profiling.rest import RefusedError, Server
 from tests.support.flink_api import serving
 from tests.support.flink_rest import recorded
 from tests.support.flink_server.checkpoint_documents import config
+from tests.support.flink_server.cluster import JOB
+from tests.support.flink_server.faults import Effect, Fault
+from tests.support.flink_server.server import ScriptedFlink
 from tests.support.http_server import Answer
 
 
@@ -61,6 +64,18 @@ def test_a_server_without_a_list_has_its_own_fault() -> None:
         with pytest.raises(BackendError, match="unexpected answer"):
             Client(Server(url), 5).check_job("x")
         assert Client(Server(url), 5).refusal("x", fault) is fault
+
+
+def test_a_configuration_that_cannot_be_read_is_a_fault() -> None:
+    """Before Flink 2.3, only the configuration names the scheduler."""
+    flink = ScriptedFlink(scheduler="Adaptive", version="1.20.5")
+    flink.faults = [Fault(Effect.ERROR, "GET /jobmanager/config", times=1)]
+    with flink.serving() as url:
+        client = Client(Server(url), 5)
+        assert client.state(JOB).runs
+        with pytest.raises(BackendError, match="HTTP 500"):
+            client.job(JOB)
+        assert client.job(JOB).is_adaptive
 
 
 PREFIX = "execution.checkpointing."

@@ -30,6 +30,19 @@ def test_plain_arithmetic(text: str, value: float) -> None:
     assert Variables(VARIABLES).number(text) == value
 
 
+def test_chains_of_variables_have_no_limit() -> None:
+    """In whatever order their variables are asked for."""
+    chain = {f"v{i}": f"v{i + 1}" for i in range(5000)} | {"v5000": "7"}
+    found = Variables(chain)
+    assert [found.number(name) for name in ("v0", "v4960", "v4990")] == [7.0] * 3
+
+
+def test_what_refers_to_a_cycle_is_unknown_and_all_else_known() -> None:
+    found = Variables({**VARIABLES, "behind": "ping + 1", "int": "3"})
+    assert found.number("behind") is None
+    assert found.number("decim + int") == 27.0
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -111,6 +111,23 @@ def test_a_disabled_block_may_have_the_name_of_another() -> None:
         ("[sum, '0', unused, '0']", "[sum, unused]", "connections[8]: must be [block, port, block"),
         ("[recorded, '0'", "[sum, '0'", "streams: the graph has a cycle"),
         ("[louder, '0', to", "[from_throttle, '0', to", "feeds itself through virtual blocks"),
+        (
+            "  id: virtual_source\n  parameters: {stream_id: samples}",
+            "  id: virtual_source\n  parameters: {stream_id: other}",
+            "virtual source 'from_throttle': no virtual sink has its stream_id 'other'",
+        ),
+        (
+            "- name: filter\n",
+            "- {name: again, id: virtual_sink, parameters: {stream_id: samples}}\n- name: filter\n",
+            "virtual sinks 'to_filter' and 'again' have the same stream_id 'samples'",
+        ),
+        ("[louder, '0', to_filter", "[louder, '0', unused", "nothing feeds 'to_filter'"),
+        ("[paced, '0', louder", "[paced, '0', unused", "nothing feeds 'louder', which passes"),
+        (
+            "- [sum, '0', measured",
+            "- [recorded, '0', louder, '0']\n- [sum, '0', measured",
+            "several streams feed 'louder', which passes one on",
+        ),
         ("name: printed", "name: ''", "blocks[13].name: must not be empty"),
         ("file_format: 1}", "file_format: *x}", "undefined alias"),
     ],

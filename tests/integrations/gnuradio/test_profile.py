@@ -86,6 +86,16 @@ def test_a_block_without_threads_has_no_costs() -> None:
         ("[0, 0, 0]", "[0, 0, -1]", "line 2: items[2]: must be at least 0"),
         ('"cpu_s"', '"cpu"', "line 2: missing field 'cpu_s'"),
         ('{"at_s": 1.0', "{", "line 3: "),
+        (
+            "[16000, 4000",
+            "[16000, 1999",
+            "line 4: items[1]: must not be less than in the line before",
+        ),
+        (
+            '"filter": 0.32',
+            '"filter": 0.15',
+            "line 4: cpu_s: 'filter' must not have less than in the line before",
+        ),
         ('{"at_s": 1.0', '{"at_s": 0.0', "line 3: at_s: must be later than in the line before"),
     ],
 )

@@ -17,9 +17,14 @@ from tests.support.http_server import Answer
 COUNT = Actor("4bb8efdb707318e31bc53fda01000000", "count", "pipe", "662fa83fe52a589f")
 
 
+ALL = "detail=1&limit=10000&filter_keys=state&filter_predicates=%3D&filter_values=ALIVE"
+
+
 def asked(actors: Any = ACTORS, detail: Any = DETAIL) -> tuple[list[Actor], Counters]:
     def answer(path: str, query: str) -> Answer:
-        return 200, json.dumps(actors if path == "/api/v0/actors" else detail).encode()
+        if path == "/api/v0/actors":
+            return (200, json.dumps(actors).encode()) if query == ALL else (400, b"")
+        return 200, json.dumps(detail).encode()
 
     with serving(answer) as url:
         dashboard = Dashboard(Server(url), 5.0)
@@ -44,14 +49,14 @@ def test_named_actors_that_run() -> None:
 def test_calls_and_cpu_time() -> None:
     _, counters = asked()
     assert counters.records_in == 2042
-    assert counters.busy_ms == pytest.approx(17_930.0)
+    assert counters.cpu_ms == pytest.approx(17_930.0)
 
 
 @pytest.mark.parametrize("missing", ["numExecutedTasks", "processStats"])
 def test_what_the_dashboard_has_not_heard_of(missing: str) -> None:
     _, counters = asked(detail=changed(DETAIL, ["data", "detail", missing], None))
     assert (counters.records_in is None) == (missing == "numExecutedTasks")
-    assert (counters.busy_ms is None) == (missing == "processStats")
+    assert (counters.cpu_ms is None) == (missing == "processStats")
 
 
 @pytest.mark.parametrize(
@@ -61,7 +66,7 @@ def test_what_the_dashboard_has_not_heard_of(missing: str) -> None:
         ({"actors": []}, "not what Ray's dashboard answers"),
         ({"actors": {"result": False, "msg": "no GCS"}}, "answers: no GCS"),
         ({"actors": changed(ACTORS, ["data"], None)}, "must be an object"),
-        ({"actors": changed(ACTORS, ["data", "result", "total"], 20_000)}, "Ray lists 3"),
+        ({"actors": changed(ACTORS, ["data", "result", "total"], 20_000)}, "lists 3 of 20,000"),
         ({"actors": changed(ACTORS, ["data", "result", "result", 0, "state"], 3)}, "state"),
         ({"detail": changed(DETAIL, ["data", "detail", "state"], "DEAD")}, "count is DEAD"),
         ({"detail": changed(DETAIL, ["data", "detail", "numExecutedTasks"], -1)}, "numExec"),

@@ -1,15 +1,23 @@
 """Profiles of Ray actors, from readings with known costs."""
 
+import json
 import re
+from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from benchmarks.hardening.corpus.engine_documents.ray import DETAIL
 from streamplace.errors import UsageError
 from streamplace.integrations.profiling.counters import Counters, Reading
-from streamplace.integrations.ray.dashboard import Actor
-from streamplace.integrations.ray.profile import Watched, actors_of, fit
+from streamplace.integrations.profiling.rest import Server
+from streamplace.integrations.ray.dashboard import Actor, Dashboard
+from streamplace.integrations.ray.profile import Watched, actors_of, fit, watch
 from streamplace.problem.graph import Operator, Stream, StreamGraph
+from tests.support.flink_api import serving
+from tests.support.guards import hang_guard
+from tests.support.http_server import Answer
 
 GRAPH = StreamGraph(
     [Operator(name, 5.0, 100.0, memory_bytes=64.0) for name in ("a", "b", "c")],
@@ -19,17 +27,17 @@ MIPS = 2000.0
 
 
 def actor(name: str, namespace: str = "pipe") -> Actor:
-    return Actor(f"id of {name}", name, namespace, "node")
+    return Actor(name, name, namespace, "node")
 
 
 def readings(count: int = 40, **seconds: float) -> list[Reading]:
     """Return readings of 50 calls of a, 25 of b and 60 of c a second, at CPU seconds per call."""
-    calls = {"a": 50.0, "b": 25.0, "c": 60.0}
+    calls = {"a": 50.0, "b[0]": 5.0, "b[1]": 20.0, "c": 60.0}
     return [
         Reading(
             float(t),
             {
-                name: Counters(records_in=t * each, busy_ms=1e3 * t * each * seconds[name])
+                name: Counters(records_in=t * each, cpu_ms=1e3 * t * each * seconds[name[0]])
                 for name, each in calls.items()
             },
         )
@@ -37,13 +45,13 @@ def readings(count: int = 40, **seconds: float) -> list[Reading]:
     ]
 
 
-def watched(rows: list[Reading], instances: int = 1) -> Watched:
-    actors = {name: [actor(name)] for name in "ac"}
-    return Watched({**actors, "b": [actor(f"b[{i}]") for i in range(instances)]}, rows)
+def watched(rows: list[Reading]) -> Watched:
+    actors = {"a": [actor("a")], "b": [actor("b[0]"), actor("b[1]")], "c": [actor("c")]}
+    return Watched(actors, readings=rows)
 
 
 def test_costs_of_calls() -> None:
-    found = fit(GRAPH, watched(readings(a=1e-3, b=2e-3, c=4e-3), instances=2), MIPS)
+    found = fit(GRAPH, watched(readings(a=1e-3, b=2e-3, c=4e-3)), MIPS)
     graph = found.logical.graph
     np.testing.assert_allclose(graph.instructions, [2e6, 4e6, 8e6])
     assert found.source_rate.value == pytest.approx(50.0)
@@ -65,6 +73,38 @@ def test_nothing_is_measured_where_nothing_changes() -> None:
     assert found.intervals == 0
     assert found.source_rate.how == "missing"
     assert found.logical.graph.instructions.tolist() == [5.0] * 3
+
+
+@pytest.mark.parametrize("first", ["records_in", "cpu_ms"])
+def test_readings_before_an_actor_restarted_are_left_out(first: str) -> None:
+    """Also where the dashboard hears of one counter later, and where the others hide the fall."""
+    rows = readings(a=1e-3, b=2e-3, c=4e-3)
+    for t, row in enumerate(rows):
+        counted = row.vertices["b[0]"]
+        fresh = {name: value - 15.0 for name, value in vars(counted).items() if value is not None}
+        kept = {first: fresh[first]} if t == 20 else fresh
+        changed = {"b[0]": replace(counted, **kept)} if t >= 20 else {}
+        rows[t] = replace(row, vertices={**row.vertices, **changed})
+    found = fit(GRAPH, watched(rows), MIPS)
+    np.testing.assert_allclose(found.logical.graph.instructions, [2e6, 4e6, 8e6])
+    assert found.intervals < 20
+
+
+def test_what_is_not_read_in_time_is_left_out() -> None:
+    """The dashboard answers twice about each actor, and then never."""
+    asked = Counter[str]()
+
+    def answer(path: str, query: str) -> Answer | None:
+        asked[path] += 1
+        return None if asked[path] > 2 else (200, json.dumps(DETAIL).encode())
+
+    actors = {name: [actor(name)] for name in "abc"}
+    with serving(answer) as url, hang_guard():
+        silent = watch(Dashboard(Server(url), 600.0), actors, 1.0, every_s=0.01)
+    assert (silent.fault, len(silent.readings)) == ("", 2)
+    with serving(lambda path, query: None) as url, hang_guard():
+        silent = watch(Dashboard(Server(url), 600.0), actors, 0.1)
+    assert "no answer to /logical/actors/a within" in silent.fault
 
 
 def test_actors_have_the_names_of_instances() -> None:

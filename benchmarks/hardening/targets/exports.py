@@ -1,0 +1,64 @@
+"""Writers of other programs' formats, with what they need to read."""
+
+import json
+import shlex
+from typing import Any
+
+from benchmarks.hardening.targets.consumers import InconsistencyError
+from streamplace.files.reading import read_text
+from streamplace.integrations.flink.deployment import SLOTS, base_document, patched
+from streamplace.integrations.gnuradio import pinning
+from streamplace.integrations.gnuradio.flowgraph import flowgraph_from
+from streamplace.integrations.parsing.yaml import parse_yaml
+from streamplace.integrations.parsing.yaml_writer import to_yaml
+from streamplace.integrations.ray import options
+from streamplace.problem.cluster import Cluster, Device
+from streamplace.problem.graph import Operator, Stream, StreamGraph
+from streamplace.problem.placement import Placement
+from streamplace.problem.problem import Problem
+
+CORES = {"recorded": "core3", "filter": "core0-1"}
+
+
+def read_deployment(path: str) -> dict[str, Any]:
+    """Return the document that ``export --to flink-deployment --patch`` changes."""
+    return base_document(read_text(path), path)
+
+
+def patch_deployment(base: dict[str, Any]) -> None:
+    """Change a document; raise InconsistencyError if the change is lost."""
+    change = {"spec": {"flinkConfiguration": {SLOTS: "3"}}}
+    found = parse_yaml(to_yaml([patched(base, change)]), "written")
+    if found["spec"]["flinkConfiguration"][SLOTS] != "3":
+        raise InconsistencyError("a change that is lost")
+
+
+def pin(path: str) -> str:
+    """Return a flowgraph with the cores of two blocks, as ``export --to gnuradio`` writes it."""
+    graph = StreamGraph(
+        [Operator(name, 1.0, 8.0) for name in CORES], [Stream(*CORES)], source_rate=1.0
+    )
+    cluster = Cluster([Device(name, 1.0) for name in CORES.values()])
+    placement = Placement.of(Problem(graph, cluster), CORES)
+    return pinning.write(placement, read_text(path), path)
+
+
+def use_pinned(text: str) -> None:
+    """Read a flowgraph again; raise InconsistencyError if a block has lost its cores."""
+    found = flowgraph_from(parse_yaml(text, "written"), "written")
+    for name, device in CORES.items():
+        if found.blocks[name].parameters["affinity"] != str(pinning.cores_of(device)):
+            raise InconsistencyError("a core that is lost")
+
+
+def use_ray_options(placement: Placement) -> None:
+    """Write options for Ray; raise InconsistencyError if an actor or a resource is lost."""
+    found = json.loads(options.write(placement))
+    offers = {name: f"--resources={json.dumps({name: 1})}" for name in placement.pes}
+    starts = {name: shlex.split(command) for name, command in found["nodes"].items()}
+    if starts != {name: ["ray", "start", offer] for name, offer in offers.items()}:
+        raise InconsistencyError("a resource that is lost")
+    rows = [each for row in found["actors"].values() for each in row]
+    actors = {each["name"]: [*each["resources"]] for each in rows}
+    if actors != {name: [device] for name, device in placement.assignment.items()}:
+        raise InconsistencyError("an actor that is lost")
