@@ -2,9 +2,10 @@
 # OR-Tools 9.15.6755, CP-SAT: a task of length 0 in the middle of another breaks add_no_overlap, and
 # keeps add_cumulative with demands of 1 and a capacity of 1, which stands for the same machine.
 #
-# A task graph often has such tasks, as its entry or as a barrier. In add_no_overlap, a task of length
-# 0 keeps its point in time, which must not be strictly inside another task. In add_cumulative it
-# takes nothing. So the optimum of a model can change when one constraint replaces the other.
+# A task graph often has such tasks, as its entry or as a barrier. In add_no_overlap, a task of
+# length 0 keeps its point in time, which must not be strictly inside another task. In
+# add_cumulative it takes nothing. So the optimum of a model can change when one constraint replaces
+# the other.
 #
 # Output seen (Python 3.11, x86-64):
 #   task of length 0 at the start of another: no overlap OPTIMAL, cumulative OPTIMAL

@@ -2,10 +2,10 @@
 # distributed 2026.8.0 (Dask): `client.submit(f, x, workers=b)` does not run on b, and nothing says
 # so, while a result of f(x) that was submitted to another worker is kept.
 #
-# A call is known by its function and its arguments, not by where it has to run. The second call
-# is therefore taken for the first, and its `workers` has no effect, even though
-# allow_other_workers is off. A probe that measures the same function on each worker in turn measures
-# one worker. With `pure=False` every call is one of its own.
+# A call is known by its function and its arguments, not by where it has to run. The second call is
+# therefore taken for the first, and its `workers` has no effect, even though allow_other_workers is
+# off. A probe that measures the same function on each worker in turn measures one worker. With
+# `pure=False` every call is one of its own.
 #
 # Output seen (Python 3.11):
 #   submitted to 0 and to 1: run on 0 and 0

@@ -1,10 +1,10 @@
 #!/bin/sh
-# GNU Radio 3.10.5.1 (Debian 12): set_processor_affinity on a hierarchical block pins the blocks that
-# are directly inside it, and not the block of a hierarchical block inside it.
+# GNU Radio 3.10.5.1 (Debian 12): set_processor_affinity on a hierarchical block pins the blocks
+# that are directly inside it, and not the block of a hierarchical block inside it.
 #
 # The FM receiver `analog.wfm_rcv` contains a demodulator, a filter and a hierarchical block for
-# de-emphasis, whose filter then runs on any core. The receiver still states that it is pinned.
-# PyPI has no GNU Radio; the script needs Debian's package and two cores, and is skipped elsewhere.
+# de-emphasis, whose filter then runs on any core. The receiver still states that it is pinned. PyPI
+# has no GNU Radio; the script needs Debian's package and two cores, and is skipped elsewhere.
 #
 # Output seen (Python 3.11, x86-64, two cores):
 #   3 threads of wfm_rcv, pinned to core 0: 2 are on core 0, 1 on any: iir_filter_ffd

@@ -1,6 +1,7 @@
 #!/bin/sh
 # kubernetes-validate 1.37.0: a manifest with a CPU request of "two", -1 replicas, a label with a
-# space, a name in capitals, or a selector that does not select its own pods is valid, in strict mode.
+# space, a name in capitals, or a selector that does not select its own pods is valid, in strict
+# mode.
 #
 # The schemas that Kubernetes publishes state types, not forms: a quantity is any text or number, a
 # label any text, a count any whole number. An API server refuses all five. Strict mode only refuses

@@ -1,10 +1,11 @@
 #!/bin/sh
-# pymetis 2025.2.2 (METIS 5): the option `contig`, which asks for connected parts, is ignored without
-# a word for up to 8 parts, and obeyed from 9 parts on.
+# pymetis 2025.2.2 (METIS 5): the option `contig`, which asks for connected parts, is ignored
+# without a word for up to 8 parts, and obeyed from 9 parts on.
 #
-# METIS knows the option for k-way partitions only. pymetis selects recursive bisection where at most
-# 8 parts are asked for and the method is not, and then passes the option on, where it does nothing.
-# A tree of 100 vertices in 5 connected parts has a cut of 4 edges; more means parts in pieces.
+# METIS knows the option for k-way partitions only. pymetis selects recursive bisection where at
+# most 8 parts are asked for and the method is not, and then passes the option on, where it does
+# nothing. A tree of 100 vertices in 5 connected parts has a cut of 4 edges; more means parts in
+# pieces.
 #
 # Output seen (Python 3.11, x86-64), 20 random trees of 100 vertices:
 #   8 parts: 20 of 20 trees have a part in pieces

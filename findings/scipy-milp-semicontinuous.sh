@@ -3,8 +3,8 @@
 # "Solve error" and without a solution where its best value is above 100,000.
 #
 # A bandwidth in kbit/s, or a memory in MB, is soon above that. HiGHS replaces an upper bound above
-# 1e5 by 1e5, and gives up if the solution then lies on it; status and message do not say so. With an
-# explicit 0-1 variable, the same model is solved.
+# 1e5 by 1e5, and gives up if the solution then lies on it; status and message do not say so. With
+# an explicit 0-1 variable, the same model is solved.
 #
 # Output seen (Python 3.11, x86-64), the largest x that is 0 or between 2 and a bound:
 #   bound 100,000: semi-continuous: x = 100,000; with a 0-1 variable: x = 100,000

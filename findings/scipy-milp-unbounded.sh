@@ -3,8 +3,8 @@
 # whole-number variables, and the status 4, "other", as soon as it has one.
 #
 # The documentation of milp lists 3 for an unbounded problem. Code that asks for it, for example to
-# report a capacity that was forgotten, does not see it in any mixed-integer problem. Below, x has no
-# upper bound and every x is feasible, so nothing is infeasible about it.
+# report a capacity that was forgotten, does not see it in any mixed-integer problem. Below, x has
+# no upper bound and every x is feasible, so nothing is infeasible about it.
 #
 # Output seen (Python 3.11, x86-64):
 #   largest x, continuous: status 3

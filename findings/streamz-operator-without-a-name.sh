@@ -2,8 +2,9 @@
 # streamz 0.6.6: an operator whose result no variable keeps is not run. Nothing is reported.
 #
 # A stream knows the streams behind it by weak references, so that `source.map(f)` alone is gone
-# before the first event; only sinks are kept by the library. `accumulate` with a state that matters,
-# or a `map` with an effect, at the end of a pipeline does nothing unless it is assigned to a name.
+# before the first event; only sinks are kept by the library. `accumulate` with a state that
+# matters, or a `map` with an effect, at the end of a pipeline does nothing unless it is assigned to
+# a name.
 #
 # Output seen (Python 3.11):
 #   3 events; calls of f by source.map(f): 0
