@@ -1,7 +1,7 @@
 """Graphs of real neural networks: made, counted and placed.
 
     python -m benchmarks.networks make      # needs torchvision and transformers; see models.py
-    python -m benchmarks.networks counts    # needs openvino, too
+    python -m benchmarks.networks counts    # needs openvino and onnxscript, too
     python -m benchmarks.networks place     # needs nothing
     python -m benchmarks.networks gpu       # needs torchvision, transformers and an NVIDIA GPU
 
@@ -47,10 +47,11 @@ def _make(options: argparse.Namespace) -> None:
 def _counts(options: argparse.Namespace) -> None:
     from benchmarks.networks.counts import counts  # noqa: PLC0415 - torch is slow to load
 
-    print(f"{'network':14}{'torch':>12}{'IR':>12}{'OpenVINO':>12}{'published':>12}")
+    titles = ("torch", "IR", "OpenVINO", "ONNX", "published")
+    print(f"{'network':14}" + "".join(f"{title:>12}" for title in titles))
     for name in NETWORKS:
         found = counts(name)
-        several = (found.torch, found.ir, found.openvino, found.published)
+        several = (found.torch, found.ir, found.openvino, found.onnx, found.published)
         print(f"{name:14}" + "".join(f"{f'{v}/{e}':>12}" for v, e in several))
 
 

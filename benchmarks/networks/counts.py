@@ -1,10 +1,12 @@
-"""Operators and streams of the networks by two readers, beside the published numbers."""
+"""Operators and streams of the networks by three readers, beside the published numbers."""
 
 import xml.etree.ElementTree as ET
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
+
+import torch
 
 from benchmarks.networks.models import Network, network
 from streamplace.integrations.registry import read_document
@@ -27,6 +29,8 @@ class Counts:
         Layers and edges of OpenVINO's IR, constants and results included.
     openvino
         By our reader of this IR.
+    onnx
+        By our reader of PyTorch's export to ONNX.
     published
         Those of the paper, whose graphs are others.
     """
@@ -34,6 +38,7 @@ class Counts:
     torch: tuple[int, int]
     ir: tuple[int, int]
     openvino: tuple[int, int]
+    onnx: tuple[int, int]
     published: tuple[int, int]
 
 
@@ -45,8 +50,10 @@ def counts(name: str) -> Counts:
         root = ET.parse(path).getroot()
         layers, edges = (len(root.findall(f"{part}/*")) for part in ("layers", "edges"))
         read = read_document(str(path), "openvino").graph
+        exported = _exported(found, Path(folder) / f"{name}.onnx")
+        onnx = read_document(str(exported), "onnx").graph
     ours = from_module(found.module, found.inputs)
-    return Counts(_size(ours), (layers, edges), _size(read), PUBLISHED[name])
+    return Counts(_size(ours), (layers, edges), _size(read), _size(onnx), PUBLISHED[name])
 
 
 def _converted(found: Network, path: Path) -> Path:
@@ -54,6 +61,11 @@ def _converted(found: Network, path: Path) -> Path:
     shapes = [list(each.shape) for each in found.inputs]
     model = openvino.convert_model(found.module, example_input=found.inputs, input=shapes)
     openvino.save_model(model, path, compress_to_fp16=False)
+    return path
+
+
+def _exported(found: Network, path: Path) -> Path:
+    torch.onnx.export(found.module, found.inputs, path, dynamo=True, verbose=False)
     return path
 
 

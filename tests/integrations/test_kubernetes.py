@@ -34,6 +34,8 @@ from tests.support.instance_placements import (
 
 GOLDEN = Path(__file__).parent / "golden" / "kubernetes-one-instance.txt"
 DNS_LABEL = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
+LABEL_VALUE = re.compile(r"([A-Za-z0-9]([-_.A-Za-z0-9]{0,61}[A-Za-z0-9])?)?")
+QUANTITY = re.compile(r"[0-9]+(\.[0-9]+)?(m|[kMGTPE]|[KMGTPE]i|[eE][-+]?[0-9]+)?")
 
 
 def deployments(placement: Placement) -> list[dict[str, Any]]:
@@ -121,6 +123,22 @@ def test_the_published_schema(version: str, placement: Placement) -> None:
     """The schema is from kubernetes-validate, in strict mode: unknown fields are errors."""
     for deployment in deployments(placement):
         kubernetes_validate.validate(deployment, version, strict=True)
+
+
+@given(instance_placements(whole=False))
+def test_forms_that_the_schema_leaves_open(placement: Placement) -> None:
+    """Quantities, labels and counts, of which an API server checks more than their types."""
+    for deployment in deployments(placement):
+        template, replicas = deployment["spec"]["template"], deployment["spec"]["replicas"]
+        labels = [
+            *deployment["metadata"]["labels"].values(),
+            *template["metadata"]["labels"].values(),
+        ]
+        labels += template["spec"]["nodeSelector"].values()
+        assert all(LABEL_VALUE.fullmatch(label) for label in labels)
+        assert all(QUANTITY.fullmatch(amount) for amount in requests_of(deployment).values())
+        assert type(replicas) is int
+        assert replicas >= 1
 
 
 def test_schema_rejects_unknown_fields() -> None:

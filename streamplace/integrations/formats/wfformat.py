@@ -231,7 +231,7 @@ def _counts(workflow: Workflow) -> str:
     files = f"{counted(len(workflow.sizes), 'file')} of {known:.6g} bytes"
     counts = f"{counted(len(workflow.tasks), 'task')}, {files}, "
     counts += counted(len(workflow.machines), "machine")
-    if workflow.makespan_s is None:
+    if not workflow.makespan_s:  # a generated workflow states 0
         return f"{counts}; no measured makespan"
     return f"{counts}; measured makespan {workflow.makespan_s:.10g} s"
 

@@ -1,11 +1,9 @@
 """Operators of ONNX Runtime that compute what operators of ONNX do.
 
-They belong to the domain ``com.microsoft``, and quantisation and the optimiser of ONNX Runtime 1.32
-put them into models. ONNX does not infer their shapes. An equivalent node of ONNX therefore takes
-their place while shapes are inferred, and its type gives their work.
-
-The operators of ONNX Runtime, ``com.microsoft``, that compute what one of ONNX does are in
-`onnx_runtime`.
+They belong to the domain ``com.microsoft`` or, for images whose channels are stored in blocks, to
+``com.microsoft.nchwc``. Quantisation and the optimiser of ONNX Runtime 1.32 put them into models.
+ONNX does not infer their shapes. An equivalent node of ONNX therefore takes their place while
+shapes are inferred, and its type gives their work.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,6 +17,8 @@ if TYPE_CHECKING:
     from onnx import GraphProto, NodeProto
 
 PREFIX = "com.microsoft."
+BLOCKED = PREFIX + "nchwc."
+"""What the optimiser makes of convolutions and pooling for the processor where it runs."""
 RULES: Rules = {
     **table("Conv DeformConv ConvInteger CausalConvWithState", rules.convolution()),
     "QLinearConv": rules.convolution(weights=3),
@@ -188,6 +188,13 @@ EQUIVALENTS = {
     PREFIX + "Range": Equivalent("Range", (0, 1, 2)),
     PREFIX + "GatherND": Equivalent("GatherND", (0, 1)),
     PREFIX + "GridSample": Equivalent("GridSample", (0, 1)),
+    BLOCKED + "Conv": _CONV,
+    BLOCKED + "MaxPool": Equivalent("MaxPool"),
+    BLOCKED + "AveragePool": Equivalent("AveragePool"),
+    BLOCKED + "GlobalMaxPool": Equivalent("GlobalMaxPool"),
+    BLOCKED + "GlobalAveragePool": Equivalent("GlobalAveragePool"),
+    BLOCKED + "ReorderInput": Equivalent("Transpose", shaped_as=COPY),
+    BLOCKED + "ReorderOutput": Equivalent("Transpose", shaped_as="Slice"),
 }
 """Type, with its domain -> what it is equivalent to."""
 
@@ -225,6 +232,8 @@ def replace_for_inference(graph: "GraphProto") -> None:
                 node.attribute.add(name="equation", s=f"{left},{right}->...ik".encode(), type=3)
         elif node.op_type == COPY:
             del inputs[1:]
+        elif equivalent.shaped_as == "Slice":  # without the channels that fill the last block
+            inputs += _whole_numbers(graph, node, (0, numbers.get("channels", 0), 1))
         del node.input[:]
         node.input.extend(inputs)
         del node.output[1:]
@@ -235,6 +244,14 @@ def _chosen(node: "NodeProto", equivalent: Equivalent) -> list[str]:
     count = len(node.input)
     positions = [i for i in equivalent.inputs if i is None or i < count]
     return ["" if i is None else node.input[i] for i in positions]
+
+
+def _whole_numbers(graph: "GraphProto", node: "NodeProto", values: Sequence[int]) -> list[str]:
+    """Add constants of one whole number each; return their names."""
+    names = [f"{node.output[0]}: constant {i}" for i in range(len(values))]
+    for name, value in zip(names, values, strict=True):
+        graph.initializer.add(name=name, dims=[1], data_type=7, int64_data=[value])
+    return names
 
 
 def _weights(graph: "GraphProto", node: "NodeProto", numbers: Mapping[str, int]) -> list[str]:

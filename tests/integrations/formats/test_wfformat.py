@@ -247,6 +247,19 @@ def test_a_specification_alone() -> None:
     assert notes.startswith("4 tasks, 6 files of 1.53e+09 bytes, 0 machines; no measured makespan")
 
 
+def test_a_generated_workflow_of_version_1_6() -> None:
+    """As wfcommons 1.6 writes it: 1.5 with sums, and a makespan of 0 since it never ran."""
+
+    def generated(workflow: dict[str, Any]) -> None:
+        workflow["specification"]["metrics"] = {"numberOfTasks": 4, "numberOfLevels": 3}
+        workflow["execution"]["metrics"] = {"sumTaskRuntimesInSeconds": 30.0}
+        workflow["execution"]["makespanInSeconds"] = 0.0
+
+    job = read({**changed(DIVIDED, generated), "schemaVersion": "1.6"})
+    assert job.graph.sha256 == read(DIVIDED).graph.sha256
+    assert "; no measured makespan" in notes_of(job)
+
+
 def bad() -> Iterator[tuple[Change, str]]:
     """Changes of the document of version 1.5, and what the message says."""
 

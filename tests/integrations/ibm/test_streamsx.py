@@ -2,6 +2,7 @@
 
 import copy
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -210,3 +211,61 @@ def test_real_graph_of_streamsx() -> None:
     assert edges(job) == [("Count", "Sink"), ("Lines", "Split"), ("Split", "Count")]
     assert job.graph.constraints.colocate == (("Split", "Count"),)
     assert not job.parallelism
+
+
+APPLICATIONS: dict[str, tuple[Callable[[Any], Any], str]] = {
+    "parallel": (
+        lambda s: s.parallel(3).map(len, name="a").end_parallel(),
+        "lines>a a>out; a=3",
+    ),
+    "width by name": (
+        lambda s: (
+            s.parallel(s.topology.create_submission_parameter("width", default=3))
+            .map(len, name="a")
+            .end_parallel()
+        ),
+        "lines>a a>out; a=3",
+    ),
+    "parallel source": (lambda s: s.set_parallel(4).end_parallel(), "lines>out; lines=4"),
+    "isolated": (lambda s: s.isolate().map(len, name="a"), "lines>a a>out; lines|a"),
+    "low latency": (
+        lambda s: s.low_latency().map(len, name="a").map(str, name="b").end_low_latency(),
+        "lines>a a>b b>out; lines+a+b",
+    ),
+    "union": (
+        lambda s: s.map(len, name="a").union({s.map(str, name="b")}),
+        "lines>a lines>b a>out b>out;",
+    ),
+}
+"""Name -> what an application does with its source, and how it is read."""
+
+
+@pytest.mark.parametrize("name", APPLICATIONS)
+def test_applications_of_the_package(name: str) -> None:
+    """Needs ``pip install --no-deps streamsx==2.1.0 dill``, but no installation of Streams."""
+    topology = pytest.importorskip("streamsx.topology.topology").Topology("job")
+    transform, expected = APPLICATIONS[name]
+    transform(topology.source(["text"], name="lines")).for_each(print, name="out")
+    job = read_document("ibm-streamsx", _json_of(topology))
+    streams = sorted(f"{a}>{b}" for a, b in edges(job))
+    limits = ["+".join(group) for group in job.graph.constraints.colocate]
+    limits += ["|".join(pair) for pair in job.graph.constraints.exlocate]
+    limits += [f"{each}={count}" for each, count in job.parallelism.items()]
+    wanted, _, rest = expected.partition(";")
+    assert (streams, limits) == (sorted(wanted.split()), rest.split())
+
+
+def test_a_feedback_loop_of_the_package_is_refused() -> None:
+    package = pytest.importorskip("streamsx.topology.topology")
+    topology = package.Topology("job")
+    pending = package.PendingStream(topology)
+    joined = topology.source(["text"], name="lines").union({pending.stream}).map(len, name="a")
+    pending.complete(joined.map(str, name="back"))
+    text = _json_of(topology)
+    assert (
+        refused_document("ibm-streamsx", text) == "streams: the graph has a cycle: a -> back -> a"
+    )
+
+
+def _json_of(topology: Any) -> str:
+    return json.dumps(topology.graph.generateSPLGraph(), default=str)

@@ -34,7 +34,8 @@ def graph_of(
         [helper.make_tensor_value_info(result, FLOAT, None)],
         weights,
     )
-    opset = [helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)]
+    domains = {"": 17, "com.microsoft": 1, "com.microsoft.nchwc": 1}
+    opset = [helper.make_opsetid(*each) for each in domains.items()]
     file = tmp_path / "model.onnx"
     model = helper.make_model(found, opset_imports=opset, ir_version=8)
     file.write_bytes(model.SerializeToString())
@@ -92,6 +93,35 @@ def test_a_quantised_network_costs_as_much_as_the_network(tmp_path: Path) -> Non
     assert graph.type[graph.index["gemm"]] == "com.microsoft.QGemm"
     ends = {(s.source, s.target) for s in graph.streams}
     assert {("x", "conv"), ("x", "add"), ("add", "cat"), ("sigmoid", "cat")} <= ends
+
+
+def test_images_with_channels_in_blocks(tmp_path: Path) -> None:
+    """As the optimiser writes them for a processor: 10 channels are stored as 16."""
+
+    def blocked(kind: str, inputs: Sequence[str], output: str, **attributes: object) -> Any:
+        node = own(kind, inputs, output, **attributes)
+        node.domain = "com.microsoft.nchwc"
+        return node
+
+    nodes = [
+        blocked("ReorderInput", ["x"], "in"),
+        blocked("Conv", ["in", "w"], "conv", kernel_shape=[3, 3], pads=[1, 1, 1, 1]),
+        blocked("MaxPool", ["conv"], "pool", kernel_shape=[2, 2], strides=[2, 2]),
+        blocked("ReorderOutput", ["pool"], "out", channels=10),
+        helper.make_node("Flatten", ["out"], ["flat"], name="flat"),
+        helper.make_node("Gemm", ["flat", "v"], ["y"], name="y"),
+    ]
+    constants = [("w", FLOAT, (16, 8, 3, 3)), ("v", FLOAT, (40, 5))]
+    graph = graph_of(tmp_path, nodes, [("x", FLOAT, (1, 8, 4, 4))], constants, "y")
+    assert instructions(graph) == {
+        "in": 8 * 16,
+        "conv": 2 * 16 * 16 * 8 * 3 * 3,
+        "pool": 16 * 4 * 2 * 2,
+        "out": 10 * 4,
+        "flat": 0,
+        "y": 2 * 40 * 5,
+    }
+    assert graph.type[graph.index["conv"]] == "com.microsoft.nchwc.Conv"
 
 
 def test_quantised_weights_take_what_they_are_stored_as(tmp_path: Path) -> None:
