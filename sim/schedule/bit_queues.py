@@ -80,7 +80,7 @@ def add(queues: BitQueues, d: int, v: int) -> None:
     """Add an operator to the queue of its device."""
     bit = queues.bit[v]
     i = bit // BITS
-    queues.word[i] |= 1 << (bit % BITS)
+    queues.word[i] |= np.int64(1) << (bit % BITS)
     queues.length[d] += 1
     queues.lowest[d] = min(queues.lowest[d], i)
 
