@@ -26,6 +26,8 @@ from sim.schedule.queues import (
     Events,
     first_cores,
     free_from,
+    insert,
+    is_wide,
     keep_cores,
     no_events,
     pop,
@@ -33,7 +35,6 @@ from sim.schedule.queues import (
 )
 from sim.schedule.task_graph import FREE, NIC, NONE, Columns, seconds_on
 
-WIDE = 256  # operators on a level from which a binary heap is faster than a sorted list
 BEYOND = 1.0 + 1e-9  # times the limit, which sums in another order do not reach by rounding
 
 
@@ -63,7 +64,7 @@ class FifoMemory(NamedTuple):
 def fifo_memory(tasks: Columns) -> FifoMemory:
     """Return the working memory for one task graph."""
     operators, devices = len(tasks.work), len(tasks.speed)
-    wide = bool(np.bincount(tasks.level).max() > WIDE)
+    wide = is_wide(tasks.level)
     several = bool(np.any(tasks.device_cores > 1))
     first_core = first_cores(tasks.device_cores, tasks.cores)
     cores = int(first_core[-1]) if several else 0
@@ -190,7 +191,7 @@ def fifo_makespan(  # noqa: PLR0912, PLR0915 - a call per operator would cost a 
                 if wide:
                     push(memory.heap, ready[w], w)
                 else:
-                    _insert(when, what, head, tail, ready[w], w)
+                    insert(when, what, head, tail, ready[w], w)
                 tail += 1
     free_channels(tasks, devices, memory.channels)
     return makespan if makespan <= limit else np.inf
@@ -257,16 +258,6 @@ def keep(memory: FifoMemory) -> None:
     """Let later changes begin with the placement of the last pass, which ended within its limit."""
     for d in range(memory.load.shape[0]):
         memory.kept_load[d] = memory.done[d]
-
-
-@bare
-def _insert(when: Floats, what: Ints, head: int, tail: int, moment: float, v: int) -> None:
-    """Insert an operator into the sorted queue between `head` and `tail`."""
-    i = tail
-    while i > head and (when[i - 1] > moment or (when[i - 1] == moment and what[i - 1] > v)):
-        when[i], what[i] = when[i - 1], what[i - 1]
-        i -= 1
-    when[i], what[i] = moment, v
 
 
 @bare

@@ -12,7 +12,7 @@ from sim.jit import bare
 from sim.schedule.bit_queues import add, clear, first, remove_first
 from sim.schedule.channels import arrival_at, free_channels, send
 from sim.schedule.engine import run_pass
-from sim.schedule.queues import NOTHING, pop, push
+from sim.schedule.queues import NOTHING, insert, pop, push
 from sim.schedule.state import RANKED, TOUCHED, Noise, Order, Run, touch
 from sim.schedule.task_graph import NIC, NONE, Columns, seconds_on
 
@@ -46,17 +46,20 @@ def _ranked_makespan(tasks: Columns, order: Order, devices: Ints, run: Run, limi
     if not _begin(tasks, order, devices, run):
         return GIVEN_UP
     operators, events = devices.shape[0], run.events
-    makespan, now, outcome = 0.0, 0.0, 0.0
+    makespan, now, outcome, head = 0.0, 0.0, 0.0, 0
     while True:
-        outcome = _start_operators(tasks, devices, run, now, limit)
-        if outcome != 0.0 or events.size[0] == 0:
+        outcome = _start_operators(tasks, devices, run, head, now, limit)
+        if outcome != 0.0 or events.size[0] == head:
             break
-        now = events.when[0]
-        while events.size[0] > 0 and events.when[0] == now:
-            what = pop(events)
+        now = events.when[head]
+        while events.size[0] > head and events.when[head] == now:
+            if run.wide:
+                what = pop(events)
+            else:
+                what, head = events.what[head], head + 1
             if what < operators:
                 makespan = now
-                _end(tasks, devices, run, what, now)
+                _end(tasks, devices, run, what, head, now)
             elif what < 2 * operators:
                 _line_up(devices, run, what - operators)
             else:
@@ -94,7 +97,9 @@ def _line_up(devices: Ints, run: Run, v: int) -> None:
 
 
 @bare
-def _start_operators(tasks: Columns, devices: Ints, run: Run, now: float, limit: float) -> float:
+def _start_operators(
+    tasks: Columns, devices: Ints, run: Run, head: int, now: float, limit: float
+) -> float:
     """Start what may start; return 0, or infinity if it ends too late, or `GIVEN_UP`."""
     queues = run.queues
     for i in range(run.counts[TOUCHED]):
@@ -116,18 +121,29 @@ def _start_operators(tasks: Columns, devices: Ints, run: Run, now: float, limit:
                 return np.inf
             if end == now:
                 return GIVEN_UP
-            push(run.events, end, v)
+            _plan(run, head, end, v)
     run.counts[TOUCHED] = 0
     return 0.0
 
 
 @bare
-def _end(tasks: Columns, devices: Ints, run: Run, v: int, now: float) -> None:
+def _plan(run: Run, head: int, when: float, what: int) -> None:
+    """Add an event to those from `head` on."""
+    events = run.events
+    if run.wide:
+        push(events, when, what)
+    else:
+        insert(events.when, events.what, head, events.size[0], when, what)
+        events.size[0] += 1
+
+
+@bare
+def _end(tasks: Columns, devices: Ints, run: Run, v: int, head: int, now: float) -> None:
     """Free the cores of an operator, and bring its outputs to their consumers."""
     a, operators = devices[v], devices.shape[0]
     run.last[0] = v
     if tasks.startup_s[a] > 0.0:
-        push(run.events, now + tasks.startup_s[a], 2 * operators + v)
+        _plan(run, head, now + tasks.startup_s[a], 2 * operators + v)
     else:
         _release(tasks, devices, run, v)
     if tasks.multicast != NONE:
@@ -148,7 +164,7 @@ def _end(tasks: Columns, devices: Ints, run: Run, v: int, now: float) -> None:
             elif ready <= run.released[b]:  # the device starts nothing before
                 add(run.queues, b, w)
             else:
-                push(run.events, ready, operators + w)
+                _plan(run, head, ready, operators + w)
 
 
 @bare

@@ -14,7 +14,7 @@ from sim.flow import Floats, Ints
 from sim.jit import bare
 from sim.schedule.bit_queues import BitQueues, bit_queues
 from sim.schedule.channels import Channels, channel_count, channels_of
-from sim.schedule.queues import NOTHING, Events, no_events
+from sim.schedule.queues import NOTHING, Events, is_wide, no_events
 from sim.schedule.task_graph import Columns
 
 FIFO, RANKED, SEQUENCE = range(3)  # orders of the operators on a device
@@ -62,6 +62,7 @@ class Run(NamedTuple):
     last: Ints  # (1,) the operator that ended last
     closer: Ints  # (levels,) under a barrier, what ended each level: v, or V + a delivery
     events: Events
+    wide: bool  # whether a heap of events is faster than a sorted list
     queues: BitQueues  # of the devices, in `ranked`; the engine has the next four arrays
     root: Ints  # (D,) first item of each device's queue
     child: Ints  # (V + 2 E,) links of the pairing heaps
@@ -123,6 +124,7 @@ def run_state(tasks: Columns) -> Run:
         last=np.zeros(1, ints),
         closer=np.empty(levels, ints),
         events=no_events(2 * operators + 4 * streams + 1),
+        wide=is_wide(tasks.level),
         queues=bit_queues(operators, devices),
         root=np.empty(devices, ints),
         child=np.empty(items, ints),

@@ -1,6 +1,7 @@
 """Passes under fixed priorities without events of messages, compared with those of the engine."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from sim.schedule.engine import run_pass
 from sim.schedule.passes import NO_NOISE
 from sim.schedule.ranked import makespan_of
 from sim.schedule.state import RANKED, Noise, Order, Run, run_state
-from sim.schedule.task_graph import Columns
+from sim.schedule.task_graph import NIC, PAIR, Columns, TaskGraph
 from tests.support.schedule_tasks import task_problem
 from tests.support.share import Share
 
@@ -57,11 +58,29 @@ def compare(
     return -1, served
 
 
+def without_rest(tasks: TaskGraph) -> TaskGraph:
+    """Return a problem without what the kernel leaves to the engine."""
+    nothing = np.zeros_like(tasks.rate)
+    return replace(
+        tasks,
+        measured_s=np.where(tasks.measured_s == 0.0, 0.5, tasks.measured_s),
+        network=PAIR if tasks.network == NIC else tasks.network,
+        overhead_s=nothing,
+        overhead_in_s=nothing,
+        overhead_s_per_bit=np.zeros(tasks.devices),
+        rate_in=np.zeros(0),
+        gap_in_s=np.zeros(0),
+        barrier=False,
+    )
+
+
 def check_passes(seeds: Iterable[int], *, large: bool) -> None:
     """Check the makespan, the operator that ends last, and what each operator waited for."""
     served = problems = 0
     for seed in seeds:
         tasks = task_problem(schedule_problem(seed, large=large)).tasks
+        if seed % 4:
+            tasks = without_rest(tasks)
         rng = np.random.default_rng(seed)
         sequence = rng.permutation(tasks.operators).astype(np.int32)
         order = Order(RANKED, np.argsort(sequence).astype(np.int32), sequence)
@@ -71,7 +90,7 @@ def check_passes(seeds: Iterable[int], *, large: bool) -> None:
         different, count = compare(tasks.columns, order, NO_NOISE, rows, factors, *memories)
         assert different == -1, (seed, large)
         served, problems = served + count, problems + 1
-    assert served > problems > 0
+    assert served > 0.7 * PLACEMENTS * problems > 0
 
 
 def test_passes_equal_those_of_the_engine() -> None:
