@@ -3,6 +3,8 @@
 A device has words of its own, with as many bits as it has operators, the highest priority first.
 Adding an operator sets its bit, and the next one to start is the lowest bit. Words have 32 bits in
 64, so that products of theirs do not overflow.
+
+Operators whose moment of becoming runnable is known, but not reached, are in a list per device.
 """
 
 from typing import NamedTuple
@@ -10,8 +12,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sim.flow import Ints
+from sim.flow import Floats, Ints
 from sim.jit import bare
+from sim.schedule.queues import insert
 
 BITS = 32
 _SEQUENCE = 0x077CB531
@@ -31,6 +34,10 @@ class BitQueues(NamedTuple):
     bit: Ints  # (V,) the number of each operator's bit
     operator: Ints  # (32 words,) the operator of each bit
     following: Ints  # (D,) working memory
+    when: Floats  # (V,) moments of the operators that become runnable later, sorted by device
+    later: Ints  # (V,) these operators
+    head: Ints  # (D,) index of the first one of each device
+    tail: Ints  # (D,) index after the last one
 
 
 def bit_queues(operators: int, devices: int) -> BitQueues:
@@ -43,6 +50,10 @@ def bit_queues(operators: int, devices: int) -> BitQueues:
         bit=np.empty(operators, ints),
         operator=np.empty(BITS * words, ints),
         following=np.empty(devices, ints),
+        when=np.empty(operators),
+        later=np.empty(operators, ints),
+        head=np.empty(devices, ints),
+        tail=np.empty(devices, ints),
     )
 
 
@@ -60,8 +71,10 @@ def clear(queues: BitQueues, devices: Ints, sequence: Ints) -> None:
         length[d] = 0
     for v in range(devices.shape[0]):
         length[devices[v]] += 1
-    words = 0
+    words = operators = 0
     for d in range(length.shape[0]):
+        queues.head[d] = queues.tail[d] = operators
+        operators += length[d]
         following[d] = BITS * words
         words += (length[d] + BITS - 1) // BITS
         queues.lowest[d] = words
@@ -83,6 +96,23 @@ def add(queues: BitQueues, d: int, v: int) -> None:
     queues.word[i] |= np.int64(1) << (bit % BITS)
     queues.length[d] += 1
     queues.lowest[d] = min(queues.lowest[d], i)
+
+
+@bare
+def add_later(queues: BitQueues, d: int, when: float, v: int) -> None:
+    """Add an operator to those of its device that become runnable later."""
+    insert(queues.when, queues.later, queues.head[d], queues.tail[d], when, v)
+    queues.tail[d] += 1
+
+
+@bare
+def admit(queues: BitQueues, d: int, until: float) -> None:
+    """Add to a queue the operators of its device that become runnable until some moment."""
+    i = queues.head[d]
+    while i < queues.tail[d] and queues.when[i] <= until:
+        add(queues, d, queues.later[i])
+        i += 1
+    queues.head[d] = i
 
 
 @bare

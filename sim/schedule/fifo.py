@@ -27,7 +27,6 @@ from sim.schedule.queues import (
     first_cores,
     free_from,
     insert,
-    is_wide,
     keep_cores,
     no_events,
     pop,
@@ -35,6 +34,7 @@ from sim.schedule.queues import (
 )
 from sim.schedule.task_graph import FREE, NIC, NONE, Columns, seconds_on
 
+WIDE = 256  # operators on a level from which a binary heap is faster than a sorted list
 BEYOND = 1.0 + 1e-9  # times the limit, which sums in another order do not reach by rounding
 
 
@@ -64,7 +64,7 @@ class FifoMemory(NamedTuple):
 def fifo_memory(tasks: Columns) -> FifoMemory:
     """Return the working memory for one task graph."""
     operators, devices = len(tasks.work), len(tasks.speed)
-    wide = is_wide(tasks.level)
+    wide = bool(np.bincount(tasks.level).max() > WIDE)
     several = bool(np.any(tasks.device_cores > 1))
     first_core = first_cores(tasks.device_cores, tasks.cores)
     cores = int(first_core[-1]) if several else 0

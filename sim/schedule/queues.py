@@ -19,7 +19,6 @@ from sim.jit import bare
 
 Numbers = Ints | NDArray[np.int64]
 NOTHING = -1
-WIDE = 256  # operators on a level from which a binary heap is faster than a sorted list
 
 
 class Events(NamedTuple):
@@ -39,7 +38,7 @@ def no_events(capacity: int) -> Events:
 def insert(when: Floats, what: Numbers, head: int, tail: int, moment: float, number: int) -> None:
     """Insert an event into a list that is sorted between `head` and `tail`.
 
-    On graphs that are not wide, this is faster than a heap.
+    In a short list, this is faster than a heap.
     """
     i = tail
     while i > head and (when[i - 1] > moment or (when[i - 1] == moment and what[i - 1] > number)):
@@ -89,11 +88,6 @@ def pop(events: Events) -> int:
         i = child
     events.when[i], events.what[i] = when, what
     return int(first)
-
-
-def is_wide(level: Ints) -> bool:
-    """Return whether so many operators have the same level, (V,), that a heap is faster."""
-    return bool(np.bincount(level).max() > WIDE)
 
 
 def first_cores(device_cores: Ints, operator_cores: Ints) -> Ints:

@@ -1,18 +1,18 @@
-"""Makespans under fixed priorities: events of operators only, not of messages.
+"""Makespans under fixed priorities: events of operators and devices only, not of messages.
 
 Without jobs, barriers and queues at receivers, the arrival of a message is known when its producer
-ends. A consumer therefore needs one event, for its last input, and none if its device cannot start
-it before the one that it runs has ended. `engine` serves all other cases, and agrees exactly.
+ends. Operators wait in lists of their devices, which are woken up for them only while some of their
+cores are free. `engine` serves all other cases, and agrees exactly.
 """
 
 import numpy as np
 
 from sim.flow import Ints
 from sim.jit import bare
-from sim.schedule.bit_queues import add, clear, first, remove_first
+from sim.schedule.bit_queues import add, add_later, admit, clear, first, remove_first
 from sim.schedule.channels import arrival_at, free_channels, send
 from sim.schedule.engine import run_pass
-from sim.schedule.queues import NOTHING, insert, pop, push
+from sim.schedule.queues import NOTHING, insert
 from sim.schedule.state import RANKED, TOUCHED, Noise, Order, Run, touch
 from sim.schedule.task_graph import NIC, NONE, Columns, seconds_on
 
@@ -42,28 +42,28 @@ def _ranked_makespan(tasks: Columns, order: Order, devices: Ints, run: Run, limi
     """Return the makespan, infinity if it exceeds `limit`, or `GIVEN_UP`.
 
     It gives up if an operator takes no time, as it may then cause something at the same moment.
+    Event v < V is the end of operator v, and V + v that of the rest after it. Event 2 V + d wakes
+    up device d.
     """
     if not _begin(tasks, order, devices, run):
         return GIVEN_UP
     operators, events = devices.shape[0], run.events
     makespan, now, outcome, head = 0.0, 0.0, 0.0, 0
     while True:
-        outcome = _start_operators(tasks, devices, run, head, now, limit)
+        outcome = _start_operators(tasks, run, head, now, limit)
         if outcome != 0.0 or events.size[0] == head:
             break
         now = events.when[head]
         while events.size[0] > head and events.when[head] == now:
-            if run.wide:
-                what = pop(events)
-            else:
-                what, head = events.what[head], head + 1
+            what, head = events.what[head], head + 1
             if what < operators:
                 makespan = now
                 _end(tasks, devices, run, what, head, now)
             elif what < 2 * operators:
-                _line_up(devices, run, what - operators)
+                _release(tasks, devices, run, what - operators, now)
             else:
-                _release(tasks, devices, run, what - 2 * operators)
+                admit(run.queues, what - 2 * operators, now)
+                touch(run, what - 2 * operators)
     free_channels(tasks, devices, run.channels)
     return makespan if outcome == 0.0 else outcome
 
@@ -71,43 +71,36 @@ def _ranked_makespan(tasks: Columns, order: Order, devices: Ints, run: Run, limi
 @bare
 def _begin(tasks: Columns, order: Order, devices: Ints, run: Run) -> bool:
     """Prepare a pass; return whether every operator takes some time."""
-    for v in range(devices.shape[0]):
-        run.duration[v] = seconds_on(tasks, v, devices[v])
-        if run.duration[v] == 0.0:
-            return False
     run.events.size[0] = run.counts[TOUCHED] = 0
     clear(run.queues, devices, order.sequence)
     for d in range(run.free.shape[0]):
         run.free[d] = tasks.device_cores[d]
         run.channels.lead_of[d] = NOTHING
         run.is_touched[d] = False
-        run.released[d] = 0.0
+        run.released[d] = run.woken[d] = 0.0
     for v in range(devices.shape[0]):
+        d = devices[v]
+        run.duration[v] = seconds_on(tasks, v, d)
         run.waiting[v], run.ready[v], run.last_input[v] = tasks.inputs[v], 0.0, NOTHING
+        if run.duration[v] == 0.0:
+            return False
         if tasks.inputs[v] == 0:
-            _line_up(devices, run, v)
+            add(run.queues, d, v)
+            touch(run, d)
     return True
 
 
 @bare
-def _line_up(devices: Ints, run: Run, v: int) -> None:
-    """Add an operator to the queue of its device, which may start it."""
-    add(run.queues, devices[v], v)
-    touch(run, devices[v])
-
-
-@bare
-def _start_operators(
-    tasks: Columns, devices: Ints, run: Run, head: int, now: float, limit: float
-) -> float:
+def _start_operators(tasks: Columns, run: Run, head: int, now: float, limit: float) -> float:
     """Start what may start; return 0, or infinity if it ends too late, or `GIVEN_UP`."""
     queues = run.queues
     for i in range(run.counts[TOUCHED]):
         d = run.touched[i]
         run.is_touched[d] = False
+        single = tasks.device_cores[d] == 1
         while queues.length[d] > 0 and run.free[d] > 0:
             v = first(queues, d)
-            cores = min(tasks.cores[v], tasks.device_cores[d])
+            cores = 1 if single else min(tasks.cores[v], tasks.device_cores[d])
             if run.free[d] < cores:
                 break
             remove_first(queues, d)
@@ -115,37 +108,44 @@ def _start_operators(
             run.cause[v] = run.releaser[d] if run.ready[v] < now else NOTHING
             end = now + run.duration[v]
             run.end[v] = end
-            if tasks.device_cores[d] == 1:
+            if single:
                 run.released[d] = end + tasks.startup_s[d]
+                admit(queues, d, run.released[d])  # nothing starts before
             if end > limit:
                 return np.inf
             if end == now:
                 return GIVEN_UP
             _plan(run, head, end, v)
+        _wake(run, head, d)
     run.counts[TOUCHED] = 0
     return 0.0
 
 
 @bare
+def _wake(run: Run, head: int, d: int) -> None:
+    """Wake up a device with free cores when its next operator becomes runnable, if there is one."""
+    i = run.queues.head[d]
+    if run.free[d] > 0 and i < run.queues.tail[d] and run.queues.when[i] != run.woken[d]:
+        run.woken[d] = run.queues.when[i]
+        _plan(run, head, run.woken[d], 2 * run.end.shape[0] + d)
+
+
+@bare
 def _plan(run: Run, head: int, when: float, what: int) -> None:
-    """Add an event to those from `head` on."""
-    events = run.events
-    if run.wide:
-        push(events, when, what)
-    else:
-        insert(events.when, events.what, head, events.size[0], when, what)
-        events.size[0] += 1
+    """Add an event to those from `head` on; they are hardly more than the cores."""
+    insert(run.events.when, run.events.what, head, run.events.size[0], when, what)
+    run.events.size[0] += 1
 
 
 @bare
 def _end(tasks: Columns, devices: Ints, run: Run, v: int, head: int, now: float) -> None:
     """Free the cores of an operator, and bring its outputs to their consumers."""
-    a, operators = devices[v], devices.shape[0]
+    a = devices[v]
     run.last[0] = v
     if tasks.startup_s[a] > 0.0:
-        _plan(run, head, now + tasks.startup_s[a], 2 * operators + v)
+        _plan(run, head, now + tasks.startup_s[a], devices.shape[0] + v)
     else:
-        _release(tasks, devices, run, v)
+        _release(tasks, devices, run, v, now)
     if tasks.multicast != NONE:
         send(tasks, devices, run.channels, v, now)
     for k in range(tasks.first_out[v], tasks.end_out[v]):
@@ -160,19 +160,22 @@ def _end(tasks: Columns, devices: Ints, run: Run, v: int, head: int, now: float)
         if run.waiting[w] == 0:
             ready = run.ready[w]
             if ready <= now:
-                _line_up(devices, run, w)
-            elif ready <= run.released[b]:  # the device starts nothing before
+                add(run.queues, b, w)
+                touch(run, b)
+            elif ready <= run.released[b]:
                 add(run.queues, b, w)
             else:
-                _plan(run, head, ready, operators + w)
+                add_later(run.queues, b, ready, w)
+                _wake(run, head, b)
 
 
 @bare
-def _release(tasks: Columns, devices: Ints, run: Run, v: int) -> None:
+def _release(tasks: Columns, devices: Ints, run: Run, v: int, now: float) -> None:
     """Free the cores of an operator."""
     d = devices[v]
     run.free[d] += min(tasks.cores[v], tasks.device_cores[d])
     run.releaser[d] = v
+    admit(run.queues, d, now)
     touch(run, d)
 
 

@@ -14,7 +14,7 @@ from sim.flow import Floats, Ints
 from sim.jit import bare
 from sim.schedule.bit_queues import BitQueues, bit_queues
 from sim.schedule.channels import Channels, channel_count, channels_of
-from sim.schedule.queues import NOTHING, Events, is_wide, no_events
+from sim.schedule.queues import NOTHING, Events, no_events
 from sim.schedule.task_graph import Columns
 
 FIFO, RANKED, SEQUENCE = range(3)  # orders of the operators on a device
@@ -62,7 +62,6 @@ class Run(NamedTuple):
     last: Ints  # (1,) the operator that ended last
     closer: Ints  # (levels,) under a barrier, what ended each level: v, or V + a delivery
     events: Events
-    wide: bool  # whether a heap of events is faster than a sorted list
     queues: BitQueues  # of the devices, in `ranked`; the engine has the next four arrays
     root: Ints  # (D,) first item of each device's queue
     child: Ints  # (V + 2 E,) links of the pairing heaps
@@ -75,7 +74,8 @@ class Run(NamedTuple):
     claimed: Ints  # (C,) the turn in which a message last waited for each channel
     receiver_user: Ints  # (D,) the last delivery at each receiver
     releaser: Ints  # (D,) the item that last freed cores of each device
-    released: Floats  # (D,) moment at which it did
+    released: Floats  # (D,) moment at which it did, or will, in `ranked` for one core
+    woken: Floats  # (D,) in `ranked`, moment at which each device is woken up
     following: Ints  # (V,) next operator of the same device in a sequence
     latest: Ints  # (D,) the operator of each device that started last in a sequence
     expected: Ints  # (D,) next operator of each device in a sequence
@@ -123,8 +123,7 @@ def run_state(tasks: Columns) -> Run:
         held_in=np.empty(streams, ints),
         last=np.zeros(1, ints),
         closer=np.empty(levels, ints),
-        events=no_events(2 * operators + 4 * streams + 1),
-        wide=is_wide(tasks.level),
+        events=no_events(4 * (operators + streams) + 1),
         queues=bit_queues(operators, devices),
         root=np.empty(devices, ints),
         child=np.empty(items, ints),
@@ -138,6 +137,7 @@ def run_state(tasks: Columns) -> Run:
         receiver_user=np.empty(devices, ints),
         releaser=np.empty(devices, ints),
         released=np.empty(devices),
+        woken=np.empty(devices),
         following=np.empty(operators, ints),
         latest=np.empty(devices, ints),
         expected=np.empty(devices, ints),
