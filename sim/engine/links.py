@@ -5,6 +5,8 @@ the next in one tick form one set again, so a tick creates at most three sets pe
 with uplinks. Links work in stages: the sender's, uplinks, downlinks, and the receiver's.
 """
 
+import numpy as np
+
 from sim.engine.event_sets import NOTHING, append, new_set, pour, remove_first, split
 from sim.engine.records import EngineState, Rules
 from sim.jit import bare
@@ -38,17 +40,20 @@ def send(state: EngineState, e: int, size: float, births: float, tick: int) -> t
         state.streams[e].in_flight += size
         i = state.streams[e].latest
         fresh = state.streams[e].latest_key != key_at(SENDER, tick)
+    link = state.streams[e].sends
     if not fresh:
         state.sets[i].size += size
         state.sets[i].births += births
+        state.links[link].needed = np.inf  # `_serve` adds up the sizes themselves, to round alike
         return i, False
     i = new_set(state, e, size, births)
     state.sets[i].since = tick
     if local:
         append(state, e, i)
     else:
-        append(state, 2 * state.streams.shape[0] + state.streams[e].sends, i)
+        append(state, 2 * state.streams.shape[0] + link, i)
         state.streams[e].latest, state.streams[e].latest_key = i, key_at(SENDER, tick)
+        state.links[link].needed += size * state.streams[e].send_s
     return i, True
 
 
@@ -63,6 +68,20 @@ def serve_all(state: EngineState, rules: Rules, tick: int) -> None:
         for link in range(1, state.links.shape[0]):
             if state.links[link].stage == stage:
                 _serve(state, rules, link, tick)
+    if not (rules.nic or rules.uplinks):
+        _pass_on_all(state, rules, tick)
+
+
+@bare
+def _pass_on_all(state: EngineState, rules: Rules, tick: int) -> None:
+    """Pass on the sets of this tick from links that have served all of theirs.
+
+    It goes through streams as they are in memory: the sets of one link are far from each other.
+    """
+    key = key_at(SENDER, tick)
+    for e in range(state.streams.shape[0]):
+        if state.streams[e].latest_key == key and state.links[state.streams[e].sends].clear:
+            _pass_on(state, rules, state.streams[e].latest, SENDER, tick)
 
 
 @bare
@@ -71,6 +90,11 @@ def _serve(state: EngineState, rules: Rules, link: int, tick: int) -> None:
     at = 2 * state.streams.shape[0] + link
     stage, tick_s = state.links[link].stage, rules.tick_s
     left, full = tick_s, False
+    state.links[link].clear = _is_clear(state, rules, link, tick)
+    if state.links[link].clear:
+        left -= state.links[link].needed
+        state.lists[at].head = state.lists[at].tail = NOTHING  # see `_pass_on_all`
+    state.links[link].needed = 0.0
     while state.lists[at].head != NOTHING and left > 0.0:
         i = state.lists[at].head
         since, needed = state.sets[i].since, 0.0
@@ -94,6 +118,15 @@ def _serve(state: EngineState, rules: Rules, link: int, tick: int) -> None:
     state.links[link].held = 0.0
     if full:
         state.links[link].full_s += tick_s
+
+
+@bare
+def _is_clear(state: EngineState, rules: Rules, link: int, tick: int) -> bool:
+    """Return whether all sets of a link are of this tick, and it can serve them in this tick."""
+    if rules.nic or rules.uplinks or state.links[link].needed > rules.tick_s:
+        return False
+    i = state.lists[2 * state.streams.shape[0] + link].head
+    return bool(i != NOTHING and state.sets[i].since == tick)
 
 
 @bare

@@ -69,7 +69,7 @@ def _offer(state: EngineState, rules: Rules, tick: int) -> None:
 
 @bare
 def _begin_tick(state: EngineState, rules: Rules, tick: int) -> None:
-    """Set the seconds that devices and operators have in this tick."""
+    """Set the seconds that devices have in this tick."""
     row = 0
     while row + 1 < state.speed.shape[0] and state.speed_from[row + 1] <= tick:
         row += 1
@@ -77,22 +77,18 @@ def _begin_tick(state: EngineState, rules: Rules, tick: int) -> None:
         state.devices[d].fast = state.speed[row, d]
         state.devices[d].used_s = 0.0
         state.devices[d].held = 0.0
-    for v in range(state.operators.shape[0]):
-        fast = state.devices[state.operators[v].device].fast
-        state.operators[v].grant = state.operators[v].share * rules.tick_s * fast
-        state.operators[v].own_left = state.operators[v].own_share * rules.tick_s * fast
-        state.operators[v].held = 0.0
-        state.operators[v].unmet = 0.0
 
 
 @bare
 def _run_operators(state: EngineState, rules: Rules, tick: int, first: bool) -> None:
-    """Let every operator use the seconds that it was granted.
+    """Let every operator use the seconds that it was granted, by its share in the first pass.
 
     The share of its work that full queues prevented is measured in the first pass of a tick.
     """
     for v in range(state.operators.shape[0]):
         d = state.operators[v].device
+        if first:
+            _begin_operator(state, rules, v, state.devices[d].fast)
         if state.devices[d].fast > 0.0:
             before = state.operators[v].held
             used = run_operator(state, rules, v, state.operators[v].grant, tick)
@@ -107,6 +103,15 @@ def _run_operators(state: EngineState, rules: Rules, tick: int, first: bool) -> 
             state.devices[d].held = max(state.devices[d].held, held)
         elif _has_work(state, v):
             state.devices[d].used_s = rules.tick_s
+
+
+@bare
+def _begin_operator(state: EngineState, rules: Rules, v: int, fast: float) -> None:
+    """Set the seconds that an operator has in this tick."""
+    state.operators[v].grant = state.operators[v].share * rules.tick_s * fast
+    state.operators[v].own_left = state.operators[v].own_share * rules.tick_s * fast
+    state.operators[v].held = 0.0
+    state.operators[v].unmet = 0.0
 
 
 @bare

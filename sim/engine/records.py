@@ -91,6 +91,8 @@ LINK = np.dtype(
         ("full_s", "f8"),  # seconds of ticks that ended with tuples left
         ("stalled_s", "f8"),  # seconds idle because of full queues so far
         ("held", "f8"),  # largest `held` of its senders in this tick
+        ("needed", "f8"),  # seconds for the sets sent in this tick; inf: not known
+        ("clear", "u1"),  # whether it serves all its sets in this tick, in which they were sent
         ("stage", "u1"),  # see `sim.engine.links`
     ],
     align=True,

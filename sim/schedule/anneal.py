@@ -11,7 +11,6 @@ import numpy as np
 
 from sim.flow import Floats, Ints
 from sim.jit import bare, kernel
-from sim.schedule.engine import run_pass
 from sim.schedule.fifo import FifoMemory, begin_change, change, fifo_makespan, is_overloaded, keep
 from sim.schedule.moved_paths import (
     MANY,
@@ -22,6 +21,7 @@ from sim.schedule.moved_paths import (
     keep_paths,
     move,
 )
+from sim.schedule.ranked import makespan_of
 from sim.schedule.rules import NOWHERE, Placed, Rules, may_run
 from sim.schedule.state import Noise, Order, Run
 from sim.schedule.task_graph import Columns
@@ -374,7 +374,7 @@ def anneal_events(
 ) -> tuple[float, int]:
     """Anneal under any order and network, on the event engine; see `anneal_fifo`."""
     noise = Noise(np.empty(0), np.empty(0))
-    shortest = now = run_pass(tasks, order, noise, walk.devices, run, np.inf)
+    shortest = now = makespan_of(tasks, order, noise, walk.devices, run, np.inf)
     begin_paths(tasks, walk.devices, paths, cooling.evaluations)
     _note_critical_events(tasks, walk, run)
     best[:] = walk.devices
@@ -387,7 +387,7 @@ def anneal_events(
         done += 1
         makespan = np.inf
         if not _is_too_long(tasks, shape, walk, paths, limit):
-            makespan = run_pass(tasks, order, noise, walk.devices, run, limit)
+            makespan = makespan_of(tasks, order, noise, walk.devices, run, limit)
         if makespan > limit:
             undo(rules, shape, walk)
             continue

@@ -9,6 +9,7 @@ import numpy as np
 
 from sim.flow import Ints
 from sim.jit import bare, kernel
+from sim.schedule.channels import free_channels
 from sim.schedule.messages import (
     arrive,
     deliver,
@@ -20,7 +21,7 @@ from sim.schedule.messages import (
     send_seconds,
     start_channels,
 )
-from sim.schedule.queues import NOTHING, free_channels, pop, push
+from sim.schedule.queues import NOTHING, pop, push
 from sim.schedule.state import (
     FIFO,
     JOINING,
@@ -68,7 +69,7 @@ def run_pass(
                 land(tasks, noise, devices, run, now, not instant)
         enqueue(tasks, order, devices, run, now)
         if not start_items(tasks, order, devices, run, now, instant, limit):
-            free_channels(tasks, devices, run.channel)
+            free_channels(tasks, devices, run.channels)
             return np.inf
         if instant and not (run.events.size[0] > 0 and run.events.when[0] == now):
             start_channels(tasks, devices, run, now, True)
@@ -76,7 +77,7 @@ def run_pass(
         if run.events.size[0] == 0:
             break
         now = run.events.when[0]
-    free_channels(tasks, devices, run.channel)
+    free_channels(tasks, devices, run.channels)
     return makespan
 
 
@@ -118,7 +119,7 @@ def _reset(tasks: Columns, order: Order, noise: Noise, devices: Ints, run: Run) 
         run.root[d] = NOTHING
         run.free[d] = tasks.device_cores[d]
         run.receiver[d] = 0.0
-        run.lead_of[d] = NOTHING
+        run.channels.lead_of[d] = NOTHING
         run.expected[d] = NOTHING
         run.receiver_user[d] = NOTHING
         run.releaser[d] = NOTHING

@@ -13,28 +13,26 @@ import numpy as np
 
 from sim.flow import Floats, Ints
 from sim.jit import bare, kernel
+from sim.schedule.channels import (
+    Channels,
+    arrival_at,
+    channel_count,
+    channels_of,
+    free_channels,
+    send,
+)
 from sim.schedule.queues import (
     NOTHING,
     Events,
     first_cores,
-    free_channels,
     free_from,
+    insert,
     keep_cores,
     no_events,
     pop,
     push,
 )
-from sim.schedule.task_graph import (
-    ALL,
-    FREE,
-    NIC,
-    NONE,
-    PAIR,
-    Columns,
-    arrival_over,
-    link_between,
-    seconds_on,
-)
+from sim.schedule.task_graph import FREE, NIC, NONE, Columns, seconds_on
 
 WIDE = 256  # operators on a level from which a binary heap is faster than a sorted list
 BEYOND = 1.0 + 1e-9  # times the limit, which sums in another order do not reach by rounding
@@ -52,18 +50,14 @@ class FifoMemory(NamedTuple):
     last: Ints  # (1,) the operator that ended last
     when: Floats  # (V,) the queue, sorted by (ready, operator)
     heap: Events  # the queue of wide graphs
-    clock: Floats  # (N,) seconds: the next four arrays, which are parts of it
+    clock: Floats  # (N,) seconds: the next three arrays and those of `channels` are parts of it
     free: Floats  # (D,) moment from which a device of one core is free
     done: Floats  # (D,) work of operators that have left the queue, over all cores of the device
     core: Floats  # moments from which cores are free, sorted by device
-    channel: Floats  # (C,) moment from which each channel is free
     load: Floats  # (D,) work of all operators of each device, of the placement that is tried
     kept_load: Floats  # (D,) that of the placement from which it differs
     first_core: Ints  # (D + 1,) index of each device's first core; empty if each has one
-    lead: Ints  # (D,) stream that carries the message of the current producer to each device
-    lead_of: Ints  # (D,) the producer that it belongs to
-    size: Floats  # (D,) bits of that message
-    lands: Floats  # (D,) moment at which it arrives
+    channels: Channels
     wide: bool
 
 
@@ -73,10 +67,10 @@ def fifo_memory(tasks: Columns) -> FifoMemory:
     wide = bool(np.bincount(tasks.level).max() > WIDE)
     several = bool(np.any(tasks.device_cores > 1))
     first_core = first_cores(tasks.device_cores, tasks.cores)
-    channels = {FREE: 0, PAIR: devices * devices}.get(tasks.network, devices)
-    parts = np.cumsum([devices, devices, int(first_core[-1]) if several else 0, channels])
+    cores = int(first_core[-1]) if several else 0
+    parts = np.cumsum([devices, devices, cores, channel_count(tasks)])
     clock = np.zeros(int(parts[-1]))
-    free, done, core, channel = np.split(clock, parts[:-1])
+    free, done, core, channels = np.split(clock, parts[:-1])
     ints = np.int32
     return FifoMemory(
         order=np.arange(operators, dtype=ints),
@@ -92,14 +86,10 @@ def fifo_memory(tasks: Columns) -> FifoMemory:
         free=free,
         done=done,
         core=core,
-        channel=channel,
         load=np.zeros(devices),
         kept_load=np.zeros(devices),
         first_core=first_core if several else np.empty(0, ints),
-        lead=np.empty(devices, ints),
-        lead_of=np.empty(devices, ints),
-        size=np.empty(devices),
-        lands=np.empty(devices),
+        channels=channels_of(tasks, channels),
         wide=wide,
     )
 
@@ -148,7 +138,6 @@ def fifo_makespan(  # noqa: PLR0912, PLR0915 - a call per operator would cost a 
     table = tasks.seconds.shape[0] > 0
     several, wide = memory.first_core.shape[0] > 0, memory.wide
     shared = tasks.multicast != NONE
-    direct = tasks.network == FREE and not shared
     too_late = limit * BEYOND
     if load is None:
         for v in range(devices.shape[0]):  # apart from the loop below, whose reads wait for others
@@ -190,18 +179,10 @@ def fifo_makespan(  # noqa: PLR0912, PLR0915 - a call per operator would cost a 
             if end > limit:
                 break
         if shared:
-            _send(tasks, devices, memory, v, end)
+            send(tasks, devices, memory.channels, v, end)
         for k in range(tasks.first_out[v], tasks.end_out[v]):
             w = target[k]
-            b = devices[w]
-            arrival = end
-            if a != b and not tasks.silent[k]:
-                if direct:
-                    arrival = arrival_over(tasks, end, tasks.bits[k], link_between(tasks, a, b))
-                elif shared:
-                    arrival = memory.lands[b]
-                else:
-                    arrival = _sent(tasks, memory, k, a, b, end)
+            arrival = arrival_at(tasks, memory.channels, k, a, devices[w], end)
             if arrival > ready[w]:
                 ready[w] = arrival
                 cause[w] = v
@@ -210,9 +191,9 @@ def fifo_makespan(  # noqa: PLR0912, PLR0915 - a call per operator would cost a 
                 if wide:
                     push(memory.heap, ready[w], w)
                 else:
-                    _insert(when, what, head, tail, ready[w], w)
+                    insert(when, what, head, tail, ready[w], w)
                 tail += 1
-    free_channels(tasks, devices, memory.channel)
+    free_channels(tasks, devices, memory.channels)
     return makespan if makespan <= limit else np.inf
 
 
@@ -221,7 +202,7 @@ def _begin(tasks: Columns, memory: FifoMemory) -> int:
     """Queue the operators without inputs; return their number."""
     memory.heap.size[0] = memory.last[0] = 0
     for d in range(memory.free.shape[0]):
-        memory.lead_of[d] = memory.previous[d] = NOTHING
+        memory.channels.lead_of[d] = memory.previous[d] = NOTHING
     for i in range(memory.clock.shape[0]):
         memory.clock[i] = 0.0
     tail = 0
@@ -280,16 +261,6 @@ def keep(memory: FifoMemory) -> None:
 
 
 @bare
-def _insert(when: Floats, what: Ints, head: int, tail: int, moment: float, v: int) -> None:
-    """Insert an operator into the sorted queue between `head` and `tail`."""
-    i = tail
-    while i > head and (when[i - 1] > moment or (when[i - 1] == moment and what[i - 1] > v)):
-        when[i], what[i] = when[i - 1], what[i - 1]
-        i -= 1
-    when[i], what[i] = moment, v
-
-
-@bare
 def _occupied(
     tasks: Columns, memory: FifoMemory, v: int, d: int, earliest: float, seconds: float
 ) -> float:
@@ -301,58 +272,3 @@ def _occupied(
         released += tasks.startup_s[d]
     keep_cores(memory.core, first_core, d, cores, released)
     return float(start)
-
-
-@bare
-def _sent(tasks: Columns, memory: FifoMemory, k: int, a: int, b: int, now: float) -> float:
-    """Put the message of one stream on its channel; return the moment of its arrival."""
-    link = link_between(tasks, a, b)
-    channel = a * memory.free.shape[0] + b if tasks.network == PAIR else a
-    begin = max(now, memory.channel[channel])
-    memory.channel[channel] = begin + tasks.bits[k] / tasks.rate[link] + tasks.gap_s[link]
-    return arrival_over(tasks, begin, tasks.bits[k], link)
-
-
-@bare
-def _send(tasks: Columns, devices: Ints, memory: FifoMemory, v: int, now: float) -> None:
-    """Put the messages of an operator on their channels, where streams share messages."""
-    a, count = devices[v], memory.free.shape[0]
-    largest = 0.0
-    for k in range(tasks.first_out[v], tasks.end_out[v]):
-        b = devices[tasks.target[k]]
-        if a == b or tasks.silent[k]:
-            continue
-        if memory.lead_of[b] != v:
-            memory.lead_of[b] = v
-            memory.lead[b] = k
-            memory.size[b] = 0.0
-        memory.size[b] = max(memory.size[b], tasks.bits[k])
-        largest = max(largest, tasks.bits[k])
-    begin, seconds, latency, gap = now, 0.0, 0.0, 0.0
-    if tasks.multicast == ALL:
-        for k in range(tasks.first_out[v], tasks.end_out[v]):
-            b = devices[tasks.target[k]]
-            if a == b or tasks.silent[k] or memory.lead[b] != k:
-                continue
-            link = link_between(tasks, a, b)
-            seconds = max(seconds, largest / tasks.rate[link])
-            latency = max(latency, tasks.latency_s[link])
-            gap = max(gap, tasks.gap_s[link])
-            if tasks.network == PAIR:
-                begin = max(begin, memory.channel[a * count + b])
-        if tasks.network not in (PAIR, FREE):
-            begin = max(begin, memory.channel[a])
-    for k in range(tasks.first_out[v], tasks.end_out[v]):
-        b = devices[tasks.target[k]]
-        if a == b or tasks.silent[k] or memory.lead[b] != k:
-            continue
-        link = link_between(tasks, a, b)
-        channel = a * count + b if tasks.network == PAIR else a
-        if tasks.multicast != ALL:
-            begin = now if tasks.network == FREE else max(now, memory.channel[channel])
-            seconds = memory.size[b] / tasks.rate[link]
-            latency = tasks.latency_s[link]
-            gap = tasks.gap_s[link]
-        memory.lands[b] = begin + seconds + latency
-        if tasks.network != FREE:
-            memory.channel[channel] = begin + seconds + gap

@@ -42,16 +42,16 @@ def _address(tasks: Columns, devices: Ints, run: Run, v: int, now: float) -> Non
             run.delivery[k] = NOTHING
             _count_input(tasks, run, k, now)
             continue
-        if tasks.multicast == NONE or run.lead_of[b] != v:
-            run.lead_of[b], run.lead[b] = v, k
+        if tasks.multicast == NONE or run.channels.lead_of[b] != v:
+            run.channels.lead_of[b], run.channels.lead[b] = v, k
             if tasks.barrier:
                 run.unfinished[tasks.level[v]] += 1
             if tasks.multicast != ALL or first == NOTHING:
                 first = k
                 run.size[k], run.transfer[k], run.latency[k], run.gap[k] = 0.0, 0.0, 0.0, 0.0
             run.message[k] = first
-        run.delivery[k] = run.lead[b]
-        m = run.message[run.lead[b]]
+        run.delivery[k] = run.channels.lead[b]
+        m = run.message[run.channels.lead[b]]
         run.size[m] = max(run.size[m], tasks.bits[k])
 
 
@@ -169,8 +169,8 @@ def _may_begin(tasks: Columns, devices: Ints, run: Run, m: int, now: float) -> b
         if run.delivery[k] == k and run.message[k] == m:
             channel = _channel(tasks, devices, k)
             passes &= run.claimed[channel] != run.counts[TURN]
-            if run.channel[channel] > run.begin[m]:
-                run.begin[m] = run.channel[channel]
+            if run.channels.free_from[channel] > run.begin[m]:
+                run.begin[m] = run.channels.free_from[channel]
                 run.held[m] = run.channel_user[channel]
     if run.begin[m] == now and passes:
         return True
@@ -195,7 +195,7 @@ def _depart(tasks: Columns, devices: Ints, run: Run, k: int) -> None:
     m = run.message[k]
     if tasks.network != FREE:
         channel = _channel(tasks, devices, k)
-        run.channel[channel] = run.begin[m] + run.transfer[m] + run.gap[m]
+        run.channels.free_from[channel] = run.begin[m] + run.transfer[m] + run.gap[m]
         run.channel_user[channel] = m
     operators, streams = tasks.work.shape[0], tasks.target.shape[0]
     if tasks.network == NIC:

@@ -11,6 +11,7 @@ from sim.jit import kernel
 from sim.schedule.engine import run_pass
 from sim.schedule.fifo import FifoMemory, fifo_makespan, fifo_memory, serves
 from sim.schedule.queues import NOTHING
+from sim.schedule.ranked import makespan_of
 from sim.schedule.state import FIFO, Noise, Order, Run, run_state
 from sim.schedule.task_graph import Columns, TaskGraph
 
@@ -68,7 +69,7 @@ def _makespans(
 ) -> Floats:
     seconds = np.empty(placements.shape[0])
     for k in range(placements.shape[0]):
-        seconds[k] = run_pass(tasks, order, noise, placements[k], run, limit)
+        seconds[k] = makespan_of(tasks, order, noise, placements[k], run, limit)
     return seconds
 
 

@@ -1,4 +1,4 @@
-"""What operators and messages wait for in a pass: queues, cores and channels.
+"""What operators and messages wait for in a pass: events, queues and cores.
 
 Events by time are in a binary heap, and the items of each device in a pairing heap.
 
@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from sim.flow import Floats, Ints
 from sim.jit import bare
-from sim.schedule.task_graph import PAIR, Columns
 
+Numbers = Ints | NDArray[np.int64]
 NOTHING = -1
 
 
@@ -32,6 +32,19 @@ class Events(NamedTuple):
 def no_events(capacity: int) -> Events:
     """Return an empty heap for at most `capacity` events."""
     return Events(np.empty(capacity), np.empty(capacity, np.int64), np.zeros(1, np.int32))
+
+
+@bare
+def insert(when: Floats, what: Numbers, head: int, tail: int, moment: float, number: int) -> None:
+    """Insert an event into a list that is sorted between `head` and `tail`.
+
+    In a short list, this is faster than a heap.
+    """
+    i = tail
+    while i > head and (when[i - 1] > moment or (when[i - 1] == moment and what[i - 1] > number)):
+        when[i], what[i] = when[i - 1], what[i - 1]
+        i -= 1
+    when[i], what[i] = moment, number
 
 
 @bare
@@ -75,18 +88,6 @@ def pop(events: Events) -> int:
         i = child
     events.when[i], events.what[i] = when, what
     return int(first)
-
-
-@bare
-def free_channels(tasks: Columns, devices: Ints, free_from: Floats) -> None:
-    """Set the moment from which a channel is free to 0 for those in use: there may be many more."""
-    if tasks.network == PAIR:
-        for e in range(tasks.target.shape[0]):
-            a, b = devices[tasks.source[e]], devices[tasks.target[e]]
-            free_from[a * tasks.speed.shape[0] + b] = 0.0
-    else:
-        for c in range(free_from.shape[0]):
-            free_from[c] = 0.0
 
 
 def first_cores(device_cores: Ints, operator_cores: Ints) -> Ints:

@@ -12,8 +12,10 @@ from numpy.typing import NDArray
 
 from sim.flow import Floats, Ints
 from sim.jit import bare
+from sim.schedule.bit_queues import BitQueues, bit_queues
+from sim.schedule.channels import Channels, channel_count, channels_of
 from sim.schedule.queues import NOTHING, Events, no_events
-from sim.schedule.task_graph import FREE, PAIR, Columns
+from sim.schedule.task_graph import Columns
 
 FIFO, RANKED, SEQUENCE = range(3)  # orders of the operators on a device
 
@@ -60,20 +62,20 @@ class Run(NamedTuple):
     last: Ints  # (1,) the operator that ended last
     closer: Ints  # (levels,) under a barrier, what ended each level: v, or V + a delivery
     events: Events
+    queues: BitQueues  # of the devices, in `ranked`; the engine has the next four arrays
     root: Ints  # (D,) first item of each device's queue
     child: Ints  # (V + 2 E,) links of the pairing heaps
     sibling: Ints
     stack: Ints  # (V + 2 E,) working memory
     free: Ints  # (D,) free cores
-    channel: Floats  # (C,) moment from which each sending channel is free
+    channels: Channels
     receiver: Floats  # (D,) the same for receivers
     channel_user: Ints  # (C,) the last message on each channel
     claimed: Ints  # (C,) the turn in which a message last waited for each channel
     receiver_user: Ints  # (D,) the last delivery at each receiver
     releaser: Ints  # (D,) the item that last freed cores of each device
-    released: Floats  # (D,) moment at which it did
-    lead: Ints  # (D,) the delivery of the current producer to each device
-    lead_of: Ints  # (D,) the producer that it belongs to
+    released: Floats  # (D,) moment at which it did, or will, in `ranked` for one core
+    woken: Floats  # (D,) in `ranked`, moment at which each device is woken up
     following: Ints  # (V,) next operator of the same device in a sequence
     latest: Ints  # (D,) the operator of each device that started last in a sequence
     expected: Ints  # (D,) next operator of each device in a sequence
@@ -94,7 +96,7 @@ def run_state(tasks: Columns) -> Run:
     """Return the memory of passes of one task graph."""
     operators, streams, devices = len(tasks.work), len(tasks.target), len(tasks.speed)
     items = operators + 2 * streams
-    channels = {FREE: 0, PAIR: devices * devices}.get(tasks.network, devices)
+    channels = channel_count(tasks)
     levels = int(tasks.level.max()) + 1
     ints = np.int32
     return Run(
@@ -121,21 +123,21 @@ def run_state(tasks: Columns) -> Run:
         held_in=np.empty(streams, ints),
         last=np.zeros(1, ints),
         closer=np.empty(levels, ints),
-        events=no_events(2 * operators + 4 * streams + 1),
+        events=no_events(4 * (operators + streams) + 1),
+        queues=bit_queues(operators, devices),
         root=np.empty(devices, ints),
         child=np.empty(items, ints),
         sibling=np.empty(items, ints),
         stack=np.empty(items, ints),
         free=np.empty(devices, ints),
-        channel=np.zeros(channels),
+        channels=channels_of(tasks, np.zeros(channels)),
         receiver=np.empty(devices),
         channel_user=np.empty(channels, ints),
         claimed=np.zeros(channels, ints),
         receiver_user=np.empty(devices, ints),
         releaser=np.empty(devices, ints),
         released=np.empty(devices),
-        lead=np.empty(devices, ints),
-        lead_of=np.empty(devices, ints),
+        woken=np.empty(devices),
         following=np.empty(operators, ints),
         latest=np.empty(devices, ints),
         expected=np.empty(devices, ints),
