@@ -4,10 +4,11 @@ Most of the time of the first use is spent here, so nothing is compiled twice. F
 have no wrapper, the code with which Python calls them, which often takes longer to compile than the
 function. They have one version for integers of every size. Both need parts of numba that its
 documentation does not promise; with a numba without them, these functions have a wrapper and a
-version for each size.
+version for each size. Numba sees them once a kernel that calls them has to be compiled.
 """
 
 from collections.abc import Callable
+from functools import cached_property, update_wrapper
 from typing import Any, NoReturn, TypeVar, cast
 
 import numba
@@ -19,6 +20,7 @@ F = TypeVar("F", bound=Callable[..., object])
 
 _OPTIONS: dict[str, Any] = {"error_model": "numpy", "nogil": True, "no_cfunc_wrapper": True}
 _BARE: dict[str, Any] = {"_nrt": False, "forceinline": True}
+_ADDED: dict[str, Any] = {"boundscheck": None, "no_cpython_wrapper": True, "nopython": True}
 _numba = cast("Any", numba)  # its settings and types of numbers have no annotations
 _HOOKS = ("_cache", "get_call_template", "_compile_for_args", "add_overload", "overloads")
 
@@ -33,7 +35,7 @@ def kernel(function: F) -> F:
 
 def inner(function: F) -> F:
     """Compile a function that only kernels call; a call from Python raises TypeError."""
-    return cast("F", _for_kernels(function, {}))
+    return cast("F", _of_kernels(function, {}))
 
 
 def bare(function: F) -> F:
@@ -43,7 +45,7 @@ def bare(function: F) -> F:
     are passed, which takes nine tenths of the time of kernels that pass many arrays to small
     functions. A call from Python raises TypeError.
     """
-    return cast("F", _for_kernels(function, _BARE))
+    return cast("F", _of_kernels(function, _BARE))
 
 
 def part(function: F) -> F:
@@ -53,7 +55,7 @@ def part(function: F) -> F:
     with many callers, which inlining would compile again for each. A call from Python raises
     TypeError.
     """
-    return cast("F", _for_kernels(function, {"_nrt": False, "fastmath": {"contract"}}))
+    return cast("F", _of_kernels(function, {"_nrt": False, "fastmath": {"contract"}}))
 
 
 def bare_entry(function: F) -> F:
@@ -64,14 +66,42 @@ def bare_entry(function: F) -> F:
     return cast("F", compiled)
 
 
-def _for_kernels(function: Callable[..., object], options: dict[str, Any]) -> Any:
-    inlined = {"no_cpython_wrapper": True, "pipeline_class": InlinedCompiler}
-    compiled = _compiled(function, options | inlined)
-    if has_hooks(compiled):
-        _widen(compiled)
-        _refuse_python(compiled)
-        return compiled
-    return _compiled(function, options)  # a call from Python of the other one ends the interpreter
+class _OfKernels:
+    """A function that only kernels call, in the form in which modules have it."""
+
+    def __init__(self, function: Callable[..., object], options: dict[str, Any]) -> None:
+        update_wrapper(self, function)
+        self.py_func = function
+        self._options = options
+        self.targetoptions = _OPTIONS | options | _ADDED  # as numba states them: content of kernels
+
+    def __call__(self, *_arguments: object, **_named: object) -> NoReturn:
+        name = f"{self.__module__}.{self.__name__}"
+        raise TypeError(f"{name}: only kernels can call this function; compile it with bare_entry")
+
+    @cached_property
+    def compiled(self) -> Any:
+        """The form for kernels, without a wrapper: a call from Python ends the interpreter."""
+        inlined = {"no_cpython_wrapper": True, "pipeline_class": InlinedCompiler}
+        made = _compiled(self.py_func, self._options | inlined)
+        if not has_hooks(made):
+            return _compiled(self.py_func, self._options)
+
+        def keep(result: Any) -> None:
+            made.overloads[tuple(result.signature.args)] = result
+
+        made.add_overload = keep  # without this, numba lets Python find the version of a kernel
+        _widen(made)
+        return made
+
+    @property
+    def _numba_type_(self) -> Any:
+        """The type that numba asks for when a kernel is compiled that calls the function."""
+        return self.compiled._numba_type_
+
+
+def _of_kernels(function: Callable[..., object], options: dict[str, Any]) -> Any:
+    return function if _numba.config.DISABLE_JIT else _OfKernels(function, options)
 
 
 def has_hooks(compiled: Any) -> bool:
@@ -106,17 +136,3 @@ def _widened(kind: Any) -> Any:
     kind = _numba.types.unliteral(kind)
     is_signed = isinstance(kind, _numba.types.Integer) and kind.signed
     return _numba.types.int64 if is_signed else kind
-
-
-def _refuse_python(compiled: Any) -> None:
-    """Let calls from Python raise TypeError; without a wrapper they crash the interpreter."""
-
-    def refuse(*_args: object, **_named: object) -> NoReturn:
-        name = f"{compiled.__module__}.{compiled.__name__}"
-        raise TypeError(f"{name}: only kernels can call this function; compile it with bare_entry")
-
-    def keep(result: Any) -> None:
-        compiled.overloads[tuple(result.signature.args)] = result
-
-    compiled._compile_for_args = refuse  # noqa: SLF001 - what a call from Python reaches
-    compiled.add_overload = keep  # without this, Python would find the version of a kernel

@@ -48,7 +48,7 @@ def test_a_function_for_kernels_refuses_calls_from_python() -> None:
 
 def test_a_function_for_kernels_has_one_version_for_integers() -> None:
     """A kernel asks for versions as here when it is compiled, but not when it is cached."""
-    halved, types = cast("Any", _halved), cast("Any", numba).types
+    halved, types = cast("Any", _halved).compiled, cast("Any", numba).types
     for kind in (types.int32, types.int64, types.literal(3), types.float64):
         halved.get_call_template((kind,), {})
     assert sorted(map(str, halved.overloads)) == ["(float64,)", "(int64,)"]
@@ -65,11 +65,25 @@ def test_without_compilation_every_function_is_python(monkeypatch: pytest.Monkey
     assert bare_entry(cast("Any", _doubled).py_func)(5) == 10
 
 
+def test_a_function_for_kernels_is_compiled_with_the_first_kernel_that_calls_it() -> None:
+    @bare
+    def third(x: float) -> float:
+        return x / 3
+
+    @kernel
+    def ninth(x: float) -> float:
+        return third(third(x))
+
+    assert "compiled" not in vars(third)
+    assert ninth(18.0) == 2.0
+    assert len(vars(third)["compiled"].overloads) == 1
+
+
 @pytest.mark.parametrize("hook", ["get_call_template", "_compile_for_args", "add_overload"])
 def test_a_numba_without_the_hooks_compiles_plain_functions(
     hook: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Functions for kernels then have wrappers: without, a call would end the interpreter."""
+    """Functions for kernels then have wrappers and versions for each size of integers."""
 
     def compiled_without_the_hook(function: Any, options: dict[str, Any]) -> Any:
         return _Without(hook, compiled(function, options))
@@ -83,12 +97,12 @@ def test_a_numba_without_the_hooks_compiles_plain_functions(
     def tripled(x: float) -> float:
         return x * 3
 
-    for_kernels, entry = bare(third), bare_entry(tripled)
-    assert for_kernels(6.0) == 2.0
-    assert for_kernels(6) == 2.0
+    for_kernels, entry = cast("Any", bare(third)), cast("Any", bare_entry(tripled))
+    assert for_kernels.compiled(6.0) == 2.0
+    assert for_kernels.compiled(6) == 2.0
     assert entry(2) == 6
-    assert not cast("Any", for_kernels).changed | cast("Any", entry).changed
-    called = cast("Any", for_kernels).compiled
+    assert not for_kernels.compiled.changed | entry.changed
+    called = for_kernels.compiled.compiled
 
     @kernel
     def ninth(x: float) -> float:
