@@ -14,7 +14,7 @@ from typing import Any
 from streamplace.errors import FormatError, within
 from streamplace.execution.backends import LOCAL, Backend
 from streamplace.execution.parallel import each_when_known
-from streamplace.execution.progress import is_quiet, track
+from streamplace.execution.progress import note, track
 from streamplace.files.atomic import atomic, write_text
 from streamplace.files.checksums import NAME, checksum
 from streamplace.files.folder_lock import held
@@ -274,7 +274,7 @@ class TimeLeft:
         self._waiting, self._total, self._done = waiting, total, 0
         self._start = self._printed = time.monotonic()
         if waiting < total:
-            self._print(f"resuming: {total - waiting:,} of {counted(total, 'unit')} are done")
+            note(f"resuming: {total - waiting:,} of {counted(total, 'unit')} are done")
 
     def advance(self) -> None:
         """Count one unit; print a line if the last one is a minute old."""
@@ -285,12 +285,7 @@ class TimeLeft:
         self._printed = now
         left = (now - self._start) / self._done * (self._waiting - self._done)
         done = self._total - self._waiting + self._done
-        self._print(f"{done:,} of {counted(self._total, 'unit')}, about {duration(left)} left")
-
-    def _print(self, text: str) -> None:
-        if not is_quiet():
-            sys.stderr.write(f"streamplace: {text}\n")
-            sys.stderr.flush()
+        note(f"{done:,} of {counted(self._total, 'unit')}, about {duration(left)} left")
 
 
 def duration(seconds: float) -> str:

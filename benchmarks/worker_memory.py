@@ -1,0 +1,75 @@
+"""Peak memory of a process that works on units of a study.
+
+    python -m benchmarks.worker_memory [--units N] [--seconds S]
+
+N units are spread evenly over the whole plan of each study. Each runs in a process of its own,
+which ends after S seconds: a training repeats the same steps, so its first ones need what the
+others need.
+"""
+
+import argparse
+import multiprocessing
+import time
+from importlib import import_module
+from pathlib import Path
+
+from streamplace.studies.study import Study, Unit
+
+STUDIES = {
+    "dream": "dream.study:DreamStudy",
+    "orders": "orders.study:OrdersStudy",
+    "orders --objective throughput": "orders.streams:StreamOrdersStudy",
+    "giph": "giph.study:GiphStudy",
+    "giph --objective throughput": "giph.streams:StreamGiphStudy",
+    "doppler": "doppler.study:DopplerStudy",
+    "doppler --objective throughput": "doppler.streams:StreamDopplerStudy",
+    "hsdag": "hsdag.study:HsdagStudy",
+}
+"""Arguments of `study` -> its class in `streamplace.studies`."""
+EVERY_S = 0.1  # between two looks at a process
+
+
+def study_of(path: str) -> Study:
+    """Return a study with its whole plan."""
+    module, _, name = path.partition(":")
+    study: Study = getattr(import_module(f"streamplace.studies.{module}"), name)(False, 0)
+    return study
+
+
+def measured(study: Study, unit: Unit, seconds: float) -> tuple[float, bool]:
+    """Run a unit for some seconds; return the peak memory in MB, and whether the unit has ended."""
+    process = multiprocessing.get_context("spawn").Process(target=study.run, args=(unit,))
+    process.start()
+    status, peak, until = Path(f"/proc/{process.pid}/status"), 0.0, time.monotonic() + seconds
+    while time.monotonic() < until and "VmHWM:" in (text := status.read_text()):
+        peak = int(text.partition("VmHWM:")[2].split()[0]) * 1024 / 1e6
+        process.join(EVERY_S)
+    ended = not process.is_alive()
+    process.kill()
+    process.join()
+    return peak, ended
+
+
+def main() -> None:
+    """Print a table with a row for each study."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--units", type=int, default=6)
+    parser.add_argument("--seconds", type=float, default=15.0)
+    options = parser.parse_args()
+    print("| study | units measured | of them ended | least MB | most MB | unit with the most |")
+    print("|---|---|---|---|---|---|")
+    for name, path in STUDIES.items():
+        study = study_of(path)
+        units = study.plan().units
+        count = min(options.units, len(units))
+        some = [units[i * (len(units) - 1) // max(count - 1, 1)] for i in range(count)]
+        found = [measured(study, unit, options.seconds) for unit in some]
+        peaks = [peak for peak, _ in found]
+        most = max(peaks)
+        ended = sum(is_over for _, is_over in found)
+        cells = [count, ended, f"{min(peaks):,.0f}", f"{most:,.0f}", some[peaks.index(most)].key]
+        print(f"| {name} | " + " | ".join(map(str, cells)) + " |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
