@@ -17,7 +17,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from streamplace.errors import BackendError, UsageError
-from streamplace.execution.calls import Connected, Member, in_mb, peak_bytes
+from streamplace.execution.calls import LOOK_S, Connected, Member, in_mb, peak_bytes
 from streamplace.execution.progress import note
 from streamplace.util.extras import missing
 from streamplace.util.suggest import valid_choices
@@ -25,7 +25,6 @@ from streamplace.util.suggest import valid_choices
 BACKENDS = ("local", "ray", "dask")
 ANSWER_S = 5.0  # seconds to wait for a cluster at an address
 ALONE_S = 60.0  # to wait for a worker process where there is none
-LOOK_S = 0.5  # between two looks for one
 OBJECT_STORE_BYTES = 128 * 2**20  # of a local Ray cluster; what does not fit is written to disk
 SHIP = {
     "ray": (

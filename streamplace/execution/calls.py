@@ -16,7 +16,7 @@ Result = TypeVar("Result")
 
 CALLS_PER_PROCESS = 8  # so that processes end at about the same time
 AHEAD = 4  # calls per process whose results wait for those of an earlier one
-LOOK_S = 1.0  # between two looks for processes that have joined or left
+LOOK_S = 1.0  # seconds between two looks for processes that have joined or left
 KIB = 1024
 MAX_LOST = 3  # processes lost in a row at one item after which work stops with an error
 

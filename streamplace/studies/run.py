@@ -307,9 +307,8 @@ def run_study(
 ) -> Outcome:
     """Run the units of a study that have no results in the folder, and write the outcome there.
 
-    A run that is interrupted or killed loses only the units in progress; on a cluster, those of the
-    current block (see `each_when_known`). A run that ends without any result leaves no plan.
-    Results do not depend on the number of processes or the backend.
+    A run that is interrupted or killed loses only the units in progress. A run that ends without
+    any result leaves no plan. Results do not depend on the number of processes or the backend.
 
     Parameters
     ----------

@@ -240,7 +240,8 @@ def test_an_address_without_a_cluster(
 
 
 def test_a_cluster_without_processes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(backends, "ALONE_S", 1.0)
+    monkeypatch.setattr(backends, "ALONE_S", 0.5)
+    monkeypatch.setattr(backends, "LOOK_S", 0.1)
     found = iter([[], [], [Member(2, None)]])
     cluster = Connected(lambda call: Future(), lambda: next(found, []))
     assert backends.members_of(Backend("dask"), cluster) == [Member(2, None)]
