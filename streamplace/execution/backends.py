@@ -25,6 +25,7 @@ from streamplace.util.suggest import valid_choices
 BACKENDS = ("local", "ray", "dask")
 ANSWER_S = 5.0  # seconds to wait for a cluster at an address
 ALONE_S = 60.0  # to wait for a worker process where there is none
+USABLE = 0.8  # of a worker's memory; Dask gives no more calls to one that uses more
 OBJECT_STORE_BYTES = 128 * 2**20  # of a local Ray cluster; what does not fit is written to disk
 SHIP = {
     "ray": (
@@ -90,14 +91,14 @@ def connected(backend: Backend, jobs: int) -> Iterator[Connected]:
     UsageError
         If the backend's package is not installed.
     BackendError
-        If no cluster answers at the address, the cluster fails, or it has no processes for
-        `ALONE_S`.
+        If no cluster answers at the address, it fails, it has no processes for `ALONE_S`, or they
+        have too little memory.
     """
     if backend.address is not None:
         _check_answer(backend)
     with (_ray if backend.name == "ray" else _dask)(backend, jobs) as joined:
         cluster = replace(joined, members=partial(members_of, backend, joined))
-        note(f"{backend}: {_resources(cluster.members())}")
+        note(f"{backend}: {resources(backend, cluster.members())}")
         yield cluster
 
 
@@ -111,16 +112,24 @@ def members_of(backend: Backend, cluster: Connected) -> Sequence[Member]:
     return members
 
 
-def _resources(members: Sequence[Member]) -> str:
+def resources(backend: Backend, members: Sequence[Member]) -> str:
     """Return the processes and the memory of a cluster, and what a process needs, as text.
 
     This process has loaded what the others load, so none of them needs less.
+
+    Raises
+    ------
+    BackendError
+        If a member has less.
     """
-    count = sum(one.processes for one in members)
-    least = min((one.memory_bytes or math.inf) / one.processes for one in members)
-    has = "" if least == math.inf else f" with {in_mb(least)} each"
-    needs = f"one needs {in_mb(peak_bytes())} or more"
-    return f"{count} process{'es' * (count > 1)}{has}; {needs}"
+    count, needed = sum(one.processes for one in members), peak_bytes()
+    least = min(one.memory_bytes or math.inf for one in members)
+    if least * USABLE < needed:
+        limit = f"a worker has {in_mb(least)}, of which {USABLE:.0%} can be used"
+        raise _failed(backend, f"{limit}, but a process needs {in_mb(needed)} or more")
+    each = min((one.memory_bytes or math.inf) / one.processes for one in members)
+    has = "" if each == math.inf else f" with {in_mb(each)} each"
+    return f"{count} process{'es' * (count > 1)}{has}; one needs {in_mb(needed)} or more"
 
 
 @contextmanager

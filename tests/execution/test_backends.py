@@ -19,6 +19,7 @@ from benchmarks.reference.trainings import SMALL, graphs
 from streamplace import Backend, Constraints, Recipe, StreamGraph, compare, write_dataset
 from streamplace.errors import BackendError, UsageError
 from streamplace.execution import backends
+from streamplace.execution.backends import members_of, resources
 from streamplace.execution.calls import Connected, Member
 from streamplace.training import read_config, train
 from tests.support.cli import MODULE, Capture, refused, run
@@ -244,9 +245,18 @@ def test_a_cluster_without_processes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(backends, "LOOK_S", 0.1)
     found = iter([[], [], [Member(2, None)]])
     cluster = Connected(lambda call: Future(), lambda: next(found, []))
-    assert backends.members_of(Backend("dask"), cluster) == [Member(2, None)]
+    assert members_of(Backend("dask"), cluster) == [Member(2, None)]
     with pytest.raises(BackendError, match="--backend dask: the cluster has no worker processes"):
-        backends.members_of(Backend("dask"), cluster)
+        members_of(Backend("dask"), cluster)
+
+
+def test_the_memory_of_a_process_is_stated() -> None:
+    on_dask, needs = Backend("dask"), r"; one needs \d+ MB or more"
+    two = [Member(4, 8e9), Member(2, 3e9)]
+    assert re.fullmatch(f"6 processes with 1,500 MB each{needs}", resources(on_dask, two))
+    assert re.fullmatch(f"1 process{needs}", resources(on_dask, [Member(1, None)]))
+    with pytest.raises(BackendError, match=r"a worker has 50 MB, of which 80% .* needs \d+ MB or"):
+        resources(on_dask, [*two, Member(1, 5e7)])
 
 
 def test_a_backend_is_checked_in_python() -> None:
