@@ -24,7 +24,7 @@ from streamplace.util.suggest import valid_choices
 
 BACKENDS = ("local", "ray", "dask")
 ANSWER_S = 5.0  # seconds to wait for a cluster at an address
-ALONE_S = 60.0  # to wait for a worker process where there is none
+ALONE_S = 120.0  # to wait for a worker process where there is none
 USABLE = 0.8  # of a worker's memory; Dask gives no more calls to one that uses more
 OBJECT_STORE_BYTES = 128 * 2**20  # of a local Ray cluster; what does not fit is written to disk
 SHIP = {

@@ -25,6 +25,13 @@ HERE = "127.0.0.1"
 RAY = ["ray.scripts.scripts", "start", "--block", f"--node-ip-address={HERE}"]
 RAY += ["--object-store-memory=100000000"]
 DASK = ["--host", HERE, "--no-dashboard"]
+JOINED = """
+import sys, time
+from streamplace.execution.backends import Backend, connected
+with connected(Backend(*sys.argv[1:3]), 1) as cluster:
+    while cluster.processes < int(sys.argv[3]):
+        time.sleep(0.2)
+"""
 
 Options = list[str]
 
@@ -33,7 +40,7 @@ Options = list[str]
 def two_machines(name: str) -> Iterator[Options]:
     """Start a cluster with one process on each machine; return the options that name it.
 
-    The machines may join after the first command has started, which then waits for them.
+    The machines start one after another, since two of Ray might choose the same ports.
     """
     pytest.importorskip(PACKAGES[name])
     (port,), folder = free_ports(1), tempfile.mkdtemp(prefix="sp")  # short, as in paths of sockets
@@ -49,8 +56,10 @@ def two_machines(name: str) -> Iterator[Options]:
     try:
         with ExitStack() as stack:
             _wait_for(port, stack.enter_context(_started(head)))
-            for _ in range(2):
+            for count in (1, 2):
                 stack.enter_context(_started(machine))
+                words = [sys.executable, "-c", JOINED, name, address, str(count)]
+                subprocess.run(words, env=OF_CLUSTERS, check=True, stderr=subprocess.DEVNULL)
             yield ["--backend", name, "--address", address]
     finally:
         shutil.rmtree(folder, ignore_errors=True)
