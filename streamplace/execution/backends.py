@@ -136,12 +136,14 @@ def resources(backend: Backend, members: Sequence[Member]) -> str:
 def _ray(backend: Backend, jobs: int) -> Iterator[Connected]:
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     with _installed("ray", "Ray"):
-        import ray  # noqa: PLC0415 - an extra, and heavy
+        import ray  # noqa: PLC0415
+        import ray._private.worker as of_ray  # noqa: PLC0415 - an extra, and heavy
     quiet = {"log_to_driver": False, "logging_level": logging.ERROR}
     own = {"num_cpus": jobs, "object_store_memory": OBJECT_STORE_BYTES, "include_dashboard": False}
     starts = not ray.is_initialized()
     try:
         if starts:
+            of_ray.print_to_stdstream = _ignored  # it prints lost machines on stdout
             with _connecting(backend), _sigterm_kept():
                 if backend.address is None:
                     ray.init("local", **own, **quiet)
@@ -174,6 +176,10 @@ def _ray(backend: Backend, jobs: int) -> Iterator[Connected]:
 
 def _called(call: Callable[[], Any]) -> Any:
     return call()
+
+
+def _ignored(*_: Any, **__: Any) -> None:
+    """Print nothing."""
 
 
 @contextmanager

@@ -45,6 +45,7 @@ def compare(dataset: Path, placer: str, folder: Path, where: Options) -> None:
     words = ["--placers", f"{placer},greedy,metis", "--plots", "none", "-o", folder]
     process = run("compare", dataset, *words, *where, env=OF_CLUSTERS)
     assert process.returncode == 0, process.stderr
+    assert process.stdout.startswith("relative throughput over 60 graphs")
 
 
 @pytest.mark.parametrize("name", ["ray", "dask"])
