@@ -39,7 +39,7 @@ test-all: $(READY)
 
 test-backends: $(READY)
 	$(BIN)/python $(LOCKED) locks/ray.txt -r locks/dask.txt
-	$(BIN)/python -m pytest tests/execution/test_backends.py
+	$(BIN)/python -m pytest tests/execution/test_backends.py tests/execution/test_machines.py
 
 test-browser: $(READY)
 	$(BIN)/python $(LOCKED) locks/browser.txt

@@ -1,23 +1,31 @@
 """Backends for work on many items: local processes, a Ray cluster or a Dask cluster."""
 
 import logging
+import math
 import os
 import re
 import signal
 import socket
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from importlib.util import find_spec
 from typing import Any
 
 from streamplace.errors import BackendError, UsageError
+from streamplace.execution.calls import LOOK_S, Connected, Member, in_mb, peak_bytes
+from streamplace.execution.progress import note
 from streamplace.util.extras import missing
 from streamplace.util.suggest import valid_choices
 
 BACKENDS = ("local", "ray", "dask")
 ANSWER_S = 5.0  # seconds to wait for a cluster at an address
+ALONE_S = 120.0  # to wait for a worker process where there is none
+USABLE = 0.8  # of a worker's memory; Dask gives no more calls to one that uses more
 OBJECT_STORE_BYTES = 128 * 2**20  # of a local Ray cluster; what does not fit is written to disk
 SHIP = {
     "ray": (
@@ -56,6 +64,9 @@ class Backend:
     name: str = "local"
     address: str | None = None
 
+    def __str__(self) -> str:
+        return f"--backend {self.name}{f' at {self.address}' if self.address else ''}"
+
     def __post_init__(self) -> None:
         if self.name not in BACKENDS:
             raise UsageError(f"unknown backend {self.name!r}{valid_choices(self.name, BACKENDS)}")
@@ -71,26 +82,6 @@ class Backend:
 LOCAL = Backend()
 
 
-@dataclass(frozen=True)
-class Connected:
-    """A connected cluster.
-
-    Parameters
-    ----------
-    options
-        The options of `joblib.parallel_config` for it.
-    processes
-        The number of processes that it provides.
-    lost
-        The errors raised when a process is lost and the others can continue; empty if the cluster
-        recovers by itself.
-    """
-
-    options: dict[str, Any]
-    processes: int
-    lost: tuple[type[Exception], ...] = ()
-
-
 @contextmanager
 def connected(backend: Backend, jobs: int) -> Iterator[Connected]:
     """Connect to a cluster, or start one with `jobs` processes and stop it after the block.
@@ -100,41 +91,95 @@ def connected(backend: Backend, jobs: int) -> Iterator[Connected]:
     UsageError
         If the backend's package is not installed.
     BackendError
-        If no cluster answers at the address, or the cluster fails.
+        If no cluster answers at the address, it fails, it has no processes for `ALONE_S`, or they
+        have too little memory.
     """
     if backend.address is not None:
         _check_answer(backend)
-    with (_ray if backend.name == "ray" else _dask)(backend, jobs) as cluster:
-        if cluster.processes < 1:
-            raise _failed(backend, "the cluster has no processors; add workers to it")
+    with (_ray if backend.name == "ray" else _dask)(backend, jobs) as joined:
+        cluster = replace(joined, members=partial(members_of, backend, joined))
+        note(f"{backend}: {resources(backend, cluster.members())}")
         yield cluster
+
+
+def members_of(backend: Backend, cluster: Connected) -> Sequence[Member]:
+    """Return what a cluster consists of; wait for a member if there is none."""
+    until = time.monotonic() + ALONE_S
+    while not (members := cluster.members()):
+        if time.monotonic() > until:
+            raise _failed(backend, "the cluster has no worker processes; add some to it")
+        time.sleep(LOOK_S)
+    return members
+
+
+def resources(backend: Backend, members: Sequence[Member]) -> str:
+    """Return the processes and the memory of a cluster, and what a process needs, as text.
+
+    This process has loaded what the others load, so none of them needs less.
+
+    Raises
+    ------
+    BackendError
+        If a member has less.
+    """
+    count, needed = sum(one.processes for one in members), peak_bytes()
+    least = min(one.memory_bytes or math.inf for one in members)
+    if least * USABLE < needed:
+        limit = f"a worker has {in_mb(least)}, of which {USABLE:.0%} can be used"
+        raise _failed(backend, f"{limit}, but a process needs {in_mb(needed)} or more")
+    each = min((one.memory_bytes or math.inf) / one.processes for one in members)
+    has = "" if each == math.inf else f" with {in_mb(each)} each"
+    return f"{count} process{'es' * (count > 1)}{has}; one needs {in_mb(needed)} or more"
 
 
 @contextmanager
 def _ray(backend: Backend, jobs: int) -> Iterator[Connected]:
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     with _installed("ray", "Ray"):
-        import ray.util.joblib  # noqa: PLC0415 - an extra, and heavy
+        import ray  # noqa: PLC0415
+        import ray._private.worker as of_ray  # noqa: PLC0415 - an extra, and heavy
     quiet = {"log_to_driver": False, "logging_level": logging.ERROR}
     own = {"num_cpus": jobs, "object_store_memory": OBJECT_STORE_BYTES, "include_dashboard": False}
     starts = not ray.is_initialized()
     try:
         if starts:
+            of_ray.print_to_stdstream = _ignored  # it prints lost machines on stdout
             with _connecting(backend), _sigterm_kept():
                 if backend.address is None:
                     ray.init("local", **own, **quiet)
                 else:
                     ray.init(backend.address.removeprefix("tcp://"), **quiet)
-        ray.util.joblib.register_ray()
-        processors = int(ray.cluster_resources().get("CPU", 0))
-        options = {"backend": "ray", "ray_remote_args": {"scheduling_strategy": "SPREAD"}}
-        lost_errors = (ray.exceptions.RayActorError, ray.exceptions.WorkerCrashedError)
-        yield Connected(options, processors, lost_errors)
+        called = ray.remote(_called).options(max_retries=0, scheduling_strategy="SPREAD")
+        yield Connected(
+            lambda call: called.remote(call).future(),
+            lambda: [
+                Member(int(has["CPU"]), has.get("memory"))
+                for has in (node["Resources"] for node in ray.nodes() if node["Alive"])
+                if has.get("CPU", 0) >= 1
+            ],
+            (
+                ray.exceptions.NodeDiedError,
+                ray.exceptions.ObjectLostError,  # with the machine that held a result
+                ray.exceptions.OutOfMemoryError,
+                ray.exceptions.WorkerCrashedError,
+            ),
+        )
     except ray.exceptions.RayError as error:
-        raise _failed(backend, error) from error
+        cause = getattr(error, "cause", error)  # of an error that a call raised
+        if isinstance(cause, ray.exceptions.RayError):
+            raise _failed(backend, cause) from error
+        raise cause from error
     finally:
         if starts:
             ray.shutdown()
+
+
+def _called(call: Callable[[], Any]) -> Any:
+    return call()
+
+
+def _ignored(*_: Any, **__: Any) -> None:
+    """Print nothing."""
 
 
 @contextmanager
@@ -150,11 +195,34 @@ def _dask(backend: Backend, jobs: int) -> Iterator[Connected]:
                 if backend.address is None
                 else distributed.Client(backend.address, timeout=ANSWER_S)
             )
+
+        def submit(call: Callable[[], Any]) -> Future[Any]:
+            ended: Future[Any] = Future()
+            client.submit(call, pure=False).add_done_callback(partial(_settle, ended))
+            return ended
+
         with client:
-            processors = sum(client.ncores().values())
-            yield Connected({"backend": "dask", "client": client}, processors)
-    except (distributed.scheduler.KilledWorker, distributed.comm.CommClosedError) as error:
+            yield Connected(
+                submit,
+                lambda: [
+                    Member(worker["nthreads"], worker["memory_limit"])
+                    for worker in client.scheduler_info()["workers"].values()
+                ],
+            )
+    except (
+        distributed.client.FutureCancelledError,  # the scheduler was lost
+        distributed.comm.CommClosedError,
+        distributed.scheduler.KilledWorker,
+    ) as error:
         raise _failed(backend, error) from error
+
+
+def _settle(ended: Future[Any], task: Any) -> None:
+    """Pass on the result of a call; Dask's own executor loses errors while it fetches results."""
+    try:
+        ended.set_result(task.result())
+    except BaseException as error:
+        ended.set_exception(error)
 
 
 @contextmanager
@@ -202,9 +270,8 @@ def _connecting(backend: Backend) -> Iterator[None]:
 
 
 def _failed(backend: Backend, error: object) -> BackendError:
-    where = f" at {backend.address}" if backend.address else ""
     first = (str(error).strip() or type(error).__name__).splitlines()[0]
-    return BackendError(f"--backend {backend.name}{where}: {first:.300}")
+    return BackendError(f"{backend}: {first:.300}")
 
 
 def _check_answer(backend: Backend) -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache, partial
 from itertools import islice
 from multiprocessing import resource_tracker
-from typing import Generic, Literal, Protocol, TypeVar
+from typing import Generic, Literal, TypeVar
 
 import joblib
 from joblib.externals.loky.backend import resource_tracker as of_joblib
@@ -19,24 +19,15 @@ from joblib.externals.loky.process_executor import BrokenProcessPool
 
 from streamplace.errors import BackendError
 from streamplace.execution.backends import LOCAL, Backend, connected, shipping
+from streamplace.execution.calls import MAX_LOST, Items, in_mb, results_of
+from streamplace.execution.progress import note
 
 Item = TypeVar("Item")
-Item_co = TypeVar("Item_co", covariant=True)
 Result = TypeVar("Result")
 
 ITEMS_PER_PROCESS = 32  # fewer take less time than starting a process
 WATCH_S = 0.5  # seconds between checks that the parent process is alive
-BLOCK = 64  # items per process that are sent to a cluster at once
-FEW = 4  # the same where each item takes minutes, so that a killed run loses few results
 JOBLIB_THREAD = "ExecutorManagerThread"
-MAX_LOST = 3  # processes lost in a row at one item after which work stops with an error
-
-
-class Items(Protocol[Item_co]):
-    """A collection that can be iterated again from the start, such as a list or a dataset."""
-
-    def __len__(self) -> int: ...
-    def __iter__(self) -> Iterator[Item_co]: ...
 
 
 def cpu_count() -> int:
@@ -62,8 +53,8 @@ def each(
     jobs
         Number of processes; None: one per processor.
     items_per_process
-        With the local backend, processes are started only for as many items as this; by default,
-        fewer than 64 items are processed in the current process.
+        As many items as take about the time in which a process starts: local processes are started
+        only for as many, and a process of a cluster gets at most as many at once.
 
     Raises
     ------
@@ -73,11 +64,11 @@ def each(
         If no cluster answers at the address, the cluster fails, or processes are repeatedly killed
         at the same item.
     """
+    if backend.name != "local":
+        yield from _on_cluster(function, items, jobs, backend, items_per_process, in_order=True)
+        return
     work = _Work(function, lambda done: islice(items, done, None), len(items))
-    if backend.name == "local":
-        yield from _on_processes(work, jobs, items_per_process)
-    else:
-        yield from _on_cluster(work, jobs, backend, BLOCK)
+    yield from _on_processes(work, jobs, items_per_process)
 
 
 def each_when_known(
@@ -88,23 +79,15 @@ def each_when_known(
 ) -> Generator[tuple[int, Result], None, None]:
     """Yield the number of each item and function(item), for items that take minutes each.
 
-    Results of local processes come as soon as they are known, in any order, and a process may have
-    one item only. Results of a cluster come in blocks of `FEW` items per process. For parameters
-    and errors see `each`.
+    Results come as soon as they are known, in any order, and a process has one item at a time. For
+    parameters and errors see `each`.
     """
-    missing = dict(enumerate(items))
-    work = _Work(
-        partial(_numbered, function),
-        lambda _: iter([*missing.items()]),
-        len(missing),
-        "generator_unordered",
-    )
-    found = (
-        _on_processes(work, jobs, 1)
-        if backend.name == "local"
-        else _on_cluster(work, jobs, backend, FEW)
-    )
-    with closing(found):
+    numbered, missing = partial(_numbered, function), dict(enumerate(items))
+    if backend.name != "local":
+        yield from _on_cluster(numbered, [*missing.items()], jobs, backend, 1, in_order=False)
+        return
+    work = _Work(numbered, lambda _: iter([*missing.items()]), len(missing), "generator_unordered")
+    with closing(_on_processes(work, jobs, 1)) as found:
         for number, result in found:
             del missing[number]
             yield number, result
@@ -164,7 +147,7 @@ def _on_processes(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # about tasks cancelled by an interruption
         try:
-            yield from _resuming(results_from, BrokenProcessPool)
+            yield from _resuming(results_from)
         except BrokenProcessPool:
             killed = "worker processes were repeatedly killed at the same item"
             advice = f"check that memory suffices for {processes} processes, or lower --jobs"
@@ -241,29 +224,7 @@ def _work_for(parent: int) -> None:
     threading.Thread(target=watch, daemon=True).start()
 
 
-def _on_cluster(
-    work: _Work[Item, Result], jobs: int | None, backend: Backend, items_per_process: int
-) -> Generator[Result, None, None]:
-    """Work block by block, since joblib's Ray backend returns whole lists."""
-    with connected(backend, jobs or cpu_count()) as cluster, shipping(backend):
-        processes = min(jobs or cluster.processes, cluster.processes)
-
-        def results_from(done: int) -> Iterator[Result]:
-            rest = work.missing(done)
-            with joblib.parallel_config(**cluster.options):
-                # no memory-mapped files, which machines do not share
-                workers = joblib.Parallel(n_jobs=processes, max_nbytes=None)
-            with workers as pool:
-                while block := list(islice(rest, items_per_process * processes)):
-                    yield from pool(joblib.delayed(work.function)(item) for item in block)
-
-        yield from _resuming(results_from, cluster.lost)
-
-
-def _resuming(
-    results_from: Callable[[int], Iterator[Result]],
-    lost: type[Exception] | tuple[type[Exception], ...],
-) -> Iterator[Result]:
+def _resuming(results_from: Callable[[int], Iterator[Result]]) -> Iterator[Result]:
     """Yield all results; when a process is lost, resume from the first missing result."""
     done = losses = 0
     while True:
@@ -272,9 +233,25 @@ def _resuming(
             for result in results_from(done):
                 yield result
                 done += 1
-        except lost:
+        except BrokenProcessPool:
             losses = 1 if done > before else losses + 1
             if losses == MAX_LOST:
                 raise
         else:
             return
+
+
+def _on_cluster(
+    function: Callable[[Item], Result],
+    items: Items[Item],
+    jobs: int | None,
+    backend: Backend,
+    items_per_call: int,
+    *,
+    in_order: bool,
+) -> Generator[Result, None, None]:
+    with connected(backend, jobs or cpu_count()) as cluster, shipping(backend):
+        peak = yield from results_of(
+            function, items, cluster, jobs=jobs, items_per_call=items_per_call, in_order=in_order
+        )
+        note(f"{backend}: a process needed up to {in_mb(peak)}")

@@ -24,6 +24,13 @@ def is_quiet() -> bool:
     return _quiet.get()
 
 
+def note(text: str) -> None:
+    """Print a line on stderr at once, unless only errors are to be printed there."""
+    if not is_quiet():
+        sys.stderr.write(f"streamplace: {text}\n")
+        sys.stderr.flush()
+
+
 def track(items: Iterable[Item], total: int | None, label: str) -> Iterator[Item]:
     """Yield the items, with a progress bar on a terminal once a second has passed."""
     if is_quiet() or not sys.stderr.isatty():

@@ -14,7 +14,7 @@ from typing import Any
 from streamplace.errors import FormatError, within
 from streamplace.execution.backends import LOCAL, Backend
 from streamplace.execution.parallel import each_when_known
-from streamplace.execution.progress import is_quiet, track
+from streamplace.execution.progress import note, track
 from streamplace.files.atomic import atomic, write_text
 from streamplace.files.folder_lock import held
 from streamplace.files.json_text import CHECKSUM, checksum, to_json
@@ -273,7 +273,7 @@ class TimeLeft:
         self._waiting, self._total, self._done = waiting, total, 0
         self._start = self._printed = time.monotonic()
         if waiting < total:
-            self._print(f"resuming: {total - waiting:,} of {counted(total, 'unit')} are done")
+            note(f"resuming: {total - waiting:,} of {counted(total, 'unit')} are done")
 
     def advance(self) -> None:
         """Count one unit; print a line if the last one is a minute old."""
@@ -284,12 +284,7 @@ class TimeLeft:
         self._printed = now
         left = (now - self._start) / self._done * (self._waiting - self._done)
         done = self._total - self._waiting + self._done
-        self._print(f"{done:,} of {counted(self._total, 'unit')}, about {duration(left)} left")
-
-    def _print(self, text: str) -> None:
-        if not is_quiet():
-            sys.stderr.write(f"streamplace: {text}\n")
-            sys.stderr.flush()
+        note(f"{done:,} of {counted(self._total, 'unit')}, about {duration(left)} left")
 
 
 def duration(seconds: float) -> str:
@@ -311,9 +306,8 @@ def run_study(
 ) -> Outcome:
     """Run the units of a study that have no results in the folder, and write the outcome there.
 
-    A run that is interrupted or killed loses only the units in progress; on a cluster, those of the
-    current block (see `each_when_known`). A run that ends without any result leaves no plan.
-    Results do not depend on the number of processes or the backend.
+    A run that is interrupted or killed loses only the units in progress. A run that ends without
+    any result leaves no plan. Results do not depend on the number of processes or the backend.
 
     Parameters
     ----------

@@ -2,16 +2,14 @@
 
 import csv
 import os
-import secrets
-import shutil
+import re
 import signal
 import socket
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from concurrent.futures import Future
 from pathlib import Path
 
 import pytest
@@ -21,89 +19,36 @@ from benchmarks.reference.trainings import SMALL, graphs
 from streamplace import Backend, Constraints, Recipe, StreamGraph, compare, write_dataset
 from streamplace.errors import BackendError, UsageError
 from streamplace.execution import backends
+from streamplace.execution.backends import members_of, resources
+from streamplace.execution.calls import Connected, Member
 from streamplace.training import read_config, train
-from tests.support.cli import ENVIRONMENT, MODULE, Capture, one_line, refused, run
-from tests.support.processes import free_ports
+from tests.support.cli import MODULE, Capture, refused, run
+from tests.support.clusters import OF_CLUSTERS, PACKAGES, START_S, Options, two_machines
 from tests.support.training_runs import check_same
 
-START_S = 60
-COUNT = 150  # more than one block of two processes
-PACKAGES = {"ray": "ray", "dask": "distributed"}
-TOKEN = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}  # for these tests
-OF_CLUSTERS = {**ENVIRONMENT, **TOKEN, "RAY_USAGE_STATS_ENABLED": "0"}
-SCHEDULER = """
-import sys
-from distributed import LocalCluster
-at = {"host": "127.0.0.1", "scheduler_port": int(sys.argv[1]), "dashboard_address": "127.0.0.1:0"}
-with LocalCluster(n_workers=2, threads_per_worker=1, processes=False, **at):
-    sys.stdin.read()
-"""
-
-Options = list[str]
+COUNT = 150  # several calls for each of two processes
+BEFORE = re.compile(r": \d process(es)? with [\d,]+ MB each; one needs \d+ MB or more$")
+AFTER = re.compile(r": a process needed up to \d+ MB$")
 
 
 @pytest.fixture(scope="module", params=["ray", "dask"])
 def cluster(request: pytest.FixtureRequest) -> Iterator[Options]:
-    """Start a cluster on this machine, and return the options that name it."""
-    name = request.param
-    pytest.importorskip(PACKAGES[name])
-    (port,), folder = (
-        free_ports(1),
-        tempfile.mkdtemp(prefix="ray"),
-    )  # short, since it is part of the paths of sockets
-    ray = [sys.executable, "-m", "ray.scripts.scripts", "start", "--head", "--block"]
-    ray += ["--node-ip-address=127.0.0.1", f"--port={port}", "--num-cpus=2", f"--temp-dir={folder}"]
-    ray += ["--include-dashboard=false", "--object-store-memory=100000000"]
-    dask = [sys.executable, "-c", SCHEDULER, str(port)]
-    try:
-        with started(ray if name == "ray" else dask, port):
-            yield ["--backend", name, "--address", f"127.0.0.1:{port}"]
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-@contextmanager
-def started(command: list[str], port: int) -> Iterator[None]:
-    """Run a program that listens at the port, and end it with its children."""
-    process = subprocess.Popen(
-        command,
-        env=OF_CLUSTERS,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
-    try:
-        until = time.monotonic() + START_S
-        while not listens(port):
-            assert process.poll() is None, "the cluster did not start"
-            assert time.monotonic() < until, "the cluster does not answer"
-            time.sleep(0.2)
-        time.sleep(2)  # its workers join slightly later
-        yield
-    finally:
-        process.terminate()
-        try:
-            process.communicate(timeout=30)
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
-
-
-def listens(port: int) -> bool:
-    """Return whether a program listens at the port."""
-    try:
-        socket.create_connection(("127.0.0.1", port), 1).close()
-    except OSError:
-        return False
-    return True
+    """Start a cluster of two machines, and return the options that name it."""
+    with two_machines(request.param) as options:
+        yield options
 
 
 def done(*words: object) -> str:
-    """Run a command that must succeed, and return its stderr."""
+    """Run a command that must succeed; return its stderr without the lines about memory."""
     process = run(*words, env=OF_CLUSTERS)
     assert process.returncode == 0, process.stderr
-    return process.stderr
+    lines = process.stderr.splitlines()
+    notes = [line for line in lines if line.startswith("streamplace: --backend ")]
+    if "--backend" in words:
+        before, after = notes
+        assert BEFORE.search(before)
+        assert AFTER.search(after)
+    return "\n".join(line for line in lines if line not in notes)
 
 
 def table(folder: Path) -> list[dict[str, str]]:
@@ -122,7 +67,7 @@ def test_generate_writes_the_same_bytes(cluster: Options, tmp_path: Path) -> Non
 
 def names_one_file(err: str) -> bool:
     """Return whether stderr holds only the line that names the written file."""
-    return err.startswith("wrote ") and err.count("\n") == 1
+    return err.startswith("wrote ") and "\n" not in err
 
 
 def test_compare_gives_the_same_table(cluster: Options, tmp_path: Path) -> None:
@@ -155,7 +100,7 @@ def test_a_failure_on_the_cluster_is_reported(cluster: Options, tmp_path: Path) 
     words = ["compare", tmp_path / "graphs.jsonl", "--placers", "single", *cluster]
     process = run(*words, env=OF_CLUSTERS)
     assert process.returncode == 1, process.stderr
-    assert "apart: single: no single device" in one_line(process.stderr)
+    assert "apart: single: no single device" in process.stderr.splitlines()[-1]
 
 
 OWN = """
@@ -262,7 +207,8 @@ def test_ctrl_c_stops_the_cluster_too(name: str, tmp_path: Path) -> None:
             os.killpg(process.pid, signal.SIGKILL)
             process.wait()
     assert process.returncode == 130, err
-    assert "interrupted" in one_line(err.lstrip("\n"))
+    assert "interrupted" in err.splitlines()[-1]
+    assert "Traceback" not in err
     assert list(tmp_path.iterdir()) == []
 
 
@@ -292,6 +238,25 @@ def test_an_address_without_a_cluster(
         line = refused(capsys, *words, "--address", address, code=1)
     assert f"{address}: no answer within 0.2 s; check the address" in line
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_cluster_without_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(backends, "ALONE_S", 0.5)
+    monkeypatch.setattr(backends, "LOOK_S", 0.1)
+    found = iter([[], [], [Member(2, None)]])
+    cluster = Connected(lambda call: Future(), lambda: next(found, []))
+    assert members_of(Backend("dask"), cluster) == [Member(2, None)]
+    with pytest.raises(BackendError, match="--backend dask: the cluster has no worker processes"):
+        members_of(Backend("dask"), cluster)
+
+
+def test_the_memory_of_a_process_is_stated() -> None:
+    on_dask, needs = Backend("dask"), r"; one needs \d+ MB or more"
+    two = [Member(4, 8e9), Member(2, 3e9)]
+    assert re.fullmatch(f"6 processes with 1,500 MB each{needs}", resources(on_dask, two))
+    assert re.fullmatch(f"1 process{needs}", resources(on_dask, [Member(1, None)]))
+    with pytest.raises(BackendError, match=r"a worker has 50 MB, of which 80% .* needs \d+ MB or"):
+        resources(on_dask, [*two, Member(1, 5e7)])
 
 
 def test_a_backend_is_checked_in_python() -> None:

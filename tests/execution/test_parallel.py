@@ -6,7 +6,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
 
@@ -14,8 +13,6 @@ import pytest
 
 from benchmarks.hardening.harness.orphans import survivors
 from streamplace.errors import BackendError
-from streamplace.execution import parallel
-from streamplace.execution.backends import Backend, Connected
 from streamplace.execution.parallel import each, each_when_known
 from tests.support.cli import ENVIRONMENT
 
@@ -76,24 +73,6 @@ def test_items_in_any_order_are_each_done_once_though_a_process_is_killed(tmp_pa
     found = list(each_when_known(partial(killed_once, flag), range(COUNT), 2))
     assert flag.exists()
     assert sorted(found) == [(number, number**2) for number in range(COUNT)]
-
-
-def test_results_of_a_cluster_come_in_small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    @contextmanager
-    def threads(backend: Backend, jobs: int) -> Iterator[Connected]:
-        yield Connected({"backend": "threading"}, 2)
-
-    called: list[int] = []
-
-    def squared(number: int) -> int:
-        called.append(number)
-        return number**2
-
-    monkeypatch.setattr(parallel, "connected", threads)
-    with closing(each_when_known(squared, range(COUNT), 2, Backend("dask"))) as found:
-        assert next(found) == (0, 0)
-        assert len(called) == 2 * parallel.FEW
-        assert [*found] == [(number, number**2) for number in range(1, COUNT)]
 
 
 @pytest.mark.long

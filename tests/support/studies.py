@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
+from benchmarks.hardening.campaigns.load.worker_loss import lose_once
 from streamplace.errors import PlacementError
 from streamplace.studies.study import Outcome, Plan, Row, Study, Unit
 from streamplace.studies.table import Table
@@ -35,12 +36,15 @@ class Squares:
         A file to which every unit adds a line.
     results
         The file of results, in which the first unit waits for those of all others.
+    lost
+        A file that is created when the machine of the unit in the middle is killed, once.
     """
 
     count: int
     fails_at: int | None = None
     calls: Path | None = None
     results: Path | None = None
+    lost: Path | None = None
 
     name: ClassVar[str] = "squares"
 
@@ -54,6 +58,8 @@ class Squares:
             raise PlacementError("has no square")
         if self.results is not None and i == 0:
             self._wait(self.results)
+        if self.lost is not None and i == self.count // 2:
+            lose_once(self.lost, machine=True)
         if self.calls is not None:
             with self.calls.open("a") as file:
                 file.write(f"{i}\n")

@@ -20,30 +20,47 @@ BACKENDS = {"local": "joblib", "dask": "distributed", "ray": "ray"}
 QUIET = {"RAY_USAGE_STATS_ENABLED": "0"}
 GRAPHS = 300
 TIMES = 5  # comparisons per backend
+KILLED = f"{__name__}:KilledRoundRobin"
+
+
+def lose_once(flag: Path, *, machine: bool) -> None:
+    """Kill this process unless the flag exists, which is created just before.
+
+    Parameters
+    ----------
+    machine
+        Whether to kill its parent as well, which is Ray's raylet or Dask's nanny.
+    """
+    if flag.exists():
+        return
+    flag.touch()
+    if machine:
+        os.kill(os.getppid(), signal.SIGKILL)
+    os.kill(os.getpid(), signal.SIGKILL)
 
 
 @dataclass(frozen=True)
 class KilledRoundRobin:
-    """A round-robin placer that kills its process once, when it places a certain graph.
+    """A round-robin placer that is lost once, when it places a certain graph.
 
     Parameters
     ----------
     graph
         The name of the graph.
-    flag
-        A file that is created just before the kill.
+    flag, machine
+        See `lose_once`.
     """
 
     graph: str
     flag: str
+    machine: bool = False
 
     def __call__(
         self, problem: Problem, rng: np.random.Generator, start: Placement | None = None
     ) -> Placement:
         """Return a placement; kill the process when `graph` is placed for the first time."""
-        if problem.graph.name == self.graph and not Path(self.flag).exists():
-            Path(self.flag).touch()
-            os.kill(os.getpid(), signal.SIGKILL)
+        if problem.graph.name == self.graph:
+            lose_once(Path(self.flag), machine=self.machine)
         return RoundRobin()(problem, rng, start)
 
 
@@ -75,8 +92,7 @@ def _faults(folder: Path, backend: str, graph: str, seed: int) -> Iterator[tuple
         "generate", "dream", "--count", GRAPHS, "--seed", seed, "--jobs", 1, "-o", dataset
     )
     assert made.code == 0, made.err
-    placer = "benchmarks.hardening.campaigns.load.worker_loss:KilledRoundRobin"
-    placer += f":graph={graph}:flag={flag}"
+    placer = f"{KILLED}:graph={graph}:flag={flag}"
     words = ("compare", dataset, "--placers", f"{placer},greedy", "--plots", "none", "-o")
     parallel = run_measured(
         *words, folder / "parallel", "--jobs", 2, "--backend", backend, variables=QUIET
