@@ -29,7 +29,6 @@ OVERRIDES = "pipeline.jobvertex-parallelism-overrides"
 SLOTS = "taskmanager.numberOfTaskSlots"
 OF_OPERATOR = "$internal.flink.version"  # set by FlinkConfigBuilder of the operator only
 MODES = "kubernetes.internal.cluster-mode", "execution.target"  # standalone, native
-MAX_DEPTH = 100  # of a document to change; those of Kubernetes have about 20
 HEAD = """\
 # Written by streamplace: numbers of instances for a job of the Flink Kubernetes operator. Ids are
 # those of the vertices of the running job, which follow from the uids of its operators.
@@ -208,13 +207,7 @@ def base_document(text: str, where: str) -> dict[str, Any]:
     FormatError
         If there is none.
     """
-    deep = FormatError(f"{where}: nested too deeply")
-    try:
-        value = parse_yaml(text, where)
-    except RecursionError:
-        raise deep from None
-    if _is_deeper(value, MAX_DEPTH):
-        raise deep
+    value = parse_yaml(text, where)
     kinds = (DEPLOYMENT, SESSION_JOB)
     if not isinstance(value, dict) or value.get("kind") not in kinds:
         raise FormatError(f"{where}: kind: must be {' or '.join(kinds)}")
@@ -227,11 +220,6 @@ def base_document(text: str, where: str) -> dict[str, Any]:
     if config is not None and not isinstance(config, dict):
         raise FormatError(f"{where}: spec.flinkConfiguration: must be an object")
     return value
-
-
-def _is_deeper(value: Any, most: int) -> bool:
-    below = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return most == 0 or any(_is_deeper(each, most - 1) for each in below)
 
 
 def patched(base: Mapping[str, Any], change: Mapping[str, Any]) -> dict[str, Any]:

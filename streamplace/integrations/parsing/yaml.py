@@ -12,7 +12,8 @@ from streamplace.integrations.parsing.decimals import DECIMAL
 _CORE = "tag:yaml.org,2002:"
 _INTEGER = re.compile(r"[-+]?[0-9]{1,300}", re.ASCII)
 _TRUE = ("yes", "true", "on")
-MAX_DEPTH = 50
+MAX_DEPTH = 50  # of brackets
+MAX_LEVELS = 100  # of lists and objects, so that they can also be written; real ones have about 20
 MAX_BRACKETS = 10_000
 """Largest number of lists and objects in brackets: they take 0.25 s, and 3 MB of them a minute."""
 
@@ -43,7 +44,8 @@ def parse_yaml(text: str, where: str) -> Any:
     Raises
     ------
     FormatError
-        If the text is not YAML, or has duplicate keys, keys that are not text, aliases or tags.
+        If the text is not YAML, or has duplicate keys, keys that are not text, aliases or tags, or
+        is nested too deeply.
     """
     try:
         root = yaml.compose(text, Loader=_Loader)
@@ -54,26 +56,30 @@ def parse_yaml(text: str, where: str) -> Any:
         raise FormatError(f"{where}: {fault}{error.problem}{place}") from None
     except (yaml.YAMLError, ValueError) as error:  # ValueError: an escape that is not a character
         raise FormatError(f"{where}: not YAML: {' '.join(str(error).split())}") from None
+    except RecursionError:
+        raise FormatError(f"{where}: nested too deeply") from None
     if root is None:
         raise FormatError(f"{where}: is empty")
     return _value(root, where, set())
 
 
-def _value(node: yaml.Node, where: str, visited: set[int]) -> Any:
+def _value(node: yaml.Node, where: str, visited: set[int], level: int = 0) -> Any:
+    if level > MAX_LEVELS:
+        raise FormatError(f"{where}: nested too deeply")
     place = f"{where}: {_place(node.start_mark)}"
     if id(node) in visited:
         raise FormatError(f"{place}: aliases (*) are not allowed; write out the value")
     visited.add(id(node))
     if isinstance(node, yaml.MappingNode):
         _refuse_tag(node, "map", place)
-        return _object(node, where, visited)
+        return _object(node, where, visited, level)
     if isinstance(node, yaml.SequenceNode):
         _refuse_tag(node, "seq", place)
-        return [_value(item, where, visited) for item in node.value]
+        return [_value(item, where, visited, level + 1) for item in node.value]
     return _scalar(node.tag.removeprefix(_CORE), node.value, place)
 
 
-def _object(node: yaml.MappingNode, where: str, visited: set[int]) -> dict[str, Any]:
+def _object(node: yaml.MappingNode, where: str, visited: set[int], level: int) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for key, item in node.value:
         place = f"{where}: {_place(key.start_mark)}"
@@ -81,7 +87,7 @@ def _object(node: yaml.MappingNode, where: str, visited: set[int]) -> dict[str, 
             raise FormatError(f"{place}: keys must be text")
         if key.value in found:
             raise FormatError(f"{place}: key {key.value!r:.40} appears twice in one object")
-        found[key.value] = _value(item, where, visited)
+        found[key.value] = _value(item, where, visited, level + 1)
     return found
 
 

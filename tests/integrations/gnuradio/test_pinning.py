@@ -52,6 +52,8 @@ def test_what_cannot_be_written_is_refused() -> None:
         write(placement(["nobody"], ["core0"]), GRC, "flow.grc")
     with pytest.raises(ProblemError, match=r"named 'unused'"):
         write(placement(["unused"], ["core0"]), GRC, "flow.grc")
+    with pytest.raises(FormatError, match=r"flow.grc: nested too deeply"):
+        write(placement(["filter"], ["core0"]), "- " * 2000, "flow.grc")
     with pytest.raises(FormatError, match=r"flow.grc: is not a flowgraph"):
         write(placement(["filter"], ["core0"]), "x: 1", "flow.grc")
 
