@@ -90,7 +90,7 @@ def check_passes(seeds: Iterable[int], *, large: bool) -> None:
         different, count = compare(tasks.columns, order, NO_NOISE, rows, factors, *memories)
         assert different == -1, (seed, large)
         served, problems = served + count, problems + 1
-    assert served > 0.7 * PLACEMENTS * problems > 0
+    assert served > PLACEMENTS * problems / 2 > 0
 
 
 def test_passes_equal_those_of_the_engine() -> None:
