@@ -209,11 +209,9 @@ def _dask(backend: Backend, jobs: int) -> Iterator[Connected]:
                     for worker in client.scheduler_info()["workers"].values()
                 ],
             )
-    except (
-        distributed.client.FutureCancelledError,  # the scheduler was lost
-        distributed.comm.CommClosedError,
-        distributed.scheduler.KilledWorker,
-    ) as error:
+    except distributed.client.FutureCancelledError as error:
+        raise _failed(backend, "the scheduler was lost") from error
+    except (distributed.comm.CommClosedError, distributed.scheduler.KilledWorker) as error:
         raise _failed(backend, error) from error
 
 

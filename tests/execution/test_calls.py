@@ -4,6 +4,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 import pytest
@@ -38,7 +39,8 @@ class Threads:
         return [Member(1, None)] * now
 
     def _submit(self, call: Callable[[], Any]) -> "Future[Any]":
-        (items,) = call.args[1:]  # type: ignore[attr-defined] - of a partial
+        assert isinstance(call, partial)
+        items = call.args[1]
         return self._pool.submit(self._run, call, items)
 
     def _run(self, call: Callable[[], Any], items: tuple[int, ...]) -> Any:
