@@ -71,12 +71,12 @@ class _OfKernels:
 
     def __init__(self, function: Callable[..., object], options: dict[str, Any]) -> None:
         update_wrapper(self, function)
-        self.py_func = function
+        self.py_func: Any = function
         self._options = options
         self.targetoptions = _OPTIONS | options | _ADDED  # as numba states them: content of kernels
 
     def __call__(self, *_arguments: object, **_named: object) -> NoReturn:
-        name = f"{self.__module__}.{self.__name__}"
+        name = f"{self.py_func.__module__}.{self.py_func.__name__}"
         raise TypeError(f"{name}: only kernels can call this function; compile it with bare_entry")
 
     @cached_property

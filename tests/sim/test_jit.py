@@ -65,7 +65,11 @@ def test_without_compilation_every_function_is_python(monkeypatch: pytest.Monkey
     assert bare_entry(cast("Any", _doubled).py_func)(5) == 10
 
 
-def test_a_function_for_kernels_is_compiled_with_the_first_kernel_that_calls_it() -> None:
+def test_a_function_for_kernels_is_compiled_with_the_first_kernel_that_calls_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("sim.kernels.cache._folder", lambda codegen: None)
+
     @bare
     def third(x: float) -> float:
         return x / 3
