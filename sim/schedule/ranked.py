@@ -16,7 +16,7 @@ from sim.schedule.queues import NOTHING, insert
 from sim.schedule.state import RANKED, TOUCHED, Noise, Order, Run, touch
 from sim.schedule.task_graph import NIC, NONE, Columns, seconds_on
 
-GIVEN_UP = -1.0
+UNSERVED = -1.0
 
 
 @bare
@@ -29,24 +29,24 @@ def makespan_of(
     """
     is_exact = noise.operators.shape[0] == noise.streams.shape[0] == 0
     is_plain = not (tasks.barrier or tasks.has_jobs or tasks.network == NIC)
-    makespan = GIVEN_UP
+    makespan = UNSERVED
     if order.kind == RANKED and is_exact and is_plain:
         makespan = _ranked_makespan(tasks, order, devices, run, limit)
-    if makespan != GIVEN_UP:
+    if makespan != UNSERVED:
         return makespan
     return float(run_pass(tasks, order, noise, devices, run, limit))
 
 
 @bare
 def _ranked_makespan(tasks: Columns, order: Order, devices: Ints, run: Run, limit: float) -> float:
-    """Return the makespan, infinity if it exceeds `limit`, or `GIVEN_UP`.
+    """Return the makespan, infinity if it exceeds `limit`, or `UNSERVED`.
 
     It gives up if an operator takes no time, as it may then cause something at the same moment.
     Event v < V is the end of operator v, and V + v that of the rest after it. Event 2 V + d wakes
     up device d.
     """
     if not _begin(tasks, order, devices, run):
-        return GIVEN_UP
+        return UNSERVED
     operators, events = devices.shape[0], run.events
     makespan, now, outcome, head = 0.0, 0.0, 0.0, 0
     while True:
@@ -92,7 +92,7 @@ def _begin(tasks: Columns, order: Order, devices: Ints, run: Run) -> bool:
 
 @bare
 def _start_operators(tasks: Columns, run: Run, head: int, now: float, limit: float) -> float:
-    """Start what may start; return 0, or infinity if it ends too late, or `GIVEN_UP`."""
+    """Start what may start; return 0, or infinity if it ends too late, or `UNSERVED`."""
     queues = run.queues
     for i in range(run.counts[TOUCHED]):
         d = run.touched[i]
@@ -114,7 +114,7 @@ def _start_operators(tasks: Columns, run: Run, head: int, now: float, limit: flo
             if end > limit:
                 return np.inf
             if end == now:
-                return GIVEN_UP
+                return UNSERVED
             _plan(run, head, end, v)
         _wake(run, head, d)
     run.counts[TOUCHED] = 0
