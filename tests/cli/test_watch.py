@@ -421,7 +421,7 @@ def test_a_version_is_refused_once_the_server_answers(
     """Also where the server does not answer at the start, and after an upgrade of Flink."""
     flink, folder = overloaded(clock, version="2.4.0"), tmp_path / "journal"
     if resumed:
-        with Journal(make_folder(str(folder)) / watch.JOURNAL) as journal:
+        with Journal(make_folder(str(folder)) / "journal.jsonl") as journal:
             journal.write(NOON, "window", job=JOB)
     flink.faults = [Fault(Effect.ERROR, ".*/config", times=3), Fault(Effect.ERROR, times=2)]
     with flink.serving() as url:

@@ -36,7 +36,9 @@ def patch_deployment(base: dict[str, Any]) -> None:
 def pin(path: str) -> str:
     """Return a flowgraph with the cores of two blocks, as ``export --to gnuradio`` writes it."""
     graph = StreamGraph(
-        [Operator(name, 1.0, 8.0) for name in CORES], [Stream(*CORES)], source_rate=1.0
+        [Operator(name, 1.0, 8.0) for name in CORES],
+        [Stream("recorded", "filter")],
+        source_rate=1.0,
     )
     cluster = Cluster([Device(name, 1.0) for name in CORES.values()])
     placement = Placement.of(Problem(graph, cluster), CORES)
