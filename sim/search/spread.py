@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from sim.flow import NONE, Floats
+from sim.flow import Floats
 from sim.jit import bare, kernel
-from sim.search.instance import Instance, unit_load
-from sim.search.moves import drawn, may_follow, may_move, settle, try_move
-from sim.search.rng import Word, below
+from sim.search.instance import Instance
+from sim.search.moves import drawn, settle, try_move
+from sim.search.rng import Word
 from sim.search.state import Move, SearchState
 
 TRAFFIC_SWAPS, TRAFFIC_JOINS = 0.3, 0.6
@@ -59,12 +59,12 @@ def _raised(instance: Instance, now: SearchState, u: int, a: int, b: int) -> flo
     return raised + 1e-9 * total
 
 
-SWAPS = 16  # units with which each one is swapped before the next one's turn
+SWAPS, JOINS = 0.4, 0.2
 NO_WORK = 1e-100  # a load below which there is nothing to lower
 
 
 @kernel
-def spread(instance: Instance, now: SearchState, state: Word, steps: int, unit: float) -> int:
+def spread(instance: Instance, now: SearchState, state: Word, steps: int, unit: float) -> None:
     """Improve a search state in place by changes that lower its sorted loads, the largest first.
 
     Of two placements, the better one has the lower load at the first place where the loads of
@@ -73,108 +73,31 @@ def spread(instance: Instance, now: SearchState, state: Word, steps: int, unit: 
     in both lists and cancel, so only those that it changes are sorted. No load rises above the
     largest one.
 
-    Units are tried in turn, in a random order: moves to each device, then swaps with some of the
-    units that follow, and with others in the next pass. This ends when no unit has an improvement
-    left, or after `steps` changes.
-
     Parameters
     ----------
     unit
         Difference of loads, relative to the largest one, below which traffic decides.
-
-    Returns
-    -------
-    int
-        The number of changes tried.
     """
-    units, devices = instance.work.shape[0], instance.capacity.shape[0]
-    links_end = devices + instance.gap_s.shape[0]
+    links_end = instance.capacity.shape[0] + instance.gap_s.shape[0]
     largest = now.load.max()
     if largest * unit < NO_WORK:
-        return 0
+        return
     before, after = np.empty(links_end), np.empty(links_end)
-    order = np.arange(units)
-    for i in range(units - 1, 0, -1):
-        j = below(state, i + 1)
-        order[i], order[j] = order[j], order[i]
-    others = max(1, units // 2)  # that follow a unit, so that each pair meets
-    swaps = min(others, SWAPS)
-    passes = -(-others // swaps)
-    tried, place, skipped, waited = 0, 0, 0, 0
-    while waited < units * passes and tried < steps:
-        u = order[place]
-        waited += 1
-        for k in range(min(devices + swaps, steps - tried)):
-            tried += 1
-            a, b, other = now.on[u], k, -1
-            if k >= devices:
-                other = order[(place + 1 + skipped + k - devices) % units]
-                b = now.on[other]
-            trial = Move(u, a, b, other, a)
-            if a == b or _raises(instance, now, trial, largest * unit):
-                continue
-            if not may_move(instance, now, u, b, other):
-                continue
-            if other >= 0 and not may_follow(instance, now, u, b, other, a):
-                continue
-            try_move(instance, now, trial)
-            count = _listed(now, before, after, largest, unit)
-            if count < 0:
-                continue
-            rise = after[:count].max() - before[:count].max()
-            if rise == 0.0:  # most trials are decided without sorting
-                before[:count].sort()
-                after[:count].sort()
-                rise = _first_rise(before, after, count)
-            if rise < 0.0 or (rise == 0.0 and crossing(instance, now, trial) < 0.0):
-                settle(instance, now, trial)
-                waited = 0
-        place = (place + 1) % units
-        if place == 0:
-            skipped = (skipped + swaps) % (passes * swaps)
-    return tried
-
-
-@bare
-def _raises(instance: Instance, now: SearchState, trial: Move, step: float) -> bool:
-    """Return whether a change raises the larger load of two devices above all that it may lower.
-
-    Most changes are decided so, without a look at their streams. Where messages load devices, none
-    is.
-    """
-    if instance.taxing or instance.multicast != NONE:
-        return False
-    first = now.load[trial.a] - unit_load(instance, trial.u, trial.a)
-    second = now.load[trial.b] + unit_load(instance, trial.u, trial.b)
-    if trial.other >= 0:
-        first += unit_load(instance, trial.other, trial.a)
-        second -= unit_load(instance, trial.other, trial.b)
-    least = max(first, second) - step
-    if least <= max(now.load[trial.a], now.load[trial.b]):
-        return False
-    return least > max(_of_links(instance, now, trial.a), _of_links(instance, now, trial.b))
-
-
-@bare
-def _of_links(instance: Instance, now: SearchState, d: int) -> float:
-    """Return the largest load of a link that streams of device d load."""
-    devices, most = instance.capacity.shape[0], 0.0
-    if instance.gap_s.shape[0] == 0:
-        return most
-    if instance.nic:
-        most = max(now.load[devices + d], now.load[2 * devices + d])
-    elif instance.egress:
-        for other in range(devices):  # what others send to the device changes, too
-            most = max(most, now.load[devices + other])
-    else:
-        for other in range(devices):
-            sends, receives = devices + d * devices + other, devices + other * devices + d
-            most = max(most, now.load[sends], now.load[receives])
-    if instance.up.shape[0] > 0:
-        for shared in (instance.up[d], instance.down[d]):
-            if shared >= 0:
-                most = max(most, now.load[devices + shared])
-    return most
+    for step in range(steps):
+        trial = drawn(instance, now, state, step, SWAPS, JOINS)
+        if trial.b < 0:
+            continue
+        try_move(instance, now, trial)
+        count = _listed(now, before, after, largest, unit)
+        if count < 0:
+            continue
+        rise = after[:count].max() - before[:count].max()
+        if rise == 0.0:  # most trials are decided without sorting
+            before[:count].sort()
+            after[:count].sort()
+            rise = _first_rise(before, after, count)
+        if rise < 0.0 or (rise == 0.0 and crossing(instance, now, trial) < 0.0):
+            settle(instance, now, trial)
 
 
 @bare

@@ -5,7 +5,6 @@ from itertools import islice
 from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sim import work_clock
 from sim.closed_form.bottleneck import utilisations
@@ -37,9 +36,7 @@ SECONDS = 0.1  # of the search, at most
 SHARE = 0.5  # of the remaining budget, at most; `spread` follows
 STARTS = 4  # the search starts from this many of the best placements
 SPREAD_STARTS = 6  # further loads are lowered from this many of the best placements
-SPREAD_ON = 3  # and on from this many of those found
-SPREAD_CHANGES = 2_000  # tried to lower further loads from each placement, plus a number per unit:
-FIRST, FURTHER = 100, 500
+SPREAD = 2_000, 500  # changes tried to lower further loads: a constant, plus a number per unit
 FEW_PLACEMENTS = 30_000  # if there are at most this many, up to exchanges, all are tried
 MAX_CELLS = 4_000_000  # placements x devices and links, beyond which comparing all takes seconds
 
@@ -80,7 +77,7 @@ def balanced(
     second largest one of a device or link, and so on; if all are equal, the better one by `ties`,
     and then the one with less traffic. If there are few placements, the result is the best of all.
     Otherwise the search for the lowest largest utilisation ends within 1% of the lower bound, or
-    after 0.1 s, and single moves and swaps then lower the others, at length in the best three.
+    after 0.1 s, and single moves and swaps then lower the others.
     """
     loaded = overloaded(problem)
     every = feasible_rows(loaded, most=FEW_PLACEMENTS, distinct=True)
@@ -88,7 +85,7 @@ def balanced(
         reached = qualities_of_rows(loaded, every)
         every = every[reached >= reached.max() * CARRIED]
         if len(every) * _entries(loaded) <= MAX_CELLS:
-            return Placement(problem, every[_by_balance(loaded, every, EQUAL)[0]])
+            return Placement(problem, every[_best_balanced(loaded, every, EQUAL)])
     known = [Placement(loaded, placement.devices) for placement in placements]
     known += [Placement(loaded, row) for row in islice(on_one_device(loaded), STARTS)]
     reached = qualities(loaded, known)
@@ -98,17 +95,15 @@ def balanced(
         known.append(best_of_chains(loaded, rng, rows, search, wanted=AS_GOOD))
         reached = qualities(loaded, known)
     order = np.argsort(-reached, kind="stable")[:SPREAD_STARTS]
-    found = lowered(loaded, rng, np.stack([known[i].devices for i in order]), budget, FIRST)
-    best = found[_by_balance(loaded, found, STEP)[:SPREAD_ON]]
-    found = lowered(loaded, rng, best, budget, FURTHER)
-    return Placement(problem, found[_by_balance(loaded, found, STEP)[0]])
+    found = lowered(loaded, rng, np.stack([known[i].devices for i in order]), budget)
+    return Placement(problem, found[_best_balanced(loaded, found, STEP)])
 
 
 def most_balanced(problem: Problem, placements: Sequence[Placement]) -> Placement:
     """Return the placement that `balanced` would choose, without a search for others."""
     carrying = np.flatnonzero(qualities(problem, placements) >= CARRIED)
     rows = np.stack([placements[i].devices for i in carrying.tolist()])
-    return Placement(problem, rows[_by_balance(overloaded(problem), rows, STEP)[0]])
+    return Placement(problem, rows[_best_balanced(overloaded(problem), rows, STEP)])
 
 
 def overloaded(problem: Problem) -> Problem:
@@ -142,20 +137,13 @@ def refuse_preference(placer: str, prefer: str | None, objective: Objective) -> 
         raise UnsuitableError(f"{placer}: the preference {prefer!r} {supported}")
 
 
-def lowered(
-    loaded: Problem, rng: np.random.Generator, rows: Ints, budget: Budget, each: int
-) -> Ints:
+def lowered(loaded: Problem, rng: np.random.Generator, rows: Ints, budget: Budget) -> Ints:
     """Return placements, (K, V), whose utilisations are at most as high as those of `rows`.
 
     Single moves and swaps lower the largest utilisation that they change, in whole steps.
-
-    Parameters
-    ----------
-    each
-        Number of changes to try per unit, at most, in addition to `SPREAD_CHANGES`.
     """
     annealer, rules = Annealer(loaded, rng), loaded.feasibility
-    most = SPREAD_CHANGES + each * rules.unit_count
+    most = SPREAD[0] + SPREAD[1] * rules.unit_count
     found: list[Ints] = []
     for number, row in enumerate(rows):
         if budget.left() == 0:
@@ -163,14 +151,14 @@ def lowered(
         now = search_state(annealer.instance, row[rules.first_of])
         changes = min(budget.left() // (len(rows) - number), most)
         begun = work_clock.now()
-        tried = spread(annealer.instance, now, annealer.rng_state, changes, STEP)
-        budget.charge(tried, work_clock.now() - begun)
+        spread(annealer.instance, now, annealer.rng_state, changes, STEP)
+        budget.charge(changes, work_clock.now() - begun)
         found.append(now.on[rules.unit_of])
     return np.stack(found)
 
 
-def _by_balance(loaded: Problem, rows: Ints, step: float) -> NDArray[np.intp]:
-    """Return the indices of placements, (K,) for (K, V) devices, the best one first."""
+def _best_balanced(loaded: Problem, rows: Ints, step: float) -> int:
+    """Return the index of the best of some placements, (K, V) devices."""
     arrays = flow(loaded)
     loads, largest = np.empty((len(rows), _entries(loaded))), np.empty(len(rows))
     for i, row in enumerate(rows):
@@ -180,7 +168,7 @@ def _by_balance(loaded: Problem, rows: Ints, step: float) -> NDArray[np.intp]:
     least = max(float(largest.min()), MIN_VALUE)
     joining, price = ties(loaded, rows)
     keys = crossing @ arrays.stream_bits, price, joining, *np.rint(loads.T / (step * least))
-    return np.lexsort((*keys, np.rint(largest / (EQUAL * least))))
+    return int(np.lexsort((*keys, np.rint(largest / (EQUAL * least))))[0])
 
 
 def _entries(problem: Problem) -> int:

@@ -186,9 +186,9 @@ def test_single_moves_lower_the_utilisations_of_what_a_search_found() -> None:
         )
     )
     rows = np.array([[0, 0, 1, 1]], np.int32)
-    [kept] = lowered(problem, seeded_rng(), rows, Budget(None, 0), 500)
+    [kept] = lowered(problem, seeded_rng(), rows, Budget(None, 0))
     assert kept.tolist() == rows[0].tolist()
-    [found] = lowered(problem, seeded_rng(), rows, Budget(None, 2_000), 500)
+    [found] = lowered(problem, seeded_rng(), rows, Budget(None, 2_000))
     assert len({*found.tolist()}) == 4
 
 
