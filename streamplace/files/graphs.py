@@ -78,12 +78,12 @@ def from_form(form: GraphForm, name: str = "") -> StreamGraph:
 def _column(field: Field, rows: RowColumns, place: Callable[[int], str]) -> Any:
     """Return the values of a field in checked rows, by index if it is a detail.
 
-    It is None for a number that no row states. Messages about a value that is a mapping begin with
-    the place of its row.
+    It is None for an optional number that no row states. Messages about a value that is a mapping
+    begin with the place of its row.
     """
     kind = field.kind
     if isinstance(kind, Number):
-        if not rows.stating(field.name):
+        if not (field.required or rows.stating(field.name)):
             return None
         return [UNKNOWN if value is None else value for value in rows.all_of(field.name)]
     found = {i: value for i, value in rows.stated(field.name).items() if value}
