@@ -4,7 +4,7 @@
 #
 # METIS knows the option for k-way partitions only. pymetis selects recursive bisection where at
 # most 8 parts are asked for and the method is not, and then passes the option on, where it does
-# nothing. A tree of 100 vertices in 5 connected parts has a cut of 4 edges; more means parts in
+# nothing. A tree of 100 vertices in 8 connected parts has a cut of 7 edges; more means parts in
 # pieces.
 #
 # Output seen (Python 3.11, x86-64), 20 random trees of 100 vertices:

@@ -281,7 +281,7 @@ def flops(node: Node) -> float:
 
     Products, convolutions and attention have the formulas of `torch.utils.flop_counter`, where a
     multiplication and an addition are two operations, and those that it lacks have formulas of
-    the same kind (`work_rules`). Reductions and normalisations count one per element read, pooling
+    the same kind. Reductions and normalisations count one per element read, pooling
     one per element of a window, and elementwise operators one per element returned.
     """
     name = op_name(node)
