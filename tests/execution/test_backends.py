@@ -251,11 +251,11 @@ def test_a_cluster_without_processes(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_memory_of_a_process_is_stated() -> None:
-    on_dask, needs = Backend("dask"), r"; one needs \d+ MB or more"
-    two = [Member(4, 8e9), Member(2, 3e9)]
-    assert re.fullmatch(f"6 processes with 1,500 MB each{needs}", resources(on_dask, two))
+    on_dask, needs = Backend("dask"), r"; one needs [\d,]+ MB or more"
+    two = [Member(4, 8e10), Member(2, 3e10)]
+    assert re.fullmatch(f"6 processes with 15,000 MB each{needs}", resources(on_dask, two))
     assert re.fullmatch(f"1 process{needs}", resources(on_dask, [Member(1, None)]))
-    with pytest.raises(BackendError, match=r"a worker has 50 MB, of which 80% .* needs \d+ MB or"):
+    with pytest.raises(BackendError, match=r"a worker has 50 MB, of which 80% .* needs [\d,]+ MB or"):
         resources(on_dask, [*two, Member(1, 5e7)])
 
 
