@@ -307,7 +307,7 @@ class Workers:
         "--jobs",
         type=Whole(1),
         metavar="N",
-        help="Worker processes to run in parallel.  [default: one per core]",
+        help="Worker processes to run in parallel.  [default: one per core, or all of a cluster]",
     )
     backend: str = option(
         "--backend",

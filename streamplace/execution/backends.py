@@ -115,21 +115,18 @@ def members_of(backend: Backend, cluster: Connected) -> Sequence[Member]:
 def resources(backend: Backend, members: Sequence[Member]) -> str:
     """Return the processes and the memory of a cluster, and what a process needs, as text.
 
-    This process has loaded what the others load, so none of them needs less.
-
-    Raises
-    ------
-    BackendError
-        If a member has less.
+    What a process needs is taken from the peak of this one, which has loaded the same modules. It
+    may hold more data than the others will, so too little memory is a warning, not an error.
     """
     count, needed = sum(one.processes for one in members), peak_bytes()
     least = min(one.memory_bytes or math.inf for one in members)
+    warning = ""
     if least * USABLE < needed:
-        limit = f"a worker has {in_mb(least)}, of which {USABLE:.0%} can be used"
-        raise _failed(backend, f"{limit}, but a process needs {in_mb(needed)} or more")
+        limit = f"{in_mb(least)}, of which {USABLE:.0%} can be used"
+        warning = f"; a worker has {limit}, and may be stopped for lack of memory"
     each = min((one.memory_bytes or math.inf) / one.processes for one in members)
     has = "" if each == math.inf else f" with {in_mb(each)} each"
-    return f"{count} process{'es' * (count > 1)}{has}; one needs {in_mb(needed)} or more"
+    return f"{count} process{'es' * (count > 1)}{has}; one needs {in_mb(needed)} or more{warning}"
 
 
 @contextmanager
@@ -206,7 +203,7 @@ def _dask(backend: Backend, jobs: int) -> Iterator[Connected]:
                 submit,
                 lambda: [
                     Member(worker["nthreads"], worker["memory_limit"])
-                    for worker in client.scheduler_info()["workers"].values()
+                    for worker in client.scheduler_info(n_workers=-1)["workers"].values()
                 ],
             )
     except distributed.client.FutureCancelledError as error:

@@ -255,8 +255,8 @@ def test_the_memory_of_a_process_is_stated() -> None:
     two = [Member(4, 8e10), Member(2, 3e10)]
     assert re.fullmatch(f"6 processes with 15,000 MB each{needs}", resources(on_dask, two))
     assert re.fullmatch(f"1 process{needs}", resources(on_dask, [Member(1, None)]))
-    with pytest.raises(BackendError, match=r"a worker has 50 MB, of which 80% .* needs [\d,]+ MB"):
-        resources(on_dask, [*two, Member(1, 5e7)])
+    short = r"; a worker has 50 MB, of which 80% can be used, and may be stopped for lack of memory"
+    assert re.search(needs + short, resources(on_dask, [*two, Member(1, 5e7)]))
 
 
 def test_a_backend_is_checked_in_python() -> None:
