@@ -91,8 +91,7 @@ def connected(backend: Backend, jobs: int) -> Iterator[Connected]:
     UsageError
         If the backend's package is not installed.
     BackendError
-        If no cluster answers at the address, it fails, it has no processes for `ALONE_S`, or they
-        have too little memory.
+        If no cluster answers at the address, it fails, or it has no processes for `ALONE_S`.
     """
     if backend.address is not None:
         _check_answer(backend)
