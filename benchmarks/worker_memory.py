@@ -10,6 +10,7 @@ what the others need.
 import argparse
 import multiprocessing
 import os
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 
@@ -38,17 +39,28 @@ def study_of(path: str) -> Study:
 
 
 def measured(study: Study, unit: Unit, seconds: float) -> tuple[float, bool]:
-    """Run a unit for some CPU seconds; return its peak memory in MB, and whether it has ended."""
+    """Run a unit for some CPU seconds; return its peak memory in MB, and whether it has ended.
+
+    Raises
+    ------
+    RuntimeError
+        If it fails.
+    """
     process = multiprocessing.get_context("spawn").Process(target=study.run, args=(unit,))
     process.start()
     of_process, peak = Path(f"/proc/{process.pid}"), 0.0
-    while "VmHWM:" in (status := (of_process / "status").read_text()):
-        peak = int(status.partition("VmHWM:")[2].split()[0]) * 1024 / 1e6
-        times = (of_process / "stat").read_text().rpartition(")")[2].split()[11:13]
-        if sum(map(int, times)) > seconds * TICKS_PER_S:
-            break
+    while process.is_alive():
+        with suppress(FileNotFoundError, ProcessLookupError):  # it has just ended
+            status = (of_process / "status").read_text()
+            if "VmHWM:" in status:  # else it is ending
+                peak = int(status.partition("VmHWM:")[2].split()[0]) * 1024 / 1e6
+            times = (of_process / "stat").read_text().rpartition(")")[2].split()[11:13]
+            if sum(map(int, times)) > seconds * TICKS_PER_S:
+                break
         process.join(EVERY_S)
     ended = not process.is_alive()
+    if ended and process.exitcode:
+        raise RuntimeError(f"{unit.key}: ended with exit code {process.exitcode}")
     process.kill()
     process.join()
     return peak, ended

@@ -15,6 +15,13 @@ def test_a_unit_is_measured_until_it_ends() -> None:
 
 
 @pytest.mark.long
+def test_a_unit_that_fails_is_an_error() -> None:
+    study = Squares(3, fails_at=0)
+    with pytest.raises(RuntimeError, match="number 0: ended with exit code 1"):
+        measured(study, study.plan().units[0], seconds=60.0)
+
+
+@pytest.mark.long
 @pytest.mark.parametrize("path", STUDIES.values())
 def test_every_study_has_units(path: str) -> None:
     assert study_of(path).plan().units

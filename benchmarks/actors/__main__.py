@@ -66,7 +66,7 @@ def main() -> int:
 @swept()
 def campaign(home: Path, folder: Path, repeats: int) -> int:
     """Run all pipelines in all ways, several times in turn; return 0 if all run as placed."""
-    settings = {"seed": SEED, "share": SHARE, "mips": MIPS}
+    settings = {"seed": SEED, "share": SHARE, "mips": MIPS, "profiled_at": ENDLESS}
     results, jobs = Results(folder, settings), drawn()
     groups = {name: Group(f"{own_prefix()}{name}", None) for name in DEVICES}
     files = {

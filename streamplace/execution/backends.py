@@ -136,7 +136,7 @@ def _ray(backend: Backend, jobs: int) -> Iterator[Connected]:
         import ray._private.worker as of_ray  # noqa: PLC0415 - an extra, and heavy
     quiet = {"log_to_driver": False, "logging_level": logging.ERROR}
     own = {"num_cpus": jobs, "object_store_memory": OBJECT_STORE_BYTES, "include_dashboard": False}
-    starts = not ray.is_initialized()
+    starts, printing = not ray.is_initialized(), of_ray.print_to_stdstream
     try:
         if starts:
             of_ray.print_to_stdstream = _ignored  # it prints lost machines on stdout
@@ -168,6 +168,7 @@ def _ray(backend: Backend, jobs: int) -> Iterator[Connected]:
     finally:
         if starts:
             ray.shutdown()
+            of_ray.print_to_stdstream = printing
 
 
 def _called(call: Callable[[], Any]) -> Any:
