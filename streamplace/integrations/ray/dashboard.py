@@ -13,6 +13,7 @@ from streamplace.files.reading import check
 from streamplace.files.schema import ForeignForm, Name, Number, Title
 from streamplace.integrations.profiling.counters import Counters
 from streamplace.integrations.profiling.rest import Server
+from streamplace.problem.seconds import MAX_SECONDS
 
 MOST = 10_000  # actors that the State API lists at most
 ALIVE = "ALIVE"
@@ -22,6 +23,7 @@ ONE = "/logical/actors/"
 MS = 1e3
 F = TypeVar("F", bound=ForeignForm)
 Tasks = Annotated[int, Field(ge=0, lt=2**63)]
+Seconds = Annotated[Number, Field(le=MAX_SECONDS)]
 
 
 class _Actor(ForeignForm):
@@ -39,8 +41,8 @@ class _Actors(ForeignForm):
 
 
 class _CpuTimes(ForeignForm):
-    user: Number
-    system: Number
+    user: Seconds
+    system: Seconds
 
 
 class _Process(ForeignForm):

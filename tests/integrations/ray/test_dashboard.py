@@ -16,7 +16,7 @@ from tests.support.http_server import Answer
 
 COUNT = Actor("4bb8efdb707318e31bc53fda01000000", "count", "pipe", "662fa83fe52a589f")
 
-
+CPU_TIMES = ["data", "detail", "processStats", "cpuTimes"]
 ALL = "detail=1&limit=10000&filter_keys=state&filter_predicates=%3D&filter_values=ALIVE"
 
 
@@ -71,6 +71,7 @@ def test_what_the_dashboard_has_not_heard_of(missing: str) -> None:
         ({"detail": changed(DETAIL, ["data", "detail", "state"], "DEAD")}, "count is DEAD"),
         ({"detail": changed(DETAIL, ["data", "detail", "numExecutedTasks"], -1)}, "numExec"),
         ({"detail": changed(DETAIL, ["data", "detail"], None)}, "must be an object"),
+        ({"detail": changed(DETAIL, [*CPU_TIMES, "user"], 1e307)}, "cpuTimes.user"),
     ],
 )
 def test_faults_of_the_dashboard(documents: dict[str, Any], fault: str) -> None:
