@@ -7,7 +7,6 @@ Figures are medians of three new processes, without their start. There are no ta
 """
 
 import argparse
-import resource
 import statistics
 import subprocess
 import sys
@@ -16,6 +15,7 @@ import time
 from pathlib import Path
 
 from streamplace import Recipe
+from streamplace.execution.calls import peak_bytes
 from streamplace.files import read_graph, write_dataset
 
 ROUNDS = 3
@@ -55,7 +55,7 @@ def once(file: Path) -> tuple[float, float, float]:
     begun = time.process_time()
     graph = read_graph(file)
     read = time.process_time()
-    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6
+    memory = peak_bytes() / 1e6
     write_dataset(file.with_name("copy.json"), [graph])
     return read - begun, time.process_time() - read, memory
 

@@ -22,7 +22,6 @@ import sys
 import time
 from collections.abc import Sequence
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 
@@ -30,6 +29,7 @@ from benchmarks.large_graphs import PRESETS, Setting, prepared, relative
 from benchmarks.partitioners import Partitioner, partitioners, placed
 from benchmarks.speed import report
 from streamplace import Problem
+from streamplace.execution.calls import peak_bytes
 from streamplace.problem.cluster import NetworkKind
 from streamplace.util.arrays import Ints
 
@@ -215,20 +215,11 @@ def measured_alone(name: str, **setting: object) -> dict[str, float]:
     placer = all_placers()[name]
     timed(placer, Setting("layered", 100, 0).problem(Setting("layered", 100, 0).graph()))
     problem = job.problem(job.graph())
-    before = peak_mb()
+    before = peak_bytes() / 1024**2
     devices, seconds = timed(placer, problem)
-    peak = peak_mb()
+    peak = peak_bytes() / 1024**2
     reached = relative(problem, devices)
     return {"reached": reached, "seconds": seconds, "peak": peak, "before": before}
-
-
-def peak_mb() -> float:
-    """Return the peak memory of this process in MB.
-
-    `getrusage` would include the peak of the parent process.
-    """
-    status = Path("/proc/self/status").read_text(encoding="ascii")
-    return int(status.partition("VmHWM:")[2].split()[0]) / 1024
 
 
 def print_targets_of_graphs(compared: Sequence[Compared]) -> None:

@@ -14,6 +14,7 @@ from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 
+from streamplace.execution.calls import peak_bytes
 from streamplace.studies.study import Study, Unit
 
 STUDIES = {
@@ -48,13 +49,11 @@ def measured(study: Study, unit: Unit, seconds: float) -> tuple[float, bool]:
     """
     process = multiprocessing.get_context("spawn").Process(target=study.run, args=(unit,))
     process.start()
-    of_process, peak = Path(f"/proc/{process.pid}"), 0.0
+    cpu_times, peak = Path(f"/proc/{process.pid}/stat"), 0.0
     while process.is_alive():
         with suppress(FileNotFoundError, ProcessLookupError):  # it has just ended
-            status = (of_process / "status").read_text()
-            if "VmHWM:" in status:  # else it is ending
-                peak = int(status.partition("VmHWM:")[2].split()[0]) * 1024 / 1e6
-            times = (of_process / "stat").read_text().rpartition(")")[2].split()[11:13]
+            peak = max(peak, peak_bytes(process.pid) / 1e6)
+            times = cpu_times.read_text().rpartition(")")[2].split()[11:13]
             if sum(map(int, times)) > seconds * TICKS_PER_S:
                 break
         process.join(EVERY_S)

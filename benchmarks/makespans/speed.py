@@ -7,7 +7,6 @@ interleaved rounds.
 """
 
 import argparse
-import resource
 import statistics
 import time
 from collections.abc import Callable
@@ -18,6 +17,7 @@ import numpy as np
 import streamplace as sp
 from benchmarks.makespans.problems import layered_problem
 from benchmarks.reference.plain_schedule import plain_schedule
+from streamplace.execution.calls import peak_bytes
 from streamplace.files.clusters import cluster_to
 from streamplace.files.graphs import graph_to
 from streamplace.problem.network import NetworkKind
@@ -59,7 +59,7 @@ def _row(size: int) -> list[str]:
     wanted = f"{WANTED[size]:,.0f}" if size in WANTED else "-"
     ratio = f"{rates[0] / rates[-1]:,.0f}" if has_plain else "-"
     plain = [] if has_plain else ["-"]
-    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    memory = peak_bytes() / 1024**2
     return [cells[0], wanted, *cells[1:], *plain, ratio, f"{memory:,.0f}"]
 
 

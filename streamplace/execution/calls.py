@@ -1,6 +1,6 @@
 """Calls of a function by the worker processes of a cluster, any of which may be lost."""
 
-import resource
+import re
 import sys
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
@@ -8,6 +8,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import count, islice, takewhile
+from pathlib import Path
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 Item = TypeVar("Item")
@@ -147,9 +148,15 @@ def _results(
     return [function(item) for item in items], peak_bytes()
 
 
-def peak_bytes() -> int:
-    """Return the most memory that this process has had at a time."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * KIB
+def peak_bytes(process: int | None = None) -> int:
+    """Return the most memory that a process, by default this one, has had at a time.
+
+    It is 0 for a process that is ending. `getrusage` would include the peak of the process that
+    started this one.
+    """
+    status = Path(f"/proc/{process or 'self'}/status").read_text(encoding="utf-8")
+    peak = re.search(r"^VmHWM:\s+(\d+) kB$", status, re.MULTILINE)
+    return int(peak[1]) * KIB if peak else 0
 
 
 def in_mb(size_bytes: float) -> str:

@@ -1,5 +1,7 @@
 """Calls by the processes of a cluster, for which threads stand here."""
 
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -135,6 +137,13 @@ def test_the_peak_memory_of_a_process_is_returned() -> None:
         except StopIteration as end:
             peak = end.value
     assert peak > 20e6
+
+
+def test_the_peak_of_a_process_does_not_include_that_of_its_parent() -> None:
+    own = bytearray(200_000_000)
+    asked = "from streamplace.execution.calls import peak_bytes; print(peak_bytes())"
+    started = subprocess.run([sys.executable, "-c", asked], capture_output=True, check=True)
+    assert int(started.stdout) < len(own) < calls.peak_bytes()
 
 
 def test_an_error_of_a_call_is_raised() -> None:
