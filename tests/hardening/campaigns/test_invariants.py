@@ -40,13 +40,13 @@ from streamplace.scoring.registry import CLOSED_FORMS, THROUGHPUT
 from streamplace.scoring.throughput import throughput
 from streamplace.util.arrays import Floats, Ints
 
-SHARE = 0.01  # 200 problems, 500 pairs
+SHARE = 0.01  # 200 problems, 500 pairs, 40 problems with limits
 SLIGHT_ERROR = 1.0 + 1e-8
 
 
 def test_all_invariants_hold() -> None:
     rows = list(run(SHARE))
-    assert len(rows) == 48
+    assert len(rows) == 54
     for row in rows:
         assert row.good or "not run" in row.figures, f"{row}: {row.faults}"
 

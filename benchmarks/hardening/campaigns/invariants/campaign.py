@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from benchmarks.hardening.campaigns.invariants.deviations import Deviations
 from benchmarks.hardening.campaigns.invariants.drawn_problems import Checks, draw_problems
+from benchmarks.hardening.campaigns.invariants.limits import against_all_placements
 from benchmarks.hardening.campaigns.invariants.makespans import page_schedules
 from benchmarks.hardening.campaigns.invariants.makespans.rows import of_makespans
 from benchmarks.hardening.campaigns.invariants.oracle_comparison import against_oracle
@@ -17,6 +18,7 @@ from benchmarks.hardening.harness.rows import Row
 
 PROBLEMS = 20_000
 PASSES = 20_000  # problems under the makespan objective
+LIMITED = 500  # problems for each kind of limit, each solved by every verb
 PAIRS = 50_000  # pairs of a problem and a placement, for the comparisons with other scorers
 BLOCK = 500  # problems that one run of Hypothesis draws
 
@@ -54,6 +56,7 @@ PARTS: dict[str, Callable[[float, int], Iterable[Row]]] = {
         tally.row() for tally in against_oracle(_scaled(PAIRS, share), seed)
     ),
     "page": lambda share, seed: [against_page(_scaled(PAIRS, share), seed).row()],
+    "limits": lambda share, seed: against_all_placements(_scaled(LIMITED, share), seed),
     "makespans": lambda share, seed: of_makespans(_scaled(PASSES, share), seed),
     "page-schedules": lambda share, seed: [
         page_schedules.against_page(_scaled(PAIRS, share), seed).row()
