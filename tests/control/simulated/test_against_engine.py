@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
+from benchmarks.control.restarts import resuming
 from benchmarks.control.simulated.run import JobState, advance
 from benchmarks.control.simulated.trace import STEP_S, Trace
-from sim.engine import Profile, Scene, Settings, resuming
+from sim.engine import Profile, Scene, Settings
 from streamplace.control.plans import Deployment
 from streamplace.scoring import engine
 from tests.support.simulated import CHAIN, SMALL

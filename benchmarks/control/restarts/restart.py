@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
-from sim.engine.checkpoint import Checkpoint
+from benchmarks.control.restarts.checkpoint import Checkpoint
 from sim.engine.event_sets import NOTHING, make_sets
 from sim.engine.records import EngineState, Records
 from sim.engine.snapshots import Snapshot

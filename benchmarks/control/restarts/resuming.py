@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from sim.engine.checkpoint import Checkpoint, same_job
+from benchmarks.control.restarts.checkpoint import Checkpoint, same_job
+from benchmarks.control.restarts.restart import carry_over
 from sim.engine.loop import advance, wait_ticks
-from sim.engine.restart import carry_over
 from sim.engine.simulation import Simulation
 from sim.engine.snapshots import RunTrace, Snapshot, check
 from sim.flow import Ints, checked

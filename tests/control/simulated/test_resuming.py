@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchmarks.control.restarts import resuming
 from benchmarks.reference.strategies import Case, cases
-from sim.engine import Profile, Scene, Settings, Speed, Window, resuming
+from sim.engine import Profile, Scene, Settings, Speed, Window
 from sim.engine.snapshots import Snapshot, check
 from streamplace import Cluster, Network, Operator, Problem, Stream, StreamGraph
 from streamplace.scoring import engine
