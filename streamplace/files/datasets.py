@@ -17,7 +17,7 @@ from streamplace.files.reading import STDIO, name_of, parse, read_failure, read_
 from streamplace.problem.graph import StreamGraph
 
 LINES = (".jsonl", ".jsonl.gz")
-MAX_IN_MEMORY = 32  # larger datasets are read again at every iteration
+KEPT_GRAPHS, KEPT_OPERATORS = 32, 100_000  # datasets with more of both are read at every iteration
 GRAPHS = (*LINES, ".json", ".json.gz", ".npz")
 
 
@@ -54,7 +54,7 @@ def read_dataset(path: str | Path) -> list[StreamGraph]:
 
 
 class StoredGraphs:
-    """The graphs of a dataset: up to `MAX_IN_MEMORY` are kept, more are read again each time.
+    """The graphs of a dataset: few or small ones are kept, others are read again each time.
 
     Parameters
     ----------
@@ -77,9 +77,11 @@ class StoredGraphs:
         self._path = path
         self.names: list[str] = []
         self._kept: list[StreamGraph] = []
+        operators = 0
         for graph in iter_graphs(path):
             self.names.append(graph.name)
-            if len(self.names) <= MAX_IN_MEMORY:
+            operators += len(graph.names)
+            if len(self.names) <= KEPT_GRAPHS or operators <= KEPT_OPERATORS:
                 self._kept.append(graph)
             else:
                 self._kept.clear()

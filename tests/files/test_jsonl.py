@@ -88,7 +88,8 @@ def test_stored_graphs_can_be_iterated_repeatedly(tmp_path: Path) -> None:
 def test_a_dataset_that_changes_after_opening_is_refused(
     tmp_path: Path, change: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(datasets, "MAX_IN_MEMORY", 0)
+    monkeypatch.setattr(datasets, "KEPT_GRAPHS", 0)
+    monkeypatch.setattr(datasets, "KEPT_OPERATORS", 0)
     path = tmp_path / "graphs.jsonl"
     write_dataset(path, GRAPHS)
     stored = open_dataset(path)
