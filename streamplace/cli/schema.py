@@ -6,7 +6,7 @@ from typing import Any
 from streamplace.cli import options, param_types, printing
 from streamplace.cli.command import argument, command
 from streamplace.files.jobs import JobsForm
-from streamplace.files.scene_schema import SceneForm
+from streamplace.files.scenes import SceneForm
 from streamplace.files.schema import ClusterForm, Form, GraphForm, PlacementForm
 
 FORMS: dict[str, type[Form]] = {
