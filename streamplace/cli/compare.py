@@ -15,7 +15,7 @@ from streamplace.cli.terminal import console, print_result
 from streamplace.errors import located, within
 from streamplace.execution.progress import working
 from streamplace.files import open_dataset
-from streamplace.files.folder_lock import held
+from streamplace.files.atomic import held
 from streamplace.files.reading import name_of
 from streamplace.placers.limits import Limit, MaxEvaluations, MaxRuntime
 from streamplace.placers.registry import NamedPlacer, ready

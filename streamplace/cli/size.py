@@ -19,7 +19,7 @@ from streamplace.files import (
     read_graph,
     write_dataset,
 )
-from streamplace.files.folder_lock import held
+from streamplace.files.atomic import held
 from streamplace.files.jobs import folder_of, graph_files, jobs_from
 from streamplace.files.reading import name_of, read_json
 from streamplace.problem.assumptions import without_tuples
