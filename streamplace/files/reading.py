@@ -21,8 +21,7 @@ from typing import IO, Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from streamplace.errors import FormatError
-from streamplace.files.form_faults import listed_faults
-from streamplace.files.json_faults import syntax_fault
+from streamplace.files.form_faults import listed_faults, syntax_fault
 from streamplace.files.schema import ForeignForm
 from streamplace.files.schema_fields import Place
 from streamplace.files.stated_units import without_units
