@@ -9,7 +9,7 @@ from streamplace.files.atomic import atomic
 from streamplace.files.bundled import resolve
 from streamplace.files.clusters import cluster_from, cluster_to
 from streamplace.files.datasets import LINES
-from streamplace.files.jsonl import json_lines
+from streamplace.files.json_text import json_lines
 from streamplace.files.reading import name_of, read_text
 from streamplace.problem.cluster import Cluster
 

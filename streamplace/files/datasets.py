@@ -10,8 +10,7 @@ from streamplace.errors import FormatError
 from streamplace.files.atomic import atomic
 from streamplace.files.bundled import resolve
 from streamplace.files.graphs import graph_from, graph_to
-from streamplace.files.json_text import json_pieces
-from streamplace.files.jsonl import json_lines, read_json_lines
+from streamplace.files.json_text import json_lines, json_pieces, read_json_lines
 from streamplace.files.npz import read_columns, write_columns
 from streamplace.files.reading import STDIO, name_of, parse, read_failure, read_text
 from streamplace.problem.graph import StreamGraph
