@@ -12,7 +12,7 @@ from streamplace.cli.output_files import check_targets
 from streamplace.execution.parallel import each
 from streamplace.execution.progress import track
 from streamplace.files import write_clusters, write_dataset
-from streamplace.files.cluster_lists import check_name
+from streamplace.files.clusters import check_name
 from streamplace.generate import Recipe
 from streamplace.generate.family import FAMILIES, family_names
 
