@@ -97,7 +97,7 @@ SECTIONS = {
         "streamplace.scoring.total_cost.TotalCost",
         "streamplace.problem.placement.Placement",
         "streamplace.problem.grouping.Grouping",
-        "streamplace.problem.cluster_change.ClusterChange",
+        "streamplace.problem.losses.ClusterChange",
         "streamplace.problem.relocation.RelocationCost",
         "streamplace.problem.relocation.Relocation",
     ),

@@ -16,11 +16,11 @@ from streamplace.control.slots import limits_by_slots
 from streamplace.display.text import quoted, several
 from streamplace.errors import InfeasibleError, PlacementError, ProblemError, StreamplaceError
 from streamplace.problem.cluster import Cluster
-from streamplace.problem.cluster_change import ClusterChange
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.counts import expanded, limits_of_count
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.logical import instance_names
+from streamplace.problem.losses import ClusterChange
 from streamplace.problem.objective import Throughput
 from streamplace.problem.problem import Problem
 from streamplace.scoring.throughput import max_source_rate

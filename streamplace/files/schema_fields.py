@@ -1,4 +1,4 @@
-"""Fields at places in a form, as pydantic names them, and numbers there that are text with a unit."""
+"""Places in a form: fields and union tags there, and numbers there that are text with a unit."""
 
 from collections.abc import Iterator
 from contextlib import suppress

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from streamplace import Cluster, Device, LinkOverride, Network
 from streamplace.errors import ClusterError
-from streamplace.problem.cluster_change import ClusterChange
+from streamplace.problem.losses import ClusterChange
 
 NAMES = ("a", "b", "c", "d", "e")
 
