@@ -13,7 +13,7 @@ from streamplace.control.costs import Times
 from streamplace.control.decisions import percent
 from streamplace.control.observation import Observation
 from streamplace.problem.graph import StreamGraph
-from streamplace.problem.key_groups import default_groups, group_of, instances_of_groups
+from streamplace.problem.logical import default_groups, group_of, instances_of_groups
 from streamplace.problem.parallelism import KeyShares
 from streamplace.util.arrays import Floats
 from streamplace.workflows.sizing.factored import Instances

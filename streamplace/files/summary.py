@@ -20,10 +20,10 @@ from streamplace.files.training_logs import CHECKPOINT, LOG, POLICY
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.fields import json_value
 from streamplace.problem.graph import StreamGraph
+from streamplace.problem.graph_view import Shape
 from streamplace.problem.operators import OPERATOR_COUNTS
 from streamplace.problem.placement import Placement
 from streamplace.problem.resources import whole_amounts
-from streamplace.problem.shape import Shape
 from streamplace.util.suggest import closest_match
 
 READABLE = "info reads graphs, datasets, clusters, placements, checkpoints and policy weights"

@@ -10,7 +10,7 @@ from benchmarks.reference.strategies import graphs
 from benchmarks.reference.traversal import as_networkx, random_graph
 from streamplace import Recipe, StreamGraph
 from streamplace.problem import shape
-from streamplace.problem.shape import Shape
+from streamplace.problem.graph_view import Shape
 from tests.support.graphs import chain_graph
 
 

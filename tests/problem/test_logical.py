@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamplace.problem.key_groups import (
+from streamplace.problem.logical import (
     default_groups,
     group_of,
     instances_of_groups,
