@@ -37,7 +37,7 @@ from streamplace.problem.makespan import PublishedName
 from streamplace.problem.objectives import only_throughput
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
-from streamplace.problem.violations import violations
+from streamplace.problem.rules import violations
 from streamplace.scoring.score import Score, ThroughputScore
 from streamplace.scoring.suspect_units import suspect_of
 from streamplace.workflows.simulate import score_of
