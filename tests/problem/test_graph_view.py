@@ -9,7 +9,7 @@ from hypothesis import given
 from benchmarks.reference.strategies import graphs
 from benchmarks.reference.traversal import as_networkx, random_graph
 from streamplace import Recipe, StreamGraph
-from streamplace.problem import shape
+from streamplace.problem import graph_view
 from streamplace.problem.graph_view import Shape
 from tests.support.graphs import chain_graph
 
@@ -58,5 +58,5 @@ def test_the_longest_shortest_path_of_a_large_graph_is_left_out(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     graph = chain_graph(1.0, 1.0, 1.0)
-    monkeypatch.setattr(shape, "LARGEST", 2)
+    monkeypatch.setattr(graph_view, "LARGEST", 2)
     assert Shape.of(graph) == Shape(3, None, 2 / 3, 1)
