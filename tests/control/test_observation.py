@@ -6,8 +6,7 @@ from itertools import product
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamplace.control.observation import Observation
-from streamplace.control.slots import limits_by_slots
+from streamplace.control.observation import Observation, limits_by_slots
 from tests.support.control import observed
 
 COUNTS = st.lists(st.integers(1, 6), min_size=3, max_size=3)
