@@ -8,8 +8,8 @@ from streamplace.control.flink.measuring import observation
 from streamplace.control.flink.sampling import PAUSE_S, Sample, Sampler
 from streamplace.control.flink.slots import free_slots
 from streamplace.control.interfaces import Clock, LostError
+from streamplace.control.load import PARTS, Parts
 from streamplace.control.observation import Observation
-from streamplace.control.parts import PARTS, Parts
 from streamplace.control.rules import Rules
 from streamplace.errors import BackendError
 from streamplace.integrations.flink.cluster import TaskManager
