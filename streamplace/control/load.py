@@ -1,4 +1,4 @@
-"""The load of a job in a window, and in parts of it: overloaded, behind, underused, or none of these."""
+"""The load of a job in a window and in its parts: overloaded, behind, underused, or none."""
 
 from dataclasses import replace
 from itertools import pairwise
