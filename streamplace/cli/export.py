@@ -18,7 +18,7 @@ from streamplace.integrations.flink import deployment
 from streamplace.integrations.flink.plan import running
 from streamplace.integrations.flink.slot_groups import helper_source
 from streamplace.integrations.gnuradio import pinning
-from streamplace.integrations.gnuradio.helper import helper_source as counters_source
+from streamplace.integrations.gnuradio.pinning import helper_source as counters_source
 from streamplace.integrations.kubernetes_parts import dns_label
 from streamplace.integrations.losses import assumptions, losses
 from streamplace.integrations.parsing.yaml_writer import to_yaml

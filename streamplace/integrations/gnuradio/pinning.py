@@ -1,6 +1,7 @@
-"""Writer of the cores of blocks into a copy of a flowgraph (``.grc``)."""
+"""Writers for GNU Radio: cores of blocks in a copy of a flowgraph, and the program that counts."""
 
 import re
+from importlib.resources import files
 from typing import Any
 
 from streamplace.errors import ProblemError
@@ -70,3 +71,13 @@ def cores_of(device: str) -> list[int]:
     if last < first:
         raise ProblemError(f"device {device!r:.40} does not say which cores it has: {RULE}")
     return list(range(first, last + 1))
+
+
+def write_counters(placement: Placement) -> str:
+    """Return ``streamplace_counters.py``, which is the same for every placement."""
+    return helper_source()
+
+
+def helper_source() -> str:
+    """Return the text of ``streamplace_counters.py``, which depends on GNU Radio only."""
+    return files(__package__).joinpath("streamplace_counters.py").read_text(encoding="utf-8")
