@@ -2,7 +2,7 @@
 
 import pytest
 
-from streamplace.integrations.gnuradio.expressions import Variables
+from streamplace.integrations.gnuradio.flowgraph import Variables
 
 VARIABLES = {
     "samp_rate": "2.4e6",
