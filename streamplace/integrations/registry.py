@@ -58,7 +58,7 @@ WRITERS: dict[str, str] = {
     "ibm-overlay": f"{_HERE}.ibm.spl:write_overlay",
     "kubernetes": f"{_HERE}.kubernetes:write",
     "ray": f"{_HERE}.ray.options:write",
-    "gnuradio-counters": f"{_HERE}.gnuradio.helper:write",
+    "gnuradio-counters": f"{_HERE}.gnuradio.pinning:write_counters",
     "dot": f"{_HERE}.formats.dot:write",
     "graphml": f"{_HERE}.formats.graphml:write",
 }

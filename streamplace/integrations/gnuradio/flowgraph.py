@@ -1,4 +1,4 @@
-"""Flowgraphs in .grc files: the blocks that run, what connects them, and plain arithmetic in them."""
+"""Flowgraphs in ``.grc`` files: the blocks that run, their connections, and arithmetic."""
 
 import ast
 import operator
