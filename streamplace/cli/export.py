@@ -21,8 +21,8 @@ from streamplace.integrations.gnuradio import pinning
 from streamplace.integrations.gnuradio.pinning import helper_source as counters_source
 from streamplace.integrations.kubernetes_parts import dns_label
 from streamplace.integrations.losses import assumptions, losses
-from streamplace.integrations.parsing.yaml_writer import to_yaml
 from streamplace.integrations.registry import WRITERS, export_text
+from streamplace.integrations.yaml import to_yaml
 from streamplace.problem.placement import Placement
 
 HELPER, DEPLOYMENT, GNURADIO = "flink-helper", "flink-deployment", "gnuradio"

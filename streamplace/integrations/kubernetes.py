@@ -20,8 +20,8 @@ from streamplace.integrations.kubernetes_parts import (
     parts_of,
     pod_numbers,
 )
-from streamplace.integrations.parsing.yaml_writer import to_yaml
 from streamplace.integrations.pes import operator_cores, pe_numbers
+from streamplace.integrations.yaml import to_yaml
 from streamplace.problem.graph_checks import listed
 from streamplace.problem.limits import used_counts
 from streamplace.problem.placement import Placement

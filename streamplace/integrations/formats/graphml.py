@@ -14,7 +14,7 @@ from streamplace.integrations.formats.attributes import (
     from_attributed_graph,
     to_attributed_graph,
 )
-from streamplace.integrations.parsing.xml import attribute, inside, kind_of, parse_xml
+from streamplace.integrations.xml import attribute, inside, kind_of, parse_xml
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.logical import LogicalGraph
 from streamplace.problem.placement import Placement

@@ -16,7 +16,7 @@ from streamplace.errors import FormatError
 from streamplace.files.reading import check
 from streamplace.files.schema import ForeignForm, Name, Title
 from streamplace.integrations.logical_builder import check_links
-from streamplace.integrations.parsing.decimals import DECIMAL
+from streamplace.util.text import DECIMAL
 
 MAX_LENGTH = 200  # characters; longer ones are no plain arithmetic
 BINARY: dict[type[ast.operator], Callable[[float, float], float]] = {

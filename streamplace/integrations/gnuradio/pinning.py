@@ -6,9 +6,8 @@ from typing import Any
 
 from streamplace.errors import ProblemError
 from streamplace.integrations.gnuradio.flowgraph import DISABLED, flowgraph_from
-from streamplace.integrations.parsing.yaml import parse_yaml
-from streamplace.integrations.parsing.yaml_writer import to_yaml
 from streamplace.integrations.pes import operator_devices
+from streamplace.integrations.yaml import parse_yaml, to_yaml
 from streamplace.problem.graph_checks import listed
 from streamplace.problem.placement import Placement
 

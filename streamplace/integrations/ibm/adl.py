@@ -18,7 +18,7 @@ from streamplace.integrations.ibm.regions import (
 )
 from streamplace.integrations.ibm.spl import labels_note
 from streamplace.integrations.logical_builder import Link, build_logical_graph, check_links
-from streamplace.integrations.parsing.xml import attribute, inside, kind_of, parse_xml
+from streamplace.integrations.xml import attribute, inside, kind_of, parse_xml
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.graph_checks import listed
 from streamplace.problem.logical import LogicalGraph

@@ -5,7 +5,7 @@ from xml.etree.ElementTree import Element
 
 from streamplace.errors import FormatError
 from streamplace.integrations.logical_builder import MAX_PARALLELISM
-from streamplace.integrations.parsing.xml import attribute, inside
+from streamplace.integrations.xml import attribute, inside
 
 SPLITTERS = ("RoundRobin", "Hash", "Broadcast")
 

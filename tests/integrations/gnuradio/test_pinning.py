@@ -13,7 +13,7 @@ from benchmarks.hardening.corpus.engine_documents.gnuradio import GRC
 from streamplace.errors import FormatError, ProblemError
 from streamplace.integrations.gnuradio.pinning import cores_of, helper_source, write
 from streamplace.integrations.gnuradio.profile import fit
-from streamplace.integrations.parsing.yaml import parse_yaml
+from streamplace.integrations.yaml import parse_yaml
 from streamplace.problem.cluster import Cluster, Device
 from streamplace.problem.graph import Operator, Stream, StreamGraph
 from streamplace.problem.placement import Placement

@@ -1,13 +1,14 @@
-"""Parser of YAML into JSON values; tags and aliases are refused, so nothing is expanded."""
+"""YAML as JSON values: a parser that expands nothing, and a writer that quotes ambiguous text."""
 
 import re
+from collections.abc import Iterable
 from typing import Any
 
 import yaml
 from yaml.scanner import ScannerError
 
 from streamplace.errors import FormatError
-from streamplace.integrations.parsing.decimals import DECIMAL
+from streamplace.util.text import DECIMAL
 
 _CORE = "tag:yaml.org,2002:"
 _INTEGER = re.compile(r"[-+]?[0-9]{1,300}", re.ASCII)
@@ -112,3 +113,49 @@ def _scalar(tag: str, text: str, place: str) -> Any:
 
 def _place(mark: Any) -> str:
     return f"line {mark.line + 1} column {mark.column + 1}"
+
+
+TEXT = re.compile(r"[A-Za-z_][A-Za-z0-9_./-]*", re.ASCII)
+WORDS = frozenset(
+    ("y", "n", "yes", "no", "on", "off", "true", "false", "null", "nan", "inf", "infinity")
+)
+"""Words that some parsers read as a boolean, null or a number."""
+MAX_LINE = 1 << 31  # characters; so that text is never folded
+
+
+class _Dumper(yaml.SafeDumper):
+    """PyYAML's dumper, with quotes around ambiguous text."""
+
+
+def _written_scalar(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    plain = TEXT.fullmatch(text) and text.lower() not in WORDS
+    single = text.isprintable() and "'" not in text
+    style = None if plain else "'" if single else '"'
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+
+
+_Dumper.add_representer(str, _written_scalar)
+
+
+def to_yaml(documents: Iterable[Any], *, marked: bool = False) -> str:
+    """Return documents as YAML, with keys in their order.
+
+    Parameters
+    ----------
+    marked
+        Begin each document with ``---``.
+    """
+    text_of_all = yaml.dump_all(
+        documents,
+        Dumper=_Dumper,
+        sort_keys=False,
+        allow_unicode=True,
+        explicit_start=marked,
+        width=MAX_LINE,
+    )
+    return str(text_of_all)
+
+
+def to_scalar(text: str) -> str:
+    """Return text as one line that is valid anywhere in YAML, lists in brackets included."""
+    return to_yaml([text]).removesuffix("\n").removesuffix("\n...")

@@ -7,7 +7,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamplace.integrations.parsing.yaml_writer import to_scalar, to_yaml
+from streamplace.integrations.yaml import to_scalar, to_yaml
 
 NUMBERS = [
     "1e3",
