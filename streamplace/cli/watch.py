@@ -44,8 +44,8 @@ from streamplace.files.reading import name_of
 from streamplace.integrations.flink.applying.asking import Limits
 from streamplace.integrations.flink.applying.requests import Program
 from streamplace.integrations.flink.client import Client
+from streamplace.integrations.flink.cluster import faults_of_version
 from streamplace.integrations.flink.deployment import owner_of
-from streamplace.integrations.flink.versions import faults_of_version
 from streamplace.integrations.profiling.rest import Server
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.graph import StreamGraph

@@ -2,7 +2,7 @@
 
 import pytest
 
-from streamplace.integrations.flink.versions import (
+from streamplace.integrations.flink.cluster import (
     TRIED,
     WITH_LABELS,
     faults_in_place,
