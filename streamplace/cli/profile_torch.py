@@ -117,10 +117,10 @@ def torch(chosen: TorchOptions) -> None:
     check_targets({"-o": chosen.output}, (chosen.add_file,))
     earlier = None if chosen.add_file is None else read_graph(chosen.add_file)
     check_learn("profile torch")
-    from streamplace.integrations.torch import inputs, loading, measuring  # noqa: PLC0415 - torch
+    from streamplace.integrations.torch import loading, measuring  # noqa: PLC0415 - torch
 
     measuring.check_device(chosen.device)
-    specs = [inputs.InputSpec.parse(text) for text in chosen.inputs]
+    specs = [loading.InputSpec.parse(text) for text in chosen.inputs]
     with working("measuring"), redirect_stdout(sys.stderr):  # the code of a module may print
         made, tensors = loading.load_module(chosen.module, specs, chosen.seed)
         with located(chosen.module):

@@ -52,7 +52,7 @@ WRITERS: dict[str, str] = {
     "flink": f"{_HERE}.flink.slot_groups:write",
     "flink-config": f"{_HERE}.flink.slot_groups:write_configuration",
     "flink-helper": f"{_HERE}.flink.slot_groups:write_helper",
-    "capsys": f"{_HERE}.flink.slot_groups:write",
+    "capsys": f"{_HERE}.flink.slot_groups:write_capsys",
     "storm-ras": f"{_HERE}.storm.ras:write",
     "ibm-spl": f"{_HERE}.ibm.spl:write",
     "ibm-overlay": f"{_HERE}.ibm.spl:write_overlay",

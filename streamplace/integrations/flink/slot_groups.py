@@ -1,4 +1,4 @@
-"""Writers of Flink's slot-sharing groups and labels, of the Java class for a job, and for CAPSys."""
+"""Writers of Flink's slot-sharing groups and labels, of a Java class for a job, and for CAPSys."""
 
 import json
 from collections import Counter

@@ -1,4 +1,4 @@
-"""Versions of Flink on which jobs are changed, and what they lack."""
+"""The versions of Flink on which jobs are changed, and what they lack."""
 
 import pytest
 
