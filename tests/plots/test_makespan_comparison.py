@@ -7,7 +7,7 @@ import pytest
 from streamplace.errors import UsageError
 from streamplace.plots.comparison import makespan_picture
 from streamplace.plots.comparison_folder import makespan_table
-from streamplace.plots.markup import latex, markdown
+from streamplace.plots.formats import latex, markdown
 from streamplace.workflows.makespan_comparison import MakespanComparison
 from tests.support.comparisons import HARD_NAMES, makespans_by_hand, random_makespans
 
