@@ -17,8 +17,8 @@ from streamplace.errors import located
 from streamplace.execution.progress import working
 from streamplace.files import read_graph, write_dataset
 from streamplace.integrations.profiling.estimates import Estimate
+from streamplace.util.checks import finite
 from streamplace.util.extras import check_learn
-from streamplace.util.finite import finite
 from streamplace.util.text import counted
 
 if TYPE_CHECKING:
