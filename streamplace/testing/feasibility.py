@@ -1,4 +1,4 @@
-"""Checks that evaluations are counted, since studies compare methods by it, and constraints respected."""
+"""Checks that all evaluations are counted, which studies compare, and constraints respected."""
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
