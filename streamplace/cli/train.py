@@ -326,7 +326,7 @@ def _of(config: str) -> Iterator[None]:
 
 def _draw(folder: Path, runs: Sequence[Path]) -> None:
     """Draw the curves of runs into a folder; if that fails, the command still succeeds."""
-    from streamplace.plots.training_curves import draw_curves  # noqa: PLC0415 - loads matplotlib
+    from streamplace.plots.curves import draw_curves  # noqa: PLC0415 - loads matplotlib
 
     try:
         draw_curves(folder / CURVES, {str(run): read_log(run) for run in runs})

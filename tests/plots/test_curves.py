@@ -12,8 +12,7 @@ import streamplace as sp
 from streamplace.errors import FormatError
 from streamplace.files.training_logs import LARGEST, LOG, Log, read_log
 from streamplace.plots.comparison import cumulative, shares_of_devices
-from streamplace.plots.engine_run import _waiting
-from streamplace.plots.training_curves import curve, draw_curves, smoothed
+from streamplace.plots.curves import _waiting, curve, draw_curves, smoothed
 from streamplace.scoring import engine
 
 STEPS: Log = [
