@@ -9,11 +9,12 @@ from typing import NamedTuple
 from xml.etree.ElementTree import Element
 
 from streamplace.errors import FormatError
-from streamplace.integrations.ibm.adl_regions import Regions, regions_of
 from streamplace.integrations.ibm.regions import (
     Enclosing,
+    Regions,
     channels,
     distribution_between,
+    regions_of,
     width_notes,
 )
 from streamplace.integrations.ibm.spl import labels_note
