@@ -22,12 +22,11 @@ from streamplace.cli.watch_options import (
 )
 from streamplace.control.controller import Controller
 from streamplace.control.decisions import Decision
-from streamplace.control.flink.first_graph import first_graph
 from streamplace.control.flink.handing_out import HandingOut
 from streamplace.control.flink.rescaling import AdaptiveRealiser
 from streamplace.control.flink.restarting import PROGRESS, RestartRealiser
 from streamplace.control.flink.sampling import Sampler
-from streamplace.control.flink.windows import Devices, Windows
+from streamplace.control.flink.windows import Devices, Windows, first_graph
 from streamplace.control.interfaces import Events, NoJournal, Realiser, Steps, SystemClock
 from streamplace.control.journal import Journal
 from streamplace.control.lock import Lock
