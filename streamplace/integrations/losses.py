@@ -3,11 +3,10 @@
 import re
 from collections.abc import Callable, Iterable
 
-from streamplace.integrations.comments import shown
 from streamplace.integrations.flink.groups import groups_of
 from streamplace.integrations.kubernetes import assumed_names, assumed_nodes, rounded_up
 from streamplace.integrations.kubernetes_parts import lost_numbers, shared_requests
-from streamplace.integrations.pes import devices_of_instances
+from streamplace.integrations.pes import devices_of_instances, shown
 from streamplace.integrations.storm.ras import assumed_capacities, assumed_room
 from streamplace.problem.graph_checks import listed
 from streamplace.problem.placement import Placement

@@ -5,8 +5,8 @@ from collections import Counter
 from importlib.resources import files
 
 from streamplace.errors import ProblemError
-from streamplace.integrations.comments import on_one_line
 from streamplace.integrations.flink.groups import Group, Groups, Slot, groups_of
+from streamplace.integrations.pes import on_one_line
 from streamplace.problem.placement import Placement
 
 HEAD = """\

@@ -10,8 +10,7 @@ import numpy as np
 
 from sim.work import work_of
 from streamplace.errors import ProblemError
-from streamplace.integrations.comments import shown
-from streamplace.integrations.pes import devices_of_instances, require_source_rate
+from streamplace.integrations.pes import devices_of_instances, require_source_rate, shown
 from streamplace.integrations.storm.settings import (
     CONSTRAINTS,
     DEFAULT_CPU,
