@@ -1,4 +1,4 @@
-"""Profiles of running jobs: measured numbers, their graph, the placement, and the CPU time in use."""
+"""Profiles of running jobs: measured numbers, their graph, the placement, and CPU time in use."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,8 @@
-"""The versions of Flink on which jobs are changed, and what they lack."""
+"""What Flink says of a cluster: durations, as `TimeUtils` of Flink 2.3.0 reads them, and versions."""
 
 import pytest
 
+from streamplace.errors import UsageError
 from streamplace.integrations.flink.cluster import (
     TRIED,
     WITH_LABELS,
@@ -9,6 +10,7 @@ from streamplace.integrations.flink.cluster import (
     faults_of_labels,
     faults_of_version,
     minor_of,
+    seconds_of,
 )
 
 
@@ -46,3 +48,34 @@ def test_labels_need_an_option_before_1_18() -> None:
     assert fault == f"Flink 1.17.2 has slots for labels only with {WITH_LABELS}: true"
     assert not [*faults_of_labels("1.17.2", {WITH_LABELS: "true"})]
     assert not [*faults_of_labels("1.18.1", {})]
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [
+        ("1 minute", 60.0),
+        ("2 minutes", 120.0),
+        ("1 min", 60.0),
+        ("1 m", 60.0),
+        ("60 sec", 60.0),
+        ("5secs", 5.0),
+        ("60 s", 60.0),
+        ("5 second", 5.0),
+        ("400", 0.4),
+        ("400 ms", 0.4),
+        ("7 millis", 0.007),
+        ("9 µs", 9e-6),
+        ("9 nanos", 9e-9),
+        ("1 h", 3600.0),
+        (" 1 Hour ", 3600.0),
+        ("3 days", 259_200.0),
+    ],
+)
+def test_units_are_those_of_flink(text: str, seconds: float) -> None:
+    assert seconds_of(text) == pytest.approx(seconds)
+
+
+@pytest.mark.parametrize("text", ["9 us", "1.5 s", "1 mins", "1 hs", "-1", "", "s", "1 fortnight"])
+def test_others_are_refused_as_by_flink(text: str) -> None:
+    with pytest.raises(UsageError, match="must be a whole number with a unit, such as 60 s"):
+        seconds_of(text)
