@@ -1,4 +1,4 @@
-"""What Flink says of a cluster: durations, as `TimeUtils` of Flink 2.3.0 reads them, and versions."""
+"""What Flink says of a cluster: its durations, as Flink 2.3.0 reads them, and versions."""
 
 import pytest
 
