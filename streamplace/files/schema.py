@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, get_origin
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, WrapValidator, create_model
 
-from streamplace.files.row_columns import RowColumns, columns_or_faults
+from streamplace.files.schema_fields import RowColumns, columns_or_faults
 from streamplace.problem.device import MAX_SLOTS
 from streamplace.problem.fields import (
     AMOUNTS,
