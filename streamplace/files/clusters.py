@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from streamplace.errors import FormatError, located
 from streamplace.files.atomic import atomic
-from streamplace.files.bundled import resolve
-from streamplace.files.datasets import LINES
+from streamplace.files.datasets import LINES, resolve
 from streamplace.files.json_text import json_lines
 from streamplace.files.reading import check, name_of, read_text
 from streamplace.files.schema import ClusterForm

@@ -8,8 +8,7 @@ from pydantic import Field
 
 from streamplace.errors import FormatError, ProblemError, StreamplaceError, located, within
 from streamplace.files.atomic import write_pieces
-from streamplace.files.bundled import PREFIX
-from streamplace.files.datasets import read_graph
+from streamplace.files.datasets import PREFIX, read_graph
 from streamplace.files.graphs import constraints_to, graph_from, graph_to
 from streamplace.files.json_text import json_pieces
 from streamplace.files.reading import STDIO, check, name_of, read_json

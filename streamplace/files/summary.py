@@ -11,8 +11,7 @@ import numpy as np
 
 from streamplace.errors import FormatError
 from streamplace.files import cepsim, clusters, graphs
-from streamplace.files.bundled import resolve
-from streamplace.files.datasets import iter_values, read_dataset
+from streamplace.files.datasets import iter_values, read_dataset, resolve
 from streamplace.files.placements import placement_from
 from streamplace.files.reading import name_of
 from streamplace.files.stored_objectives import objective_to
