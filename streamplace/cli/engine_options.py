@@ -15,8 +15,7 @@ from streamplace.cli.printing import print_note
 from streamplace.errors import FormatError, ProblemError, UsageError
 from streamplace.files import write_json
 from streamplace.files.reading import name_of, read_json
-from streamplace.files.scenes import scene_from
-from streamplace.files.traces import trace_to
+from streamplace.files.scenes import scene_from, trace_to
 from streamplace.plots.formats import kind_of
 from streamplace.problem.placement import Placement
 from streamplace.scoring import engine
