@@ -20,14 +20,13 @@ from streamplace.files.reading import check, name_of, parse, read_bytes, refuse_
 from streamplace.files.schema import STORED, ConstraintsForm, Form, Positive, Title
 from streamplace.problem.fields import Detail, plain
 from streamplace.problem.graph import StreamGraph
-from streamplace.problem.graph_checks import ends_of
+from streamplace.problem.graph_checks import Firing, Multicast, ends_of
 from streamplace.problem.operators import (
     OPERATOR_DETAILS,
     OPERATOR_NUMBERS,
     STREAM_DETAILS,
     STREAM_NUMBERS,
 )
-from streamplace.problem.semantics import Firing, Multicast
 
 SUFFIX = ".npy"
 MAGIC = b"\x93NUMPY\x01\x00"  # format 1.0, which numpy uses for arrays of numbers

@@ -27,13 +27,13 @@ from streamplace.problem.fields import (
     Detail,
 )
 from streamplace.problem.fields import Field as RowField
+from streamplace.problem.graph_checks import Firing, Multicast
 from streamplace.problem.network import NetworkKind
 from streamplace.problem.objective import Model
 from streamplace.problem.operators import OPERATOR_FIELDS, STREAM_FIELDS, Operator, Stream
 from streamplace.problem.parallelism import MAX_PARALLELISM, Partitioning
 from streamplace.problem.resources import MAX_AMOUNT
 from streamplace.problem.seconds import MAX_SECONDS
-from streamplace.problem.semantics import Firing, Multicast
 
 VERSION = 1
 Number = Annotated[float, Field(ge=0, allow_inf_nan=False)]

@@ -7,9 +7,9 @@ from typing import ClassVar, Literal, Self, get_args
 from streamplace.errors import ProblemError
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.graph import StreamGraph
+from streamplace.problem.graph_checks import Multicast
 from streamplace.problem.network import LinkOverride, NetworkKind
 from streamplace.problem.objective import Objective
-from streamplace.problem.semantics import Multicast
 from streamplace.util.checks import check_number, check_seed, check_type, set_plain_numbers
 from streamplace.util.suggest import did_you_mean
 

@@ -19,6 +19,7 @@ from streamplace.files.reading import check, parse
 from streamplace.files.schema import STORED, ConstraintsForm
 from streamplace.problem.fields import COUNT, PARALLELISM, Field, Number
 from streamplace.problem.graph import UNKNOWN, Operator, Stream, StreamGraph
+from streamplace.problem.graph_checks import check_semantics
 from streamplace.problem.operators import (
     OPERATOR_DETAILS,
     OPERATOR_FIELDS,
@@ -27,7 +28,6 @@ from streamplace.problem.operators import (
     values_of,
 )
 from streamplace.problem.parallelism import FREE
-from streamplace.problem.semantics import check_semantics
 from streamplace.util.text import DECIMAL
 
 # The attributes that streamplace uses; others are ignored. A device is written but not read, and
