@@ -21,7 +21,7 @@ from streamplace.cli.watch_options import (
     check_page,
 )
 from streamplace.control.controller import Controller
-from streamplace.control.decisions import Decision
+from streamplace.control.decisions import Decision, Point, Timeline
 from streamplace.control.flink.handing_out import HandingOut
 from streamplace.control.flink.rescaling import AdaptiveRealiser
 from streamplace.control.flink.restarting import PROGRESS, RestartRealiser
@@ -34,7 +34,6 @@ from streamplace.control.observation import Observation
 from streamplace.control.plannable import check_operators
 from streamplace.control.planning import SizePlanner
 from streamplace.control.rules import Rules
-from streamplace.control.timeline import Point, Timeline
 from streamplace.control.watching import Watching
 from streamplace.errors import BackendError, FormatError, UsageError, located
 from streamplace.files import read_graph, write_dataset
