@@ -19,8 +19,7 @@ from streamplace.integrations.flink.slot_groups import helper_source
 from streamplace.integrations.gnuradio import pinning
 from streamplace.integrations.gnuradio.pinning import helper_source as counters_source
 from streamplace.integrations.kubernetes_parts import dns_label
-from streamplace.integrations.losses import assumptions, losses
-from streamplace.integrations.registry import WRITERS, export_text
+from streamplace.integrations.registry import WRITERS, assumptions, export_text, losses
 from streamplace.integrations.yaml import to_yaml
 from streamplace.problem.placement import Placement
 
