@@ -1,4 +1,4 @@
-"""Formats of other programs by name; readers and writers are imported on first use, and what is lost."""
+"""Formats of other programs by name, imported on first use, and what an export loses."""
 
 import re
 from collections.abc import Callable, Iterable, Sequence

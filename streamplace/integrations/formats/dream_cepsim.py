@@ -3,7 +3,8 @@
 from typing import Any
 
 from streamplace.errors import FormatError
-from streamplace.files import cepsim, dream
+from streamplace.files import cepsim
+from streamplace.files.dream import graph_from, looks_like
 from streamplace.files.reading import check, parse
 from streamplace.files.schema import ForeignForm
 from streamplace.problem.logical import LogicalGraph
@@ -32,7 +33,7 @@ def read_cepsim(text: str, where: str) -> LogicalGraph:
         If the text is not valid. The message names `where`, the place in it and the fault.
     """
     value = parse(text, where)
-    if cepsim.looks_like(value) and not dream.looks_like(value):
+    if cepsim.looks_like(value) and not looks_like(value):
         raise FormatError(
             f"{where}: a CEPSim placement contains no graph; "
             "pass it to simulate together with its graph"
@@ -41,7 +42,7 @@ def read_cepsim(text: str, where: str) -> LogicalGraph:
 
 
 def _logical_graph(value: Any, where: str) -> LogicalGraph:
-    if isinstance(value, dict) and not dream.looks_like(value):
+    if isinstance(value, dict) and not looks_like(value):
         raise FormatError(f"{where}: must have 'operators' and 'connections', not 'streams'")
     check(ForeignForm, value, where)
-    return LogicalGraph(dream.graph_from(value, where, ""))
+    return LogicalGraph(graph_from(value, where, ""))
