@@ -1,4 +1,4 @@
-"""Graphs in the format of the DREAM benchmark, with payloads in Mbit per tuple; CEPSim takes them."""
+"""Graphs in the format of DREAM, which CEPSim's runner takes; payloads in Mbit per tuple."""
 
 from typing import Any
 
