@@ -1,4 +1,4 @@
-"""The registry of objectives: built-in ones, those of installed packages, and ``module:Class``."""
+"""The registry of objectives, built-in, of packages and ``module:Class``; names of orders."""
 
 import sys
 from dataclasses import fields
