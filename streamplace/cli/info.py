@@ -108,7 +108,7 @@ def info(chosen: InfoOptions) -> None:
             files = [chosen.file] if chosen.beside is None else [chosen.file, chosen.beside]
             datasets = {name_of(file): read_dataset(file) for file in files}
     if chosen.plot is not None:
-        from streamplace.plots.distributions import (  # noqa: PLC0415 - loads matplotlib
+        from streamplace.plots.comparison import (  # noqa: PLC0415 - loads matplotlib
             distributions_picture,
         )
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from streamplace.plots.distributions import distributions
+from streamplace.plots.comparison import distributions
 from tests.support.graphs import chain_graph
 
 
