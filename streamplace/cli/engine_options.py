@@ -7,11 +7,10 @@ import click
 
 from sim.closed_form import bottleneck
 from sim.engine import RunMetrics, Settings
-from streamplace.cli.command import option
+from streamplace.cli.command import option, print_note
 from streamplace.cli.options import file
 from streamplace.cli.output_files import check_targets
 from streamplace.cli.param_types import AUTO_TICK, NUMBER, SECONDS, TICK, Choice
-from streamplace.cli.printing import print_note
 from streamplace.errors import FormatError, ProblemError, UsageError
 from streamplace.files import write_json
 from streamplace.files.reading import name_of, read_json

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Any
 
-from streamplace.cli import options, param_types, printing
-from streamplace.cli.command import argument, command
+from streamplace.cli import options, param_types
+from streamplace.cli.command import argument, command, print_json
 from streamplace.cli.output_files import check_targets
 from streamplace.cli.terminal import NAME_WIDTH, console, name_in
 from streamplace.display.view import Names, listed
@@ -115,7 +115,7 @@ def info(chosen: InfoOptions) -> None:
         with working("drawing"):
             distributions_picture(chosen.plot, datasets)
     if chosen.as_json:
-        printing.print_json(found)
+        print_json(found)
     else:
         print_facts(found)
 

@@ -4,14 +4,8 @@ from dataclasses import dataclass
 
 import click
 
-from streamplace.cli import (
-    options,
-    param_types,
-    printing,
-    profile_flink,
-    profile_torch,
-)
-from streamplace.cli.command import argument, command, option
+from streamplace.cli import options, param_types, profile_flink, profile_torch
+from streamplace.cli.command import argument, command, option, print_note
 from streamplace.cli.inputs import graph_of
 from streamplace.cli.output_files import check_targets
 from streamplace.cli.profile_job import CostOptions, JobOptions, end, read_costs, write_profile
@@ -167,7 +161,7 @@ def ray(chosen: RayOptions) -> None:
         found = fit_actors(streams, watched, chosen.mips)
     costed = with_costs(found.logical)
     graph = graph_of(costed, chosen.form)
-    printing.print_note("kept from --graph: payloads, memory, and what could not be measured")
+    print_note("kept from --graph: payloads, memory, and what could not be measured")
     write_profile(
         found,
         costed.graph,

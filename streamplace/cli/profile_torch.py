@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from streamplace.cli import options, param_types, printing
-from streamplace.cli.command import argument, command, option
+from streamplace.cli import options, param_types
+from streamplace.cli.command import argument, command, option, print_json, print_note
 from streamplace.cli.output_files import check_targets
 from streamplace.cli.terminal import console, print_table
 from streamplace.display.view import Grid
@@ -140,8 +140,8 @@ def torch(chosen: TorchOptions) -> None:
             graph = measuring.with_times(graph, earlier)
     write_dataset(chosen.output, [graph])
     for note in found.notes:
-        printing.print_note(f"note: {note}")
-    printing.print_note(_comparison(found, chosen.threads if chosen.device == "cpu" else None))
+        print_note(f"note: {note}")
+    print_note(_comparison(found, chosen.threads if chosen.device == "cpu" else None))
     if chosen.as_json:
         facts = {
             "file": chosen.output,
@@ -149,7 +149,7 @@ def torch(chosen: TorchOptions) -> None:
             "device": chosen.device,
             "threads": chosen.threads,
         }
-        printing.print_json({**facts, **found.to_dict(), "unknown": graph.unknown})
+        print_json({**facts, **found.to_dict(), "unknown": graph.unknown})
     else:
         _print_times(found, chosen.output == "-")
 

@@ -1,4 +1,4 @@
-"""Plots of comparisons, of throughput as in Figures 5 and 6 of Ni et al. (2020), and distributions."""
+"""Plots of comparisons, throughput as in Figures 5 and 6 of Ni et al. (2020); distributions."""
 
 from collections.abc import Callable, Mapping, Sequence
 from math import ceil
