@@ -17,8 +17,8 @@ import numpy as np
 import streamplace as sp
 from streamplace.generate import Recipe
 from streamplace.placers.registry import make_placer
+from streamplace.problem.makespan import with_published_semantics
 from streamplace.problem.network import Network
-from streamplace.problem.published import with_published_semantics
 from streamplace.scoring.registry import evaluator
 from streamplace.training.trials import PUBLISHED, WHOLE, Trial, at_checkpoints, run_trial
 from streamplace.util.arrays import Floats

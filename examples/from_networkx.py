@@ -3,7 +3,7 @@
 import networkx as nx
 
 import streamplace as sp
-from streamplace.files.export import as_csv
+from streamplace.files.placements import as_csv
 
 shape = nx.DiGraph([("in", "a"), ("in", "b"), ("a", "join"), ("b", "join"), ("join", "out")])
 costs = {"in": 1e5, "a": 6e5, "b": 5e5, "join": 4e5, "out": 1e5}

@@ -9,7 +9,7 @@ from benchmarks.control.simulated.clairvoyant import Clairvoyant
 from benchmarks.control.simulated.planner import SimplePlanner
 from benchmarks.control.simulated.rules import Controlled, Ds2, Never, Rule
 from streamplace.control.controller import Controller
-from streamplace.control.parts import PARTS
+from streamplace.control.load import PARTS
 from streamplace.control.planning import SizePlanner
 from streamplace.control.rules import Rules
 

@@ -25,7 +25,7 @@ from benchmarks.flink_versions.table import table
 from benchmarks.flink_versions.trying import EXECUTION, REST, Trying
 from benchmarks.result_lines import origin
 from streamplace.files.atomic import write_text
-from streamplace.integrations.flink import versions
+from streamplace.integrations.flink import cluster
 from streamplace.integrations.flink.client import Client
 from streamplace.integrations.profiling.rest import Server
 
@@ -107,7 +107,7 @@ def main() -> int:
     homes, about = parser.parse_args().homes, origin(MODULE)
     for home in homes:
         version = version_in(home)
-        versions.TRIED += (versions.minor_of(version),)  # which would be refused otherwise
+        cluster.TRIED += (cluster.minor_of(version),)  # which would be refused otherwise
         folder = FOLDER / version
         trying = Trying(folder)
         say(f"Flink {version}")

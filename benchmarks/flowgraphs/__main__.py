@@ -25,9 +25,8 @@ from benchmarks.flowgraphs.tables import KERNEL, OURS, ROUND_ROBIN, TABLE, WAYS,
 from benchmarks.result_lines import Results
 from benchmarks.testbed.commands import exit_code
 from streamplace.files.atomic import write_text
-from streamplace.integrations.gnuradio.helper import helper_source
-from streamplace.integrations.gnuradio.pinning import cores_of
-from streamplace.integrations.parsing.yaml_writer import to_yaml
+from streamplace.integrations.gnuradio.pinning import cores_of, helper_source
+from streamplace.integrations.yaml import to_yaml
 
 PYTHON = "/usr/bin/python3"  # Debian's, which has GNU Radio
 MIPS = 1000.0  # of a core; any unit will do

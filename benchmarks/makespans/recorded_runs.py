@@ -21,7 +21,7 @@ from streamplace.errors import FormatError
 from streamplace.files.reading import read_json
 from streamplace.integrations.formats.wfformat_versions import Workflow, workflow_from
 from streamplace.integrations.registry import read_document
-from streamplace.problem.shape import levels_of
+from streamplace.problem.graph_view import levels_of
 from streamplace.scoring.makespan_evaluator import MakespanEvaluator
 from streamplace.util.arrays import Floats
 

@@ -10,7 +10,7 @@ from streamplace.errors import PlacementError
 from streamplace.placers.registry import ready_placer
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
-from streamplace.problem.violations import violations
+from streamplace.problem.rules import violations
 from streamplace.scoring.makespan_evaluator import MakespanEvaluator
 
 PLACERS: Mapping[str, str] = {

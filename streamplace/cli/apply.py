@@ -9,8 +9,8 @@ from typing import Any
 
 import click
 
-from streamplace.cli import options, param_types, printing
-from streamplace.cli.command import argument, command, option
+from streamplace.cli import options, param_types
+from streamplace.cli.command import argument, command, option, print_json, print_note
 from streamplace.control.flink.rescaling import AdaptiveRealiser
 from streamplace.control.plans import Deployment
 from streamplace.errors import BackendError, ProblemError, located
@@ -168,12 +168,12 @@ def _hand_out(owner: Owner, placement: Placement, job: JobState, as_json: bool) 
     if faults := list(faults_of_most(job, counts)):
         raise ProblemError("; ".join(faults))
     document = with_counts(owner, counts, job.plan)
-    printing.print_note(
+    print_note(
         f"job {job.id} belongs to {owner} of the Flink Kubernetes operator, which would undo a "
         f"restart; nothing is changed. Save this document, and: {owner.command}"
     )
     if as_json:
-        printing.print_json({"former_job": job.id, "job": job.id, "document": document})
+        print_json({"former_job": job.id, "job": job.id, "document": document})
     else:
         click.echo(handed_out(owner, counts, job), nl=False)
 
@@ -193,7 +193,7 @@ def _rescale(placement: Placement, client: Client, job: str, chosen: FlinkOption
         raise BackendError(done.reason)
     hosts = client.hosts(client.state(job))
     if chosen.as_json:
-        printing.print_json(_unchanged(job, hosts))
+        print_json(_unchanged(job, hosts))
     else:
         click.echo(f"job {job} runs with these numbers of instances")
         _print_hosts(hosts)
@@ -202,7 +202,7 @@ def _rescale(placement: Placement, client: Client, job: str, chosen: FlinkOption
 def _leave(job: str, hosts: dict[str, list[str]], as_json: bool) -> None:
     """Say that nothing has to be done."""
     if as_json:
-        printing.print_json(_unchanged(job, hosts))
+        print_json(_unchanged(job, hosts))
     else:
         click.echo(f"job {job} already runs as placed; nothing is changed")
 
@@ -222,7 +222,7 @@ def _unchanged(job: str, hosts: dict[str, list[str]]) -> dict[str, Any]:
 
 def _show(planned: Sequence[Request], as_json: bool) -> None:
     if as_json:
-        printing.print_json({"requests": [request.to_dict() for request in planned]})
+        print_json({"requests": [request.to_dict() for request in planned]})
     else:
         for request in planned:
             click.echo(str(request))
@@ -233,7 +233,7 @@ def _execute(prepared: Prepared, client: Client, how: Options, as_json: bool) ->
     jar = prepared.jar or upload(server, Path(how.jar), how.limits.start_s)
     try:
         check_jar(prepared, server, how, jar)
-        restart = restart_of(prepared, client, how, jar, printing.print_note)
+        restart = restart_of(prepared, client, how, jar, print_note)
         _run(restart, prepared, how, as_json)
     finally:
         if prepared.jar is None:
@@ -253,7 +253,7 @@ def _run(restart: Restart, prepared: Prepared, how: Options, as_json: bool) -> N
     if fault is not None and not restart.progress.running:
         _advise(restart)
     if as_json:
-        printing.print_json(_facts(restart, str(fault) if fault else None))
+        print_json(_facts(restart, str(fault) if fault else None))
     elif fault is None:
         _print(restart, "with these numbers of instances" if how.numbers_only else "as placed")
     if fault is not None:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import click
 
-from streamplace.cli import inputs, makespan_options, options, param_types, printing
-from streamplace.cli.command import argument, command, group, option
+from streamplace.cli import inputs, makespan_options, options, param_types
+from streamplace.cli.command import argument, command, group, option, print_json, print_note
 from streamplace.cli.inputs import naming_the_default, read_list
 from streamplace.cli.makespan_options import Asked, MakespanSettings
 from streamplace.cli.output_files import check_targets, refuse_folder, weights_of
@@ -15,7 +15,7 @@ from streamplace.cli.terminal import console, print_result
 from streamplace.errors import located, within
 from streamplace.execution.progress import working
 from streamplace.files import open_dataset
-from streamplace.files.folder_lock import held
+from streamplace.files.atomic import held
 from streamplace.files.reading import name_of
 from streamplace.placers.limits import Limit, MaxEvaluations, MaxRuntime
 from streamplace.placers.registry import NamedPlacer, ready
@@ -191,9 +191,9 @@ def compare(chosen: CompareOptions) -> None:
         if folder is not None:
             numbers = chosen.evaluations or ()
             for stale in save_report(folder, result, pictures, by_budget, numbers):
-                printing.print_note(f"removed {stale}, a file of an earlier comparison")
+                print_note(f"removed {stale}, a file of an earlier comparison")
             if pictures is not None and (by_budget is not None or not kind.is_pass):
-                printing.print_note(_left_out(list(curves)))
+                print_note(_left_out(list(curves)))
         if chosen.table is not None:
             write_table(chosen.table, result)
     _print(result, chosen.as_json)
@@ -256,7 +256,7 @@ def _budgets(
         found[label] = dict(zip(names, budgeted, strict=True))
     if limits and unlimited:
         option_name = "--evaluations" if isinstance(limits[0], MaxEvaluations) else "--time-limit"
-        printing.print_note(f"{option_name} does not apply to {', '.join(unlimited)}")
+        print_note(f"{option_name} does not apply to {', '.join(unlimited)}")
     return found
 
 
@@ -277,9 +277,9 @@ def _left_out(placers: Sequence[str]) -> str:
 def _print(result: Comparison | MakespanComparison, as_json: bool) -> None:
     """Print the table and its notes, or JSON."""
     for note in result.notes:
-        printing.print_note(note)
+        print_note(note)
     if as_json:
-        printing.print_json(result.to_dict())
+        print_json(result.to_dict())
         return
     print_result(result)
     for note in _explained(result):

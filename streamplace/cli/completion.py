@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import click
 from click.shell_completion import get_completion_class
 
-from streamplace.cli import options, param_types, printing
-from streamplace.cli.command import argument, command
+from streamplace.cli import options, param_types
+from streamplace.cli.command import argument, command, print_json
 from streamplace.cli.shells import PROGRAM, SHELLS, VARIABLE, prepare
 
 
@@ -38,6 +38,6 @@ def completion(chosen: CompletionOptions) -> None:
     assert found is not None, "click supports all of SHELLS"
     script = found(click.get_current_context().find_root().command, {}, PROGRAM, VARIABLE).source()
     if chosen.as_json:
-        printing.print_json({"shell": chosen.shell, "script": script})
+        print_json({"shell": chosen.shell, "script": script})
     else:
         click.echo(script)

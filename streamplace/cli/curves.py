@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from streamplace.cli import options, param_types, printing
-from streamplace.cli.command import argument, command, option
+from streamplace.cli import options, param_types
+from streamplace.cli.command import argument, command, option, print_json, print_note
 from streamplace.cli.output_files import check_targets
 from streamplace.files.training_logs import LOG, Log, read_log
+from streamplace.plots.curves import draw_curves
 from streamplace.plots.formats import kind_of
-from streamplace.plots.training_curves import draw_curves
 
 
 @dataclass(frozen=True)
@@ -46,9 +46,9 @@ def curves(chosen: CurvesOptions) -> None:
     logs = {run: read_log(run) for run in chosen.runs}
     draw_curves(chosen.output, logs)
     if chosen.as_json:
-        printing.print_json({"file": chosen.output, "runs": _last(logs)})
+        print_json({"file": chosen.output, "runs": _last(logs)})
     else:
-        printing.print_note(f"wrote {chosen.output}")
+        print_note(f"wrote {chosen.output}")
 
 
 def _last(logs: Mapping[str, Log]) -> list[dict[str, Any]]:

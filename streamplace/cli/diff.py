@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from streamplace.cli import makespan_options, options, param_types, printing
-from streamplace.cli.command import argument, command, group
+from streamplace.cli import makespan_options, options, param_types
+from streamplace.cli.command import argument, command, group, print_json
 from streamplace.cli.inputs import whole_placement
 from streamplace.cli.makespan_options import Asked, MakespanSettings
 from streamplace.cli.terminal import print_result
@@ -56,6 +56,6 @@ def diff(chosen: DiffOptions) -> None:
     with located(f"{name_of(chosen.a)} and {name_of(chosen.b)}"):
         found = difference(before, after)
     if chosen.as_json:
-        printing.print_json(found.to_dict())
+        print_json(found.to_dict())
     else:
         print_result(found)

@@ -7,16 +7,14 @@ import click
 
 from sim.closed_form import bottleneck
 from sim.engine import RunMetrics, Settings
-from streamplace.cli.command import option
+from streamplace.cli.command import option, print_note
 from streamplace.cli.options import file
 from streamplace.cli.output_files import check_targets
 from streamplace.cli.param_types import AUTO_TICK, NUMBER, SECONDS, TICK, Choice
-from streamplace.cli.printing import print_note
 from streamplace.errors import FormatError, ProblemError, UsageError
 from streamplace.files import write_json
 from streamplace.files.reading import name_of, read_json
-from streamplace.files.scenes import scene_from
-from streamplace.files.traces import trace_to
+from streamplace.files.scenes import scene_from, trace_to
 from streamplace.plots.formats import kind_of
 from streamplace.problem.placement import Placement
 from streamplace.scoring import engine
@@ -205,7 +203,7 @@ def run(
     if scene is not None and scene.windows:
         _warn_of_windows(metrics, name_of(chosen["scene"]))
     if "plot" in chosen:
-        from streamplace.plots.engine_run import draw_run  # noqa: PLC0415 - loads matplotlib
+        from streamplace.plots.curves import draw_run  # noqa: PLC0415 - loads matplotlib
 
         draw_run(chosen["plot"], placed, metrics)
     if "trace" in chosen:

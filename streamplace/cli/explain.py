@@ -4,8 +4,8 @@ from dataclasses import dataclass, replace
 
 import click
 
-from streamplace.cli import inputs, makespan_options, options, param_types, printing
-from streamplace.cli.command import argument, command, group, option
+from streamplace.cli import inputs, makespan_options, options, param_types
+from streamplace.cli.command import argument, command, group, option, print_json, print_note
 from streamplace.cli.inputs import whole_placement
 from streamplace.cli.makespan_options import Asked, MakespanSettings
 from streamplace.cli.terminal import print_result
@@ -124,12 +124,12 @@ def explain(chosen: ExplainOptions) -> None:
             observed = _observed(read, server, chosen)
             compared = _compared(read, observed, server)
         for note in compared.notes:
-            printing.print_note(note)
+            print_note(note)
         found = replace(found, against=compared)
     if isinstance(found, Explanation):
-        printing.print_note(suspect_of(found.placement.problem, found.score))
+        print_note(suspect_of(found.placement.problem, found.score))
     if chosen.as_json:
-        printing.print_json(found.to_dict())
+        print_json(found.to_dict())
     else:
         print_result(found, limit=chosen.top)
     if observed is not None and observed.interrupted:

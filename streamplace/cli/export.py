@@ -4,25 +4,23 @@ from dataclasses import dataclass
 
 import click
 
-from streamplace.cli import options, param_types, printing
-from streamplace.cli.command import argument, command, option
+from streamplace.cli import options, param_types
+from streamplace.cli.command import argument, command, option, print_json, print_note
 from streamplace.cli.output_files import check_targets
 from streamplace.errors import FormatError, located
 from streamplace.execution.progress import working
 from streamplace.files.assignments import read_placement_json
 from streamplace.files.atomic import write_text
-from streamplace.files.export import EXPORTERS
-from streamplace.files.placements import placement_from, results_in
+from streamplace.files.placements import EXPORTERS, placement_from, results_in
 from streamplace.files.reading import name_of, read_json, read_text
 from streamplace.integrations.flink import deployment
 from streamplace.integrations.flink.plan import running
 from streamplace.integrations.flink.slot_groups import helper_source
 from streamplace.integrations.gnuradio import pinning
-from streamplace.integrations.gnuradio.helper import helper_source as counters_source
+from streamplace.integrations.gnuradio.pinning import helper_source as counters_source
 from streamplace.integrations.kubernetes_parts import dns_label
-from streamplace.integrations.losses import assumptions, losses
-from streamplace.integrations.parsing.yaml_writer import to_yaml
-from streamplace.integrations.registry import WRITERS, export_text
+from streamplace.integrations.registry import WRITERS, assumptions, export_text, losses
+from streamplace.integrations.yaml import to_yaml
 from streamplace.problem.placement import Placement
 
 HELPER, DEPLOYMENT, GNURADIO = "flink-helper", "flink-deployment", "gnuradio"
@@ -119,11 +117,11 @@ def export(chosen: ExportOptions) -> None:
             )
     write_text(chosen.output, text)
     for lost in losses(read, chosen.kind):
-        printing.print_note(f"lost in {chosen.kind}: {lost}")
+        print_note(f"lost in {chosen.kind}: {lost}")
     for assumed in assumptions(read, chosen.kind):
-        printing.print_note(f"assumed in {chosen.kind}: {assumed}")
+        print_note(f"assumed in {chosen.kind}: {assumed}")
     if chosen.as_json:
-        printing.print_json({"format": chosen.kind, "file": chosen.output})
+        print_json({"format": chosen.kind, "file": chosen.output})
 
 
 def _check_options(chosen: ExportOptions) -> None:
@@ -172,9 +170,9 @@ def _export_deployment(placement: Placement, chosen: ExportOptions) -> None:
     write_text(chosen.output, head + to_yaml([document]))
     for note in notes:
         what, _, text = note.partition(": ")
-        printing.print_note(f"{what} in {DEPLOYMENT}: {text}")
+        print_note(f"{what} in {DEPLOYMENT}: {text}")
     if chosen.as_json:
-        printing.print_json({"format": chosen.kind, "file": chosen.output})
+        print_json({"format": chosen.kind, "file": chosen.output})
 
 
 def _document(file: str) -> tuple[str, str]:
@@ -189,4 +187,4 @@ def _export_helper(kind: str, output: str, as_json: bool) -> None:
     check_targets({"-o": output}, ())
     write_text(output, PROGRAMS[kind]())
     if as_json:
-        printing.print_json({"format": kind, "file": output})
+        print_json({"format": kind, "file": output})

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 import click
 
-from streamplace.cli import options, param_types, printing
-from streamplace.cli.command import argument, command, group, option
+from streamplace.cli import options, param_types
+from streamplace.cli.command import argument, command, group, option, print_json, print_note
 from streamplace.cli.output_files import check_targets
 from streamplace.execution.parallel import each
 from streamplace.execution.progress import track
 from streamplace.files import write_clusters, write_dataset
-from streamplace.files.cluster_lists import check_name
+from streamplace.files.clusters import check_name
 from streamplace.generate import Recipe
 from streamplace.generate.family import FAMILIES, family_names
 
@@ -116,13 +116,9 @@ def generate(chosen: GenerateOptions) -> None:
         "file": chosen.output,
     }
     if chosen.as_json:
-        printing.print_json(
-            result if chosen.clusters is None else {**result, "clusters": chosen.clusters}
-        )
+        print_json(result if chosen.clusters is None else {**result, "clusters": chosen.clusters})
         return
     target = "stdout" if chosen.output == "-" else chosen.output
     graphs_text = "1 graph" if chosen.count == 1 else f"{chosen.count} graphs"
     also = "" if chosen.clusters is None else f", and the clusters to {chosen.clusters}"
-    printing.print_note(
-        f"wrote {graphs_text} of {chosen.preset}, seed {chosen.seed}, to {target}{also}"
-    )
+    print_note(f"wrote {graphs_text} of {chosen.preset}, seed {chosen.seed}, to {target}{also}")

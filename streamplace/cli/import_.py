@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import click
 
-from streamplace.cli import options, param_types, printing
-from streamplace.cli.command import argument, command, group, option
+from streamplace.cli import options, param_types
+from streamplace.cli.command import argument, command, group, option, print_json
 from streamplace.cli.inputs import graph_of
 from streamplace.cli.output_files import check_targets, placement_writer
 from streamplace.cli.terminal import console, print_line
@@ -170,7 +170,7 @@ def import_(chosen: ImportOptions) -> None:
     write_run()
     write_dataset(chosen.output, [graph])
     if chosen.as_json:
-        printing.print_json(
+        print_json(
             {
                 "file": chosen.output,
                 "operators": len(graph.names),

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Any
 
-from streamplace.cli import options, param_types, printing
-from streamplace.cli.command import argument, command
+from streamplace.cli import options, param_types
+from streamplace.cli.command import argument, command, print_json
 from streamplace.cli.output_files import check_targets
 from streamplace.cli.terminal import NAME_WIDTH, console, name_in
 from streamplace.display.view import Names, listed
@@ -108,14 +108,14 @@ def info(chosen: InfoOptions) -> None:
             files = [chosen.file] if chosen.beside is None else [chosen.file, chosen.beside]
             datasets = {name_of(file): read_dataset(file) for file in files}
     if chosen.plot is not None:
-        from streamplace.plots.distributions import (  # noqa: PLC0415 - loads matplotlib
+        from streamplace.plots.comparison import (  # noqa: PLC0415 - loads matplotlib
             distributions_picture,
         )
 
         with working("drawing"):
             distributions_picture(chosen.plot, datasets)
     if chosen.as_json:
-        printing.print_json(found)
+        print_json(found)
     else:
         print_facts(found)
 

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Any
 
-from streamplace.cli import options, param_types, printing
-from streamplace.cli.command import argument, command
+from streamplace.cli import options, param_types
+from streamplace.cli.command import argument, command, print_json, print_note
 from streamplace.errors import FormatError
 from streamplace.files import write_json
 from streamplace.files.atomic import make_folder
@@ -117,8 +117,8 @@ def init(chosen: InitOptions) -> None:
     for path, value in paths.items():
         write_json(path, value)
     if chosen.as_json:
-        printing.print_json({"files": [str(path) for path in paths]})
+        print_json({"files": [str(path) for path in paths]})
     else:
         graph, cluster = paths
-        printing.print_note(f"wrote {graph} and {cluster}; next:")
-        printing.print_note(f"  streamplace place {graph} --cluster {cluster} -o placement.json")
+        print_note(f"wrote {graph} and {cluster}; next:")
+        print_note(f"  streamplace place {graph} --cluster {cluster} -o placement.json")

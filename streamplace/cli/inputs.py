@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from streamplace.cli import printing
+from streamplace.cli.command import print_note
 from streamplace.cli.options import ClusterChoice, Form, LostDevices
 from streamplace.errors import (
     ClusterError,
@@ -75,7 +75,7 @@ def names_of_inputs(
 def print_assumed(chosen: ClusterChoice) -> None:
     """Print that the default cluster was assumed, unless an option describes one."""
     if chosen.cluster_file is None and chosen.devices is None:
-        printing.print_note(
+        print_note(
             "no cluster: 5 devices of 2500 MIPS (5x2500) assumed; --cluster FILE sets others"
         )
 
@@ -90,7 +90,7 @@ def print_suspect(graph: StreamGraph, cluster: Cluster | None, rate: float | Non
     """
     rate = graph.source_rate if rate is None else rate
     if rate is not None:
-        printing.print_note(suspect_unit(graph, Cluster.of(cluster), rate))
+        print_note(suspect_unit(graph, Cluster.of(cluster), rate))
 
 
 def read_list(file: str, graphs: int, remedy: str = "") -> list[Cluster]:
@@ -164,7 +164,7 @@ def with_pins(
         if device not in devices:
             raise UsageError(f"--pin: unknown device {device!r}{candidates(device, [*devices])}")
         if (old := rules.pins.get(operator, device)) != device:
-            printing.print_note(f"--pin moves the pin of {operator!r} from {old!r} to {device!r}")
+            print_note(f"--pin moves the pin of {operator!r} from {old!r} to {device!r}")
     return replace(rules, pins={**rules.pins, **pins})
 
 
@@ -227,7 +227,7 @@ def graph_of(found: LogicalGraph, form: Form) -> StreamGraph:
     else:
         return to_instances(found)
     for note in notes:
-        printing.print_note(note)
+        print_note(note)
     return graph
 
 

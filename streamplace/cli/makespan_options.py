@@ -16,13 +16,13 @@ from streamplace.problem.makespan import (
     ORDERS,
     PUBLISHED,
     PublishedName,
+    with_published_semantics,
 )
 from streamplace.problem.objective import Objective
+from streamplace.problem.objectives import ORDERS as TRAVERSAL_ORDERS
 from streamplace.problem.objectives import name_of_objective
-from streamplace.problem.order_names import ORDERS as TRAVERSAL_ORDERS
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
-from streamplace.problem.published import with_published_semantics
 from streamplace.scoring.makespan_score import MakespanScore
 from streamplace.scoring.score import Score
 

@@ -64,9 +64,9 @@ class Common(Printed, Seeded):
     """The options that commands have in common."""
 
 
-def identifier(name: str, text: str, *, required: bool = False) -> Any:
+def identifier(name: str, text: str) -> Any:
     """Return an option for the id of a job or topology, which must not be empty."""
-    return option(name, required=required, callback=checked_id, metavar="ID", help=text)
+    return option(name, callback=checked_id, metavar="ID", help=text)
 
 
 def flink_job(prefix: str = "") -> Any:

@@ -191,7 +191,7 @@ def _configs(typed: str) -> list[str]:
 
 def _datasets(typed: str) -> list[str]:
     """Return the shipped datasets, once the user has begun to type."""
-    return _listed("streamplace.files.bundled:dataset_choices")(typed) if typed else []
+    return _listed("streamplace.files.datasets:dataset_choices")(typed) if typed else []
 
 
 def _nothing(typed: str) -> tuple[str, ...]:

@@ -4,8 +4,16 @@ from dataclasses import dataclass, replace
 
 import click
 
-from streamplace.cli import inputs, makespan_options, options, param_types, printing
-from streamplace.cli.command import argument, command, group, option
+from streamplace.cli import inputs, makespan_options, options, param_types
+from streamplace.cli.command import (
+    argument,
+    command,
+    end_if_unproven,
+    group,
+    option,
+    print_json,
+    print_note,
+)
 from streamplace.cli.inputs import current_placement, latency_limit, naming_whole_operators
 from streamplace.cli.makespan_options import Asked
 from streamplace.cli.output_files import check_targets, weights_of
@@ -258,7 +266,7 @@ def place(chosen: PlaceOptions) -> None:
     if chosen.start is None:
         inputs.print_assumed(chosen.problem.cluster)
     if (other := placer.stand_in(problem.objective)) is not None:
-        printing.print_note(f"{placer.name} ran {other} for the {problem.objective.quantity}")
+        print_note(f"{placer.name} ran {other} for the {problem.objective.quantity}")
     print_notes(
         note, result, None if limited else found, wants_confidence=chosen.confidence is not None
     )
@@ -268,13 +276,13 @@ def place(chosen: PlaceOptions) -> None:
 def _print(chosen: PlaceOptions, result: Result | MakespanResult, found: Migration | None) -> None:
     """Print the result, with the moves if there are any; an unproven limit ends the command."""
     if chosen.as_json:
-        printing.print_json((found or result).to_dict())
+        print_json((found or result).to_dict())
     else:
         for shown in (result, found):
             if shown is not None:
                 print_result(shown, to_stderr=chosen.output == "-")
     if isinstance(result, Result):
-        printing.end_if_unproven(result.latency)
+        end_if_unproven(result.latency)
 
 
 def check_together(chosen: PlaceOptions) -> None:
@@ -313,5 +321,5 @@ def with_options(
         placer = placer.limited(MaxRuntime(time_limit))
     if prefer is not None:
         placer = placer.preferring(prefer)
-    printing.print_note(placer.warning(operators) or "")
+    print_note(placer.warning(operators) or "")
     return placer

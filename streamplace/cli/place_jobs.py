@@ -6,7 +6,8 @@ from dataclasses import replace
 import click
 from click.core import ParameterSource
 
-from streamplace.cli import inputs, printing
+from streamplace.cli import inputs
+from streamplace.cli.command import print_json
 from streamplace.cli.inputs import naming_the_default
 from streamplace.cli.output_files import check_targets, refuse_folder, weights_of
 from streamplace.cli.place_notes import print_jobs_notes
@@ -14,7 +15,7 @@ from streamplace.cli.place_problem import ProblemOptions
 from streamplace.cli.terminal import print_result
 from streamplace.errors import located
 from streamplace.execution.progress import working
-from streamplace.files.folder_lock import held
+from streamplace.files.atomic import held
 from streamplace.files.jobs import folder_of, graph_files, jobs_from
 from streamplace.files.reading import name_of, read_json
 from streamplace.integrations.pes import colocate_instances
@@ -114,7 +115,7 @@ def place_job_file(
     inputs.print_assumed(problem.cluster)
     print_jobs_notes(result)
     if as_json:
-        printing.print_json(result.to_dict())
+        print_json(result.to_dict())
     else:
         print_result(result, to_stderr=output == "-")
 

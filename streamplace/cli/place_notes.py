@@ -1,6 +1,6 @@
 """Notes of the command `place` on stderr, for a graph and for several jobs."""
 
-from streamplace.cli import printing
+from streamplace.cli.command import print_note
 from streamplace.placers.base import BOTH
 from streamplace.problem.assumptions import assumptions
 from streamplace.problem.graph import StreamGraph
@@ -30,19 +30,19 @@ def print_notes(
     unlimited
         A new placement with moves that no option limits, if there is one.
     """
-    printing.print_note(inherited)
+    print_note(inherited)
     if unlimited is not None:
-        printing.print_note(_moves_note(unlimited))
+        print_note(_moves_note(unlimited))
     for assumed in assumptions(result.placement):
-        printing.print_note(assumed)
+        print_note(assumed)
     if not isinstance(result, Result):
         return
     top, graph = result.score.bottleneck, result.placement.problem.graph
-    printing.print_note(suspect_of(result.placement.problem, result.score))
+    print_note(suspect_of(result.placement.problem, result.score))
     if wants_confidence:
         _print_ignored(result)
     if top.kind == "operator":
-        printing.print_note(_one_core_note("", top.name, graph))
+        print_note(_one_core_note("", top.name, graph))
 
 
 def print_jobs_notes(result: JobsResult) -> None:
@@ -50,12 +50,12 @@ def print_jobs_notes(result: JobsResult) -> None:
     for job in result.jobs:
         placement = result.placements[job.name]
         for assumed in assumptions(placement):
-            printing.print_note(f"{job.name}: {assumed}")
+            print_note(f"{job.name}: {assumed}")
         limit, graph = job.limited_by, placement.problem.graph
         suspect = suspect_unit(graph, placement.problem.cluster, job.source_rate)
-        printing.print_note(suspect and f"{job.name}: {suspect}")
+        print_note(suspect and f"{job.name}: {suspect}")
         if limit and limit.kind == "operator":
-            printing.print_note(_one_core_note(f"{job.name}: ", limit.name, graph))
+            print_note(_one_core_note(f"{job.name}: ", limit.name, graph))
 
 
 def _moves_note(found: Migration) -> str:
@@ -82,10 +82,10 @@ def _print_ignored(result: Result) -> None:
     ignored = without_effect(result.placement.problem.graph)
     if ignored:
         names = listed(f"{number.kind} of {number.name}" for number in ignored)
-        printing.print_note(f"standard errors of numbers that are 0 have no effect: {names}")
+        print_note(f"standard errors of numbers that are 0 have no effect: {names}")
     if result.confidence is None:
         other = "other " if ignored else ""
-        printing.print_note(
+        print_note(
             f"--confidence has no effect: no {other}cost of the graph has a standard error "
             "(instructions_se, payload_bytes_se, selectivity_se)"
         )

@@ -25,12 +25,11 @@ from streamplace.problem.counts import expanded
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.graph_checks import listed
 from streamplace.problem.losses import Losses
-from streamplace.problem.makespan import PublishedName
+from streamplace.problem.makespan import PublishedName, with_published_semantics
 from streamplace.problem.objective import Objective, Throughput
 from streamplace.problem.objectives import text_of
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
-from streamplace.problem.published import with_published_semantics
 from streamplace.scoring.compiled import check_loads
 from streamplace.util.text import counted
 

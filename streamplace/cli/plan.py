@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from streamplace.cli import inputs, options, param_types, printing
-from streamplace.cli.command import argument, command, group, option
+from streamplace.cli import inputs, options, param_types
+from streamplace.cli.command import argument, command, group, option, print_json, print_note
 from streamplace.cli.output_files import check_targets
 from streamplace.cli.terminal import print_command, print_result
 from streamplace.errors import ClusterError, located
@@ -104,18 +104,16 @@ def plan(chosen: PlanOptions) -> None:
             seed=chosen.seed,
         )
     if chosen.plot is not None:
-        from streamplace.plots.plan import draw_plan  # noqa: PLC0415 - loads matplotlib
+        from streamplace.plots.curves import draw_plan  # noqa: PLC0415 - loads matplotlib
 
         draw_plan(chosen.plot, found)
     inputs.print_assumed(chosen.cluster)
     inputs.print_suspect(read, cluster, found.source_rate)
-    printing.print_note(without_tuples(read))
+    print_note(without_tuples(read))
     if found.unpriced:
-        printing.print_note(
-            "no device has a price: each counts 1, so that the cheapest are the fewest"
-        )
+        print_note("no device has a price: each counts 1, so that the cheapest are the fewest")
     if chosen.as_json:
-        printing.print_json(found.to_dict())
+        print_json(found.to_dict())
         return
     print_result(found)
     if found.cheapest is not None:

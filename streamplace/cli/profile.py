@@ -4,22 +4,21 @@ from dataclasses import dataclass
 
 import click
 
-from streamplace.cli import (
-    options,
-    param_types,
-    profile_flink,
-    profile_gnuradio,
-    profile_ray,
-    profile_torch,
-)
-from streamplace.cli.command import argument, command, option
+from streamplace.cli import options, param_types, profile_flink, profile_torch
+from streamplace.cli.command import argument, command, option, print_note
 from streamplace.cli.inputs import graph_of
 from streamplace.cli.output_files import check_targets
-from streamplace.cli.profile_job import JobOptions, end, read_costs, write_profile
+from streamplace.cli.profile_job import CostOptions, JobOptions, end, read_costs, write_profile
 from streamplace.errors import BackendError, FormatError, located
 from streamplace.execution.progress import working
-from streamplace.files.reading import name_of, read_json
+from streamplace.files import read_graph
+from streamplace.files.reading import name_of, read_json, read_text
+from streamplace.integrations.gnuradio.profile import fit as fit_flowgraph
+from streamplace.integrations.profiling.estimates import TOO_FEW
 from streamplace.integrations.profiling.rest import Server
+from streamplace.integrations.ray.dashboard import Dashboard
+from streamplace.integrations.ray.profile import actors_of, watch
+from streamplace.integrations.ray.profile import fit as fit_actors
 from streamplace.integrations.storm.profile import documents
 from streamplace.integrations.storm.profile import fit as fit_topology
 
@@ -42,8 +41,6 @@ def profile() -> None:
 for measuring in (
     profile_flink.flink,
     profile_flink.prometheus,
-    profile_ray.ray,
-    profile_gnuradio.gnuradio,
     profile_torch.torch,
 ):
     profile.add_command(measuring)
@@ -117,3 +114,102 @@ def storm(chosen: StormOptions) -> None:
     graph = graph_of(costed, chosen.form)
     write_profile(found, costed.graph, graph, chosen, fault, chosen.output == "-")
     end(fault, chosen.output)
+
+
+@dataclass(frozen=True)
+class RayOptions(JobOptions):
+    """The options of `ray`."""
+
+    url: str = argument()
+    graph_file: str = options.file(
+        "--graph",
+        "Graph with the pipeline's operators and streams, which Ray does not know.",
+        required=True,
+    )
+    namespace: str | None = option(
+        "--namespace",
+        metavar="NAME",
+        help="Namespace of the actors.  [default: the one that has actors of the graph]",
+    )
+    seconds: float = options.seconds("--seconds", 60, "Seconds to watch the pipeline.")
+
+
+@command(RayOptions, of=profile.command)
+def ray(chosen: RayOptions) -> None:
+    """Measure a pipeline of Ray actors and write its graph.
+
+    URL is the address of Ray's dashboard. Each actor has the name of its operator in --graph, or
+    `NAME[0]`, `NAME[1]`, … where an operator has several. A call counts as a tuple. Its work is the
+    CPU time of the actor's process, with what Ray itself does for the call. Payloads, memory, and
+    selectivities of streams whose target has several inputs are kept from --graph. If the dashboard
+    or an actor fails, the measurements made so far are written.
+
+    \b
+    Example:
+    streamplace profile ray http://localhost:8265 --graph streams.json --mips 2500 -o graph.json
+    """
+    if chosen.output == "-" and chosen.as_json:
+        raise click.UsageError("--json requires -o FILE, since the graph goes to stdout otherwise")
+    chosen.form.check()
+    check_targets({"-o": chosen.output}, (chosen.graph_file, chosen.costs_file))
+    with_costs = read_costs(chosen.costs_file)
+    streams = read_graph(chosen.graph_file)
+    with working("watching"):
+        dashboard = Dashboard(Server(chosen.url), chosen.timeout)
+        actors = actors_of(streams, dashboard.actors(), chosen.namespace)
+        watched = watch(dashboard, actors, chosen.seconds, seed=chosen.seed)
+        found = fit_actors(streams, watched, chosen.mips)
+    costed = with_costs(found.logical)
+    graph = graph_of(costed, chosen.form)
+    print_note("kept from --graph: payloads, memory, and what could not be measured")
+    write_profile(
+        found,
+        costed.graph,
+        graph,
+        chosen,
+        watched.fault,
+        chosen.output == "-",
+        hosts=watched.hosts,
+    )
+    if watched.interrupted:
+        raise KeyboardInterrupt
+    end(watched.fault, chosen.output)
+    if chosen.seconds and not found.intervals:
+        url = dashboard.server.url
+        raise BackendError(f"{url}: nothing was measured within {chosen.seconds:g} s: {TOO_FEW}")
+
+
+@dataclass(frozen=True)
+class GnuradioOptions(CostOptions):
+    """The options of `gnuradio`."""
+
+    file: str = argument(type=param_types.FILE, metavar="COUNTERS")
+
+
+@command(GnuradioOptions, of=profile.command)
+def gnuradio(chosen: GnuradioOptions) -> None:
+    """Measure a flowgraph of GNU Radio and write its graph.
+
+    COUNTERS is the file that streamplace_counters.py writes while it runs the flowgraph; `export
+    --to gnuradio-counters` writes that program, which needs GNU Radio only. An item is a tuple. The
+    work of a block is the CPU time of its threads, so that waiting for a core does not count.
+
+    \b
+    Examples:
+    streamplace export --to gnuradio-counters -o streamplace_counters.py
+    python3 streamplace_counters.py counters.jsonl receiver.py
+    streamplace profile gnuradio counters.jsonl --mips 2500 -o graph.json
+    """
+    if chosen.output == "-" and chosen.as_json:
+        raise click.UsageError("--json requires -o FILE, since the graph goes to stdout otherwise")
+    chosen.form.check()
+    check_targets({"-o": chosen.output}, (chosen.file, chosen.costs_file))
+    with_costs = read_costs(chosen.costs_file)
+    where = name_of(chosen.file)
+    with located(where, FormatError):
+        found = fit_flowgraph(read_text(chosen.file), where, chosen.mips)
+        if not found.intervals:
+            raise FormatError(f"{where}: has fewer than two rows; let the flowgraph run longer")
+    costed = with_costs(found.logical)
+    graph = graph_of(costed, chosen.form)
+    write_profile(found, costed.graph, graph, chosen, "", chosen.output == "-")

@@ -7,8 +7,8 @@ from functools import partial
 
 import click
 
-from streamplace.cli import options, param_types, printing
-from streamplace.cli.command import argument, command, option
+from streamplace.cli import options, param_types
+from streamplace.cli.command import argument, command, option, print_note
 from streamplace.cli.inputs import graph_of
 from streamplace.cli.output_files import check_targets, placement_writer
 from streamplace.cli.profile_job import JobOptions, end, read_costs, write_profile
@@ -173,7 +173,7 @@ def prometheus(chosen: PrometheusOptions) -> None:
         "stay unknown"
     )
     for note in (lacks, *notes):
-        printing.print_note(note)
+        print_note(note)
     short = _short(found, watched, f"{server.url}: nothing was scraped in the last", chosen.seconds)
     _write_job(chosen, watched, found, with_costs, short)
     if short:
@@ -198,10 +198,10 @@ def _write_job(
     costed = replace(with_costs(found.logical), max_parallelism=watched.logical_limits)
     costed = with_shares(costed, watched.plan, watched.subtasks, watched.last)
     for note in chain_notes(found):
-        printing.print_note(note)
+        print_note(note)
     for name, shares in sorted(costed.measured_shares.items()):
         most = f"{max(shares):.0%} of its tuples, {max(shares) * len(shares):.3g} times the mean"
-        printing.print_note(f"uneven: one of {len(shares)} instances of {name!r} has {most}")
+        print_note(f"uneven: one of {len(shares)} instances of {name!r} has {most}")
     graph = graph_of(costed, chosen.form)
     hosts = task_managers_of(watched)
     to_stderr = "-" in (chosen.output, chosen.placement_file, chosen.cluster_out)
@@ -225,7 +225,7 @@ def _write_cluster(
     cluster = current_cluster(hosts, slots, mips)
     write_cluster(file, cluster)
     network = cluster.network
-    printing.print_note(
+    print_note(
         f"cluster: {counted(len(cluster.names), 'TaskManager')}; assumed: a core of {mips:g} MIPS "
         f"for each slot, links of {network.bandwidth_mbps:g} Mbit/s and {network.latency_s:g} s, "
         "no limits on memory"

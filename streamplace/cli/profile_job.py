@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from math import isnan
 from typing import Any
 
-from streamplace.cli import options, param_types, printing
-from streamplace.cli.command import group, option
+from streamplace.cli import options, param_types
+from streamplace.cli.command import group, option, print_json, print_note
 from streamplace.cli.terminal import console, print_table
 from streamplace.display.view import Grid
 from streamplace.errors import BackendError, located
@@ -76,14 +76,14 @@ def write_profile(
     """Write the graph, and print the measurements; `costed` is the logical graph with all costs."""
     write_dataset(chosen.output, [graph])
     if found.without_error and not fault:
-        printing.print_note(
+        print_note(
             f"{counted(found.without_error, 'cost')} measured without a standard error, which "
             f"needs at least {MIN_INTERVALS} intervals between readings: place --confidence takes "
             "them as exact"
         )
     if chosen.as_json:
         facts = {"file": chosen.output, "fault": fault or None, **found.to_dict()}
-        printing.print_json({**facts, "unknown": graph.unknown, **more})
+        print_json({**facts, "unknown": graph.unknown, **more})
     else:
         _print_profile(found, costed, graph, to_stderr)
 

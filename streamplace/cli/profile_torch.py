@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from streamplace.cli import options, param_types, printing
-from streamplace.cli.command import argument, command, option
+from streamplace.cli import options, param_types
+from streamplace.cli.command import argument, command, option, print_json, print_note
 from streamplace.cli.output_files import check_targets
 from streamplace.cli.terminal import console, print_table
 from streamplace.display.view import Grid
@@ -17,8 +17,8 @@ from streamplace.errors import located
 from streamplace.execution.progress import working
 from streamplace.files import read_graph, write_dataset
 from streamplace.integrations.profiling.estimates import Estimate
+from streamplace.util.checks import finite
 from streamplace.util.extras import check_learn
-from streamplace.util.finite import finite
 from streamplace.util.text import counted
 
 if TYPE_CHECKING:
@@ -117,10 +117,10 @@ def torch(chosen: TorchOptions) -> None:
     check_targets({"-o": chosen.output}, (chosen.add_file,))
     earlier = None if chosen.add_file is None else read_graph(chosen.add_file)
     check_learn("profile torch")
-    from streamplace.integrations.torch import inputs, loading, measuring  # noqa: PLC0415 - torch
+    from streamplace.integrations.torch import loading, measuring  # noqa: PLC0415 - torch
 
     measuring.check_device(chosen.device)
-    specs = [inputs.InputSpec.parse(text) for text in chosen.inputs]
+    specs = [loading.InputSpec.parse(text) for text in chosen.inputs]
     with working("measuring"), redirect_stdout(sys.stderr):  # the code of a module may print
         made, tensors = loading.load_module(chosen.module, specs, chosen.seed)
         with located(chosen.module):
@@ -140,8 +140,8 @@ def torch(chosen: TorchOptions) -> None:
             graph = measuring.with_times(graph, earlier)
     write_dataset(chosen.output, [graph])
     for note in found.notes:
-        printing.print_note(f"note: {note}")
-    printing.print_note(_comparison(found, chosen.threads if chosen.device == "cpu" else None))
+        print_note(f"note: {note}")
+    print_note(_comparison(found, chosen.threads if chosen.device == "cpu" else None))
     if chosen.as_json:
         facts = {
             "file": chosen.output,
@@ -149,7 +149,7 @@ def torch(chosen: TorchOptions) -> None:
             "device": chosen.device,
             "threads": chosen.threads,
         }
-        printing.print_json({**facts, **found.to_dict(), "unknown": graph.unknown})
+        print_json({**facts, **found.to_dict(), "unknown": graph.unknown})
     else:
         _print_times(found, chosen.output == "-")
 

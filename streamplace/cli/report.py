@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 
 import click
 
-from streamplace.cli import makespan_options, options, param_types, printing
-from streamplace.cli.command import argument, command, group
+from streamplace.cli import makespan_options, options, param_types
+from streamplace.cli.command import argument, command, group, print_json, print_note
 from streamplace.cli.inputs import under_objective
 from streamplace.cli.makespan_options import Asked, MakespanSettings
 from streamplace.cli.output_files import check_targets
@@ -95,9 +95,9 @@ def report(chosen: ReportOptions) -> None:
             {"file": file, "placer": one.placer or None, **one.to_dict()}
             for file, one in zip(chosen.placements, entries, strict=True)
         ]
-        printing.print_json({"file": chosen.output, "placements": rows})
+        print_json({"file": chosen.output, "placements": rows})
     elif chosen.output != "-":
-        printing.print_note(f"wrote {chosen.output}")
+        print_note(f"wrote {chosen.output}")
 
 
 def _under(placement: Placement, asked: Asked) -> Placement:

@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from typing import Any
 
-from streamplace.cli import options, param_types, printing
-from streamplace.cli.command import argument, command
+from streamplace.cli import options, param_types
+from streamplace.cli.command import argument, command, print_json
 from streamplace.files.jobs import JobsForm
-from streamplace.files.scene_schema import SceneForm
+from streamplace.files.scenes import SceneForm
 from streamplace.files.schema import ClusterForm, Form, GraphForm, PlacementForm
 
 FORMS: dict[str, type[Form]] = {
@@ -40,7 +40,7 @@ def schema(chosen: SchemaOptions) -> None:
     Example:
     streamplace schema graph
     """
-    printing.print_json(schema_of(chosen.kind))
+    print_json(schema_of(chosen.kind))
 
 
 def schema_of(kind: str) -> dict[str, Any]:

@@ -5,15 +5,8 @@ from typing import Any
 
 import click
 
-from streamplace.cli import (
-    engine_options,
-    inputs,
-    makespan_options,
-    options,
-    param_types,
-    printing,
-)
-from streamplace.cli.command import argument, command, group
+from streamplace.cli import engine_options, inputs, makespan_options, options, param_types
+from streamplace.cli.command import argument, command, group, print_json, print_note
 from streamplace.cli.inputs import naming_the_default, placement_of_graph
 from streamplace.cli.makespan_options import Asked, MakespanSettings
 from streamplace.cli.output_files import check_targets
@@ -37,7 +30,7 @@ from streamplace.problem.makespan import PublishedName
 from streamplace.problem.objectives import only_throughput
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
-from streamplace.problem.violations import violations
+from streamplace.problem.rules import violations
 from streamplace.scoring.score import Score, ThroughputScore
 from streamplace.scoring.suspect_units import suspect_of
 from streamplace.workflows.simulate import score_of
@@ -101,7 +94,7 @@ def simulate(chosen: SimulateOptions) -> None:
         if semantics is not None:
             with located(name_of(chosen.placement)):
                 stored = makespan_options.under_semantics(stored, semantics)
-    printing.print_note(note)
+    print_note(note)
     _check_options(stored.problem, engine_values, chosen.gantt)
     read_files = (chosen.graph, chosen.placement, chosen.cluster.cluster_file)
     check_targets({"--gantt": chosen.gantt}, read_files)
@@ -119,15 +112,15 @@ def simulate(chosen: SimulateOptions) -> None:
     if "problem" not in value:
         inputs.print_assumed(chosen.cluster)
     for assumed in assumptions(stored):
-        printing.print_note(assumed)
+        print_note(assumed)
     if isinstance(scored, ThroughputScore):
-        printing.print_note(suspect_of(stored.problem, scored))
+        print_note(suspect_of(stored.problem, scored))
     violated = list(violations(stored))
     for each in violated:
-        printing.print_note(f"{name_of(chosen.placement)}: violates {each.rule}: {each.why}")
+        print_note(f"{name_of(chosen.placement)}: violates {each.rule}: {each.why}")
     if chosen.as_json:
         entry = {"violations": [each.to_dict() for each in violated]} if violated else {}
-        printing.print_json({**scored.to_dict(), **entry})
+        print_json({**scored.to_dict(), **entry})
     else:
         print_view(console(), scored.view_with(stored))
 

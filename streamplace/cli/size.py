@@ -7,8 +7,16 @@ from typing import Any
 
 import click
 
-from streamplace.cli import inputs, options, param_types, printing
-from streamplace.cli.command import argument, command, group, option
+from streamplace.cli import inputs, options, param_types
+from streamplace.cli.command import (
+    argument,
+    command,
+    end_if_unproven,
+    group,
+    option,
+    print_json,
+    print_note,
+)
 from streamplace.cli.inputs import latency_limit
 from streamplace.cli.output_files import check_targets, refuse_folder
 from streamplace.cli.terminal import print_result
@@ -19,7 +27,7 @@ from streamplace.files import (
     read_graph,
     write_dataset,
 )
-from streamplace.files.folder_lock import held
+from streamplace.files.atomic import held
 from streamplace.files.jobs import folder_of, graph_files, jobs_from
 from streamplace.files.reading import name_of, read_json
 from streamplace.problem.assumptions import without_tuples
@@ -165,11 +173,11 @@ def size(chosen: SizeOptions) -> None:
     if chosen.graph_out is not None and one is not None:
         write_dataset(chosen.graph_out, [one.graph])
     if chosen.as_json:
-        printing.print_json(found.to_dict())
+        print_json(found.to_dict())
     else:
         print_result(found, to_stderr=chosen.output == "-")
     for each in found.sized if isinstance(found, SizeTable) else (one,):
-        printing.end_if_unproven(each.latency)
+        end_if_unproven(each.latency)
 
 
 def _check_options(chosen: SizeOptions) -> None:
@@ -223,10 +231,10 @@ def _size_graph(
             rate = chosen.throughput.highest_rate
             found = sized(read, cluster, source_rate=rate, **settings)
     inputs.print_assumed(chosen.cluster)
-    printing.print_note(SINGLE if read.instance_of else "")
+    print_note(SINGLE if read.instance_of else "")
     rate = max(chosen.at) if chosen.at else chosen.throughput.highest_rate
     inputs.print_suspect(read, cluster, rate)
-    printing.print_note(without_tuples(read))
+    print_note(without_tuples(read))
     if chosen.output is not None and isinstance(found, SizeResult):
         named_files = inputs.names_of_inputs(graph, cluster_file, constraints_file)
         found.save(chosen.output, inputs=named_files)

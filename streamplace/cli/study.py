@@ -5,8 +5,8 @@ from typing import Any
 
 import click
 
-from streamplace.cli import options, param_types, printing
-from streamplace.cli.command import command, group, option
+from streamplace.cli import options, param_types
+from streamplace.cli.command import command, group, option, print_json, print_note
 from streamplace.cli.terminal import console, print_view
 from streamplace.studies.run import run_study
 from streamplace.util.extras import load_learned
@@ -195,7 +195,7 @@ def hsdag(chosen: HsdagOptions) -> None:
     """
     _run("hsdag.study:HsdagStudy", chosen, data=chosen.data)
     if chosen.data is None and not chosen.quick:
-        printing.print_note("released graphs were left out; --data DIR adds them")
+        print_note("released graphs were left out; --data DIR adds them")
 
 
 def _run(path: str, chosen: StudyOptions, **settings: Any) -> None:
@@ -213,9 +213,9 @@ def _run(path: str, chosen: StudyOptions, **settings: Any) -> None:
     folder, pictures, workers = str(chosen.into.folder), chosen.into.pictures, chosen.workers
     outcome = run_study(study, folder, pictures=pictures, jobs=workers.jobs, backend=workers.where)
     if chosen.as_json:
-        printing.print_json(outcome.to_dict())
+        print_json(outcome.to_dict())
         return
     print_view(console(), outcome.view())
     drawn = outcome.pictures and pictures is not None
     kinds = "results, tables and plots" if drawn else "results and tables"
-    printing.print_note(f"{kinds} are in {folder}")
+    print_note(f"{kinds} are in {folder}")

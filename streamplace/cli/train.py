@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from streamplace.cli import options, param_types, printing
-from streamplace.cli.command import argument, command, group, option
+from streamplace.cli import options, param_types
+from streamplace.cli.command import argument, command, group, option, print_json, print_note
 from streamplace.cli.inputs import naming_the_default, read_list
 from streamplace.cli.output_files import refuse_folder, weights_of
 from streamplace.errors import ConfigError, StreamplaceError, reworded
@@ -197,7 +197,7 @@ def train(chosen: TrainOptions) -> None:
         check_start(graphs, settings, folder, _resumes(chosen, folder / CHECKPOINT))
     done = {}
     for seed, folder in folders.items():
-        printing.print_note(f"seed {seed}: {folder}")
+        print_note(f"seed {seed}: {folder}")
         own = with_seed(settings, seed)
         done[seed] = _trained(chosen, config, own, folder, graphs, clusters)
     _aggregate(chosen, folders, done)
@@ -257,7 +257,7 @@ def _trained(
 
     is_first = distributed.is_rank_zero()
     if is_first:
-        printing.print_note(problems.unused_times(graphs, settings.problems, clusters))
+        print_note(problems.unused_times(graphs, settings.problems, clusters))
     progress = TrainingProgress([(stage.algorithm, stage.epochs) for stage in settings.stage])
     with naming_the_default(clusters is None, which="those of --config"), _of(config):
         trained = trainer.train(
@@ -287,7 +287,7 @@ def _trained(
 def _print(chosen: TrainOptions, trained: "Trained") -> None:
     """Print the result of one run."""
     if chosen.as_json:
-        printing.print_json(trained.to_dict())
+        print_json(trained.to_dict())
     else:
         summary = f"{trained.steps} steps, parameter hash {trained.parameter_hash}"
         click.echo(f"wrote {trained.policy}: {summary}")
@@ -306,7 +306,7 @@ def _aggregate(
     write_json(chosen.folder / SEEDS, document)
     _draw(chosen.folder, list(folders.values()))
     if chosen.as_json:
-        printing.print_json(document)
+        print_json(document)
     else:
         click.echo(f"{result}: {done[result.best].policy}")
 
@@ -326,7 +326,7 @@ def _of(config: str) -> Iterator[None]:
 
 def _draw(folder: Path, runs: Sequence[Path]) -> None:
     """Draw the curves of runs into a folder; if that fails, the command still succeeds."""
-    from streamplace.plots.training_curves import draw_curves  # noqa: PLC0415 - loads matplotlib
+    from streamplace.plots.curves import draw_curves  # noqa: PLC0415 - loads matplotlib
 
     try:
         draw_curves(folder / CURVES, {str(run): read_log(run) for run in runs})
@@ -361,7 +361,7 @@ class TrainingProgress:
         epoch = f"{algorithm}, epoch {number + 1} of {len(self._algorithms)}"
         where = [f"{now - self._started:6.0f} s", epoch, f"step {record['step']}"]
         figures = [f"{name} {record[name]:.4f}" for name in FIGURES if name in record]
-        printing.print_note("  ".join([*where, *figures, *self._left(now, done)]))
+        print_note("  ".join([*where, *figures, *self._left(now, done)]))
 
     def _left(self, now: float, done: float) -> list[str]:
         """Return the time left, estimated from the steps since this process's first one."""

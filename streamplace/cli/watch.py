@@ -7,8 +7,8 @@ from pathlib import Path
 
 import click
 
-from streamplace.cli import inputs, printing
-from streamplace.cli.command import command
+from streamplace.cli import inputs
+from streamplace.cli.command import command, print_note
 from streamplace.cli.output_files import check_targets
 from streamplace.cli.watch_options import (
     ADAPTIVE,
@@ -21,13 +21,12 @@ from streamplace.cli.watch_options import (
     check_page,
 )
 from streamplace.control.controller import Controller
-from streamplace.control.decisions import Decision
-from streamplace.control.flink.first_graph import first_graph
+from streamplace.control.decisions import Decision, Point, Timeline
 from streamplace.control.flink.handing_out import HandingOut
 from streamplace.control.flink.rescaling import AdaptiveRealiser
 from streamplace.control.flink.restarting import PROGRESS, RestartRealiser
 from streamplace.control.flink.sampling import Sampler
-from streamplace.control.flink.windows import Devices, Windows
+from streamplace.control.flink.windows import Devices, Windows, first_graph
 from streamplace.control.interfaces import Events, NoJournal, Realiser, Steps, SystemClock
 from streamplace.control.journal import Journal
 from streamplace.control.lock import Lock
@@ -35,7 +34,6 @@ from streamplace.control.observation import Observation
 from streamplace.control.plannable import check_operators
 from streamplace.control.planning import SizePlanner
 from streamplace.control.rules import Rules
-from streamplace.control.timeline import Point, Timeline
 from streamplace.control.watching import Watching
 from streamplace.errors import BackendError, FormatError, UsageError, located
 from streamplace.files import read_graph, write_dataset
@@ -44,8 +42,8 @@ from streamplace.files.reading import name_of
 from streamplace.integrations.flink.applying.asking import Limits
 from streamplace.integrations.flink.applying.requests import Program
 from streamplace.integrations.flink.client import Client
+from streamplace.integrations.flink.cluster import faults_of_version
 from streamplace.integrations.flink.deployment import owner_of
-from streamplace.integrations.flink.versions import faults_of_version
 from streamplace.integrations.profiling.rest import Server
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.graph import StreamGraph
@@ -204,7 +202,7 @@ def _check_way(client: Client, job: str, chosen: WatchOptions) -> None:
             "starts its jar again from a savepoint"
         )
     if is_adaptive and jar and not chosen.labels:
-        printing.print_note(
+        print_note(
             f"job {job} runs under the adaptive scheduler, so its numbers of instances change "
             "while it runs, without --jar"
         )
@@ -219,7 +217,7 @@ def _check_jar(server: Server, jar: str, kept: Rules) -> None:
 def _note(text: str) -> None:
     """Print a line on stderr; a terminal that is closed must not interrupt an action."""
     with suppress(OSError):
-        printing.print_note(text)
+        print_note(text)
 
 
 def _journal(stack: ExitStack, folder: str | None) -> Steps:
@@ -295,18 +293,18 @@ def _graph(
     folder = chosen.journal_folder
     measured = None if folder is None else Path(folder) / GRAPH
     if measured is not None and journal.jobs and measured.exists():
-        printing.print_note(f"the graph is that of {measured}, which was measured before")
+        print_note(f"the graph is that of {measured}, which was measured before")
         return read_graph(measured), str(measured)
     if journal.unfinished:
         raise click.UsageError(
             "missing --graph: the journal has an action that was interrupted, so the job cannot be "
             "measured now; name the graph as before"
         )
-    printing.print_note(f"measuring the job for {kept.window_s:g} s, as no --graph is named")
+    print_note(f"measuring the job for {kept.window_s:g} s, as no --graph is named")
     latest = journal.jobs[-1] if job in journal.jobs else job
     graph, notes = first_graph(server, latest, cluster, kept.window_s, kept.answer_s, chosen.seed)
     for note in notes:
-        printing.print_note(note)
+        print_note(note)
     if measured is not None:
         write_dataset(measured, [graph])
     return graph, f"job {latest}"

@@ -11,9 +11,17 @@ from matplotlib.axes import Axes
 from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
 from matplotlib.ticker import FuncFormatter
 
-from streamplace.control.decisions import Action, Decision, State, clock, rate, tuples
+from streamplace.control.decisions import (
+    Action,
+    Decision,
+    Point,
+    State,
+    Timeline,
+    clock,
+    rate,
+    tuples,
+)
 from streamplace.control.rules import Rules
-from streamplace.control.timeline import Point, Timeline
 from streamplace.files.atomic import write_text
 from streamplace.plots.style import COLOURS, GREY, drawn, legend_below, line, save
 

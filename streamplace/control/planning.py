@@ -6,21 +6,19 @@ from math import ceil
 
 import numpy as np
 
-from streamplace.control.costs import measured_graph
-from streamplace.control.observation import Observation
+from streamplace.control.costs import in_words, measured_graph, with_shares
+from streamplace.control.observation import Observation, limits_by_slots
 from streamplace.control.plannable import check_plannable
 from streamplace.control.plans import Deployment, Plan
 from streamplace.control.rules import Rules
-from streamplace.control.skew import in_words, with_shares
-from streamplace.control.slots import limits_by_slots
 from streamplace.display.text import quoted, several
 from streamplace.errors import InfeasibleError, PlacementError, ProblemError, StreamplaceError
 from streamplace.problem.cluster import Cluster
-from streamplace.problem.cluster_change import ClusterChange
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.counts import expanded, limits_of_count
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.logical import instance_names
+from streamplace.problem.losses import ClusterChange
 from streamplace.problem.objective import Throughput
 from streamplace.problem.problem import Problem
 from streamplace.scoring.throughput import max_source_rate

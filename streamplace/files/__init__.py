@@ -5,9 +5,7 @@ from typing import Any
 
 from streamplace.errors import FormatError
 from streamplace.files.atomic import write_pieces
-from streamplace.files.bundled import resolve
-from streamplace.files.cluster_lists import read_clusters, write_clusters
-from streamplace.files.clusters import cluster_from, cluster_to
+from streamplace.files.clusters import cluster_from, cluster_to, read_clusters, write_clusters
 from streamplace.files.datasets import (
     LINES,
     StoredGraphs,
@@ -15,6 +13,7 @@ from streamplace.files.datasets import (
     open_dataset,
     read_dataset,
     read_graph,
+    resolve,
     write_dataset,
 )
 from streamplace.files.graphs import constraints_from

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from streamplace.errors import FormatError
-from streamplace.files.job_results import refuse_job_results
+from streamplace.files.jobs import refuse_job_results
 from streamplace.files.reading import name_of, parse, read_text, separator_fault, to_csv
 
 HEADER = ["operator", "device"]

@@ -1,10 +1,16 @@
-"""Conversion between clusters and JSON values."""
+"""Clusters as JSON values, and lists of clusters as JSON lines."""
 
+import json
+from collections.abc import Iterable
 from dataclasses import fields
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from streamplace.errors import FormatError, located
-from streamplace.files.reading import check
+from streamplace.files.atomic import atomic
+from streamplace.files.datasets import LINES, resolve
+from streamplace.files.json_text import json_lines
+from streamplace.files.reading import check, name_of, read_text
 from streamplace.files.schema import ClusterForm
 from streamplace.problem.cluster import Cluster, Device, LinkOverride, Network, Uplink
 from streamplace.problem.fields import json_value
@@ -87,3 +93,43 @@ def _override_to(override: LinkOverride) -> dict[str, Any]:
         "to_group": values.pop("target_group", None),
     }
     return {key: value for key, value in {**ends, **values}.items() if value is not None}
+
+
+def read_clusters(path: str | Path) -> list[Cluster]:
+    """Read the clusters of a .jsonl or .jsonl.gz file, one per line; ``-`` is stdin.
+
+    Raises
+    ------
+    FormatError
+        If the file cannot be read, has a line that is not a cluster, or holds no cluster. The
+        message names the file, the line and the fault.
+    """
+    where = name_of(path)
+    lines = json_lines(read_text(resolve(path)).split("\n"), where)
+    clusters = [cluster_from(value, place) for place, value in lines]
+    if not clusters:
+        raise FormatError(f"{where}: holds no cluster")
+    return clusters
+
+
+def write_clusters(path: str | Path, clusters: Iterable[Cluster]) -> None:
+    """Write any number of clusters to .jsonl or .jsonl.gz, one per line.
+
+    Raises
+    ------
+    FormatError
+        If the name has another ending, if there is no cluster, or if the file cannot be written.
+    """
+    check_name(path)
+    with atomic(path) as file:
+        written = 0
+        for written, cluster in enumerate(clusters, start=1):  # noqa: B007 - counts the clusters
+            file.write(json.dumps(cluster_to(cluster), ensure_ascii=False).encode() + b"\n")
+        if not written:
+            raise FormatError(f"{path}: must hold at least one cluster (got none)")
+
+
+def check_name(path: str | Path) -> None:
+    """Raise FormatError unless a name ends as that of a list of clusters does."""
+    if not Path(path).name.endswith(LINES):
+        raise FormatError(f"{path}: must end in .jsonl or .jsonl.gz")

@@ -9,8 +9,8 @@ import numpy as np
 from streamplace.errors import FormatError, located
 from streamplace.files import dream
 from streamplace.files.reading import check
-from streamplace.files.row_columns import RowColumns
 from streamplace.files.schema import ConstraintsForm, Form, GraphForm
+from streamplace.files.schema_fields import RowColumns
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.fields import Field, Number, json_value
 from streamplace.problem.graph import UNKNOWN, StreamGraph

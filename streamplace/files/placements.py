@@ -1,6 +1,6 @@
 """Placement files: those of streamplace hold the whole problem, those of CEPSim only indices."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,13 @@ from streamplace.errors import (
     within,
 )
 from streamplace.files import cepsim, clusters, graphs
-from streamplace.files.assignments import assignment_from, is_assignment, read_placement_json
+from streamplace.files.assignments import (
+    assignment_from,
+    csv_of,
+    is_assignment,
+    read_placement_json,
+)
+from streamplace.files.json_text import to_json
 from streamplace.files.reading import check, name_of
 from streamplace.files.schema import PlacementForm, ProblemForm
 from streamplace.files.stored_objectives import (
@@ -265,3 +271,25 @@ def _graph_names(own: ProblemForm, graph: StreamGraph) -> str:
     if own.graph.name == graph.name:
         return ""
     return f": {own.graph.name!r}, not {graph.name!r}"
+
+
+def as_json(placement: Placement, **results: Any) -> str:
+    """Return a placement in streamplace's JSON format; `results` as for `placement_to`."""
+    return to_json(placement_to(placement, **results))
+
+
+def as_csv(placement: Placement) -> str:
+    """Return a CSV table with the header ``operator,device`` and one line per operator."""
+    return csv_of(placement.assignment)
+
+
+def as_cepsim(placement: Placement) -> str:
+    """Return a placement as JSON text for CEPSim's runner."""
+    return to_json(cepsim.placement_to(placement))
+
+
+EXPORTERS: dict[str, Callable[..., str]] = {
+    "json": as_json,
+    "csv": as_csv,
+    "cepsim": as_cepsim,
+}

@@ -21,11 +21,9 @@ from typing import IO, Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from streamplace.errors import FormatError
-from streamplace.files.form_faults import listed_faults
-from streamplace.files.json_faults import syntax_fault
+from streamplace.files.form_faults import listed_faults, syntax_fault
 from streamplace.files.schema import ForeignForm
-from streamplace.files.schema_fields import Place
-from streamplace.files.stated_units import without_units
+from streamplace.files.schema_fields import Place, without_units
 
 MAX_BYTES = 4 * 2**30
 """Largest file that is read, in bytes: about 20 million operators as JSON."""

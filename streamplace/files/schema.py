@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, get_origin
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, WrapValidator, create_model
 
-from streamplace.files.row_columns import RowColumns, columns_or_faults
+from streamplace.files.schema_fields import RowColumns, columns_or_faults
 from streamplace.problem.device import MAX_SLOTS
 from streamplace.problem.fields import (
     AMOUNTS,
@@ -27,13 +27,13 @@ from streamplace.problem.fields import (
     Detail,
 )
 from streamplace.problem.fields import Field as RowField
+from streamplace.problem.graph_checks import Firing, Multicast
 from streamplace.problem.network import NetworkKind
 from streamplace.problem.objective import Model
 from streamplace.problem.operators import OPERATOR_FIELDS, STREAM_FIELDS, Operator, Stream
 from streamplace.problem.parallelism import MAX_PARALLELISM, Partitioning
 from streamplace.problem.resources import MAX_AMOUNT
 from streamplace.problem.seconds import MAX_SECONDS
-from streamplace.problem.semantics import Firing, Multicast
 
 VERSION = 1
 Number = Annotated[float, Field(ge=0, allow_inf_nan=False)]

@@ -11,8 +11,7 @@ import numpy as np
 
 from streamplace.errors import FormatError
 from streamplace.files import cepsim, clusters, graphs
-from streamplace.files.bundled import resolve
-from streamplace.files.datasets import iter_values, read_dataset
+from streamplace.files.datasets import iter_values, read_dataset, resolve
 from streamplace.files.placements import placement_from
 from streamplace.files.reading import name_of
 from streamplace.files.stored_objectives import objective_to
@@ -20,10 +19,10 @@ from streamplace.files.training_logs import CHECKPOINT, LOG, POLICY
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.fields import json_value
 from streamplace.problem.graph import StreamGraph
+from streamplace.problem.graph_view import Shape
 from streamplace.problem.operators import OPERATOR_COUNTS
 from streamplace.problem.placement import Placement
 from streamplace.problem.resources import whole_amounts
-from streamplace.problem.shape import Shape
 from streamplace.util.suggest import closest_match
 
 READABLE = "info reads graphs, datasets, clusters, placements, checkpoints and policy weights"

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from streamplace.errors import ProblemError
-from streamplace.integrations.comments import shown
 from streamplace.integrations.kubernetes_parts import (
     LABEL_VALUE,
     Part,
@@ -20,8 +19,8 @@ from streamplace.integrations.kubernetes_parts import (
     parts_of,
     pod_numbers,
 )
-from streamplace.integrations.parsing.yaml_writer import to_yaml
-from streamplace.integrations.pes import operator_cores, pe_numbers
+from streamplace.integrations.pes import operator_cores, pe_numbers, shown
+from streamplace.integrations.yaml import to_yaml
 from streamplace.problem.graph_checks import listed
 from streamplace.problem.limits import used_counts
 from streamplace.problem.placement import Placement

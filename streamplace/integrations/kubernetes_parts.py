@@ -7,7 +7,7 @@ from hashlib import sha256
 
 import numpy as np
 
-from streamplace.integrations.comments import shown
+from streamplace.integrations.pes import shown
 from streamplace.problem.placement import Placement
 from streamplace.util.arrays import Ints
 

@@ -1,6 +1,7 @@
 """Numbers of PEs (operators fused on one device), and the cores that operators need."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -123,3 +124,13 @@ def operator_cores(placement: Placement, kind: str) -> Floats:
     cores = np.array([device.cores for device in problem.cluster.devices])
     used: Floats = shares * problem.target_utilisation * cores[devices]  # of the whole device
     return used
+
+
+def on_one_line(text: str) -> str:
+    """Return a text without line breaks, with escapes for characters beyond ASCII."""
+    return " ".join(text.split()).encode("ascii", "backslashreplace").decode()
+
+
+def shown(names: Sequence[str]) -> str:
+    """Return names for a comment: the first in quotes, and the number of others."""
+    return on_one_line(listed(names))

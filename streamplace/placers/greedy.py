@@ -8,7 +8,7 @@ import numpy as np
 from sim import greedy
 from streamplace.placers.base import THROUGHPUT, BasePlacer
 from streamplace.placers.repair import feasible
-from streamplace.problem.order_names import check_order
+from streamplace.problem.objectives import check_order
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.flow import flow

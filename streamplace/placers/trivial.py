@@ -11,7 +11,7 @@ from streamplace.errors import PlacementError
 from streamplace.placers.base import BasePlacer
 from streamplace.placers.repair import by_preference, feasible
 from streamplace.placers.search.annealing import check_limits
-from streamplace.problem.order_names import check_order
+from streamplace.problem.objectives import check_order
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.problem.symmetry import interchangeable

@@ -10,8 +10,7 @@ from pathlib import Path
 from streamplace.errors import FormatError
 from streamplace.files.atomic import write_text
 from streamplace.files.reading import to_csv
-from streamplace.plots.formats import KINDS, TABLES, kind_of
-from streamplace.plots.markup import Rows, latex, markdown
+from streamplace.plots.formats import KINDS, TABLES, Rows, kind_of, latex, markdown
 from streamplace.problem.objective import Objective, Throughput
 from streamplace.scoring.makespan_score import MAKESPAN
 from streamplace.workflows.comparison import MINUS_FIRST, Comparison, ComparisonRow

@@ -134,12 +134,11 @@ def legend_below(figure: Figure, handles: Sequence[Artist], names: Sequence[str]
     )
 
 
-def legend_right(axes: Axes, handles: Sequence[Artist] | None = None) -> None:
+def legend_right(axes: Axes) -> None:
     """Put a legend of all lines beside the axes."""
-    shown = list(axes.lines) if handles is None else list(handles)
     axes.legend(
-        handles=shown,  # passed explicitly, because matplotlib omits names that begin with _
-        labels=[visible(str(handle.get_label())) for handle in shown],
+        handles=list(axes.lines),  # without them, matplotlib omits names that begin with _
+        labels=[visible(str(handle.get_label())) for handle in axes.lines],
         loc="upper left",
         bbox_to_anchor=(1.01, 1.0),
     )

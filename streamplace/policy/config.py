@@ -5,7 +5,7 @@ from typing import Annotated, Literal, Self, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
-from streamplace.problem.order_names import OrderName
+from streamplace.problem.objectives import OrderName
 
 Length = Annotated[int, Field(ge=1, le=8192)]
 SmallCount = Annotated[int, Field(ge=1, le=64)]

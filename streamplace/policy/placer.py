@@ -24,7 +24,7 @@ from streamplace.policy.noise import NumpySampler
 from streamplace.policy.registry import faults_of, policy_kind
 from streamplace.policy.tensor_files import WeightsFile, read_weights
 from streamplace.policy.threads import one_thread
-from streamplace.problem.order_names import check_order
+from streamplace.problem.objectives import check_order
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.orders import traversal_order

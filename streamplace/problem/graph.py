@@ -11,8 +11,11 @@ from streamplace.display.view import View
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.graph_checks import (
     STREAM_PAYLOAD,
+    Firing,
+    Multicast,
     check_errors,
     check_indices,
+    check_semantics,
     checked_rate,
     column_of,
     ends_of,
@@ -33,7 +36,6 @@ from streamplace.problem.operators import (
     Stream,
 )
 from streamplace.problem.rows import Columns, OperatorLike, StreamLike, columns_of_rows
-from streamplace.problem.semantics import Firing, Multicast, check_semantics
 from streamplace.problem.unknown_numbers import UnknownNumbers
 from streamplace.util.arrays import Ints
 from streamplace.util.suggest import candidates

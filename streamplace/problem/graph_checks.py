@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from itertools import islice
 from math import inf
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -313,3 +313,19 @@ def first_cycle(count: int, ends: Ints, order: Ints) -> list[int]:
     rest.add_edges_from(ends[left[ends].all(axis=1)].tolist())
     cycle = [a for a, _ in networkx.find_cycle(rest)]
     return [*cycle, cycle[0]]
+
+
+Firing = Literal["each", "all"]
+Multicast = Literal["none", "device", "all"]
+
+
+def check_semantics(firing: object, multicast: object) -> None:
+    """Raise GraphError unless both are known."""
+    for what, value, kind in (("firing", firing, Firing), ("multicast", multicast, Multicast)):
+        _check(what, value, kind)
+
+
+def _check(what: str, value: object, kind: Any) -> None:
+    *first, last = get_args(kind)
+    if value not in (*first, last):
+        raise GraphError(f"{what}: must be {', '.join(first)} or {last} (got {value!r:.40})")

@@ -16,8 +16,11 @@ from streamplace.problem.constraints import Constraints
 from streamplace.problem.fields import Number, check_text, json_value, plain
 from streamplace.problem.graph_checks import (
     STREAM_PAYLOAD,
+    Firing,
+    Multicast,
     acyclic_order,
     check_errors,
+    check_semantics,
     column_of,
     indices_not_in,
     payload_of_streams,
@@ -38,7 +41,6 @@ from streamplace.problem.parallelism import KeyShares, Scaling
 from streamplace.problem.resources import Resources
 from streamplace.problem.rows import Columns, Values
 from streamplace.problem.seconds import Seconds
-from streamplace.problem.semantics import Firing, Multicast, check_semantics
 from streamplace.util.arrays import Floats, Ints
 
 MAPPINGS = frozenset({"index"} | {detail.column for detail in (*OPERATOR_DETAILS, *STREAM_DETAILS)})

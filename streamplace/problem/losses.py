@@ -1,12 +1,13 @@
-"""Devices that are lost, slower or not used, as changes to clusters, constraints and problems."""
+"""Devices that a cluster loses, and changes of a cluster over time."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
-from streamplace.errors import InfeasibleError, ProblemError, UsageError
+from streamplace.errors import ClusterError, InfeasibleError, ProblemError, UsageError
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.device import Device
+from streamplace.problem.network import LinkOverride
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.problem.seconds import slow_kind
@@ -170,3 +171,62 @@ def restricted(problem: Problem, devices: Collection[int]) -> Problem:
         objective=problem.objective,
         constraints=constraints,
     )
+
+
+@dataclass(frozen=True)
+class ClusterChange:
+    """Devices that leave a cluster, and devices that come to it with their links.
+
+    Placements are carried over by the names of devices: an operator stays where its device stays.
+    A name that leaves may come back in a later change, but not in the same one.
+
+    Parameters
+    ----------
+    leaving
+        Names of the devices that leave.
+    coming
+        The devices that come; they follow the others in the cluster's order.
+    links
+        Overrides of the links of devices that come. Their other links have the network's values.
+
+    Raises
+    ------
+    ClusterError
+        If a device both leaves and comes.
+    """
+
+    leaving: tuple[str, ...] = ()
+    coming: tuple[Device, ...] = ()
+    links: tuple[LinkOverride, ...] = ()
+
+    def __post_init__(self) -> None:
+        both = {*self.leaving} & {device.name for device in self.coming}
+        if both:
+            raise ClusterError(
+                f"change: device {min(both)!r} both leaves and comes; use two changes"
+            )
+
+    def of(self, cluster: Cluster) -> Cluster:
+        """Return the cluster after the change.
+
+        Raises
+        ------
+        ClusterError
+            If a device that leaves is not in the cluster, one that comes is in it already, none is
+            left, or a link does not exist.
+        """
+        for name in self.leaving:
+            if name not in cluster.index:
+                close = candidates(name, cluster.names)
+                raise ClusterError(f"change: no device {name!r} can leave{close}")
+        staying = [device for device in cluster.devices if device.name not in {*self.leaving}]
+        if not staying:
+            raise ClusterError("change: no device stays; one must")
+        left = Losses(self.leaving).cluster(cluster) if self.leaving else cluster
+        overrides = (*left.network.overrides, *self.links)
+        return Cluster([*staying, *self.coming], replace(left.network, overrides=overrides))
+
+    def forced(self, assignment: Mapping[str, str]) -> tuple[str, ...]:
+        """Return the operators whose device leaves, in the order of an assignment."""
+        leaving = {*self.leaving}
+        return tuple(name for name, device in assignment.items() if device in leaving)

@@ -1,16 +1,17 @@
-"""The registry of objectives: built-in ones, those of installed packages, and ``module:Class``."""
+"""The registry of objectives, built-in, of packages and ``module:Class``; names of orders."""
 
 import sys
 from dataclasses import fields
 from functools import cache
 from importlib.metadata import EntryPoint
 from operator import attrgetter
-from typing import Any
+from typing import Any, Literal, TypeAlias, get_args
 
 from streamplace.errors import UsageError
 from streamplace.problem.objective import Objective, Throughput
 from streamplace.util import plugins
 from streamplace.util.plugins import parameters_of, read_options
+from streamplace.util.suggest import valid_choices
 
 GROUP = "streamplace.objectives"
 NOUN = "objective"
@@ -181,3 +182,30 @@ def _loaded(point: EntryPoint) -> object:
         return attrgetter(point.attr)(sys.modules[point.module])
     except (KeyError, AttributeError):
         return None
+
+
+OrderName: TypeAlias = Literal[
+    "lexico",
+    "topo-lifo",
+    "topo-level",
+    "reversed-topo-lifo",
+    "reversed-topo-level",
+    "dfs-preorder",
+    "dfs-postorder",
+    "bfs",
+    "random",
+    "heaviest-operator",
+    "heaviest-stream",
+    "b-level",
+    "by-depth",
+    "by-path",
+]
+"""A traversal order; docs/orders.md describes each."""
+ORDERS: tuple[str, ...] = get_args(OrderName)
+"""The names of all orders."""
+
+
+def check_order(name: str) -> None:
+    """Raise a UsageError if there is no order of this name."""
+    if name not in ORDERS:
+        raise UsageError(f"unknown order {name!r:.80}{valid_choices(name, ORDERS)}")

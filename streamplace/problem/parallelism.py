@@ -6,7 +6,7 @@ from typing import Literal, TypeAlias, get_args
 import numpy as np
 
 from streamplace.errors import GraphError, StreamplaceError
-from streamplace.problem.named_values import NamedValues, check_name
+from streamplace.problem.resources import NamedValues, check_name
 from streamplace.util.arrays import Floats
 from streamplace.util.checks import check_int, check_number, check_type
 from streamplace.util.suggest import valid_choices

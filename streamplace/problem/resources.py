@@ -1,11 +1,47 @@
-"""Resources: amounts that devices offer and operators take, such as GPUs."""
+"""Mappings by name, which are immutable, and resources: amounts that devices offer."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from typing import TypeVar
 
 from streamplace.display.text import number
 from streamplace.errors import StreamplaceError
-from streamplace.problem.named_values import NamedValues, check_name
-from streamplace.util.checks import check_number, check_type
+from streamplace.util.checks import check_number, check_str, check_type
+
+Value = TypeVar("Value")
+
+
+class NamedValues(Mapping[str, Value]):
+    """A read-only mapping; subclasses set its values, sorted by name."""
+
+    __slots__ = ("_values",)
+    _values: dict[str, Value]
+
+    def __getitem__(self, name: str) -> Value:
+        return self._values[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __hash__(self) -> int:
+        return hash(tuple(self._values.items()))
+
+    def __repr__(self) -> str:
+        return repr(self._values)
+
+
+def check_name(what: str, name: object, fault: type[StreamplaceError]) -> None:
+    """Refuse a name that is not text, is empty or cannot be encoded, as `fault`."""
+    check_str(what, name, fault)
+    if not name:
+        raise fault(f"{what} is empty")
+    try:
+        str(name).encode()
+    except UnicodeEncodeError:
+        raise fault(f"{what} is not valid unicode text") from None
+
 
 MAX_AMOUNT = 1e15
 MIN_AMOUNT = 1e-6  # fractions are counted in millionths, so less would count as nothing

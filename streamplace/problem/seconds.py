@@ -7,7 +7,7 @@ from math import isfinite
 from typing import NamedTuple
 
 from streamplace.errors import StreamplaceError
-from streamplace.problem.named_values import NamedValues, check_name
+from streamplace.problem.resources import NamedValues, check_name
 from streamplace.util.checks import check_number, check_type
 
 _SLOW = re.compile(r"(.+) at ([0-9.e-]+) of its speed", re.DOTALL)

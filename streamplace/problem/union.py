@@ -11,9 +11,9 @@ from typing import Any
 
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.graph import Operator, Stream, StreamGraph
+from streamplace.problem.graph_checks import Multicast
 from streamplace.problem.jobs import Jobs
 from streamplace.problem.objective import MIN_VALUE
-from streamplace.problem.semantics import Multicast
 
 
 def union_graph(jobs: Jobs, rates: Sequence[float], *, stated: bool = False) -> StreamGraph:

@@ -31,7 +31,7 @@ from streamplace.scoring.flow import flow
 from streamplace.scoring.rounding import ROUNDING
 from streamplace.scoring.score import ThroughputScore
 from streamplace.scoring.throughput import bound, ceiling, simulate
-from streamplace.util.finite import finite
+from streamplace.util.checks import finite
 
 
 @dataclass(frozen=True)

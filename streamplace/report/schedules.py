@@ -15,7 +15,7 @@ from streamplace.problem.graph import StreamGraph
 from streamplace.problem.objectives import text_of
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
-from streamplace.problem.violations import violations
+from streamplace.problem.rules import violations
 from streamplace.scoring.registry import makespan_evaluator
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from streamplace.errors import GraphError
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.feasibility import Feasibility
 from streamplace.problem.graph import StreamGraph
+from streamplace.problem.graph_checks import Multicast
 from streamplace.problem.objective import Throughput
-from streamplace.problem.semantics import Multicast
 from streamplace.util.arrays import SMALLEST_NORMAL, Bools, Floats, Ints
 
 HEAVIEST = 1e100  # limit of tuples/s, instructions/s and bit/s: beyond any job, below overflow

@@ -14,10 +14,10 @@ from sim.schedule.state import Noise, Order
 from sim.schedule.task_graph import ALL, DEVICE, EGRESS, FREE, NIC, NONE, PAIR, TaskGraph
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.graph import StreamGraph
+from streamplace.problem.graph_checks import Multicast
 from streamplace.problem.makespan import DispatchOrder, Makespan
 from streamplace.problem.network import NetworkKind
 from streamplace.problem.problem import Problem
-from streamplace.problem.semantics import Multicast
 from streamplace.scoring.arrays import check_loads
 from streamplace.scoring.dispatch import Masks, dispatch_order
 from streamplace.scoring.rules import rules_of

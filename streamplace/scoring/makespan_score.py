@@ -20,7 +20,7 @@ from streamplace.scoring.division import MakespanDivision, ScoreDivision
 from streamplace.scoring.loads import DeviceLoad, LinkLoad, device_grid, link_grids
 from streamplace.scoring.rounding import ROUNDING
 from streamplace.scoring.score import Score
-from streamplace.util.finite import finite
+from streamplace.util.checks import finite
 
 MAKESPAN = "makespan"
 STEPS_SHOWN = 40  # of a critical path

@@ -9,7 +9,7 @@ from sim import orders
 from sim.orders import b_levels
 from streamplace.errors import UsageError
 from streamplace.problem.graph import StreamGraph
-from streamplace.problem.order_names import check_order
+from streamplace.problem.objectives import check_order
 from streamplace.problem.problem import Problem
 from streamplace.scoring.compiled import compiled_parts
 from streamplace.util.arrays import Floats, Ints

@@ -16,11 +16,9 @@ from collections.abc import Callable
 from streamplace.policy.base import refiner
 from streamplace.policy.registry import policy_kind
 from streamplace.testing.case import PolicyCase
-from streamplace.testing.counting import check_evaluations
-from streamplace.testing.families import check_family, check_objective
-from streamplace.testing.feasibility import check_constraints
+from streamplace.testing.extensions import check_family, check_objective, check_placer
+from streamplace.testing.feasibility import check_constraints, check_evaluations
 from streamplace.testing.gradients import check_gradients
-from streamplace.testing.placers import check_placer
 from streamplace.testing.refining import (
     check_episodes,
     check_losses,

@@ -19,12 +19,11 @@ from streamplace.problem.cluster import Cluster, Network
 from streamplace.problem.device_kinds import kinds_of, stated_kinds, with_origins
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.graph_checks import listed
-from streamplace.problem.makespan import PublishedName
+from streamplace.problem.makespan import PublishedName, with_published_semantics
 from streamplace.problem.objective import Objective
 from streamplace.problem.objectives import text_of
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
-from streamplace.problem.published import with_published_semantics
 from streamplace.training.config import ProblemsSection
 from streamplace.training.rewards import ENGINE_SETTINGS
 from streamplace.util.arrays import Ints

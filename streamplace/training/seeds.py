@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from streamplace.files.training_logs import Log
+from streamplace.util.checks import finite
 from streamplace.util.effect import mean_intervals
-from streamplace.util.finite import finite
 
 SEEDS = "seeds.json"
 MEASURES = ("validation", "reward", "loss")

@@ -13,7 +13,7 @@ from streamplace.placers.trivial import RoundRobin, Single
 from streamplace.policy.config import MAX_PLACEMENTS, MAX_TYPES
 from streamplace.policy.registry import PolicySection, policy_section
 from streamplace.policy.threads import one_thread
-from streamplace.problem.order_names import check_order
+from streamplace.problem.objectives import check_order
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.training.config import TrainConfig, read_config

@@ -16,7 +16,7 @@ from streamplace.policy.placeto import features, network
 from streamplace.policy.registry import PolicySection
 from streamplace.policy.threads import one_thread
 from streamplace.policy.weights import new_policy
-from streamplace.problem.order_names import check_order
+from streamplace.problem.objectives import check_order
 from streamplace.problem.problem import Problem
 from streamplace.scoring.registry import evaluator
 from streamplace.training.in_memory import fit

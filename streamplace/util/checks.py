@@ -1,6 +1,7 @@
 """Type checks for public arguments."""
 
 from collections.abc import Iterable
+from math import isfinite
 from numbers import Integral, Real
 
 from streamplace.errors import StreamplaceError, UsageError
@@ -66,3 +67,8 @@ def check_seed(seed: int) -> None:
     check_int("seed", seed, UsageError)
     if seed < 0:
         raise UsageError(f"seed must be at least 0 (got {seed})")
+
+
+def finite(value: float) -> float | None:
+    """Return a number, or None if it is infinite or not a number, which JSON does not have."""
+    return float(value) if isfinite(value) else None

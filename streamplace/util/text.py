@@ -1,5 +1,6 @@
-"""Printable forms of untrusted text, such as names in a file."""
+"""Untrusted text: printable forms of it, counts in words, and decimal numbers."""
 
+import re
 from collections.abc import Sequence
 from unicodedata import bidirectional, category
 
@@ -38,3 +39,7 @@ def joined_faults(first: Sequence[str], count: int) -> str:
 def counted(count: int, noun: str) -> str:
     """Return a count and its noun, which takes an s unless the count is 1."""
     return f"{count:,} {noun}" + ("" if count == 1 else "s")
+
+
+DECIMAL = re.compile(r"[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?", re.ASCII)
+"""Digits with an optional point and exponent; not ``1_000`` and ``nan``, which Python accepts."""

@@ -12,13 +12,12 @@ from streamplace.integrations.flink.applying.requests import Program, Request
 from streamplace.integrations.flink.applying.restart import Restart
 from streamplace.integrations.flink.applying.verification import misplaced
 from streamplace.integrations.flink.client import Client, expecting
-from streamplace.integrations.flink.cluster import FlinkCluster
+from streamplace.integrations.flink.cluster import FlinkCluster, faults_of_labels, faults_of_version
 from streamplace.integrations.flink.deployment import parallelism_of
 from streamplace.integrations.flink.documents import Job, last_cause
 from streamplace.integrations.flink.groups import Groups, groups_anywhere, groups_of
 from streamplace.integrations.flink.plan import running
 from streamplace.integrations.flink.slot_groups import mapping
-from streamplace.integrations.flink.versions import faults_of_labels, faults_of_version
 from streamplace.integrations.profiling.rest import RefusedError, Server
 from streamplace.problem.placement import Placement
 

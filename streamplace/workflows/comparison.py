@@ -13,8 +13,8 @@ from streamplace.display.text import quoted
 from streamplace.display.view import Line, View
 from streamplace.scoring.score import THROUGHPUT
 from streamplace.util.arrays import Floats
+from streamplace.util.checks import finite
 from streamplace.util.effect import FEWEST, Effect
-from streamplace.util.finite import finite
 from streamplace.workflows.cases import CaseList
 from streamplace.workflows.comparison_tables import (
     INTERVAL,

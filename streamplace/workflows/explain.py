@@ -13,7 +13,7 @@ from streamplace.problem.objective import Throughput
 from streamplace.problem.objectives import only_throughput
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
-from streamplace.problem.violations import violations
+from streamplace.problem.rules import violations
 from streamplace.scoring.flow import flow
 from streamplace.scoring.loads import Bottleneck
 from streamplace.scoring.makespan_score import MakespanScore

@@ -8,7 +8,7 @@ from streamplace.display.mixins import Displayable
 from streamplace.display.text import rounded_down
 from streamplace.display.view import Grid, Line, View
 from streamplace.problem.placement import Placement
-from streamplace.problem.violations import Violation, violation_grid
+from streamplace.problem.rules import Violation, violation_grid
 from streamplace.scoring.makespan_score import MakespanScore
 from streamplace.scoring.memory import use_entries, use_grids
 from streamplace.scoring.score import THROUGHPUT, ThroughputScore

@@ -16,8 +16,8 @@ from streamplace.problem.makespan import Makespan, PublishedName, rules_in_words
 from streamplace.problem.objectives import name_of_objective
 from streamplace.scoring.makespan_score import MAKESPAN
 from streamplace.util.arrays import Bools, Floats
+from streamplace.util.checks import finite
 from streamplace.util.effect import FEWEST, Effect, mean_intervals
-from streamplace.util.finite import finite
 from streamplace.util.text import counted
 from streamplace.workflows.cases import CaseList
 from streamplace.workflows.comparison_tables import (

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from streamplace.files.bundled import resolve
-from streamplace.files.folder_lock import held
+from streamplace.files.atomic import held
+from streamplace.files.datasets import resolve
 from tests.support.cli import Capture, refused, run, succeeds
 from tests.support.input_files import CLUSTER, GRAPH, InputFiles
 

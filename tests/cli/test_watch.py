@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 import streamplace as sp
-from streamplace.cli import printing, watch
+from streamplace.cli import watch
 from streamplace.cli.main import main
 from streamplace.control import page
 from streamplace.control.flink.restarting import PROGRESS
@@ -148,7 +148,7 @@ def test_a_closed_terminal_does_not_leave_the_job_stopped(
     def closed(text: str) -> None:
         raise BrokenPipeError
 
-    monkeypatch.setattr(printing, "print_note", closed)
+    monkeypatch.setattr(watch, "print_note", closed)
     flink = overloaded(clock)
     with flink.serving() as url:
         assert watched(url, *files, "--windows", "4", *applying(tmp_path)) == 0

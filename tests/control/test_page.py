@@ -6,12 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from streamplace.control.decisions import Action, Decision, State
+from streamplace.control.decisions import ACTIONS, WINDOWS, Action, Decision, Point, State, Timeline
 from streamplace.control.observation import Observation, Reading
 from streamplace.control.page import WORDS, brief, page_html, write_page
 from streamplace.control.plans import Deployment, Plan
 from streamplace.control.rules import Rules
-from streamplace.control.timeline import ACTIONS, WINDOWS, Point, Timeline
 from streamplace.errors import FormatError
 
 RULES = Rules()

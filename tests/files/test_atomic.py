@@ -14,8 +14,7 @@ import pytest
 from benchmarks.hardening.corpus.documents import GRAPH
 from streamplace.errors import FormatError
 from streamplace.files import read_dataset, write_dataset
-from streamplace.files.atomic import TEMPORARY, atomic, host, lock, make_folder, write_text
-from streamplace.files.folder_lock import held
+from streamplace.files.atomic import TEMPORARY, atomic, held, host, lock, make_folder, write_text
 from streamplace.files.graphs import graph_from
 from streamplace.problem.graph import StreamGraph
 from tests.support.cli import ENVIRONMENT
@@ -169,7 +168,7 @@ def test_a_new_folder_is_flushed_to_the_disk(
 
 HOLD = """
 import sys, time
-from streamplace.files.folder_lock import held
+from streamplace.files.atomic import held
 with held(sys.argv[1]):
     print("held", flush=True)
     time.sleep(60)

@@ -15,7 +15,7 @@ import pytest
 
 from streamplace.errors import FormatError
 from streamplace.files import read_graph
-from streamplace.files.archives import read_arrays
+from streamplace.files.npz import read_arrays
 from streamplace.files.reading import MAX_BYTES, MAX_RATIO, SPARE, read_bytes, read_raw, unzipped
 
 

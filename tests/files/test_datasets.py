@@ -12,7 +12,7 @@ import pytest
 from benchmarks.hardening.corpus.documents import DREAM, GRAPH
 from streamplace.errors import FormatError
 from streamplace.files import open_dataset, read_dataset, read_graph, write_dataset
-from streamplace.files.bundled import resolve, shipped_folder
+from streamplace.files.datasets import resolve, shipped_folder
 from streamplace.files.graphs import graph_from, graph_to
 from streamplace.problem.graph import Operator, Stream, StreamGraph
 from tests.support.released_data import DREAM as RELEASED
@@ -125,7 +125,7 @@ def test_a_link_out_of_the_shipped_folder_is_not_followed(
     shutil.copytree(shipped_folder(), copy)
     (tmp_path / "secret.json").write_text("{}")
     (copy / "link.json").symlink_to(tmp_path / "secret.json")
-    monkeypatch.setattr("streamplace.files.bundled.shipped_folder", lambda: copy)
+    monkeypatch.setattr("streamplace.files.datasets.shipped_folder", lambda: copy)
     assert resolve("dataset:real").is_dir()
     with pytest.raises(FormatError, match="no such dataset"):
         resolve("dataset:link.json")

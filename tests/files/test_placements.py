@@ -14,9 +14,8 @@ from benchmarks.hardening.corpus.documents import CEPSIM, GRAPH
 from benchmarks.reference.strategies import Case, cases
 from streamplace.errors import FormatError, OtherGraphError
 from streamplace.files import cepsim, read_placement, write_placement
-from streamplace.files.export import as_csv
 from streamplace.files.graphs import graph_from, graph_to
-from streamplace.files.placements import placement_from, placement_to, proven_bound_s
+from streamplace.files.placements import as_csv, placement_from, placement_to, proven_bound_s
 from streamplace.files.schema import PlacementForm
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.constraints import Constraints

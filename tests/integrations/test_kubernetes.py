@@ -16,9 +16,8 @@ from hypothesis import strategies as st
 
 from streamplace.errors import ProblemError
 from streamplace.integrations.kubernetes_parts import has_replicas
-from streamplace.integrations.losses import assumptions, losses
 from streamplace.integrations.pes import operator_cores
-from streamplace.integrations.registry import export_text
+from streamplace.integrations.registry import assumptions, export_text, losses
 from streamplace.problem.cluster import Cluster, Device
 from streamplace.problem.graph import Operator, Stream, StreamGraph
 from streamplace.problem.network import Network

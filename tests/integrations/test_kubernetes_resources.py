@@ -11,8 +11,7 @@ import yaml
 from streamplace import Cluster, Device, Operator, Placement, Problem, StreamGraph
 from streamplace.errors import ProblemError
 from streamplace.integrations.kubernetes import extended_name
-from streamplace.integrations.losses import assumptions, losses
-from streamplace.integrations.registry import export_text
+from streamplace.integrations.registry import assumptions, export_text, losses
 from streamplace.scoring.memory import resource_use
 
 ASSUMED = "nvidia.com/gpu stands for 'gpu', streamplace/big-disk-{} stands for 'big disk'"

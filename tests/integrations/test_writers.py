@@ -18,9 +18,8 @@ from benchmarks.hardening.corpus.engine_documents.flink import (
 )
 from streamplace.errors import ProblemError, UsageError
 from streamplace.integrations.kubernetes_parts import dns_label, label_value
-from streamplace.integrations.losses import assumptions, losses
 from streamplace.integrations.pes import operator_devices
-from streamplace.integrations.registry import WRITERS, export_text
+from streamplace.integrations.registry import WRITERS, assumptions, export_text, losses
 from streamplace.problem.cluster import Cluster, Device
 from streamplace.problem.graph import Operator, Stream, StreamGraph
 from streamplace.problem.logical import LogicalGraph

@@ -10,8 +10,7 @@ import pytest
 from benchmarks.networks import making, models
 from benchmarks.networks.making import FOLDER, make, text_of
 from benchmarks.networks.models import NETWORKS, Network
-from streamplace.files.bundled import resolve
-from streamplace.files.datasets import read_graph
+from streamplace.files.datasets import read_graph, resolve
 from streamplace.files.graphs import graph_from
 from streamplace.integrations.torch.graph import from_module
 from streamplace.studies.hsdag import registered

@@ -10,7 +10,7 @@ from sim.greedy import greedy
 from streamplace import Cluster, Network, Operator, Problem, Stream, StreamGraph, traversal_order
 from streamplace.placers.registry import make_placer
 from streamplace.policy.teachers import LeastUtilisation
-from streamplace.problem.order_names import ORDERS
+from streamplace.problem.objectives import ORDERS
 from streamplace.scoring.flow import flow
 from tests.support.graphs import chain_graph, lettered_graph
 from tests.support.placers import seeded_rng

@@ -32,9 +32,8 @@ from streamplace.problem.cluster import NetworkKind
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.device_kinds import unknown_kinds
 from streamplace.problem.graph import UNKNOWN
-from streamplace.problem.rules import Rule
+from streamplace.problem.rules import Rule, violations
 from streamplace.problem.symmetry import interchangeable
-from streamplace.problem.violations import violations
 from streamplace.workflows.conflict import conflict
 from tests.support.graphs import chain_graph
 

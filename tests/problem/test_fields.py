@@ -35,6 +35,7 @@ from streamplace.files.graphs import graph_from, graph_to
 from streamplace.files.npz import read_columns, write_columns
 from streamplace.cli.schema import schema_of
 from streamplace.integrations.formats import dot, graphml
+from streamplace.integrations.formats.attributes import to_attributed_graph
 from streamplace.problem.expansion import to_instances, to_operators
 from streamplace.problem.logical import LogicalGraph
 from streamplace.problem.networkx_interop import from_networkx, to_networkx
@@ -65,8 +66,8 @@ again = {
     "columns": by_number,
     "json": graph_from(json.loads(json.dumps(value)), "x"),
     "npz": read_columns(file),
-    "dot": dot.read(dot.graph_text(graph), "x").graph,
-    "graphml": graphml.read(graphml.graph_text(graph), "x").graph,
+    "dot": dot.read(dot.to_text(to_attributed_graph(graph)), "x").graph,
+    "graphml": graphml.read(graphml.to_text(to_attributed_graph(graph)), "x").graph,
     "networkx": from_networkx(to_networkx(graph)),
     "pickle": pickle.loads(pickle.dumps(graph)),
     "numbers": graph.with_numbers(instructions=[1.0, 3.0])[0],

@@ -8,9 +8,8 @@ import pytest
 
 import streamplace as sp
 from streamplace.errors import ProblemError, StreamplaceError, UsageError
-from streamplace.problem.makespan import PUBLISHED
+from streamplace.problem.makespan import PUBLISHED, with_published_semantics
 from streamplace.problem.objectives import make_objective, text_of
-from streamplace.problem.published import with_published_semantics
 
 GRAPH = sp.StreamGraph([("a", 1, 1), ("b", 1, 1)], [("a", "b")])
 

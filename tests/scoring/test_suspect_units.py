@@ -3,7 +3,7 @@
 import pytest
 
 from streamplace import Cluster, Device, Network, Operator, Stream, StreamGraph, place, read_graph
-from streamplace.files.bundled import shipped_names
+from streamplace.files.datasets import shipped_names
 from streamplace.scoring.suspect_units import suspect_unit
 from streamplace.workflows.result import Result
 

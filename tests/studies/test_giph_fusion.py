@@ -8,7 +8,7 @@ import pytest
 import streamplace as sp
 from streamplace.generate.sensor_fusion.scenario import CAMERA, RSU_FUSION, TIMES_S
 from streamplace.problem.cluster import Cluster, Device, Network
-from streamplace.problem.published import with_published_semantics
+from streamplace.problem.makespan import with_published_semantics
 from streamplace.studies.giph.registered import FUSION, GIPH
 from streamplace.studies.giph.results import (
     COST,

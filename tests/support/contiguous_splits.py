@@ -10,7 +10,7 @@ import numpy as np
 
 from streamplace import Cluster, Constraints, Device, Network, Operator, Problem, Stream
 from streamplace.problem.graph import StreamGraph
-from streamplace.problem.semantics import Multicast
+from streamplace.problem.graph_checks import Multicast
 from streamplace.scoring.throughput import max_source_rate
 from streamplace.util.arrays import Ints
 

@@ -15,7 +15,7 @@ from streamplace.policy.giph.kernels.view import View, view_of
 from streamplace.policy.giph.pairs import encode
 from streamplace.policy.giph.policy import Giph
 from streamplace.policy.trajectories import Trajectories
-from streamplace.problem.published import with_published_semantics
+from streamplace.problem.makespan import with_published_semantics
 from streamplace.scoring.registry import evaluator
 from streamplace.util.arrays import Ints
 

@@ -8,6 +8,7 @@ from streamplace.files import write_json
 from streamplace.files.graphs import graph_to
 from streamplace.files.npz import read_columns, write_columns
 from streamplace.integrations.formats import dot, graphml
+from streamplace.integrations.formats.attributes import to_attributed_graph
 from streamplace.problem.networkx_interop import from_networkx, to_networkx
 from tests.support.documents import read_document
 
@@ -25,8 +26,8 @@ def read_back(graph: StreamGraph, folder: Path) -> dict[str, StreamGraph]:
         "rows": StreamGraph(
             graph.operators, graph.streams, firing=graph.firing, multicast=graph.multicast
         ),
-        "DOT": read_document("dot", dot.graph_text(graph)).graph,
-        "GraphML": read_document("graphml", graphml.graph_text(graph)).graph,
+        "DOT": read_document("dot", dot.to_text(to_attributed_graph(graph))).graph,
+        "GraphML": read_document("graphml", graphml.to_text(to_attributed_graph(graph))).graph,
     }
 
 

@@ -11,7 +11,7 @@ from streamplace.policy.decoding import Sampler
 from streamplace.policy.placeto.features import PlacetoBatch
 from streamplace.policy.placeto.network import Placeto
 from streamplace.policy.trajectories import Trajectories
-from streamplace.problem.published import with_published_semantics
+from streamplace.problem.makespan import with_published_semantics
 from streamplace.scoring.evaluator import Evaluator
 from streamplace.scoring.registry import evaluator
 from tests.support.graphs import preset_graph

@@ -10,7 +10,7 @@ from benchmarks.control.simulated.measuring import observed
 from benchmarks.control.simulated.rules import Rule
 from benchmarks.control.simulated.run import GAP_S, JobState, Segment, advance, restarted
 from benchmarks.control.simulated.trace import STEP_S, Trace
-from streamplace.control.parts import Parts
+from streamplace.control.load import Parts
 from streamplace.control.rules import Rules
 
 

@@ -18,10 +18,9 @@ from benchmarks.hardening.corpus.documents import (
 )
 from benchmarks.hardening.corpus.line_graph import line_graph
 from streamplace.files.clusters import cluster_to
-from streamplace.files.export import as_csv
 from streamplace.files.graphs import graph_from, graph_to
 from streamplace.files.npz import write_columns
-from streamplace.files.placements import placement_to
+from streamplace.files.placements import as_csv, placement_to
 from streamplace.policy.registry import PolicySection, policy_section
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.makespan import Makespan

@@ -12,7 +12,7 @@ import numpy as np
 
 from benchmarks.hardening.mutation import json_values
 from benchmarks.hardening.mutation.text_files import BYTE_FAULTS, Fault
-from streamplace.files.archives import read_arrays
+from streamplace.files.npz import read_arrays
 
 Arrays = dict[str, Any]
 NUMBERS = (-1.0, np.nan, np.inf, -np.inf, 1e308, 5e-324, 1e300, -0.0, 2.0**31, 2.0**63)

@@ -9,9 +9,8 @@ from streamplace.files.reading import read_text
 from streamplace.integrations.flink.deployment import SLOTS, base_document, patched
 from streamplace.integrations.gnuradio import pinning
 from streamplace.integrations.gnuradio.flowgraph import flowgraph_from
-from streamplace.integrations.parsing.yaml import parse_yaml
-from streamplace.integrations.parsing.yaml_writer import to_yaml
 from streamplace.integrations.ray import options
+from streamplace.integrations.yaml import parse_yaml, to_yaml
 from streamplace.problem.cluster import Cluster, Device
 from streamplace.problem.graph import Operator, Stream, StreamGraph
 from streamplace.problem.placement import Placement

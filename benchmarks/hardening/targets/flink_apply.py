@@ -8,7 +8,7 @@ from benchmarks.hardening.corpus import own_files
 from benchmarks.hardening.targets.flink_rest import WHERE
 from streamplace.files.reading import read_bytes
 from streamplace.integrations.flink.client import Client
-from streamplace.integrations.flink.versions import TRIED
+from streamplace.integrations.flink.cluster import TRIED
 from streamplace.integrations.profiling.rest import GoneError, Server, parse_answer
 from streamplace.workflows.apply import Options, prepare
 

@@ -21,9 +21,13 @@ from streamplace.integrations.flink.applying.preflight import (
 )
 from streamplace.integrations.flink.applying.requests import Request
 from streamplace.integrations.flink.client import Client, job_path
-from streamplace.integrations.flink.cluster import FlinkCluster, TaskManager
+from streamplace.integrations.flink.cluster import (
+    FlinkCluster,
+    TaskManager,
+    faults_in_place,
+    faults_of_version,
+)
 from streamplace.integrations.flink.documents import INTERVAL, Job
-from streamplace.integrations.flink.versions import faults_in_place, faults_of_version
 from streamplace.integrations.profiling.rest import RefusedError
 
 REQUIRED = "required"

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from math import inf
 from typing import NamedTuple
 
-from streamplace.control.slots import slots_by_group
+from streamplace.control.observation import slots_by_group
 from streamplace.errors import ProblemError, UsageError
 from streamplace.integrations.flink.applying import asking
 from streamplace.integrations.flink.applying.asking import retried

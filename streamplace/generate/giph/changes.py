@@ -23,8 +23,8 @@ from streamplace.generate.giph.cases import (
     labels_of,
 )
 from streamplace.problem.cluster import Cluster, Device
-from streamplace.problem.cluster_change import ClusterChange
 from streamplace.problem.graph import StreamGraph
+from streamplace.problem.losses import ClusterChange
 from streamplace.problem.network import LinkOverride
 from streamplace.util.suggest import valid_choices
 

@@ -12,15 +12,13 @@ from typing import Any
 import numpy as np
 
 from streamplace.errors import FormatError, ProblemError
-from streamplace.integrations.comments import shown
 from streamplace.integrations.flink.applying.preflight import vertex_counts
 from streamplace.integrations.flink.documents import JobState
 from streamplace.integrations.flink.plan import RunningPlan
 from streamplace.integrations.kubernetes import HOST
 from streamplace.integrations.kubernetes_parts import label_value
-from streamplace.integrations.parsing.yaml import parse_yaml
-from streamplace.integrations.parsing.yaml_writer import to_yaml
-from streamplace.integrations.pes import devices_of_instances
+from streamplace.integrations.pes import devices_of_instances, shown
+from streamplace.integrations.yaml import parse_yaml, to_yaml
 from streamplace.problem.device import Device
 from streamplace.problem.placement import Placement
 

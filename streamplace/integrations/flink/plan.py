@@ -12,13 +12,14 @@ from streamplace.errors import FormatError
 from streamplace.files.reading import check, parse
 from streamplace.files.schema import ForeignForm
 from streamplace.integrations.flink.chain import Chain, chain_of, senders
-from streamplace.integrations.flink.compiled_plan import is_compiled, read_compiled
-from streamplace.integrations.flink.nodes import (
+from streamplace.integrations.flink.compiled_plan import (
     Parallelism,
     QuotedParallelism,
     distinct,
     distribution_of,
     each_once,
+    is_compiled,
+    read_compiled,
 )
 from streamplace.integrations.logical_builder import Link, build_logical_graph
 from streamplace.problem.graph_checks import listed

@@ -11,10 +11,15 @@ from streamplace.integrations.flink.client import Client, repeated
 from streamplace.integrations.flink.cpu_times import Dump, ThreadDumps, cpu_times
 from streamplace.integrations.flink.documents import counters, metrics_of, operator_counters
 from streamplace.integrations.flink.plan import RunningPlan
-from streamplace.integrations.profiling.counters import Counters, Reading
+from streamplace.integrations.profiling.counters import (
+    READING_INTERVAL_S,
+    Counters,
+    Observed,
+    Reading,
+    moments,
+)
 from streamplace.integrations.profiling.estimates import TOO_FEW, Estimate
 from streamplace.integrations.profiling.rest import GoneError, RefusedError, Server
-from streamplace.integrations.profiling.watching import READING_INTERVAL_S, Observed, moments
 from streamplace.problem.logical import LogicalGraph
 
 Subtasks = Mapping[str, Sequence[tuple[str, Counters]]]

@@ -1,10 +1,12 @@
-"""Writers of Flink's slot-sharing groups, of their labels, and of the Java class for a job."""
+"""Writers of Flink's slot-sharing groups and labels, of a Java class for a job, and for CAPSys."""
 
 import json
+from collections import Counter
 from importlib.resources import files
 
-from streamplace.integrations.comments import on_one_line
+from streamplace.errors import ProblemError
 from streamplace.integrations.flink.groups import Group, Groups, Slot, groups_of
+from streamplace.integrations.pes import on_one_line
 from streamplace.problem.placement import Placement
 
 HEAD = """\
@@ -128,3 +130,51 @@ def write_helper(placement: Placement) -> str:
 def helper_source() -> str:
     """Return the text of ``StreamplaceMapping.java``."""
     return files(__package__).joinpath("StreamplaceMapping.java").read_text(encoding="utf-8")
+
+
+SEPARATOR = "; "
+
+
+def write_capsys(placement: Placement) -> str:
+    """Return one line per subtask; the device's name is used as the TaskManager's address.
+
+    Subtasks are named as in Flink, for example ``Map (2/4)`` for the second of four, since CAPSys
+    looks for a line's task name inside the subtask's name. The format has no comments.
+
+    Raises
+    ------
+    ProblemError
+        If a subtask's name is part of another subtask's name, since CAPSys would apply its line to
+        both, or if a name contains ``"; "`` or a line break.
+    """
+    tasks = _subtasks(placement)
+    for name in (*tasks, *placement.pes):
+        if SEPARATOR in name or len(name.splitlines()) != 1:
+            raise ProblemError(f"{name!r}: must not contain '; ' or a line break")
+    _check_parts(tasks)
+    return "".join(f"{task}{SEPARATOR}{device}\n" for task, device in tasks.items())
+
+
+def _subtasks(placement: Placement) -> dict[str, str]:
+    """Return subtask -> its device, in the graph's order; subtasks are named as in Flink."""
+    graph = placement.problem.graph
+    counts = Counter(graph.owners)
+    numbers: Counter[str] = Counter()
+    found: dict[str, str] = {}
+    for owner, device in zip(graph.owners, placement.assignment.values(), strict=True):
+        numbers[owner] += 1
+        found[f"{owner} ({numbers[owner]}/{counts[owner]})"] = device
+    return found
+
+
+def _check_parts(tasks: dict[str, str]) -> None:
+    """Raise ProblemError if a name is part of another name; all names end in a bracket."""
+    lengths = sorted({len(task) for task in tasks})
+    for task in tasks:
+        ends = [i + 1 for i, letter in enumerate(task) if letter == ")"]
+        parts = (task[end - n : end] for end in ends for n in lengths if n <= end)
+        if part := next((part for part in parts if part in tasks and part != task), None):
+            raise ProblemError(
+                f"CAPSys would apply the line for {part!r} to {task!r} too; "
+                "rename one of the operators"
+            )

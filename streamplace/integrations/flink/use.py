@@ -14,8 +14,8 @@ from streamplace.integrations.flink.growth import Growth
 from streamplace.integrations.flink.poll import Watch, Watched, task_managers_of
 from streamplace.integrations.flink.uneven import Row, grown, tuples_grown
 from streamplace.integrations.profiling.counters import usable_readings
+from streamplace.integrations.profiling.profile import JobUse, Part, Task
 from streamplace.integrations.profiling.rest import Server
-from streamplace.integrations.profiling.use import JobUse, Part, Task
 from streamplace.problem.logical import LogicalGraph
 from streamplace.problem.placement import Placement
 

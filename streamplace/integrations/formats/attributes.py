@@ -17,9 +17,9 @@ from streamplace.errors import FormatError, located
 from streamplace.files.graphs import constraints_from, constraints_to, uneven_shares
 from streamplace.files.reading import check, parse
 from streamplace.files.schema import STORED, ConstraintsForm
-from streamplace.integrations.parsing.decimals import DECIMAL
 from streamplace.problem.fields import COUNT, PARALLELISM, Field, Number
 from streamplace.problem.graph import UNKNOWN, Operator, Stream, StreamGraph
+from streamplace.problem.graph_checks import check_semantics
 from streamplace.problem.operators import (
     OPERATOR_DETAILS,
     OPERATOR_FIELDS,
@@ -28,7 +28,7 @@ from streamplace.problem.operators import (
     values_of,
 )
 from streamplace.problem.parallelism import FREE
-from streamplace.problem.semantics import check_semantics
+from streamplace.util.text import DECIMAL
 
 # The attributes that streamplace uses; others are ignored. A device is written but not read, and
 # the name of a node is read but not written.

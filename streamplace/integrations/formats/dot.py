@@ -15,7 +15,6 @@ from streamplace.integrations.formats.attributes import (
     from_attributed_graph,
     to_attributed_graph,
 )
-from streamplace.problem.graph import StreamGraph
 from streamplace.problem.logical import LogicalGraph
 from streamplace.problem.placement import Placement
 
@@ -306,15 +305,11 @@ def read(text: str, where: str) -> LogicalGraph:
 
 def write(placement: Placement) -> str:
     """Return a placement's graph as DOT; every operator has its ``device``."""
-    return _to_text(to_attributed_graph(placement.problem.graph, placement.assignment))
+    return to_text(to_attributed_graph(placement.problem.graph, placement.assignment))
 
 
-def graph_text(graph: StreamGraph) -> str:
-    """Return a graph as DOT."""
-    return _to_text(to_attributed_graph(graph))
-
-
-def _to_text(attributed: AttributedGraph) -> str:
+def to_text(attributed: AttributedGraph) -> str:
+    """Return a graph with attributes as DOT."""
     attributes_left = dict(attributed.attributes)
     name = attributes_left.pop("name", "")
     lines = [f"digraph {_quoted(name)} {{" if name else "digraph {"]

@@ -14,8 +14,7 @@ from streamplace.integrations.formats.attributes import (
     from_attributed_graph,
     to_attributed_graph,
 )
-from streamplace.integrations.parsing.xml import attribute, inside, kind_of, parse_xml
-from streamplace.problem.graph import StreamGraph
+from streamplace.integrations.xml import attribute, inside, kind_of, parse_xml
 from streamplace.problem.logical import LogicalGraph
 from streamplace.problem.placement import Placement
 
@@ -112,21 +111,11 @@ def write(placement: Placement) -> str:
     GraphError
         If a name contains a character that XML cannot represent.
     """
-    return _to_text(to_attributed_graph(placement.problem.graph, placement.assignment))
+    return to_text(to_attributed_graph(placement.problem.graph, placement.assignment))
 
 
-def graph_text(graph: StreamGraph) -> str:
-    """Return a graph as GraphML.
-
-    Raises
-    ------
-    GraphError
-        If a name contains a character that XML cannot represent.
-    """
-    return _to_text(to_attributed_graph(graph))
-
-
-def _to_text(attributed: AttributedGraph) -> str:
+def to_text(attributed: AttributedGraph) -> str:
+    """Return a graph with attributes as GraphML."""
     root = Element("graphml", {"xmlns": NAMESPACE})
     used = {
         "graph": {*attributed.attributes},

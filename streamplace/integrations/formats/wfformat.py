@@ -19,8 +19,8 @@ from streamplace.integrations.formats.wfformat_versions import (
 from streamplace.integrations.neural.devices import MIPS
 from streamplace.problem.cluster import Cluster, Device, Network
 from streamplace.problem.graph import UNKNOWN, Operator, Stream, StreamGraph
+from streamplace.problem.graph_checks import Multicast
 from streamplace.problem.logical import LogicalGraph
-from streamplace.problem.semantics import Multicast
 from streamplace.util.text import counted
 
 NETWORK = Network("nic")

@@ -9,7 +9,7 @@ from streamplace.errors import FormatError
 from streamplace.integrations.gnuradio.flowgraph import Flowgraph, flowgraph_from
 from streamplace.integrations.gnuradio.rates import clock_of, rate_of
 from streamplace.integrations.logical_builder import Link, build_logical_graph
-from streamplace.integrations.parsing.yaml import parse_yaml
+from streamplace.integrations.yaml import parse_yaml
 from streamplace.problem.graph import UNKNOWN
 from streamplace.problem.graph_checks import listed
 from streamplace.problem.logical import LogicalGraph

@@ -1,13 +1,13 @@
-"""Writer of the cores of blocks into a copy of a flowgraph (``.grc``)."""
+"""Writers for GNU Radio: cores of blocks in a copy of a flowgraph, and the program that counts."""
 
 import re
+from importlib.resources import files
 from typing import Any
 
 from streamplace.errors import ProblemError
 from streamplace.integrations.gnuradio.flowgraph import DISABLED, flowgraph_from
-from streamplace.integrations.parsing.yaml import parse_yaml
-from streamplace.integrations.parsing.yaml_writer import to_yaml
 from streamplace.integrations.pes import operator_devices
+from streamplace.integrations.yaml import parse_yaml, to_yaml
 from streamplace.problem.graph_checks import listed
 from streamplace.problem.placement import Placement
 
@@ -70,3 +70,13 @@ def cores_of(device: str) -> list[int]:
     if last < first:
         raise ProblemError(f"device {device!r:.40} does not say which cores it has: {RULE}")
     return list(range(first, last + 1))
+
+
+def write_counters(placement: Placement) -> str:
+    """Return ``streamplace_counters.py``, which is the same for every placement."""
+    return helper_source()
+
+
+def helper_source() -> str:
+    """Return the text of ``streamplace_counters.py``, which depends on GNU Radio only."""
+    return files(__package__).joinpath("streamplace_counters.py").read_text(encoding="utf-8")

@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import Field
 
 from streamplace.errors import FormatError
-from streamplace.files.jsonl import json_lines
+from streamplace.files.json_text import json_lines
 from streamplace.files.reading import check
 from streamplace.files.schema import ForeignForm, Name, Number
 from streamplace.integrations.gnuradio.grc import NO_STREAMS, messages_note

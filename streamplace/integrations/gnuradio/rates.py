@@ -2,8 +2,7 @@
 
 from math import inf
 
-from streamplace.integrations.gnuradio.expressions import Variables
-from streamplace.integrations.gnuradio.flowgraph import Block
+from streamplace.integrations.gnuradio.flowgraph import Block, Variables
 
 RATES: dict[str, tuple[str, str]] = {
     "analog_am_demod_cf": ("", "audio_decim"),

@@ -9,16 +9,17 @@ from typing import NamedTuple
 from xml.etree.ElementTree import Element
 
 from streamplace.errors import FormatError
-from streamplace.integrations.ibm.adl_regions import Regions, regions_of
 from streamplace.integrations.ibm.regions import (
     Enclosing,
+    Regions,
     channels,
     distribution_between,
+    regions_of,
     width_notes,
 )
 from streamplace.integrations.ibm.spl import labels_note
 from streamplace.integrations.logical_builder import Link, build_logical_graph, check_links
-from streamplace.integrations.parsing.xml import attribute, inside, kind_of, parse_xml
+from streamplace.integrations.xml import attribute, inside, kind_of, parse_xml
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.graph_checks import listed
 from streamplace.problem.logical import LogicalGraph

@@ -18,8 +18,8 @@ from streamplace.integrations.neural.devices import MIPS
 from streamplace.problem.cluster import MAX_DEVICES, Cluster, Device, Network
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.graph import UNKNOWN, Operator, Stream, StreamGraph
+from streamplace.problem.graph_checks import Multicast
 from streamplace.problem.logical import LogicalGraph
-from streamplace.problem.semantics import Multicast
 
 ACCELERATOR, CPU = "accelerator", "cpu"
 BYTES_PER_MS = 1e6

@@ -12,7 +12,7 @@ from streamplace.integrations.neural import formulas, rules
 from streamplace.integrations.neural.operation import Shape
 from streamplace.integrations.neural.rules import Rules, table
 from streamplace.integrations.neural.tensor_graph import Layer, Tensor, dataflow_graph
-from streamplace.integrations.parsing.xml import attribute, inside, kind_of, parse_xml
+from streamplace.integrations.xml import attribute, inside, kind_of, parse_xml
 from streamplace.problem.graph import UNKNOWN
 from streamplace.problem.logical import LogicalGraph
 

@@ -10,10 +10,10 @@ from collections.abc import Iterator, Mapping
 from streamplace.errors import FormatError
 from streamplace.integrations.logical_builder import check_links
 from streamplace.integrations.neural.devices import MIPS, equal_devices
-from streamplace.integrations.parsing.decimals import DECIMAL
 from streamplace.problem.cluster import Device, Network
 from streamplace.problem.graph import UNKNOWN, Operator, Stream, StreamGraph
 from streamplace.problem.logical import LogicalGraph
+from streamplace.util.text import DECIMAL
 
 BETWEEN = " -- "
 TIME, BACKWARD = "forward_compute_time", "backward_compute_time"

@@ -132,7 +132,7 @@ def sum_of(numbers: Iterable[float]) -> float:
         return inf
 
 
-def slope(y: Floats, x: Floats, why: str = NO_TUPLES) -> Estimate:
+def slope(y: Floats, x: Floats) -> Estimate:
     """Return the growth of y per x, from the increases (n,) of both in each interval.
 
     This is the least-squares slope through the counters themselves. Each counter has an error from
@@ -143,15 +143,10 @@ def slope(y: Floats, x: Floats, why: str = NO_TUPLES) -> Estimate:
     least-squares fit. With few intervals, reading errors may count as a walk, which makes the
     standard error too large, but a walk hardly ever counts as reading errors.
     There is none from fewer than three intervals.
-
-    Parameters
-    ----------
-    why
-        Reason for a missing estimate if x did not grow.
     """
     total = float(np.sum(x))
     if not len(x) or total <= 0:
-        return Estimate.missing(why)
+        return Estimate.missing(NO_TUPLES)
     if len(x) == 1:
         return Estimate(float(y[0]) / total)
     across, up = (np.concatenate(([0.0], np.cumsum(grown))) for grown in (x, y))
@@ -159,7 +154,7 @@ def slope(y: Floats, x: Floats, why: str = NO_TUPLES) -> Estimate:
         across, up = across - across.mean(), up - up.mean()
         squares, both = float(across @ across), float(across @ up)
     if not 0 < squares < inf or not abs(both) < inf:  # underflow or overflow of squares
-        return Estimate.missing(why)
+        return Estimate.missing(NO_TUPLES)
     value = both / squares
     off = y - value * x
     if len(off) < MIN_INTERVALS:

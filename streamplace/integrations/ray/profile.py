@@ -9,8 +9,11 @@ import numpy as np
 
 from streamplace.errors import UsageError
 from streamplace.integrations.profiling.counters import (
+    READING_INTERVAL_S,
+    Observed,
     Reading,
     increases,
+    moments,
     total,
     usable_readings,
 )
@@ -20,7 +23,6 @@ from streamplace.integrations.profiling.estimates import (
     ratio,
 )
 from streamplace.integrations.profiling.profile import OperatorProfile, Profile, StreamProfile
-from streamplace.integrations.profiling.watching import READING_INTERVAL_S, Observed, moments
 from streamplace.integrations.ray.dashboard import Actor, Dashboard
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.graph_checks import listed

@@ -16,7 +16,6 @@ from streamplace.integrations.logical_builder import (
     Parallelism,
     build_logical_graph,
 )
-from streamplace.integrations.parsing.yaml import parse_yaml
 from streamplace.integrations.storm.settings import (
     OFF_HEAP,
     ON_HEAP,
@@ -26,6 +25,7 @@ from streamplace.integrations.storm.settings import (
     is_internal,
     with_requests,
 )
+from streamplace.integrations.yaml import parse_yaml
 from streamplace.problem.graph_checks import listed
 from streamplace.problem.logical import LogicalGraph
 

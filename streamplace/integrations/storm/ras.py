@@ -10,9 +10,7 @@ import numpy as np
 
 from sim.work import work_of
 from streamplace.errors import ProblemError
-from streamplace.integrations.comments import shown
-from streamplace.integrations.parsing.yaml_writer import to_scalar, to_yaml
-from streamplace.integrations.pes import devices_of_instances, require_source_rate
+from streamplace.integrations.pes import devices_of_instances, require_source_rate, shown
 from streamplace.integrations.storm.settings import (
     CONSTRAINTS,
     DEFAULT_CPU,
@@ -20,6 +18,7 @@ from streamplace.integrations.storm.settings import (
     MIB,
     is_internal,
 )
+from streamplace.integrations.yaml import to_scalar, to_yaml
 from streamplace.problem.cluster import Device
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.placement import Placement

@@ -7,8 +7,8 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Field
 
 from streamplace.files.schema import Amounts, ForeignForm
-from streamplace.integrations.parsing.decimals import DECIMAL
 from streamplace.problem.logical import BY_KEY, AnyDistribution, Distribution, LogicalGraph
+from streamplace.util.text import DECIMAL
 
 _NOT_ALL: dict[str, AnyDistribution] = {
     "all": Distribution.BROADCAST,

@@ -16,7 +16,7 @@ from torch.fx import Node, map_arg
 from torch.utils.flop_counter import flop_registry
 
 from streamplace.integrations.neural import formulas
-from streamplace.integrations.torch.nodes import elements, op_name, shape_of, tensors_of
+from streamplace.integrations.torch.calls import elements, op_name, shape_of, tensors_of
 from streamplace.problem.graph import UNKNOWN
 
 READING = frozenset(

@@ -8,9 +8,8 @@ import torch
 from torch.fx import Node
 
 from streamplace.errors import GraphError
-from streamplace.integrations.losses import unknown_work
-from streamplace.integrations.torch.costs import flops
-from streamplace.integrations.torch.nodes import (
+from streamplace.integrations.registry import unknown_work
+from streamplace.integrations.torch.calls import (
     bytes_emitted,
     bytes_of,
     computes,
@@ -20,6 +19,7 @@ from streamplace.integrations.torch.nodes import (
     shape_of,
     tensors_of,
 )
+from streamplace.integrations.torch.costs import flops
 from streamplace.integrations.torch.program import Program, export
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.graph import StreamGraph

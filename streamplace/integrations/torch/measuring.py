@@ -17,7 +17,7 @@ from streamplace.integrations.torch.graph import operators_of, read_program
 from streamplace.integrations.torch.passes import CpuClock, GpuClock, Passes
 from streamplace.integrations.torch.program import export, running
 from streamplace.problem.graph import StreamGraph
-from streamplace.util.finite import finite
+from streamplace.util.checks import finite
 
 WARM_UP = 2
 """Passes before the measured ones, in which libraries choose their kernels and caches fill."""

@@ -8,8 +8,7 @@ import numpy as np
 import torch
 
 from streamplace.errors import UsageError
-from streamplace.integrations.torch.inputs import InputSpec
-from streamplace.integrations.torch.loading import load_module
+from streamplace.integrations.torch.loading import InputSpec, load_module
 from streamplace.integrations.torch.measuring import WARM_UP, torch_threads
 from streamplace.integrations.torch.placed import PlacedModule
 from streamplace.problem.problem import Problem

@@ -8,9 +8,8 @@ from torch.export.graph_signature import OutputKind
 from torch.fx import Interpreter, Node, map_arg
 
 from streamplace.errors import GraphError, UsageError
-from streamplace.integrations.torch.calls import changed_in_place, check_apart
+from streamplace.integrations.torch.calls import changed_in_place, check_apart, origin_of
 from streamplace.integrations.torch.graph import operators_of
-from streamplace.integrations.torch.nodes import origin_of
 from streamplace.integrations.torch.program import export, running
 from streamplace.problem.graph_checks import listed
 

@@ -15,8 +15,7 @@ from torch.fx import Node
 from torch.utils import _pytree
 
 from streamplace.errors import GraphError
-from streamplace.integrations.torch.calls import Accepted, shape_text
-from streamplace.integrations.torch.nodes import is_check, is_effect
+from streamplace.integrations.torch.calls import Accepted, is_check, is_effect, shape_text
 from streamplace.util.out_of_memory import is_out_of_memory
 
 MAX_MESSAGE = 200

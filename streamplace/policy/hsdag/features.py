@@ -16,8 +16,7 @@ from streamplace.policy.encoded import SortedBatch
 from streamplace.policy.hsdag.graphs import Graph, graph_of_grouping, relative
 from streamplace.policy.hsdag.kernels import Draws, Groups, fractal_dimensions
 from streamplace.policy.partial import Costs, mean_messages, partial_costs
-from streamplace.problem.chains import feasible_chain_groups
-from streamplace.problem.grouping import Grouping
+from streamplace.problem.grouping import Grouping, feasible_chain_groups
 from streamplace.problem.problem import Problem
 from streamplace.util.arrays import Bools, Floats, Ints
 

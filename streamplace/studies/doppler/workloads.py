@@ -11,10 +11,9 @@ from streamplace.integrations.neural.devices import resized
 from streamplace.integrations.registry import read_document
 from streamplace.problem.cluster import Cluster, Device, Network
 from streamplace.problem.graph import StreamGraph
-from streamplace.problem.makespan import Makespan
+from streamplace.problem.makespan import Makespan, with_published_semantics
 from streamplace.problem.network import LinkOverride
 from streamplace.problem.problem import Problem
-from streamplace.problem.published import with_published_semantics
 from streamplace.studies import workloads
 from streamplace.studies.workloads import BaseWorkload
 

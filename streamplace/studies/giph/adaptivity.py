@@ -13,10 +13,9 @@ from streamplace.policy.base import Refiner
 from streamplace.policy.giph.policy import Giph
 from streamplace.policy.giph.search import Episodes, least_loss
 from streamplace.policy.refining import episodes
-from streamplace.problem.makespan import Makespan
+from streamplace.problem.makespan import Makespan, with_published_semantics
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
-from streamplace.problem.published import with_published_semantics
 from streamplace.problem.relocation import RelocationCost
 from streamplace.scoring.registry import evaluator, makespan_evaluator
 from streamplace.studies.giph.places import in_place

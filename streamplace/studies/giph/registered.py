@@ -15,9 +15,8 @@ from streamplace.generate.giph.cases import (
 from streamplace.policy.registry import PolicySection, policy_section
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.graph import StreamGraph
-from streamplace.problem.makespan import Makespan
+from streamplace.problem.makespan import Makespan, with_published_semantics
 from streamplace.problem.problem import Problem
-from streamplace.problem.published import with_published_semantics
 from streamplace.scoring.total_cost import TotalCost
 
 WINS = {

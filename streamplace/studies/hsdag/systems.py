@@ -19,8 +19,7 @@ from streamplace.policy.hsdag.graphs import Graph, joined_groups
 from streamplace.policy.hsdag.kernels import by_score, parse
 from streamplace.policy.hsdag.policy import Hsdag, HsdagWalk
 from streamplace.policy.weights import new_policy
-from streamplace.problem.chains import feasible_chain_groups
-from streamplace.problem.grouping import Grouping
+from streamplace.problem.grouping import Grouping, feasible_chain_groups
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.registry import makespan_evaluator

@@ -16,9 +16,8 @@ import numpy as np
 from streamplace.generate import Recipe
 from streamplace.problem.cluster import Cluster, Device, Network
 from streamplace.problem.graph import StreamGraph
-from streamplace.problem.makespan import Makespan
+from streamplace.problem.makespan import Makespan, with_published_semantics
 from streamplace.problem.problem import Problem
-from streamplace.problem.published import with_published_semantics
 from streamplace.scoring.orders import traversal_order
 from streamplace.studies.study import Plan, Row
 from streamplace.training.stages import StepReinforceStage

@@ -9,7 +9,7 @@ from math import exp, inf, log, sqrt
 from streamplace.errors import BackendError, ProblemError
 from streamplace.integrations.flink.applying.preflight import matched
 from streamplace.integrations.profiling.estimates import Estimate
-from streamplace.integrations.profiling.use import JobUse, Task
+from streamplace.integrations.profiling.profile import JobUse, Task
 from streamplace.problem.graph_checks import listed
 from streamplace.problem.logical import Distribution
 from streamplace.problem.placement import Placement

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from streamplace.integrations.profiling.use import JobUse
+from streamplace.integrations.profiling.profile import JobUse
 from streamplace.problem.graph_checks import listed
 from streamplace.problem.placement import Placement
 

@@ -16,7 +16,7 @@ from streamplace.problem.problem import Problem
 from streamplace.scoring.compiled import compiled
 from streamplace.scoring.quality import qualities
 from streamplace.scoring.tuples import MOST_TUPLES, busiest, deployed, run_tuples
-from streamplace.util.finite import finite
+from streamplace.util.checks import finite
 from streamplace.workflows.latency.answer import LatencyAnswer
 from streamplace.workflows.latency.least import least_latency
 from streamplace.workflows.latency.limit import LatencyLimit

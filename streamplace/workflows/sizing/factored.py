@@ -12,7 +12,7 @@ import numpy as np
 from streamplace.errors import UsageError
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.graph import StreamGraph
-from streamplace.problem.key_groups import key_shares_of
+from streamplace.problem.logical import key_shares_of
 from streamplace.problem.parallelism import NO_SCALING, NO_SHARES, even_shares
 from streamplace.util.arrays import Floats, Ints
 from streamplace.workflows.sizing.attempts import Task

@@ -6,7 +6,7 @@ from math import ceil
 import numpy as np
 
 from streamplace.problem.graph import StreamGraph
-from streamplace.problem.key_groups import key_shares_of
+from streamplace.problem.logical import key_shares_of
 from streamplace.problem.parallelism import NO_SHARES, KeyShares
 from streamplace.util.arrays import Floats
 

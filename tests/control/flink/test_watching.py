@@ -12,7 +12,7 @@ from streamplace.control.flink.rescaling import AdaptiveRealiser
 from streamplace.control.flink.restarting import RestartRealiser
 from streamplace.control.interfaces import LostError
 from streamplace.control.journal import BEGAN, ENDED, Journal
-from streamplace.control.parts import PARTS
+from streamplace.control.load import PARTS
 from streamplace.control.watching import WAITING
 from streamplace.errors import UsageError
 from tests.support.flink_actions import AFTER, HANGS, HOSTS, PATIENT, watched

@@ -11,9 +11,13 @@ import pytest
 from streamplace.errors import ProblemError
 from streamplace.integrations.flink.fit import chain_notes, fit
 from streamplace.integrations.flink.plan import RunningPlan, running
-from streamplace.integrations.profiling.counters import Counters, Reading, usable_readings
+from streamplace.integrations.profiling.counters import (
+    Counters,
+    Reading,
+    jittered_pauses,
+    usable_readings,
+)
 from streamplace.integrations.profiling.profile import Profile, current_placement
-from streamplace.integrations.profiling.watching import jittered_pauses
 from streamplace.problem.cluster import Cluster, Device
 from streamplace.problem.expansion import to_instances
 from streamplace.problem.placement import Placement

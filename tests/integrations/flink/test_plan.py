@@ -17,7 +17,7 @@ from benchmarks.hardening.corpus.engine_documents.flink import (
 from streamplace.errors import FormatError, GraphError, located
 from streamplace.integrations.costs import CostForm, Costs
 from streamplace.integrations.flink.chain import chain_of
-from streamplace.integrations.flink.nodes import distinct
+from streamplace.integrations.flink.compiled_plan import distinct
 from streamplace.integrations.flink.plan import read
 from streamplace.problem.expansion import to_instances
 from streamplace.problem.logical import BY_KEY, Distribution, LogicalGraph

@@ -12,8 +12,8 @@ from streamplace.integrations.flink.client import Client
 from streamplace.integrations.flink.documents import counters
 from streamplace.integrations.flink.use import observe, parts
 from streamplace.integrations.profiling.counters import Counters
+from streamplace.integrations.profiling.profile import Part
 from streamplace.integrations.profiling.rest import Server
-from streamplace.integrations.profiling.use import Part
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from tests.support.flink_api import JOB_ID, SampleJob, serving

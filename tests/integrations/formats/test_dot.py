@@ -8,6 +8,7 @@ from hypothesis import given
 from benchmarks.hardening.corpus.engine_documents.interchange import DOT
 from benchmarks.reference.strategies import Case, cases
 from streamplace.integrations.formats import dot
+from streamplace.integrations.formats.attributes import to_attributed_graph
 from streamplace.problem.graph import Operator, Stream, StreamGraph
 from streamplace.problem.placement import Placement
 from tests.support.documents import edges, read_document, refused_document
@@ -18,7 +19,7 @@ C = 'c "quoted" \\'
 
 @given(graphs_with_unknowns())
 def test_round_trip(graph: StreamGraph) -> None:
-    assert read_document("dot", dot.graph_text(graph)).graph == graph
+    assert read_document("dot", dot.to_text(to_attributed_graph(graph))).graph == graph
 
 
 @given(cases())
@@ -57,7 +58,7 @@ def test_written_text() -> None:
         [Stream("a", '"b"', 0.5, 7.0)],
         name="job",
     )
-    assert dot.graph_text(graph) == (
+    assert dot.to_text(to_attributed_graph(graph)) == (
         'digraph "job" {\n'
         '  "a" [instructions="1.5", payload_bytes="8.0"];\n'
         '  "\\"b\\"" [instructions="2.0", memory_bytes="4.0", requires="[\\"gpu\\"]"];\n'

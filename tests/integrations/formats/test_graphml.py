@@ -11,6 +11,7 @@ from benchmarks.hardening.corpus.engine_documents.interchange import GRAPHML
 from benchmarks.reference.strategies import Case, cases
 from streamplace.errors import GraphError
 from streamplace.integrations.formats import graphml
+from streamplace.integrations.formats.attributes import to_attributed_graph
 from streamplace.problem.graph import Operator, Stream, StreamGraph
 from streamplace.problem.placement import Placement
 from tests.support.documents import edges, read_document, refused_document
@@ -20,7 +21,7 @@ from tests.support.strategies import graphs_with_unknowns
 @given(graphs_with_unknowns())
 def test_round_trip_of_graphs_that_xml_can_represent(graph: StreamGraph) -> None:
     try:
-        text = graphml.graph_text(graph)
+        text = graphml.to_text(to_attributed_graph(graph))
     except GraphError as error:
         assert "which XML cannot represent" in str(error)  # noqa: PT017 - either is right
         return
@@ -97,7 +98,7 @@ def test_round_trip_of_line_ends_and_tabs_in_names() -> None:
     names = ["a\r\nb", "c\td", " e ", 'f]]>&<"']
     rows = [Operator(name, 1.0, 1.0, 0.0, (name,), name) for name in names]
     graph = StreamGraph(rows, [Stream(names[0], names[3])], name="x\ry")
-    assert read_document("graphml", graphml.graph_text(graph)).graph == graph
+    assert read_document("graphml", graphml.to_text(to_attributed_graph(graph))).graph == graph
 
 
 def labelled(label: str) -> str:
@@ -171,4 +172,4 @@ def test_invalid_graphml(old: str, new: str, message: str) -> None:
 def test_characters_that_xml_cannot_represent() -> None:
     graph = StreamGraph([Operator("a\x00", 1.0, 1.0)], [])
     with pytest.raises(GraphError, match=r"a name contains '\\x00', which XML cannot represent"):
-        graphml.graph_text(graph)
+        graphml.to_text(to_attributed_graph(graph))

@@ -16,7 +16,7 @@ from streamplace.integrations.neural import onnx_runtime
 from streamplace.integrations.neural.operation import Operation
 from streamplace.integrations.neural.rules import estimated_flops
 from streamplace.integrations.torch.graph import from_module
-from streamplace.integrations.torch.inputs import DTYPES, InputSpec, tensors_of
+from streamplace.integrations.torch.loading import DTYPES, InputSpec, tensors_of
 
 
 class Call(nn.Module):

@@ -12,9 +12,9 @@ from streamplace.placers.contiguous import costs, placer
 from streamplace.placers.contiguous.placer import Contiguous
 from streamplace.placers.registry import make_placer
 from streamplace.placers.running import run_placer
+from streamplace.problem.graph_checks import Multicast
 from streamplace.problem.makespan import Makespan
 from streamplace.problem.placement import Placement
-from streamplace.problem.semantics import Multicast
 from tests.support.contiguous_splits import (
     best_split,
     is_contiguous,

@@ -9,8 +9,14 @@ import pytest
 from streamplace import Cluster, Device, Operator, Stream, StreamGraph
 from streamplace.errors import BackendError, ProblemError
 from streamplace.integrations.profiling.estimates import Estimate
-from streamplace.integrations.profiling.profile import OperatorProfile, Profile, StreamProfile
-from streamplace.integrations.profiling.use import JobUse, Part, Task
+from streamplace.integrations.profiling.profile import (
+    JobUse,
+    OperatorProfile,
+    Part,
+    Profile,
+    StreamProfile,
+    Task,
+)
 from streamplace.problem.logical import LogicalGraph
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem

@@ -15,7 +15,7 @@ from streamplace.placers.exact.incumbent import Incumbent
 from streamplace.placers.greedy import Greedy
 from streamplace.placers.partition.metis import partition
 from streamplace.placers.search.annealing import Budget
-from streamplace.problem.order_names import ORDERS
+from streamplace.problem.objectives import ORDERS
 
 Attempt = Callable[[int, int], str | None]
 """Tries the problem of a number and a seed; returns the fault of the answer, or None."""

@@ -12,7 +12,7 @@ from pathlib import Path
 import torch
 
 from streamplace.cli.main import main
-from streamplace.plots.training_curves import draw_curves
+from streamplace.plots.curves import draw_curves
 from streamplace.training import trainer
 
 with contextlib.suppress(ImportError):

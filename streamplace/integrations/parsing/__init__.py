@@ -1,1 +1,0 @@
-"""Safe readers and writers of XML, YAML and decimal numbers."""

@@ -1,0 +1,49 @@
+"""Key groups: Flink's hashes, and which instance has a key."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from streamplace.problem.logical import (
+    default_groups,
+    group_of,
+    instances_of_groups,
+    java_hash,
+    key_shares_of,
+)
+from streamplace.problem.parallelism import KeyShares
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [("", 0), ("a", 97), ("hello", 99162322), ("polygenelubricants", 2**31), ("😀", 1772899)],
+)
+def test_hash_codes_are_those_of_java(text: str, code: int) -> None:
+    assert java_hash(text) == code
+
+
+@given(st.integers(1, 300), st.integers(0, 200))
+def test_instances_have_consecutive_groups(count: int, more: int) -> None:
+    """The ranges of ``KeyGroupRangeAssignment.computeKeyGroupRangeForOperatorIndex``."""
+    groups = count + more
+    owner = instances_of_groups(groups, count).tolist()
+    for i in range(count):
+        first = (i * groups + count - 1) // count
+        last = ((i + 1) * groups - 1) // count
+        assert [g for g, own in enumerate(owner) if own == i] == list(range(first, last + 1))
+
+
+@pytest.mark.parametrize(("count", "groups"), [(1, 128), (85, 128), (86, 256), (40_000, 32_768)])
+def test_default_numbers_of_groups(count: int, groups: int) -> None:
+    assert default_groups(count) == groups
+
+
+@given(st.text(max_size=9), st.integers(1, 4096))
+def test_groups_of_keys_are_within_their_number(key: str, groups: int) -> None:
+    assert 0 <= group_of(key, groups) < groups
+
+
+def test_shares_of_named_keys_go_to_their_instances() -> None:
+    shares = key_shares_of(128, KeyShares({"hello": 0.5}), 4)
+    assert shares.sum() == pytest.approx(1.0)
+    assert shares[group_of("hello", 128) * 4 // 128] == pytest.approx(0.5 + 0.125)
