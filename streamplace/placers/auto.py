@@ -24,12 +24,12 @@ from streamplace.placers.search.balance import (
     may_spread,
     most_balanced,
     refuse_preference,
+    settled,
 )
 from streamplace.placers.search.chains import best_of_chains, starts
 from streamplace.placers.search.consolidate import AS_GOOD, consolidate, fewest_devices
 from streamplace.placers.search.exhaustive import best_and_cheapest
 from streamplace.placers.search.first_improvement import Climb
-from streamplace.placers.search.ties import settled
 from streamplace.placers.starting import fast_placement
 from streamplace.problem.objective import Objective
 from streamplace.problem.placement import Placement

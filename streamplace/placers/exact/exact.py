@@ -13,12 +13,12 @@ from streamplace.placers.base import BOTH, Found, ReportingPlacer
 from streamplace.placers.exact import cp_sat
 from streamplace.placers.exact.decision import (
     DecisionProblem,
+    Incumbent,
     Outcome,
     hardness,
     identical_devices,
     is_small,
 )
-from streamplace.placers.exact.incumbent import Incumbent
 from streamplace.placers.search.annealing import Budget, check_limits
 from streamplace.placers.search.search import Search
 from streamplace.problem.objective import Model

@@ -11,7 +11,7 @@ from streamplace.errors import PlacementError
 from streamplace.placers.base import Found, Placer
 from streamplace.placers.scheduling.annealing import REACHED, SMALL, best_of_passes
 from streamplace.placers.scheduling.enumerative import Enumerative
-from streamplace.placers.scheduling.lists import Cpop, Heft
+from streamplace.placers.scheduling.lists import Cpop, CriticalPath, Heft, RandomEft
 from streamplace.placers.scheduling.passes import pass_evaluator, shortest
 from streamplace.placers.scheduling.portfolio import (
     PORTFOLIO,
@@ -21,7 +21,6 @@ from streamplace.placers.scheduling.portfolio import (
     samples,
 )
 from streamplace.placers.scheduling.proof import PassProof
-from streamplace.placers.scheduling.sampled import CriticalPath, RandomEft
 from streamplace.placers.search.annealing import Budget
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem

@@ -21,7 +21,7 @@ from streamplace.generate.sensor_fusion.scenario import (
 from streamplace.generate.sensor_fusion.snapshot import snapshot_of
 from streamplace.placers.registry import make_placer
 from streamplace.placers.search.current import current_devices
-from streamplace.placers.search.forced_moves import with_fewest_moves
+from streamplace.placers.search.moves import with_fewest_moves
 from streamplace.problem.relocation import BITS_PER_BYTE
 from streamplace.scoring.registry import makespan_evaluator
 
