@@ -36,7 +36,7 @@ from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.quality import qualities
 from streamplace.scoring.registry import evaluator
-from streamplace.scoring.rounding import ROUNDING
+from streamplace.scoring.score import ROUNDING
 
 SECONDS = 1.0  # the time limit without any other limit
 TRIES = (

@@ -13,8 +13,12 @@ from sim.work import own_utilisations
 from streamplace.errors import SimulationError
 from streamplace.problem.problem import Problem
 from streamplace.scoring.compiled import compiled
-from streamplace.scoring.evaluator import Placements
-from streamplace.scoring.local_search import LocalSearch, PathAverageSearch, UtilisationSearch
+from streamplace.scoring.evaluator import (
+    LocalSearch,
+    PathAverageSearch,
+    Placements,
+    UtilisationSearch,
+)
 from streamplace.scoring.score import ThroughputScore
 from streamplace.scoring.throughput_evaluator import ThroughputEvaluator, score_at
 from streamplace.util.arrays import Floats

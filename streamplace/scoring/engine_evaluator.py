@@ -9,8 +9,7 @@ from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.compiled import compiled
 from streamplace.scoring.engine import EngineScore, simulation, worst_run
-from streamplace.scoring.evaluator import Placements
-from streamplace.scoring.local_search import LocalSearch, UtilisationSearch
+from streamplace.scoring.evaluator import LocalSearch, Placements, UtilisationSearch
 from streamplace.scoring.score import ThroughputScore
 from streamplace.scoring.throughput_evaluator import ThroughputEvaluator, score_at
 from streamplace.scoring.tuples import tuple_score

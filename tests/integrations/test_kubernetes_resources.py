@@ -13,7 +13,7 @@ from streamplace.errors import ProblemError
 from streamplace.integrations.kubernetes import extended_name
 from streamplace.integrations.losses import assumptions, losses
 from streamplace.integrations.registry import export_text
-from streamplace.scoring.memory import resource_use
+from streamplace.scoring.loads import resource_use
 
 ASSUMED = "nvidia.com/gpu stands for 'gpu', streamplace/big-disk-{} stands for 'big disk'"
 

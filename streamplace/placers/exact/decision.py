@@ -24,7 +24,7 @@ from streamplace.problem.symmetry import interchangeable
 from streamplace.scoring.compiled import compiled
 from streamplace.scoring.flow import flow
 from streamplace.scoring.registry import closed_form
-from streamplace.scoring.rounding import ROUNDING
+from streamplace.scoring.score import ROUNDING
 from streamplace.scoring.throughput import bound, throughput
 from streamplace.util.arrays import Floats, Ints
 

@@ -27,7 +27,7 @@ from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.compiled import compiled
 from streamplace.scoring.flow import flow
-from streamplace.scoring.rounding import ROUNDING
+from streamplace.scoring.score import ROUNDING
 from streamplace.scoring.throughput import throughput_where_scored
 from streamplace.util.arrays import Ints
 

@@ -23,8 +23,7 @@ from streamplace.placers.base import MAKESPAN, Found, ReportingPlacer
 from streamplace.placers.scheduling.passes import pass_evaluator, repaired, shortest
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
-from streamplace.scoring.compiled_pass import CompiledPass
-from streamplace.scoring.dispatch import mean_rank
+from streamplace.scoring.compiled_pass import CompiledPass, mean_rank
 from streamplace.util.arrays import Floats, Ints
 
 EQUAL = 1e-9  # relative difference of priorities that counts as none

@@ -8,8 +8,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from streamplace.problem.problem import Problem
-from streamplace.scoring.evaluator import Placements
-from streamplace.scoring.other_loss import OtherLoss
+from streamplace.scoring.evaluator import OtherLoss, Placements
 from streamplace.training.elite_buffer import EliteBuffer
 from streamplace.training.learner import StageInterruptedError
 from streamplace.training.measuring.measurements import Measurements, MeasuringError

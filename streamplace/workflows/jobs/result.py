@@ -15,7 +15,7 @@ from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.problem.union import shared_multicast, union_graph
 from streamplace.scoring.joint import Allocation, JointProblem
-from streamplace.scoring.memory import use_columns, use_entries
+from streamplace.scoring.loads import use_columns, use_entries
 from streamplace.util.arrays import Ints
 from streamplace.util.text import counted
 from streamplace.workflows.jobs.outcomes import JobOutcome
