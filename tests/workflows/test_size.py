@@ -22,8 +22,7 @@ from streamplace.problem.network import NetworkKind
 from streamplace.scoring.registry import evaluator
 from streamplace.workflows.size import size, sizes
 from streamplace.workflows.sizing.factored import Instances, loads_of
-from streamplace.workflows.sizing.result import Minimise
-from streamplace.workflows.sizing.table import SizeTable, Unsized
+from streamplace.workflows.sizing.result import Minimise, SizeTable, Unsized
 from tests.support.share import Share
 
 MOST = 3

@@ -21,9 +21,8 @@ from streamplace.workflows.sizing.factored import (
     check_supported,
     loads_of,
 )
-from streamplace.workflows.sizing.needs import SPEED, Need, conditions_of
+from streamplace.workflows.sizing.needs import SPEED, Need, check_needs, conditions_of
 from streamplace.workflows.sizing.result import Minimise
-from streamplace.workflows.sizing.shortage import check_needs
 from streamplace.workflows.sizing.small import not_found
 
 MOST_INSTANCES = 2_000  # of a size that is searched with all streams between instances

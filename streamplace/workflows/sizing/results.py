@@ -7,10 +7,10 @@ from streamplace.problem.placement import Placement
 from streamplace.scoring.throughput import simulate
 from streamplace.workflows.sizing.attempts import Task
 from streamplace.workflows.sizing.choices import Counts
-from streamplace.workflows.sizing.joint import Joint
 from streamplace.workflows.sizing.large import Large
 from streamplace.workflows.sizing.requirements import Requirement
 from streamplace.workflows.sizing.result import Minimise, SizeResult
+from streamplace.workflows.sizing.small import Joint
 
 
 def result_of(
