@@ -34,8 +34,7 @@ from streamplace.placers.starting import fast_placement
 from streamplace.problem.objective import Objective
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
-from streamplace.scoring.quality import qualities
-from streamplace.scoring.registry import evaluator
+from streamplace.scoring.registry import evaluator, qualities
 from streamplace.scoring.score import ROUNDING
 
 SECONDS = 1.0  # the time limit without any other limit

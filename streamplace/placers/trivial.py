@@ -18,8 +18,7 @@ from streamplace.problem.problem import Problem
 from streamplace.problem.symmetry import interchangeable
 from streamplace.scoring.flow import flow
 from streamplace.scoring.orders import traversal_order
-from streamplace.scoring.quality import qualities_of_rows
-from streamplace.scoring.registry import evaluator
+from streamplace.scoring.registry import evaluator, qualities_of_rows
 from streamplace.util.arrays import Ints
 
 

@@ -19,8 +19,7 @@ from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.problem.resources import MAX_AMOUNT
 from streamplace.scoring.flow import flow
-from streamplace.scoring.quality import qualities
-from streamplace.scoring.registry import evaluator
+from streamplace.scoring.registry import evaluator, qualities
 from streamplace.util.arrays import Floats, Ints
 
 BITS_PER_BYTE = 8.0

@@ -22,7 +22,7 @@ from streamplace.policy.placer import LoadedPolicy
 from streamplace.problem.grouping import Grouping
 from streamplace.problem.network import NetworkKind
 from streamplace.scoring.flow import flow
-from streamplace.scoring.quality import qualities
+from streamplace.scoring.registry import qualities
 from streamplace.util.arrays import Ints
 from tests.support.graphs import chain_graph, preset_graph
 from tests.support.placements import some_placement_is_feasible, throughput_of

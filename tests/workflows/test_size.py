@@ -15,8 +15,7 @@ from streamplace.display.mixins import view_of
 from streamplace.display.view import Grid, Line
 from streamplace.errors import ClusterError, InfeasibleError, PlacementError, UsageError
 from streamplace.integrations.pes import devices_of_instances, operator_devices
-from streamplace.placers.subset.conditions import Conditions
-from streamplace.placers.subset.kinds import Kinds
+from streamplace.placers.subset.conditions import Conditions, Kinds
 from streamplace.placers.subset.price_bound import fluid_bound
 from streamplace.problem.network import NetworkKind
 from streamplace.scoring.registry import evaluator

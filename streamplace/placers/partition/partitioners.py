@@ -1,4 +1,9 @@
-"""Partitioners as placers: parts of the graph, and the devices that they go to."""
+"""Partitioners as placers: parts of the graph, and the devices that they go to.
+
+`fuse` follows the published source of OSStreams, ``com/ibm/streams/sch/composer/IEUComposer`` with
+its fusing rules: one deterministic pass that balances the *number* of operators over processing
+elements (PEs) and counts *connections*, not bytes.
+"""
 
 from abc import abstractmethod
 from collections.abc import Callable
@@ -18,7 +23,7 @@ from streamplace.problem.grouping import Grouping
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.flow import flow, rate_of_flow
-from streamplace.scoring.quality import qualities
+from streamplace.scoring.registry import qualities
 from streamplace.util.arrays import Floats, Ints
 from streamplace.util.suggest import did_you_mean
 

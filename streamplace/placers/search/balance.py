@@ -19,7 +19,7 @@ from streamplace.problem.objective import MAX_RATE, MIN_VALUE, Objective, Throug
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.flow import flow
-from streamplace.scoring.quality import qualities, qualities_of_rows
+from streamplace.scoring.registry import qualities, qualities_of_rows
 from streamplace.scoring.throughput import ceiling
 from streamplace.util.arrays import Floats, Ints
 

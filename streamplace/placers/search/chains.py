@@ -16,8 +16,7 @@ from streamplace.placers.search.annealing import Annealer, Budget, schedule
 from streamplace.placers.trivial import Greedy, RoundRobin, Single
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
-from streamplace.scoring.quality import qualities, qualities_of_rows
-from streamplace.scoring.registry import throughput_evaluator
+from streamplace.scoring.registry import qualities, qualities_of_rows, throughput_evaluator
 from streamplace.util.arrays import Ints
 
 IMPROVED = 1.0 + 1e-9  # smallest factor that counts as an improvement

@@ -15,8 +15,7 @@ from streamplace.placers.search.exhaustive import FEW, feasible_rows
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.flow import flow
-from streamplace.scoring.quality import qualities_of_rows
-from streamplace.scoring.registry import evaluator
+from streamplace.scoring.registry import evaluator, qualities_of_rows
 from streamplace.util.arrays import Floats, Ints
 
 SEARCHED = 0.8  # share of a budget for annealing; moves that gain nothing are then removed

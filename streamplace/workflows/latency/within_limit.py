@@ -16,7 +16,7 @@ from streamplace.problem.objectives import only_throughput
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.compiled import compiled
-from streamplace.scoring.quality import qualities
+from streamplace.scoring.registry import qualities
 from streamplace.scoring.tuples import MOST_TUPLES, busiest, deployed, run_tuples
 from streamplace.util.arrays import Bools, Floats
 from streamplace.util.finite import finite

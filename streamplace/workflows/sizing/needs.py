@@ -11,8 +11,7 @@ from streamplace.display.text import number, rounded_up
 from streamplace.errors import InfeasibleError
 from streamplace.placers.search.annealing import Budget
 from streamplace.placers.search.balance import CARRIED
-from streamplace.placers.subset.conditions import Conditions
-from streamplace.placers.subset.kinds import Kinds
+from streamplace.placers.subset.conditions import Conditions, Kinds
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.problem import Problem
 from streamplace.problem.rules import BY_OPERATOR, LIMITS, OF_OPERATORS, Rule, RuledParts

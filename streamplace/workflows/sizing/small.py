@@ -8,8 +8,7 @@ import numpy as np
 from streamplace.display.text import number
 from streamplace.errors import InfeasibleError, PlacementError
 from streamplace.placers.search.annealing import Budget
-from streamplace.placers.subset.conditions import apart
-from streamplace.placers.subset.kinds import Kinds
+from streamplace.placers.subset.conditions import Kinds, apart
 from streamplace.placers.subset.price_bound import fluid_bound
 from streamplace.workflows.conflict import listed_and
 from streamplace.workflows.plan_unequal import check_losses

@@ -33,8 +33,7 @@ from streamplace.placers.search.balance import (
 )
 from streamplace.problem.objective import MAX_RATE, Model
 from streamplace.scoring.flow import flow
-from streamplace.scoring.quality import qualities
-from streamplace.scoring.registry import CLOSED_FORMS
+from streamplace.scoring.registry import CLOSED_FORMS, qualities
 from streamplace.scoring.throughput import max_source_rate
 from streamplace.util.arrays import Floats, Ints
 from streamplace.workflows.place import solve
