@@ -49,7 +49,7 @@ PLACERS = {
     "cpop": "streamplace.placers.scheduling.lists:Cpop",
     "critical-path": "streamplace.placers.scheduling.lists:CriticalPath",
     "random-eft": "streamplace.placers.scheduling.lists:RandomEft",
-    "enumerative": "streamplace.placers.scheduling.enumerative:Enumerative",
+    "enumerative": "streamplace.placers.scheduling.search:Enumerative",
 }
 WITHOUT_WEIGHTS = ("doppler", "placeto")
 """The published systems of which there is a config but no placer, as no weights are shipped."""

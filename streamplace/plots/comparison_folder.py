@@ -14,8 +14,8 @@ from streamplace.plots.formats import KINDS, TABLES, kind_of
 from streamplace.plots.markup import Rows, latex, markdown
 from streamplace.problem.objective import Objective, Throughput
 from streamplace.scoring.makespan_score import MAKESPAN
+from streamplace.workflows.cases import SAVED, rows_as_csv
 from streamplace.workflows.comparison import MINUS_FIRST, Comparison, ComparisonRow
-from streamplace.workflows.comparison_tables import SAVED, rows_as_csv
 from streamplace.workflows.makespan_comparison import MakespanComparison
 
 BETTER, WORSE = "better than METIS", "worse than METIS"

@@ -14,6 +14,7 @@ from streamplace.workflows.conflict import listed_and
 from streamplace.workflows.plan_unequal import check_losses
 from streamplace.workflows.sizing.attempts import Attempt, Task, attempt
 from streamplace.workflows.sizing.choices import Choices, Counts, Vector
+from streamplace.workflows.sizing.instances import named_instances
 from streamplace.workflows.sizing.needs import (
     Need,
     check_needs,
@@ -23,7 +24,6 @@ from streamplace.workflows.sizing.needs import (
     rules_of,
 )
 from streamplace.workflows.sizing.result import Minimise
-from streamplace.workflows.sizing.tasks import named_instances
 
 ALL_VECTORS = 300  # up to which every choice of numbers is tried
 SAME = 1.0 + 1e-9  # factor within which prices are equal

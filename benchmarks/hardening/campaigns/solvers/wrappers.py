@@ -96,7 +96,7 @@ CALLED_FUNCTIONS = {
     "cpop": LIST_FUNCTIONS,
     "critical-path": SAMPLING_FUNCTIONS,
     "random-eft": SAMPLING_FUNCTIONS,
-    "enumerative": ("streamplace.placers.scheduling.enumerative:enumerative_placement",),
+    "enumerative": ("streamplace.placers.scheduling.search:enumerative_placement",),
     "climb for makespans": CHAIN_FUNCTIONS,
     "search for makespans": PASS_FUNCTIONS,
     "exact for makespans": (*PASS_FUNCTIONS, *ENUMERATION_FUNCTIONS),
