@@ -8,8 +8,7 @@ import numpy as np
 
 from sim.flow import Flow
 from streamplace.errors import InfeasibleError
-from streamplace.placers.search.annealing import Annealer
-from streamplace.placers.search.coarsening import levels_of, refined, refined_below
+from streamplace.placers.search.annealing import Annealer, levels_of, refined, refined_below
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.graph import StreamGraph
@@ -174,7 +173,7 @@ class Part:
 class Coarsening:
     """The levels of a problem: its units, and successively larger groups of them.
 
-    Groups are joined along heavy streams; see `placers.search.coarsening`.
+    Groups are joined along heavy streams; see `placers.search.annealing`.
     """
 
     def __init__(self, problem: Problem) -> None:
