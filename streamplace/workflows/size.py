@@ -34,11 +34,10 @@ from streamplace.workflows.sizing.attempts import Task
 from streamplace.workflows.sizing.choices import Choices
 from streamplace.workflows.sizing.factored import Instances
 from streamplace.workflows.sizing.large import Large, is_large, large_size
-from streamplace.workflows.sizing.latency import sized_within
 from streamplace.workflows.sizing.needs import ShortageError, text_of_lacking
 from streamplace.workflows.sizing.requirements import Requirement, lacking, requirements
 from streamplace.workflows.sizing.result import Minimise, SizeResult, SizeTable, Unsized
-from streamplace.workflows.sizing.results import result_of
+from streamplace.workflows.sizing.results import result_of, sized_within
 from streamplace.workflows.sizing.small import Joint, small_size
 
 MINIMISED: tuple[str, ...] = get_args(Minimise)
