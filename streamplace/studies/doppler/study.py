@@ -55,8 +55,6 @@ class DopplerStudy(WorkloadStudy[Workload]):
     ----------
     released
         A folder with the released graphs; None: they are left out.
-    quick, seed
-        See `Options`.
 
     Raises
     ------

@@ -111,11 +111,6 @@ class StreamGiphStudy(PlannedStudy):
 
     Graphs of the paper's branched benchmark run on five devices. Then the device with the highest
     load is lost, or the rate doubles, and each system re-places the job.
-
-    Parameters
-    ----------
-    quick, seed
-        See `Options`.
     """
 
     name: ClassVar[str] = "giph-throughput"
