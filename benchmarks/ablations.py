@@ -33,9 +33,8 @@ from streamplace.problem.objective import Model
 from streamplace.scoring.throughput import throughput
 from streamplace.training.algorithms.base import Known, Step
 from streamplace.training.distributed import Workers
-from streamplace.training.learner import Learner
+from streamplace.training.learner import Learner, Optimiser
 from streamplace.training.loop import make_algorithm
-from streamplace.training.optimiser import Optimiser
 from streamplace.training.problems import encoded_by, steps_of
 from streamplace.training.stages import ImitationStage, OptimiserSection, ReinforceStage, Stage
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from benchmarks.large_graphs import PRESETS, Setting, prepared, relative
 from streamplace import Problem
-from streamplace.policy.coarse import SHARE, Coarsening, Part
+from streamplace.policy.coarse import SHARE, Coarsening, Part, problem_of_groups
 from streamplace.policy.hsdag.policy import Hsdag
 from streamplace.policy.noise import NumpySampler
 from streamplace.policy.placer import CHANGES, SHIPPED, TRAINED_ON, loaded
@@ -27,7 +27,6 @@ from streamplace.policy.threads import one_thread
 from streamplace.policy.weights import new_policy
 from streamplace.problem.grouping import Grouping
 from streamplace.problem.placement import Placement
-from streamplace.scoring.problem_of_groups import problem_of_groups
 from streamplace.training.config import read_config
 from streamplace.training.in_memory import fit
 from streamplace.util.arrays import Ints

@@ -68,7 +68,7 @@ SECTIONS = {
         "streamplace.workflows.sizing.jobs.JobsSize",
         "streamplace.workflows.jobs.place.place_jobs",
         "streamplace.workflows.jobs.result.JobsResult",
-        "streamplace.workflows.jobs.outcomes.JobOutcome",
+        "streamplace.workflows.jobs.result.JobOutcome",
         "streamplace.workflows.explain.explain",
         "streamplace.workflows.explanation.Explanation",
         "streamplace.workflows.conflict.conflict",

@@ -24,7 +24,7 @@ from streamplace.errors import FormatError, StreamplaceError
 from streamplace.files.reading import check, read_json
 from streamplace.files.schema import ForeignForm
 from streamplace.problem.network import NetworkKind
-from streamplace.scoring.rounding import ROUNDING
+from streamplace.scoring.score import ROUNDING
 
 SEEDS, CONFIRMING = (0, 1, 2), (3, 4, 5, 6, 7)
 """The seeds over which a run takes the median, and those that confirm what it found.

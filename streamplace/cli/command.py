@@ -1,4 +1,4 @@
-"""Commands whose options are the fields of a dataclass, in the order of --help, and what they print.
+"""Commands whose options are the fields of a dataclass, in the order of --help, and their output.
 
 A command declares each option once::
 

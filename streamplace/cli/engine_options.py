@@ -18,7 +18,7 @@ from streamplace.files.scenes import scene_from, trace_to
 from streamplace.plots.formats import kind_of
 from streamplace.problem.placement import Placement
 from streamplace.scoring import engine
-from streamplace.scoring.engine_evaluator import score_of_run
+from streamplace.scoring.models import score_of_run
 from streamplace.scoring.score import ThroughputScore
 from streamplace.scoring.tuples import tuple_score
 

@@ -35,8 +35,7 @@ from streamplace.workflows.latency.limit import LatencyLimit
 from streamplace.workflows.size import SINGLE, sizes
 from streamplace.workflows.size import size as sized
 from streamplace.workflows.sizing.jobs import JobsSize, file_names, size_jobs
-from streamplace.workflows.sizing.result import SizeResult
-from streamplace.workflows.sizing.table import SizeTable
+from streamplace.workflows.sizing.result import SizeResult, SizeTable
 
 JSON = ".json"
 

@@ -24,19 +24,18 @@ from streamplace.placers.search.balance import (
     may_spread,
     most_balanced,
     refuse_preference,
+    settled,
 )
 from streamplace.placers.search.chains import best_of_chains, starts
 from streamplace.placers.search.consolidate import AS_GOOD, consolidate, fewest_devices
 from streamplace.placers.search.exhaustive import best_and_cheapest
 from streamplace.placers.search.first_improvement import Climb
-from streamplace.placers.search.ties import settled
 from streamplace.placers.starting import fast_placement
 from streamplace.problem.objective import Objective
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
-from streamplace.scoring.quality import qualities
-from streamplace.scoring.registry import evaluator
-from streamplace.scoring.rounding import ROUNDING
+from streamplace.scoring.registry import evaluator, qualities
+from streamplace.scoring.score import ROUNDING
 
 SECONDS = 1.0  # the time limit without any other limit
 TRIES = (

@@ -30,7 +30,7 @@ PLACERS = {
     "single": "streamplace.placers.trivial:Single",
     "round-robin": "streamplace.placers.trivial:RoundRobin",
     "random": "streamplace.placers.trivial:Random",
-    "greedy": "streamplace.placers.greedy:Greedy",
+    "greedy": "streamplace.placers.trivial:Greedy",
     "metis": "streamplace.placers.partition.partitioners:Metis",
     "metis-recursive": "streamplace.placers.partition.partitioners:MetisRecursive",
     "fuser": "streamplace.placers.partition.partitioners:Fuser",
@@ -47,9 +47,9 @@ PLACERS = {
     "heft": "streamplace.placers.scheduling.lists:Heft",
     "peft": "streamplace.placers.scheduling.lists:Peft",
     "cpop": "streamplace.placers.scheduling.lists:Cpop",
-    "critical-path": "streamplace.placers.scheduling.sampled:CriticalPath",
-    "random-eft": "streamplace.placers.scheduling.sampled:RandomEft",
-    "enumerative": "streamplace.placers.scheduling.enumerative:Enumerative",
+    "critical-path": "streamplace.placers.scheduling.lists:CriticalPath",
+    "random-eft": "streamplace.placers.scheduling.lists:RandomEft",
+    "enumerative": "streamplace.placers.scheduling.search:Enumerative",
 }
 WITHOUT_WEIGHTS = ("doppler", "placeto")
 """The published systems of which there is a config but no placer, as no weights are shipped."""

@@ -5,8 +5,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from streamplace.placers.base import Placer
-from streamplace.placers.greedy import Greedy
-from streamplace.placers.trivial import Random, Single
+from streamplace.placers.trivial import Greedy, Random, Single
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.registry import evaluator

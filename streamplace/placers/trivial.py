@@ -1,4 +1,4 @@
-"""Trivial baselines: one device, round robin, random."""
+"""Simple baselines: one device, round robin, random, and greedy."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -7,17 +7,18 @@ from typing import ClassVar
 
 import numpy as np
 
+from sim import greedy
 from streamplace.errors import PlacementError
-from streamplace.placers.base import BasePlacer
+from streamplace.placers.base import THROUGHPUT, BasePlacer
 from streamplace.placers.repair import by_preference, feasible
 from streamplace.placers.search.annealing import check_limits
 from streamplace.problem.objectives import check_order
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.problem.symmetry import interchangeable
+from streamplace.scoring.flow import flow
 from streamplace.scoring.orders import traversal_order
-from streamplace.scoring.quality import qualities_of_rows
-from streamplace.scoring.registry import evaluator
+from streamplace.scoring.registry import evaluator, qualities_of_rows
 from streamplace.util.arrays import Ints
 
 
@@ -133,3 +134,30 @@ class Random(BasePlacer):
             return Placement(problem, devices)
         drawn = [rng.permutation(np.flatnonzero(row)).tolist() for row in rules.allowed]
         return by_preference(problem, drawn)
+
+
+@dataclass(frozen=True)
+class Greedy(BasePlacer):
+    """Places each operator where the utilisations that it raises are lowest; see `sim.greedy`.
+
+    Parameters
+    ----------
+    order
+        The traversal order in which operators are placed, see `scoring.orders`; by default, from
+        sources to sinks.
+    """
+
+    name: ClassVar[str] = "greedy"
+    objectives: ClassVar[frozenset[str]] = THROUGHPUT
+    order: str = ""
+
+    def __post_init__(self) -> None:
+        if self.order:
+            check_order(self.order)
+
+    def __call__(
+        self, problem: Problem, rng: np.random.Generator, start: Placement | None = None
+    ) -> Placement:
+        """Return the placement, repaired where groups or memory require it."""
+        order = traversal_order(problem, self.order, rng) if self.order else None
+        return feasible(problem, greedy.greedy(flow(problem), *problem.feasibility.masks, order))

@@ -28,7 +28,7 @@ from streamplace.problem.objectives import check_order
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.orders import traversal_order
-from streamplace.scoring.quality import qualities
+from streamplace.scoring.registry import qualities
 from streamplace.util.arrays import Ints
 from streamplace.util.extras import load_learned
 

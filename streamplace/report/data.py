@@ -28,8 +28,7 @@ from streamplace.report.schedules import (
     violated,
 )
 from streamplace.scoring.flow import flow
-from streamplace.scoring.rounding import ROUNDING
-from streamplace.scoring.score import ThroughputScore
+from streamplace.scoring.score import ROUNDING, ThroughputScore
 from streamplace.scoring.throughput import bound, ceiling, simulate
 from streamplace.util.checks import finite
 

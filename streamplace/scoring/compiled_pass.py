@@ -2,26 +2,95 @@
 
 from collections.abc import Iterator
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from sim.flow import run_down
 from sim.schedule.bounds import Bounds, lower_bounds
-from sim.schedule.ranks import FastestPaths, fastest_paths, mean_messages, mean_seconds
+from sim.schedule.ranks import (
+    FastestPaths,
+    by_rank,
+    fastest_paths,
+    mean_messages,
+    mean_seconds,
+    upward_rank,
+)
 from sim.schedule.rules import Rules
-from sim.schedule.state import Noise, Order
+from sim.schedule.state import FIFO, RANKED, SEQUENCE, Noise, Order
 from sim.schedule.task_graph import ALL, DEVICE, EGRESS, FREE, NIC, NONE, PAIR, TaskGraph
+from sim.search.instance import rivals_of
 from streamplace.problem.cluster import Cluster
+from streamplace.problem.feasibility import Feasibility
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.graph_checks import Multicast
-from streamplace.problem.makespan import DispatchOrder, Makespan
+from streamplace.problem.makespan import CHOICES, DispatchOrder, Makespan
 from streamplace.problem.network import NetworkKind
 from streamplace.problem.problem import Problem
 from streamplace.scoring.arrays import check_loads
-from streamplace.scoring.dispatch import Masks, dispatch_order
-from streamplace.scoring.rules import rules_of
-from streamplace.util.arrays import Floats, Ints
+from streamplace.util.arrays import Bools, Floats, Ints
+
+
+class Masks(NamedTuple):
+    """The devices that may run each operator."""
+
+    allowed: Bools  # (M, D) masks of devices
+    row_of: Ints  # (V,) int32 index of each operator's mask
+
+
+def mean_rank(tasks: TaskGraph, masks: Masks) -> Floats:
+    """Return HEFT's upward rank of each operator, (V,) seconds.
+
+    Means are over the devices that may run an operator (Topcuoglu et al. 2002); see
+    `sim.schedule.ranks`.
+    """
+    return upward_rank(tasks, mean_seconds(tasks, *masks), mean_messages(tasks, *masks))
+
+
+def dispatch_order(tasks: TaskGraph, masks: Masks, topological: Ints, name: DispatchOrder) -> Order:
+    """Return an order by its name; ``any`` is none.
+
+    Parameters
+    ----------
+    topological
+        (V,) int32 operators in Kahn's order, the smallest index first.
+    """
+    indices = np.arange(tasks.operators, dtype=np.int32)
+    if name == "fifo":
+        return Order(FIFO, indices, indices)
+    sequence = np.ascontiguousarray(topological, np.int32)
+    if name == "b-level":
+        sequence = by_rank(mean_rank(tasks, masks))
+    elif name == "sequence" and tasks.barrier:  # a level waits for all of the level before
+        sequence = sequence[np.argsort(tasks.level[sequence], kind="stable")]
+    position = np.empty_like(indices)
+    position[sequence] = indices
+    return Order(SEQUENCE if name == "sequence" else RANKED, position, sequence.copy())
+
+
+def names_of(order: DispatchOrder) -> tuple[DispatchOrder, ...]:
+    """Return the orders among which a score chooses: `CHOICES` for ``any``, else the order."""
+    return CHOICES if order == "any" else (order,)
+
+
+def rules_of(constraints: Feasibility, cluster: Cluster) -> Rules:
+    """Return compiled constraints as a tuple for kernels."""
+    allowed, row_of = constraints.unit_masks
+    first_rival, rival, far = rivals_of(
+        constraints.unit_count, constraints.excluding, constraints.separating
+    )
+    return Rules(
+        unit_of=constraints.unit_of,
+        row_of=row_of,
+        allowed=np.array(allowed, order="C"),  # of one type: views of one device are read-only
+        needs=np.ascontiguousarray(constraints.needs, np.float64),
+        room=np.ascontiguousarray(constraints.room, np.float64),
+        first_rival=first_rival,
+        rival=rival,
+        far=far,
+        group_of=np.array(cluster.group_of),
+    )
+
 
 NETWORKS: dict[NetworkKind, int] = {"free": FREE, "egress": EGRESS, "pair": PAIR, "nic": NIC}
 MULTICASTS: dict[Multicast, int] = {"none": NONE, "device": DEVICE, "all": ALL}

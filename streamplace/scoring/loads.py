@@ -1,15 +1,154 @@
-"""Loads of devices and links, and the bottleneck among them."""
+"""Loads of devices and links, the bottleneck among them, and the memory and resources in use."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from heapq import nlargest
+from math import ceil, inf
+from typing import Any
+
+import numpy as np
 
 from streamplace.display.mixins import RoundedRepr
-from streamplace.display.text import quoted
+from streamplace.display.text import byte_count, number, quoted
 from streamplace.display.view import Cell, Grid, Line
+from streamplace.problem.limits import used_counts
 from streamplace.problem.placement import Placement
-from streamplace.scoring.memory import use_columns
+
+DECIMALS = 9  # of amounts of resources, finer than the millionths in which they are counted
+
+
+@dataclass(frozen=True)
+class MemoryUse:
+    """The memory of a device in bytes; `free_bytes` is None for a device without a limit."""
+
+    device: str
+    used_bytes: float
+    free_bytes: float | None
+
+    def text(self) -> str:
+        """Return the use in words, such as ``2 GB of 4 GB``."""
+        used = byte_count(self.used_bytes)
+        if self.free_bytes is None:
+            return used
+        return f"{used} of {byte_count(self.used_bytes + self.free_bytes)}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the entry of ``memory`` in `place --json`."""
+        return vars(self).copy()
+
+
+@dataclass(frozen=True)
+class ResourceUse:
+    """The amounts of a resource that operators take on a device, and that are left there.
+
+    `whole` is the smallest whole amount that suffices, where fractions count in millionths.
+    """
+
+    device: str
+    resource: str
+    used: float
+    free: float
+    whole: int
+
+    def text(self) -> str:
+        """Return the use in words, such as ``1 of 2 gpu``."""
+        return f"{number(self.used)} of {number(self.used + self.free)} {self.resource}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the entry of ``resources`` in `place --json`."""
+        return {name: value for name, value in vars(self).items() if name != "whole"}
+
+
+def memory_use(placement: Placement) -> tuple[MemoryUse, ...]:
+    """Return the memory of each device; nothing if no operator of the graph has memory."""
+    graph, cluster = placement.problem.graph, placement.problem.cluster
+    if not graph.memory_bytes.any():
+        return ()
+    used = np.bincount(placement.devices, graph.memory_bytes, len(cluster.devices))
+    return tuple(
+        MemoryUse(
+            device.name,
+            float(bytes_),
+            None if device.memory_bytes is None else float(device.memory_bytes - bytes_),
+        )
+        for device, bytes_ in zip(cluster.devices, used, strict=True)
+    )
+
+
+def resource_use(placement: Placement) -> tuple[ResourceUse, ...]:
+    """Return the resources that devices offer or their operators take, by device and name."""
+    graph, cluster = placement.problem.graph, placement.problem.cluster
+    resources = {name for device in cluster.devices for name in device.resources}
+    found = []
+    for name in sorted(resources.union(graph.resource_names)):
+        taken, offered = graph.resource(name), cluster.resource(name)
+        counts, room, steps = used_counts(taken, placement.devices, offered)
+        used = np.bincount(placement.devices, taken, len(offered)).astype(np.float64)
+        beyond = (counts <= room) & (used > offered)  # by parts of a millionth
+        used[beyond] = offered[beyond]
+        for d, free in enumerate((offered - used).tolist()):
+            amounts = round(float(used[d]), DECIMALS), round(free, DECIMALS)
+            if any(amounts):
+                whole = ceil(counts[d] / steps)
+                found.append((d, ResourceUse(cluster.names[d], name, *amounts, whole)))
+    return tuple(use for _, use in sorted(found, key=lambda row: row[0]))
+
+
+def use_entries(placement: Placement) -> dict[str, Any]:
+    """Return the entries ``memory`` and ``resources`` of JSON documents, without empty ones."""
+    entries = {
+        "memory": [use.to_dict() for use in memory_use(placement)],
+        "resources": [use.to_dict() for use in resource_use(placement)],
+    }
+    return {key: rows for key, rows in entries.items() if rows}
+
+
+def use_columns(placement: Placement) -> dict[str, list[str]]:
+    """Return heading -> cell of each device: memory and resources, where there are any."""
+    columns: dict[str, list[str]] = {}
+    if memory := memory_use(placement):
+        columns["memory"] = [use.text() for use in memory]
+    if resources := resource_use(placement):
+        texts: dict[str, list[str]] = {name: [] for name in placement.problem.cluster.names}
+        for use in resources:
+            texts[use.device].append(use.text())
+        columns["resources"] = [", ".join(several) for several in texts.values()]
+    return columns
+
+
+def use_grids(placement: Placement) -> Iterator[Grid]:
+    """Yield a table of the memory and resources of each device, where there are any.
+
+    Devices that run operators are first, the fullest of them before the others.
+    """
+    names, columns = placement.problem.cluster.names, use_columns(placement)
+    if columns:
+        order = _fullest_first(placement)
+        yield Grid(
+            ("device", *columns),
+            len(names),
+            lambda i: (names[order[i]], *(column[order[i]] for column in columns.values())),
+        )
+
+
+def _fullest_first(placement: Placement) -> list[int]:
+    """Return the devices in use by the share of what is scarcest there, then the others."""
+    index = placement.problem.cluster.index
+    share = dict.fromkeys(range(len(index)), 0.0)
+    uses = [(use.device, use.used, use.free) for use in resource_use(placement)]
+    uses += [
+        (row.device, row.used_bytes, row.free_bytes)
+        for row in memory_use(placement)
+        if row.free_bytes is not None
+    ]
+    for name, used, free in uses:
+        if used:
+            offered = used + free
+            share[index[name]] = max(share[index[name]], used / offered if offered else inf)
+    runs = {*placement.devices.tolist()}
+    return sorted(share, key=lambda d: (d not in runs, -share[d]))
+
 
 LINKS_SHOWN = 8
 

@@ -10,10 +10,8 @@ from streamplace.errors import ProblemError, SimulationError
 from streamplace.problem.device_kinds import misplaced
 from streamplace.problem.makespan import DispatchOrder
 from streamplace.problem.problem import Problem
-from streamplace.scoring.compiled_pass import CompiledPass, compiled_pass
-from streamplace.scoring.dispatch import names_of
-from streamplace.scoring.evaluator import Placements, ScheduleTrace
-from streamplace.scoring.local_search import LocalSearch
+from streamplace.scoring.compiled_pass import CompiledPass, compiled_pass, names_of
+from streamplace.scoring.evaluator import LocalSearch, Placements, ScheduleTrace
 from streamplace.scoring.makespan_score import MakespanScore
 from streamplace.util.arrays import Floats, Ints
 from streamplace.util.evaluation_count import count

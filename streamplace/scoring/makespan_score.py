@@ -18,8 +18,7 @@ from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.division import MakespanDivision, ScoreDivision
 from streamplace.scoring.loads import DeviceLoad, LinkLoad, device_grid, link_grids
-from streamplace.scoring.rounding import ROUNDING
-from streamplace.scoring.score import Score
+from streamplace.scoring.score import ROUNDING, Score
 from streamplace.util.checks import finite
 
 MAKESPAN = "makespan"

@@ -8,11 +8,9 @@ import numpy as np
 from streamplace.errors import UsageError
 from streamplace.problem.objectives import NOUN, text_of
 from streamplace.problem.problem import Problem
-from streamplace.scoring.evaluator import Placements
-from streamplace.scoring.local_search import LocalSearch
+from streamplace.scoring.evaluator import LocalSearch, Placements
 from streamplace.scoring.registry import model_evaluator
-from streamplace.scoring.rounding import ROUNDING
-from streamplace.scoring.score import ThroughputScore
+from streamplace.scoring.score import ROUNDING, ThroughputScore
 from streamplace.scoring.throughput_evaluator import ThroughputEvaluator
 from streamplace.util.arrays import Floats
 from streamplace.util.plugins import named_fault

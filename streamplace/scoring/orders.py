@@ -28,7 +28,7 @@ def traversal_order(
     problem
         The problem, or its graph. The orders by weight (`WEIGHTED`) need the problem.
     kind
-        A name of `problem.order_names.ORDERS`; docs/orders.md describes each.
+        A name of `problem.objectives.ORDERS`; docs/orders.md describes each.
     seed
         A seed, or a generator to draw from, for `random`; the others ignore it.
 

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from streamplace.errors import UnsuitableError
-from streamplace.scoring.evaluator import LEAST_LOSS, Evaluator, Placements
+from streamplace.scoring.evaluator import LEAST_LOSS, Evaluator, OtherLoss, Placements
 from streamplace.scoring.makespan_evaluator import MakespanEvaluator
-from streamplace.scoring.other_loss import OtherLoss
 from streamplace.util.arrays import Floats, Ints
 
 BYTES_PER_GB = 1e9

@@ -1,28 +1,33 @@
-"""The registry of evaluators, by objective and model."""
+"""The evaluators of problems by objective and model, and the quality of several placements."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import wraps
 from typing import TYPE_CHECKING, TypeVar
 from weakref import WeakValueDictionary
 
-from streamplace.errors import UsageError
+import numpy as np
+
+from streamplace.errors import SimulationError, UsageError
 from streamplace.problem.objective import Model, Throughput
 from streamplace.problem.objectives import text_of
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
-from streamplace.scoring.closed_form import (
+from streamplace.scoring.evaluator import Evaluator
+from streamplace.scoring.models import (
     BottleneckEvaluator,
     ClosedFormEvaluator,
+    EngineEvaluator,
     PathAverageEvaluator,
 )
-from streamplace.scoring.engine_evaluator import EngineEvaluator
-from streamplace.scoring.evaluator import Evaluator
 from streamplace.scoring.throughput_evaluator import ThroughputEvaluator
+from streamplace.util.arrays import Floats, Ints
 from streamplace.util.plugins import named_fault
 
 if TYPE_CHECKING:
     from streamplace.scoring.makespan_evaluator import MakespanEvaluator
     from streamplace.scoring.makespan_score import MakespanScore
+
 
 THROUGHPUT: dict[Model, type[ThroughputEvaluator]] = {
     "bottleneck": BottleneckEvaluator,
@@ -120,3 +125,41 @@ def closed_form(problem: Problem) -> ClosedFormEvaluator:
         choices = ", ".join(CLOSED_FORMS)
         raise UsageError(f"model {problem.model!r} has no closed form; choose from {choices}")
     return scored
+
+
+NO_SCORE = -1.0
+
+
+def qualities(problem: Problem, placements: Sequence[Placement]) -> Floats:
+    """Return the quality of each placement, (K,); -1 for a placement without a score.
+
+    Raises
+    ------
+    SimulationError
+        If no placement has a score.
+    """
+    rows = np.stack([placement.devices for placement in placements])
+    scored = qualities_of_rows(problem, rows)
+    if scored.max() == NO_SCORE:
+        return evaluator(problem).quality(rows)  # raises the error that says why
+    return scored
+
+
+def qualities_of_rows(problem: Problem, rows: Ints) -> Floats:
+    """Return the quality of placements, (K,) for (K, V) devices; -1 for one without a score."""
+    return where_scored(evaluator(problem).quality, rows)
+
+
+def where_scored(measure: Callable[[Ints], Floats], rows: Ints) -> Floats:
+    """Return a measure of placements, (K,) for (K, V) devices; -1 where it cannot be computed.
+
+    All are computed in one call; if that fails, one by one.
+    """
+    try:
+        return measure(rows)
+    except SimulationError:
+        values = np.full(len(rows), NO_SCORE)
+        for i, row in enumerate(rows):
+            with suppress(SimulationError):
+                values[i] = measure(row)[0]
+        return values

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Self
 from streamplace.display.mixins import Displayable
 from streamplace.display.text import number, percent_reached, quoted
 from streamplace.display.view import Line, View
+from streamplace.errors import SimulationError
 from streamplace.problem.makespan import PublishedName
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
@@ -18,6 +19,25 @@ from streamplace.scoring.loads import (
     device_grid,
     link_grids,
 )
+
+ROUNDING = 1e-9  # relative: throughputs, or makespans, that differ by less are equally good
+
+
+def without_rounding(bound_s: float, makespan_s: float) -> float:
+    """Return a lower bound on makespans, which is at most the makespan of a placement, in seconds.
+
+    Raises
+    ------
+    SimulationError
+        If the bound is above the makespan by more than rounding: one of them must be wrong.
+    """
+    if bound_s > makespan_s * (1.0 + ROUNDING):
+        raise SimulationError(
+            f"the lower bound of {bound_s!r} s is above the makespan of {makespan_s!r} s, so one "
+            "of them is wrong; please report this with the graph and the cluster"
+        )
+    return min(bound_s, makespan_s)
+
 
 THROUGHPUT = "throughput"
 

@@ -13,8 +13,7 @@ from streamplace.problem.problem import Problem
 from streamplace.scoring.compiled import compiled
 from streamplace.scoring.flow import flow
 from streamplace.scoring.loads import Bottleneck
-from streamplace.scoring.quality import where_scored
-from streamplace.scoring.registry import throughput_evaluator
+from streamplace.scoring.registry import throughput_evaluator, where_scored
 from streamplace.scoring.score import ThroughputScore
 from streamplace.scoring.throughput_evaluator import bottleneck_at
 from streamplace.util.arrays import Floats, Ints

@@ -13,9 +13,8 @@ from streamplace.problem.objectives import text_of
 from streamplace.problem.problem import Problem
 from streamplace.scoring.compiled import CompiledProblem, at_all_rates, compiled
 from streamplace.scoring.engine import worst_of
-from streamplace.scoring.evaluator import LoadTrace, Placements
+from streamplace.scoring.evaluator import LoadTrace, LocalSearch, Placements
 from streamplace.scoring.loads import Bottleneck, DeviceLoad, LinkLoad, UplinkLoad
-from streamplace.scoring.local_search import LocalSearch
 from streamplace.scoring.score import ThroughputScore
 from streamplace.util.arrays import Bools, Floats
 

@@ -189,13 +189,7 @@ class Study(Protocol):
 
 @dataclass(frozen=True)
 class PlannedStudy(Options, ABC):
-    """A study that consists of tables of units; see `Study` for what it does with them.
-
-    Parameters
-    ----------
-    quick, seed
-        See `Options`.
-    """
+    """A study that consists of tables of units; see `Study` for what it does with them."""
 
     @abstractmethod
     def settings(self) -> Mapping[str, Any]:

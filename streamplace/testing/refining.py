@@ -9,8 +9,7 @@ from streamplace.policy.base import Refiner, refiner
 from streamplace.policy.decoding import Sampler
 from streamplace.policy.trajectories import Trajectories
 from streamplace.problem.problem import Problem
-from streamplace.scoring.evaluator import Placements
-from streamplace.scoring.other_loss import OtherLoss
+from streamplace.scoring.evaluator import OtherLoss, Placements
 from streamplace.scoring.registry import evaluator
 from streamplace.testing.case import PolicyCase, batch_of, generator, graph_of, rolled_out
 from streamplace.training.in_memory import fit

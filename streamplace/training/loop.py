@@ -23,8 +23,7 @@ from streamplace.training.algorithms.imitation import Dagger, Imitation
 from streamplace.training.algorithms.reinforce import Reinforce
 from streamplace.training.algorithms.replay import Replay
 from streamplace.training.algorithms.step_reinforce import StepReinforce
-from streamplace.training.learner import Learner
-from streamplace.training.optimiser import Optimiser
+from streamplace.training.learner import Learner, Optimiser
 from streamplace.training.problems import FALLBACK, largest_first, repaired, start_of, steps_of
 from streamplace.training.rewards import Rewards
 from streamplace.training.stages import (

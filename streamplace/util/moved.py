@@ -30,7 +30,7 @@ MOVED_MODULES: Mapping[str, str] = {
     "moves": "workflows.diff",
     "parallel": "execution.parallel",
     "placement": "problem.placement",
-    "placers.fuser": "placers.partition.fuser",
+    "placers.fuser": "placers.partition.partitioners",
     "placers.metis": "placers.partition.metis",
     "placers.oracle": "placers.partition.partitioners",
     "placers.simple": "placers.trivial",

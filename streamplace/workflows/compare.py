@@ -23,7 +23,7 @@ from streamplace.problem.objectives import text_of
 from streamplace.problem.problem import Problem
 from streamplace.scoring.makespan_score import MAKESPAN
 from streamplace.scoring.registry import evaluator, makespan_evaluator
-from streamplace.scoring.rounding import without_rounding
+from streamplace.scoring.score import without_rounding
 from streamplace.util.arrays import Floats
 from streamplace.util.checks import check_seed
 from streamplace.workflows.cases import Case, Cases, Graphs

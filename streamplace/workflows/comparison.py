@@ -15,9 +15,9 @@ from streamplace.scoring.score import THROUGHPUT
 from streamplace.util.arrays import Floats
 from streamplace.util.checks import finite
 from streamplace.util.effect import FEWEST, Effect
-from streamplace.workflows.cases import CaseList
-from streamplace.workflows.comparison_tables import (
+from streamplace.workflows.cases import (
     INTERVAL,
+    CaseList,
     index_of,
     labelled_as,
     save_tables,

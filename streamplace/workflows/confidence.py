@@ -14,9 +14,14 @@ from streamplace.problem.objectives import only_throughput
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.problem.uncertainty import Kind, Uncertainty
-from streamplace.scoring.influence import first_order_shares
 from streamplace.scoring.registry import CLOSED_FORMS
-from streamplace.scoring.sampled import CostDraws, carried, draws_within, utilisation_at
+from streamplace.scoring.sampled import (
+    CostDraws,
+    carried,
+    draws_within,
+    first_order_shares,
+    utilisation_at,
+)
 from streamplace.util.arrays import Floats
 from streamplace.util.checks import check_number
 

@@ -9,8 +9,8 @@ from streamplace.display.text import rounded_down
 from streamplace.display.view import Grid, Line, View
 from streamplace.problem.placement import Placement
 from streamplace.problem.rules import Violation, violation_grid
+from streamplace.scoring.loads import use_entries, use_grids
 from streamplace.scoring.makespan_score import MakespanScore
-from streamplace.scoring.memory import use_entries, use_grids
 from streamplace.scoring.score import THROUGHPUT, ThroughputScore
 from streamplace.workflows.against.comparison import Against
 from streamplace.workflows.constraint_costs import ConstraintCosts

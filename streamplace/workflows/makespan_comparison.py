@@ -19,9 +19,9 @@ from streamplace.util.arrays import Bools, Floats
 from streamplace.util.checks import finite
 from streamplace.util.effect import FEWEST, Effect, mean_intervals
 from streamplace.util.text import counted
-from streamplace.workflows.cases import CaseList
-from streamplace.workflows.comparison_tables import (
+from streamplace.workflows.cases import (
     INTERVAL,
+    CaseList,
     index_of,
     labelled_as,
     save_tables,

@@ -8,8 +8,8 @@ import numpy as np
 
 from streamplace.placers.search.annealing import Budget
 from streamplace.placers.subset.cheapest import CHEAPER, Cheapest
+from streamplace.placers.subset.conditions import Counts, losses, without
 from streamplace.placers.subset.examination import QUICK, Examiner, Verdict
-from streamplace.placers.subset.kinds import Counts, losses, without
 from streamplace.placers.subset.sustained import Sustained
 from streamplace.util.arrays import Ints
 from streamplace.workflows.capacity_plan import PlanRow

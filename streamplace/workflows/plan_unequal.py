@@ -7,8 +7,8 @@ import numpy as np
 from streamplace.errors import ClusterError, InfeasibleError
 from streamplace.placers.search.annealing import Budget
 from streamplace.placers.subset.cheapest import Cheapest, Search
+from streamplace.placers.subset.conditions import Counts, Kinds
 from streamplace.placers.subset.examination import Examiner
-from streamplace.placers.subset.kinds import Counts, Kinds
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.graph_checks import listed
 from streamplace.problem.problem import Problem

@@ -13,10 +13,9 @@ from streamplace.files import write_placement
 from streamplace.placers.base import Found
 from streamplace.problem.makespan import PublishedName
 from streamplace.problem.placement import Placement
-from streamplace.scoring.memory import use_entries
+from streamplace.scoring.loads import use_entries
 from streamplace.scoring.registry import makespan_evaluator
-from streamplace.scoring.rounding import without_rounding
-from streamplace.scoring.score import Score, ThroughputScore
+from streamplace.scoring.score import Score, ThroughputScore, without_rounding
 from streamplace.workflows.confidence import Confidence
 from streamplace.workflows.latency.answer import LatencyAnswer
 

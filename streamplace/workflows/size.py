@@ -33,16 +33,12 @@ from streamplace.workflows.plan_unequal import prices_of
 from streamplace.workflows.sizing.attempts import Task
 from streamplace.workflows.sizing.choices import Choices
 from streamplace.workflows.sizing.factored import Instances
-from streamplace.workflows.sizing.joint import Joint
 from streamplace.workflows.sizing.large import Large, is_large, large_size
-from streamplace.workflows.sizing.latency import sized_within
+from streamplace.workflows.sizing.needs import ShortageError, text_of_lacking
 from streamplace.workflows.sizing.requirements import Requirement, lacking, requirements
-from streamplace.workflows.sizing.restrictions import text_of_lacking
-from streamplace.workflows.sizing.result import Minimise, SizeResult
-from streamplace.workflows.sizing.results import result_of
-from streamplace.workflows.sizing.shortage import ShortageError
-from streamplace.workflows.sizing.small import small_size
-from streamplace.workflows.sizing.table import SizeTable, Unsized
+from streamplace.workflows.sizing.result import Minimise, SizeResult, SizeTable, Unsized
+from streamplace.workflows.sizing.results import result_of, sized_within
+from streamplace.workflows.sizing.small import Joint, small_size
 
 MINIMISED: tuple[str, ...] = get_args(Minimise)
 SECONDS = 5.0

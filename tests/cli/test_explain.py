@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from streamplace.scoring.closed_form import BottleneckEvaluator
+from streamplace.scoring.models import BottleneckEvaluator
 from tests.support.cli import Capture, json_of, place_by_cli, refused, succeeds
 from tests.support.input_files import GRAPH, InputFiles
 

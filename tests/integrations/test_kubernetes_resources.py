@@ -12,7 +12,7 @@ from streamplace import Cluster, Device, Operator, Placement, Problem, StreamGra
 from streamplace.errors import ProblemError
 from streamplace.integrations.kubernetes import extended_name
 from streamplace.integrations.registry import assumptions, export_text, losses
-from streamplace.scoring.memory import resource_use
+from streamplace.scoring.loads import resource_use
 
 ASSUMED = "nvidia.com/gpu stands for 'gpu', streamplace/big-disk-{} stands for 'big disk'"
 

@@ -12,7 +12,7 @@ from streamplace.placers import auto
 from streamplace.placers.registry import NAMES, make_placer
 from streamplace.problem.network import NetworkKind
 from streamplace.problem.objective import Model
-from streamplace.scoring.quality import qualities, qualities_of_rows
+from streamplace.scoring.registry import qualities, qualities_of_rows
 from streamplace.scoring.throughput import throughput
 from tests.support.graphs import chain_graph, preset_graph
 from tests.support.long import long_after

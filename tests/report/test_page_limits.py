@@ -17,7 +17,7 @@ from streamplace import Cluster, Device, Operator, Placement, Problem, StreamGra
 from streamplace.files.clusters import cluster_to
 from streamplace.files.graphs import constraints_to, graph_to
 from streamplace.report.loads import sums_of
-from streamplace.scoring.memory import memory_use, resource_use
+from streamplace.scoring.loads import memory_use, resource_use
 from streamplace.util.arrays import Ints
 from tests.support.share import Share
 

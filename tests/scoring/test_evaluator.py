@@ -16,12 +16,12 @@ from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.compiled import at_all_rates, compiled
 from streamplace.scoring.flow import flow
-from streamplace.scoring.quality import qualities
 from streamplace.scoring.registry import (
     CLOSED_FORMS,
     THROUGHPUT,
     closed_form,
     evaluator,
+    qualities,
     throughput_evaluator,
 )
 from streamplace.scoring.throughput import bound, simulate

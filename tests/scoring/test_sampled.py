@@ -1,4 +1,4 @@
-"""Utilisations under draws of the costs, compared with the ordinary score of each draw."""
+"""Scores under draws of uncertain costs, and shares of variance, against other computations."""
 
 from pathlib import Path
 
@@ -15,9 +15,16 @@ from streamplace.problem.uncertainty import Uncertainty
 from streamplace.scoring import sampled
 from streamplace.scoring.flow import flow
 from streamplace.scoring.registry import CLOSED_FORMS
-from streamplace.scoring.sampled import CostDraws, carried, draws_within, utilisation_at
+from streamplace.scoring.sampled import (
+    CostDraws,
+    carried,
+    draws_within,
+    first_order_shares,
+    utilisation_at,
+)
 from streamplace.scoring.throughput import throughput
 from tests.support.graphs import chain_graph
+from tests.support.placers import seeded_rng
 
 SEEDS = range(40)
 
@@ -123,3 +130,69 @@ def test_large_graphs_have_fewer_draws(monkeypatch: pytest.MonkeyPatch) -> None:
     assert 200 < draws_within(problem, found, 5000) < 2000
     monkeypatch.setattr(sampled, "MAX_NORMALS", 10)
     assert draws_within(problem, found, 5000) == 200
+
+
+DRAWS = 16_384
+
+
+def test_shares_of_a_sum_are_those_of_its_terms() -> None:
+    z = seeded_rng().standard_normal((DRAWS, 3))
+    shares = first_order_shares(z, 3 * z[:, 0] + z[:, 1])
+    assert shares == pytest.approx([0.9, 0.1, 0.0], abs=0.015)
+
+
+def test_effects_need_not_be_linear() -> None:
+    """Var(exp(z)) is e (e - 1), and Var(z²) is 2."""
+    z = seeded_rng().standard_normal((DRAWS, 2))
+    result = np.exp(z[:, 0]) + z[:, 1] ** 2
+    expected = np.e * (np.e - 1) / (np.e * (np.e - 1) + 2)
+    assert first_order_shares(z, result) == pytest.approx([expected, 1 - expected], abs=0.05)
+
+
+def test_an_interaction_is_no_first_order_share() -> None:
+    z = seeded_rng().standard_normal((DRAWS, 2))
+    assert first_order_shares(z, z[:, 0] * z[:, 1]) == pytest.approx([0, 0], abs=0.02)
+
+
+def test_a_number_without_effect_has_no_share_of_few_draws() -> None:
+    """Without its correction, 32 bins of 200 draws would show a share of 15%."""
+    rng = seeded_rng()
+    shares = [
+        first_order_shares(rng.standard_normal((200, 1)), rng.standard_normal(200))[0]
+        for _ in range(200)
+    ]
+    assert np.mean(shares) < 0.04
+
+
+@pytest.mark.parametrize(("draws", "inputs"), [(400, 20_000), (400, 50), (4_000, 1_000)])
+def test_of_many_numbers_without_effect_none_has_a_share(draws: int, inputs: int) -> None:
+    """The strongest of 20,000 chance correlations of 400 draws explains 5% of the variance."""
+    rng = seeded_rng()
+    found = 0
+    for _ in range(10):
+        shares = first_order_shares(
+            rng.standard_normal((draws, inputs)), rng.exponential(size=draws)
+        )
+        found += int(np.count_nonzero(shares))
+    assert found <= 1
+
+
+def test_a_number_with_an_effect_has_a_share_among_many() -> None:
+    rng = seeded_rng()
+    z = rng.standard_normal((400, 20_000))
+    shares = first_order_shares(z, z[:, 7] + rng.standard_normal(400))
+    assert np.flatnonzero(shares).tolist() == [7]
+    assert shares[7] == pytest.approx(0.5, abs=0.12)
+
+
+def test_constant_results_and_few_draws_have_no_shares() -> None:
+    z = seeded_rng().standard_normal((100, 2))
+    assert first_order_shares(z, np.ones(100)).tolist() == [0, 0]
+    assert first_order_shares(z[:5], z[:5, 0]).tolist() == [0, 0]
+
+
+def test_of_many_numbers_the_most_correlated_have_shares(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sampled, "MOST", 2)
+    z = seeded_rng().standard_normal((DRAWS, 5))
+    shares = first_order_shares(z, 2 * z[:, 3] + z[:, 1] + 0.1 * z[:, 0])
+    assert np.flatnonzero(shares).tolist() == [1, 3]

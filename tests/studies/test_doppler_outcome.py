@@ -7,8 +7,7 @@ import pytest
 
 from streamplace.studies.doppler.comparisons import Results
 from streamplace.studies.doppler.outcome import outcome
-from streamplace.studies.doppler.published import BARRIER, TABLE_2
-from streamplace.studies.doppler.registered import DOPPLER, EVERY_STEP, SYSTEMS
+from streamplace.studies.doppler.registered import BARRIER, DOPPLER, EVERY_STEP, SYSTEMS, TABLE_2
 from streamplace.studies.doppler.study import targets_of
 from streamplace.studies.doppler.systems import (
     CLIMB,

@@ -27,13 +27,13 @@ from streamplace.studies.giph.adaptivity import (
 from streamplace.studies.giph.adaptivity_tables import (
     adaptivity_findings,
     adaptivity_table,
+    curves_picture,
     learning_of,
     learning_panels,
     learning_table,
     makespans_of,
     panels_of,
 )
-from streamplace.studies.giph.pictures import curves_picture
 from streamplace.studies.giph.places import episodes_in_place, in_place, places_of
 from streamplace.studies.giph.registered import GIPH, PLACETO, SYSTEMS, Cases, fusion_cases
 from streamplace.studies.giph.study import RETRAINED_GRAPHS, GiphStudy

@@ -10,7 +10,7 @@ from benchmarks.reference.trainings import config, graphs, of_kind, resumed
 from streamplace.errors import StreamplaceError, TrainingError
 from streamplace.files.training_logs import CHECKPOINT, POLICY
 from streamplace.training import train
-from streamplace.training.optimiser import BAD_STEPS
+from streamplace.training.learner import BAD_STEPS
 from tests.support.training_runs import check_finite
 
 CLIPPED = {"rate": 1e30, "final_rate": 1e30, "largest_gradient": 1.0}

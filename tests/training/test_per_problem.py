@@ -10,7 +10,7 @@ from streamplace.policy.base import AnyPolicy
 from streamplace.policy.registry import KINDS, PolicyKind, PolicySection, make_stack, policy_section
 from streamplace.policy.weights import new_policy, parameter_hash
 from streamplace.training import Fitted, fit_each
-from streamplace.training.optimiser import BAD_STEPS, Optimiser
+from streamplace.training.learner import BAD_STEPS, Optimiser
 from streamplace.training.stages import (
     DaggerStage,
     MemorySection,

@@ -16,8 +16,8 @@ from streamplace.policy.decoding import Sampler
 from streamplace.policy.encoded import Batch
 from streamplace.policy.weights import parameter_hash
 from streamplace.problem.objective import Model
+from streamplace.training.learner import Optimiser
 from streamplace.training.loop import Loop, validation
-from streamplace.training.optimiser import Optimiser
 from streamplace.training.rewards import Rewards
 from streamplace.training.stages import MemorySection, ReinforceStage
 from streamplace.util.arrays import Ints

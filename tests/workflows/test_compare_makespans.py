@@ -13,7 +13,7 @@ from streamplace.errors import PlacementError, ProblemError, SimulationError, Us
 from streamplace.problem.makespan import Makespan
 from streamplace.scoring.makespan_evaluator import MakespanEvaluator
 from streamplace.scoring.registry import makespan_score
-from streamplace.scoring.rounding import without_rounding
+from streamplace.scoring.score import without_rounding
 from streamplace.util.effect import mean_intervals
 from streamplace.workflows.cases import CaseList
 from streamplace.workflows.makespan_comparison import MakespanComparison

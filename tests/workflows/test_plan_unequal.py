@@ -16,8 +16,8 @@ from streamplace import (
 from streamplace.errors import InfeasibleError, ProblemError, UsageError
 from streamplace.placers.search.annealing import Budget
 from streamplace.placers.subset.cheapest import Search
+from streamplace.placers.subset.conditions import Counts, Kinds, losses, without
 from streamplace.placers.subset.examination import Examiner
-from streamplace.placers.subset.kinds import Counts, Kinds, losses, without
 from streamplace.placers.subset.sustained import Sustained
 from streamplace.problem.cluster import Uplink
 from streamplace.scoring.throughput import throughput

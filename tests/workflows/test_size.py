@@ -15,15 +15,13 @@ from streamplace.display.mixins import view_of
 from streamplace.display.view import Grid, Line
 from streamplace.errors import ClusterError, InfeasibleError, PlacementError, UsageError
 from streamplace.integrations.pes import devices_of_instances, operator_devices
-from streamplace.placers.subset.conditions import Conditions
-from streamplace.placers.subset.kinds import Kinds
+from streamplace.placers.subset.conditions import Conditions, Kinds
 from streamplace.placers.subset.price_bound import fluid_bound
 from streamplace.problem.network import NetworkKind
 from streamplace.scoring.registry import evaluator
 from streamplace.workflows.size import size, sizes
 from streamplace.workflows.sizing.factored import Instances, loads_of
-from streamplace.workflows.sizing.result import Minimise
-from streamplace.workflows.sizing.table import SizeTable, Unsized
+from streamplace.workflows.sizing.result import Minimise, SizeTable, Unsized
 from tests.support.share import Share
 
 MOST = 3

@@ -11,7 +11,7 @@ import streamplace as sp
 from streamplace.errors import GraphError, InfeasibleError, PlacementError, UsageError
 from streamplace.problem.counts import expanded
 from streamplace.workflows.size import size
-from streamplace.workflows.sizing.shortage import ShortageError
+from streamplace.workflows.sizing.needs import ShortageError
 
 SLOTS = [sp.Device(name, 1000, slots=2) for name in ("x", "y", "z")]
 

@@ -15,11 +15,16 @@ from streamplace.problem.parallelism import Scaling
 from streamplace.problem.problem import Problem
 from streamplace.scoring.flow import flow
 from streamplace.workflows.size import size
-from streamplace.workflows.sizing.named_instances import named_instances, of_whole_operators
+from streamplace.workflows.sizing.instances import (
+    EVERY,
+    Shares,
+    lowest_load,
+    named_instances,
+    of_whole_operators,
+    tasks_of,
+)
 from streamplace.workflows.sizing.requirements import Requirement
 from streamplace.workflows.sizing.scaling import expected_rate, fit_scaling, next_count
-from streamplace.workflows.sizing.shares import EVERY, Shares, lowest_load
-from streamplace.workflows.sizing.tasks import tasks_of
 
 KINDS = ("", "rebalance", "hash", "forward", "rescale", "broadcast")
 

@@ -18,7 +18,7 @@ from streamplace.placers.repair import feasible_ones
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.compiled import compiled
-from streamplace.scoring.quality import qualities
+from streamplace.scoring.registry import qualities
 from streamplace.util.arrays import Bools, Ints
 
 Edges = set[tuple[int, int]]

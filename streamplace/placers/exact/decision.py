@@ -1,4 +1,4 @@
-"""The problem of deciding whether any placement reaches a throughput, under `bottleneck`."""
+"""Whether any placement reaches a throughput, and the incumbent: the best known placement."""
 
 from dataclasses import dataclass
 from math import inf
@@ -16,7 +16,7 @@ from sim.exact import (
 )
 from sim.flow import crossing_seconds
 from sim.search import Instance
-from streamplace.placers.exact.incumbent import MARGIN
+from streamplace.placers.base import Found
 from streamplace.placers.search.annealing import Budget
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
@@ -24,7 +24,68 @@ from streamplace.problem.symmetry import interchangeable
 from streamplace.scoring.compiled import compiled
 from streamplace.scoring.flow import flow
 from streamplace.scoring.registry import closed_form
+from streamplace.scoring.score import ROUNDING
+from streamplace.scoring.throughput import bound, throughput
 from streamplace.util.arrays import Floats, Ints
+
+# Far above the effect of summing loads in another order. If no placement reaches `rate_to_beat`,
+# the bound is two of these margins above `reached`; this must be below ROUNDING to close the gap.
+MARGIN = 0.4 * ROUNDING
+
+
+class Incumbent:
+    """Lower and upper bound on the best throughput, with the placement that reaches the lower one.
+
+    Parameters
+    ----------
+    placement
+        A feasible placement to start from.
+
+    Attributes
+    ----------
+    reached, bound
+        The throughput of `placement`, and the upper bound on any placement, in tuples/s.
+    """
+
+    def __init__(self, problem: Problem, placement: Placement) -> None:
+        self.problem, self.placement = problem, placement
+        self.reached = float(throughput(problem, placement.devices)[0])
+        self.bound = bound(problem)
+
+    @property
+    def closed(self) -> bool:
+        """Whether the bounds have met, so that no placement is better."""
+        return self.bound <= self.reached * (1.0 + ROUNDING)
+
+    @property
+    def rate_to_beat(self) -> float:
+        """Tuples/s that a placement has to reach to be better by more than rounding."""
+        return self.reached * (1.0 + MARGIN)
+
+    def offer(self, placement: Placement, reached: float | None = None) -> bool:
+        """Keep a feasible placement if it is better, and return whether it is.
+
+        Parameters
+        ----------
+        reached
+            Its throughput in tuples/s, if known.
+        """
+        scored = (
+            float(throughput(self.problem, placement.devices)[0]) if reached is None else reached
+        )
+        better = scored > self.reached
+        if better:
+            self.placement, self.reached = placement, scored
+        return better
+
+    def none_reaches(self, rate: float) -> None:
+        """Record that no placement reaches `rate` tuples/s, up to rounding."""
+        self.bound = min(self.bound, rate * (1.0 + MARGIN))
+
+    def proof(self) -> Found:
+        """Return the current placement and bound."""
+        return Found(self.placement, max(self.bound, self.reached), self.closed)
+
 
 FIRST, GROWTH = 1_000, 2.5  # nodes until the first restart, and their growth per restart
 SLICE = 10_000  # nodes between two checks of the time

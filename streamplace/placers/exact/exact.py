@@ -13,12 +13,12 @@ from streamplace.placers.base import BOTH, Found, ReportingPlacer
 from streamplace.placers.exact import cp_sat
 from streamplace.placers.exact.decision import (
     DecisionProblem,
+    Incumbent,
     Outcome,
     hardness,
     identical_devices,
     is_small,
 )
-from streamplace.placers.exact.incumbent import Incumbent
 from streamplace.placers.search.annealing import Budget, check_limits
 from streamplace.placers.search.search import Search
 from streamplace.problem.objective import Model
@@ -27,7 +27,7 @@ from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.compiled import compiled
 from streamplace.scoring.flow import flow
-from streamplace.scoring.rounding import ROUNDING
+from streamplace.scoring.score import ROUNDING
 from streamplace.scoring.throughput import throughput_where_scored
 from streamplace.util.arrays import Ints
 

@@ -11,9 +11,8 @@ from streamplace.errors import GraphError, PlacementError
 from streamplace.placers.base import Placer
 from streamplace.placers.partition.partitioners import Metis, MetisRecursive, parts_for
 from streamplace.placers.repair import feasible
-from streamplace.placers.scheduling.lists import Heft, Peft
+from streamplace.placers.scheduling.lists import Heft, Peft, RandomEft
 from streamplace.placers.scheduling.passes import shortest
-from streamplace.placers.scheduling.sampled import RandomEft
 from streamplace.placers.search.annealing import Budget
 from streamplace.placers.trivial import RoundRobin, Single
 from streamplace.problem.placement import Placement

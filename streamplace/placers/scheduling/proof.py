@@ -14,7 +14,7 @@ from streamplace.placers.exact.decision import identical_devices
 from streamplace.placers.search.annealing import Budget
 from streamplace.problem.placement import Placement
 from streamplace.scoring.makespan_evaluator import MakespanEvaluator
-from streamplace.scoring.rounding import ROUNDING, without_rounding
+from streamplace.scoring.score import ROUNDING, without_rounding
 from streamplace.util.arrays import Ints
 from streamplace.util.evaluation_count import count as count_evaluations
 

@@ -1,18 +1,22 @@
-"""The placers `search` and `auto` under the makespan objective."""
+"""The placers `search` and `auto` under the makespan objective, and EnumerativeOptimizer."""
 
+from collections import defaultdict
+from collections.abc import Hashable
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import islice
+from typing import ClassVar
 
 import numpy as np
 
 from sim import work_clock
+from sim.schedule.enumerative import enumerative_placement
+from sim.schedule.task_graph import TaskGraph
 from streamplace.errors import PlacementError
-from streamplace.placers.base import Found, Placer
+from streamplace.placers.base import MAKESPAN, BasePlacer, Found, Placer
 from streamplace.placers.scheduling.annealing import REACHED, SMALL, best_of_passes
-from streamplace.placers.scheduling.enumerative import Enumerative
-from streamplace.placers.scheduling.lists import Cpop, Heft
-from streamplace.placers.scheduling.passes import pass_evaluator, shortest
+from streamplace.placers.scheduling.lists import Cpop, CriticalPath, Heft, RandomEft
+from streamplace.placers.scheduling.passes import pass_evaluator, repaired, shortest
 from streamplace.placers.scheduling.portfolio import (
     PORTFOLIO,
     Tries,
@@ -21,12 +25,76 @@ from streamplace.placers.scheduling.portfolio import (
     samples,
 )
 from streamplace.placers.scheduling.proof import PassProof
-from streamplace.placers.scheduling.sampled import CriticalPath, RandomEft
 from streamplace.placers.search.annealing import Budget
+from streamplace.problem.graph import StreamGraph
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.makespan_evaluator import MakespanEvaluator
 from streamplace.util.arrays import Ints
+
+
+@dataclass(frozen=True)
+class Enumerative(BasePlacer):
+    """Assign the operators of a group to different devices, at the least time of messages to them.
+
+    A group is a set of operators of one level with the same ``meta_op``, or, without one, of the
+    same type and cost; larger sets are split into groups of as many operators as there are devices.
+    With up to eight devices, all assignments of a group are tried; with more, the best one is
+    computed as a linear assignment, which is equivalent.
+    """
+
+    name: ClassVar[str] = "enumerative"
+    objectives: ClassVar[frozenset[str]] = MAKESPAN
+
+    def __call__(
+        self, problem: Problem, rng: np.random.Generator, start: Placement | None = None
+    ) -> Placement:
+        """Return the placement, repaired where constraints require it.
+
+        Raises
+        ------
+        UnsuitableError
+            If the objective is throughput.
+        PlacementError
+            If no feasible placement was found.
+        """
+        compiled = pass_evaluator(problem, self.name).compiled
+        groups = _groups(problem.graph, compiled.tasks, problem.feasibility.unit_of)
+        first = np.append(0, np.cumsum([len(group) for group in groups])).astype(np.int32)
+        member = np.concatenate(groups).astype(np.int32)
+        draft = enumerative_placement(compiled.tasks, compiled.rules, first, member)
+        return repaired(problem, draft)
+
+
+def _groups(graph: StreamGraph, tasks: TaskGraph, unit_of: Ints) -> list[list[int]]:
+    """Return groups of operators of different units, sorted by level."""
+    similar: defaultdict[tuple[Hashable, ...], list[int]] = defaultdict(list)
+    for v, level in enumerate(tasks.level.tolist()):
+        shared: Hashable = graph.meta_op.get(v)
+        if shared is None:
+            times = tuple(sorted(graph.seconds_on.get(v, {}).items()))
+            shared = graph.type.get(v), float(tasks.work[v]), times
+        similar[level, shared].append(v)
+    groups: list[list[int]] = []
+    for _, operators in sorted(similar.items(), key=lambda item: (item[0][0], item[1][0])):
+        rest = operators
+        while rest:
+            group = _different_units(rest, tasks.devices, unit_of)
+            groups.append(group)
+            taken = set(group)
+            rest = [v for v in rest if v not in taken]
+    return groups
+
+
+def _different_units(operators: list[int], most: int, unit_of: Ints) -> list[int]:
+    """Return the first operators that are of different units."""
+    by_unit: dict[int, int] = {}
+    for v in operators:
+        by_unit.setdefault(int(unit_of[v]), v)
+        if len(by_unit) == most:
+            break
+    return list(by_unit.values())
+
 
 QUICK: tuple[Placer, ...] = (
     *PORTFOLIO,

@@ -10,15 +10,13 @@ from sim import work_clock
 from streamplace.errors import PlacementError
 from streamplace.placers.base import Placer
 from streamplace.placers.contiguous.placer import Contiguous, splits_well
-from streamplace.placers.greedy import Greedy
 from streamplace.placers.partition.partitioners import Metis, MetisRecursive
 from streamplace.placers.repair import feasible
 from streamplace.placers.search.annealing import Annealer, Budget, schedule
-from streamplace.placers.trivial import RoundRobin, Single
+from streamplace.placers.trivial import Greedy, RoundRobin, Single
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
-from streamplace.scoring.quality import qualities, qualities_of_rows
-from streamplace.scoring.registry import throughput_evaluator
+from streamplace.scoring.registry import qualities, qualities_of_rows, throughput_evaluator
 from streamplace.util.arrays import Ints
 
 IMPROVED = 1.0 + 1e-9  # smallest factor that counts as an improvement

@@ -17,7 +17,7 @@ from streamplace.placers.search.annealing import Annealer, Budget, moved_to_allo
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.flow import flow
-from streamplace.scoring.quality import qualities
+from streamplace.scoring.registry import qualities
 from streamplace.util.arrays import Ints
 
 AS_GOOD = 1.0 - 1e-3  # share of the best throughput that counts as equally good

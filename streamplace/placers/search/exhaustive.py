@@ -7,7 +7,7 @@ from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.problem.symmetry import interchangeable
 from streamplace.scoring.flow import flow
-from streamplace.scoring.quality import qualities_of_rows
+from streamplace.scoring.registry import qualities_of_rows
 from streamplace.util.arrays import Floats, Ints
 
 FEW = 20_000  # partial placements kept at a time; beyond them the enumeration gives up

@@ -12,7 +12,7 @@ from streamplace.placers.search.annealing import Budget, check_limits
 from streamplace.problem.makespan import Makespan
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
-from streamplace.scoring.quality import qualities_of_rows
+from streamplace.scoring.registry import qualities_of_rows
 from streamplace.util.arrays import Ints
 
 PER_UNIT = 100  # evaluations by default

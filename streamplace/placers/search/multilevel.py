@@ -11,8 +11,15 @@ from streamplace.placers.base import THROUGHPUT, BasePlacer
 from streamplace.placers.partition.metis import cut
 from streamplace.placers.partition.partitioners import devices_of_parts, parts_for
 from streamplace.placers.repair import feasible
-from streamplace.placers.search.annealing import NEARBY, Annealer, ChainResult, moved_to_allowed
-from streamplace.placers.search.coarsening import levels_of, refined, refined_below
+from streamplace.placers.search.annealing import (
+    NEARBY,
+    Annealer,
+    ChainResult,
+    levels_of,
+    moved_to_allowed,
+    refined,
+    refined_below,
+)
 from streamplace.problem.grouping import Quotient
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem

@@ -14,9 +14,9 @@ from streamplace.placers.search.balance import (
     check_prefer,
     may_spread,
     refuse_preference,
+    settled,
 )
 from streamplace.placers.search.chains import best_of_chains, starts
-from streamplace.placers.search.ties import settled
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 

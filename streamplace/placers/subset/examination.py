@@ -13,8 +13,15 @@ from streamplace.placers.exact.decision import decision_on
 from streamplace.placers.repair import feasible
 from streamplace.placers.search.annealing import Budget
 from streamplace.placers.search.balance import CARRIED
-from streamplace.placers.subset.conditions import conditions
-from streamplace.placers.subset.kinds import Counts, Kinds, covers, distance, losses, without
+from streamplace.placers.subset.conditions import (
+    Counts,
+    Kinds,
+    conditions,
+    covers,
+    distance,
+    losses,
+    without,
+)
 from streamplace.placers.subset.sustained import Sustained, sustained
 from streamplace.problem.losses import restricted
 from streamplace.problem.objective import MAX_RATE

@@ -7,8 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from streamplace.placers.subset.conditions import Conditions
-from streamplace.placers.subset.kinds import Kinds
+from streamplace.placers.subset.conditions import Conditions, Kinds
 from streamplace.util.arrays import Floats
 
 COOLED = 0.3  # factor of the smoothing from one round to the next

@@ -15,8 +15,8 @@ from streamplace.policy.config import SourcesFirst
 from streamplace.policy.encoded import SortedBatch
 from streamplace.policy.partial import Costs, mean_messages, partial_costs
 from streamplace.problem.problem import Problem
+from streamplace.scoring.compiled_pass import rules_of
 from streamplace.scoring.orders import traversal_order
-from streamplace.scoring.rules import rules_of
 from streamplace.util.arrays import Floats, Ints
 
 Single = NDArray[np.float32]

@@ -13,8 +13,8 @@ from streamplace.policy.encoded import SortedBatch
 from streamplace.policy.giph.kernels.gp_net import Pairs
 from streamplace.problem.problem import Problem
 from streamplace.problem.symmetry import interchangeable
+from streamplace.scoring.compiled_pass import rules_of
 from streamplace.scoring.flow import flow
-from streamplace.scoring.rules import rules_of
 from streamplace.util.arrays import Bools, Floats, Ints
 
 MOVES = 2  # steps of an episode per operator

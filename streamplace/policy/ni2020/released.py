@@ -11,9 +11,7 @@ from torch import Tensor, nn
 from torch_geometric.nn import MessagePassing
 
 from streamplace.policy.config import ReleasedSizes
-from streamplace.policy.ni2020.decoder import Decoder
-from streamplace.policy.ni2020.decoding import placed_neighbours
-from streamplace.policy.ni2020.encoders import largest
+from streamplace.policy.ni2020.decoder import Decoder, placed_neighbours
 from streamplace.policy.ni2020.features import (
     BITS_PER_MBIT,
     OF_OPERATOR,
@@ -22,6 +20,7 @@ from streamplace.policy.ni2020.features import (
     encoded,
     logarithms,
 )
+from streamplace.policy.ni2020.network import largest
 from streamplace.problem.problem import Problem
 from streamplace.scoring.flow import rate_of_flow
 from streamplace.util.arrays import Ints

@@ -14,8 +14,8 @@ from streamplace.policy.placeto.kernels.network import Problems
 from streamplace.policy.placeto.kernels.summaries import Passing, Streams
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.problem import Problem
+from streamplace.scoring.compiled_pass import rules_of
 from streamplace.scoring.orders import mean_times, traversal_order
-from streamplace.scoring.rules import rules_of
 from streamplace.util.arrays import Floats
 
 

@@ -24,9 +24,9 @@ from streamplace.policy.teachers import Teacher
 from streamplace.policy.trajectories import Trajectories
 from streamplace.problem.problem import Problem
 from streamplace.problem.symmetry import interchangeable
+from streamplace.scoring.compiled_pass import rules_of
 from streamplace.scoring.flow import flow
 from streamplace.scoring.orders import traversal_order
-from streamplace.scoring.rules import rules_of
 from streamplace.util.arrays import Floats, Ints
 
 Single = NDArray[np.float32]

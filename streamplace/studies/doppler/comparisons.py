@@ -2,27 +2,25 @@
 
 from collections.abc import Iterator, Sequence
 
-from streamplace.studies.doppler.published import (
+from streamplace.studies.doppler.registered import (
     BARRIER,
     BY_DEVICES,
-    HEADS,
-    MEMORY,
-    MEMORY_HEAD,
-    PUBLISHED_DEVICES,
-    TRANSFER,
-)
-from streamplace.studies.doppler.registered import (
     DOPPLER,
     EPSILON_GREEDY,
     EVERY_STEP,
+    HEADS,
     IMITATION_ONLY,
+    MEMORY,
+    MEMORY_HEAD,
     OF_SEARCH,
     PLACETO,
     PLC_ONLY,
+    PUBLISHED_DEVICES,
     PUBLISHED_SETTINGS,
     RELEASED_CODE,
     SEL_ONLY,
     STAGED,
+    TRANSFER,
     WITHOUT_IMITATION,
 )
 from streamplace.studies.doppler.systems import (

@@ -81,12 +81,8 @@ def _curve(results: Results, workload: Workload, system: str) -> tuple[list[int]
 SAME = 1e-6  # relative difference of makespans that counts as none
 
 
-def findings(plan: Plan, results: Results) -> tuple[str, ...]:
-    """Return what the study finds, the comparison with search at equal evaluations first."""
-    return tuple(_findings(plan, results))
-
-
 def _findings(plan: Plan, results: Results) -> Iterator[str]:
+    """Yield what the study finds, the comparison with search at equal evaluations first."""
     shorter = dict.fromkeys((CLIMB, SEARCH, ENUMERATIVE), 0)
     done = [one for one in results.workloads if results.rows(one, DOPPLER)]
     free = [one for one in done if not (one.limited or one.variant)]
@@ -129,7 +125,7 @@ def outcome(plan: Plan, rows: Sequence[Row]) -> Outcome:
     devices = plan.settings["devices"][0]
     first = [one for one in _free(results) if one.devices == devices and not one.variant]
     pictures = {"curves": partial(curves_picture, results=results, workloads=first)}
-    return Outcome(TITLE, findings(plan, results), tuple(_tables(results, first)), pictures)
+    return Outcome(TITLE, tuple(_findings(plan, results)), tuple(_tables(results, first)), pictures)
 
 
 def _free(results: Results) -> list[Workload]:

@@ -174,11 +174,6 @@ class StreamDopplerStudy(PlannedStudy):
     Policies that choose operators and devices, one of them or devices in a fixed order are trained
     alike on graphs of the paper's branched benchmark: by imitation of annealing, then by REINFORCE.
     They place other graphs of the benchmark on five equal devices, once and 16 times.
-
-    Parameters
-    ----------
-    quick, seed
-        See `Options`.
     """
 
     name: ClassVar[str] = "doppler-throughput"

@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 
 from streamplace.errors import UsageError
 from streamplace.studies.doppler.outcome import outcome
-from streamplace.studies.doppler.published import PUBLISHED_DEVICES, TRANSFER
 from streamplace.studies.doppler.registered import (
     DOPPLER,
     FULL,
@@ -15,10 +14,12 @@ from streamplace.studies.doppler.registered import (
     ONLY_ON,
     PLACETO,
     PLACETO_LONGER,
+    PUBLISHED_DEVICES,
     PUBLISHED_SETTINGS,
     QUICK,
     STAGED,
     SYSTEMS,
+    TRANSFER,
     Registered,
 )
 from streamplace.studies.doppler.staged import measured, staged_row
@@ -54,8 +55,6 @@ class DopplerStudy(WorkloadStudy[Workload]):
     ----------
     released
         A folder with the released graphs; None: they are left out.
-    quick, seed
-        See `Options`.
 
     Raises
     ------

@@ -6,17 +6,18 @@ from functools import partial
 import numpy as np
 
 from streamplace.studies.giph.adaptivity_tables import (
+    Panels,
     adaptivity_findings,
     adaptivity_table,
     changes_findings,
     changes_table,
+    curves_picture,
     learning_of,
     learning_panels,
     learning_table,
     makespans_of,
     panels_of,
 )
-from streamplace.studies.giph.pictures import Panels, curves_picture
 from streamplace.studies.giph.registered import (
     DRAWN,
     FEW,

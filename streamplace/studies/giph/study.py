@@ -62,11 +62,6 @@ class GiphStudy(PlannedStudy):
 
     All policies are trained with several seeds, and tested on cases that they were not trained on,
     from the random placement from which climb starts as well.
-
-    Parameters
-    ----------
-    quick, seed
-        See `Options`.
     """
 
     name: ClassVar[str] = "giph"

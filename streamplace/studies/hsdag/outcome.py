@@ -119,12 +119,8 @@ def ablation_picture(path: Path, results: Results) -> None:
 NEAR = 0.02  # relative difference within which HSDAG is called near search on the same groups
 
 
-def findings(plan: Plan, results: Results) -> tuple[str, ...]:
-    """Return what the study finds, the comparison with the best single device first."""
-    return tuple(_findings(plan, results))
-
-
 def _findings(plan: Plan, results: Results) -> Iterator[str]:
+    """Yield what the study finds, the comparison with the best single device first."""
     networks = results.networks
     own = [one for one in results.workloads if one.source == OWN]
     where = counted(len(networks), "network")
@@ -247,7 +243,7 @@ def outcome(plan: Plan, rows: Sequence[Row]) -> Outcome:
         "curves": partial(curves_picture, results=results),
         "ablation": partial(ablation_picture, results=results),
     }
-    return Outcome(TITLE, findings(plan, results), tuple(_tables(results)), pictures)
+    return Outcome(TITLE, tuple(_findings(plan, results)), tuple(_tables(results)), pictures)
 
 
 def _tables(results: Results) -> Iterator[Table]:

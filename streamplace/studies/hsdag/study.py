@@ -33,8 +33,6 @@ class HsdagStudy(WorkloadStudy[Workload]):
     ----------
     data
         A folder with the graphs of dnn-partitioning and PipeDream; None: they are left out.
-    quick, seed
-        See `Options`.
 
     Raises
     ------

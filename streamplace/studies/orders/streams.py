@@ -131,11 +131,6 @@ class StreamOrdersStudy(PlannedStudy):
     Graphs of the paper's branched benchmark are placed on five equal devices by greedy, by the
     shipped policy and by Placeto trained on each graph, in every order. Relative throughput is that
     of the model with backpressure.
-
-    Parameters
-    ----------
-    quick, seed
-        See `Options`.
     """
 
     name: ClassVar[str] = "orders-throughput"

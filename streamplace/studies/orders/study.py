@@ -52,11 +52,6 @@ class OrdersStudy(PlannedStudy):
 
     Every graph is placed on equal devices by Placeto, in eight orders, with several seeds. The
     uniformly random policy does the same sweeps, and climb and `search` make as many evaluations.
-
-    Parameters
-    ----------
-    quick, seed
-        See `Options`.
     """
 
     name: ClassVar[str] = "orders"

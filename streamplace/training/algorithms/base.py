@@ -14,10 +14,8 @@ from torch import Tensor
 from streamplace.policy.config import MAX_PLACEMENTS
 from streamplace.training.distributed import Workers
 from streamplace.training.elite_buffer import EliteBuffer
-from streamplace.training.learner import Learner
-from streamplace.training.measuring.measured_rewards import MeasuredRewards
-from streamplace.training.optimiser import Optimiser
-from streamplace.training.rewards import Rewards
+from streamplace.training.learner import Learner, Optimiser
+from streamplace.training.rewards import MeasuredRewards, Rewards
 from streamplace.training.stages import MeasurableStage, Stage
 from streamplace.util.arrays import Floats, Ints
 

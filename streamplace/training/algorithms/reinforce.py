@@ -13,8 +13,7 @@ from streamplace.policy.encoded import Batch
 from streamplace.policy.trajectories import Trajectories
 from streamplace.training.algorithms.base import Algorithm, Record, State, Step, StepBaseline
 from streamplace.training.elite_buffer import EliteBuffer
-from streamplace.training.learner import Learner
-from streamplace.training.optimiser import Optimiser
+from streamplace.training.learner import Learner, Optimiser
 from streamplace.training.problems import repaired
 from streamplace.training.stages import ReinforceStage
 from streamplace.util.arrays import Bools, Floats, Ints

@@ -17,11 +17,9 @@ from streamplace.scoring.peak_memory import penalised
 from streamplace.scoring.registry import evaluator
 from streamplace.training.algorithms.base import Algorithm, Known, Record, State, Step, StepBaseline
 from streamplace.training.elite_buffer import EliteBuffer
-from streamplace.training.learner import Learner
-from streamplace.training.measuring.measured_rewards import MeasuredEvaluator, MeasuredRewards
-from streamplace.training.optimiser import Optimiser
+from streamplace.training.learner import Learner, Optimiser
 from streamplace.training.problems import start_of
-from streamplace.training.rewards import log_of
+from streamplace.training.rewards import MeasuredEvaluator, MeasuredRewards, log_of
 from streamplace.training.stages import StepReinforceStage
 from streamplace.util.arrays import Floats, Ints
 

@@ -22,8 +22,7 @@ from streamplace.workflows.against.costs_off import (
     split,
     tasks_off,
 )
-from streamplace.workflows.against.hosts import devices_of_hosts, misplaced
-from streamplace.workflows.against.predicted import Predicted
+from streamplace.workflows.against.predicted import Predicted, devices_of_hosts, misplaced
 
 NO_NOISE = "too few readings for their noise, so they are not judged; increase --seconds"
 

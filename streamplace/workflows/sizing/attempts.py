@@ -9,9 +9,9 @@ from streamplace.errors import InfeasibleError, PlacementError
 from streamplace.integrations.pes import colocate_instances
 from streamplace.placers.search.annealing import Budget
 from streamplace.placers.subset.cheapest import EFFORTS, Search
+from streamplace.placers.subset.conditions import Counts as Devices
+from streamplace.placers.subset.conditions import Kinds
 from streamplace.placers.subset.examination import Examiner, Verdict
-from streamplace.placers.subset.kinds import Counts as Devices
-from streamplace.placers.subset.kinds import Kinds
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.counts import expanded

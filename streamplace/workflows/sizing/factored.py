@@ -17,7 +17,7 @@ from streamplace.problem.parallelism import NO_SCALING, NO_SHARES, even_shares
 from streamplace.util.arrays import Floats, Ints
 from streamplace.workflows.sizing.attempts import Task
 from streamplace.workflows.sizing.choices import Counts
-from streamplace.workflows.sizing.named_instances import named_instances
+from streamplace.workflows.sizing.instances import named_instances
 
 BITS_PER_BYTE = 8.0
 INSTRUCTIONS_PER_MI = 1e6

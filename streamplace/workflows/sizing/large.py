@@ -7,7 +7,7 @@ from math import ceil
 import numpy as np
 
 from streamplace.placers.search.annealing import Budget
-from streamplace.placers.subset.kinds import Kinds
+from streamplace.placers.subset.conditions import Kinds
 from streamplace.placers.subset.price_bound import fluid_bound
 from streamplace.problem.limits import SLOTS
 from streamplace.problem.problem import Problem
@@ -21,9 +21,8 @@ from streamplace.workflows.sizing.factored import (
     check_supported,
     loads_of,
 )
-from streamplace.workflows.sizing.needs import SPEED, Need, conditions_of
+from streamplace.workflows.sizing.needs import SPEED, Need, check_needs, conditions_of
 from streamplace.workflows.sizing.result import Minimise
-from streamplace.workflows.sizing.shortage import check_needs
 from streamplace.workflows.sizing.small import not_found
 
 MOST_INSTANCES = 2_000  # of a size that is searched with all streams between instances

@@ -1,6 +1,6 @@
 """Sizes of jobs whose instances can be searched with all streams between them."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import inf
 
 import numpy as np
@@ -8,19 +8,174 @@ import numpy as np
 from streamplace.display.text import number
 from streamplace.errors import InfeasibleError, PlacementError
 from streamplace.placers.search.annealing import Budget
-from streamplace.placers.subset.conditions import apart
-from streamplace.placers.subset.kinds import Kinds
+from streamplace.placers.subset.conditions import Kinds, apart
 from streamplace.placers.subset.price_bound import fluid_bound
 from streamplace.workflows.conflict import listed_and
 from streamplace.workflows.plan_unequal import check_losses
 from streamplace.workflows.sizing.attempts import Attempt, Task, attempt
-from streamplace.workflows.sizing.choices import Choices, Counts
-from streamplace.workflows.sizing.joint import Joint, cheapest, fewest_instances
-from streamplace.workflows.sizing.named_instances import named_instances
-from streamplace.workflows.sizing.needs import Need, conditions_of, needs_of
-from streamplace.workflows.sizing.restrictions import rules_of
+from streamplace.workflows.sizing.choices import Choices, Counts, Vector
+from streamplace.workflows.sizing.instances import named_instances
+from streamplace.workflows.sizing.needs import (
+    Need,
+    check_needs,
+    conditions_of,
+    naming_rates,
+    needs_of,
+    rules_of,
+)
 from streamplace.workflows.sizing.result import Minimise
-from streamplace.workflows.sizing.shortage import check_needs, naming_rates
+
+ALL_VECTORS = 300  # up to which every choice of numbers is tried
+SAME = 1.0 + 1e-9  # factor within which prices are equal
+FIRST_SHARE = 0.5  # of the time for the first choice, that of the fewest instances
+LATER_SHARE = 0.2  # of the time that is left for each further choice
+
+
+@dataclass(frozen=True)
+class Joint:
+    """The best choice found.
+
+    Parameters
+    ----------
+    best
+        The attempt; None if no choice was found that keeps up.
+    bound
+        A lower bound on what is minimised; inf if provably no choice keeps up.
+    """
+
+    best: Attempt | None
+    bound: float
+
+
+def cheapest(task: Task, choices: Choices, bound: float, clock: Budget) -> Joint:
+    """Return the numbers of instances that need the cheapest devices, and the fewest of those.
+
+    The choice of the fewest instances is tried first, and then the same with equal numbers in the
+    groups of ``colocate`` and at both ends of forward streams, so that instances of the same number
+    may share a device. Others follow if their devices cost more than the bound: all of them if they
+    are few, otherwise neighbours of the best one.
+
+    Parameters
+    ----------
+    bound
+        A lower bound on the price for any choice.
+    """
+    search = _Search(task, choices, clock)
+    search.attempt(choices.first, FIRST_SHARE)
+    for vector in (choices.colocated, choices.together):
+        if search.price > bound * SAME:
+            search.attempt(vector, FIRST_SHARE)
+    if search.price <= bound * SAME:
+        return Joint(search.best, bound)
+    if choices.number <= ALL_VECTORS:
+        return search.all(bound)
+    search.climb(bound)
+    return Joint(search.best, bound)
+
+
+def fewest_instances(task: Task, choices: Choices, clock: Budget) -> Joint:
+    """Return the fewest instances with which the whole cluster keeps up."""
+    search = _Search(task, choices, clock, everywhere=True)
+    for vector in choices.by_instances():
+        bound = min(sum(vector), choices.horizon + 1)
+        own = search.attempt(vector, LATER_SHARE if search.tried else FIRST_SHARE)
+        if own.placement is not None:
+            return Joint(own, float(bound))
+        if own.bound < inf:  # undecided, so that later choices do not raise the bound
+            search.grow(vector)
+            return Joint(search.best, float(bound))
+        if clock.seconds_left() <= 0:
+            return Joint(None, float(bound))
+        if search.tried >= ALL_VECTORS:
+            break
+    else:
+        bound = choices.horizon + 1  # inf after all choices
+    if bound < inf:
+        search.grow(choices.together)
+    return Joint(search.best, float(bound))
+
+
+class _Search:
+    """The attempts so far.
+
+    Parameters
+    ----------
+    everywhere
+        See `attempt`.
+    """
+
+    def __init__(
+        self, task: Task, choices: Choices, clock: Budget, *, everywhere: bool = False
+    ) -> None:
+        self._task, self._choices, self._clock = task, choices, clock
+        self._everywhere = everywhere
+        self._known: dict[Vector, Attempt] = {}
+        self.best: Attempt | None = None
+        self._at: Vector = choices.first
+
+    @property
+    def price(self) -> float:
+        """The price of the best attempt."""
+        return inf if self.best is None else self.best.price
+
+    @property
+    def tried(self) -> int:
+        """The number of attempts."""
+        return len(self._known)
+
+    def attempt(self, vector: Vector, share: float) -> Attempt:
+        """Try a choice in a share of the time that is left."""
+        if vector not in self._known:
+            counts = self._choices.counts(vector)
+            clock = self._clock.share(share)
+            own = attempt(self._task, counts, clock, everywhere=self._everywhere)
+            self._known[vector] = own
+            if own.placement is not None and (self.best is None or own.rank < self.best.rank):
+                self.best, self._at = own, vector
+        return self._known[vector]
+
+    def all(self, bound: float) -> Joint:
+        """Try every choice, as far as time allows."""
+        complete = self._choices.are_all
+        for vector in self._choices.by_instances():
+            if self._clock.seconds_left() <= 0:
+                complete = False
+                break
+            self.attempt(vector, LATER_SHARE)
+            if self.price <= bound * SAME:
+                return Joint(self.best, bound)
+        if complete:
+            bound = max(bound, min(own.bound for own in self._known.values()))
+        return Joint(self.best, min(bound, self.price))
+
+    def climb(self, bound: float) -> None:
+        """Go to the first better neighbour of the best choice, until there is none."""
+        better = True
+        while better and self._clock.seconds_left() > 0 and self.price > bound * SAME:
+            better = False
+            for vector in self._choices.neighbours(self._at):
+                if self._clock.seconds_left() <= 0:
+                    return
+                before = self.best
+                self.attempt(vector, LATER_SHARE)
+                if self.best is not before:
+                    better = True
+                    break
+
+    def grow(self, vector: Vector) -> None:
+        """Try a choice, and add instances where the load is highest until one keeps up."""
+        self.attempt(vector, LATER_SHARE)
+        while self.best is None and self._clock.seconds_left() > 0:
+            own = sum(vector)
+            larger = [one for one in self._choices.neighbours(vector) if sum(one) > own]
+            if not larger:
+                return
+            for each in larger:
+                self.attempt(each, LATER_SHARE)
+                if self.best is not None or self._clock.seconds_left() <= 0:
+                    return
+            vector = larger[-1] if len(larger) == 1 else larger[0]
+
 
 SHARE = 0.5  # of the time that is left
 CHEAPER = 1.0 - 1e-9  # factor below which a price is lower by more than rounding

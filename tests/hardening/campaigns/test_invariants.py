@@ -35,7 +35,7 @@ from streamplace.errors import ProblemError
 from streamplace.placers.base import Placer
 from streamplace.problem.objective import MODELS, Model
 from streamplace.scoring import engine
-from streamplace.scoring.closed_form import ClosedFormEvaluator
+from streamplace.scoring.models import ClosedFormEvaluator
 from streamplace.scoring.registry import CLOSED_FORMS, THROUGHPUT
 from streamplace.scoring.throughput import throughput
 from streamplace.util.arrays import Floats, Ints

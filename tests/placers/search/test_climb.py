@@ -8,7 +8,7 @@ from benchmarks.reference.random_problems import feasible_placements, random_pro
 from streamplace.placers.search import chains as module
 from streamplace.placers.search.annealing import Budget
 from streamplace.placers.search.chains import climb
-from streamplace.scoring.quality import qualities, qualities_of_rows
+from streamplace.scoring.registry import qualities, qualities_of_rows
 from tests.support.objectives import Net
 
 

@@ -9,9 +9,8 @@ from streamplace.errors import GraphError, InfeasibleError
 from streamplace.placers.search.annealing import Budget
 from streamplace.placers.search.balance import CARRIED
 from streamplace.placers.subset.cheapest import Cheapest, Lattice, Search
-from streamplace.placers.subset.conditions import Conditions
+from streamplace.placers.subset.conditions import Conditions, Kinds
 from streamplace.placers.subset.examination import Examiner, Verdict
-from streamplace.placers.subset.kinds import Kinds
 from streamplace.placers.subset.price_bound import price_bound
 from streamplace.problem.problem import Problem
 from streamplace.scoring.flow import flow

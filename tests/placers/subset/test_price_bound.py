@@ -7,8 +7,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import streamplace as sp
-from streamplace.placers.subset.conditions import Conditions
-from streamplace.placers.subset.kinds import Kinds
+from streamplace.placers.subset.conditions import Conditions, Kinds
 from streamplace.placers.subset.price_bound import price_bound
 
 DEVICE = st.tuples(st.integers(1, 30), st.sampled_from([0.0, 0.1, 0.3, 1.0, 2.5, 7.0, 11.0]))

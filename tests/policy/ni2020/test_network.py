@@ -8,8 +8,7 @@ from streamplace import Operator, Problem, Stream, StreamGraph
 from streamplace.errors import UsageError
 from streamplace.policy.decoding import Sampler
 from streamplace.policy.encoded import BeamSearching
-from streamplace.policy.ni2020.decoder import Decoder
-from streamplace.policy.ni2020.decoding import Ni2020State
+from streamplace.policy.ni2020.decoder import Decoder, Ni2020State
 from tests.support.policies import (
     batch_of,
     cluster_of,

@@ -7,8 +7,7 @@ import numpy as np
 from streamplace.training.algorithms.reinforce import Reinforce
 from streamplace.training.distributed import Workers
 from streamplace.training.elite_buffer import EliteBuffer
-from streamplace.training.learner import Learner
-from streamplace.training.optimiser import Optimiser
+from streamplace.training.learner import Learner, Optimiser
 from streamplace.training.problems import encoded_by
 from streamplace.training.stages import OptimiserSection, ReinforceStage
 from tests.support.stages import reinforce, small_policy, small_problems, stages_of

@@ -17,7 +17,7 @@ from streamplace import Placement, ThroughputScore
 from streamplace.problem.objective import Model
 from streamplace.scoring import engine
 from streamplace.scoring.engine import EngineScore
-from streamplace.scoring.engine_evaluator import score_of_run
+from streamplace.scoring.models import score_of_run
 from streamplace.scoring.registry import CLOSED_FORMS
 from streamplace.scoring.throughput import bound, ceiling, simulate
 

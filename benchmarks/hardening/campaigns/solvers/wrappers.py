@@ -10,11 +10,10 @@ from benchmarks.hardening.campaigns.solvers.graph_shapes import SHAPES
 from benchmarks.hardening.campaigns.solvers.unusual_problems import LARGE, SIZES, unusual_problem
 from streamplace import Makespan, Placement, Problem
 from streamplace.errors import UsageError
-from streamplace.placers.exact.decision import DecisionProblem
-from streamplace.placers.exact.incumbent import Incumbent
-from streamplace.placers.greedy import Greedy
+from streamplace.placers.exact.decision import DecisionProblem, Incumbent
 from streamplace.placers.partition.metis import partition
 from streamplace.placers.search.annealing import Budget
+from streamplace.placers.trivial import Greedy
 from streamplace.problem.objectives import ORDERS
 
 Attempt = Callable[[int, int], str | None]
@@ -61,8 +60,8 @@ CP_SAT = "CP-SAT called directly"
 OPTIONAL_MODULES = {"KaHIP fast": "kahip", "KaHIP eco": "kahip", "Mt-KaHyPar": "mtkahypar"}
 METIS_FUNCTIONS = ("pymetis:part_graph",)
 ANNEALING_FUNCTIONS = (
-    "streamplace.scoring.local_search:anneal",
-    "streamplace.scoring.local_search:anneal_path_average",
+    "streamplace.scoring.evaluator:anneal",
+    "streamplace.scoring.evaluator:anneal_path_average",
 )
 CP_SAT_FUNCTIONS = ("ortools.sat.python.cp_model:CpSolver.solve",)
 PROOF_FUNCTIONS = (
@@ -71,7 +70,7 @@ PROOF_FUNCTIONS = (
     *CP_SAT_FUNCTIONS,
 )
 LIST_FUNCTIONS = ("streamplace.placers.scheduling.lists:list_schedule",)
-SAMPLING_FUNCTIONS = ("streamplace.placers.scheduling.sampled:sampled_placements",)
+SAMPLING_FUNCTIONS = ("streamplace.placers.scheduling.lists:sampled_placements",)
 PASS_FUNCTIONS = ("streamplace.scoring.makespan_evaluator:makespans",)
 ENUMERATION_FUNCTIONS = ("streamplace.placers.scheduling.proof:next_shorter",)  # under FIFO
 CHAIN_FUNCTIONS = (
@@ -79,7 +78,7 @@ CHAIN_FUNCTIONS = (
     "streamplace.placers.scheduling.annealing:anneal_events",
 )
 CALLED_FUNCTIONS = {
-    "fuser": ("streamplace.placers.partition.fuser:fuse",),
+    "fuser": ("streamplace.placers.partition.partitioners:fuse",),
     "contiguous": ("streamplace.placers.contiguous.placer:split",),
     "greedy": ("sim.greedy:_greedy",),
     "climb": ("streamplace.placers.search.first_improvement:qualities_of_rows",),
@@ -97,7 +96,7 @@ CALLED_FUNCTIONS = {
     "cpop": LIST_FUNCTIONS,
     "critical-path": SAMPLING_FUNCTIONS,
     "random-eft": SAMPLING_FUNCTIONS,
-    "enumerative": ("streamplace.placers.scheduling.enumerative:enumerative_placement",),
+    "enumerative": ("streamplace.placers.scheduling.search:enumerative_placement",),
     "climb for makespans": CHAIN_FUNCTIONS,
     "search for makespans": PASS_FUNCTIONS,
     "exact for makespans": (*PASS_FUNCTIONS, *ENUMERATION_FUNCTIONS),

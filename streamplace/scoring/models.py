@@ -1,6 +1,7 @@
-"""Closed-form evaluators of throughput: ``bottleneck`` and ``path-average``."""
+"""The evaluators of the models of throughput: ``bottleneck``, ``path-average`` and ``engine``."""
 
 from abc import abstractmethod
+from dataclasses import fields
 from math import inf
 from typing import ClassVar
 
@@ -8,15 +9,23 @@ import numpy as np
 
 from sim.closed_form import bottleneck, path_average
 from sim.closed_form.bottleneck import utilisations
+from sim.engine import EngineError, RunMetrics, Settings
 from sim.flow import Flow
 from sim.work import own_utilisations
 from streamplace.errors import SimulationError
+from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.compiled import compiled
-from streamplace.scoring.evaluator import Placements
-from streamplace.scoring.local_search import LocalSearch, PathAverageSearch, UtilisationSearch
+from streamplace.scoring.engine import EngineScore, simulation, worst_run
+from streamplace.scoring.evaluator import (
+    LocalSearch,
+    PathAverageSearch,
+    Placements,
+    UtilisationSearch,
+)
 from streamplace.scoring.score import ThroughputScore
 from streamplace.scoring.throughput_evaluator import ThroughputEvaluator, score_at
+from streamplace.scoring.tuples import tuple_score
 from streamplace.util.arrays import Floats
 
 SOLVED = 1e-10  # share of the throughput that counts as error of the solver, with a margin
@@ -142,3 +151,74 @@ def _contributions(flow: Flow) -> Floats:
     loaded = flow.stream_tuples > 0
     passing = flow.stream_tuples * reaching[flow.target] / flow.nominal_sink_tuples
     return np.append(passing[loaded], 1.0)
+
+
+class EngineEvaluator(ThroughputEvaluator):
+    """Evaluator for ``engine``: simulates each placement with the objective's settings.
+
+    With random arrivals, scores are those of single tuples. Their queues are unbounded, so that the
+    throughput is that of ``bottleneck``, which needs no run.
+    """
+
+    gains_from_threads: bool = True
+
+    def throughput_at(self, problem: Problem, devices: Placements) -> Floats:
+        """Return the throughput of K placements, (K,) tuples/s, at one of the source rates.
+
+        Raises
+        ------
+        SimulationError
+            If a run could not be finished.
+        """
+        if self._of_single_tuples is not None:
+            return bottleneck.throughput(compiled(problem).flow, devices)
+        try:
+            return simulation(problem).throughput(devices)
+        except EngineError as error:
+            raise SimulationError(f"engine: {error}") from None
+
+    def score(self, devices: Placements) -> ThroughputScore:
+        """Return the score of one placement, (V,), at the worst of the source rates.
+
+        It is an `EngineScore`, or a `TupleScore` with random arrivals.
+        """
+        if (settings := self._of_single_tuples) is not None:
+            return tuple_score(Placement(self.problem, devices), settings)
+        return score_of_run(*worst_run(Placement(self.problem, devices)))
+
+    @property
+    def _of_single_tuples(self) -> Settings | None:
+        """The settings of a simulation of single tuples; None with ticks."""
+        settings = self.problem.throughput_objective.engine
+        return None if settings is None or settings.arrivals is None else settings
+
+    @property
+    def best_possible(self) -> None:
+        """None: no upper limit is known."""
+        return None
+
+    def local_search(self) -> LocalSearch:
+        """Return the kernels that minimise the largest utilisation, since runs are too slow."""
+        return UtilisationSearch(self._compiled.instance, self.least_load)
+
+
+def score_of_run(placement: Placement, run: RunMetrics) -> EngineScore:
+    """Return the score of a placement from a run at its problem's source rate."""
+    loads = (run.device_utilisation, run.link_utilisation, run.own_utilisation)
+    closed = score_at(placement.problem, placement.devices, run.throughput, *loads)
+    shared = {field.name: getattr(closed, field.name) for field in fields(closed)}
+    return EngineScore(
+        **shared | {"relative_throughput": run.relative_throughput},
+        offered_rate=run.trace.due.source_rate,
+        latency_s=run.latency_s(),
+        latency_digits=run.latency_digits,
+        path_mean_throughput=run.path_mean_throughput,
+        queued=run.queued,
+        in_flight=run.in_flight,
+        dropped=run.dropped,
+        queue_growth=run.queue_growth,
+        source_queue_growth=run.source_queue_growth,
+        tick_limited=not run.stands,
+        settled=run.settled,
+        tick_s=run.trace.tick_s,
+    )

@@ -8,10 +8,10 @@ from hypothesis import assume, given
 
 from streamplace import Cluster, Device, Operator, StreamGraph
 from streamplace.errors import InfeasibleError
-from streamplace.placers import satisfiability
-from streamplace.placers.satisfiability import satisfiable
 from streamplace.placers.search.annealing import Budget
 from streamplace.problem.problem import Problem
+from streamplace.workflows import conflict as conflicts
+from streamplace.workflows.conflict import satisfiable
 from tests.support.strategies import constrained_problems
 
 
@@ -36,14 +36,14 @@ HARD = packing([51] * 11 + [3] * 12, 100, 10)  # eleven halves do not fit, whate
 
 def test_a_packing_that_plain_backtracking_does_not_refute(monkeypatch: pytest.MonkeyPatch) -> None:
     assert satisfiable(HARD, Budget(60.0)) is False
-    monkeypatch.setattr(satisfiability, "NODES", 0)
+    monkeypatch.setattr(conflicts, "NODES", 0)
     assert satisfiable(HARD, Budget(60.0)) is False  # by CP-SAT
     assert satisfiable(HARD, Budget(0.0)) is None
 
 
 def test_a_packing_that_plain_backtracking_does_not_find(monkeypatch: pytest.MonkeyPatch) -> None:
     problem = packing([51] * 10 + [49] * 10, 100, 10)
-    monkeypatch.setattr(satisfiability, "STEPS", 1)
+    monkeypatch.setattr(conflicts, "STEPS", 1)
     assert satisfiable(problem, Budget(60.0)) is True
 
 

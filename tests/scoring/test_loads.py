@@ -4,7 +4,7 @@ import pytest
 
 from streamplace import Cluster, Device, Operator, Placement, Problem, StreamGraph
 from streamplace.display.text import byte_count
-from streamplace.scoring.memory import memory_use, resource_use, use_grids
+from streamplace.scoring.loads import memory_use, resource_use, use_grids
 from streamplace.workflows.explain import explain_throughput as explain
 from streamplace.workflows.place import solve
 
