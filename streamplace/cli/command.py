@@ -1,4 +1,4 @@
-"""Commands whose options are the fields of a dataclass, in the order of --help, and their output.
+"""What commands print, and commands whose options are a dataclass, in the order of --help.
 
 A command declares each option once::
 

@@ -18,7 +18,6 @@ from streamplace.policy.registry import policy_kind
 from streamplace.testing.case import PolicyCase
 from streamplace.testing.extensions import check_family, check_objective, check_placer
 from streamplace.testing.feasibility import check_constraints, check_evaluations
-from streamplace.testing.gradients import check_gradients
 from streamplace.testing.refining import (
     check_episodes,
     check_losses,
@@ -38,7 +37,7 @@ from streamplace.testing.sampling import (
     check_samples,
     check_sampling,
 )
-from streamplace.testing.teaching import check_teacher
+from streamplace.testing.training import check_gradients, check_teacher
 
 __all__ = [
     "CHECKS",

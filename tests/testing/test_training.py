@@ -7,7 +7,7 @@ from torch import Tensor
 
 from streamplace.policy.base import AnyPolicy
 from streamplace.testing import PolicyCase
-from streamplace.testing.gradients import check_gradients
+from streamplace.testing.training import check_gradients
 
 HSDAG: dict[str, Any] = {
     "hidden": 8,
