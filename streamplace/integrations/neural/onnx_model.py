@@ -31,6 +31,8 @@ BITS = {
 }
 """`TensorProto.DataType` -> bits of an element; others, such as text, have no fixed size."""
 INT64_BYTES = 8
+SHAPES = frozenset({"Shape", "Size"})
+"""Types whose result is a constant if the shape of their input is known."""
 WITH_STATE = frozenset({"RandomNormal", "RandomUniform", "Multinomial", "Bernoulli"})
 WITH_STATE |= {"RandomNormalLike", "RandomUniformLike"}
 
@@ -108,7 +110,7 @@ def _inferred(model: "ModelProto") -> "tuple[GraphProto, list[str]]":
         replace_for_inference(copy.graph)
         model = copy
     try:
-        return inference.infer_shapes(model).graph, []
+        return inference.infer_shapes(model, data_prop=True).graph, []
     except (inference.InferenceError, RuntimeError, ValueError) as error:
         return model.graph, [f"shapes cannot be inferred, so that some are unknown: {_line(error)}"]
 
@@ -119,7 +121,7 @@ def _line(error: Exception) -> str:
 
 def _tensors(graph: "GraphProto") -> dict[str, Tensor]:
     """Return name -> tensor, where the model states or implies its type."""
-    values = (*graph.value_info, *graph.output)
+    values = (*graph.input, *graph.value_info, *graph.output)
     return {value.name: _tensor_of(value) for value in values}
 
 
@@ -150,12 +152,16 @@ def _layer(node: "NodeProto", graph: "GraphProto", tensors: Mapping[str, Tensor]
     outputs = [name for name in node.output if name]
     unknown = Tensor(None, UNKNOWN)
     equivalent = EQUIVALENTS.get(kind)
+    is_known_shape = kind in SHAPES and all(
+        tensors.get(name, unknown).shape is not None for name in node.input
+    )
+    inputs = [name or None for name in inputs_of(node)] + [*dict.fromkeys(_captured(node))]
     return Layer(
         node.name or next(iter(outputs), ""),
         kind,
-        [name or None for name in inputs_of(node)] + [*dict.fromkeys(_captured(node))],
+        [] if is_known_shape else inputs,
         {name: tensors.get(name, unknown) for name in outputs},
-        is_constant=node.op_type == "Constant",
+        is_constant=is_known_shape or node.op_type == "Constant",
         keeps_state=node.op_type in WITH_STATE,
         kernel=tuple(attributes["kernel_shape"].ints) if "kernel_shape" in attributes else (),
         transposed="transA" in attributes and bool(attributes["transA"].i),
