@@ -84,7 +84,7 @@ def blocks(page: str) -> Iterator[Block]:
 class Page:
     """A page whose blocks run in order, in one folder and one Python session, as a reader would.
 
-    A block that is saved as a file runs by itself: later blocks have to import what they need of it.
+    A block that is saved as a file runs by itself: later blocks import what they need of it.
     """
 
     folder: Path
