@@ -108,12 +108,13 @@ def test_shapes_computed_from_known_shapes_are_constants(batch: int | str) -> No
     """Exporters reshape by what they compute from the shape of another tensor."""
     onnx = pytest.importorskip("onnx")
     helper, float_ = onnx.helper, onnx.TensorProto.FLOAT
-    numbers = {"first": [0], "second": [1], "rest": [-1]}
+    numbers = {"first": [0], "three": [3], "two": [2], "rest": [-1]}
     graph = helper.make_graph(
         [
             helper.make_node("Relu", ["x"], ["a"]),
             helper.make_node("Shape", ["a"], ["shape"]),
-            helper.make_node("Slice", ["shape", "first", "second"], ["rows"]),
+            helper.make_node("Mod", ["three", "two"], ["end"]),
+            helper.make_node("Slice", ["shape", "first", "end"], ["rows"]),
             helper.make_node("Concat", ["rows", "rest"], ["form"], axis=0),
             helper.make_node("Reshape", ["a", "form"], ["flat"]),
             helper.make_node("Relu", ["flat"], ["y"]),
