@@ -116,7 +116,7 @@ def _linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
         return product if bias is None else product + bias
     rows, columns = x.flatten(0, -2), weight.t()
     product = rows @ columns if bias is None else torch.addmm(bias, rows, columns)
-    return product.unflatten(0, x.shape[:-1])
+    return product.view(*x.shape[:-1], weight.shape[0])
 
 
 def _distinct(module: torch.nn.Module, inputs: Sequence[Any]) -> tuple[Any, ...]:
