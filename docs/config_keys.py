@@ -13,6 +13,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
+from streamplace.policy.registry import KINDS
 from streamplace.training.config import ProblemsSection, RunSection
 from streamplace.training.stages import (
     DaggerStage,
@@ -38,6 +39,7 @@ TABLES: tuple[tuple[str, type[BaseModel], type[BaseModel] | None], ...] = (
     ("[stage.memory] of reinforce", MemorySection, None),
     ("[stage.optimiser]", OptimiserSection, None),
     ("[run]", RunSection, None),
+    *((f'sizes of [policy], kind = "{name}"', kind.sizes, None) for name, kind in KINDS.items()),
 )
 """Heading, form, and the base form whose keys have a separate table."""
 
@@ -71,7 +73,7 @@ def _default(field: FieldInfo) -> str:
 def _toml(value: Any) -> str:
     if isinstance(value, bool):
         return str(value).lower()
-    if isinstance(value, list):
+    if isinstance(value, list | tuple):
         return f"[{', '.join(map(_toml, value))}]"
     return f'"{value}"' if isinstance(value, str) else f"{value}"
 

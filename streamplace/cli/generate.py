@@ -84,9 +84,9 @@ def generate(chosen: GenerateOptions) -> None:
     divided into shards), or contended (large ones of these on shared links). Options follow the
     name: KEY=VALUE.
 
-    FAMILY can also be your own: module:function[:OPTION=VALUE…], from module.py in the current
-    folder or from an installed module, or a name that an installed package registers. The same seed
-    gives the same bytes on any machine and with any number of processes.
+    FAMILY can also be your own: module:function or module:Class[:OPTION=VALUE…], from module.py in
+    the current folder or from an installed module, or a name that an installed package registers.
+    The same seed gives the same bytes on any machine and with any number of processes.
 
     \b
     Examples:

@@ -108,7 +108,8 @@ def read_options(
     for option in options:
         key, equals, value = option.partition("=")
         if key not in types:
-            choices = valid_choices(key, tuple(types)) if types else "; it has no options"
+            own = "; the parameters of a class are options" if is_custom(text) else ""
+            choices = valid_choices(key, tuple(types)) if types else f"; it has no options{own}"
             raise UsageError(f"{noun} {text!r}: unknown option {key!r}{choices}")
         if not equals and types[key] is bool:  # the option alone means true
             value = "true"

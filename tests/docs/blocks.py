@@ -82,7 +82,10 @@ def blocks(page: str) -> Iterator[Block]:
 
 @dataclass
 class Page:
-    """A page whose blocks run in order, in one folder and one Python session, as a reader would."""
+    """A page whose blocks run in order, in one folder and one Python session, as a reader would.
+
+    A block that is saved as a file runs by itself: later blocks import what they need of it.
+    """
 
     folder: Path
     names: dict[str, Any] = field(default_factory=lambda: {"__name__": "__main__"})
@@ -97,8 +100,9 @@ class Page:
         if block.not_run:
             self.printed = None
         elif block.language == "python":
+            names = {"__name__": "__main__"} if block.title else self.names
             with _stdout() as output:
-                exec(compile(block.text, f"line {block.line}", "exec"), self.names)
+                exec(compile(block.text, f"line {block.line}", "exec"), names)
             self.printed = output.getvalue().decode()
         elif block.language in SHELLS:
             self.printed = "".join(map(self._command, _commands(block.text)))

@@ -60,6 +60,8 @@ def test_a_wrong_page_fails(tmp_path: Path) -> None:
     for text in ("```python\n1 / 0\n```", "```sh\nfalse\n```", "```\nx\n```", "    x\n"):
         with pytest.raises((AssertionError, ZeroDivisionError)):
             run_page(text, tmp_path)
+    with pytest.raises(NameError):
+        run_page('```python title="own.py"\nx = 1\n```\n\n```python\nx\n```\n', tmp_path)
     with pytest.raises(AssertionError, match="the output is 2"):
         run_page("```python\nprint(2)\n```\n\n```text\n1\n```\n", tmp_path)
 

@@ -80,7 +80,7 @@ FAULTS = {
     "mine:cyclic": "family 'mine:cyclic': graph 0: ",
     "mine:text": "family 'mine:text': graph 0: must be a StreamGraph, not str",
     "mine:nameless": "graph 0: its name must be 'mine:nameless_0', not ''",
-    "mine:chain:depth=3": "unknown option 'depth'; it has no options",
+    "mine:chain:depth=3": "it has no options; the parameters of a class are options",
     "mine:Star:copies=yes": "copies must be true or false",
     "mine:Narrow": "family 'mine:Narrow': sizes must be 4 to 1000000 (got range(0, 3))",
     "dream:size=3": "family 'dream:size=3': unknown option 'size'; it has no options",

@@ -104,7 +104,7 @@ FAULTS = {
     "mine:Last:before=10": "its constructor failed: ValueError: that is too far",
     "mine:Plain": "its constructor failed: TypeError",
     "mine:failing": "placer 'mine:failing': placing failed: RuntimeError: a fault in two lines",
-    "mine:first:depth=3": "unknown option 'depth'; it has no options",
+    "mine:first:depth=3": "it has no options; the parameters of a class are options",
     "metis:parts": "module 'metis' (FOLDER/metis.py) has no 'parts'",
     "fuser:parts": "option 'parts' needs a value: parts=VALUE",
 }

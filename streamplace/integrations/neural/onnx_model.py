@@ -1,8 +1,12 @@
 """Reader of ONNX models, by the package onnx, which also infers the shapes of tensors."""
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
+from math import prod
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from streamplace.errors import FormatError, UsageError
 from streamplace.integrations.neural.onnx_runtime import (
@@ -18,7 +22,7 @@ from streamplace.problem.logical import LogicalGraph
 from streamplace.util.extras import missing
 
 if TYPE_CHECKING:
-    from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, ValueInfoProto
+    from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto, ValueInfoProto
 
 BITS = {
     **dict.fromkeys((2, 3, 9, 17, 18, 19, 20, 24), 8),
@@ -31,6 +35,12 @@ BITS = {
 }
 """`TensorProto.DataType` -> bits of an element; others, such as text, have no fixed size."""
 INT64_BYTES = 8
+SHAPES = frozenset({"Shape", "Size"})
+"""Types whose result is a constant if the shape of their input is known."""
+COMPUTED = frozenset({"Add", "Sub", "Mul", "Mod", "Reshape", "Squeeze", "Unsqueeze", "Concat"})
+COMPUTED |= {"Gather", "Slice", "Cast"}
+"""Types of which `_compute` computes the values; none makes much of few numbers."""
+WHOLE, MAX_COMPUTED = frozenset({6, 7}), 64  # data types (int32, int64), and numbers of a constant
 WITH_STATE = frozenset({"RandomNormal", "RandomUniform", "Multinomial", "Bernoulli"})
 WITH_STATE |= {"RandomNormalLike", "RandomUniformLike"}
 
@@ -102,15 +112,49 @@ def _model(data: bytes, where: str) -> "ModelProto":
 def _inferred(model: "ModelProto") -> "tuple[GraphProto, list[str]]":
     """Return the graph of a model with inferred shapes, and notes if inference fails."""
     inference = _onnx().shape_inference
-    if any(type_of(node) in EQUIVALENTS for node in model.graph.node):
+    types = {type_of(node) for node in model.graph.node}
+    if not types.isdisjoint(EQUIVALENTS.keys() | COMPUTED):
         copy = type(model)()
         copy.CopyFrom(model)
         replace_for_inference(copy.graph)
+        _compute(copy.graph)
         model = copy
     try:
-        return inference.infer_shapes(model).graph, []
+        return inference.infer_shapes(model, data_prop=True).graph, []
     except (inference.InferenceError, RuntimeError, ValueError) as error:
         return model.graph, [f"shapes cannot be inferred, so that some are unknown: {_line(error)}"]
+
+
+def _compute(graph: "GraphProto") -> None:
+    """Replace nodes that compute few whole numbers from constants by these numbers, in place.
+
+    Inference follows the values of shapes, but not through all operators that compute them.
+    """
+    known = {tensor.name: tensor for tensor in graph.initializer if _is_small(tensor)}
+    for node in graph.node:
+        if type_of(node) in COMPUTED and known.keys() >= {*node.input}:
+            with suppress(Exception), np.errstate(all="ignore"):  # inference says what is wrong
+                node.CopyFrom(_computed(node, known))
+        if node.op_type == "Constant":
+            values = [each.t for each in node.attribute if each.name == "value"]
+            found = zip(node.output, values, strict=False)
+            known |= {name: tensor for name, tensor in found if _is_small(tensor)}
+
+
+def _computed(node: "NodeProto", known: "Mapping[str, TensorProto]") -> "NodeProto":
+    """Return a node of one result, with known inputs, as a constant."""
+    from onnx import helper, numpy_helper, reference  # noqa: PLC0415 - an extra
+
+    inputs = {name: numpy_helper.to_array(known[name]) for name in node.input}
+    (value,) = reference.ReferenceEvaluator(node).run(None, inputs)
+    tensor = numpy_helper.from_array(np.asarray(value))
+    return helper.make_node("Constant", [], [*node.output], value=tensor)
+
+
+def _is_small(tensor: "TensorProto") -> bool:
+    """Return whether a constant may be a shape or a part of it."""
+    is_here = not tensor.external_data and tensor.data_type in WHOLE
+    return is_here and prod(tensor.dims) <= MAX_COMPUTED
 
 
 def _line(error: Exception) -> str:
@@ -119,7 +163,7 @@ def _line(error: Exception) -> str:
 
 def _tensors(graph: "GraphProto") -> dict[str, Tensor]:
     """Return name -> tensor, where the model states or implies its type."""
-    values = (*graph.value_info, *graph.output)
+    values = (*graph.input, *graph.value_info, *graph.output)
     return {value.name: _tensor_of(value) for value in values}
 
 
@@ -150,12 +194,16 @@ def _layer(node: "NodeProto", graph: "GraphProto", tensors: Mapping[str, Tensor]
     outputs = [name for name in node.output if name]
     unknown = Tensor(None, UNKNOWN)
     equivalent = EQUIVALENTS.get(kind)
+    is_known_shape = kind in SHAPES and all(
+        tensors.get(name, unknown).shape is not None for name in node.input
+    )
+    inputs = [name or None for name in inputs_of(node)] + [*dict.fromkeys(_captured(node))]
     return Layer(
         node.name or next(iter(outputs), ""),
         kind,
-        [name or None for name in inputs_of(node)] + [*dict.fromkeys(_captured(node))],
+        [] if is_known_shape else inputs,
         {name: tensors.get(name, unknown) for name in outputs},
-        is_constant=node.op_type == "Constant",
+        is_constant=is_known_shape or node.op_type == "Constant",
         keeps_state=node.op_type in WITH_STATE,
         kernel=tuple(attributes["kernel_shape"].ints) if "kernel_shape" in attributes else (),
         transposed="transA" in attributes and bool(attributes["transA"].i),

@@ -9,6 +9,7 @@ from io import StringIO
 from typing import Any
 
 import torch
+from torch import Tensor
 from torch.export import ExportedProgram
 from torch.export.graph_signature import InputKind, OutputKind
 from torch.fx import Node
@@ -74,7 +75,8 @@ class Program:
 def export(module: torch.nn.Module, inputs: Sequence[Any]) -> Program:
     """Export a module with `torch.export.export`, for inputs of fixed shapes.
 
-    Attention (`scaled_dot_product_attention`) stays one operator, because it runs as one.
+    Attention (`scaled_dot_product_attention`) stays one operator, because it runs as one, and a
+    linear layer is one product, see `_linear`.
 
     Raises
     ------
@@ -83,6 +85,7 @@ def export(module: torch.nn.Module, inputs: Sequence[Any]) -> Program:
     """
     table = torch.export.default_decompositions()
     table.pop(torch.ops.aten.scaled_dot_product_attention.default, None)  # type: ignore[no-untyped-call]  # torch has no types for it
+    table[torch.ops.aten.linear.default] = _linear
     try:
         with torch.no_grad(), _silence():
             distinct = _distinct(module, inputs)
@@ -101,6 +104,20 @@ def export(module: torch.nn.Module, inputs: Sequence[Any]) -> Program:
     return Program(exported, stored, Accepted.of(exported, inputs), changed)
 
 
+def _linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    """Return a linear layer as one product of two matrices, which is how a module runs it.
+
+    Where the memory of `x` is not in the order of its axes, as in attention with ``batch_first``,
+    torch.export makes a batch of small products instead, each with a copy of the weights.
+    """
+    if min(x.ndim, weight.ndim) == 1:
+        product = x @ weight.t()
+        return product if bias is None else product + bias
+    rows, columns = x.flatten(0, -2), weight.t()
+    product = rows @ columns if bias is None else torch.addmm(bias, rows, columns)
+    return product.view(*x.shape[:-1], weight.shape[0])
+
+
 def _distinct(module: torch.nn.Module, inputs: Sequence[Any]) -> tuple[Any, ...]:
     """Return inputs in which no tensor occurs twice or belongs to the module.
 
@@ -109,7 +126,7 @@ def _distinct(module: torch.nn.Module, inputs: Sequence[Any]) -> tuple[Any, ...]
     known = {id(tensor) for tensor in (*module.parameters(), *module.buffers())}
 
     def distinct(value: Any) -> Any:
-        if isinstance(value, torch.Tensor) and id(value) in known:
+        if isinstance(value, Tensor) and id(value) in known:
             return value.detach().clone()
         known.add(id(value))
         return value
@@ -145,7 +162,7 @@ def running(inputs: Sequence[Any]) -> Iterator[None]:
 
 
 def _shape(value: Any) -> str:
-    if not isinstance(value, torch.Tensor):
+    if not isinstance(value, Tensor):
         return type(value).__name__
     return shape_text(value)
 

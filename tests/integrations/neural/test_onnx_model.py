@@ -103,6 +103,37 @@ def test_symbolic_sizes_are_unknown(model: Any) -> None:
     assert "conv" in unknown["instructions"]
 
 
+@pytest.mark.parametrize("batch", [2, "batch"])
+def test_shapes_computed_from_known_shapes_are_constants(batch: int | str) -> None:
+    """Exporters reshape by what they compute from the shape of another tensor."""
+    onnx = pytest.importorskip("onnx")
+    helper, float_ = onnx.helper, onnx.TensorProto.FLOAT
+    numbers = {"first": [0], "three": [3], "two": [2], "rest": [-1]}
+    graph = helper.make_graph(
+        [
+            helper.make_node("Relu", ["x"], ["a"]),
+            helper.make_node("Shape", ["a"], ["shape"]),
+            helper.make_node("Mod", ["three", "two"], ["end"]),
+            helper.make_node("Slice", ["shape", "first", "end"], ["rows"]),
+            helper.make_node("Concat", ["rows", "rest"], ["form"], axis=0),
+            helper.make_node("Reshape", ["a", "form"], ["flat"]),
+            helper.make_node("Relu", ["flat"], ["y"]),
+        ],
+        "flattening",
+        [helper.make_tensor_value_info("x", float_, [batch, 3, 4])],
+        [helper.make_tensor_value_info("y", float_, None)],
+        [helper.make_tensor(name, onnx.TensorProto.INT64, [1], v) for name, v in numbers.items()],
+    )
+    opset = [helper.make_opsetid("", 17)]
+    found = read(helper.make_model(graph, opset_imports=opset, ir_version=8)).graph
+    if batch == "batch":
+        assert {"shape", "rows", "form"} <= {*found.names}
+    else:
+        assert found.names == ("x", "a", "flat", "y")
+        assert found.output_shape[found.index["y"]] == (2, 12)
+        assert not found.unknown
+
+
 def test_failed_inference_is_noted(model: Any) -> None:
     model.graph.node[0].attribute.clear()
     model.graph.initializer[0].dims[2] = 99

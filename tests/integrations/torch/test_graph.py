@@ -89,6 +89,20 @@ def test_attention_is_one_operator() -> None:
     assert list(found) == ["inner.addmm", "scaled_dot_product_attention", "outer.addmm"]
 
 
+@pytest.mark.parametrize("bias", [True, False])
+def test_a_linear_layer_is_one_product_whatever_the_order_of_its_input_in_memory(
+    bias: bool,
+) -> None:
+    model, x = nn.Linear(3, 4, bias=bias), torch.randn(2, 3, 5)
+    model.register_forward_pre_hook(lambda _, inputs: (inputs[0].transpose(1, 2),))
+    graph = from_module(model, (x,))
+    assert [o.type for o in graph.operators if o.instructions > 2 * 3 * 5] == [
+        "addmm" if bias else "mm"
+    ]
+    assert graph.operators[-1].output_shape == (10, 4)
+    assert graph.memory_bytes.sum() < 2 * (3 * 4 + 4 + 10 * (3 + 4)) * FLOAT  # no copied weights
+
+
 def test_checks_of_factorisations_are_no_operators() -> None:
     graph = from_module(*case("inverse"))
     matrix = 4 * 4 * FLOAT
