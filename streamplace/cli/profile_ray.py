@@ -77,5 +77,6 @@ def ray(chosen: RayOptions) -> None:
         raise KeyboardInterrupt
     end(watched.fault, chosen.output)
     if chosen.seconds and not found.intervals:
-        url = dashboard.server.url
-        raise BackendError(f"{url}: nothing was measured within {chosen.seconds:g} s: {TOO_FEW}")
+        url, once = dashboard.server.url, "each actor was read once only; increase --seconds"
+        why = TOO_FEW if len(watched.readings) > 1 else once
+        raise BackendError(f"{url}: nothing was measured within {chosen.seconds:g} s: {why}")
