@@ -16,7 +16,7 @@ set -eu
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 python3 -m venv "$folder/venv"
-"$folder/venv/bin/pip" install -q onnxruntime==1.31.1 onnx==1.23.2
+"$folder/venv/bin/pip" install -q onnxruntime==1.31.1 onnx==1.23.2 numpy==2.4.0
 cd "$folder"
 venv/bin/python - <<'PYTHON'
 import numpy as np

@@ -17,33 +17,69 @@ trap 'rm -rf "$folder"' EXIT
 python3 -m venv "$folder/venv"
 "$folder/venv/bin/pip" install -q torch==2.13.0 numpy==2.4.0
 "$folder/venv/bin/python" - <<'PYTHON'
+import warnings
+
 import torch
 from torch import nn
-from torch.utils.flop_counter import FlopCounterMode
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils.flop_counter import FlopCounterMode, flop_registry
 
-x = torch.zeros(1, 8, 16)
-LAYERS = {
+warnings.simplefilter("error")  # none of this warns
+BATCH, STEPS, WIDTH, HIDDEN = 1, 8, 16, 32
+PRODUCT = 2 * BATCH * STEPS * WIDTH  # operations for each column of a matrix of weights
+x = torch.zeros(BATCH, STEPS, WIDTH)
+
+
+class Called(TorchDispatchMode):
+    """The operators that are called, and those of them that have a formula."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.names: set[str] = set()
+        self.counted: set[str] = set()
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        packet = function.overloadpacket
+        self.names.add(packet.__name__)
+        if packet in flop_registry:
+            self.counted.add(packet.__name__)
+        return function(*args, **(kwargs or {}))
+
+
+LAYERS = {  # how they run, operations in training and in evaluation, and what fuses them
     "TransformerEncoderLayer": (
-        nn.TransformerEncoderLayer(16, 2, 32, dropout=0.0, batch_first=True),
+        nn.TransformerEncoderLayer(WIDTH, 2, HIDDEN, dropout=0.0, batch_first=True),
         lambda layer: layer(x),
-        False,
+        (PRODUCT * (4 * WIDTH + 2 * HIDDEN), 0),
+        "_transformer_encoder_layer_fwd",
     ),
     "MultiheadAttention": (
-        nn.MultiheadAttention(16, 2, batch_first=True),
+        nn.MultiheadAttention(WIDTH, 2, batch_first=True),
         lambda layer: layer(x, x, x, need_weights=False),
-        False,
+        (PRODUCT * 4 * WIDTH, 0),
+        "_native_multi_head_attention",
     ),
-    "LSTM": (nn.LSTM(16, 16, batch_first=True), lambda layer: layer(x), None),
-    "GRU": (nn.GRU(16, 16, batch_first=True), lambda layer: layer(x), True),
+    "LSTM": (
+        nn.LSTM(WIDTH, WIDTH, batch_first=True), lambda layer: layer(x), (0, 0), "mkldnn_rnn_layer"
+    ),
+    "GRU": (
+        nn.GRU(WIDTH, WIDTH, batch_first=True),
+        lambda layer: layer(x),
+        (PRODUCT * 6 * WIDTH, PRODUCT * 6 * WIDTH),
+        "",
+    ),
 }
-for name, (layer, run, in_evaluation) in LAYERS.items():
+for name, (layer, run, expected, fused) in LAYERS.items():
     counts = []
     for training in (True, False):
         layer.train(training)
         with torch.no_grad(), FlopCounterMode(display=False) as counter:
             run(layer)
+        with torch.no_grad(), Called() as called:
+            run(layer)
         counts.append(counter.get_total_flops())
+        is_fused = fused in called.names
+        assert is_fused == (counts[-1] == 0) == (not called.counted), "this has changed"
     print(f"{name}: train {counts[0]:,}, eval {counts[1]:,} operations")
-    assert bool(counts[0]) == (in_evaluation is not None), "this has changed"
-    assert bool(counts[1]) == bool(in_evaluation), "this has changed"
+    assert tuple(counts) == expected, "this has changed"
 PYTHON

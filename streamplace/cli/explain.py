@@ -2,8 +2,6 @@
 
 from dataclasses import dataclass, replace
 
-import click
-
 from streamplace.cli import inputs, makespan_options, options, param_types
 from streamplace.cli.command import argument, command, group, option, print_json, print_note
 from streamplace.cli.inputs import whole_placement
@@ -28,7 +26,7 @@ from streamplace.workflows.against.comparison import Against
 from streamplace.workflows.explain import explain as explanation_of
 from streamplace.workflows.explanation import Explanation
 
-WATCHING = ("job", "seconds", "timeout")
+WATCHING = ("--job", "--seconds", "--timeout")
 
 
 @dataclass(frozen=True)
@@ -97,7 +95,7 @@ def explain(chosen: ExplainOptions) -> None:
     streamplace explain placement.json --against http://localhost:8081 --seconds 120
     """
     if chosen.url is None:
-        _refuse_watching()
+        options.refuse_unused(dict.fromkeys(WATCHING, "--against"))
     asked = Asked.of(chosen.objective, chosen.makespan, chosen.seed)
     with working("reading"):
         document = read_placement_json(chosen.placement)
@@ -149,14 +147,6 @@ def _changed(read: Placement, name: str, lost: Losses, constraints_file: str | N
         with located(name):
             read = lost.placement(read)
     return read
-
-
-def _refuse_watching() -> None:
-    """Refuse options of --against without it."""
-    ctx = click.get_current_context()
-    for name in WATCHING:
-        if ctx.get_parameter_source(name) is not click.core.ParameterSource.DEFAULT:
-            raise click.UsageError(f"--{name} requires --against")
 
 
 def _compared(read: Placement, observed: Observed, server: Server) -> Against:

@@ -26,6 +26,12 @@ from streamplace.problem.placement import Placement
 HELPER, DEPLOYMENT, GNURADIO = "flink-helper", "flink-deployment", "gnuradio"
 PROGRAMS = {HELPER: helper_source, "gnuradio-counters": counters_source}
 """Format that needs no placement -> what returns its text."""
+FORMATS_OF = {
+    "--plan": (DEPLOYMENT,),
+    "--patch": (DEPLOYMENT, GNURADIO),
+    "--node-label": (DEPLOYMENT,),
+}
+"""Option -> the formats that it is for."""
 
 
 @dataclass(frozen=True)
@@ -125,21 +131,21 @@ def export(chosen: ExportOptions) -> None:
 
 
 def _check_options(chosen: ExportOptions) -> None:
-    """Refuse options of another format, and a plan that is missing."""
-    own = {"--plan": chosen.plan_file, "--node-label": chosen.node_label}
-    if chosen.patch_file is not None and chosen.kind not in (DEPLOYMENT, GNURADIO):
-        raise click.UsageError(f"--patch is for --to {DEPLOYMENT} and {GNURADIO}")
+    """Refuse options of another format, and files that are missing."""
+    options.refuse_unused(
+        {
+            name: f"--to {' or '.join(kinds)}"
+            for name, kinds in FORMATS_OF.items()
+            if chosen.kind not in kinds
+        }
+    )
     if chosen.kind == GNURADIO and chosen.patch_file is None:
         raise click.UsageError(f"missing --patch: --to {GNURADIO} needs the flowgraph (.grc)")
-    if chosen.kind == DEPLOYMENT:
-        if chosen.plan_file is None:
-            raise click.UsageError(
-                f"missing --plan: --to {DEPLOYMENT} needs the ids of the running job's vertices: "
-                "curl URL/jobs/ID/plan > plan.json"
-            )
-        return
-    if others := [name for name, value in own.items() if value is not None]:
-        raise click.UsageError(f"{others[0]} is for --to {DEPLOYMENT}")
+    if chosen.kind == DEPLOYMENT and chosen.plan_file is None:
+        raise click.UsageError(
+            f"missing --plan: --to {DEPLOYMENT} needs the ids of the running job's vertices: "
+            "curl URL/jobs/ID/plan > plan.json"
+        )
 
 
 def _export_deployment(placement: Placement, chosen: ExportOptions) -> None:

@@ -189,24 +189,26 @@ def import_(chosen: ImportOptions) -> None:
 
 def _check_options(chosen: ImportOptions) -> None:
     """Refuse options that exclude each other, or that the format has no use for."""
-    kind, cluster_out = chosen.kind, chosen.cluster_out
+    kind = chosen.kind
     if chosen.output == "-" and chosen.as_json:
         raise click.UsageError("--json requires -o GRAPH, since the graph goes to stdout otherwise")
     to_stdout = [name for name, file in chosen.outputs.items() if file == "-"]
     to_stdout += ["--json"] if chosen.as_json else []
     if len(to_stdout) > 1:
         raise click.UsageError(f"only one of {' and '.join(to_stdout)} can write to stdout")
-    if cluster_out is not None and kind not in WITH_CLUSTER:
-        raise click.UsageError(f"--cluster-out requires a file with a cluster; {kind} has none")
-    if chosen.placement_file is not None and kind not in WITH_PLACEMENT:
-        raise click.UsageError(f"--placement requires a file of a run; {kind} records none")
-    if chosen.device_count is not None and (cluster_out is None or kind not in ANY_COUNT):
+    required: dict[str, str] = {}
+    if kind not in WITH_CLUSTER:
+        required["--cluster-out"] = f"a file with a cluster; {kind} has none"
+    if kind not in WITH_PLACEMENT:
+        required["--placement"] = f"a file of a run; {kind} records none"
+    if chosen.cluster_out is None or kind not in ANY_COUNT:
         known = " or ".join(sorted(ANY_COUNT))
-        raise click.UsageError(f"--device-count requires --cluster-out and --from {known}")
+        required["--device-count"] = f"--cluster-out and --from {known}"
+    if kind not in MODULES:
+        required["--input"] = f"--from {' or '.join(MODULES)}"
+    options.refuse_unused(required)
     if chosen.file == chosen.costs_file == "-":
         raise click.UsageError("cannot read both FILE and --costs from stdin")
-    if chosen.inputs and kind not in MODULES:
-        raise click.UsageError(f"--input requires --from {' or '.join(MODULES)}")
 
 
 def _run_writer(

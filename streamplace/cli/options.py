@@ -1,10 +1,11 @@
 """Options that several commands share: fields of dataclasses, see `command`."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from streamplace.cli.command import group, option
 from streamplace.cli.param_types import (
@@ -62,6 +63,22 @@ class Seeded:
 @dataclass(frozen=True)
 class Common(Printed, Seeded):
     """The options that commands have in common."""
+
+
+def refuse_unused(required: Mapping[str, str]) -> None:
+    """Refuse options of the command line that would have no effect.
+
+    Parameters
+    ----------
+    required
+        Option, such as ``--patch`` -> what it requires, and the command line lacks.
+    """
+    context = click.get_current_context()
+    for parameter in context.command.params:
+        named = context.get_parameter_source(str(parameter.name)) is ParameterSource.COMMANDLINE
+        for name in parameter.opts:
+            if named and name in required:
+                raise click.UsageError(f"{name} requires {required[name]}")
 
 
 def identifier(name: str, text: str) -> Any:

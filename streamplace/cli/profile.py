@@ -22,6 +22,8 @@ from streamplace.integrations.ray.profile import fit as fit_actors
 from streamplace.integrations.storm.profile import documents
 from streamplace.integrations.storm.profile import fit as fit_topology
 
+OF_A_SERVER = ("--topology", "--window", "--timeout")
+
 
 @click.group()
 def profile() -> None:
@@ -83,10 +85,8 @@ def storm(chosen: StormOptions) -> None:
     by_web = chosen.source.startswith(("http://", "https://"))
     if by_web and chosen.topology is None:
         raise click.UsageError("a URL requires --topology")
-    if chosen.topology is not None and not by_web:
-        raise click.UsageError("--topology requires the URL of Storm's UI")
-    if chosen.window is not None and not by_web:
-        raise click.UsageError("--window requires the URL of Storm's UI")
+    if not by_web:
+        options.refuse_unused(dict.fromkeys(OF_A_SERVER, "the URL of Storm's UI"))
     check_targets({"-o": chosen.output}, (None if by_web else chosen.source, chosen.costs_file))
     with_costs = read_costs(chosen.costs_file)
     fault = ""
@@ -175,8 +175,9 @@ def ray(chosen: RayOptions) -> None:
         raise KeyboardInterrupt
     end(watched.fault, chosen.output)
     if chosen.seconds and not found.intervals:
-        url = dashboard.server.url
-        raise BackendError(f"{url}: nothing was measured within {chosen.seconds:g} s: {TOO_FEW}")
+        url, once = dashboard.server.url, "each actor was read once only; increase --seconds"
+        why = TOO_FEW if len(watched.readings) > 1 else once
+        raise BackendError(f"{url}: nothing was measured within {chosen.seconds:g} s: {why}")
 
 
 @dataclass(frozen=True)

@@ -114,6 +114,8 @@ def torch(chosen: TorchOptions) -> None:
     if chosen.output == "-" and chosen.as_json:
         raise click.UsageError("--json requires -o GRAPH, since the graph goes to stdout otherwise")
 
+    if chosen.device != "cpu":
+        options.refuse_unused({"--threads": "--device cpu"})
     check_targets({"-o": chosen.output}, (chosen.add_file,))
     earlier = None if chosen.add_file is None else read_graph(chosen.add_file)
     check_learn("profile torch")

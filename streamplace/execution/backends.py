@@ -96,19 +96,34 @@ def connected(backend: Backend, jobs: int) -> Iterator[Connected]:
     if backend.address is not None:
         _check_answer(backend)
     with (_ray if backend.name == "ray" else _dask)(backend, jobs) as joined:
-        cluster = replace(joined, members=partial(members_of, backend, joined))
-        note(f"{backend}: {resources(backend, cluster.members())}")
-        yield cluster
+        present = Present(backend, joined)
+        note(f"{backend}: {resources(backend, present.first())}")
+        yield replace(joined, members=present)
 
 
-def members_of(backend: Backend, cluster: Connected) -> Sequence[Member]:
-    """Return what a cluster consists of; wait for a member if there is none."""
-    until = time.monotonic() + ALONE_S
-    while not (members := cluster.members()):
-        if time.monotonic() > until:
-            raise _failed(backend, "the cluster has no worker processes; add some to it")
-        time.sleep(LOOK_S)
-    return members
+class Present:
+    """What a cluster consists of now; it is an error if that is nothing for `ALONE_S`."""
+
+    def __init__(self, backend: Backend, cluster: Connected) -> None:
+        self.backend, self.cluster = backend, cluster
+        self._alone_s: float | None = None  # since when there is none
+
+    def __call__(self) -> Sequence[Member]:
+        """Return the members; none for a while does not mean that no call has ended."""
+        members, now_s = self.cluster.members(), time.monotonic()
+        if members:
+            self._alone_s = None
+        elif self._alone_s is None:
+            self._alone_s = now_s
+        elif now_s - self._alone_s > ALONE_S:
+            raise _failed(self.backend, "the cluster has no worker processes; add some to it")
+        return members
+
+    def first(self) -> Sequence[Member]:
+        """Wait for a member, and return all."""
+        while not (members := self()):
+            time.sleep(LOOK_S)
+        return members
 
 
 def resources(backend: Backend, members: Sequence[Member]) -> str:

@@ -53,7 +53,7 @@ class Connected:
     submit
         Calls a function without arguments in a worker process.
     members
-        Returns what the cluster consists of now; at least one member.
+        Returns what the cluster consists of now.
     lost
         The errors of a call whose process was lost; empty if the cluster repeats such calls itself.
     """
@@ -64,8 +64,8 @@ class Connected:
 
     @property
     def processes(self) -> int:
-        """The number of calls that the cluster takes at a time now."""
-        return sum(each.processes for each in self.members())
+        """The number of calls that the cluster takes at a time now; one where it has no member."""
+        return max(sum(each.processes for each in self.members()), 1)
 
 
 @dataclass(frozen=True)

@@ -195,7 +195,7 @@ def test_the_java_class_needs_no_placement(words: Path, tmp_path: Path, capsys: 
     assert "missing argument 'PLACEMENT', which --to flink needs" in message
     for option in ("--patch", "--plan"):
         line = refused(capsys, "export", "--to", "gnuradio-counters", option, words)
-        assert f"{option} is for --to flink-deployment" in line
+        assert f"{option} requires --to flink-deployment" in line
     file = tmp_path / "StreamplaceMapping.java"
     facts = json_of(capsys, "export", "--to", "flink-helper", "-o", file)
     assert facts == {"format": "flink-helper", "file": str(file)}
@@ -248,7 +248,7 @@ def test_a_document_for_the_operator_needs_a_plan(
     placement, plan = placed_words
     to = ("export", placement, "--to")
     assert "missing --plan" in refused(capsys, *to, "flink-deployment")
-    assert "--plan is for --to flink-deployment" in refused(capsys, *to, "flink", "--plan", plan)
+    assert "--plan requires --to flink-deployment" in refused(capsys, *to, "flink", "--plan", plan)
     line = refused(capsys, *to, "flink-deployment", "--plan", placement)
     assert "placement.json: plan: must be an object" in line
     base = tmp_path / "base.yaml"
@@ -277,9 +277,9 @@ def test_cores_are_written_into_a_flowgraph(tmp_path: Path, capsys: Capture) -> 
     }
     assert "missing --patch: --to gnuradio needs the flowgraph" in refused(capsys, *to)
     line = refused(capsys, *to, "--patch", flowgraph, "--plan", flowgraph)
-    assert "--plan is for --to flink-deployment" in line
+    assert "--plan requires --to flink-deployment" in line
     line = refused(capsys, "export", placement, "--to", "csv", "--patch", flowgraph)
-    assert "--patch is for --to flink-deployment" in line
+    assert "--patch requires --to flink-deployment" in line
 
 
 def test_the_program_that_counts_needs_no_placement(capsys: Capture) -> None:

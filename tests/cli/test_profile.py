@@ -260,7 +260,9 @@ def test_a_topology_of_storm(tmp_path: Path, capsys: Capture) -> None:
     costs.write_text("source_rate = 1\n[default]\ninstructions = 1e6\npayload_bytes = 100\n")
     words = ("--mips", 1000, "--costs", costs, "-o", graph)
     assert "--costs" not in succeeds(capsys, "profile", "storm", saved, *words)
-    refused(capsys, "profile", "storm", saved, "--mips", 1000, "--topology", "x")
+    for option in ("--topology", "--window", "--timeout"):
+        line = refused(capsys, "profile", "storm", saved, "--mips", 1000, option, 600)
+        assert f"{option} requires the URL of Storm's UI" in line
     saved.write_text("{}")
     assert "not a Storm document" in refused(capsys, "profile", "storm", saved, "--mips", 1000)
 

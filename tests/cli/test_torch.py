@@ -122,6 +122,7 @@ def test_faults_of_options(folder: Path, capsys: Capture) -> None:
         (("profile", "torch", *net, "--json"), "--json requires -o GRAPH"),
         (("profile", "torch", *net, "--threads", "0"), "--threads: must be at least 1"),
         (("profile", "torch", *net, "--threads", "99999"), "must be at most the cores here"),
+        (("profile", "torch", *net, "--device", "cuda", "--threads", "1"), "requires --device cpu"),
         (("profile", "torch", *net, "--repeats", "0"), "--repeats: must be at least 1"),
         (("profile", "torch", *net, "--seconds", "-1"), "--seconds"),
         (("profile", "torch", *net, "--kind", " "), "--kind: must not be empty"),

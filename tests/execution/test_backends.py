@@ -7,10 +7,12 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import Future
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,9 +20,9 @@ from benchmarks.hardening.campaigns.load.worker_loss import lost_workers
 from benchmarks.reference.trainings import SMALL, graphs
 from streamplace import Backend, Constraints, Recipe, StreamGraph, compare, write_dataset
 from streamplace.errors import BackendError, UsageError
-from streamplace.execution import backends
-from streamplace.execution.backends import members_of, resources
-from streamplace.execution.calls import Connected, Member
+from streamplace.execution import backends, calls
+from streamplace.execution.backends import Present, resources
+from streamplace.execution.calls import Connected, Member, results_of
 from streamplace.training import read_config, train
 from tests.support.cli import MODULE, Capture, refused, run
 from tests.support.clusters import OF_CLUSTERS, PACKAGES, START_S, Options, two_machines
@@ -245,9 +247,22 @@ def test_a_cluster_without_processes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(backends, "LOOK_S", 0.1)
     found = iter([[], [], [Member(2, None)]])
     cluster = Connected(lambda call: Future(), lambda: next(found, []))
-    assert members_of(Backend("dask"), cluster) == [Member(2, None)]
+    assert Present(Backend("dask"), cluster).first() == [Member(2, None)]
     with pytest.raises(BackendError, match="--backend dask: the cluster has no worker processes"):
-        members_of(Backend("dask"), cluster)
+        Present(Backend("dask"), cluster).first()
+
+
+def test_a_call_that_fails_with_the_last_process_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As where one call kills all processes of Dask, one after another."""
+    monkeypatch.setattr(calls, "LOOK_S", 0.01)
+    members = iter([[Member(1, None)]])
+    failing = Future[Any]()
+    threading.Timer(0.2, failing.set_exception, [ZeroDivisionError("killed")]).start()
+    cluster = Connected(lambda call: failing, lambda: next(members, []))
+    present = Connected(cluster.submit, Present(Backend("dask"), cluster))
+    results = results_of(abs, [1], present, jobs=None, items_per_call=1, in_order=True)
+    with pytest.raises(ZeroDivisionError, match="killed"):
+        next(results)
 
 
 def test_the_memory_of_a_process_is_stated() -> None:

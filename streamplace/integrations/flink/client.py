@@ -86,9 +86,21 @@ class Client:
         return self.read(path, lambda value: documents.state_of(value, self.server.url + path))
 
     def scheduled(self, state: JobState) -> JobState:
-        """Return a job with its scheduler, which only the configuration has before Flink 2.3."""
-        known = state.scheduler or scheduler_in(self.config())
-        return replace(state, scheduler=known)
+        """Return a job with its scheduler, which only the configuration has before Flink 2.3.
+
+        Raises
+        ------
+        RefusedError
+            If the server refuses the configuration. It is no GoneError, since the job is known.
+        """
+        if state.scheduler:
+            return state
+        try:
+            return replace(state, scheduler=scheduler_in(self.config()))
+        except RefusedError as error:
+            refused = RefusedError(f"{error}, so the scheduler of job {state.id} is unknown")
+            refused.status = error.status
+            raise refused from None
 
     def job(self, job: str) -> Job:
         """Return a job with its configuration and its checkpoints."""

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 PREFIX = "com.microsoft."
 BLOCKED = PREFIX + "nchwc."
 """What the optimiser makes of convolutions and pooling for the processor where it runs."""
+REORDER_INPUT, REORDER_OUTPUT = BLOCKED + "ReorderInput", BLOCKED + "ReorderOutput"
+NHWC_MAX_POOL = PREFIX + "NhwcMaxPool"
 RULES: Rules = {
     **table("Conv DeformConv ConvInteger CausalConvWithState", rules.convolution()),
     "QLinearConv": rules.convolution(weights=3),
@@ -100,6 +102,7 @@ RULES: Rules = {
 """Type -> its rule; types of other domains than ONNX's begin with the domain."""
 
 
+FLOAT, INT64 = 1, 7  # of `TensorProto.DataType`
 COPY = "Identity"
 """The type whose result has the shape of its input."""
 
@@ -181,6 +184,7 @@ EQUIVALENTS = {
     PREFIX + "QLinearGlobalAveragePool": Equivalent("GlobalAveragePool"),
     PREFIX + "QLinearReduceMean": Equivalent("ReduceMean"),
     PREFIX + "QLinearConcat": Equivalent("Concat", range(2, 3000, 3)),
+    NHWC_MAX_POOL: Equivalent("MaxPool"),
     PREFIX + "QuantizeLinear": Equivalent("QuantizeLinear", (0, 1, 2)),
     PREFIX + "DequantizeLinear": Equivalent("DequantizeLinear", (0, 1, 2)),
     PREFIX + "Trilu": Equivalent("Trilu", (0, 1)),
@@ -193,8 +197,9 @@ EQUIVALENTS = {
     BLOCKED + "AveragePool": Equivalent("AveragePool"),
     BLOCKED + "GlobalMaxPool": Equivalent("GlobalMaxPool"),
     BLOCKED + "GlobalAveragePool": Equivalent("GlobalAveragePool"),
-    BLOCKED + "ReorderInput": Equivalent("Transpose", shaped_as=COPY),
-    BLOCKED + "ReorderOutput": Equivalent("Transpose", shaped_as="Slice"),
+    BLOCKED + "Upsample": Equivalent("Resize", shaped_as="Tile"),
+    REORDER_INPUT: Equivalent("Transpose", shaped_as=COPY),
+    REORDER_OUTPUT: Equivalent("Transpose", shaped_as="Gather"),
 }
 """Type, with its domain -> what it is equivalent to."""
 
@@ -216,8 +221,9 @@ def inputs_of(node: "NodeProto") -> list[str]:
 
 def replace_for_inference(graph: "GraphProto") -> None:
     """Replace nodes in place by equivalent ones of ONNX, from which shapes can be inferred."""
-    for node in graph.node:
-        equivalent = EQUIVALENTS.get(type_of(node))
+    for i, node in reversed([*enumerate(graph.node)]):  # since some are added beside a node
+        kind = type_of(node)
+        equivalent = EQUIVALENTS.get(kind)
         if equivalent is None or not node.output:
             continue
         inputs = _chosen(node, equivalent)
@@ -232,11 +238,18 @@ def replace_for_inference(graph: "GraphProto") -> None:
                 node.attribute.add(name="equation", s=f"{left},{right}->...ik".encode(), type=3)
         elif node.op_type == COPY:
             del inputs[1:]
-        elif equivalent.shaped_as == "Slice":  # without the channels that fill the last block
-            inputs += _whole_numbers(graph, node, (0, numbers.get("channels", 0), 1))
+        elif node.op_type == "Tile":  # an axis is repeated as often as it is scaled
+            scales = next((each.ints for each in node.attribute if each.name == "scales"), ())
+            inputs.append(_constant(graph, node, [len(scales)], INT64, scales))
+        elif kind == REORDER_OUTPUT:  # without the channels that fill the last block
+            inputs.append(_constant(graph, node, [numbers.get("channels", 0)], INT64))
+            node.attribute.add(name="axis", i=1, type=2)
         del node.input[:]
         node.input.extend(inputs)
         del node.output[1:]
+        is_last = kind == NHWC_MAX_POOL or numbers.get("channels_last")
+        if is_last and "GroupNorm" not in kind:  # which keeps the shape of any input
+            _put_channels_first(graph, i, kind)
 
 
 def _chosen(node: "NodeProto", equivalent: Equivalent) -> list[str]:
@@ -246,12 +259,35 @@ def _chosen(node: "NodeProto", equivalent: Equivalent) -> list[str]:
     return ["" if i is None else node.input[i] for i in positions]
 
 
-def _whole_numbers(graph: "GraphProto", node: "NodeProto", values: Sequence[int]) -> list[str]:
-    """Add constants of one whole number each; return their names."""
-    names = [f"{node.output[0]}: constant {i}" for i in range(len(values))]
-    for name, value in zip(names, values, strict=True):
-        graph.initializer.add(name=name, dims=[1], data_type=7, int64_data=[value])
-    return names
+def _put_channels_first(graph: "GraphProto", i: int, kind: str) -> None:
+    """Transpose the images around a node, since types of ONNX have the channels before the axes."""
+    node = graph.node[i]
+    if kind != REORDER_INPUT:
+        result, node.output[0] = node.output[0], f"{node.output[0]}: channels first"
+        graph.node.insert(i + 1, _transposition(node, node.output[0], result, (0, 2, 3, 1)))
+    if kind != REORDER_OUTPUT and node.input:
+        image, node.input[0] = node.input[0], f"{node.output[0]}: input"
+        graph.node.insert(i, _transposition(node, image, node.input[0], (0, 3, 1, 2)))
+
+
+def _transposition(node: "NodeProto", image: str, result: str, axes: Sequence[int]) -> "NodeProto":
+    """Return a node of the same class as `node`."""
+    found = type(node)(op_type="Transpose", input=[image], output=[result])
+    found.attribute.add(name="perm", ints=axes, type=7)
+    return found
+
+
+def _constant(
+    graph: "GraphProto",
+    node: "NodeProto",
+    shape: Sequence[int],
+    data_type: int,
+    values: Sequence[int] = (),
+) -> str:
+    """Add a constant for a node, by default without data; return its name."""
+    name = f"{node.output[0]}: constant"
+    graph.initializer.add(name=name, dims=shape, data_type=data_type, int64_data=values)
+    return name
 
 
 def _weights(graph: "GraphProto", node: "NodeProto", numbers: Mapping[str, int]) -> list[str]:
@@ -262,6 +298,4 @@ def _weights(graph: "GraphProto", node: "NodeProto", numbers: Mapping[str, int])
         rows, columns = (found[0][0], found[0][-1] // 3) if found and found[0] else (0, 0)
     if not (rows and columns):
         return []
-    name = f"{node.output[0]}: weights"
-    graph.initializer.add(name=name, dims=[rows, columns], data_type=1)
-    return [name]
+    return [_constant(graph, node, [rows, columns], FLOAT)]

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from streamplace.errors import UsageError
+from streamplace.errors import BackendError, UsageError
 from streamplace.integrations.profiling.counters import (
     READING_INTERVAL_S,
+    Counters,
     Observed,
     Reading,
     increases,
@@ -123,9 +124,30 @@ def watch(
     everyone = [each for row in actors.values() for each in row]
     with watched.kept(until):
         for began in moments(until, every_s, seed):
-            found = {each.id: dashboard.counters(each, until) for each in everyone}
-            watched.readings.append(Reading(began, found))
+            watched.readings.append(Reading(began, _sweep(dashboard, everyone, until)))
     return watched
+
+
+def _sweep(dashboard: Dashboard, actors: Sequence[Actor], until: float) -> dict[str, Counters]:
+    """Return id -> the counters of each actor.
+
+    Raises
+    ------
+    BackendError
+        If the dashboard fails, or has answered about some of the actors only when the time is over.
+    """
+    found: dict[str, Counters] = {}
+    for each in actors:
+        try:
+            found[each.id] = dashboard.counters(each, until)
+        except BackendError:
+            if not found or time.monotonic() < until:
+                raise
+            raise BackendError(
+                f"{dashboard.server.url}: the time was over when {len(found):,} of "
+                f"{len(actors):,} actors had been read; increase --seconds"
+            ) from None
+    return found
 
 
 def fit(graph: StreamGraph, watched: Watched, mips: float) -> Profile:

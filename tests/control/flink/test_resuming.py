@@ -105,6 +105,25 @@ def test_a_restart_killed_at_every_request_goes_on(
         killed(fault, requests, is_after)
 
 
+@pytest.mark.parametrize("effect", [Effect.HIDDEN, Effect.ERROR])
+def test_a_job_whose_scheduler_is_unknown_is_not_lost(effect: Effect) -> None:
+    """Before Flink 2.3, only the configuration names the scheduler, and a proxy may hide it."""
+    flink, log = ScriptedFlink(version="2.2.0"), Log()
+    with flink.serving() as url:
+        realiser = restarts(url, HASTY)
+        realiser.client.server = Killed(url, 17, is_after=True)
+        with pytest.raises(KeyboardInterrupt):
+            realiser.act(JOB, AFTER, log)
+        flink.faults = [Fault(effect, "GET /jobmanager/config")]
+        done = restarts(url, HASTY).resume(JOB, AFTER, log.entries, log)
+    assert done is not None
+    assert "/jobmanager/config, so the scheduler of job " in done.reason
+    assert done.pending
+    assert not done.lost
+    done = gone_on(flink, log, HASTY)
+    assert done is None or list(flink.running) == [done.job], done
+
+
 def test_an_interrupted_start_is_taken_up_once() -> None:
     flink = ScriptedFlink()
     log = Log()

@@ -26,6 +26,12 @@ from tests.support.hardening.document_hashes import hashes
 from tests.support.hardening.faulty_readers import BAD, FEW
 
 SHARE = 0.0012
+FORGOTTEN = """
+from benchmarks.hardening.campaigns.readers.watcher import forget_peak, peak_bytes
+bytearray(500_000_000)
+forget_peak()
+print(peak_bytes())
+"""
 
 
 def test_a_share_of_every_reader() -> None:
@@ -35,6 +41,15 @@ def test_a_share_of_every_reader() -> None:
     for row in rows:
         assert row.good, (str(row), row.faults)
         assert row.tried >= SHARE * COUNT
+
+
+def test_the_memory_of_a_reader_is_its_own() -> None:
+    """That of the process that started it does not count, nor what was freed before it began."""
+    own = bytearray(400_000_000)
+    started = subprocess.run(
+        [sys.executable, "-c", FORGOTTEN], cwd=ROOT, capture_output=True, check=True
+    )
+    assert int(started.stdout) < 3e8 < len(own)
 
 
 def test_every_reader_of_engine_documents_is_tried() -> None:

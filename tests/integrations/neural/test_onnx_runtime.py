@@ -24,6 +24,7 @@ def graph_of(
     inputs: Sequence[Constant],
     constants: Sequence[Constant],
     result: str,
+    opset: int = 17,
 ) -> StreamGraph:
     """Return the graph of a model whose weights have no data."""
     weights = [onnx.TensorProto(name=n, data_type=kind, dims=dims) for n, kind, dims in constants]
@@ -34,10 +35,10 @@ def graph_of(
         [helper.make_tensor_value_info(result, FLOAT, None)],
         weights,
     )
-    domains = {"": 17, "com.microsoft": 1, "com.microsoft.nchwc": 1}
-    opset = [helper.make_opsetid(*each) for each in domains.items()]
+    domains = {"": opset, "com.microsoft": 1, "com.microsoft.nchwc": 1}
+    opsets = [helper.make_opsetid(*each) for each in domains.items()]
     file = tmp_path / "model.onnx"
-    model = helper.make_model(found, opset_imports=opset, ir_version=8)
+    model = helper.make_model(found, opset_imports=opsets, ir_version=8)
     file.write_bytes(model.SerializeToString())
     return read_document(str(file), "onnx").graph
 
@@ -47,6 +48,13 @@ def own(kind: str, inputs: Sequence[str], output: str, **attributes: object) -> 
     return helper.make_node(
         kind, inputs, [output], name=output, domain="com.microsoft", **attributes
     )
+
+
+def blocked(kind: str, inputs: Sequence[str], output: str, **attributes: object) -> Any:
+    """Return a node of ONNX Runtime for images whose channels are stored in blocks."""
+    node = own(kind, inputs, output, **attributes)
+    node.domain = "com.microsoft.nchwc"
+    return node
 
 
 def instructions(graph: StreamGraph) -> dict[str, float]:
@@ -98,11 +106,6 @@ def test_a_quantised_network_costs_as_much_as_the_network(tmp_path: Path) -> Non
 def test_images_with_channels_in_blocks(tmp_path: Path) -> None:
     """As the optimiser writes them for a processor: 10 channels are stored as 16."""
 
-    def blocked(kind: str, inputs: Sequence[str], output: str, **attributes: object) -> Any:
-        node = own(kind, inputs, output, **attributes)
-        node.domain = "com.microsoft.nchwc"
-        return node
-
     nodes = [
         blocked("ReorderInput", ["x"], "in"),
         blocked("Conv", ["in", "w"], "conv", kernel_shape=[3, 3], pads=[1, 1, 1, 1]),
@@ -122,6 +125,64 @@ def test_images_with_channels_in_blocks(tmp_path: Path) -> None:
         "y": 2 * 40 * 5,
     }
     assert graph.type[graph.index["conv"]] == "com.microsoft.nchwc.Conv"
+
+
+@pytest.mark.parametrize(("mode", "operations"), [("nearest", 1), ("linear", 8)])
+def test_enlarged_images_with_channels_in_blocks(
+    mode: str, operations: int, tmp_path: Path
+) -> None:
+    """As ONNX Runtime 1.31 writes ``Resize``; slices of opset 9 have no further inputs."""
+    nodes = [
+        blocked("Conv", ["x", "w"], "conv", kernel_shape=[3, 3], pads=[1, 1, 1, 1]),
+        blocked("Upsample", ["conv"], "up", mode=mode, scales=[1, 1, 2, 3]),
+        blocked("ReorderOutput", ["up"], "out", channels=10, channels_last=0),
+        helper.make_node(
+            "Slice", ["out"], ["y"], name="y", axes=[1, 2], starts=[1, 2], ends=[5, 7]
+        ),
+    ]
+    constants = [("w", FLOAT, (16, 8, 3, 3))]
+    graph = graph_of(tmp_path, nodes, [("x", FLOAT, (1, 8, 4, 4))], constants, "y", opset=9)
+    assert instructions(graph) == {
+        "conv": 2 * 16 * 16 * 8 * 3 * 3,
+        "up": operations * 16 * 8 * 12,
+        "out": 10 * 8 * 12,
+        "y": 4 * 5 * 12,
+    }
+
+
+def test_images_with_the_channels_last(tmp_path: Path) -> None:
+    """As ONNX Runtime 1.31 writes quantised convolutions, pooling, and transposed images."""
+    quantised = ["scale", "point"]
+    ones = {"kernel_shape": [3, 3], "pads": [1, 1, 1, 1]}
+    nodes = [
+        own(
+            "QLinearConv",
+            ["x", *quantised, "w", *quantised, *quantised],
+            "conv",
+            channels_last=1,
+            **ones,
+        ),
+        own("NhwcMaxPool", ["conv"], "pool", kernel_shape=[2, 2], strides=[2, 2]),
+        helper.make_node("DequantizeLinear", ["pool", *quantised], ["wide"], name="wide"),
+        blocked("ReorderInput", ["wide"], "in", channels_last=1),
+        blocked("Conv", ["in", "v"], "blocked", **ones),
+        blocked("ReorderOutput", ["blocked"], "out", channels=10, channels_last=1),
+        helper.make_node("ReduceMean", ["out"], ["y"], name="y", axes=[1, 2], keepdims=0),
+        helper.make_node("MatMul", ["y", "u"], ["z"], name="z"),
+    ]
+    weights = [("v", FLOAT, (16, 8, 3, 3)), ("u", FLOAT, (10, 5))]
+    constants = [SCALE, POINT, ("w", UINT8, (8, 4, 3, 3)), *weights]
+    graph = graph_of(tmp_path, nodes, [("x", UINT8, (1, 6, 4, 4))], constants, "z")
+    assert instructions(graph) == {
+        "conv": 2 * (6 * 4 * 8) * 4 * 3 * 3,
+        "pool": (3 * 2 * 8) * 2 * 2,
+        "wide": 3 * 2 * 8,
+        "in": 3 * 2 * 8,
+        "blocked": 2 * (3 * 2 * 16) * 8 * 3 * 3,
+        "out": 3 * 2 * 10,
+        "y": 3 * 2 * 10,
+        "z": 2 * 5 * 10,
+    }
 
 
 def test_quantised_weights_take_what_they_are_stored_as(tmp_path: Path) -> None:

@@ -107,6 +107,21 @@ def test_what_is_not_read_in_time_is_left_out() -> None:
     assert "no answer to /logical/actors/a within" in silent.fault
 
 
+def test_a_time_that_ends_before_all_actors_were_read_is_no_fault_of_the_dashboard() -> None:
+    """It answers about each actor at once, but about the last one later than the time."""
+
+    def answer(path: str, query: str) -> Answer | None:
+        return None if path.endswith("/c") else (200, json.dumps(DETAIL).encode())
+
+    actors = {name: [actor(name)] for name in "abc"}
+    with serving(answer) as url, hang_guard():
+        found = watch(Dashboard(Server(url), 600.0), actors, 0.5)
+        silent = watch(Dashboard(Server(url), 0.1), actors, 600.0)
+    over = "the time was over when 2 of 3 actors had been read; increase --seconds"
+    assert (found.fault, found.readings) == (f"{url}: {over}", [])
+    assert "no answer to /logical/actors/c within 0.1 s" in silent.fault
+
+
 def test_actors_have_the_names_of_instances() -> None:
     running = [actor(name) for name in ("a", "c", "b[0]", "b[1]", "other")]
     found = actors_of(GRAPH, running, None)

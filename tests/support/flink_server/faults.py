@@ -12,6 +12,8 @@ class Effect(StrEnum):
     """It has no effect and no answer."""
     ERROR = "error"
     """It has no effect, and the answer is a fault of the server (500)."""
+    HIDDEN = "hidden"
+    """It has no effect, and a proxy answers that it has no such path (404)."""
     REFUSED = "refused"
     """It has no effect, and the connection is closed."""
     LOST = "lost"

@@ -53,6 +53,8 @@ class ScriptedFlink(ScriptedCluster):
                 raise ConnectionResetError
             if effect == Effect.ERROR:
                 return 500, json.dumps({"errors": ["Internal server error."]}).encode()
+            if effect == Effect.HIDDEN:
+                return 404, b"<html>Not Found</html>"
             if effect == Effect.LATE:
                 later = request.command, path, query, body
                 self.late.append((len(self.requests) + LATE, later))

@@ -26,6 +26,7 @@ from benchmarks.hardening.mutation.numbered_documents import bad_document, cut_n
 from benchmarks.hardening.targets.consumers import InconsistencyError
 from benchmarks.hardening.targets.parsers import SERVED, Parser
 from streamplace.errors import StreamplaceError
+from streamplace.execution.calls import peak_bytes
 
 MAX_DATA = 4 * 2**30  # bytes of data memory; a reader that needs more gets a MemoryError
 MAX_REPEATS = 5  # further numbers tried per requested file, if files repeat
@@ -222,14 +223,9 @@ def _numbers_and_more(numbers: list[int]) -> Iterator[int]:
 
 
 def forget_peak() -> None:
-    """Let the peak memory of this process be that from now on, where the kernel can do that."""
+    """Let `peak_bytes` be the peak from now on, where the kernel can do that."""
     with suppress(OSError):
         Path("/proc/self/clear_refs").write_text("5")
-
-
-def peak_bytes() -> int:
-    """Return the peak memory of this process since `forget_peak`, in bytes."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
 
 
 @contextmanager
