@@ -10,7 +10,7 @@ import yaml
 
 from streamplace import Cluster, Device, Operator, Placement, Problem, StreamGraph
 from streamplace.errors import ProblemError
-from streamplace.integrations.kubernetes import extended_name
+from streamplace.integrations.kubernetes_resources import extended_name
 from streamplace.integrations.losses import assumptions, losses
 from streamplace.integrations.registry import export_text
 from streamplace.scoring.memory import resource_use
