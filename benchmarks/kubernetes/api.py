@@ -84,7 +84,8 @@ class Api:
         """Yield the changes of a kind after a version, and None after a while without any."""
         while not self._closed:
             with self._changed:
-                self._changed.wait_for(lambda v=version: len(self._journal) > v, WATCHED_S)
+                if len(self._journal) == version:
+                    self._changed.wait(WATCHED_S)
                 news = self._journal[version:]
             version += len(news)
             yield from (event for changed, event in news if changed == kind) if news else [None]
