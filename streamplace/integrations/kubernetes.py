@@ -1,17 +1,16 @@
 """Writer of Kubernetes manifests: a Deployment per PE, and per parallel operator and node."""
 
 import json
-import re
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
-from math import ceil
+from math import ceil, inf
 from typing import Any
 
 import numpy as np
 
 from streamplace.errors import ProblemError
 from streamplace.integrations.kubernetes_parts import (
-    LABEL_VALUE,
     Part,
     dns_label,
     has_replicas,
@@ -19,104 +18,31 @@ from streamplace.integrations.kubernetes_parts import (
     parts_of,
     pod_numbers,
 )
+from streamplace.integrations.kubernetes_resources import extended_resources, names_of
 from streamplace.integrations.pes import operator_cores, pe_numbers, shown
 from streamplace.integrations.yaml import to_yaml
-from streamplace.problem.graph_checks import listed
-from streamplace.problem.limits import used_counts
 from streamplace.problem.placement import Placement
-from streamplace.util.arrays import Floats
 
-GPU = "nvidia.com/gpu"
-DOMAIN = "streamplace"
-KNOWN = {"gpu": GPU}
-"""Resources whose extended resource differs from ``streamplace/NAME``."""
-OWN = re.compile("ephemeral-storage|hugepages-[1-9][0-9]*[KMG]i")
-"""Kubernetes's own resources, in bytes, without those that the export computes (CPU, memory)."""
-PREFIX = re.compile(r"(?=.{1,244}$)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
-QUOTA = "requests."  # precedes the name of an extended resource in a quota, so no name may have it
-RESERVED = "kubernetes.io"  # Kubernetes takes every domain that ends in this for its own
-
-
-def extended_name(resource: str) -> str:
-    """Return the resource of Kubernetes that stands for a resource.
-
-    A name with a slash, such as ``amd.com/gpu``, is one already, and so are ``ephemeral-storage``
-    and ``hugepages-2Mi``, which nodes offer by themselves; ``gpu`` stands for ``nvidia.com/gpu``,
-    and any other NAME for ``streamplace/NAME``.
-
-    Raises
-    ------
-    ProblemError
-        If a name with a slash is not one that Kubernetes accepts.
-    """
-    if OWN.fullmatch(resource):
-        return resource
-    if "/" not in resource:
-        return KNOWN.get(resource, f"{DOMAIN}/{label_value(resource)}")
-    prefix, _, name = resource.partition("/")
-    valid = PREFIX.fullmatch(prefix) and LABEL_VALUE.fullmatch(name)
-    if not valid or prefix.endswith(RESERVED) or prefix.startswith(QUOTA):
-        raise ProblemError(
-            f"resource {resource!r:.80}: not an extended resource of Kubernetes, which is "
-            "DOMAIN/NAME outside of kubernetes.io, where NAME has at most 63 letters, digits, '-', "
-            "'_' and '.'"
-        )
-    return resource
-
-
-def extended_resources(placement: Placement) -> list[dict[str, int]]:
-    """Return, for each pod, extended resource -> the whole amount that its operators take.
-
-    Raises
-    ------
-    ProblemError
-        If a name is not valid, or two resources stand for the same extended resource.
-    """
-    names = _names(placement)
-    found: list[dict[str, int]] = [{} for _ in range(int(pod_numbers(placement).max()) + 1)]
-    for resource, counts, steps in _counts(placement):
-        for pod in np.flatnonzero(counts).tolist():
-            found[pod][names[resource]] = ceil(counts[pod] / steps)
-    return found
-
-
-def assumed_names(placement: Placement) -> str:
-    """Return which extended resources stand for other names, as text; empty if none do."""
-    changed = {name: to for name, to in _names(placement).items() if name != to}
-    return ", ".join(f"{to} stands for {shown([name])}" for name, to in changed.items())
-
-
-def rounded_up(placement: Placement) -> str:
-    """Return the resources of which fractions are rounded up, as text; empty if there are none."""
-    names = [name for name, counts, steps in _counts(placement) if (counts % steps).any()]
-    if not names:
-        return ""
-    each = "pod" if has_replicas(placement) else "PE"
-    text = ", ".join(shown([name]) for name in names)
-    return f"fractions of {text} are rounded up for each {each}, since Kubernetes counts whole ones"
-
-
-def _counts(placement: Placement) -> Iterator[tuple[str, Floats, float]]:
-    """Yield the resources that operators take, the counts of each pod, and counts per 1."""
-    graph, cluster = placement.problem.graph, placement.problem.cluster
-    pod_of = pod_numbers(placement)
-    device = np.zeros(int(pod_of.max()) + 1, dtype=np.int32)
-    device[pod_of] = placement.devices
-    for name in sorted(graph.resource_names):
-        counts, _, steps = used_counts(graph.resource(name), pod_of, cluster.resource(name)[device])
-        yield name, counts, steps
-
-
-def _names(placement: Placement) -> dict[str, str]:
-    """Return resource -> extended resource, for resources that operators take."""
-    names: dict[str, str] = {}
-    for resource in [name for name, counts, _ in _counts(placement) if counts.any()]:
-        name = extended_name(resource)
-        if name in names.values():
-            same = [known for known, to in names.items() if to == name]
-            raise ProblemError(f"resources {listed([*same, resource])}: both stand for {name!r}")
-        names[resource] = name
-    return names
+CPU, MEMORY = "cpu", "memory"
+JOB, PE = "app.kubernetes.io/part-of", "app.kubernetes.io/component"
+DEVICE = "streamplace/device"
+OPERATORS = "streamplace/operators"
+HOST = "kubernetes.io/hostname"
+MAX_JOB_NAME = 54  # characters; leaves room for -pe and a number
+VARIABLE = "STREAMPLACE_OPERATORS"
+MAX_VARIABLE_BYTES = 128 * 1024  # NAME=value and its NUL on Linux; annotations hold 256 KiB
+HEADER = f"""\
+# One Deployment per PE. It runs on the node whose label {DEVICE} names the PE's device.
+# ${VARIABLE} holds the names of the PE's operators, a JSON list.
+# Replace job-image with your image.
+"""
+WITH_REPLICAS = f"""\
+# One Deployment per PE, and one per node for each parallel operator, with a replica per instance.
+# Each runs on the node whose label {DEVICE} names its device.
+# ${VARIABLE} holds the names of the operators that a pod runs, a JSON list. A replica runs
+# one instance of its operator.
+# Replace job-image with your image.
+"""
 
 
 @dataclass(frozen=True)
@@ -140,6 +66,13 @@ class Pods:
     cores: float
     memory_bytes: float
     extended: dict[str, int]
+
+    @property
+    def requests(self) -> dict[str, int]:
+        """What each pod requests: CPU in millicores, memory in bytes, and extended resources."""
+        millicores = ceil(round(self.cores * 1000, 6))  # without rounding noise
+        memory = {MEMORY: ceil(self.memory_bytes)} if self.memory_bytes else {}
+        return {CPU: millicores} | memory | self.extended
 
 
 def pods_of(placement: Placement) -> list[Pods]:
@@ -176,16 +109,31 @@ def pods_of(placement: Placement) -> list[Pods]:
     return found
 
 
+def crowded(placement: Placement) -> list[str]:
+    """Return the devices whose pods request all cores or more, or more of anything else."""
+    names, needs = names_of(placement), dict[str, Counter[str]]()
+    for pods in pods_of(placement):
+        total = {name: amount * pods.replicas for name, amount in pods.requests.items()}
+        needs.setdefault(pods.device, Counter()).update(total)
+    found = []
+    for device in placement.problem.cluster.devices:
+        need = needs.get(device.name, Counter())
+        room = {names[name]: n for name, n in device.resources.items() if name in names}
+        room[MEMORY] = inf if device.memory_bytes is None else device.memory_bytes
+        exceeded = any(need[name] > n for name, n in room.items())
+        if need[CPU] >= 1000 * device.cores or exceeded:
+            found.append(device.name)
+    return found
+
+
 def assumed_nodes(placement: Placement) -> str:
     """Return on which nodes pods do not fit, as text; empty if there are none."""
-    devices, used = placement.problem.cluster.devices, operator_cores(placement, "kubernetes")
-    cores = np.bincount(placement.devices, used, minlength=len(devices))
-    full = [device.name for device, n in zip(devices, cores, strict=True) if n >= device.cores]
-    if not full:
+    if not (few := crowded(placement)):
         return ""
     return (
-        f"the nodes of {shown(full)} have more cores than their devices; pods stay pending "
-        "otherwise, since they request all cores or more; place with a lower --target-utilisation"
+        f"the nodes of {shown(few)} have more than their devices; pods stay pending otherwise, "
+        "since they request all cores, or more memory or resources than the device has; place "
+        "with a lower --target-utilisation, or with fewer instances on a device"
     )
 
 
@@ -197,27 +145,6 @@ def _largest(of_pods: list[dict[str, int]]) -> dict[str, int]:
     """Return the largest amount of each resource."""
     names = dict.fromkeys(name for taken in of_pods for name in taken)
     return {name: max(taken.get(name, 0) for taken in of_pods) for name in names}
-
-
-JOB, PE = "app.kubernetes.io/part-of", "app.kubernetes.io/component"
-DEVICE = "streamplace/device"
-OPERATORS = "streamplace/operators"
-HOST = "kubernetes.io/hostname"
-MAX_JOB_NAME = 54  # characters; leaves room for -pe and a number
-VARIABLE = "STREAMPLACE_OPERATORS"
-MAX_VARIABLE_BYTES = 128 * 1024  # NAME=value and its NUL on Linux; annotations hold 256 KiB
-HEADER = f"""\
-# One Deployment per PE. It runs on the node whose label {DEVICE} names the PE's device.
-# ${VARIABLE} holds the names of the PE's operators, a JSON list.
-# Replace job-image with your image.
-"""
-WITH_REPLICAS = f"""\
-# One Deployment per PE, and one per node for each parallel operator, with a replica per instance.
-# Each runs on the node whose label {DEVICE} names its device.
-# ${VARIABLE} holds the names of the operators that a pod runs, a JSON list. A replica runs
-# one instance of its operator.
-# Replace job-image with your image.
-"""
 
 
 def write(placement: Placement) -> str:
@@ -264,11 +191,10 @@ def _operators_value(operators: tuple[str, ...], device: str) -> str:
 
 
 def _resources(pods: Pods) -> dict[str, Any]:
-    extended = {name: str(amount) for name, amount in pods.extended.items()}
-    requests = {"cpu": f"{ceil(round(pods.cores * 1000, 6))}m"}  # without rounding noise
-    memory = {"memory": str(ceil(pods.memory_bytes))} if pods.memory_bytes else {}
-    limits = {"limits": dict(extended)} if extended else {}
-    return {"requests": requests | memory | extended, **limits}
+    requests = {name: str(amount) for name, amount in pods.requests.items()}
+    requests[CPU] += "m"
+    limits = {name: requests[name] for name in pods.extended}
+    return {"requests": requests, **({"limits": limits} if limits else {})}
 
 
 def _deployment(job: str, pods: Pods, neighbours: Sequence[str]) -> dict[str, Any]:

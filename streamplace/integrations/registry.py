@@ -8,8 +8,9 @@ from typing import cast
 from streamplace.errors import FormatError, UsageError, located
 from streamplace.files.reading import decode, name_of, read_bytes
 from streamplace.integrations.flink.groups import groups_of
-from streamplace.integrations.kubernetes import assumed_names, assumed_nodes, rounded_up
+from streamplace.integrations.kubernetes import assumed_nodes
 from streamplace.integrations.kubernetes_parts import lost_numbers, shared_requests
+from streamplace.integrations.kubernetes_resources import assumed_names, rounded_up
 from streamplace.integrations.pes import devices_of_instances, shown
 from streamplace.integrations.storm.ras import assumed_capacities, assumed_room
 from streamplace.problem.graph_checks import listed

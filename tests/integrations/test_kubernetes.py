@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streamplace.errors import ProblemError
+from streamplace.integrations.kubernetes import crowded
 from streamplace.integrations.kubernetes_parts import has_replicas
 from streamplace.integrations.pes import operator_cores
 from streamplace.integrations.registry import assumptions, export_text, losses
@@ -160,13 +161,19 @@ def test_requests_are_those_of_one_replica() -> None:
     }
 
 
-def keyed_placement(on: list[int]) -> Placement:
-    """Return a placement of a source and two instances, of which one gets 3 of 4 tuples."""
+def keyed_placement(on: list[int], **room: Any) -> Placement:
+    """Return a placement of a source and two instances, of which one gets 3 of 4 tuples.
+
+    Parameters
+    ----------
+    room
+        Fields of each device that differ: four cores and two GPUs, without a limit of memory.
+    """
     graph = StreamGraph(
         [
             Operator("s", 1000.0, 1.0),
             *(
-                Operator(f"k[{i}]", 1000.0, 0.0, instance_of="k", resources={"gpu": 0.5})
+                Operator(f"k[{i}]", 1000.0, 0.0, 1e6, instance_of="k", resources={"gpu": 0.5})
                 for i in range(2)
             ),
         ],
@@ -174,19 +181,23 @@ def keyed_placement(on: list[int]) -> Placement:
         name="keyed",
         source_rate=1e5,
     )
-    devices = [Device(f"d{d}", 1000.0, 4, resources={"gpu": 2}) for d in range(2)]
+    room = {"mips": 1000.0, "cores": 4, "resources": {"gpu": 2}} | room
+    devices = [Device(f"d{d}", **room) for d in range(2)]
     network = Network(overhead_s=1e-6)
     return Placement(Problem(graph, Cluster(devices, network=network)), on)
+
+
+LIMITED = {"memory": "1000000", "nvidia.com/gpu": "1"}
 
 
 def test_replicas_request_what_the_busiest_of_them_needs() -> None:
     both = {runs(each): requests_of(each) for each in deployments(keyed_placement([0, 1, 1]))}
     # 0.75e5 tuples/s x (1000 instructions of 1e9/s + 1e-6 s to receive)
-    assert both["d1", ("k",), 2] == {"cpu": "150m", "nvidia.com/gpu": "1"}
+    assert both["d1", ("k",), 2] == {"cpu": "150m"} | LIMITED
     assert both["d0", ("s",), 1] == {"cpu": "200m"}
     apart = {runs(each): requests_of(each) for each in deployments(keyed_placement([0, 0, 1]))}
-    assert apart["d0", ("k",), 1] == {"cpu": "75m", "nvidia.com/gpu": "1"}
-    assert apart["d1", ("k",), 1] == {"cpu": "50m", "nvidia.com/gpu": "1"}
+    assert apart["d0", ("k",), 1] == {"cpu": "75m"} | LIMITED
+    assert apart["d1", ("k",), 1] == {"cpu": "50m"} | LIMITED
     assert apart["d0", ("s",), 1] == {"cpu": "125m"}  # sends a quarter of the tuples
 
 
@@ -199,6 +210,22 @@ def test_what_replicas_lose_and_assume_is_printed() -> None:
     text = export_text(placement, "kubernetes")
     assert all(f"# Lost: {each}\n" in text for each in lost)
     assert all(f"# Assumed: {each}\n" in text for each in assumed)
+
+
+@pytest.mark.parametrize(
+    ("enough", "little"),
+    [
+        # as much as two pods request, which is twice the need of the busiest instance
+        ({"resources": {"gpu": 2}}, {"resources": {"gpu": 1}}),
+        ({"memory_bytes": 2e6}, {"memory_bytes": 2e6 - 1}),
+        ({"cores": 1, "mips": 177.0}, {"cores": 1, "mips": 176.0}),
+    ],
+)
+def test_nodes_that_are_too_small_for_what_pods_request(
+    enough: dict[str, Any], little: dict[str, Any]
+) -> None:
+    assert crowded(keyed_placement([0, 1, 1], **enough)) == []
+    assert crowded(keyed_placement([0, 1, 1], **little)) == ["d1"]
 
 
 @given(instance_placements(whole=False))

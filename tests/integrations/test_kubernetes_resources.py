@@ -10,7 +10,7 @@ import yaml
 
 from streamplace import Cluster, Device, Operator, Placement, Problem, StreamGraph
 from streamplace.errors import ProblemError
-from streamplace.integrations.kubernetes import extended_name
+from streamplace.integrations.kubernetes_resources import extended_name
 from streamplace.integrations.registry import assumptions, export_text, losses
 from streamplace.scoring.loads import resource_use
 

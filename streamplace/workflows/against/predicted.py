@@ -8,7 +8,7 @@ import numpy as np
 
 from sim.closed_form.bottleneck import utilisations
 from sim.work import instructions_of, work_of
-from streamplace.integrations.profiling.use import JobUse
+from streamplace.integrations.profiling.profile import JobUse
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.graph_checks import listed
 from streamplace.problem.objective import Throughput

@@ -1,0 +1,1 @@
+"""Kubernetes manifests by the rules of kube-scheduler."""
