@@ -181,8 +181,8 @@ def keyed_placement(on: list[int], **room: Any) -> Placement:
         name="keyed",
         source_rate=1e5,
     )
-    room = {"mips": 1000.0, "cores": 4, "resources": {"gpu": 2}} | room
-    devices = [Device(f"d{d}", **room) for d in range(2)]
+    fields: dict[str, Any] = {"mips": 1000.0, "cores": 4, "resources": {"gpu": 2}} | room
+    devices = [Device(f"d{d}", **fields) for d in range(2)]
     network = Network(overhead_s=1e-6)
     return Placement(Problem(graph, Cluster(devices, network=network)), on)
 
