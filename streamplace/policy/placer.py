@@ -29,7 +29,7 @@ from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.orders import traversal_order
 from streamplace.scoring.registry import qualities
-from streamplace.util.arrays import Ints
+from streamplace.util.arrays import Ints, distinct_rows
 from streamplace.util.extras import load_learned
 
 SHIPPED = Path(__file__).parent / "shipped" / "best.safetensors"
@@ -177,7 +177,7 @@ class PolicyPlacer(BasePlacer):
         if len(drafts) == 1:
             best = feasible(problem, drafts[0])
         else:
-            placements = feasible_ones(problem, np.unique(drafts, axis=0))
+            placements = feasible_ones(problem, distinct_rows(drafts))
             best = placements[int(qualities(problem, placements).argmax())]
         if coarsening is None or not changes:
             return best

@@ -1,4 +1,6 @@
-"""Type aliases for arrays, and the smallest number that keeps all its digits."""
+"""Type aliases for arrays, distinct rows, and the smallest number that keeps all its digits."""
+
+from collections.abc import Iterable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,3 +11,13 @@ Bools = NDArray[np.bool_]
 
 SMALLEST_NORMAL = float(np.finfo(np.float64).tiny)
 """The smallest number that keeps all its digits: smaller ones round, and training makes them 0."""
+
+
+def distinct_rows(rows: Iterable[Ints]) -> Ints:
+    """Return the distinct ones of placements, (V,) each, in ascending order, (K, V).
+
+    ``numpy.unique`` gives the same rows, but makes a type with a field per column, which takes
+    most of a second for 1e5 of them. Bytes of the largest digit first sort as the indices do.
+    """
+    by_bytes = {row.astype(">i4").tobytes(): row for row in rows}
+    return np.stack([by_bytes[key] for key in sorted(by_bytes)])

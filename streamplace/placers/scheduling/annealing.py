@@ -31,7 +31,7 @@ from streamplace.placers.search.nearby import Current
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.makespan_evaluator import MakespanEvaluator
-from streamplace.util.arrays import Floats, Ints
+from streamplace.util.arrays import Floats, Ints, distinct_rows
 from streamplace.util.evaluation_count import count as count_evaluations
 
 FEWEST = 200  # placements that are all tried, however large the graph is
@@ -299,7 +299,7 @@ def best_of_passes(
         waited += length
         if chain.makespan_s < best_s:
             best, best_s, waited = chain.devices, chain.makespan_s, 0
-    every = np.unique(np.stack(found), axis=0)
+    every = distinct_rows(found)
     return np.asarray(every[int(scored.makespans(every).argmin())])
 
 

@@ -18,7 +18,7 @@ from streamplace.placers.trivial import RoundRobin, Single
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.makespan_evaluator import MakespanEvaluator
-from streamplace.util.arrays import Ints
+from streamplace.util.arrays import Ints, distinct_rows
 
 PORTFOLIO: tuple[Placer, ...] = (Heft(), Peft(links=True), RandomEft(samples=10), Single())
 SAMPLES = 50  # placements by random list scheduling between two looks at the budget
@@ -44,7 +44,7 @@ def portfolio(
             rows.append(placer(problem, rng).devices)
     if not rows:
         rows.append(RoundRobin()(problem, rng).devices)
-    return np.unique(np.stack(rows), axis=0).astype(np.int32)
+    return distinct_rows(rows)
 
 
 @dataclass

@@ -30,7 +30,7 @@ from streamplace.problem.graph import StreamGraph
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.makespan_evaluator import MakespanEvaluator
-from streamplace.util.arrays import Ints
+from streamplace.util.arrays import Ints, distinct_rows
 
 
 @dataclass(frozen=True)
@@ -180,7 +180,7 @@ def _begun(
         begun = work_clock.now()
         further = (*OF_SMALL, *(cut for cut, _ in islice(cuts, FEW_CUTS)))
         with suppress(PlacementError):
-            rows = np.unique(np.vstack([rows, portfolio(problem, rng, None, further)]), axis=0)
+            rows = distinct_rows([*rows, *portfolio(problem, rng, None, further)])
         budget.charge(FURTHER, work_clock.now() - begun)
     return scored, rows, (Tries(cuts, PARTITIONED), Tries(samples(problem), SAMPLED))
 

@@ -17,7 +17,7 @@ from streamplace.placers.trivial import Greedy, RoundRobin, Single
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.registry import qualities, qualities_of_rows, throughput_evaluator
-from streamplace.util.arrays import Ints
+from streamplace.util.arrays import Ints, distinct_rows
 
 IMPROVED = 1.0 + 1e-9  # smallest factor that counts as an improvement
 MAX_SCORED = 4_000_000  # operators x placements that one step may score
@@ -124,6 +124,6 @@ def best_of_chains(
         is_best = chain.enough and len(annealers) == 1 and not scored.climbs
         if waited > PATIENCE * max_changes or is_best:
             break
-    placements = [Placement(problem, row) for row in np.unique(np.stack(candidates), axis=0)]
+    placements = [Placement(problem, row) for row in distinct_rows(candidates)]
     chosen = placements[int(qualities(problem, placements).argmax())]
     return climb(problem, chosen, budget) if climbs else chosen

@@ -28,7 +28,7 @@ from streamplace.problem.uncertainty import Uncertainty
 from streamplace.scoring.compiled import compiled
 from streamplace.scoring.flow import flow
 from streamplace.scoring.sampled import CostDraws, carried, draws_within, utilisation_at
-from streamplace.util.arrays import Floats, Ints
+from streamplace.util.arrays import Floats, Ints, distinct_rows
 
 INFLATED = (0.25, 0.5, 1.0, 1.5)  # standard errors that are added to all costs, one after another
 CHANGES = 20_000  # of the search of each such problem
@@ -152,7 +152,7 @@ def _annealed(
 ) -> Ints:
     """Return the best of several placements, (V,) each, and of those that annealing finds."""
     instance, rules = compiled(problem).instance, problem.feasibility
-    known = np.unique(np.stack(rows), axis=0)
+    known = distinct_rows(rows)
     known = np.concatenate([rows[0][None], known])
     utilisation = draws.utilisation(known)
     some = CostDraws(problem, draws.uncertainty, (*draws.seed, 1), ANNEALED)

@@ -23,7 +23,7 @@ from streamplace.placers.trivial import on_one_device
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.registry import evaluator
-from streamplace.util.arrays import Floats, Ints
+from streamplace.util.arrays import Floats, Ints, distinct_rows
 
 LIMITS = 12  # limits on the cost of moves that are searched in turn
 UNLIMITED = 0.3  # share of the search without a limit
@@ -64,7 +64,7 @@ def best_for_price(search: Nearby, drafts: list[Ints], price: float, budget: Bud
     for number, cost in enumerate(limits):
         row = search.annealed([row], seconds, cost, chains.share(1.0 / (len(limits) - number)))
         found.append(row)
-    distinct = np.unique(np.stack([*found, *islice(on_one_device(problem), MAX_SINGLE)]), axis=0)
+    distinct = distinct_rows([*found, *islice(on_one_device(problem), MAX_SINGLE)])
     promising = distinct[np.argsort(-worth(distinct), kind="stable")[:POLISHED]]
     least = distinct[current.costs(distinct, seconds).argmin()]
     rows = np.stack([_cheaper(search, row, least, worth, seconds, budget) for row in promising])
