@@ -55,6 +55,15 @@ def test_a_note_says_how_many_operators_move_if_nothing_limits_it(folder: Path) 
     assert "operators move" not in run(*command, "--source-rate", 2500, "--max-moves", 1).stderr
 
 
+def test_an_assignment_to_other_devices_than_the_default(folder: Path, capsys: Capture) -> None:
+    (folder / "mapping.csv").write_text("operator,device\nx,a1\ny,a1\nz,a2\n")
+    words = ("simulate", folder / "graph.json", folder / "mapping.csv")
+    line = refused(capsys, *words)
+    assert "assignment['x']: the cluster has no device 'a1'" in line
+    assert "the devices are the default 5x2500: set --cluster FILE" in line
+    assert "default" not in refused(capsys, *words, *DEVICES)
+
+
 def test_an_export_is_read_back(folder: Path, capsys: Capture) -> None:
     graph, old = folder / "graph.json", folder / "old.json"
     json_of(capsys, "place", graph, *DEVICES, "-o", old)
