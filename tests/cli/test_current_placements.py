@@ -55,6 +55,15 @@ def test_a_note_says_how_many_operators_move_if_nothing_limits_it(folder: Path) 
     assert "operators move" not in run(*command, "--source-rate", 2500, "--max-moves", 1).stderr
 
 
+def test_a_note_says_if_moves_gain_nothing(folder: Path) -> None:
+    """With the fewest devices, all operators go to one, although z alone limits throughput."""
+    slow = [*GRAPH["operators"][:2], {"name": "z", "instructions": 4e6, "payload_bytes": 10}]
+    (folder / "graph.json").write_text(json.dumps({**GRAPH, "operators": slow}))
+    cluster = ("--devices", "2x1000x8", "--source-rate", 500)
+    done = run("place", folder / "graph.json", "--start", folder / "mapping.csv", *cluster)
+    assert "--max-moves 0 gives the same throughput with 0" in done.stderr
+
+
 def test_an_assignment_to_other_devices_than_the_default(folder: Path, capsys: Capture) -> None:
     (folder / "mapping.csv").write_text("operator,device\nx,a1\ny,a1\nz,a2\n")
     words = ("simulate", folder / "graph.json", folder / "mapping.csv")
