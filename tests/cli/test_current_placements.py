@@ -64,6 +64,15 @@ def test_a_note_says_if_moves_gain_nothing(folder: Path) -> None:
     assert "--max-moves 0 gives the same throughput with 0" in done.stderr
 
 
+def test_a_note_names_operators_that_the_graph_lacks(folder: Path) -> None:
+    """`size` places instances; the graph that it read knows only their operator."""
+    (folder / "mapping.csv").write_text("operator,device\nx,d0\ny,d0\nz[0],d1\nz[1],d2\n")
+    words = ("place", folder / "graph.json", "--start", folder / "mapping.csv", *DEVICES)
+    line, *_ = run(*words).stderr.splitlines()
+    assert line.startswith("2 operators of ")
+    assert line.endswith("graph.json: 'z[0]', 'z[1]'")
+
+
 def test_an_assignment_to_other_devices_than_the_default(folder: Path, capsys: Capture) -> None:
     (folder / "mapping.csv").write_text("operator,device\nx,a1\ny,a1\nz,a2\n")
     words = ("simulate", folder / "graph.json", folder / "mapping.csv")
