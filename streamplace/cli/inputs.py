@@ -20,6 +20,7 @@ from streamplace.errors import (
     OtherGraphError,
     ProblemError,
     StreamplaceError,
+    UnknownDeviceError,
     UsageError,
     located,
     reworded,
@@ -330,7 +331,9 @@ def under_objective(placement: Placement, objective: Objective) -> Placement:
 def naming_the_default(
     used: bool, options: str = "--cluster FILE", which: str = "the default 5x2500"
 ) -> Iterator[None]:
-    """Say in the error of an infeasible problem that its devices are the default ones.
+    """Say in an error that the devices are the default ones, which may be what is wrong.
+
+    Such errors are those of infeasible problems and of assignments to unknown devices.
 
     Parameters
     ----------
@@ -344,7 +347,8 @@ def naming_the_default(
     try:
         yield
     except StreamplaceError as error:
-        if not (used and (isinstance(error, InfeasibleError) or error.infeasible)):
+        of_devices = isinstance(error, InfeasibleError | UnknownDeviceError) or error.infeasible
+        if not (used and of_devices):
             raise
         remedy = f"the devices are {which}: set {options}"
         sources = "import --cluster-out and generate --clusters write clusters"

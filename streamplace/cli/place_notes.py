@@ -8,7 +8,7 @@ from streamplace.problem.uncertainty import assumptions, without_effect
 from streamplace.scoring.suspect_units import suspect_of, suspect_unit
 from streamplace.util.text import counted
 from streamplace.workflows.jobs.result import JobsResult
-from streamplace.workflows.migrate import Migration
+from streamplace.workflows.migrate import SAME, Migration
 from streamplace.workflows.result import MakespanResult, Result
 
 
@@ -63,7 +63,11 @@ def _moves_note(found: Migration) -> str:
     if not moved or problem.objective.quantity not in BOTH:
         return ""
     count = counted(len(problem.graph.names), "operator")
-    return f"{moved:,} of {count} move; --max-moves or --move-cost limits that"
+    least, after = found.staying, found.result.score.value
+    advice = "--max-moves or --move-cost limits that"
+    if moved > found.fewest and abs(after - least.value) <= SAME * least.value:
+        advice = f"--max-moves 0 gives the same {least.quantity} with {found.fewest:,}"
+    return f"{moved:,} of {count} move; {advice}"
 
 
 def _one_core_note(start: str, operator: str, graph: StreamGraph) -> str:

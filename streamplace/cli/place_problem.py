@@ -72,6 +72,12 @@ class Start:
             none = f"contains none of the operators of {name_of(graph)}"
             raise FormatError(f"{self.name}: {none}")
 
+    def left_out(self, operators: Collection[str], graph: str) -> str:
+        """Return a note on operators of the placement that the graph lacks; else no text."""
+        others = [name for name in self.assignment if name not in operators]
+        what = f"{counted(len(others), 'operator')} of {self.name}"
+        return f"{what} not in {name_of(graph)}: {listed(others)}" if others else ""
+
 
 def read_problem(
     graph: str,
@@ -110,6 +116,8 @@ def read_problem(
         makespan_options.refuse_rates(kind, changes, f"the makespan of {start.name}")
         if settings.constraints is not None:
             constraints, rules_file, inherited = settings.constraints, start.name, True
+    if start is not None:
+        note = "; ".join(filter(None, (note, start.left_out(read.index, graph))))
     constraints = with_pins(options.pins, cluster, constraints, read)
     if lost:
         whole = Cluster.of(cluster)

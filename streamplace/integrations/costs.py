@@ -2,6 +2,7 @@
 
 import csv
 import io
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -229,9 +230,30 @@ class Costs:
             source_rate=self.source_rate,
             source_shares=self.source_shares,
         )
-        numbered = replace(logical.with_graph(*renumbered), parallelism=self._parallelism(logical))
+        notes = list(logical.notes)
+        if replaced := self._replaced(graph):
+            ways = "[streams] of a TOML costs file sets each one"
+            notes.append(
+                f"the costs' selectivity of an operator replaces that of {listed(replaced)}; {ways}"
+            )
+        parallelism = self._parallelism(logical)
+        numbered = replace(
+            logical.with_graph(*renumbered), parallelism=parallelism, notes=tuple(notes)
+        )
         own = {name: form.partitions for name, form in self.operators.items()}
         return with_partitions(numbered, {name: n for name, n in own.items() if n is not None})
+
+    def _replaced(self, graph: StreamGraph) -> list[str]:
+        """Return streams that lose their own selectivity to one number for all of an operator's."""
+        sent = Counter(stream.source for stream in graph.streams)
+        replaced = []
+        for stream, own in zip(graph.streams, graph.selectivity.tolist(), strict=True):
+            name = f"{stream.source}->{stream.target}"
+            number = self.operators.get(stream.source, CostForm()).selectivity
+            kept = number in (None, own) or np.isnan(own) or name in self.streams
+            if sent[stream.source] > 1 and not kept:
+                replaced.append(name)
+        return replaced
 
     def _parallelism(self, logical: LogicalGraph) -> dict[str, int]:
         """Return the parallelism of operators; one number holds for all operators of a task."""

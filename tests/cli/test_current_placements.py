@@ -55,6 +55,33 @@ def test_a_note_says_how_many_operators_move_if_nothing_limits_it(folder: Path) 
     assert "operators move" not in run(*command, "--source-rate", 2500, "--max-moves", 1).stderr
 
 
+def test_a_note_says_if_moves_gain_nothing(folder: Path) -> None:
+    """With the fewest devices, all operators go to one, although z alone limits throughput."""
+    slow = [*GRAPH["operators"][:2], {"name": "z", "instructions": 4e6, "payload_bytes": 10}]
+    (folder / "graph.json").write_text(json.dumps({**GRAPH, "operators": slow}))
+    cluster = ("--devices", "2x1000x8", "--source-rate", 500)
+    done = run("place", folder / "graph.json", "--start", folder / "mapping.csv", *cluster)
+    assert "--max-moves 0 gives the same throughput with 0" in done.stderr
+
+
+def test_a_note_names_operators_that_the_graph_lacks(folder: Path) -> None:
+    """`size` places instances; the graph that it read knows only their operator."""
+    (folder / "mapping.csv").write_text("operator,device\nx,d0\ny,d0\nz[0],d1\nz[1],d2\n")
+    words = ("place", folder / "graph.json", "--start", folder / "mapping.csv", *DEVICES)
+    line, *_ = run(*words).stderr.splitlines()
+    assert line.startswith("2 operators of ")
+    assert line.endswith("graph.json: 'z[0]', 'z[1]'")
+
+
+def test_an_assignment_to_other_devices_than_the_default(folder: Path, capsys: Capture) -> None:
+    (folder / "mapping.csv").write_text("operator,device\nx,a1\ny,a1\nz,a2\n")
+    words = ("simulate", folder / "graph.json", folder / "mapping.csv")
+    line = refused(capsys, *words)
+    assert "assignment['x']: the cluster has no device 'a1'" in line
+    assert "the devices are the default 5x2500: set --cluster FILE" in line
+    assert "default" not in refused(capsys, *words, *DEVICES)
+
+
 def test_an_export_is_read_back(folder: Path, capsys: Capture) -> None:
     graph, old = folder / "graph.json", folder / "old.json"
     json_of(capsys, "place", graph, *DEVICES, "-o", old)

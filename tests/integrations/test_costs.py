@@ -201,6 +201,20 @@ def test_named_costs_replace_the_documents_numbers() -> None:
     assert graph.streams[0] == Stream("parse", "count words", 40.0, 20.0)
 
 
+def test_a_note_names_streams_whose_own_selectivity_is_replaced() -> None:
+    """One number for all streams of an operator hides that the file has different ones."""
+    rows = [Operator(name, 1.0, 1.0) for name in ("a", "b", "c")]
+    streams = [Stream("a", "b", UNKNOWN), Stream("a", "c", 0.05), Stream("b", "c", 0.5)]
+    known = LogicalGraph(StreamGraph(rows, streams), notes=("one",))
+    own = {name: CostForm(selectivity=1.0) for name in "ab"}
+    one, note = Costs(operators=own).of(known).notes
+    assert one == "one"
+    assert "replaces that of 'a->c'; [streams]" in note
+    same = Costs(operators={"a": CostForm(selectivity=0.05)})
+    apart = Costs(operators=own, streams={"a->c": 0.05})
+    assert [list(costs.of(known).notes) for costs in (same, apart)] == [["one"], ["one"]]
+
+
 def test_defaults_replace_unknown_numbers_only() -> None:
     known = parse_and_count(
         Operator("parse", 1.0, 2.0, 3.0), Stream("parse", "count words", 4.0, 5.0)
