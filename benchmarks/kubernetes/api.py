@@ -108,7 +108,7 @@ class Api:
     def _change(self, kind: str, event: str, content: Object) -> None:
         """Record a change; the caller holds the lock."""
         name, version = content["metadata"]["name"], str(len(self._journal) + 1)
-        own = {"uid": f"{kind}-{name}", "namespace": "default" if kind == "pods" else ""}
+        own = {"uid": version, "namespace": "default" if kind == "pods" else ""}
         made = {
             **content,
             "apiVersion": "v1",
