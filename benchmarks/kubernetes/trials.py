@@ -69,7 +69,7 @@ class Trial:
         self.api.put("nodes", node)
 
     def apply(self, devices: Iterable[str], *, without: str = "") -> None:
-        """Add the pods of some devices, as controllers of Deployments would, once all else is known.
+        """Add the pods of some devices, as Deployments would, once the scheduler knows the nodes.
 
         Parameters
         ----------
