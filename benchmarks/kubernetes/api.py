@@ -108,7 +108,7 @@ class Api:
     def _change(self, kind: str, event: str, content: Object) -> None:
         """Record a change; the caller holds the lock."""
         name, version = content["metadata"]["name"], str(len(self._journal) + 1)
-        own = {"uid": f"{kind}-{name}", "namespace": "default" if kind == "pods" else ""}
+        own = {"uid": version, "namespace": "default" if kind == "pods" else ""}
         made = {
             **content,
             "apiVersion": "v1",
@@ -133,7 +133,8 @@ def _handler(api: Api) -> type[BaseHTTPRequestHandler]:
             address = urlsplit(self.path)
             kind, query = address.path.rsplit("/", 1)[-1], parse_qs(address.query)
             if "sendInitialEvents" in query:  # which clients can do without
-                self._answer(422, {"kind": "Status", "status": "Failure", "reason": "Invalid"})
+                refused = {"apiVersion": "v1", "kind": "Status", "status": "Failure"}
+                self._answer(422, refused | {"reason": "Invalid"})
             elif "watch" in query:
                 self._watch(kind, int(query["resourceVersion"][0]))
             else:
@@ -158,9 +159,8 @@ def _handler(api: Api) -> type[BaseHTTPRequestHandler]:
             return read
 
         def _answer(self, status: int, content: Object) -> None:
-            text = json.dumps({"apiVersion": "v1", **content}).encode()
             self._begin(status)
-            self.wfile.write(text)
+            self.wfile.write(json.dumps(content).encode())
 
         def _begin(self, status: int) -> None:
             self.send_response(status)

@@ -2,6 +2,7 @@
 
 import copy
 import json
+import time
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -16,6 +17,7 @@ from streamplace.problem.placement import Placement
 DEVICE, HOST, GPU = "streamplace/device", "kubernetes.io/hostname", "nvidia.com/gpu"
 OPERATORS = "streamplace/operators"
 PATIENCE_S = 60.0  # for the scheduler to decide about all pods, on a busy machine
+SETTLES_S = 1.5  # changes of nodes and of pods come over two connections, in any order
 LARGE = {"cpu": "1000", "memory": "1000Gi", GPU: "1000"}
 OTHER = "other-node"
 """The node that no device stands for, which is the most attractive: it is empty and large."""
@@ -67,13 +69,14 @@ class Trial:
         self.api.put("nodes", node)
 
     def apply(self, devices: Iterable[str], *, without: str = "") -> None:
-        """Add the pods of some devices, as controllers of Deployments would.
+        """Add the pods of some devices, as Deployments would, once the scheduler knows the nodes.
 
         Parameters
         ----------
         without
             A field of the pods' spec that is left out.
         """
+        time.sleep(SETTLES_S)
         chosen = {*devices}
         for deployment in self.deployments:
             template = copy.deepcopy(deployment["spec"]["template"])
