@@ -44,14 +44,14 @@ def mapped(trial: Trial) -> Outcome:
 
 
 def full(trial: Trial) -> Outcome:
-    """The pods of a full node are pending, and run there once it has room."""
+    """The pods of a full node that request CPU time are pending, and run there once it has room."""
     few = crowded(trial.placement)
     free = [device for device in trial.devices if device not in few]
     if not free:
         return Outcome(0, 0, 0)
     other = trial.fill(free[0])
     trial.apply(trial.devices)
-    own = trial.of(free[0])
+    own = [pod for pod in trial.of(free[0]) if trial.requests_cpu(pod)]
     faults = _late(trial, free[1:])
     found = _outcome(trial, own, faults)
     if found.pending < found.pods:

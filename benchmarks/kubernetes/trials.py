@@ -116,6 +116,11 @@ class Trial:
         """Return the names of a device's pods."""
         return [name for name in self.pods if device_of(self.pods[name]) == device]
 
+    def requests_cpu(self, pod: str) -> bool:
+        """Return whether a pod requests CPU time, which operators without load do not."""
+        containers = self.pods[pod]["spec"]["containers"]
+        return any(each["resources"]["requests"]["cpu"] != "0m" for each in containers)
+
     def misplaced(self) -> list[str]:
         """Return the pods that run on another node than their device's."""
         return [
