@@ -13,6 +13,7 @@ from streamplace.integrations.profiling.rest import GoneError, Server, parse_ans
 from streamplace.workflows.apply import Options, prepare
 
 OPERATORS = ("a", "b", "c")
+JAR = "8a5c6f1e-8a2f-4c52-b8a4-0d6b4f2f9e11_job.jar"
 ROOM = {
     "cpuCores": 1.0,
     "taskHeapMemory": 96,
@@ -60,7 +61,7 @@ ANSWERS: dict[str, Any] = {
     },
     "checkpoints_config": {"interval": 2000, "timeout": 600000},
     "vertex": {"subtasks": [{"subtask": 0, "taskmanager-id": "tm-1"}]},
-    "jars": {"files": [{"id": "job.jar"}]},
+    "jars": {"files": [{"id": JAR}]},
 }
 TEXT = json.dumps(ANSWERS)
 KEYS = {
@@ -105,7 +106,7 @@ def key_of(path: str) -> str:
 
 def read(file: str) -> list[str]:
     """Check a job before a restart; return the requests and where its operators run."""
-    client, how = Client(Answers(file), 10.0), Options("job", "job.jar")
+    client, how = Client(Answers(file), 10.0), Options("job", JAR)
     prepared = prepare(own_files.placement(), client, how)
     hosts = client.hosts(prepared.job)
     return [*map(str, prepared.requests(how)), *map(str, hosts.items())]
