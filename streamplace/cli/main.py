@@ -18,7 +18,7 @@ from streamplace.cli.shells import VARIABLE, prepare
 from streamplace.errors import StreamplaceError
 from streamplace.execution.progress import is_quiet
 from streamplace.util.out_of_memory import is_out_of_memory
-from streamplace.util.suggest import did_you_mean
+from streamplace.util.suggest import closest_match, did_you_mean
 from streamplace.util.text import printable
 
 INTERRUPTED = 130
@@ -168,6 +168,8 @@ def _usage_message(error: click.ClickException) -> str:
     match error:
         case click.NoSuchOption(option_name=name, possibilities=close):
             message = f"unknown option {name!r}"
+            if closest_match(name, ("--output",), SIMILAR) and _takes_output(error):
+                close = ("-o",)
             if name == "--gantt":
                 message += "; 'streamplace simulate' draws the schedule of a placement"
         case click.exceptions.NoSuchCommand(command_name=name, possibilities=known):
@@ -189,6 +191,10 @@ def _usage_message(error: click.ClickException) -> str:
             if message.startswith(("Missing ", "Got ", "Option ")):  # click's own
                 message = message[0].lower() + message[1:]
     return f"{message}; did you mean {close[0]!r}?" if close else message
+
+
+def _takes_output(error: click.NoSuchOption) -> bool:
+    return error.ctx is not None and any("-o" in each.opts for each in error.ctx.command.params)
 
 
 @cache

@@ -19,6 +19,7 @@ from streamplace.integrations.logical_builder import Parallelism
 from streamplace.problem.graph import UNKNOWN, StreamGraph
 from streamplace.problem.graph_checks import listed
 from streamplace.problem.logical import AnyDistribution, KeyedDistribution, LogicalGraph
+from streamplace.util.suggest import did_you_mean
 from streamplace.util.text import joined_faults
 from streamplace.util.units import kind_of, parsed
 
@@ -218,9 +219,9 @@ class Costs:
         graph = logical.graph
         named = {f"{s.source}->{s.target}" for s in graph.streams}
         if unknown := [name for name in self.operators if name not in graph.index]:
-            raise GraphError(f"operators: unknown {_counted('operator', unknown)}")
+            raise GraphError(f"operators: unknown {_unknown('operator', unknown, graph.names)}")
         if unknown := [name for name in self.streams if name not in named]:
-            raise GraphError(f"streams: unknown {_counted('stream', unknown)}")
+            raise GraphError(f"streams: unknown {_unknown('stream', unknown, sorted(named))}")
         of_operators, of_streams = self._operator_columns(graph), self._stream_columns(graph)
         renumbered = graph.with_numbers(
             **of_operators,
@@ -335,9 +336,11 @@ class Costs:
         }
 
 
-def _counted(noun: str, names: Sequence[str]) -> str:
-    """Return a noun, in the plural if there are several names, and the names."""
-    return f"{noun if len(names) == 1 else noun + 's'} {listed(names)}"
+def _unknown(noun: str, unknown: Sequence[str], names: Sequence[str]) -> str:
+    """Return a noun, in the plural if several names are unknown, these, and what may be meant."""
+    if len(unknown) > 1:
+        return f"{noun}s {listed(unknown)}"
+    return f"{noun} {listed(unknown)}{did_you_mean(unknown[0], names)}"
 
 
 def with_partitions(logical: LogicalGraph, partitions: Mapping[str, int]) -> LogicalGraph:

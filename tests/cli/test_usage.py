@@ -144,6 +144,8 @@ def test_bad_usage(
             "unknown command 'migrate'; 'streamplace place --start' improves a placement (see",
         ),
         (["apply", "flnik"], "unknown command 'flnik'; did you mean 'flink'? (see streamplace ap"),
+        (["place", "g", "--ouput", "p"], "unknown option '--ouput'; did you mean '-o'?"),
+        (["place", "g", "--output", "p"], "unknown option '--output'; did you mean '-o'?"),
         (["place", "g", "--modle"], "unknown option '--modle'; did you mean '--model'?"),
         (["place"], "missing argument 'GRAPH' or option '--job-file' (see streamplace place"),
         (["place", "a", "b"], "got unexpected extra argument (b) (see"),

@@ -164,16 +164,20 @@ def test_missing_file(tmp_path: Path) -> None:
     [
         (
             Costs(operators={"parse": CostForm(), "prase": CostForm()}),
-            "^operators: unknown operator 'prase'$",
+            "^operators: unknown operator 'prase'; did you mean 'parse'\\?$",
         ),
         (
             Costs(operators={"a": CostForm(), "b": CostForm()}),
             "^operators: unknown operators 'a', 'b'$",
         ),
-        (Costs(streams={"parse->sink": 1.0}), "^streams: unknown stream 'parse->sink'$"),
+        (Costs(streams={"x->y": 1.0}), "^streams: unknown stream 'x->y'$"),
+        (
+            Costs(streams={"parse>count words": 1.0}),
+            "^streams: unknown stream 'parse>count words'; did you mean 'parse->count words'\\?$",
+        ),
         (
             Costs(streams={"count words->parse": 1.0}),
-            "^streams: unknown stream 'count words->parse'$",
+            "^streams: unknown stream 'count words->parse'",
         ),
     ],
 )
