@@ -40,7 +40,7 @@ from streamplace.scoring.registry import CLOSED_FORMS, THROUGHPUT
 from streamplace.scoring.throughput import throughput
 from streamplace.util.arrays import Floats, Ints
 
-SHARE = 0.01  # 200 problems, 500 pairs, 40 problems with limits
+SHARE = 0.01  # 200 problems, 500 pairs, 16 problems with limits
 SLIGHT_ERROR = 1.0 + 1e-8
 
 

@@ -18,7 +18,7 @@ from benchmarks.hardening.harness.rows import Row
 
 PROBLEMS = 20_000
 PASSES = 20_000  # problems under the makespan objective
-LIMITED = 500  # problems for each kind of limit, each solved by every verb
+LIMITED = 200  # problems for each kind of limit, each solved by every verb
 PAIRS = 50_000  # pairs of a problem and a placement, for the comparisons with other scorers
 BLOCK = 500  # problems that one run of Hypothesis draws
 
