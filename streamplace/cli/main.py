@@ -169,7 +169,7 @@ def _usage_message(error: click.ClickException) -> str:
         case click.NoSuchOption(option_name=name, possibilities=close):
             message = f"unknown option {name!r}"
             if closest_match(name, ("--output",), SIMILAR) and _takes_output(error):
-                close = ("-o",)
+                close = ["-o"]
             if name == "--gantt":
                 message += "; 'streamplace simulate' draws the schedule of a placement"
         case click.exceptions.NoSuchCommand(command_name=name, possibilities=known):
