@@ -1,4 +1,4 @@
-"""Costs and selectivities of a job, measured during one window."""
+"""Costs, selectivities and uneven shares of instances, measured during one window."""
 
 import re
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Datasets: graphs in a folder, a .json, .jsonl or .jsonl.gz file, or one graph as .npz."""
+"""Datasets, own and shipped: a folder, a .json, .jsonl or .jsonl.gz file, or a graph as .npz."""
 
 import json
 from collections.abc import Iterable, Iterator

@@ -1,4 +1,4 @@
-"""Numbers of PEs (operators fused on one device), and the cores that operators need."""
+"""PEs (operators fused on one device): their numbers, the cores they need, names in comments."""
 
 import re
 from collections.abc import Sequence

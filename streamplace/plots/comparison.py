@@ -1,4 +1,4 @@
-"""Plots of comparisons, throughput as in Figures 5 and 6 of Ni et al. (2020); distributions."""
+"""Plots of comparisons, in the style of Ni et al. (2020, Figures 5 and 6), and of datasets."""
 
 from collections.abc import Callable, Mapping, Sequence
 from math import ceil

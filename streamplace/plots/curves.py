@@ -3,20 +3,22 @@
 from collections.abc import Mapping
 from math import ceil
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from sim.engine import RunMetrics
 from streamplace.display.view import labels
 from streamplace.files.training_logs import Log
 from streamplace.plots.style import COLOURS, GREY, NAME, legend_below, legend_right, line, picture
-from streamplace.problem.placement import Placement
 from streamplace.util.arrays import Floats
-from streamplace.workflows.capacity_plan import Plan
+
+if TYPE_CHECKING:  # since training logs are drawn without them, in less time
+    from sim.engine import RunMetrics
+    from streamplace.problem.placement import Placement
+    from streamplace.workflows.capacity_plan import Plan
 
 PANEL = (4.4, 2.6)  # width and height in inches
 CURVES = {
@@ -97,7 +99,7 @@ SHOWN = 6  # lines per panel: those with the highest maximum
 MARKS = 8  # markers on a line
 
 
-def draw_run(path: str | Path, placement: Placement, run: RunMetrics) -> None:
+def draw_run(path: str | Path, placement: "Placement", run: "RunMetrics") -> None:
     """Draw a run; the file's suffix sets the picture format.
 
     Raises
@@ -125,7 +127,7 @@ def draw_run(path: str | Path, placement: Placement, run: RunMetrics) -> None:
             axes.yaxis.set_major_formatter(FuncFormatter(lambda y, _: f"{y:,.6g}"))
 
 
-def _rates(axes: Axes, placement: Placement, run: RunMetrics) -> None:
+def _rates(axes: Axes, placement: "Placement", run: "RunMetrics") -> None:
     graph, series = placement.problem.graph, run.series
     ends = {graph.names[v]: series.processed[:, v] for v in graph.sinks}
     _lines(axes, series.at_s, ends)
@@ -136,7 +138,7 @@ def _rates(axes: Axes, placement: Placement, run: RunMetrics) -> None:
     axes.set(ylabel="tuples/s", title="rates at the sinks and sources (shaded: not measured)")
 
 
-def _waiting(placement: Placement, run: RunMetrics) -> dict[str, Floats]:
+def _waiting(placement: "Placement", run: "RunMetrics") -> dict[str, Floats]:
     """Return stream -> tuples over time; parallel streams are numbered from the second on."""
     series, lines = run.series, dict[str, Floats]()
     for e, stream in enumerate(placement.problem.graph.streams):
@@ -149,7 +151,7 @@ def _waiting(placement: Placement, run: RunMetrics) -> dict[str, Floats]:
     return lines
 
 
-def _utilisations(placement: Placement, run: RunMetrics) -> dict[str, Floats]:
+def _utilisations(placement: "Placement", run: "RunMetrics") -> dict[str, Floats]:
     cluster, series = placement.problem.cluster, run.series
     share = placement.problem.target_utilisation
     used = {name: series.device_utilisation[:, d] * share for d, name in enumerate(cluster.names)}
@@ -158,7 +160,7 @@ def _utilisations(placement: Placement, run: RunMetrics) -> dict[str, Floats]:
     return used
 
 
-def _name(placement: Placement, link: int) -> str:
+def _name(placement: "Placement", link: int) -> str:
     cluster = placement.problem.cluster
     if link < cluster.own_links:
         a, b = cluster.resource_ends(link)
@@ -180,7 +182,7 @@ def _lines(axes: Axes, at_s: Floats, lines: dict[str, Floats]) -> None:
 SIZE_OF_PLAN = (6.4, 4.2)  # width and height in inches
 
 
-def draw_plan(path: str | Path, plan: Plan) -> None:
+def draw_plan(path: str | Path, plan: "Plan") -> None:
     """Draw a plan; the file's suffix sets the picture format.
 
     Raises

@@ -1,4 +1,4 @@
-"""The makespan objective: the time of one pass through a graph, as data."""
+"""The makespan objective as data: the time of one pass, also as published systems compute it."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace

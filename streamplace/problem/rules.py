@@ -1,4 +1,4 @@
-"""The single rules of a problem: each constraint, required label and limit by its name."""
+"""The rules of a problem, each constraint, required label and limit, and what violates them."""
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace

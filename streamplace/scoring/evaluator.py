@@ -1,4 +1,4 @@
-"""The evaluator protocol: scoring placements of one problem under its objective."""
+"""Protocols of evaluators, which score placements of one problem, and of their local searches."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Placements scored under many draws of uncertain costs, and the share of each in the variance."""
+"""Placements scored under draws of uncertain costs, and the share of each cost in the variance."""
 
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,4 +1,4 @@
-"""Checks that all evaluations are counted, which studies compare, and constraints respected."""
+"""Checks that placements respect constraints, and that all evaluations of them are counted."""
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager

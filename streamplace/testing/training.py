@@ -25,6 +25,7 @@ STEPS = (1.0, 0.3, 0.1)  # factors: shorter steps may avoid the kinks of activat
 TOLERANCE = 0.1  # of slopes along the gradient, relative
 RANDOM_TOLERANCE = 0.2  # of slopes along random directions, relative to the typical slope
 NOISE = 2e-4  # rounding error of a difference of log-probabilities in single precision
+TEACHING_TOLERANCE = 1e-3  # of log-probabilities of the devices that an expert names
 
 
 def check_gradients(case: PolicyCase) -> None:
@@ -122,9 +123,6 @@ def _rise(scored: Scored, parameter: Tensor, step: Tensor) -> float:
             values.append(float(_total(scored)))
         parameter.copy_(before)
     return (values[0] - values[1]) / 2
-
-
-TEACHING_TOLERANCE = 1e-3  # of log-probabilities in single precision
 
 
 @dataclass

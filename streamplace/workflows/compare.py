@@ -108,7 +108,7 @@ def compare(
         it, the result is a `MakespanComparison`.
     semantics
         With `Makespan`: the published system whose messages to simulate, on any cluster; see
-        `problem.published`.
+        `problem.makespan`.
     seed
         Seed of the placers, and of the bootstrap intervals of a `MakespanComparison`.
     jobs

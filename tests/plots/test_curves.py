@@ -1,6 +1,8 @@
 """Pictures of runs: of the engine, of training, and of distributions."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -112,3 +114,9 @@ def test_devices_by_hand() -> None:
     used = np.array([[1, 2, 2, 5], [3, 3, 3, 3]], dtype=np.float64)
     expected = [[0.25, 0.5, 0, 0, 0.25], [0, 0, 1, 0, 0]]
     assert shares_of_devices(used).tolist() == expected
+
+
+def test_training_logs_are_drawn_without_kernels() -> None:
+    program = "import sys, streamplace.plots.curves; print('numba' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+    assert done.stdout.strip() == b"False"

@@ -28,7 +28,7 @@ SPARE = 2  # times as many sets as are in use
 
 
 class Divided(Protocol):
-    """What `sim.engine.restart.Parts` has: shares of new streams or sources in wholes."""
+    """What `Parts` has: shares of new streams or sources in wholes."""
 
     @property
     def now(self) -> Ints:

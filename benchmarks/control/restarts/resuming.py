@@ -66,7 +66,7 @@ def resume(
     """Go on from a checkpoint, with the same or another placement and numbers of instances.
 
     Without a placement, or with the same one and no downtime, the run goes on as if it had not
-    stopped. Otherwise it is restarted, as from a savepoint: see `sim.engine.restart`. The
+    stopped. Otherwise it is restarted, as from a savepoint: see `restart`. The
     simulation may be of another flow, with other instances of the same operators on the same
     number of devices; its scene and its duration count from the start of the first run.
 

@@ -23,12 +23,25 @@ from streamplace.scoring.registry import qualities, qualities_of_rows
 from streamplace.scoring.throughput import ceiling
 from streamplace.util.arrays import Floats, Ints
 
+Prefer = Literal["balance", "fewest"]
+"""What is improved once everything offered is carried, or one operator alone limits throughput:
+utilisations, the largest first, or the number of devices and then the traffic between them."""
+
+AS_GOOD = 1.0 / 1.01  # share of the bound on the sustained rate at which its search ends
+EQUAL = 2.0**-30  # step, relative to the largest utilisation, by which all placements are compared
+STEP = 1e-3  # the same for placements that a search found; within a step, traffic decides
+CARRIED = 1.0 - 1e-9  # relative throughput from which everything counts as carried
+SECONDS = 0.1  # of the search, at most
+SHARE = 0.5  # of the remaining budget, at most; `spread` follows
+STARTS = 4  # the search starts from this many of the best placements
+SPREAD_STARTS = 6  # further loads are lowered from this many of the best placements
+SPREAD = 2_000, 500  # changes tried to lower further loads: a constant, plus a number per unit
+FEW_PLACEMENTS = 30_000  # if there are at most this many, up to exchanges, all are tried
+MAX_CELLS = 4_000_000  # placements x devices and links, beyond which comparing all takes seconds
 EXCHANGES = 100  # of the operators of two devices, at most
 TRIED = 50  # exchanges whose utilisations are compared, in each step
 SAME = 1e-9  # difference, relative to the largest utilisation, below which two count as equal
-MAX_EXCHANGES = (
-    4_000_000  # exchanges x operators, streams and devices, beyond which they take seconds
-)
+MAX_EXCHANGES = 4_000_000  # times operators, streams and devices, beyond which they take seconds
 
 
 def ties(problem: Problem, rows: Ints) -> tuple[Floats, Floats]:
@@ -105,23 +118,6 @@ def _loads(problem: Problem, row: Ints) -> Floats:
     shared = np.concatenate(utilisations(arrays, row))
     largest = max(float(shared.max()), float(own_utilisations(arrays, row).max()))
     return np.concatenate(([largest], -np.sort(-shared)))
-
-
-Prefer = Literal["balance", "fewest"]
-"""What is improved once everything offered is carried, or one operator alone limits throughput:
-utilisations, the largest first, or the number of devices and then the traffic between them."""
-
-AS_GOOD = 1.0 / 1.01  # share of the bound on the sustained rate at which its search ends
-EQUAL = 2.0**-30  # step, relative to the largest utilisation, by which all placements are compared
-STEP = 1e-3  # the same for placements that a search found; within a step, traffic decides
-CARRIED = 1.0 - 1e-9  # relative throughput from which everything counts as carried
-SECONDS = 0.1  # of the search, at most
-SHARE = 0.5  # of the remaining budget, at most; `spread` follows
-STARTS = 4  # the search starts from this many of the best placements
-SPREAD_STARTS = 6  # further loads are lowered from this many of the best placements
-SPREAD = 2_000, 500  # changes tried to lower further loads: a constant, plus a number per unit
-FEW_PLACEMENTS = 30_000  # if there are at most this many, up to exchanges, all are tried
-MAX_CELLS = 4_000_000  # placements x devices and links, beyond which comparing all takes seconds
 
 
 def carries_all(problem: Problem, placements: Sequence[Placement]) -> bool:

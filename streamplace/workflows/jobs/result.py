@@ -1,4 +1,4 @@
-"""The result type of `place_jobs`."""
+"""The result of `place_jobs`, and the outcome of each job."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

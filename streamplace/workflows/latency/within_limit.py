@@ -1,4 +1,4 @@
-"""Placements that keep a limit on latency: proof, screen and simulation in one function."""
+"""Placements that keep a limit on latency: proof by a lower bound, screen and simulation."""
 
 from collections.abc import Iterator
 from dataclasses import replace
