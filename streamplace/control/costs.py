@@ -18,6 +18,7 @@ from streamplace.problem.logical import default_groups, group_of, instances_of_g
 from streamplace.problem.parallelism import NO_SCALING, KeyShares
 from streamplace.problem.seconds import NO_SECONDS, Seconds
 from streamplace.util.arrays import Floats
+from streamplace.util.text import counted
 from streamplace.workflows.sizing.factored import Instances
 
 INSTRUCTIONS_PER_MI = 1e6
@@ -250,8 +251,14 @@ def _keys(groups: int | None, shares: Floats) -> KeyShares:
     return KeyShares({name: float(shares[i]) for i, name in found.items()})
 
 
-def in_words(fault: str, observation: Observation) -> str:
-    """Return a message about too little with what is known of instances and their keys."""
+def in_words(fault: str, observation: Observation, by_slots: Mapping[str, int]) -> str:
+    """Return a message about too little with what is known of instances, their keys and slots.
+
+    Parameters
+    ----------
+    by_slots
+        Operator -> its largest number of instances within the slots; empty if these do not limit.
+    """
     for name, reading in observation.readings.items():
         if reading.shares:
             count, most = reading.instances, percent(max(reading.shares))
@@ -259,4 +266,8 @@ def in_words(fault: str, observation: Observation) -> str:
                 f"{name}: max_parallelism {count},",
                 f"{name}: stays at {count} instances, of which one has {most} of the tuples,",
             )
+    for name, count in by_slots.items():
+        fault = fault.replace(
+            f"{name}: max_parallelism {count},", f"{name}: slots for {counted(count, 'instance')},"
+        )
     return OF_KEY.sub(IN_WORDS, fault)

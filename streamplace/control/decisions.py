@@ -184,8 +184,9 @@ class Point:
 
     Parameters
     ----------
-    offered_s, read_s
-        Tuples per second that the sources are offered, and that they read; None if unknown.
+    offered_s, carried_s
+        Tuples per second that the sources are offered, and that the job carries: those that they
+        read and that do not pile up in buffers. None if unknown.
     busiest
         Share of the time that the busiest instance was busy; None if nothing was measured.
     instances
@@ -194,7 +195,7 @@ class Point:
 
     decision: Decision
     offered_s: float | None
-    read_s: float | None
+    carried_s: float | None
     waiting: float | None
     busiest: float | None
     instances: Mapping[str, int]
@@ -202,10 +203,11 @@ class Point:
     @classmethod
     def of(cls, observation: Observation, decision: Decision) -> "Point":
         """Return the point of a window."""
+        read_s = observation.read_s
         return cls(
             decision,
             observation.offered_s,
-            observation.read_s,
+            None if read_s is None else read_s * observation.processed,
             observation.waiting,
             observation.busiest if observation.readings else None,
             observation.parallelism,

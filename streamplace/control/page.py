@@ -49,8 +49,8 @@ def panels(points: Sequence[Point], rules: Rules) -> list[str]:
 
     def rates(axes: Axes) -> None:
         _line(axes, points, lambda p: p.offered_s, "offered", 0)
-        _line(axes, points, lambda p: p.read_s, "carried", 1)
-        axes.set(title="tuples/s at the sources")
+        _line(axes, points, lambda p: p.carried_s, "carried", 1)
+        axes.set(title="tuples/s")
 
     def waiting(axes: Axes) -> None:
         _line(axes, points, lambda p: p.waiting, "waiting", 0)
@@ -227,8 +227,8 @@ def brief(point: Point) -> str:
         text = str(decision.state)
         if point.busiest is not None:
             text += f", busiest instance {point.busiest:.0%}"
-        if point.offered_s is not None and point.read_s is not None:
-            text += f", {rate(point.read_s)} of {rate(point.offered_s)} carried"
+        if point.offered_s is not None and point.carried_s is not None:
+            text += f", {rate(point.carried_s)} of {rate(point.offered_s)} carried"
     words = text.split()
     return " ".join(words) if len(words) <= WORDS else f"{' '.join(words[:WORDS])}…"
 
@@ -236,7 +236,7 @@ def brief(point: Point) -> str:
 def _figures(point: Point) -> str:
     """Return the figures of the latest window."""
 
-    rates = {"offered": point.offered_s, "carried": point.read_s}
+    rates = {"offered": point.offered_s, "carried": point.carried_s}
     figures = {
         "state": str(point.decision.state),
         **{name: "unknown" if value is None else rate(value) for name, value in rates.items()},

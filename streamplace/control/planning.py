@@ -86,6 +86,7 @@ class SizePlanner:
         """
         if fault := self._unknown(observation):
             return fault
+        most: dict[str, int] = {}
         try:
             present, constraints = without_lost(
                 self._cluster, self._graph.constraints, observation.devices
@@ -106,7 +107,7 @@ class SizePlanner:
                 self._price(before),
             )
         except StreamplaceError as error:
-            return in_words(str(error), observation)
+            return in_words(str(error).removeprefix("size: "), observation, most)
 
     def _unknown(self, observation: Observation) -> str:
         """Return which operator or device does not fit the graph or the cluster, in words."""

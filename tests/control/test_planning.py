@@ -219,7 +219,7 @@ def test_a_rate_that_the_slots_do_not_carry_has_no_plan() -> None:
     window = measured(job(), machines(3), dict.fromkeys(HOSTS, ("d0",)), 500.0, free_slots=2)
     reason = plan_of(3100.0, window)
     assert isinstance(reason, str)
-    assert "decode: max_parallelism 3, 3,000 tuples/s at most" in reason
+    assert reason == "cannot keep up: decode: slots for 3 instances, 3,000 tuples/s at most"
 
 
 def test_prices_are_those_of_the_devices_or_the_rules() -> None:

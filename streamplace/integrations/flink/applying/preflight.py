@@ -255,13 +255,22 @@ def _faults_of_counts(
 ) -> Iterator[str]:
     """Yield where a divided group would not get exactly its slots: wrong amounts of its labels."""
     asked = group.slot.labels if group.slot is not None else {}
+    operators = listed(list(group.operators))
+    if lacking := [each.id for each in where.values() if not asked.keys() & each.total.labels]:
+        yield (
+            f"{operators}: divided among devices, but the TaskManagers {listed(lacking)} have no "
+            "labels that count slots (parts_…); restart each once with its part of export --to "
+            "flink-config, or use size --whole-operators"
+        )
     for device, manager in where.items():
+        if manager.id in lacking:
+            continue
         wanted = {label: groups.labels[device][label] for label in asked}
         offered = {label: manager.total.labels.get(label, 0) for label in asked}
         if wrong := [label for label, amount in wanted.items() if offered[label] != amount]:
             label = wrong[0]
             yield (
-                f"{listed(list(group.operators))}: TaskManager {manager.id!r} must offer "
+                f"{operators}: TaskManager {manager.id!r} must offer "
                 f"{wanted[label]} of the label {label!r}, but offers {offered[label]:g}; "
                 "see export --to flink-config"
             )
@@ -290,7 +299,11 @@ def _faults_of_room(
                 ("cores", need.cores, room.cores),
                 ("MB of task heap", need.heap_mb, room.heap_mb),
                 ("MB of managed memory", need.managed_mb, room.managed_mb),
-                *((f"of {key!r}", n, room.labels.get(key, 0)) for key, n in need.labels.items()),
+                *(
+                    (f"of {key!r}", need.labels[key], room.labels.get(key, 0))
+                    for key in need.labels
+                    if each.total.labels.get(key)
+                ),
             )
             if wanted > free + 1e-9
         ]

@@ -139,10 +139,13 @@ def test_counted_labels_must_match() -> None:
         "'count': TaskManager 'x' must offer 1000000000000000 of the label 'parts_0_b', but offers"
     )
     assert f"{must} 3; see export --to flink-config" in faults(groups, *wrong)
-    none = manager("x", dev_a=9), manager("y", dev_b=9)
-    assert "'y' must offer 1000000000000000 of the label 'parts_0_a', but offers 0" in faults(
-        groups, *none
-    )
+
+
+def test_labels_that_count_slots_are_missed_once() -> None:
+    """Task managers with the labels of devices only are named in one fault, without amounts."""
+    found = faults(placed([0, 0, 1, 0]), manager("x", dev_a=9), manager("y", dev_b=9))
+    assert "'count': divided among devices, but the TaskManagers 'x', 'y' have no labels" in found
+    assert "parts_0" not in found
 
 
 def test_other_numbers_need_no_other_labels() -> None:
