@@ -118,10 +118,10 @@ def test_the_page_states_what_is_carried_and_the_instances() -> None:
 
 def test_what_piles_up_in_buffers_is_not_carried() -> None:
     """The sources read all 5 tuples/s, of which "decode" processes a fifth."""
-    seen = replace(window(0.0), read_s=5.0)
-    decode = replace(seen.readings["decode"], tuples_s=1.0, arriving_s=5.0)
-    shown = Point.of(replace(seen, readings={"decode": decode}), decision(0.0))
-    assert brief(shown).endswith("1 tuples/s of 5 tuples/s carried")
+    full = replace(window(0.0), read_s=5.0)
+    decode = replace(full.readings["decode"], tuples_s=1.0, arriving_s=5.0)
+    found = Point.of(replace(full, readings={"decode": decode}), decision(0.0))
+    assert brief(found).endswith("1 tuples/s of 5 tuples/s carried")
 
 
 def test_names_and_reasons_cannot_become_markup() -> None:
