@@ -11,11 +11,11 @@ from typing import Any
 import yaml
 
 from benchmarks.kubernetes.api import Api, Object
+from streamplace.integrations.kubernetes import DEVICE, HOST, OPERATORS
+from streamplace.integrations.kubernetes_resources import GPU
 from streamplace.integrations.registry import export_text
 from streamplace.problem.placement import Placement
 
-DEVICE, HOST, GPU = "streamplace/device", "kubernetes.io/hostname", "nvidia.com/gpu"
-OPERATORS = "streamplace/operators"
 PATIENCE_S = 60.0  # for the scheduler to decide about all pods, on a busy machine
 SETTLES_S = 1.5  # changes of nodes and of pods come over two connections, in any order
 LARGE = {"cpu": "1000", "memory": "1000Gi", GPU: "1000"}
