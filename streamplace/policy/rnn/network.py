@@ -30,6 +30,10 @@ from streamplace.scoring.orders import traversal_order
 from streamplace.util.arrays import Floats, Ints
 
 Single = NDArray[np.float32]
+MASKED = -1e9  # attention score of padding, where a problem has fewer operators
+
+BOUND, TEMPERATURE = 5.0, 10.0
+"""Logits are at most `BOUND`, and a `TEMPERATURE` divides them before."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,11 +189,6 @@ class RnnState(OneOrderState):
         for t, taken in enumerate(self._taken[:-1]):
             last[t + 1, : len(taken)] = one_hot(taken, self._devices).to(last.dtype)
         return last.transpose(0, 1)
-
-
-MASKED = -1e9  # attention score of padding, where a problem has fewer operators
-BOUND, TEMPERATURE = 5.0, 10.0
-"""Logits are at most `BOUND`, and a `TEMPERATURE` divides them before."""
 
 
 class Read(NamedTuple):
