@@ -26,6 +26,7 @@ ENGINE_SETTINGS = Settings(duration_s=30.0, measure_from_s=20.0)  # half the len
 LEAST = 1e-9  # smallest relative throughput whose logarithm is a reward
 LARGEST = 1e300  # losses are infinite without throughput, and 0 without work (`LEAST_LOSS`)
 MOST = 1e30  # largest loss that a reward is made of, for squares of gradients in 32-bit floats
+PREFIX = "memory.measured."
 
 
 class Rewards:
@@ -142,9 +143,6 @@ def _gains_from_threads(problem: Problem) -> bool:
     if problem.objective.is_pass:
         return False
     return throughput_evaluator(problem).gains_from_threads
-
-
-PREFIX = "memory.measured."
 
 
 class MeasuredRewards(Rewards):

@@ -21,6 +21,17 @@ from streamplace.util.arrays import Floats, Ints
 
 PREFIX = "memory.baseline."
 
+Record: TypeAlias = dict[str, float | int]
+"""The metrics of a step, by name."""
+
+State: TypeAlias = dict[str, Tensor]
+"""Tensors by name."""
+
+Known: TypeAlias = dict[int, list[Ints]]
+"""Good placements, (V,) devices each, by problem number, best first."""
+
+S = TypeVar("S", bound=Stage)
+
 
 class StepBaseline:
     """The mean return from each step on over the last episodes of each problem.
@@ -87,16 +98,6 @@ class StepBaseline:
         rows = np.split(returns, np.cumsum(length))[:-1]
         for p, row in zip(problem.tolist(), rows, strict=True):
             self._returns.setdefault(p, deque(maxlen=self.window)).append(row.astype(np.float64))
-
-
-Record: TypeAlias = dict[str, float | int]
-"""The metrics of a step, by name."""
-State: TypeAlias = dict[str, Tensor]
-"""Tensors by name."""
-Known: TypeAlias = dict[int, list[Ints]]
-"""Good placements, (V,) devices each, by problem number, best first."""
-
-S = TypeVar("S", bound=Stage)
 
 
 @dataclass(frozen=True)

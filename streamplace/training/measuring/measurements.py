@@ -24,6 +24,7 @@ MEASUREMENTS = "measurements.jsonl"
 Entry: TypeAlias = tuple[int, float, Ints]
 """Number of the problem, seconds, and (V,) devices of a measured placement."""
 REMEDY = "choose another folder, or remove the file to measure anew"
+FASTEST = "fastest"
 
 
 class MeasurementLog:
@@ -221,9 +222,6 @@ class Measurements:
 
 def _key(row: Ints) -> bytes:
     return np.ascontiguousarray(row, np.int32).tobytes()
-
-
-FASTEST = "fastest"
 
 
 def write_fastest(folder: Path, problems: Sequence[Problem], measurements: Measurements) -> None:
