@@ -10,6 +10,8 @@ from streamplace.generate.sharded.builder import ShardedGraph, Tensor, rms_norm,
 from streamplace.problem.graph import StreamGraph
 
 MAX_SHARDS = 256
+MOST_SQUARED = 64  # each product has the square of this number of shards
+ROTARY_FLOPS = 3.0  # per element: of each pair, four products and two sums
 
 
 @dataclass(frozen=True)
@@ -59,9 +61,6 @@ class ShardedFamily(ABC):
             if self.shards % rows == 0 and self.shards // rows <= most_columns:
                 return rows, self.shards // rows
         return self.shards, 1
-
-
-MOST_SQUARED = 64  # each product has the square of this number of shards
 
 
 @dataclass(frozen=True)
@@ -129,9 +128,6 @@ class FFNN(ShardedFamily):
             bias = Tensor.input("c", 1, self.width)
             result = graph.map("c", "add", (result, bias), (n * n, 1))
         softmax(graph, "softmax", result, (n * n, 1))
-
-
-ROTARY_FLOPS = 3.0  # per element: of each pair, four products and two sums
 
 
 @dataclass(frozen=True)
