@@ -23,6 +23,17 @@ from streamplace.util.arrays import Bools, Ints
 
 Edges = set[tuple[int, int]]
 
+Choice = Callable[[list[int]], int]
+"""Picks the next of the items that may follow, which are in the order in which they became so."""
+
+IDEALS = 5_000
+MOST_STEPS = 20_000_000  # pieces examined for all closed sets before orders must do
+NO_LIMIT = 2**62
+MOST_BLOCKS = 2_000  # blocks of consecutive items that an order is split between
+MOST_DEVICES = 1_000
+MOST_CELLS = 4_000_000  # closed sets x states of devices
+QUICK = 20_000  # operators up to which a split takes a second at most
+
 
 @dataclass(frozen=True)
 class Precedence:
@@ -100,10 +111,6 @@ def _numbered(items: list[list[int]], edges: Edges, unit_of: Ints) -> Precedence
             after[a].append(b)
             before[b].append(a)
     return Precedence(item_of_unit[unit_of], before, after)
-
-
-Choice = Callable[[list[int]], int]
-"""Picks the next of the items that may follow, which are in the order in which they became so."""
 
 
 def all_closed_sets(items: Precedence, limit: int) -> Lattice | None:
@@ -186,15 +193,6 @@ def _members(bits: int) -> Iterable[int]:
 def _lattice(first: list[int], item: list[int], to: list[int]) -> Lattice:
     columns: list[Ints] = [np.array(column, dtype=np.int32) for column in (first, item, to)]
     return Lattice(*columns)
-
-
-IDEALS = 5_000
-MOST_STEPS = 20_000_000  # pieces examined for all closed sets before orders must do
-NO_LIMIT = 2**62
-MOST_BLOCKS = 2_000  # blocks of consecutive items that an order is split between
-MOST_DEVICES = 1_000
-MOST_CELLS = 4_000_000  # closed sets x states of devices
-QUICK = 20_000  # operators up to which a split takes a second at most
 
 
 @dataclass(frozen=True)

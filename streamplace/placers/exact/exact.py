@@ -36,6 +36,7 @@ STEPS = 100_000  # search steps between two checks of the time
 QUICK = 30_000  # nodes that settle most decision problems
 BISECTIONS, SHALLOW = 8, 10_000  # decision problems that narrow the gap, and nodes for each
 NODES, EFFORT = 300_000, 1.0  # first turn of the search and of CP-SAT (s); doubled every turn
+MAX_WORKERS = 1024  # CP-SAT refuses more than 10,000 and reports an invalid model
 
 
 def enumerate_all(incumbent: Incumbent, clock: Budget) -> None:
@@ -67,9 +68,6 @@ def enumerate_all(incumbent: Incumbent, clock: Budget) -> None:
             incumbent.offer(Placement(problem, rows[top]), float(reached[top]))
     if done:
         incumbent.none_reaches(incumbent.rate_to_beat)
-
-
-MAX_WORKERS = 1024  # CP-SAT refuses more than 10,000 and reports an invalid model
 
 
 @dataclass(frozen=True)

@@ -27,6 +27,10 @@ from streamplace.scoring.registry import qualities
 from streamplace.util.arrays import Floats, Ints
 from streamplace.util.suggest import did_you_mean
 
+FUSER_SLOW_FROM = 5_000  # operators from which the fuser takes minutes
+UTILISATION_UNIT = 1000.0  # vertex weight: utilisation of a mean device, times 1000
+Weights = Literal["instructions", "utilisation"]
+
 
 def fuse(graph: StreamGraph, constraints: Constraints, parts: int) -> NDArray[np.int32]:
     """Return the PE, 0..parts-1, of each operator, (V,).
@@ -150,12 +154,6 @@ class _Rules:
         for group in self._apart:
             if v in group:
                 self._barred.update((other, pe) for other in group)
-
-
-FUSER_SLOW_FROM = 5_000  # operators from which the fuser takes minutes
-UTILISATION_UNIT = 1000.0  # vertex weight: utilisation of a mean device, times 1000
-
-Weights = Literal["instructions", "utilisation"]
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,9 @@ MAX_EVICTED = 3  # units that make room for others, at most; beyond them the sea
 MAX_TRIES = 500  # sets of units to try
 STEPS = 2_000  # backtracking steps per attempt, beyond one step per unit
 MAX_UNITS = 2_000  # units up to which all placements within few moves are enumerated
+MAX_PAIRS = 2_000  # pairs of units that are moved back together
+MIN_TRIES = 50  # groups of units that are tried even if the budget is spent
+MAX_CELLS = 4_000_000  # operators x placements scored at a time
 
 
 def with_fewest_moves(current: Current) -> Placement:
@@ -143,11 +146,6 @@ def _candidate_sets(current: Current) -> Iterator[tuple[int, ...]]:
     units.sort(key=lambda u: rules.relative_needs[u])
     for count in range(MAX_EVICTED + 1):
         yield from combinations(units, count)
-
-
-MAX_PAIRS = 2_000  # pairs of units that are moved back together
-MIN_TRIES = 50  # groups of units that are tried even if the budget is spent
-MAX_CELLS = 4_000_000  # operators x placements scored at a time
 
 
 def polished(search: Nearby, row: Ints, worth: Callable[[Ints], Floats], budget: Budget) -> Ints:

@@ -20,6 +20,10 @@ from streamplace.scoring.registry import evaluator, qualities_of_rows
 from streamplace.util.arrays import Bools, Floats, Ints
 
 BITS_PER_BYTE = 8.0
+SEARCHED = 0.8  # share of a budget for annealing; moves that gain nothing are then removed
+FEW_SLOW = 200  # placements that are all tried if scoring one takes long
+GAIN = 1e-9  # smallest difference that counts, relative to the highest throughput
+PERCENT = 100.0  # steps in which headroom counts
 
 
 @dataclass(frozen=True)
@@ -105,12 +109,6 @@ def moving_seconds(problem: Problem) -> Floats:
         per_bit = per_bit[~np.eye(count, dtype=bool).ravel()]
     seconds: Floats = problem.graph.memory_bytes * (BITS_PER_BYTE * float(per_bit.mean()))
     return seconds
-
-
-SEARCHED = 0.8  # share of a budget for annealing; moves that gain nothing are then removed
-FEW_SLOW = 200  # placements that are all tried if scoring one takes long
-GAIN = 1e-9  # smallest difference that counts, relative to the highest throughput
-PERCENT = 100.0  # steps in which headroom counts
 
 
 @dataclass(frozen=True)
