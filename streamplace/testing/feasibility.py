@@ -25,6 +25,8 @@ from streamplace.training.in_memory import fit
 from streamplace.training.stages import ReinforceStage
 
 SAMPLES = 3
+OF_PLACEMENTS = ("makespans", "throughput", "quality", "loss", "trace", "score", "worst_case")
+OF_A_PROBLEM = ("throughput_at",)  # the first argument is the problem at one source rate
 
 
 def check_constraints(case: PolicyCase) -> None:
@@ -78,10 +80,6 @@ def _grouped(case: PolicyCase) -> Iterator[Problem]:
         yield problem.with_constraints(Constraints(colocate=[names[:3]]))
         apart = names[: min(3, len(devices))]
         yield problem.with_constraints(Constraints(exlocate=[apart]))
-
-
-OF_PLACEMENTS = ("makespans", "throughput", "quality", "loss", "trace", "score", "worst_case")
-OF_A_PROBLEM = ("throughput_at",)  # the first argument is the problem at one source rate
 
 
 @dataclass

@@ -30,6 +30,23 @@ The second stage begins after step 2. Runs are interrupted right after a checkpo
 or before the first one.
 """
 
+_TEACHERS: dict[str, Literal["least-utilisation", "critical-path"]] = {
+    "throughput": "least-utilisation",
+    "makespan": "critical-path",
+}
+
+_REFINING = tuple(
+    StepReinforceStage(
+        algorithm="reinforce-steps",
+        epochs=1,
+        problems_per_step=2,
+        evaluate_every=0,
+        entropy=entropy,
+        samples=2,
+    )
+    for entropy in (1.0, 0.1)
+)
+
 
 class _PowerFailure(Exception):  # noqa: N818 - an event of the check, not a fault
     """The run is interrupted."""
@@ -51,23 +68,6 @@ def check_resuming(case: PolicyCase) -> None:
                 resumed = _run(config, cut, resume=resume).parameter_hash
             fault = f"a run resumed after step {stop} ends with different parameters"
             case.require(resumed == expected, "resuming", fault)
-
-
-_TEACHERS: dict[str, Literal["least-utilisation", "critical-path"]] = {
-    "throughput": "least-utilisation",
-    "makespan": "critical-path",
-}
-_REFINING = tuple(
-    StepReinforceStage(
-        algorithm="reinforce-steps",
-        epochs=1,
-        problems_per_step=2,
-        evaluate_every=0,
-        entropy=entropy,
-        samples=2,
-    )
-    for entropy in (1.0, 0.1)
-)
 
 
 def _building(case: PolicyCase) -> tuple[DaggerStage, ReinforceStage]:
