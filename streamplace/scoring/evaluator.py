@@ -14,6 +14,10 @@ from streamplace.scoring.score import Score
 from streamplace.util.arrays import Floats
 
 ROUNDING = 1e-12  # relative distance within which a limit counts as reached
+Placements = NDArray[np.integer]
+
+LEAST_LOSS = 1e-30
+"""Losses below count as this one in logarithms: a pass without work has a loss of 0."""
 
 
 class Annealed(NamedTuple):
@@ -110,12 +114,6 @@ class PathAverageSearch(LocalSearch):
             instance, self.flow.columns, self.flow.sinks, state, rng_state, schedule, limit
         )
         return Annealed(reached, reached >= limit, changes)
-
-
-Placements = NDArray[np.integer]
-
-LEAST_LOSS = 1e-30
-"""Losses below count as this one in logarithms: a pass without work has a loss of 0."""
 
 
 @dataclass(frozen=True)
