@@ -1,4 +1,4 @@
-"""The models of throughput ``bottleneck``, ``path-average`` and ``engine``: evaluators, searches."""
+"""Evaluators and searches of the models ``bottleneck``, ``path-average`` and ``engine``."""
 
 from abc import abstractmethod
 from dataclasses import dataclass, fields
