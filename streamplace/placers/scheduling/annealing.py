@@ -26,8 +26,8 @@ from sim.schedule.state import FIFO, Order, Run, run_state
 from streamplace.placers.scheduling.passes import pass_evaluator
 from streamplace.placers.scheduling.portfolio import Tries, portfolio
 from streamplace.placers.search.annealing import Budget
+from streamplace.placers.search.current import Current
 from streamplace.placers.search.exhaustive import FEW, ROUNDING, feasible_rows
-from streamplace.placers.search.nearby import Current
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.makespan_evaluator import MakespanEvaluator

@@ -10,15 +10,9 @@ from streamplace.errors import UsageError
 from streamplace.placers.base import BOTH, Improver
 from streamplace.placers.search.annealing import Budget, check_limits
 from streamplace.placers.search.balance import Prefer, check_prefer, refuse_preference
+from streamplace.placers.search.current import Current, current_devices, moving_seconds
 from streamplace.placers.search.moves import best_with_fewest_moves, polished, with_fewest_moves
-from streamplace.placers.search.nearby import (
-    SEARCHED,
-    Current,
-    MovesSearch,
-    Nearby,
-    current_devices,
-    moving_seconds,
-)
+from streamplace.placers.search.nearby import SEARCHED, MovesSearch, Nearby
 from streamplace.placers.trivial import on_one_device
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem

@@ -9,8 +9,9 @@ from sim import work_clock
 from streamplace.errors import InfeasibleError, PlacementError
 from streamplace.placers.repair import assign, feasible
 from streamplace.placers.search.annealing import Budget
+from streamplace.placers.search.current import Current
 from streamplace.placers.search.exhaustive import feasible_rows
-from streamplace.placers.search.nearby import Current, Nearby
+from streamplace.placers.search.nearby import Nearby
 from streamplace.problem.placement import Placement
 from streamplace.scoring.compiled import compiled_parts
 from streamplace.util.arrays import Bools, Floats, Ints

@@ -10,8 +10,8 @@ import numpy as np
 from sim import work_clock
 from streamplace.generate import Recipe
 from streamplace.placers.registry import make_placer
+from streamplace.placers.search.current import current_devices, moving_seconds
 from streamplace.placers.search.migrate import Migrate
-from streamplace.placers.search.nearby import current_devices, moving_seconds
 from streamplace.policy.improving import GiphPlacer
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.graph import StreamGraph
