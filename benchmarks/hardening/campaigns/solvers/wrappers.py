@@ -79,9 +79,9 @@ CHAIN_FUNCTIONS = (
 )
 CALLED_FUNCTIONS = {
     "fuser": ("streamplace.placers.partition.partitioners:fuse",),
-    "contiguous": ("streamplace.placers.contiguous.placer:split",),
+    "contiguous": ("streamplace.placers.contiguous:split",),
     "greedy": ("sim.greedy:_greedy",),
-    "climb": ("streamplace.placers.search.first_improvement:qualities_of_rows",),
+    "climb": ("streamplace.placers.search.search:qualities_of_rows",),
     "search": ANNEALING_FUNCTIONS,
     "multilevel": ANNEALING_FUNCTIONS,
     "exact": (*ANNEALING_FUNCTIONS, *PROOF_FUNCTIONS),
