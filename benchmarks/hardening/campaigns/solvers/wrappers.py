@@ -78,7 +78,7 @@ CHAIN_FUNCTIONS = (
     "streamplace.placers.scheduling.annealing:anneal_events",
 )
 CALLED_FUNCTIONS = {
-    "fuser": ("streamplace.placers.partition.partitioners:fuse",),
+    "fuser": ("streamplace.placers.partition:fuse",),
     "contiguous": ("streamplace.placers.contiguous:split",),
     "greedy": ("sim.greedy:_greedy",),
     "climb": ("streamplace.placers.search.search:qualities_of_rows",),
