@@ -15,8 +15,8 @@ import numpy as np
 import pymetis
 
 import streamplace as sp
+from streamplace.placers.partition import devices_of_parts, parts_for
 from streamplace.placers.partition.metis import edge_weights, symmetric, vertex_weights
-from streamplace.placers.partition.partitioners import devices_of_parts, parts_for
 from streamplace.problem.grouping import Grouping
 from streamplace.scoring.flow import flow
 from streamplace.scoring.throughput import throughput

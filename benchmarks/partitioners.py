@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamplace import Problem
+from streamplace.placers.partition import devices_of_parts
 from streamplace.placers.partition.metis import edge_weights, symmetric, vertex_weights
-from streamplace.placers.partition.partitioners import devices_of_parts
 from streamplace.placers.registry import ready_placer
 from streamplace.problem.grouping import Grouping
 from streamplace.scoring.flow import flow

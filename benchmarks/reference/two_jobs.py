@@ -13,8 +13,8 @@ from sim.closed_form.bottleneck import resource_loads
 from streamplace import Cluster
 from streamplace.problem.jobs import Job, Jobs
 from streamplace.problem.problem import Problem
-from streamplace.problem.union import union_graph
 from streamplace.scoring.flow import flow
+from streamplace.scoring.joint import union_graph
 from streamplace.util.arrays import Floats, Ints
 
 MAX_OPERATORS, MAX_DEVICES = 4, 3

@@ -9,7 +9,7 @@ import numpy as np
 from streamplace.errors import UsageError
 from streamplace.generate.family import Draw, check_range
 from streamplace.generate.layered import layered
-from streamplace.generate.sharded.families import (
+from streamplace.generate.sharded import (
     FFNN,
     ChainMM,
     ShardedFamily,
@@ -23,6 +23,15 @@ from streamplace.util.suggest import valid_choices
 T = TypeVar("T")
 
 LAYERED = "layered"
+CLUSTER = 1  # the part of a draw that the cluster comes from
+SIZES = range(100, 1001)  # operators of layered graphs
+DEVICES = (4, 8)
+MAX_DEVICES = 2048
+SPEEDS = (0.5, 1.5)  # share of the typical speed, where devices differ
+MIPS, BANDWIDTHS_MBPS = 1.4e7, (2e4, 5e4, 1e5, 2e5)  # of a GPU and its links
+WORK_S, SHARES = (0.5, 1.5), (0.3, 1.0)  # layered: seconds, and of messages per second of work
+LAYERED_MIPS, LAYERED_MBPS, LATENCY_S = 1.0, 1.0, 0.1
+INSTRUCTIONS_PER_S, BYTES_PER_S = 1e6 * LAYERED_MIPS, 1e6 / 8 * LAYERED_MBPS
 
 
 class Sharded(NamedTuple):
@@ -42,15 +51,6 @@ SHARDED: Mapping[str, Sharded] = {
     ),
 }
 KINDS = (LAYERED, *SHARDED)
-CLUSTER = 1  # the part of a draw that the cluster comes from
-SIZES = range(100, 1001)  # operators of layered graphs
-DEVICES = (4, 8)
-MAX_DEVICES = 2048
-SPEEDS = (0.5, 1.5)  # share of the typical speed, where devices differ
-MIPS, BANDWIDTHS_MBPS = 1.4e7, (2e4, 5e4, 1e5, 2e5)  # of a GPU and its links
-WORK_S, SHARES = (0.5, 1.5), (0.3, 1.0)  # layered: seconds, and of messages per second of work
-LAYERED_MIPS, LAYERED_MBPS, LATENCY_S = 1.0, 1.0, 0.1
-INSTRUCTIONS_PER_S, BYTES_PER_S = 1e6 * LAYERED_MIPS, 1e6 / 8 * LAYERED_MBPS
 
 
 @dataclass(frozen=True)

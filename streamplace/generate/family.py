@@ -18,6 +18,30 @@ INSTRUCTIONS_PER_DEVICE = DEVICE_MIPS * 1e6 / SOURCE_RATE  # capacity per source
 
 
 MAX_SIZE = 10**6  # of an axis of a tensor
+NOUN = "family"
+DEFAULT_SIZES = range(10, 51)
+DEFAULT_LEAST = 4  # operators
+MAX_OPERATORS = 10**6
+TYPE_NAMES = {int: "a whole number", range: "a range"}
+GROUP = "streamplace.families"
+
+FAMILIES = {
+    "dream": "streamplace.generate.dream:Dream",
+    "series-parallel": "streamplace.generate.layered:series_parallel",
+    "layered": "streamplace.generate.layered:layered",
+    "giph-paper": "streamplace.generate.giph:GiphPaper",
+    "giph-code": "streamplace.generate.giph:GiphCode",
+    "sensor-fusion": "streamplace.generate.sensor_fusion:SensorFusion",
+    "enas-cifar": "streamplace.generate.networks.enas_cifar:EnasCifar",
+    "enas-ptb": "streamplace.generate.networks.enas_ptb:EnasPtb",
+    "nmt": "streamplace.generate.networks.nmt:Nmt",
+    "chain-mm": "streamplace.generate.sharded:ChainMM",
+    "ffnn": "streamplace.generate.sharded:FFNN",
+    "transformer-block": "streamplace.generate.sharded:TransformerBlock",
+    "contended": "streamplace.generate.contended:Contended",
+    "transformer-layer": "streamplace.generate.sharded:TransformerLayer",
+}
+"""The built-in families, by name; they are imported on first use."""
 
 
 def check_range(what: str, value: float, largest: float, smallest: float = 1) -> None:
@@ -52,13 +76,6 @@ class Draw:
         """Return the graph's own random generator, or that of a numbered part of it."""
         seed = np.random.SeedSequence([self.seed, self.number, *part])
         return np.random.Generator(np.random.PCG64(seed))
-
-
-NOUN = "family"
-DEFAULT_SIZES = range(10, 51)
-DEFAULT_LEAST = 4  # operators
-MAX_OPERATORS = 10**6
-TYPE_NAMES = {int: "a whole number", range: "a range"}
 
 
 class Family(Protocol):
@@ -162,26 +179,6 @@ class SizedGraphs:
 
     def _refuse(self, fault: str) -> NoReturn:
         raise UsageError(f"{NOUN} {self.text!r}: {fault}")
-
-
-GROUP = "streamplace.families"
-FAMILIES = {
-    "dream": "streamplace.generate.dream:Dream",
-    "series-parallel": "streamplace.generate.layered:series_parallel",
-    "layered": "streamplace.generate.layered:layered",
-    "giph-paper": "streamplace.generate.giph:GiphPaper",
-    "giph-code": "streamplace.generate.giph:GiphCode",
-    "sensor-fusion": "streamplace.generate.sensor_fusion:SensorFusion",
-    "enas-cifar": "streamplace.generate.networks.enas_cifar:EnasCifar",
-    "enas-ptb": "streamplace.generate.networks.enas_ptb:EnasPtb",
-    "nmt": "streamplace.generate.networks.nmt:Nmt",
-    "chain-mm": "streamplace.generate.sharded.families:ChainMM",
-    "ffnn": "streamplace.generate.sharded.families:FFNN",
-    "transformer-block": "streamplace.generate.sharded.families:TransformerBlock",
-    "contended": "streamplace.generate.contended:Contended",
-    "transformer-layer": "streamplace.generate.sharded.families:TransformerLayer",
-}
-"""The built-in families, by name; they are imported on first use."""
 
 
 class GraphSource(Protocol):

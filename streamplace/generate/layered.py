@@ -18,6 +18,10 @@ FILTERS, FAN_OUTS, COPIES = 0.25, 0.15, 0.5  # probabilities
 MIN_LOAD, MAX_LOAD = 2.0, 5.0  # total CPU work in devices; less for graphs of few operators
 MIN_OPERATORS_PER_DEVICE = 2.0  # so that no operator needs more than one device
 MAX_PAYLOAD_MBIT = 0.5
+SERIES = 0.6  # share of steps that lengthen a path; the others add a parallel path
+MAX_ENDS = 4  # sources in the first layer, and sinks in the last layer
+ONE_INPUT, TWO_INPUTS = 0.6, 0.9  # cumulative probabilities; other operators have three inputs
+SKIPS = 0.15  # share of streams that may come from any earlier layer
 
 
 def furnish(
@@ -95,9 +99,6 @@ def _selectivities(
     return np.array(selectivity), np.array(rate)
 
 
-SERIES = 0.6  # share of steps that lengthen a path; the others add a parallel path
-
-
 def series_parallel(count: int, rng: np.random.Generator, name: str) -> StreamGraph:
     """Return a graph of `count` operators, at least 2.
 
@@ -135,11 +136,6 @@ def _numbered(count: int, ends: list[tuple[int, int]]) -> tuple[np.ndarray, list
     number[order] = np.arange(count)
     renumbered = number[np.array(ends)]
     return renumbered[np.lexsort((renumbered[:, 1], renumbered[:, 0]))], [1.0]
-
-
-MAX_ENDS = 4  # sources in the first layer, and sinks in the last layer
-ONE_INPUT, TWO_INPUTS = 0.6, 0.9  # cumulative probabilities; other operators have three inputs
-SKIPS = 0.15  # share of streams that may come from any earlier layer
 
 
 def layered(count: int, rng: np.random.Generator, name: str) -> StreamGraph:

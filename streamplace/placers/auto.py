@@ -11,7 +11,7 @@ import numpy as np
 from sim import work_clock
 from streamplace.errors import PlacementError
 from streamplace.placers.base import BOTH, BasePlacer, Found, Placer, ReportingPlacer
-from streamplace.placers.contiguous.placer import splits_well
+from streamplace.placers.contiguous import splits_well
 from streamplace.placers.registry import ready_placer
 from streamplace.placers.search.annealing import Budget, check_limits
 from streamplace.placers.search.balance import (
@@ -29,7 +29,7 @@ from streamplace.placers.search.balance import (
 from streamplace.placers.search.chains import best_of_chains, starts
 from streamplace.placers.search.consolidate import AS_GOOD, consolidate, fewest_devices
 from streamplace.placers.search.exhaustive import best_and_cheapest
-from streamplace.placers.search.first_improvement import Climb
+from streamplace.placers.search.search import Climb
 from streamplace.placers.starting import fast_placement
 from streamplace.problem.objective import Objective
 from streamplace.problem.placement import Placement

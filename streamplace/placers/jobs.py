@@ -15,6 +15,8 @@ JOINED = 0.75  # share of the pairs put on one device that a stream joins
 MOST_PLACEMENTS = 300_000  # whose enumeration takes a second or two
 FEW_PLACEMENTS = 20_000  # whose enumeration takes less time than a search
 AT_ONCE = 4096  # placements enumerated at once
+DOUBLE = 1024  # moves of two units tried before a kick
+KICKED = 4  # single moves of a kick, at most
 
 
 def single_moves(problem: Problem, on: Ints, rng: np.random.Generator) -> Iterator[Ints]:
@@ -88,10 +90,6 @@ def _all_differ(values: Ints) -> Bools:
     ordered = np.sort(values, axis=1)
     differ: Bools = (ordered[:, 1:] != ordered[:, :-1]).all(axis=1)
     return differ
-
-
-DOUBLE = 1024  # moves of two units tried before a kick
-KICKED = 4  # single moves of a kick, at most
 
 
 @dataclass(frozen=True)

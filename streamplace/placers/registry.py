@@ -31,10 +31,10 @@ PLACERS = {
     "round-robin": "streamplace.placers.trivial:RoundRobin",
     "random": "streamplace.placers.trivial:Random",
     "greedy": "streamplace.placers.trivial:Greedy",
-    "metis": "streamplace.placers.partition.partitioners:Metis",
-    "metis-recursive": "streamplace.placers.partition.partitioners:MetisRecursive",
-    "fuser": "streamplace.placers.partition.partitioners:Fuser",
-    "contiguous": "streamplace.placers.contiguous.placer:Contiguous",
+    "metis": "streamplace.placers.partition:Metis",
+    "metis-recursive": "streamplace.placers.partition:MetisRecursive",
+    "fuser": "streamplace.placers.partition:Fuser",
+    "contiguous": "streamplace.placers.contiguous:Contiguous",
     "search": "streamplace.placers.search.search:Search",
     "multilevel": "streamplace.placers.search.multilevel:Multilevel",
     "exact": "streamplace.placers.exact.exact:Exact",
@@ -43,7 +43,7 @@ PLACERS = {
     "rebuild": "streamplace.policy.improving:RebuildPlacer",
     "rnn": "streamplace.training.trained_placers:RnnPlacer",
     "hsdag": "streamplace.training.trained_placers:HsdagPlacer",
-    "climb": "streamplace.placers.search.first_improvement:Climb",
+    "climb": "streamplace.placers.search.search:Climb",
     "heft": "streamplace.placers.scheduling.lists:Heft",
     "peft": "streamplace.placers.scheduling.lists:Peft",
     "cpop": "streamplace.placers.scheduling.lists:Cpop",
@@ -247,7 +247,7 @@ def _refuse_without_weights(text: str) -> None:
 
 def class_of(name: str) -> type[BasePlacer]:
     """Return the class of a built-in placer, by its name without options; an oracle is `Oracle`."""
-    path = "streamplace.placers.partition.partitioners:Oracle" if name in ORACLES else PLACERS[name]
+    path = "streamplace.placers.partition:Oracle" if name in ORACLES else PLACERS[name]
     found: type[BasePlacer] = plugins.load_ours(path)
     return found
 

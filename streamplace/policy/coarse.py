@@ -23,6 +23,8 @@ from streamplace.util.arrays import Floats, Ints
 
 BITS_PER_BYTE = 8.0
 SLOTS = "slots of devices"
+SHARE = 0.4  # maximum work of one group, as a share of the mean work per device
+PER_DEVICE = 3  # groups per device of the coarsest level
 
 
 class ProblemOfGroups(NamedTuple):
@@ -152,10 +154,6 @@ def _constraints(problem: Problem, group: Ints, names: Sequence[str]) -> Constra
     return Constraints(
         exlocate=apart(rules.excluding), apart_groups=apart(rules.separating), allowed=allowed
     )
-
-
-SHARE = 0.4  # maximum work of one group, as a share of the mean work per device
-PER_DEVICE = 3  # groups per device of the coarsest level
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,13 @@ EXPERTS = {"least-utilisation": "throughput", "critical-path": "makespan"}
 MAX_TYPES = 1024
 """The maximum number of types of operators that a policy tells apart."""
 
+SourcesFirst: TypeAlias = Literal[
+    "longest-path", "topo-lifo", "topo-level", "b-level", "by-depth", "by-path"
+]
+"""An order in which the inputs of every operator come first."""
+
+HsdagFeature = Literal["type", "size", "shape", "degree", "fractal", "position", "cost", "stream"]
+
 
 class StrictModel(BaseModel):
     """A model that rejects unknown fields and does not convert types."""
@@ -173,12 +180,6 @@ class GiphSizes(StrictModel):
         return self
 
 
-SourcesFirst: TypeAlias = Literal[
-    "longest-path", "topo-lifo", "topo-level", "b-level", "by-depth", "by-path"
-]
-"""An order in which the inputs of every operator come first."""
-
-
 class DopplerSizes(StrictModel):
     """Sizes of DOPPLER (Yao et al. 2026) and its ablations; see `policy.doppler`."""
 
@@ -237,9 +238,6 @@ class RnnSizes(StrictModel):
         False,
         description="leave the attention's weights untrained, as the released code does by mistake",
     )
-
-
-HsdagFeature = Literal["type", "size", "shape", "degree", "fractal", "position", "cost", "stream"]
 
 
 class HsdagSizes(StrictModel):

@@ -13,6 +13,34 @@ from streamplace.problem.problem import Problem
 from streamplace.scoring.compiled_pass import compiled_pass
 from streamplace.util.arrays import Bools, Floats, Ints
 
+NOWHERE = -1
+
+OF_PASS = (
+    "load",  # work on the device
+    "inputs",  # work of the operator's inputs on the device
+    "first start",  # the earliest start of these inputs; 0 without any
+    "last end",  # their latest end; 0 without any
+    "earliest start",  # of the operator on the device
+    "own",  # the operator's time on the device
+)
+
+OF_FLOW = (
+    "used",  # utilisation of the device
+    "inputs",  # utilisation of the device by the operator's inputs
+    "into",  # utilisation of links by the streams that enter the device
+    "out of",  # utilisation of links by the streams that leave it
+    "then",  # utilisation of the device with the operator
+    "own",  # utilisation of the device by the operator
+)
+
+OF_DEVICE = len(OF_PASS)
+
+BEST = OF_PASS.index("earliest start")
+"""The feature whose lowest value a rule prefers: the earliest start, or the least utilisation."""
+
+TINY = 1e-6  # differences that count as none, relative to the mean cost of an operator
+Single = NDArray[np.float32]
+
 
 class Costs(NamedTuple):
     """What V operators and E streams cost on each of D devices, and on the links between them.
@@ -99,9 +127,6 @@ def mean_messages(costs: Costs) -> Floats:
     return means
 
 
-NOWHERE = -1
-
-
 class Partial(NamedTuple):
     """S partial placements of one problem.
 
@@ -185,30 +210,6 @@ def earliest_start(costs: Costs, partial: Partial, s: int, v: int, d: int) -> fl
             arrival = partial.end[s, u] + message(costs, e, partial.device[s, u], d)
             moment = max(moment, arrival)
     return float(moment)
-
-
-OF_PASS = (
-    "load",  # work on the device
-    "inputs",  # work of the operator's inputs on the device
-    "first start",  # the earliest start of these inputs; 0 without any
-    "last end",  # their latest end; 0 without any
-    "earliest start",  # of the operator on the device
-    "own",  # the operator's time on the device
-)
-OF_FLOW = (
-    "used",  # utilisation of the device
-    "inputs",  # utilisation of the device by the operator's inputs
-    "into",  # utilisation of links by the streams that enter the device
-    "out of",  # utilisation of links by the streams that leave it
-    "then",  # utilisation of the device with the operator
-    "own",  # utilisation of the device by the operator
-)
-OF_DEVICE = len(OF_PASS)
-BEST = OF_PASS.index("earliest start")
-"""The feature whose lowest value a rule prefers: the earliest start, or the least utilisation."""
-TINY = 1e-6  # differences that count as none, relative to the mean cost of an operator
-
-Single = NDArray[np.float32]
 
 
 @kernel

@@ -20,6 +20,7 @@ from streamplace.scoring.registry import evaluator
 from streamplace.util.arrays import Floats, Ints
 
 L = TypeVar("L")
+AT_ONCE = 20  # problems whose steps are computed together
 
 
 class Walk(Protocol):
@@ -271,9 +272,6 @@ class Episode:
     lowest: Floats
     best: Ints
     cpu_s: float
-
-
-AT_ONCE = 20  # problems whose steps are computed together
 
 
 def episodes(

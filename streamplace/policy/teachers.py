@@ -37,6 +37,9 @@ from streamplace.scoring.compiled_pass import compiled_pass
 from streamplace.util.arrays import Bools, Floats, Ints
 
 ROUNDING = 1e-9  # relative: equal sums of times may differ by rounding
+Ties: TypeAlias = Literal["any", "each"]
+HIGHEST = CANDIDATE_FEATURES.index("highest")
+TOLERANCE = 1e-5  # relative: features are single precision
 
 
 class CriticalPath:
@@ -102,11 +105,6 @@ def _allowed(problem: Problem) -> Bools:
     """Return the devices that may run each operator, (V, D)."""
     allowed, row_of = compiled_pass(problem).masks
     return np.asarray(allowed[row_of], dtype=np.bool_)
-
-
-Ties: TypeAlias = Literal["any", "each"]
-HIGHEST = CANDIDATE_FEATURES.index("highest")
-TOLERANCE = 1e-5  # relative: features are single precision
 
 
 class Expert(Protocol):

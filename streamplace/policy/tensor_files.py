@@ -45,6 +45,10 @@ TYPES = {
 }
 """Name of a type in files -> its name in torch, which hashes contain."""
 
+FORMAT = "streamplace-policy"
+VERSION = "1"
+TRAINING_STATE = ("optimiser.", "memory.")  # prefixes of checkpoint tensors, not parameters
+
 
 class StoredTensor(NamedTuple):
     """A tensor as a file has it: the name of its type in torch, its shape and its bytes."""
@@ -150,11 +154,6 @@ def exists(path: Path) -> bool:
         return path.exists()
     except (OSError, ValueError) as error:
         raise CheckpointError(f"{path}: {read_failure(error)}") from None
-
-
-FORMAT = "streamplace-policy"
-VERSION = "1"
-TRAINING_STATE = ("optimiser.", "memory.")  # prefixes of checkpoint tensors, not parameters
 
 
 @dataclass(frozen=True, eq=False)

@@ -27,20 +27,21 @@ from streamplace.util.checks import check_int, check_number, check_str
 MIN_SPEED, MAX_VALUE = 1e-9, 1e15  # for MIPS and Mbit/s; beyond them arithmetic overflows
 MAX_MEMORY_BYTES = 1e30
 
+MAX_CORES = 1_000_000
+"""The largest number of cores of a device, and that an operator can use."""
+
+MAX_SIZE = 2**63 - 1
+"""The largest size of an axis of an operator's output."""
+
+Expansion = Literal["copied", "divided", "counts", "owner"]
+_ENTRY = "entry"
+
 
 def check_range(what: str, value: float, minimum: float = 0.0, maximum: float = MAX_VALUE) -> None:
     """Raise ClusterError unless a value is a number in a range."""
     check_number(what, value, ClusterError)
     if not minimum <= value <= maximum:
         raise ClusterError(f"{what} must be {minimum:g} to {maximum:g} (got {value:g})")
-
-
-MAX_CORES = 1_000_000
-"""The largest number of cores of a device, and that an operator can use."""
-MAX_SIZE = 2**63 - 1
-"""The largest size of an axis of an operator's output."""
-Expansion = Literal["copied", "divided", "counts", "owner"]
-_ENTRY = "entry"
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,8 @@ ROUNDING = 1e-9
 MAX_RELATIVE_ERROR = 1_000.0
 """The largest standard error of a number, relative to the number."""
 STREAM_PAYLOAD = next(field for field in STREAM_NUMBERS if field.name == "payload_bytes")
+Firing = Literal["each", "all"]
+Multicast = Literal["none", "device", "all"]
 
 
 def listed(names: Iterable[str]) -> str:
@@ -313,10 +315,6 @@ def first_cycle(count: int, ends: Ints, order: Ints) -> list[int]:
     rest.add_edges_from(ends[left[ends].all(axis=1)].tolist())
     cycle = [a for a, _ in networkx.find_cycle(rest)]
     return [*cycle, cycle[0]]
-
-
-Firing = Literal["each", "all"]
-Multicast = Literal["none", "device", "all"]
 
 
 def check_semantics(firing: object, multicast: object) -> None:

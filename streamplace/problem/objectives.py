@@ -21,6 +21,27 @@ OBJECTIVES = {
     "total-cost": "streamplace.scoring.total_cost:TotalCost",
 }
 """The built-in objectives, by name."""
+OrderName: TypeAlias = Literal[
+    "lexico",
+    "topo-lifo",
+    "topo-level",
+    "reversed-topo-lifo",
+    "reversed-topo-level",
+    "dfs-preorder",
+    "dfs-postorder",
+    "bfs",
+    "random",
+    "heaviest-operator",
+    "heaviest-stream",
+    "b-level",
+    "by-depth",
+    "by-path",
+]
+"""A traversal order; docs/orders.md describes each."""
+
+ORDERS: tuple[str, ...] = get_args(OrderName)
+"""The names of all orders."""
+
 _READABLE: dict[Any, str] = {
     **dict.fromkeys((bool, bool | None), "True or False"),
     **dict.fromkeys((int, int | None), "a whole number"),
@@ -182,27 +203,6 @@ def _loaded(point: EntryPoint) -> object:
         return attrgetter(point.attr)(sys.modules[point.module])
     except (KeyError, AttributeError):
         return None
-
-
-OrderName: TypeAlias = Literal[
-    "lexico",
-    "topo-lifo",
-    "topo-level",
-    "reversed-topo-lifo",
-    "reversed-topo-level",
-    "dfs-preorder",
-    "dfs-postorder",
-    "bfs",
-    "random",
-    "heaviest-operator",
-    "heaviest-stream",
-    "b-level",
-    "by-depth",
-    "by-path",
-]
-"""A traversal order; docs/orders.md describes each."""
-ORDERS: tuple[str, ...] = get_args(OrderName)
-"""The names of all orders."""
 
 
 def check_order(name: str) -> None:

@@ -19,6 +19,7 @@ Partitioning: TypeAlias = Literal["forward", "hash", "rebalance", "rescale", "br
 """How a stream's tuples are distributed over the instances of its target; see docs/size.md."""
 PARTITIONINGS: tuple[str, ...] = get_args(Partitioning)
 SUM_TOLERANCE = 1e-9
+_MOST = {"sigma": 1.0, "kappa": 1.0}
 
 
 class Scaling(NamedValues[float]):
@@ -65,7 +66,6 @@ class Scaling(NamedValues[float]):
         return 1.0 + sigma * (count - 1) + kappa * count * (count - 1)
 
 
-_MOST = {"sigma": 1.0, "kappa": 1.0}
 NO_SCALING = Scaling({})
 
 

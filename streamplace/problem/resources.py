@@ -8,6 +8,8 @@ from streamplace.errors import StreamplaceError
 from streamplace.util.checks import check_number, check_str, check_type
 
 Value = TypeVar("Value")
+MAX_AMOUNT = 1e15
+MIN_AMOUNT = 1e-6  # fractions are counted in millionths, so less would count as nothing
 
 
 class NamedValues(Mapping[str, Value]):
@@ -41,10 +43,6 @@ def check_name(what: str, name: object, fault: type[StreamplaceError]) -> None:
         str(name).encode()
     except UnicodeEncodeError:
         raise fault(f"{what} is not valid unicode text") from None
-
-
-MAX_AMOUNT = 1e15
-MIN_AMOUNT = 1e-6  # fractions are counted in millionths, so less would count as nothing
 
 
 class Resources(NamedValues[float]):

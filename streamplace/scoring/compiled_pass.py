@@ -30,6 +30,9 @@ from streamplace.problem.problem import Problem
 from streamplace.scoring.arrays import check_loads
 from streamplace.util.arrays import Bools, Floats, Ints
 
+NETWORKS: dict[NetworkKind, int] = {"free": FREE, "egress": EGRESS, "pair": PAIR, "nic": NIC}
+MULTICASTS: dict[Multicast, int] = {"none": NONE, "device": DEVICE, "all": ALL}
+
 
 class Masks(NamedTuple):
     """The devices that may run each operator."""
@@ -90,10 +93,6 @@ def rules_of(constraints: Feasibility, cluster: Cluster) -> Rules:
         far=far,
         group_of=np.array(cluster.group_of),
     )
-
-
-NETWORKS: dict[NetworkKind, int] = {"free": FREE, "egress": EGRESS, "pair": PAIR, "nic": NIC}
-MULTICASTS: dict[Multicast, int] = {"none": NONE, "device": DEVICE, "all": ALL}
 
 
 def make_tasks(graph: StreamGraph, cluster: Cluster, objective: Makespan) -> TaskGraph:

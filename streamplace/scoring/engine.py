@@ -12,6 +12,7 @@ from streamplace.scoring.compiled import at_all_rates, compiled
 from streamplace.scoring.score import ThroughputScore
 
 GROWING = 0.01  # growth of the queues at sources, as a share of the rate offered, to be shown
+ROUNDING = 1e-9  # relative difference of throughputs that counts as equal
 
 
 @dataclass(frozen=True, repr=False)
@@ -88,9 +89,6 @@ class EngineScore(ThroughputScore):
             growth = f"queues changed by {self.queue_growth:+,.4g} tuples/s"
             lines.append(f"had not settled: {growth}; a longer run may give other results")
         return tuple(map(Line, lines))
-
-
-ROUNDING = 1e-9  # relative difference of throughputs that counts as equal
 
 
 def simulation(

@@ -1,19 +1,20 @@
-"""Protocols of evaluators, which score placements of one problem, and of their local searches."""
+"""The protocol of evaluators, their traces and local searches, and evaluators of another loss."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from math import inf
 from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sim.flow import Flow
-from sim.search import Instance, Schedule, SearchState, anneal, anneal_path_average
+from sim.search import Instance, Schedule, SearchState
 from streamplace.scoring.score import Score
 from streamplace.util.arrays import Floats
 
-ROUNDING = 1e-12  # relative distance within which a limit counts as reached
+Placements = NDArray[np.integer]
+
+LEAST_LOSS = 1e-30
+"""Losses below count as this one in logarithms: a pass without work has a loss of 0."""
 
 
 class Annealed(NamedTuple):
@@ -63,59 +64,6 @@ class LocalSearch(ABC):
         wanted
             Quality at which to stop; None: the best possible one.
         """
-
-
-class UtilisationSearch(LocalSearch):
-    """Annealing on the largest utilisation of any device or link."""
-
-    def anneal(
-        self,
-        instance: Instance,
-        state: SearchState,
-        rng_state: NDArray[np.uint64],
-        schedule: Schedule,
-        wanted: float | None = None,
-    ) -> Annealed:
-        """Anneal one chain in place."""
-        limit = 1.0 / (wanted * instance.reference) if wanted else self.least
-        limit *= 1.0 + ROUNDING
-        top, changes = anneal(instance, state, rng_state, schedule, limit)
-        reached = 1.0 / (top * instance.reference) if top > 0.0 else inf
-        return Annealed(reached, top <= limit, changes)
-
-
-@dataclass(frozen=True)
-class PathAverageSearch(LocalSearch):
-    """Annealing on ``path-average`` throughput; solves the links' equations after every change.
-
-    Parameters
-    ----------
-    flow
-        The problem's arrays.
-    """
-
-    flow: Flow
-
-    def anneal(
-        self,
-        instance: Instance,
-        state: SearchState,
-        rng_state: NDArray[np.uint64],
-        schedule: Schedule,
-        wanted: float | None = None,
-    ) -> Annealed:
-        """Anneal one chain in place."""
-        limit = (1.0 - ROUNDING) * (wanted or 1.0 / (self.least * instance.reference))
-        reached, changes = anneal_path_average(
-            instance, self.flow.columns, self.flow.sinks, state, rng_state, schedule, limit
-        )
-        return Annealed(reached, reached >= limit, changes)
-
-
-Placements = NDArray[np.integer]
-
-LEAST_LOSS = 1e-30
-"""Losses below count as this one in logarithms: a pass without work has a loss of 0."""
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from streamplace.problem.limits import used_counts
 from streamplace.problem.placement import Placement
 
 DECIMALS = 9  # of amounts of resources, finer than the millionths in which they are counted
+LINKS_SHOWN = 8
 
 
 @dataclass(frozen=True)
@@ -148,9 +149,6 @@ def _fullest_first(placement: Placement) -> list[int]:
             share[index[name]] = max(share[index[name]], used / offered if offered else inf)
     runs = {*placement.devices.tolist()}
     return sorted(share, key=lambda d: (d not in runs, -share[d]))
-
-
-LINKS_SHOWN = 8
 
 
 @dataclass(frozen=True, repr=False)

@@ -1,28 +1,25 @@
-"""The evaluators of the models of throughput: ``bottleneck``, ``path-average`` and ``engine``."""
+"""Evaluators and searches of the models ``bottleneck``, ``path-average`` and ``engine``."""
 
 from abc import abstractmethod
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from math import inf
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sim.closed_form import bottleneck, path_average
 from sim.closed_form.bottleneck import utilisations
 from sim.engine import EngineError, RunMetrics, Settings
 from sim.flow import Flow
+from sim.search import Instance, Schedule, SearchState, anneal, anneal_path_average
 from sim.work import own_utilisations
 from streamplace.errors import SimulationError
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.compiled import compiled
 from streamplace.scoring.engine import EngineScore, simulation, worst_run
-from streamplace.scoring.evaluator import (
-    LocalSearch,
-    PathAverageSearch,
-    Placements,
-    UtilisationSearch,
-)
+from streamplace.scoring.evaluator import Annealed, LocalSearch, Placements
 from streamplace.scoring.score import ThroughputScore
 from streamplace.scoring.throughput_evaluator import ThroughputEvaluator, score_at
 from streamplace.scoring.tuples import tuple_score
@@ -30,6 +27,7 @@ from streamplace.util.arrays import Floats
 
 SOLVED = 1e-10  # share of the throughput that counts as error of the solver, with a margin
 MAX_STREAMS = 2_000  # beyond this, solving the links' equations after every change is slow
+ROUNDING = 1e-12  # relative distance within which a limit counts as reached
 
 
 class ClosedFormEvaluator(ThroughputEvaluator):
@@ -222,3 +220,50 @@ def score_of_run(placement: Placement, run: RunMetrics) -> EngineScore:
         settled=run.settled,
         tick_s=run.trace.tick_s,
     )
+
+
+class UtilisationSearch(LocalSearch):
+    """Annealing on the largest utilisation of any device or link."""
+
+    def anneal(
+        self,
+        instance: Instance,
+        state: SearchState,
+        rng_state: NDArray[np.uint64],
+        schedule: Schedule,
+        wanted: float | None = None,
+    ) -> Annealed:
+        """Anneal one chain in place."""
+        limit = 1.0 / (wanted * instance.reference) if wanted else self.least
+        limit *= 1.0 + ROUNDING
+        top, changes = anneal(instance, state, rng_state, schedule, limit)
+        reached = 1.0 / (top * instance.reference) if top > 0.0 else inf
+        return Annealed(reached, top <= limit, changes)
+
+
+@dataclass(frozen=True)
+class PathAverageSearch(LocalSearch):
+    """Annealing on ``path-average`` throughput; solves the links' equations after every change.
+
+    Parameters
+    ----------
+    flow
+        The problem's arrays.
+    """
+
+    flow: Flow
+
+    def anneal(
+        self,
+        instance: Instance,
+        state: SearchState,
+        rng_state: NDArray[np.uint64],
+        schedule: Schedule,
+        wanted: float | None = None,
+    ) -> Annealed:
+        """Anneal one chain in place."""
+        limit = (1.0 - ROUNDING) * (wanted or 1.0 / (self.least * instance.reference))
+        reached, changes = anneal_path_average(
+            instance, self.flow.columns, self.flow.sinks, state, rng_state, schedule, limit
+        )
+        return Annealed(reached, reached >= limit, changes)

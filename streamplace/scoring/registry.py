@@ -42,6 +42,7 @@ CLOSED_FORMS: tuple[Model, ...] = tuple(
 
 
 Made = TypeVar("Made", bound=Evaluator)
+NO_SCORE = -1.0
 
 
 def shared_while_used(make: Callable[[Problem], Made]) -> Callable[[Problem], Made]:
@@ -125,9 +126,6 @@ def closed_form(problem: Problem) -> ClosedFormEvaluator:
         choices = ", ".join(CLOSED_FORMS)
         raise UsageError(f"model {problem.model!r} has no closed form; choose from {choices}")
     return scored
-
-
-NO_SCORE = -1.0
 
 
 def qualities(problem: Problem, placements: Sequence[Placement]) -> Floats:

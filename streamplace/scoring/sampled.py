@@ -19,6 +19,9 @@ BLOCK = 4_000_000  # draws x (operators + streams) held at a time
 MAX_LOADS = 200_000_000  # draws x (operators + streams) of one placement, which take seconds
 MAX_NORMALS = 40_000_000  # draws x uncertain numbers
 FEWEST = 200  # draws, however large the graph
+BINS = 32  # of equal probability
+MOST = 64  # inputs whose shares are computed; the others have a weaker correlation
+CHANCE = 0.01  # probability with which any input without effect has a share
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,11 +90,6 @@ def utilisation_at(utilisation: Floats, probability: float) -> Floats:
     rank = int(np.ceil(probability * count - 1e-9))  # the product is rounded
     found: Floats = ordered[..., min(count, max(1, rank)) - 1]
     return found
-
-
-BINS = 32  # of equal probability
-MOST = 64  # inputs whose shares are computed; the others have a weaker correlation
-CHANCE = 0.01  # probability with which any input without effect has a share
 
 
 def first_order_shares(normals: Floats, result: Floats) -> Floats:

@@ -21,6 +21,7 @@ from streamplace.scoring.loads import (
 )
 
 ROUNDING = 1e-9  # relative: throughputs, or makespans, that differ by less are equally good
+THROUGHPUT = "throughput"
 
 
 def without_rounding(bound_s: float, makespan_s: float) -> float:
@@ -37,9 +38,6 @@ def without_rounding(bound_s: float, makespan_s: float) -> float:
             "of them is wrong; please report this with the graph and the cluster"
         )
     return min(bound_s, makespan_s)
-
-
-THROUGHPUT = "throughput"
 
 
 class Score(Displayable):

@@ -31,6 +31,9 @@ from streamplace.util.arrays import Floats
 ARRIVALS = {"poisson": "Poisson arrivals", "bursts": "Poisson arrivals in bursts"}
 """The processes of arrivals in words."""
 
+MOST_TUPLES = 10_000_000  # of a run, summed over operators
+MOST_AT_ONCE = 100_000  # that an operator sends for one tuple, which must fit into memory
+
 
 @dataclass(frozen=True, repr=False)
 class TupleScore(ThroughputScore):
@@ -134,10 +137,6 @@ def score_of_tuples(placement: Placement, settings: Settings, found: TupleRun) -
         enough_s=found.enough_s,
         settled=found.settled,
     )
-
-
-MOST_TUPLES = 10_000_000  # of a run, summed over operators
-MOST_AT_ONCE = 100_000  # that an operator sends for one tuple, which must fit into memory
 
 
 def deployed(problem: Problem, devices: NDArray[np.integer]) -> Deployment:

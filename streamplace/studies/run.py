@@ -28,6 +28,10 @@ REMOVE = "remove the line, and it is computed again"
 Found = dict[str, list[Row]]
 """The rows of each unit that has ended, by its key."""
 
+PLAN, RESULTS, REPORT = "study.json", "results.jsonl", "README.md"
+EVERY_S = 60.0
+HOUR_S, MINUTE_S = 3600, 60
+
 
 def plan_text(study: str, settings: Mapping[str, Any]) -> str:
     """Return the plan of a study as the text of its file."""
@@ -143,9 +147,6 @@ def _shown(value: Any) -> str:
     return f"{json.dumps(value):.80}"
 
 
-PLAN, RESULTS, REPORT = "study.json", "results.jsonl", "README.md"
-
-
 class StudyFolder:
     """The results of one study, which are on the disk as soon as they are known.
 
@@ -253,10 +254,6 @@ class StudyFolder:
         settings = to_json(dict(self._plan.settings)).strip()
         parts.append(f"Plan:\n\n```json\n{settings}\n```")
         return "\n\n".join(part for part in parts if part) + "\n"
-
-
-EVERY_S = 60.0
-HOUR_S, MINUTE_S = 3600, 60
 
 
 class TimeLeft:

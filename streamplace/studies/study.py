@@ -24,15 +24,14 @@ from streamplace.studies.table import Table
 DEVICES = "5x2500"
 SOURCE_RATE = 1e4  # tuples/s
 
+Row = dict[str, Any]
+"""One result, as it is written to the folder: names and JSON values."""
+
 
 def problem_of(number: int, graphs: int, seed: int) -> Problem:
     """Return the problem of a graph of the branched benchmark, of which there are `graphs`."""
     graph = Recipe("dream", graphs, seed=seed).graph(number)
     return Problem(graph, Cluster.parse(DEVICES), source_rate=SOURCE_RATE)
-
-
-Row = dict[str, Any]
-"""One result, as it is written to the folder: names and JSON values."""
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ Cell = Value | tuple[Value, ...]
 """A value, or one for each of the table's variants; None is an unknown value."""
 
 UNKNOWN = "-"
+DIGITS = 3  # of a ratio in sentences
 
 
 @dataclass(frozen=True)
@@ -107,9 +108,6 @@ def _value_text(value: Value) -> str:
     if value is None:
         return UNKNOWN
     return f"{value:.3f}" if isinstance(value, float) else str(value)
-
-
-DIGITS = 3  # of a ratio in sentences
 
 
 @dataclass(frozen=True)

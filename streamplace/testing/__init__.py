@@ -16,14 +16,14 @@ from collections.abc import Callable
 from streamplace.policy.base import refiner
 from streamplace.policy.registry import policy_kind
 from streamplace.testing.case import PolicyCase
+from streamplace.testing.constraints import check_constraints
+from streamplace.testing.evaluations import check_evaluations, check_refiner_evaluations
 from streamplace.testing.extensions import check_family, check_objective, check_placer
-from streamplace.testing.feasibility import check_constraints, check_evaluations
 from streamplace.testing.refining import (
     check_episodes,
     check_losses,
     check_refiner_batches,
     check_refiner_evaluate,
-    check_refiner_evaluations,
     check_steps,
 )
 from streamplace.testing.renaming import check_device_order, check_names, check_numbering

@@ -21,6 +21,11 @@ from streamplace.workflows.place import place
 GRAPHS, DEVICES = 3, 4
 ROWS = 12
 ROUNDING = 1e-9
+COUNT = 6
+
+UNEQUAL = Cluster(
+    [Device("a", 1500.0), Device("b", 2500.0, cores=2), Device("c", 2000.0)], Network("nic", 100.0)
+)
 
 
 def check_objective(objective: str | Throughput) -> None:
@@ -62,9 +67,6 @@ def _check(name: str, objective: Throughput, number: int) -> None:
             raise AssertionError(f"{name}: {fault}, or on earlier calls")
 
 
-COUNT = 6
-
-
 def check_family(family: str | Family) -> None:
     """Check that a family draws the same graphs from the same seed, in any order.
 
@@ -100,11 +102,6 @@ def check_family(family: str | Family) -> None:
 def _require(condition: bool, name: str, fault: str) -> None:
     if not condition:
         raise AssertionError(f"{name}: {fault}")
-
-
-UNEQUAL = Cluster(
-    [Device("a", 1500.0), Device("b", 2500.0, cores=2), Device("c", 2000.0)], Network("nic", 100.0)
-)
 
 
 def check_placer(placer: str | Placer) -> None:

@@ -1,7 +1,5 @@
 """Checks of policies that refine placements."""
 
-from dataclasses import dataclass, field
-
 import numpy as np
 import torch
 
@@ -9,12 +7,9 @@ from streamplace.policy.base import Refiner, refiner
 from streamplace.policy.decoding import Sampler
 from streamplace.policy.trajectories import Trajectories
 from streamplace.problem.problem import Problem
-from streamplace.scoring.evaluator import OtherLoss, Placements
 from streamplace.scoring.registry import evaluator
 from streamplace.testing.case import PolicyCase, batch_of, generator, graph_of, rolled_out
-from streamplace.training.in_memory import fit
-from streamplace.training.stages import StepReinforceStage
-from streamplace.util.arrays import Floats, Ints
+from streamplace.util.arrays import Ints
 
 SAMPLES = 3
 TOLERANCE = 1e-3  # of log-probabilities in single precision
@@ -138,40 +133,6 @@ def check_steps(case: PolicyCase) -> None:
     expected, found = float(terms.sum()), float(made.entropy[0, 0, 0].sum())
     fault = f"the entropy of the first step is {found:.4f} nats, not {expected:.4f}"
     case.require(abs(found - expected) <= TOLERANCE, "probabilities", fault)
-
-
-def check_refiner_evaluations(case: PolicyCase) -> None:
-    """Check that rollouts score no more than one placement per step, and that training counts."""
-    policy, problems = refiner(case.policy()), case.problems()
-    counting = [_Counting(evaluator(problem)) for problem in problems]
-    with torch.no_grad():
-        made = rolled_out(policy, problems, SAMPLES, Sampler(generator()), counting)
-    for p, counted in enumerate(counting):
-        most = SAMPLES * (int(made.mask[p, 0].sum()) + 1)
-        scored = sum(counted.counts)
-        fault = f"a rollout scores {scored} placements in {most} steps and starts"
-        case.require(0 < scored <= most, "evaluations", fault)
-    stage = StepReinforceStage(
-        algorithm="reinforce-steps", epochs=2, evaluate_every=2, samples=SAMPLES
-    )
-    fitted = fit(policy, problems, [stage], np.random.default_rng(0))
-    batch = batch_of(policy, *problems)
-    episodes = 2 * SAMPLES
-    expected = [episodes * (policy.episode(one) + 1) for one in batch.encoded]
-    found = list(fitted.evaluations)
-    fault = f"training counts {found} evaluations in {expected} steps and starts"
-    case.require(found == expected, "evaluations", fault)
-
-
-@dataclass(frozen=True)
-class _Counting(OtherLoss):
-    """An evaluator with the same loss, which counts the placements of each call for it."""
-
-    counts: list[int] = field(default_factory=list)
-
-    def loss(self, devices: Placements) -> Floats:
-        self.counts.append(len(np.atleast_2d(devices)))
-        return self.of.loss(devices)
 
 
 def _rolled_out(policy: Refiner, problems: list[Problem], seed: int) -> Trajectories:  # type: ignore[type-arg]

@@ -15,7 +15,7 @@ from streamplace.policy.decoding import Sampler
 from streamplace.policy.registry import policy_kind
 from streamplace.policy.weights import pack_policy, parameter_hash, read_policy
 from streamplace.testing.case import SOURCE_RATE, PolicyCase, graph_of, rolled_out
-from streamplace.training.algorithms.base import Record
+from streamplace.training.algorithms import Record
 from streamplace.training.config import ProblemsSection, RunSection, TrainConfig
 from streamplace.training.distributed import Workers
 from streamplace.training.run import Trained
@@ -29,6 +29,23 @@ CUTS = ((1, 1), (1, 3), (2, 1), (2, 2), (2, 3))
 The second stage begins after step 2. Runs are interrupted right after a checkpoint, one step later,
 or before the first one.
 """
+
+_TEACHERS: dict[str, Literal["least-utilisation", "critical-path"]] = {
+    "throughput": "least-utilisation",
+    "makespan": "critical-path",
+}
+
+_REFINING = tuple(
+    StepReinforceStage(
+        algorithm="reinforce-steps",
+        epochs=1,
+        problems_per_step=2,
+        evaluate_every=0,
+        entropy=entropy,
+        samples=2,
+    )
+    for entropy in (1.0, 0.1)
+)
 
 
 class _PowerFailure(Exception):  # noqa: N818 - an event of the check, not a fault
@@ -51,23 +68,6 @@ def check_resuming(case: PolicyCase) -> None:
                 resumed = _run(config, cut, resume=resume).parameter_hash
             fault = f"a run resumed after step {stop} ends with different parameters"
             case.require(resumed == expected, "resuming", fault)
-
-
-_TEACHERS: dict[str, Literal["least-utilisation", "critical-path"]] = {
-    "throughput": "least-utilisation",
-    "makespan": "critical-path",
-}
-_REFINING = tuple(
-    StepReinforceStage(
-        algorithm="reinforce-steps",
-        epochs=1,
-        problems_per_step=2,
-        evaluate_every=0,
-        entropy=entropy,
-        samples=2,
-    )
-    for entropy in (1.0, 0.1)
-)
 
 
 def _building(case: PolicyCase) -> tuple[DaggerStage, ReinforceStage]:

@@ -18,6 +18,9 @@ from streamplace.util.arrays import Floats, Ints
 SAMPLES = 4
 OPERATORS = 4  # of small problems
 TOLERANCE = 1e-3  # of log-probabilities and sums of probabilities in single precision
+DRAWS = 1000
+CHANCE = 1e-4  # largest probability that a correct policy fails a comparison
+HOT = 1e5  # a temperature at which every choice is uniform
 
 
 def check_samples(case: PolicyCase) -> None:
@@ -180,11 +183,6 @@ def _placed(made: Trajectories, problem: int, sample: int) -> Ints:
     actions = made.actions[problem, sample][made.mask[problem, sample]]
     placed: Ints = actions.cpu().numpy()
     return placed
-
-
-DRAWS = 1000
-CHANCE = 1e-4  # largest probability that a correct policy fails a comparison
-HOT = 1e5  # a temperature at which every choice is uniform
 
 
 def check_sampling(case: PolicyCase) -> None:

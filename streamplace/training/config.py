@@ -43,8 +43,22 @@ CURRENT_TABLES = {
 }
 """The tables of streamplace 0.2, and the tables that have their settings now."""
 OLD_TABLES = tuple(CURRENT_TABLES)
+MAX_THREADS = 256
+FOLDER = Path(__file__).parent / "configs"
 _OF_BOTH = ("problems_per_step", "scores_per_step", "reward")
 _OF_LOSS = ("normalise", "entropy", "per_decision")
+_TABLES = {"reinforce": "sampling", "imitation": "teacher"}
+
+_OLD_PLACES: dict[tuple[str, str], Place] = {
+    **{(algorithm, "optimiser"): ("optimiser",) for algorithm in _TABLES},
+    **{("imitation", name): ("sampling", name) for name in _OF_BOTH},
+    **{("reinforce", name): ("optimiser", name) for name in _OF_LOSS},
+    ("reinforce", "memory"): ("memory",),
+    ("imitation", "teacher"): ("teacher", "placer"),
+}
+"""Settings of stages that were in a table other than the one in _TABLES, or had another name."""
+
+_log = logging.getLogger(__name__)
 
 
 def is_old(config: dict[str, Any]) -> bool:
@@ -91,22 +105,6 @@ def old_place(place: Place, config: dict[str, Any]) -> Place:
         case ("stage", int(_)):
             return ()  # concerns several settings, which the message names
     return place
-
-
-_TABLES = {"reinforce": "sampling", "imitation": "teacher"}
-_OLD_PLACES: dict[tuple[str, str], Place] = {
-    **{(algorithm, "optimiser"): ("optimiser",) for algorithm in _TABLES},
-    **{("imitation", name): ("sampling", name) for name in _OF_BOTH},
-    **{("reinforce", name): ("optimiser", name) for name in _OF_LOSS},
-    ("reinforce", "memory"): ("memory",),
-    ("imitation", "teacher"): ("teacher", "placer"),
-}
-"""Settings of stages that were in a table other than the one in _TABLES, or had another name."""
-
-
-MAX_THREADS = 256
-FOLDER = Path(__file__).parent / "configs"
-_log = logging.getLogger(__name__)
 
 
 def _devices(text: str) -> str:

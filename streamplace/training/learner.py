@@ -16,9 +16,13 @@ from streamplace.policy.base import AnyPolicy
 from streamplace.policy.encoded import Batch, Encoded
 from streamplace.problem.problem import Problem
 from streamplace.training.distributed import Workers
-from streamplace.training.measuring.measurements import Measurements
+from streamplace.training.measuring import Measurements
 from streamplace.training.stages import OptimiserSection
 from streamplace.util.arrays import Ints
+
+BAD_STEPS = 20  # consecutive steps without a finite gradient after which training fails
+PREFIX = "optimiser."
+MOMENTS = ("exp_avg", "exp_avg_sq")
 
 
 class StageInterruptedError(Exception):
@@ -106,11 +110,6 @@ class Learner:
         """Return a batch of the problems with these numbers, largest first."""
         batch: Batch = self.policy.batch([self.encoded[i] for i in numbers])
         return batch
-
-
-BAD_STEPS = 20  # consecutive steps without a finite gradient after which training fails
-PREFIX = "optimiser."
-MOMENTS = ("exp_avg", "exp_avg_sq")
 
 
 class Optimiser:

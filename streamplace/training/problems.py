@@ -30,6 +30,9 @@ from streamplace.util.arrays import Ints
 
 Rows = NDArray[np.int64]
 
+FALLBACK = "round-robin"
+"""The placer of starts where a stage names none: it repairs what violates a constraint."""
+
 
 def repaired(problem: Problem, rows: Rows, placed: Ints) -> tuple[Rows, Ints]:
     """Repair some rows of placements, (S, V), in the same way as placers do.
@@ -49,10 +52,6 @@ def repaired(problem: Problem, rows: Rows, placed: Ints) -> tuple[Rows, Ints]:
     return np.array(repairable, dtype=np.int64), np.array(kept, np.int32).reshape(
         -1, placed.shape[1]
     )
-
-
-FALLBACK = "round-robin"
-"""The placer of starts where a stage names none: it repairs what violates a constraint."""
 
 
 def start_of(

@@ -17,7 +17,7 @@ from streamplace.scoring.registry import evaluator, throughput_evaluator
 from streamplace.scoring.throughput import bound, throughput
 from streamplace.training.elite_buffer import EliteBuffer
 from streamplace.training.learner import StageInterruptedError
-from streamplace.training.measuring.measurements import Measurements, MeasuringError
+from streamplace.training.measuring import Measurements, MeasuringError
 from streamplace.training.stages import OF_LOSSES
 from streamplace.util.arrays import Bools, Floats, Ints
 
@@ -26,6 +26,7 @@ ENGINE_SETTINGS = Settings(duration_s=30.0, measure_from_s=20.0)  # half the len
 LEAST = 1e-9  # smallest relative throughput whose logarithm is a reward
 LARGEST = 1e300  # losses are infinite without throughput, and 0 without work (`LEAST_LOSS`)
 MOST = 1e30  # largest loss that a reward is made of, for squares of gradients in 32-bit floats
+PREFIX = "memory.measured."
 
 
 class Rewards:
@@ -142,9 +143,6 @@ def _gains_from_threads(problem: Problem) -> bool:
     if problem.objective.is_pass:
         return False
     return throughput_evaluator(problem).gains_from_threads
-
-
-PREFIX = "memory.measured."
 
 
 class MeasuredRewards(Rewards):

@@ -27,6 +27,10 @@ from streamplace.training.loop import Loop, Position
 from streamplace.util.out_of_memory import is_out_of_memory
 
 FOLDER = "tensorboard"
+FORMAT = "streamplace-checkpoint"
+VERSION = "1"
+NETWORK = "network."
+MAX_SHOWN = 40  # characters; messages leave out values that are longer
 _log = logging.getLogger(__name__)
 
 
@@ -149,12 +153,6 @@ def _before(line: str, step: int) -> bool:
         return bool(json.loads(line)["step"] <= step)
     except (ValueError, KeyError, TypeError):  # cut off when the run was killed
         return False
-
-
-FORMAT = "streamplace-checkpoint"
-VERSION = "1"
-NETWORK = "network."
-MAX_SHOWN = 40  # characters; messages leave out values that are longer
 
 
 def save_checkpoint(

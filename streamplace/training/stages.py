@@ -44,6 +44,9 @@ Greedy = Annotated[
 Entropy = Annotated[NonNegativeFloat, Field(description="weight of the entropy bonus")]
 Decay = Annotated[PositiveFloat, Field(description="epochs over which that number falls to 1/e")]
 
+OF_LOSSES = ("log-loss", "sqrt-loss", "loss")
+"""The kinds of rewards that depend on the loss alone."""
+
 
 class OptimiserSection(StrictModel):
     """Adam and its learning-rate schedule."""
@@ -81,10 +84,6 @@ class MemorySection(StrictModel):
     imitate: NonNegativeFloat = Field(
         0.0, description="weight of the best stored placement's log-likelihood"
     )
-
-
-OF_LOSSES = ("log-loss", "sqrt-loss", "loss")
-"""The kinds of rewards that depend on the loss alone."""
 
 
 def as_value(read: Callable[[str], object], text: str) -> str:

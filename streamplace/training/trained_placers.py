@@ -25,8 +25,15 @@ from streamplace.training.stages import (
 )
 from streamplace.util.extras import load_learned
 
-FEATURES, NEEDING = "streamplace.policy.rnn.network", "placer 'rnn'"
+FEATURES, NEEDING = "streamplace.policy.rnn", "placer 'rnn'"
 RNN_LIMITS = (("steps", 1_000_000), ("samples", MAX_PLACEMENTS))
+
+HSDAG_LIMITS = (
+    ("episodes", 1_000_000),
+    ("steps", 100_000),
+    ("samples", MAX_PLACEMENTS),
+    ("levels", 64),
+)
 
 
 def _check_limits(placer: object, name: str, limits: Sequence[tuple[str, int]], least: int) -> None:
@@ -136,14 +143,6 @@ class RnnPlacer(BasePlacer):
             raise UnsuitableError(
                 f"placer 'rnn' cannot place so large a problem: {error}"
             ) from None
-
-
-HSDAG_LIMITS = (
-    ("episodes", 1_000_000),
-    ("steps", 100_000),
-    ("samples", MAX_PLACEMENTS),
-    ("levels", 64),
-)
 
 
 @dataclass(frozen=True)

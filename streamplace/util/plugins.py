@@ -19,6 +19,8 @@ from streamplace.util.out_of_memory import is_out_of_memory
 from streamplace.util.suggest import did_you_mean, valid_choices
 
 LITERAL = inspect.Parameter.empty  # the type of an option without annotation
+_DOTTED = r"[^\W\d]\w*(?:\.[^\W\d]\w*)*"
+_CUSTOM = re.compile(rf"({_DOTTED}):({_DOTTED})(?::(.*))?", re.DOTALL)
 
 
 def made(text: str, found: Any, options: list[str], noun: str) -> Any:
@@ -148,10 +150,6 @@ def _literal(value: str) -> bool | int | float | str:
         except ValueError:
             continue
     return value
-
-
-_DOTTED = r"[^\W\d]\w*(?:\.[^\W\d]\w*)*"
-_CUSTOM = re.compile(rf"({_DOTTED}):({_DOTTED})(?::(.*))?", re.DOTALL)
 
 
 def is_custom(text: str) -> bool:

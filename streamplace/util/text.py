@@ -8,6 +8,12 @@ CONTROLS = ("Cc", "Cs", "Zl", "Zp")
 MARKS = ("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI")
 DIRECTIONS = "\u061c\u200e\u200f"
 
+MAX_FAULTS = 20
+"""Faults that a message lists."""
+
+DECIMAL = re.compile(r"[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?", re.ASCII)
+"""Digits with an optional point and exponent; not ``1_000`` and ``nan``, which Python accepts."""
+
 
 def printable(text: str) -> str:
     """Return text as one line without characters that control a terminal.
@@ -24,10 +30,6 @@ def _is_control(c: str) -> bool:
     return category(c) in CONTROLS or bidirectional(c) in MARKS or c in DIRECTIONS
 
 
-MAX_FAULTS = 20
-"""Faults that a message lists."""
-
-
 def joined_faults(first: Sequence[str], count: int) -> str:
     """Return the first `MAX_FAULTS` of several faults as one line; the others are counted."""
     shown = [*first[:MAX_FAULTS]]
@@ -39,7 +41,3 @@ def joined_faults(first: Sequence[str], count: int) -> str:
 def counted(count: int, noun: str) -> str:
     """Return a count and its noun, which takes an s unless the count is 1."""
     return f"{count:,} {noun}" + ("" if count == 1 else "s")
-
-
-DECIMAL = re.compile(r"[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?", re.ASCII)
-"""Digits with an optional point and exponent; not ``1_000`` and ``nan``, which Python accepts."""

@@ -8,6 +8,18 @@ from math import isfinite
 from streamplace.errors import UsageError
 
 BYTES_PER_MBIT = 125_000.0
+MAPS: dict[object, str] = {"seconds_on": "s", "source_rates": "rate"}
+"""Field whose values are by users' names -> the kind of quantity of these."""
+
+EXAMPLES = {
+    "bytes": "8GB or 512MiB",
+    "mbps": "1Gbit/s",
+    "s": "200ms or 5min",
+    "mips": "2500MIPS",
+    "instructions": "50k",
+    "rate": "10k or 10k/s",
+}
+
 _NUMBER = re.compile(r"([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*([^\d\s].*)?", re.ASCII)
 _THOUSANDS = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 _BINARY = {f"{prefix}i": 2 ** (10 * n) for n, prefix in enumerate("KMGT", start=1)}
@@ -44,16 +56,6 @@ UNITS: dict[str, dict[str, Decimal]] = {
     "rate": _table(_PREFIXES | _PER_SECOND),
 }
 """Kind of quantity, by the end of a field's name -> unit -> its value in the unit of the field."""
-MAPS: dict[object, str] = {"seconds_on": "s", "source_rates": "rate"}
-"""Field whose values are by users' names -> the kind of quantity of these."""
-EXAMPLES = {
-    "bytes": "8GB or 512MiB",
-    "mbps": "1Gbit/s",
-    "s": "200ms or 5min",
-    "mips": "2500MIPS",
-    "instructions": "50k",
-    "rate": "10k or 10k/s",
-}
 
 
 def kind_at(place: Sequence[object]) -> str | None:

@@ -16,9 +16,9 @@ from streamplace.placers.limits import MaxRuntime
 from streamplace.placers.registry import NamedPlacer, ready
 from streamplace.placers.running import check_start, run_placer
 from streamplace.placers.search.balance import Prefer, check_prefer
+from streamplace.placers.search.current import current_devices
 from streamplace.placers.search.migrate import Migrate
 from streamplace.placers.search.moves import must_move, with_fewest_moves
-from streamplace.placers.search.nearby import current_devices
 from streamplace.problem.device_kinds import misplaced
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem

@@ -11,8 +11,8 @@ import streamplace as sp
 from streamplace.errors import UsageError
 from streamplace.files.clusters import cluster_to
 from streamplace.generate.giph.changes import Adaptivity
+from streamplace.placers.search.current import current_devices
 from streamplace.placers.search.moves import must_move
-from streamplace.placers.search.nearby import current_devices
 
 ONE_BY_ONE = [20, 19, 18, 17, 16, 17, 18, 19, 20]
 COUNTS = {

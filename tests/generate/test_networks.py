@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from streamplace import Recipe, StreamGraph, to_networkx
-from streamplace.generate.networks.step import Step, merged_graph
+from streamplace.generate.networks import Step, merged_graph
 
 PUBLISHED = {  # operators, streams per operator, diameter (traversal order paper, Table I)
     "enas-cifar": (303.44, 1.47, 95.63),

@@ -10,7 +10,7 @@ import pytest
 
 from streamplace.errors import UsageError
 from streamplace.placers.limits import MaxRuntime
-from streamplace.placers.partition.partitioners import Fuser, Metis, Oracle
+from streamplace.placers.partition import Fuser, Metis, Oracle
 from streamplace.placers.registry import NAMES, WITHOUT_WEIGHTS, class_of, make_placer, named
 from streamplace.placers.scheduling.lists import Heft
 from streamplace.placers.search.search import Search

@@ -7,7 +7,7 @@ import torch
 import streamplace as sp
 from streamplace.generate import Recipe
 from streamplace.policy.config import RnnSizes
-from streamplace.policy.rnn.network import Rnn
+from streamplace.policy.rnn import Rnn
 
 
 def giph_problem(number: int = 0, v: int = 10, devices: int = 6) -> sp.Problem:

@@ -6,7 +6,7 @@ import pytest
 from streamplace.errors import UsageError
 from streamplace.scoring.throughput import throughput
 from streamplace.testing import CHECKS, PolicyCase
-from streamplace.testing.feasibility import counted_evaluations
+from streamplace.testing.evaluations import counted_evaluations
 
 
 def test_an_unknown_kind_is_refused() -> None:

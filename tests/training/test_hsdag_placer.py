@@ -10,7 +10,7 @@ from streamplace.placers.trivial import Random, Single
 from streamplace.policy.config import MAX_TYPES
 from streamplace.policy.weights import new_policy
 from streamplace.scoring.registry import evaluator
-from streamplace.testing.feasibility import counted_evaluations
+from streamplace.testing.evaluations import counted_evaluations
 from streamplace.training import fit, read_config
 from streamplace.training.trained_placers import HsdagPlacer
 from tests.support.graphs import chain_graph

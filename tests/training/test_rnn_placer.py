@@ -14,7 +14,7 @@ from streamplace.placers.trivial import Random
 from streamplace.policy.weights import parameter_hash
 from streamplace.scoring.makespan_evaluator import MakespanEvaluator
 from streamplace.scoring.registry import evaluator
-from streamplace.testing.feasibility import counted_evaluations
+from streamplace.testing.evaluations import counted_evaluations
 from streamplace.training import fit, read_config, train
 from streamplace.training.trained_placers import RnnPlacer
 from tests.support.graphs import chain_graph, preset_graph

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from benchmarks.hardening.corpus import measured_run
 from benchmarks.hardening.targets.consumers import InconsistencyError
-from streamplace.training.measuring.measurements import (
+from streamplace.training.measuring import (
     MEASUREMENTS,
     Entry,
     read_measurements,

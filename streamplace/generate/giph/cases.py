@@ -15,6 +15,23 @@ MEAN_COMPUTE, MEAN_BYTES = 100.0, 100.0  # of tasks and edges, in GiPH's units
 SPREAD_OF_TASKS, SPREAD_OF_DEVICES = 0.4, 0.8
 MEAN_SPEED, MEAN_BANDWIDTH, MEAN_DELAY = 5.0, 100.0, 10.0
 TYPES, TYPE_PROBABILITY = 5, 0.2
+DRAWN = "drawn"
+SPLITS = ("train", "test")
+V, ALPHA, CONNECT = (10, 15), (0.1, 0.2, 0.3), (0.1, 0.2)
+
+SEEDS = {
+    ("single", "train"): ((1,), range(25)),
+    ("single", "test"): ((1,), range(25, 50)),
+    ("several", "train"): (range(10), range(10)),
+    ("several", "test"): (range(10), range(25, 35)),
+}
+"""Setting and split -> seeds of the networks, and seeds of the graphs of each network."""
+
+INSTRUCTIONS_PER_UNIT = 1e6  # of work, so that a device of speed s has s MIPS
+BYTES_PER_UNIT = 125_000.0  # of data, so that a bandwidth of b has b Mbit/s
+
+Successors = dict[int, list[int]]
+"""Task -> its successors, in the order in which the edges were added."""
 
 
 @dataclass(frozen=True)
@@ -55,18 +72,6 @@ class Ranges:
     def speeds(self, stream: np.random.RandomState, devices: int) -> Floats:
         """Draw the speed of each device, (D,)."""
         return stream.uniform(*self.around(MEAN_SPEED, self.spread_of_devices), devices)
-
-
-DRAWN = "drawn"
-SPLITS = ("train", "test")
-V, ALPHA, CONNECT = (10, 15), (0.1, 0.2, 0.3), (0.1, 0.2)
-SEEDS = {
-    ("single", "train"): ((1,), range(25)),
-    ("single", "test"): ((1,), range(25, 50)),
-    ("several", "train"): (range(10), range(10)),
-    ("several", "test"): (range(10), range(25, 35)),
-}
-"""Setting and split -> seeds of the networks, and seeds of the graphs of each network."""
 
 
 @dataclass(frozen=True)
@@ -120,13 +125,6 @@ def drawn_case(
         int(seed * 2**32),
     )
     return Case(graph, int(network * 2**32))
-
-
-INSTRUCTIONS_PER_UNIT = 1e6  # of work, so that a device of speed s has s MIPS
-BYTES_PER_UNIT = 125_000.0  # of data, so that a bandwidth of b has b Mbit/s
-
-Successors = dict[int, list[int]]
-"""Task -> its successors, in the order in which the edges were added."""
 
 
 def draw_graph(case: GraphCase, ranges: Ranges, name: str) -> StreamGraph:

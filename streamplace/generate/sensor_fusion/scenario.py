@@ -29,6 +29,57 @@ UNITS = {"GPU": (CAMERA, LIDAR), "CPU": (RSU_FUSION, CAV_FUSION)}
 """Processor -> the tasks that run on it, the heavier one first."""
 MIPS_OF_A = 1000.0  # of the CPU of kind A; the scale of instructions, which changes no time
 
+STATE_BYTES = {CAMERA: 11_494.0, LIDAR: 560.0, CAV_FUSION: 11_796.0, RSU_FUSION: 20_907.0}
+"""Type of task -> bytes that its migration sends (GiPH, appendix)."""
+
+STATIC_BYTES = {
+    CAMERA: 72_173_525.0,
+    LIDAR: 24_576.0,
+    CAV_FUSION: 38_110.0,
+    RSU_FUSION: 38_950.0,
+}
+"""Type of task -> bytes of its code and weights (GiPH, appendix)."""
+
+_STARTUP_OF_A = {CAMERA: 4.27373, LIDAR: 0.06098, CAV_FUSION: 0.00039, RSU_FUSION: 0.00283}
+
+STARTUP_S = {
+    "A": _STARTUP_OF_A,
+    "B": _STARTUP_OF_A,  # not stated by the paper; those of A, the slower kind
+    "C": {CAMERA: 0.79466, LIDAR: 0.00926, CAV_FUSION: 0.00011, RSU_FUSION: 0.001},
+}
+"""Kind of device -> type of task -> seconds to start (GiPH, appendix)."""
+
+WATTS = {"A": 10.0, "B": 15.0, "C": 250.0}
+"""Kind of device -> watts while it runs a task.
+
+These are rated powers and not the paper's measurements: the largest power mode of the Jetson
+boards, and a Core i7 with a GTX 1080 under load.
+"""
+
+LEAST_MBPS = 1e-6  # of devices that are too far apart for a task to use both
+
+LIMITS = {
+    "side": (2, 20),
+    "spacing": (1, 10_000),
+    "cameras": (0, 100),
+    "edge_a": (0, 500),
+    "edge_b": (0, 500),
+    "edge_c": (0, 500),
+    "arrivals": (1, 100_000),
+    "connected": (0, 1),
+    "speed": (0.1, 100),
+    "waypoints": (1, 100),
+    "vehicle_cameras": (0, 100),
+    "interval": (0.1, 3600),
+    "reach": (0, 100_000),
+    "bandwidth": (1e-3, 1e6),
+    "decay": (1, 1e6),
+    "latency": (0, 3600),
+    "camera_bytes": (0, 1e12),
+    "lidar_bytes": (0, 1e12),
+}
+"""Parameter -> its smallest and largest value."""
+
 
 @dataclass(frozen=True)
 class LinearTimes:
@@ -89,30 +140,6 @@ def mips_of(kind: str) -> float:
     return MIPS_OF_A * unit["A"] / unit[kind]
 
 
-STATE_BYTES = {CAMERA: 11_494.0, LIDAR: 560.0, CAV_FUSION: 11_796.0, RSU_FUSION: 20_907.0}
-"""Type of task -> bytes that its migration sends (GiPH, appendix)."""
-STATIC_BYTES = {
-    CAMERA: 72_173_525.0,
-    LIDAR: 24_576.0,
-    CAV_FUSION: 38_110.0,
-    RSU_FUSION: 38_950.0,
-}
-"""Type of task -> bytes of its code and weights (GiPH, appendix)."""
-_STARTUP_OF_A = {CAMERA: 4.27373, LIDAR: 0.06098, CAV_FUSION: 0.00039, RSU_FUSION: 0.00283}
-STARTUP_S = {
-    "A": _STARTUP_OF_A,
-    "B": _STARTUP_OF_A,  # not stated by the paper; those of A, the slower kind
-    "C": {CAMERA: 0.79466, LIDAR: 0.00926, CAV_FUSION: 0.00011, RSU_FUSION: 0.001},
-}
-"""Kind of device -> type of task -> seconds to start (GiPH, appendix)."""
-WATTS = {"A": 10.0, "B": 15.0, "C": 250.0}
-"""Kind of device -> watts while it runs a task.
-
-These are rated powers and not the paper's measurements: the largest power mode of the Jetson
-boards, and a Core i7 with a GTX 1080 under load.
-"""
-
-
 def relocation_cost(*, static: bool = False) -> RelocationCost:
     """Return what relocations of the tasks cost.
 
@@ -122,30 +149,6 @@ def relocation_cost(*, static: bool = False) -> RelocationCost:
         Whether a move also sends code and weights. By default they are on every device.
     """
     return RelocationCost(STARTUP_S, STATE_BYTES, STATIC_BYTES if static else {})
-
-
-LEAST_MBPS = 1e-6  # of devices that are too far apart for a task to use both
-LIMITS = {
-    "side": (2, 20),
-    "spacing": (1, 10_000),
-    "cameras": (0, 100),
-    "edge_a": (0, 500),
-    "edge_b": (0, 500),
-    "edge_c": (0, 500),
-    "arrivals": (1, 100_000),
-    "connected": (0, 1),
-    "speed": (0.1, 100),
-    "waypoints": (1, 100),
-    "vehicle_cameras": (0, 100),
-    "interval": (0.1, 3600),
-    "reach": (0, 100_000),
-    "bandwidth": (1e-3, 1e6),
-    "decay": (1, 1e6),
-    "latency": (0, 3600),
-    "camera_bytes": (0, 1e12),
-    "lidar_bytes": (0, 1e12),
-}
-"""Parameter -> its smallest and largest value."""
 
 
 class Point(NamedTuple):

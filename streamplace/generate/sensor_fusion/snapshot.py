@@ -30,6 +30,7 @@ from streamplace.problem.constraints import Constraints
 from streamplace.problem.graph import Operator, Stream, StreamGraph
 
 SECONDS_PER_HOUR = 3600.0
+RSU_KIND = "C"
 
 
 @dataclass(frozen=True)
@@ -107,9 +108,6 @@ def _ring(side: int) -> list[tuple[int, int]]:
     """Return the intersections on the edge of the map, as columns and rows."""
     steps = range(side)
     return [(i, j) for j in steps for i in steps if {i, j} & {0, side - 1}]
-
-
-RSU_KIND = "C"
 
 
 @dataclass(frozen=True)

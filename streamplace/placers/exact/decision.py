@@ -32,6 +32,10 @@ from streamplace.util.arrays import Floats, Ints
 # the bound is two of these margins above `reached`; this must be below ROUNDING to close the gap.
 MARGIN = 0.4 * ROUNDING
 
+FIRST, GROWTH = 1_000, 2.5  # nodes until the first restart, and their growth per restart
+SLICE = 10_000  # nodes between two checks of the time
+MAX_SIZE = 4_000_000  # units x units x devices: larger problems do not fit into memory
+
 
 class Incumbent:
     """Lower and upper bound on the best throughput, with the placement that reaches the lower one.
@@ -85,11 +89,6 @@ class Incumbent:
     def proof(self) -> Found:
         """Return the current placement and bound."""
         return Found(self.placement, max(self.bound, self.reached), self.closed)
-
-
-FIRST, GROWTH = 1_000, 2.5  # nodes until the first restart, and their growth per restart
-SLICE = 10_000  # nodes between two checks of the time
-MAX_SIZE = 4_000_000  # units x units x devices: larger problems do not fit into memory
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,9 @@ from streamplace.util.arrays import Floats, Ints
 Integers = NDArray[np.integer]
 
 LARGEST_SUM = 2**30  # because some builds of METIS sum weights in 32-bit integers
-
+TRAFFIC_UNIT_BITS = 1000.0  # edge weight: Mbit per source tuple, times 1000
+MIN_MEAN = 100.0  # minimum mean vertex weight, so that rounding keeps the proportions
+TINY = 1e-200  # dividing by less than this may overflow
 _ONE_AT_A_TIME = threading.Lock()  # because stdout is shared by the whole process
 
 
@@ -138,11 +140,6 @@ def _stdout_silenced() -> Iterator[None]:
             os.dup2(kept, 1)
             os.close(nowhere)
             os.close(kept)
-
-
-TRAFFIC_UNIT_BITS = 1000.0  # edge weight: Mbit per source tuple, times 1000
-MIN_MEAN = 100.0  # minimum mean vertex weight, so that rounding keeps the proportions
-TINY = 1e-200  # dividing by less than this may overflow
 
 
 def cut(problem: Problem, quotient: Quotient, parts: int, *, recursive: bool) -> Ints:

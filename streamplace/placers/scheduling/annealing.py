@@ -26,8 +26,8 @@ from sim.schedule.state import FIFO, Order, Run, run_state
 from streamplace.placers.scheduling.passes import pass_evaluator
 from streamplace.placers.scheduling.portfolio import Tries, portfolio
 from streamplace.placers.search.annealing import Budget
+from streamplace.placers.search.current import Current
 from streamplace.placers.search.exhaustive import FEW, ROUNDING, feasible_rows
-from streamplace.placers.search.nearby import Current
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.makespan_evaluator import MakespanEvaluator
@@ -37,6 +37,19 @@ from streamplace.util.evaluation_count import count as count_evaluations
 FEWEST = 200  # placements that are all tried, however large the graph is
 GAIN = 1e-9  # smallest difference that counts, in shares of the makespan
 MAX_PARTS = 4_000_000  # operators and streams x placements x passes up to which more are tried
+MOVES = Shares(swaps=0.0, blocks=0.0, joins=0.0, critical=0.0)
+SWAPS, BLOCKS, JOINS, CRITICAL = 0.1, 0.5, 0.7, (0.6, 0.9)  # see `Shares`; chains take turns
+SMALL = 30  # units up to which a graph is small
+FIRST = 20, 300, 3_000  # evaluations of the first chain: per unit, at least, at most
+GROWTH = 1.5  # of chains
+MAX_CHANGES = 20_000, 4_000  # of a chain, plus per unit
+PATIENCE = 6  # chains of maximum length without improvement after which to stop
+HOTTEST, WARMING, COOLING = 0.05, 2e-4, 15.0  # temperature: at most, per evaluation and unit, range
+NO_HEAT = 1e-300  # a temperature at which nothing longer is accepted
+SLICE = 300_000  # operators and streams of the evaluations between two looks at the clock
+SLOWER = 8  # times that evaluations on the event engine take longer
+LEAST = 16  # evaluations between two looks, at least; the first one is of the start
+REACHED = 1.0 + 1e-12  # times the bound, which counts as reaching it
 
 
 @dataclass(frozen=True)
@@ -109,9 +122,6 @@ class PassMoves:
         return float(self._scored.makespans(self.staying)[0])
 
 
-MOVES = Shares(swaps=0.0, blocks=0.0, joins=0.0, critical=0.0)
-
-
 def climb_pass(problem: Problem, rng: np.random.Generator, row: Ints, budget: Budget) -> Ints:
     """Return a placement, (V,), that is reached from a feasible one by moves of single units.
 
@@ -122,20 +132,6 @@ def climb_pass(problem: Problem, rng: np.random.Generator, row: Ints, budget: Bu
     enough_s = scored.compiled.bounds.best * REACHED
     annealer = PassAnnealer(scored, rng)
     return annealer.chain(row, scored.best(row)[1], cooling, enough_s, budget).devices
-
-
-SWAPS, BLOCKS, JOINS, CRITICAL = 0.1, 0.5, 0.7, (0.6, 0.9)  # see `Shares`; chains take turns
-SMALL = 30  # units up to which a graph is small
-FIRST = 20, 300, 3_000  # evaluations of the first chain: per unit, at least, at most
-GROWTH = 1.5  # of chains
-MAX_CHANGES = 20_000, 4_000  # of a chain, plus per unit
-PATIENCE = 6  # chains of maximum length without improvement after which to stop
-HOTTEST, WARMING, COOLING = 0.05, 2e-4, 15.0  # temperature: at most, per evaluation and unit, range
-NO_HEAT = 1e-300  # a temperature at which nothing longer is accepted
-SLICE = 300_000  # operators and streams of the evaluations between two looks at the clock
-SLOWER = 8  # times that evaluations on the event engine take longer
-LEAST = 16  # evaluations between two looks, at least; the first one is of the start
-REACHED = 1.0 + 1e-12  # times the bound, which counts as reaching it
 
 
 class Annealed(NamedTuple):

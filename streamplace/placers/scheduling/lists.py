@@ -28,6 +28,7 @@ from streamplace.util.arrays import Floats, Ints
 
 EQUAL = 1e-9  # relative difference of priorities that counts as none
 NOWHERE = -1
+MAX_CELLS = 1 << 24  # samples x operators that are kept at a time
 
 
 class _Scheduler(ReportingPlacer):
@@ -159,9 +160,6 @@ def _critical_path(source: Ints, target: Ints, inputs: Ints, priority: Floats) -
         if v == path[-1] and priority[w] >= least:
             path.append(w)
     return path
-
-
-MAX_CELLS = 1 << 24  # samples x operators that are kept at a time
 
 
 class _Sampled(ReportingPlacer):

@@ -32,6 +32,18 @@ from streamplace.problem.problem import Problem
 from streamplace.scoring.makespan_evaluator import MakespanEvaluator
 from streamplace.util.arrays import Ints, distinct_rows
 
+FEW = 100_000  # placements up to which all are tried
+ENUMERATION = 0.5  # share of the budget for this
+SAMPLED, PARTITIONED = 0.1, 0.05  # evaluations of list schedulers and METIS per one of the search
+
+OF_SMALL = RandomEft(samples=50), CriticalPath(samples=50)
+"""Further placers on graphs of up to `SMALL` units, unless one reached the bound."""
+
+FEW_CUTS = 14  # partitions, from two parts on, that are quick there too
+FURTHER = sum(placer.samples for placer in OF_SMALL) + FEW_CUTS  # evaluations that they take
+WORTH = 1_000  # evaluations from which a search can pay for them
+LARGE = 5_000  # operators from which some of the quick placers take longer than the search
+
 
 @dataclass(frozen=True)
 class Enumerative(BasePlacer):
@@ -104,15 +116,6 @@ QUICK: tuple[Placer, ...] = (
     Enumerative(),
 )
 """The placers whose placements are starts; on large graphs only those of `PORTFOLIO`."""
-FEW = 100_000  # placements up to which all are tried
-ENUMERATION = 0.5  # share of the budget for this
-SAMPLED, PARTITIONED = 0.1, 0.05  # evaluations of list schedulers and METIS per one of the search
-OF_SMALL = RandomEft(samples=50), CriticalPath(samples=50)
-"""Further placers on graphs of up to `SMALL` units, unless one reached the bound."""
-FEW_CUTS = 14  # partitions, from two parts on, that are quick there too
-FURTHER = sum(placer.samples for placer in OF_SMALL) + FEW_CUTS  # evaluations that they take
-WORTH = 1_000  # evaluations from which a search can pay for them
-LARGE = 5_000  # operators from which some of the quick placers take longer than the search
 
 
 def quick_placers(problem: Problem) -> tuple[Placer, ...]:

@@ -22,6 +22,10 @@ THOROUGH = 100.0  # changes per unit from which a chain no longer depends on its
 # shares of swaps and of joins (see Schedule), in thorough chains and in others
 ALL_OVER, NEARBY = (0.4, 0.25), (0.1, 0.6)
 
+COARSEST = 8  # groups per device at the coarsest level: fewer limit the choice, more gain little
+USELESS = 0.9  # coarsening stops at a contraction that would leave more than this share of units
+HOT, COLD = 5e-4, 1e-6  # first and final temperature: nearly a descent
+
 
 @dataclass
 class Budget:
@@ -159,10 +163,6 @@ def moved_to_allowed(instance: Instance, on: Ints) -> Ints:
     return made
 
 
-COARSEST = 8  # groups per device at the coarsest level: fewer limit the choice, more gain little
-USELESS = 0.9  # coarsening stops at a contraction that would leave more than this share of units
-
-
 @dataclass(frozen=True)
 class Levels:
     """A problem coarsened repeatedly.
@@ -221,9 +221,6 @@ def _of_groups(group: Ints, on: Ints) -> Ints:
     made = np.zeros(int(group.max()) + 1, np.int32)
     made[group] = on
     return made
-
-
-HOT, COLD = 5e-4, 1e-6  # first and final temperature: nearly a descent
 
 
 def refined(annealer: Annealer, instance: Instance, on: Ints, changes: int) -> ChainResult:

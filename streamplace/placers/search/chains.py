@@ -9,8 +9,8 @@ import numpy as np
 from sim import work_clock
 from streamplace.errors import PlacementError
 from streamplace.placers.base import Placer
-from streamplace.placers.contiguous.placer import Contiguous, splits_well
-from streamplace.placers.partition.partitioners import Metis, MetisRecursive
+from streamplace.placers.contiguous import Contiguous, splits_well
+from streamplace.placers.partition import Metis, MetisRecursive
 from streamplace.placers.repair import feasible
 from streamplace.placers.search.annealing import Annealer, Budget, schedule
 from streamplace.placers.trivial import Greedy, RoundRobin, Single
@@ -21,6 +21,13 @@ from streamplace.util.arrays import Ints, distinct_rows
 
 IMPROVED = 1.0 + 1e-9  # smallest factor that counts as an improvement
 MAX_SCORED = 4_000_000  # operators x placements that one step may score
+BETTER = 1.0 + 1e-6  # smallest factor that counts as an improvement
+PROBE = 2_000  # changes of the first chain, which measures the time per change
+FIRST = 100  # changes per unit from which later chains grow
+DOUBLING = 4  # the length of chains doubles every this many chains
+MAX_CHANGES = 20_000, 4_000  # of a chain, plus per unit; beyond, more chains gain more
+ANNEALED = 0.5  # share of the budget for annealing when single moves on the score follow
+PATIENCE = 6  # chains of maximum length without improvement after which to stop
 
 
 def climb(problem: Problem, start: Placement, budget: Budget) -> Placement:
@@ -46,15 +53,6 @@ def climb(problem: Problem, start: Placement, budget: Budget) -> Placement:
             break
         best, reached = Placement(problem, rows[chosen]), float(scored[chosen])
     return best
-
-
-BETTER = 1.0 + 1e-6  # smallest factor that counts as an improvement
-PROBE = 2_000  # changes of the first chain, which measures the time per change
-FIRST = 100  # changes per unit from which later chains grow
-DOUBLING = 4  # the length of chains doubles every this many chains
-MAX_CHANGES = 20_000, 4_000  # of a chain, plus per unit; beyond, more chains gain more
-ANNEALED = 0.5  # share of the budget for annealing when single moves on the score follow
-PATIENCE = 6  # chains of maximum length without improvement after which to stop
 
 
 def starts(problem: Problem, rng: np.random.Generator, start: Placement | None) -> list[Ints]:

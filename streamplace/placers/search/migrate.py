@@ -10,15 +10,9 @@ from streamplace.errors import UsageError
 from streamplace.placers.base import BOTH, Improver
 from streamplace.placers.search.annealing import Budget, check_limits
 from streamplace.placers.search.balance import Prefer, check_prefer, refuse_preference
+from streamplace.placers.search.current import Current, current_devices, moving_seconds
 from streamplace.placers.search.moves import best_with_fewest_moves, polished, with_fewest_moves
-from streamplace.placers.search.nearby import (
-    SEARCHED,
-    Current,
-    MovesSearch,
-    Nearby,
-    current_devices,
-    moving_seconds,
-)
+from streamplace.placers.search.nearby import SEARCHED, MovesSearch, Nearby
 from streamplace.placers.trivial import on_one_device
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
@@ -32,6 +26,8 @@ REFINED = 0.2  # share of the remaining budget for each such search
 MAX_SINGLE = 64  # devices on which all operators are put
 POLISHED = 3  # placements of most worth from which single moves continue
 Worth = Callable[[Ints], Floats]  # of placements, (K,) for (K, V)
+PART = 0.5  # share of what is left of it for each chain
+SECONDS = 1.0
 
 
 def best_for_price(search: Nearby, drafts: list[Ints], price: float, budget: Budget) -> Placement:
@@ -133,9 +129,6 @@ def _limits(search: Nearby, staying: Ints, seconds: Floats, largest: float) -> l
     return [paid + float(x) for x in np.geomspace(paying.min(), most, LIMITS)]
 
 
-PART = 0.5  # share of what is left of it for each chain
-
-
 def necessary_moves(search: Nearby, fewest: Ints) -> Placement:
     """Return the best placement that a short search finds with the fewest necessary moves.
 
@@ -182,9 +175,6 @@ def best_within_moves(search: Nearby, staying: Ints, max_moves: int, budget: Bud
             break
         row, moves = fewer, int(current.moves(fewer[None])[0])
     return Placement(current.problem, row)
-
-
-SECONDS = 1.0
 
 
 @dataclass(frozen=True)

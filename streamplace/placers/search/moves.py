@@ -9,8 +9,9 @@ from sim import work_clock
 from streamplace.errors import InfeasibleError, PlacementError
 from streamplace.placers.repair import assign, feasible
 from streamplace.placers.search.annealing import Budget
+from streamplace.placers.search.current import Current
 from streamplace.placers.search.exhaustive import feasible_rows
-from streamplace.placers.search.nearby import Current, Nearby
+from streamplace.placers.search.nearby import Nearby
 from streamplace.problem.placement import Placement
 from streamplace.scoring.compiled import compiled_parts
 from streamplace.util.arrays import Bools, Floats, Ints
@@ -19,6 +20,9 @@ MAX_EVICTED = 3  # units that make room for others, at most; beyond them the sea
 MAX_TRIES = 500  # sets of units to try
 STEPS = 2_000  # backtracking steps per attempt, beyond one step per unit
 MAX_UNITS = 2_000  # units up to which all placements within few moves are enumerated
+MAX_PAIRS = 2_000  # pairs of units that are moved back together
+MIN_TRIES = 50  # groups of units that are tried even if the budget is spent
+MAX_CELLS = 4_000_000  # operators x placements scored at a time
 
 
 def with_fewest_moves(current: Current) -> Placement:
@@ -143,11 +147,6 @@ def _candidate_sets(current: Current) -> Iterator[tuple[int, ...]]:
     units.sort(key=lambda u: rules.relative_needs[u])
     for count in range(MAX_EVICTED + 1):
         yield from combinations(units, count)
-
-
-MAX_PAIRS = 2_000  # pairs of units that are moved back together
-MIN_TRIES = 50  # groups of units that are tried even if the budget is spent
-MAX_CELLS = 4_000_000  # operators x placements scored at a time
 
 
 def polished(search: Nearby, row: Ints, worth: Callable[[Ints], Floats], budget: Budget) -> Ints:

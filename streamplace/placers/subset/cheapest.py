@@ -13,6 +13,13 @@ from streamplace.util.arrays import Bools, Floats
 
 MAX_SETS = 300_000
 MAX_CELLS = 4_000_000  # sets x kinds
+CHEAPER = 1.0 - 1e-9  # factor below which a price is lower by more than rounding
+EFFORTS = 4  # turns over all sets that are still possible, each with a higher effort
+FEW_SETS = 300  # sets that are examined one by one without a search for a cheaper set first
+PATIENCE = 30  # rounds of removals without a cheaper set after which to stop
+TINY = 1e-300  # spread of the order of removals where all devices are equally useful
+ADDED = 4  # devices added before a round of removals, at most
+SEARCHING = 0.4  # share of the time for rounds of removals if the examination of all sets follows
 
 
 class Lattice:
@@ -85,15 +92,6 @@ class Lattice:
     def left(self) -> int:
         """The number of sets that are not excluded."""
         return int(self._possible.sum())
-
-
-CHEAPER = 1.0 - 1e-9  # factor below which a price is lower by more than rounding
-EFFORTS = 4  # turns over all sets that are still possible, each with a higher effort
-FEW_SETS = 300  # sets that are examined one by one without a search for a cheaper set first
-PATIENCE = 30  # rounds of removals without a cheaper set after which to stop
-TINY = 1e-300  # spread of the order of removals where all devices are equally useful
-ADDED = 4  # devices added before a round of removals, at most
-SEARCHING = 0.4  # share of the time for rounds of removals if the examination of all sets follows
 
 
 @dataclass(frozen=True)

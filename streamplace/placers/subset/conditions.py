@@ -24,6 +24,10 @@ from streamplace.util.arrays import Bools, Floats, Ints
 Counts = tuple[int, ...]
 """The number of devices of each kind, in a set of devices."""
 
+ROUNDING = 1e-9  # relative margin of every condition
+MAX_MASKS = 40  # distinct sets of devices, those of the most units first
+MAX_SIZES = 12  # sizes of units for which slots are counted, per set of devices
+
 
 class Kinds:
     """The K kinds of a problem's devices; which devices of a kind a set contains does not matter.
@@ -122,11 +126,6 @@ def losses(counts: Counts, survive: int, kept: Bools) -> Iterator[Counts]:
                 yield gone, *rest
 
     return lost(0, min(survive, sum(lossy)))
-
-
-ROUNDING = 1e-9  # relative margin of every condition
-MAX_MASKS = 40  # distinct sets of devices, those of the most units first
-MAX_SIZES = 12  # sizes of units for which slots are counted, per set of devices
 
 
 class Conditions(NamedTuple):

@@ -40,6 +40,9 @@ OF_OPERATOR, OF_STREAM, OF_PROBLEM = 14, 4, 12  # numbers of features
 NUMBERED_ORDERS = ("by-depth", "by-path")  # the orders 0 and 1 of configs
 EVEN_SHARE = 0.2  # see `ScorerArrays.even_share`
 
+CandidateFeatures = NDArray[np.float32]
+"""(R', D, F) features of every device with the next operator on it, see `sim.lookahead`."""
+
 
 @dataclass(frozen=True, eq=False)
 class ScorerProblem(EncodedGraph):
@@ -180,10 +183,6 @@ def _features(arrays: Flow, overload_matters: bool) -> tuple[Single, Single, Sin
         np.stack(streams, axis=1).astype(np.float32),
         np.array(totals, dtype=np.float32),
     )
-
-
-CandidateFeatures = NDArray[np.float32]
-"""(R', D, F) features of every device with the next operator on it, see `sim.lookahead`."""
 
 
 class PartialRows:

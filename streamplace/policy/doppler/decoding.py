@@ -20,6 +20,10 @@ from streamplace.util.arrays import Bools, Ints
 
 FREE = -1
 OF_ACTIONS = 4  # dimensions of forced actions; devices have one less
+Single = NDArray[np.float32]
+
+OF_STATE = 3
+"""Features of an operator that change: whether it is placed, and when it starts and ends."""
 
 
 class Forced:
@@ -63,11 +67,6 @@ class Forced:
         by_row = self._device.reshape(-1, self._device.shape[2])
         chosen: Ints = by_row[np.arange(len(operators)), operators]
         return chosen
-
-
-Single = NDArray[np.float32]
-OF_STATE = 3
-"""Features of an operator that change: whether it is placed, and when it starts and ends."""
 
 
 @dataclass

@@ -14,6 +14,9 @@ from streamplace.policy.partial import OF_DEVICE
 
 SLOPE = 0.1  # of leaky rectifiers
 
+TINY = 1e-3
+"""Deviations that count as none: sums of equal embeddings differ by rounding."""
+
 
 class Passing(nn.Module):
     """Rounds of message passing over the streams in both directions.
@@ -55,10 +58,6 @@ class Passing(nn.Module):
             read = torch.relu(received[:operators] + self.bias).flatten(0, 1)
             h = self.update(read, h.flatten(0, 1)).view(operators, width, length)
         return leaky_relu(h, SLOPE)
-
-
-TINY = 1e-3
-"""Deviations that count as none: sums of equal embeddings differ by rounding."""
 
 
 def among(values: Tensor, segment: Tensor, segments: int) -> Tensor:

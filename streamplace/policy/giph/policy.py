@@ -32,6 +32,7 @@ from streamplace.util.arrays import Ints
 Asks: TypeAlias = Callable[[WalkState, Sight], Question]
 """What a step decides in a state."""
 PROBABLE = UNAVAILABLE / 2  # logits below are of pairs that are not offered
+NODES = 100_000  # of the graphs whose probabilities are computed at once, to bound memory
 
 
 @dataclass(eq=False)
@@ -172,9 +173,6 @@ def scores(
     log_prob = logs.gather(1, nodes.clamp(min=0)[:, None]).squeeze(1)
     log_prob = torch.where(nodes < 0, UNAVAILABLE, log_prob)
     return log_prob.masked_fill(none, 0.0), entropy.masked_fill(none, 0.0)
-
-
-NODES = 100_000  # of the graphs whose probabilities are computed at once, to bound memory
 
 
 class Giph(Refiner[GiphProblem, GiphBatch]):

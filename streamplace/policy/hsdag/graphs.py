@@ -14,6 +14,11 @@ from streamplace.policy.hsdag.kernels import Successors, Weights, smoothed
 from streamplace.problem.grouping import Grouping
 from streamplace.util.arrays import SMALLEST_NORMAL, Floats, Ints
 
+Drop: TypeAlias = Callable[[Tensor], Tensor]
+"""Sets some values to 0 (dropout), or none."""
+
+LEAST_TRAFFIC = 1e-3  # relative to the mean edge; all lighter edges count nearly the same
+
 
 @dataclass(frozen=True, eq=False)
 class Graph:
@@ -140,11 +145,6 @@ def starts_of(counts: Sequence[int]) -> Ints:
 def _shifted(columns: Sequence[Ints], starts: Ints) -> Ints:
     parts = [column + start for column, start in zip(columns, starts, strict=True)]
     return np.concatenate(parts).astype(np.int32)
-
-
-Drop: TypeAlias = Callable[[Tensor], Tensor]
-"""Sets some values to 0 (dropout), or none."""
-LEAST_TRAFFIC = 1e-3  # relative to the mean edge; all lighter edges count nearly the same
 
 
 class Block(nn.Module):

@@ -9,6 +9,12 @@ from sim.flow import Floats, Ints
 from sim.jit import inner, kernel
 
 Single = NDArray[np.float32]
+Bools = NDArray[np.bool_]
+
+LOADS = 7
+"""Numbers that the policy reads of a group on a device."""
+
+NONE = -1
 
 
 class Weights(NamedTuple):
@@ -33,11 +39,6 @@ def smoothed(weights: Weights, values: Single) -> Single:
             for k in range(length):
                 result[v, k] += weight * values[other, k]
     return result
-
-
-Bools = NDArray[np.bool_]
-LOADS = 7
-"""Numbers that the policy reads of a group on a device."""
 
 
 class Groups(NamedTuple):
@@ -130,9 +131,6 @@ def _logit(layers: Layers, g: int, loads: Single) -> float:
         if value > 0.0:
             total += value * layers.outward[h]
     return total
-
-
-NONE = -1
 
 
 class Successors(NamedTuple):

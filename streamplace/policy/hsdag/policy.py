@@ -43,6 +43,8 @@ from streamplace.problem.problem import Problem
 from streamplace.scoring.evaluator import Evaluator
 from streamplace.util.arrays import Ints
 
+VERTICES = 20_000  # whose probabilities are computed at once, to bound memory
+
 
 @dataclass(frozen=True, eq=False)
 class Step:
@@ -183,9 +185,6 @@ def trajectories_of(
     return of_walks(
         record.walks, problems, taken, of_operators(log_prob), of_operators(entropy), record
     )
-
-
-VERTICES = 20_000  # whose probabilities are computed at once, to bound memory
 
 
 class Hsdag(Refiner[HsdagProblem, HsdagBatch]):

@@ -16,6 +16,8 @@ from streamplace.policy.trajectories import Trajectories
 from streamplace.problem.problem import Problem
 from streamplace.util.arrays import Floats, Ints
 
+MASKED = -1e9  # attention score of padding, where a problem has fewer operators
+
 
 class SharedPrefixes:
     """The distinct prefixes among rows; a prefix is the sequence of devices chosen so far.
@@ -127,9 +129,6 @@ def placed_neighbours(
         else:
             np.add.at(weights[p], (later, earlier), of_streams[p])
     return torch.from_numpy(weights)
-
-
-MASKED = -1e9  # attention score of padding, where a problem has fewer operators
 
 
 class Decoder(Constructive[NiProblem, Ni2020Batch]):

@@ -49,6 +49,7 @@ from streamplace.util.arrays import Floats, Ints
 NO_WEIGHTS = Packing(OWN + 1, 1).empty()
 """Weights for walks of `uniform_draws`."""
 STATES = 8  # states whose gradients are computed together; more need more memory, and no less time
+_PARTS = ("weight", "bias")
 
 
 def draws_of(sampler: Sampler, samples: int, steps: int, devices: int) -> list[Draws]:
@@ -268,9 +269,6 @@ class Placeto(Refiner[PlacetoProblem, PlacetoBatch]):
         chosen = np.concatenate([walk.chosen for walk in walks])
         probabilities = of_choices(logits, chosen)
         return of_relocations(walks, len(batch), *probabilities, self.torch_device)
-
-
-_PARTS = ("weight", "bias")
 
 
 class _Logits(torch.autograd.Function):

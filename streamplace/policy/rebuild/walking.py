@@ -35,6 +35,31 @@ TINY = 1e-12  # share that is added to both, so that graphs without work or mess
 FEATURES = 8
 """Numbers that a step reads: five of the problem, and three of the episode so far."""
 
+PARTS = ("window", "near", "heavy", "own", "all", "moved")
+"""The operators that are placed anew: those that run at about the same time as one of them, those
+near it in the graph, those reached over its heaviest streams, the same on its own device only, or
+all; `moved` moves the last but one kind together to one device."""
+
+HEADS: Mapping[str, Sequence[float]] = {
+    "part": range(len(PARTS)),
+    "size": (0.2, 0.35, 0.5, 0.65, 0.8),  # exponent of the number of operators
+    "critical": (0, 1),  # whether the part begins with an operator of the critical path
+    "received": (0.0, 0.3, 1.0, 3.0),  # weight of messages that an operator receives
+    "sent": (0.0, 0.3, 1.0, 3.0),  # weight of its messages to the present devices of consumers
+    "ahead": (0, 1),  # weight of PEFT's optimistic costs
+    "noise": (0.0, 0.2, 1.0, 4.0),  # scale of random seconds, in mean seconds per operator
+    "present": (0, 1),  # whether operators are taken by their present starts, not by rank
+}
+"""The heads and their values."""
+
+COUNTS = [len(values) for values in HEADS.values()]
+NAMES = list(HEADS)
+FADING = 0.9  # weight of the past in the share of steps that helped
+NEIGHBOURING = 0.5  # share of moved parts whose target is the device of a neighbour
+SPREAD = 0.3  # exponent of the random factors of heavy streams
+SHORTEST_S = 1e-300  # so that makespans of 0 have a ratio
+NO_DEVICES = np.zeros(0, np.int32)
+
 
 @dataclass(frozen=True, eq=False)
 class RebuildProblem:
@@ -105,27 +130,6 @@ def encode(problem: Problem) -> RebuildProblem:
     )
 
 
-PARTS = ("window", "near", "heavy", "own", "all", "moved")
-"""The operators that are placed anew: those that run at about the same time as one of them, those
-near it in the graph, those reached over its heaviest streams, the same on its own device only, or
-all; `moved` moves the last but one kind together to one device."""
-
-HEADS: Mapping[str, Sequence[float]] = {
-    "part": range(len(PARTS)),
-    "size": (0.2, 0.35, 0.5, 0.65, 0.8),  # exponent of the number of operators
-    "critical": (0, 1),  # whether the part begins with an operator of the critical path
-    "received": (0.0, 0.3, 1.0, 3.0),  # weight of messages that an operator receives
-    "sent": (0.0, 0.3, 1.0, 3.0),  # weight of its messages to the present devices of consumers
-    "ahead": (0, 1),  # weight of PEFT's optimistic costs
-    "noise": (0.0, 0.2, 1.0, 4.0),  # scale of random seconds, in mean seconds per operator
-    "present": (0, 1),  # whether operators are taken by their present starts, not by rank
-}
-"""The heads and their values."""
-
-COUNTS = [len(values) for values in HEADS.values()]
-NAMES = list(HEADS)
-
-
 class Choice(NamedTuple):
     """The values of all heads in a step, by the names of `HEADS`."""
 
@@ -168,13 +172,6 @@ def _relevant() -> np.ndarray:
 
 RELEVANT = _relevant()
 """Whether a head matters, (parts, H) bool."""
-
-
-FADING = 0.9  # weight of the past in the share of steps that helped
-NEIGHBOURING = 0.5  # share of moved parts whose target is the device of a neighbour
-SPREAD = 0.3  # exponent of the random factors of heavy streams
-SHORTEST_S = 1e-300  # so that makespans of 0 have a ratio
-NO_DEVICES = np.zeros(0, np.int32)
 
 
 @dataclass

@@ -37,6 +37,57 @@ from streamplace.studies.study import Row
 from streamplace.studies.table import Cell, Spread, Table, cell
 from streamplace.studies.workloads import LONG_SEARCH, WorkloadResults
 
+HEAD = (
+    "trained on and used on",
+    "greedy",
+    "best of 9",
+    "after training on it",
+    "episodes",
+    "from scratch",
+    "episodes from scratch",
+    "critical path, best of 50",
+    "published, ms on GPUs: without episodes",
+    "after 2,000",
+    "after 4,000",
+)
+
+EARLY = "DOPPLER, first checkpoint"
+
+ABLATIONS = (
+    DOPPLER,
+    IMITATION_ONLY,
+    WITHOUT_IMITATION,
+    OF_SEARCH,
+    SEL_ONLY,
+    PLC_ONLY,
+    EPSILON_GREEDY,
+    RELEASED_CODE,
+    PUBLISHED_SETTINGS,
+    EARLY,
+    EVERY_STEP,
+    PLACETO,
+    BEST_CRITICAL_PATH,
+)
+
+BEST = "shortest one of the long searches"
+
+SUFFIX = {"": "", BIASES: "-biases", MESHES: "-meshes", SCARCE: "-scarce"}
+"""Variant of workloads -> how the names of their tables end."""
+
+Rows = list[tuple[str, Sequence[Cell]]]
+
+IN_MEMORY = (
+    DOPPLER,
+    PLACETO,
+    BEST_CRITICAL_PATH,
+    ENUMERATIVE,
+    HEFT,
+    CLIMB,
+    SEARCH,
+    LONG_SEARCH,
+)
+"""The systems in tables of little memory."""
+
 
 class Results(WorkloadResults[Workload]):
     """The results of the study, without and with transfers to other workloads.
@@ -91,21 +142,6 @@ def _workload(row: Row) -> Workload:
     return Workload(row["source"], row["graph"], row["devices"], row["limited"], variant)
 
 
-HEAD = (
-    "trained on and used on",
-    "greedy",
-    "best of 9",
-    "after training on it",
-    "episodes",
-    "from scratch",
-    "episodes from scratch",
-    "critical path, best of 50",
-    "published, ms on GPUs: without episodes",
-    "after 2,000",
-    "after 4,000",
-)
-
-
 def transfers(results: Results) -> Table:
     """Return the makespans of policies on other workloads than that on which they were trained."""
     rows: list[tuple[str, Sequence[Cell]]] = []
@@ -135,28 +171,6 @@ def _published(source: Workload, target: Workload) -> tuple[Cell, Cell, Cell]:
     same_devices = source.devices == target.devices
     found = TRANSFER.get((source.graph, target.graph)) if same_devices else None
     return found or (None, None, None)
-
-
-EARLY = "DOPPLER, first checkpoint"
-ABLATIONS = (
-    DOPPLER,
-    IMITATION_ONLY,
-    WITHOUT_IMITATION,
-    OF_SEARCH,
-    SEL_ONLY,
-    PLC_ONLY,
-    EPSILON_GREEDY,
-    RELEASED_CODE,
-    PUBLISHED_SETTINGS,
-    EARLY,
-    EVERY_STEP,
-    PLACETO,
-    BEST_CRITICAL_PATH,
-)
-BEST = "shortest one of the long searches"
-SUFFIX = {"": "", BIASES: "-biases", MESHES: "-meshes", SCARCE: "-scarce"}
-"""Variant of workloads -> how the names of their tables end."""
-Rows = list[tuple[str, Sequence[Cell]]]
 
 
 def _in_units(workload: Workload, over: Spread | None, known: float | None) -> float | None:
@@ -250,19 +264,6 @@ def _at_checkpoints(results: Results, workload: Workload, system: str) -> Iterat
     yield ", ".join(map(str, episodes))
     yield cell(results.over_best(workload, results.after(workload, system, 0)))
     yield from cells
-
-
-IN_MEMORY = (
-    DOPPLER,
-    PLACETO,
-    BEST_CRITICAL_PATH,
-    ENUMERATIVE,
-    HEFT,
-    CLIMB,
-    SEARCH,
-    LONG_SEARCH,
-)
-"""The systems in tables of little memory."""
 
 
 def with_little_memory(results: Results, workloads: Sequence[Workload]) -> Table:

@@ -35,6 +35,8 @@ PANEL = (3.9, 3.2)  # width and height in inches
 COLUMNS = 4
 CURVES = (DOPPLER, RELEASED_CODE, WITHOUT_IMITATION, OF_SEARCH)
 LEVELS = {CLIMB: "--", SEARCH: ":"}
+SAME = 1e-6  # relative difference of makespans that counts as none
+TITLE = "DOPPLER (ICLR 2026): placements of dataflow graphs, ablations and plain search"
 
 
 def curves_picture(path: Path, results: Results, workloads: Sequence[Workload]) -> None:
@@ -78,9 +80,6 @@ def _curve(results: Results, workload: Workload, system: str) -> tuple[list[int]
     return [episodes for episodes, _ in points], [mean for _, mean in points]
 
 
-SAME = 1e-6  # relative difference of makespans that counts as none
-
-
 def _findings(plan: Plan, results: Results) -> Iterator[str]:
     """Yield what the study finds, the comparison with search at equal evaluations first."""
     shorter = dict.fromkeys((CLIMB, SEARCH, ENUMERATIVE), 0)
@@ -114,9 +113,6 @@ def _findings(plan: Plan, results: Results) -> Iterator[str]:
     )
     if not plan.settings["released_sha256"]:
         yield "The released graphs are left out; --released DIR adds them."
-
-
-TITLE = "DOPPLER (ICLR 2026): placements of dataflow graphs, ablations and plain search"
 
 
 def outcome(plan: Plan, rows: Sequence[Row]) -> Outcome:

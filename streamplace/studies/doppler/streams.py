@@ -45,6 +45,31 @@ COLUMNS = {"one_pass": "one pass", "best": "best of 16"}
 Reached = Mapping[str, Mapping[str, Floats]]
 """By column and system, the relative throughput with each seed on each graph, (S, G)."""
 
+SEL_AND_PLC = "SEL and PLC"
+LEVELS = "PLC, level by level"
+
+SYSTEMS: Mapping[str, Mapping[str, Any]] = {
+    SEL_AND_PLC: {"kind": "doppler"},
+    LEVELS: {"kind": "doppler", "sizes": {"variant": "plc-only", "order": "by-depth"}},
+    "PLC, longest path first": {"kind": "doppler", "sizes": {"variant": "plc-only"}},
+    "SEL only": {"kind": "doppler", "sizes": {"variant": "sel-only"}},
+    "our network, level by level": {"kind": "device-scorer", "sizes": {"hidden": 32}},
+}
+"""The policies that are trained alike, with embeddings of the same size."""
+
+PLAIN = {
+    "greedy": "greedy",
+    "METIS oracle": "metis-oracle",
+    "shipped policy, network alone": "policy:refine=0:coarsen=0",
+    "annealing": "search",
+}
+"""Placers that are not trained here."""
+
+TEACHER = "search"
+OTHER_GRAPHS = 1000  # added to the seed of the graphs that are trained on
+SAMPLES = 16
+BLOCK = 20  # graphs per unit of plain placers
+
 
 def outcome(plan: Plan, rows: Sequence[Row]) -> Outcome:
     """Return the outcome of the study from its results."""
@@ -112,29 +137,6 @@ def _findings(plan: Plan, reached: Reached, first: str) -> Iterator[str]:
                 f"{by_system[system].mean():.3f}, with 95% confidence over graphs: the difference "
                 f"is {over}; it is ahead with {ahead} of {len(own)} seeds."
             )
-
-
-SEL_AND_PLC = "SEL and PLC"
-LEVELS = "PLC, level by level"
-SYSTEMS: Mapping[str, Mapping[str, Any]] = {
-    SEL_AND_PLC: {"kind": "doppler"},
-    LEVELS: {"kind": "doppler", "sizes": {"variant": "plc-only", "order": "by-depth"}},
-    "PLC, longest path first": {"kind": "doppler", "sizes": {"variant": "plc-only"}},
-    "SEL only": {"kind": "doppler", "sizes": {"variant": "sel-only"}},
-    "our network, level by level": {"kind": "device-scorer", "sizes": {"hidden": 32}},
-}
-"""The policies that are trained alike, with embeddings of the same size."""
-PLAIN = {
-    "greedy": "greedy",
-    "METIS oracle": "metis-oracle",
-    "shipped policy, network alone": "policy:refine=0:coarsen=0",
-    "annealing": "search",
-}
-"""Placers that are not trained here."""
-TEACHER = "search"
-OTHER_GRAPHS = 1000  # added to the seed of the graphs that are trained on
-SAMPLES = 16
-BLOCK = 20  # graphs per unit of plain placers
 
 
 @dataclass(frozen=True)

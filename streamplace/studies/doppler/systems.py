@@ -56,6 +56,9 @@ DRAWN: Mapping[str, str] = {
 }
 """Placers with random choices, which run several times."""
 PLAIN = (*FIXED, *DRAWN, CLIMB, SEARCH, LONG_SEARCH)
+IMITATION, SIMULATION, ZERO_SHOT = "imitation", "simulation", "zero-shot"
+SAMPLES = 8  # of a policy on a workload on which it was not trained
+MOST_CHECKPOINTS = 8  # of Placeto, about
 
 
 def plain(problem: Problem, size: Registered, seed: int) -> Iterator[Row]:
@@ -112,11 +115,6 @@ def _row(
         "evaluations": evaluations,
         "cpu_s": time.process_time() - begun,
     }
-
-
-IMITATION, SIMULATION, ZERO_SHOT = "imitation", "simulation", "zero-shot"
-SAMPLES = 8  # of a policy on a workload on which it was not trained
-MOST_CHECKPOINTS = 8  # of Placeto, about
 
 
 @dataclass(frozen=True)

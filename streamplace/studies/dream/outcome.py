@@ -51,6 +51,21 @@ DRAWN = (
 )
 """The systems in the figures, as far as they were run."""
 
+HEAD = (
+    "system",
+    "mean",
+    "Q1",
+    "median",
+    "better than METIS",
+    "worse than METIS",
+    "minimum",
+    "share > 0.97",
+    "mean difference from METIS",
+)
+
+TITLE = "Ni et al. (AAAI 2020): allocators on the branched benchmark"
+FOLLOWED = "path-average"  # the model of the published figures
+
 
 @dataclass(frozen=True)
 class Published:
@@ -100,21 +115,6 @@ def placers(weights: Path | None) -> Mapping[str, str]:
             )
     own = {name: f"policy:file={weights / file}" for name, file in WEIGHTS.items()}
     return {**PLAIN, **own, **OURS}
-
-
-HEAD = (
-    "system",
-    "mean",
-    "Q1",
-    "median",
-    "better than METIS",
-    "worse than METIS",
-    "minimum",
-    "share > 0.97",
-    "mean difference from METIS",
-)
-TITLE = "Ni et al. (AAAI 2020): allocators on the branched benchmark"
-FOLLOWED = "path-average"  # the model of the published figures
 
 
 def outcome(plan: Plan, rows: Sequence[Row]) -> Outcome:

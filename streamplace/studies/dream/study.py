@@ -24,6 +24,11 @@ ONCE = "must be a file or a folder, which can be read several times"
 State = tuple[tuple[str, int, int], ...]
 """The path, the modification time in ns and the size of each file of a dataset."""
 
+SOURCE_RATES = (1e4, 2e4)  # tuples/s
+MODELS: tuple[Model, ...] = ("path-average", "bottleneck")
+GRAPHS, QUICK_GRAPHS = 630, 40  # 630 test graphs in the paper
+BLOCK = 10  # graphs per unit of work
+
 
 def generated(count: int, seed: int, numbers: range) -> list[StreamGraph]:
     """Return some of `count` graphs of the paper's classes, by number."""
@@ -60,12 +65,6 @@ def _state(dataset: str) -> State:
             raise FormatError(f"{path}: {ONCE} (got a pipe)")
         files.append((str(path), status.st_mtime_ns, status.st_size))
     return tuple(files)
-
-
-SOURCE_RATES = (1e4, 2e4)  # tuples/s
-MODELS: tuple[Model, ...] = ("path-average", "bottleneck")
-GRAPHS, QUICK_GRAPHS = 630, 40  # 630 test graphs in the paper
-BLOCK = 10  # graphs per unit of work
 
 
 @dataclass(frozen=True)

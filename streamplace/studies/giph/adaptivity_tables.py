@@ -19,6 +19,14 @@ PANEL = (4.4, 3.4)  # width and height in inches
 Panels = Mapping[str, Mapping[str, tuple[Sequence[float], Floats]]]
 """Title of a panel -> name of a system -> x and y of its curve."""
 
+PARTS = 4  # of the sequence of changes
+
+Makespans = dict[str, dict[str, tuple[Floats, Floats]]]
+"""Protocol -> system -> makespans over HEFT's and over the longest path, (G, C) each.
+
+There are G graphs, and C clusters: the one before all changes, and one after each.
+"""
+
 
 def curves_picture(path: Path, panels: Panels, labels: tuple[str, str]) -> None:
     """Draw curves with a line at 1.
@@ -42,15 +50,6 @@ def curves_picture(path: Path, panels: Panels, labels: tuple[str, str]) -> None:
             axes.set_xlabel(labels[0])
         every[0].set_ylabel(labels[1])
         legend_below(figure, [lines[name] for name in names], names)
-
-
-PARTS = 4  # of the sequence of changes
-
-Makespans = dict[str, dict[str, tuple[Floats, Floats]]]
-"""Protocol -> system -> makespans over HEFT's and over the longest path, (G, C) each.
-
-There are G graphs, and C clusters: the one before all changes, and one after each.
-"""
 
 
 def makespans_of(rows: Sequence[Row]) -> Makespans:

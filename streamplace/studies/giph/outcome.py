@@ -60,6 +60,15 @@ from streamplace.util.effect import Effect
 
 Results = Mapping[tuple[str, str], Tested]
 SETTINGS = {SINGLE: "one network", SEVERAL: "ten networks"}
+TITLE = "GiPH (MLSys 2023): relocations, its ablations and plain placers"
+
+FAMILIES = {DRAWN: "giph-code", PAPER_RANGES: "giph-paper"}
+"""Test -> the family of its cases."""
+
+CURVES = (GIPH, OURS, PAPER_TRAINED, RANDOM, EFT, CLIMB, SEARCH, PEFT, PEFT_LINKS)
+COMPARED = (GIPH, OURS, TASK_EFT, PLACETO, RNN)
+DEEPEST = 1000
+DEPTHS = ((0, 12), (13, 20), (21, 30), (31, DEEPEST))  # streams on the longest path
 
 
 def findings_of(results: Results, changed: Sequence[Row]) -> Iterator[str]:
@@ -126,15 +135,6 @@ def _other_clusters(results: Results) -> Iterator[str]:
                     f"On {tested} devices, the makespan of GiPH trained on {trained} is {over} of "
                     f"that of GiPH trained on {tested}."
                 )
-
-
-TITLE = "GiPH (MLSys 2023): relocations, its ablations and plain placers"
-FAMILIES = {DRAWN: "giph-code", PAPER_RANGES: "giph-paper"}
-"""Test -> the family of its cases."""
-CURVES = (GIPH, OURS, PAPER_TRAINED, RANDOM, EFT, CLIMB, SEARCH, PEFT, PEFT_LINKS)
-COMPARED = (GIPH, OURS, TASK_EFT, PLACETO, RNN)
-DEEPEST = 1000
-DEPTHS = ((0, 12), (13, 20), (21, 30), (31, DEEPEST))  # streams on the longest path
 
 
 def outcome(plan: Plan, rows: Sequence[Row]) -> Outcome:

@@ -48,6 +48,24 @@ TASK_EFT = "GiPH-task-EFT"
 WITHOUT_POTENTIAL = "GiPH without potential"
 PLACETO = "Placeto"
 
+PER_OPERATOR = (0.5, 1.0, 1.5, 2.0)
+"""Evaluations per operator after which the lowest makespan is recorded; an episode has two."""
+
+GROUPS, ENAS_DEVICES = 40, 8  # section 5.2 of the paper
+MEAN_FLOPS, MEAN_TENSOR_BYTES = 4.44e8, 65_300.0  # of operators and streams, over 300 ENAS graphs
+SINGLE, SEVERAL, DRAWN, PAPER_RANGES = "single", "several", "drawn", "paper ranges"
+NOISY, NOISY_SEVERAL = "noise", "noise on ten networks"
+TOTAL, FUSION, ENAS = "total cost", "sensor fusion", "neural networks"
+
+RETRAINED = (NOISY, NOISY_SEVERAL, FUSION, ENAS)
+"""Experiments in which the RNN placer, trained anew for each case, has rows of its own."""
+
+FEW, MANY, LARGER = 6, 20, 40  # devices
+SHARE = 200  # of the drawn cases, to compare policies that were trained on other clusters
+NOISE, NOISY_PASSES = 0.2, 5
+DRAWN_SEED, OTHER_SEED = 1, 7  # of generated test and training cases
+RIVALS = (GIPH, OURS, TASK_EFT, PLACETO)
+
 
 def _giph(**sizes: object) -> PolicySection:
     return policy_section({"kind": "giph", "sizes": sizes})
@@ -67,9 +85,6 @@ SYSTEMS: Mapping[str, PolicySection] = {
     PLACETO: policy_section({"kind": "placeto", "sizes": {"devices": 20}}),
 }
 """The policies of the paper and its ablations, and GiPH with further features."""
-
-PER_OPERATOR = (0.5, 1.0, 1.5, 2.0)
-"""Evaluations per operator after which the lowest makespan is recorded; an episode has two."""
 
 
 @dataclass(frozen=True)
@@ -125,10 +140,6 @@ QUICK = Registered(
     graphs=1,
     changes=4,
 )
-
-
-GROUPS, ENAS_DEVICES = 40, 8  # section 5.2 of the paper
-MEAN_FLOPS, MEAN_TENSOR_BYTES = 4.44e8, 65_300.0  # of operators and streams, over 300 ENAS graphs
 
 
 @dataclass(frozen=True)
@@ -195,20 +206,6 @@ class EnasCases(Cases):
     @cached_property
     def _drawn(self) -> Recipe:
         return Recipe(self.recipe, self.count, range(GROUPS, GROUPS + 1), self.seed)
-
-
-SINGLE, SEVERAL, DRAWN, PAPER_RANGES = "single", "several", "drawn", "paper ranges"
-NOISY, NOISY_SEVERAL = "noise", "noise on ten networks"
-TOTAL, FUSION, ENAS = "total cost", "sensor fusion", "neural networks"
-RETRAINED = (NOISY, NOISY_SEVERAL, FUSION, ENAS)
-"""Experiments in which the RNN placer, trained anew for each case, has rows of its own."""
-FEW, MANY, LARGER = 6, 20, 40  # devices
-SHARE = 200  # of the drawn cases, to compare policies that were trained on other clusters
-NOISE, NOISY_PASSES = 0.2, 5
-DRAWN_SEED, OTHER_SEED = 1, 7  # of generated test and training cases
-
-
-RIVALS = (GIPH, OURS, TASK_EFT, PLACETO)
 
 
 @dataclass(frozen=True)

@@ -31,6 +31,8 @@ OF_SNAPSHOTS, OF_CHANGES = (MAKESPAN, FREQUENCY, ENERGY), (MOVES, COST, OVER)
 Columns = dict[str, Floats]
 """By name, a value for each of N snapshots, (N,), or for each change of the snapshot, (N - 1,)."""
 
+SAME = 1e-6  # relative difference of losses that counts as none
+
 
 def fusion_figures(rows: Sequence[Row]) -> dict[str, Columns]:
     """Return the figures of each system; none if results have no placements.
@@ -111,9 +113,6 @@ def fusion_findings(found: Mapping[str, Columns]) -> Iterator[str]:
 def _cell(values: Floats) -> Cell:
     """Return a mean with its interval; unknown if there is no value."""
     return Effect.of(values).cell() if len(values) else (None, None)
-
-
-SAME = 1e-6  # relative difference of losses that counts as none
 
 
 @dataclass(frozen=True, eq=False)

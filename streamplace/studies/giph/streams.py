@@ -10,8 +10,8 @@ import numpy as np
 from sim import work_clock
 from streamplace.generate import Recipe
 from streamplace.placers.registry import make_placer
+from streamplace.placers.search.current import current_devices, moving_seconds
 from streamplace.placers.search.migrate import Migrate
-from streamplace.placers.search.nearby import current_devices, moving_seconds
 from streamplace.policy.improving import GiphPlacer
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.graph import StreamGraph
@@ -44,6 +44,25 @@ HEAD = (
     "ms of CPU",
 )
 
+Columns = dict[str, dict[str, Floats]]
+"""By system and name, a value for each graph, (G,)."""
+
+RATE, HIGHER_RATE = 1e4, 2e4  # tuples/s
+STATE_BYTES = 1e7  # of every operator: .08 s over a link of 1000 Mbit/s
+PRICE = 0.1  # relative throughput that a second of moving must gain
+GRAPHS, QUICK_GRAPHS = 630, 6
+BLOCK = 10  # graphs per unit of work
+OURS, TENTH = 5000, 500  # evaluations
+LOSS, RISE = "the loss of a device", "a doubling of the rate"
+
+SYSTEMS: dict[str, Callable[[Placement], Migrate]] = {
+    "our re-placement": lambda old: Migrate(old, move_cost=PRICE, evaluations=OURS),
+    "our re-placement, a tenth": lambda old: Migrate(old, move_cost=PRICE, evaluations=TENTH),
+    "giph, a tenth": lambda old: Migrate(old, move_cost=PRICE, improver=GiphPlacer(TENTH)),
+    "giph, two per operator": lambda old: Migrate(old, move_cost=PRICE, improver=GiphPlacer()),
+    "necessary moves only": lambda old: Migrate(old, max_moves=0, evaluations=1),
+}
+
 
 def outcome(plan: Plan, rows: Sequence[Row]) -> Outcome:
     """Return a table per change, and how far each system is from our re-placement."""
@@ -52,10 +71,6 @@ def outcome(plan: Plan, rows: Sequence[Row]) -> Outcome:
     found = {change: _columns(systems, change, rows) for change in changes}
     tables = tuple(_table(change, columns) for change, columns in found.items())
     return Outcome(TITLE, tuple(_findings(found)), tables)
-
-
-Columns = dict[str, dict[str, Floats]]
-"""By system and name, a value for each graph, (G,)."""
 
 
 def _columns(systems: Sequence[str], change: str, rows: Sequence[Row]) -> Columns:
@@ -86,23 +101,6 @@ def _findings(found: dict[str, Columns]) -> Iterator[str]:
         for system, column in others:
             over = Effect.of(column["worth"] - best["worth"])
             yield f"After {change}, the worth of {system} differs from that of {ours} by {over}."
-
-
-RATE, HIGHER_RATE = 1e4, 2e4  # tuples/s
-STATE_BYTES = 1e7  # of every operator: .08 s over a link of 1000 Mbit/s
-PRICE = 0.1  # relative throughput that a second of moving must gain
-GRAPHS, QUICK_GRAPHS = 630, 6
-BLOCK = 10  # graphs per unit of work
-OURS, TENTH = 5000, 500  # evaluations
-
-LOSS, RISE = "the loss of a device", "a doubling of the rate"
-SYSTEMS: dict[str, Callable[[Placement], Migrate]] = {
-    "our re-placement": lambda old: Migrate(old, move_cost=PRICE, evaluations=OURS),
-    "our re-placement, a tenth": lambda old: Migrate(old, move_cost=PRICE, evaluations=TENTH),
-    "giph, a tenth": lambda old: Migrate(old, move_cost=PRICE, improver=GiphPlacer(TENTH)),
-    "giph, two per operator": lambda old: Migrate(old, move_cost=PRICE, improver=GiphPlacer()),
-    "necessary moves only": lambda old: Migrate(old, max_moves=0, evaluations=1),
-}
 
 
 @dataclass(frozen=True)

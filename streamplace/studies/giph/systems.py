@@ -43,6 +43,40 @@ LIMITED = {
 }
 """Placers that make as many evaluations as an episode, or a multiple."""
 
+PAPER_EPISODES = 200
+
+GROUPED = StepReinforceStage(
+    algorithm="reinforce-steps",
+    epochs=1,
+    start="random",
+    restart="anew",
+    evaluate_every=0,
+    baseline="samples",
+    samples=2,
+    discount=0.97,
+    entropy=0.0,
+    optimiser=OptimiserSection(rate=0.01, final_rate=0.001),
+)
+"""Our training: the fall of the log of the makespan, against other episodes from the same start."""
+
+PUBLISHED = GROUPED.model_copy(
+    update={
+        "baseline": "earlier-steps",
+        "samples": 1,
+        "step_reward": "loss",
+        "discounts_gradient": True,
+        "optimiser": OptimiserSection(rate=0.01),
+    }
+)
+"""The paper's training."""
+
+OF_PLACETO = GROUPED.model_copy(update={"optimiser": trials.PUBLISHED.optimiser})
+"""Our training with Placeto's own rate and clipping.
+
+Its published baseline is a mean over past episodes of the same problem. In a single pass over the
+cases there are none, and every advantage would be 0.
+"""
+
 
 @dataclass(frozen=True)
 class Reached:
@@ -134,41 +168,6 @@ def placed(problem: Problem, placer: str, seed: Sequence[int], start: Placement 
     devices = run_placer(asked, placer, rng, start).placement.devices
     spent = time.process_time() - begun
     return Reached([float(evaluator(problem).loss(devices)[0])], devices, spent)
-
-
-PAPER_EPISODES = 200
-
-GROUPED = StepReinforceStage(
-    algorithm="reinforce-steps",
-    epochs=1,
-    start="random",
-    restart="anew",
-    evaluate_every=0,
-    baseline="samples",
-    samples=2,
-    discount=0.97,
-    entropy=0.0,
-    optimiser=OptimiserSection(rate=0.01, final_rate=0.001),
-)
-"""Our training: the fall of the log of the makespan, against other episodes from the same start."""
-
-PUBLISHED = GROUPED.model_copy(
-    update={
-        "baseline": "earlier-steps",
-        "samples": 1,
-        "step_reward": "loss",
-        "discounts_gradient": True,
-        "optimiser": OptimiserSection(rate=0.01),
-    }
-)
-"""The paper's training."""
-
-OF_PLACETO = GROUPED.model_copy(update={"optimiser": trials.PUBLISHED.optimiser})
-"""Our training with Placeto's own rate and clipping.
-
-Its published baseline is a mean over past episodes of the same problem. In a single pass over the
-cases there are none, and every advantage would be 0.
-"""
 
 
 def stage_of(system: str, samples: int) -> StepReinforceStage:

@@ -37,6 +37,14 @@ from streamplace.studies.workloads import LONG_SEARCH, WorkloadResults
 from streamplace.util.arrays import Floats
 from streamplace.util.effect import Effect
 
+PUBLISHED = "published, on other devices"
+OWN_BEST = f"{HSDAG}, without its starts"
+PLAIN = (CPU_ONLY, ACCELERATOR_ONLY, HEFT, PEFT, CLIMB, SEARCH, CLIMB_CHAINS, SEARCH_CHAINS)
+RIVALS = (*PLAIN, CLIMB_GROUPS, SEARCH_GROUPS, RANDOM_GROUPS, *FIXED, PLACETO, PLACETO_LONGER, RNN)
+SYSTEMS = (*PLAIN, HSDAG, OWN_BEST, *RIVALS[len(PLAIN) :], LONG_SEARCH)
+SAME = 1e-6  # relative difference of makespans that counts as none
+Rows = list[tuple[str, Sequence[Cell]]]
+
 
 class Results(WorkloadResults[Workload]):
     """The results of the study.
@@ -98,15 +106,6 @@ class Results(WorkloadResults[Workload]):
         """Return the mean of `ratios` with its interval; None if there are no pairs."""
         ratios = self.ratios(system, rival, workloads, columns)
         return Effect.of(ratios) if len(ratios) else None
-
-
-PUBLISHED = "published, on other devices"
-OWN_BEST = f"{HSDAG}, without its starts"
-PLAIN = (CPU_ONLY, ACCELERATOR_ONLY, HEFT, PEFT, CLIMB, SEARCH, CLIMB_CHAINS, SEARCH_CHAINS)
-RIVALS = (*PLAIN, CLIMB_GROUPS, SEARCH_GROUPS, RANDOM_GROUPS, *FIXED, PLACETO, PLACETO_LONGER, RNN)
-SYSTEMS = (*PLAIN, HSDAG, OWN_BEST, *RIVALS[len(PLAIN) :], LONG_SEARCH)
-SAME = 1e-6  # relative difference of makespans that counts as none
-Rows = list[tuple[str, Sequence[Cell]]]
 
 
 def makespans(results: Results, workloads: Sequence[Workload], name: str, what: str) -> Table:

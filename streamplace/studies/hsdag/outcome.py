@@ -45,6 +45,8 @@ CURVES = (HSDAG, *FIXED, UNTRAINED)
 LEVELS = {ACCELERATOR_ONLY: "-", SEARCH_GROUPS: "--", SEARCH: ":"}
 UPPER_LEVELS = {ACCELERATOR_ONLY: "-"}
 ROW_HEIGHT = 0.3  # inches for a variant
+NEAR = 0.02  # relative difference within which HSDAG is called near search on the same groups
+TITLE = "HSDAG (NeurIPS 2024): learned groups, plain search and ablations"
 
 
 def curves_picture(path: Path, results: Results) -> None:
@@ -114,9 +116,6 @@ def ablation_picture(path: Path, results: Results) -> None:
         axes.set_yticks(range(len(known)), list(known))
         axes.invert_yaxis()
         axes.set_xlabel("makespan / HSDAG's with the same seed")
-
-
-NEAR = 0.02  # relative difference within which HSDAG is called near search on the same groups
 
 
 def _findings(plan: Plan, results: Results) -> Iterator[str]:
@@ -231,9 +230,6 @@ def _ablated(results: Results, workloads: Sequence[Workload]) -> Iterator[str]:
     ):
         if several:
             yield f"Makespans of these variants are {how}: {', '.join(several)}."
-
-
-TITLE = "HSDAG (NeurIPS 2024): learned groups, plain search and ablations"
 
 
 def outcome(plan: Plan, rows: Sequence[Row]) -> Outcome:

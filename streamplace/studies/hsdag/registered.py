@@ -22,6 +22,53 @@ CPU, ACCELERATOR = "cpu", "accelerator"
 LAUNCH_S = 10e-6
 """Seconds to launch an operator on the accelerator."""
 
+NETWORKS = ("resnet50", "inception-v3", "bert-base")
+
+RATIO_SCALES = (0.5, 1.0, 2.0)
+"""Factors of the ratios between the devices: the registered ones, and half and twice as much."""
+
+BANDWIDTH_MBPS = 96_000.0
+"""12 GB/s in each direction."""
+
+LATENCY_S = 20e-6
+OWN, DNN, PIPEDREAM = "own", "dnn-partitioning", "pipedream"
+
+FILES: Mapping[str, tuple[str, str]] = {
+    "layer-gnmt_training": (DNN, "dnn/throughput/layer-gnmt_training.json"),
+    "layer-inceptionv3_inference": (DNN, "dnn/throughput/layer-inceptionv3_inference.json"),
+    "layer-inceptionv3_training": (DNN, "dnn/throughput/layer-inceptionv3_training.json"),
+    "layer-resnet50_inference": (DNN, "dnn/throughput/layer-resnet50_inference.json"),
+    "layer-resnet50_training": (DNN, "dnn/throughput/layer-resnet50_training.json"),
+    "bert_l_12_training": (DNN, "dnn/throughput/operator-bert_l_12_training.json"),
+    "inception_v3": (PIPEDREAM, "pipedream/inception_v3.txt"),
+    "nasnetamobile": (PIPEDREAM, "pipedream/nasnetamobile.txt"),
+}
+"""Released graphs on which one device is not nearly best -> who released them, and the file."""
+
+FORMATS = {DNN: "dnn-latency", PIPEDREAM: "pipedream"}
+ACCELERATORS = 6  # on which PipeDream's graphs are placed; they have no times of a CPU
+CPU_ONLY, ACCELERATOR_ONLY = "CPU only", "accelerator only"
+HSDAG, PLACETO, RNN = "HSDAG", "Placeto", "RNN"
+NO_SIZE, NO_POSITION, NO_STRUCTURE = "without sizes", "without positions", "without structure"
+METIS_GROUPS, HEAVY_GROUPS = "METIS groups", "heavy-edge groups"
+PLACETO_LONGER = "Placeto, 4,000 sweeps"
+
+LONGER_ON = (
+    "resnet50",
+    "inception-v3",
+    "layer-resnet50_inference",
+    "layer-gnmt_training",
+    "inception_v3",
+)
+"""The graphs of that system, two of each source that have at most `Registered.longest` operators
+(PipeDream has one)."""
+
+LONGER = "ten times the episodes"
+FACTOR = 10  # of the episodes of that variant
+FEATURES = ("type", "size", "degree", "fractal", "position", "cost")
+SHAPED = [name.replace("size", "shape") for name in FEATURES]
+RELEASED_RETURNS = {"returns": "episode", "step_reward": "ratio", "baseline": "none"}
+UNTRAINED = "without learning"
 _PRODUCTS = ("convolution", "addmm", "bmm", "mm", "scaled_dot_product_attention")
 _NORMALISATION = ("_native_batch_norm_legit_no_training", "native_layer_norm", "_softmax")
 _POOLING = ("max_pool2d_with_indices", "avg_pool2d", "_adaptive_avg_pool2d", "mean")
@@ -76,14 +123,6 @@ def with_accelerator(graph: StreamGraph, ratio_scale: float = 1.0) -> StreamGrap
     return graph.with_numbers(seconds_on=seconds)[0]
 
 
-NETWORKS = ("resnet50", "inception-v3", "bert-base")
-RATIO_SCALES = (0.5, 1.0, 2.0)
-"""Factors of the ratios between the devices: the registered ones, and half and twice as much."""
-BANDWIDTH_MBPS = 96_000.0
-"""12 GB/s in each direction."""
-LATENCY_S = 20e-6
-
-
 def network_graph(name: str) -> StreamGraph:
     """Return a network's graph, which comes with streamplace and has measured CPU times.
 
@@ -123,22 +162,6 @@ def two_devices() -> Cluster:
     """Return the CPU and the accelerator, with the links between them."""
     network = Network("pair", bandwidth_mbps=BANDWIDTH_MBPS, latency_s=LATENCY_S)
     return Cluster([Device(kind, MIPS, kind=kind) for kind in (CPU, ACCELERATOR)], network)
-
-
-OWN, DNN, PIPEDREAM = "own", "dnn-partitioning", "pipedream"
-FILES: Mapping[str, tuple[str, str]] = {
-    "layer-gnmt_training": (DNN, "dnn/throughput/layer-gnmt_training.json"),
-    "layer-inceptionv3_inference": (DNN, "dnn/throughput/layer-inceptionv3_inference.json"),
-    "layer-inceptionv3_training": (DNN, "dnn/throughput/layer-inceptionv3_training.json"),
-    "layer-resnet50_inference": (DNN, "dnn/throughput/layer-resnet50_inference.json"),
-    "layer-resnet50_training": (DNN, "dnn/throughput/layer-resnet50_training.json"),
-    "bert_l_12_training": (DNN, "dnn/throughput/operator-bert_l_12_training.json"),
-    "inception_v3": (PIPEDREAM, "pipedream/inception_v3.txt"),
-    "nasnetamobile": (PIPEDREAM, "pipedream/nasnetamobile.txt"),
-}
-"""Released graphs on which one device is not nearly best -> who released them, and the file."""
-FORMATS = {DNN: "dnn-latency", PIPEDREAM: "pipedream"}
-ACCELERATORS = 6  # on which PipeDream's graphs are placed; they have no times of a CPU
 
 
 @dataclass(frozen=True)
@@ -188,11 +211,6 @@ def file_hashes(folder: str) -> dict[str, str]:
     return workloads.file_hashes(folder, [file for _, file in FILES.values()], advice)
 
 
-CPU_ONLY, ACCELERATOR_ONLY = "CPU only", "accelerator only"
-HSDAG, PLACETO, RNN = "HSDAG", "Placeto", "RNN"
-NO_SIZE, NO_POSITION, NO_STRUCTURE = "without sizes", "without positions", "without structure"
-
-
 def _of_each(inception: float, resnet: float, bert: float | None) -> dict[str, float | None]:
     return {"inception-v3": inception, "resnet50": resnet, "bert-base": bert}
 
@@ -231,22 +249,6 @@ def below_cpu(system: str, network: str) -> float | None:
     return None if own is None or cpu is None else 100.0 * (1.0 - own / cpu)
 
 
-METIS_GROUPS, HEAVY_GROUPS = "METIS groups", "heavy-edge groups"
-PLACETO_LONGER = "Placeto, 4,000 sweeps"
-LONGER_ON = (
-    "resnet50",
-    "inception-v3",
-    "layer-resnet50_inference",
-    "layer-gnmt_training",
-    "inception_v3",
-)
-"""The graphs of that system, two of each source that have at most `Registered.longest` operators
-(PipeDream has one)."""
-LONGER = "ten times the episodes"
-FACTOR = 10  # of the episodes of that variant
-FEATURES = ("type", "size", "degree", "fractal", "position", "cost")
-
-
 @dataclass(frozen=True)
 class Variant:
     """How a policy differs from HSDAG as the placer `hsdag` trains it.
@@ -270,9 +272,6 @@ def _without(*features: str) -> Variant:
     return Variant({"features": [name for name in FEATURES if name not in features]})
 
 
-SHAPED = [name.replace("size", "shape") for name in FEATURES]
-RELEASED_RETURNS = {"returns": "episode", "step_reward": "ratio", "baseline": "none"}
-UNTRAINED = "without learning"
 ABLATIONS: Mapping[str, Variant] = {
     NO_SIZE: _without("size"),
     NO_POSITION: _without("position"),

@@ -47,6 +47,16 @@ from streamplace.training.trained_placers import HsdagPlacer
 from streamplace.training.trials import PUBLISHED, WHOLE, Trial, run_trial
 from streamplace.util.arrays import Ints
 
+HEFT, PEFT = "HEFT", "PEFT"
+CLIMB, SEARCH = "climb", "search"
+CLIMB_CHAINS, SEARCH_CHAINS = "climb on chains", "search on chains"
+CLIMB_GROUPS, SEARCH_GROUPS = "climb on HSDAG's groups", "search on HSDAG's groups"
+RANDOM_GROUPS = "random devices of HSDAG's groups"
+PLAIN = (CPU_ONLY, ACCELERATOR_ONLY, HEFT, PEFT)
+SEARCHES = (CLIMB, SEARCH, CLIMB_CHAINS, SEARCH_CHAINS, LONG_SEARCH)
+NONE_FOUND = (PlacementError, InfeasibleError)
+ON_GROUPS = (CLIMB_GROUPS, SEARCH_GROUPS, RANDOM_GROUPS)
+
 
 @dataclass(frozen=True, eq=False)
 class Fixed:
@@ -157,17 +167,6 @@ OTHERS: Mapping[str, Callable[[Problem, Registered, int], Row]] = {
     PLACETO_LONGER: placeto_longer,
 }
 """System -> its training."""
-
-
-HEFT, PEFT = "HEFT", "PEFT"
-CLIMB, SEARCH = "climb", "search"
-CLIMB_CHAINS, SEARCH_CHAINS = "climb on chains", "search on chains"
-CLIMB_GROUPS, SEARCH_GROUPS = "climb on HSDAG's groups", "search on HSDAG's groups"
-RANDOM_GROUPS = "random devices of HSDAG's groups"
-PLAIN = (CPU_ONLY, ACCELERATOR_ONLY, HEFT, PEFT)
-SEARCHES = (CLIMB, SEARCH, CLIMB_CHAINS, SEARCH_CHAINS, LONG_SEARCH)
-NONE_FOUND = (PlacementError, InfeasibleError)
-ON_GROUPS = (CLIMB_GROUPS, SEARCH_GROUPS, RANDOM_GROUPS)
 
 
 def alone(problem: Problem) -> dict[str, float | None]:

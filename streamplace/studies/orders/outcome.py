@@ -42,6 +42,13 @@ LONG = 100  # streams on the longest path from which a graph has a long diameter
 VANISHED = 0.07  # differences that another system saw with an ample budget
 MIN_GRAPHS = 6  # fewer are all on one side of equality by chance in more than 5% of cases
 HOLDS, REFUTED, UNDECIDED, UNTESTED = "holds", "refuted", "undecided", "untested"
+PANEL = (3.9, 3.0)  # width and height in inches
+SHIFT = 0.16  # of the points of the second method
+TITLE = "Traversal orders in device placement with Placeto"
+INTERVAL = ("means", "95% intervals")
+
+STRONG = (("nmt", "reversed-topo-lifo"), ("enas-ptb", "bfs"))
+"""The two strong published effects: a family, and the order that wins on most of its graphs."""
 
 
 @dataclass(frozen=True)
@@ -144,10 +151,6 @@ def _vanishing(results: Sequence[Results], checkpoint: int) -> Verdict:
     return Verdict(guideline, compared, effect, word)
 
 
-PANEL = (3.9, 3.0)  # width and height in inches
-SHIFT = 0.16  # of the points of the second method
-
-
 def orders_picture(path: Path, results: Sequence[Results], checkpoint: int) -> None:
     """Draw makespans over those of the best order, with 95% intervals, a panel per family and size.
 
@@ -181,12 +184,6 @@ def orders_picture(path: Path, results: Sequence[Results], checkpoint: int) -> N
             row[0].set_ylabel("makespan / best order's")
         titles = [f"{method}, after {results[0].sweeps(checkpoint)}" for method in BY_ORDER]
         legend_below(figure, drawn, titles)
-
-
-TITLE = "Traversal orders in device placement with Placeto"
-INTERVAL = ("means", "95% intervals")
-STRONG = (("nmt", "reversed-topo-lifo"), ("enas-ptb", "bfs"))
-"""The two strong published effects: a family, and the order that wins on most of its graphs."""
 
 
 def outcome(plan: Plan, rows: Sequence[Row]) -> Outcome:

@@ -60,6 +60,24 @@ ALL_ORDERS = (*ORDERS, "topo-level", "random")
 """The published orders, the topological one as the same library yields it today, and a control."""
 MIPS = 1e6  # of each device: a teraflop per second, about what one GPU of a K80 sustains
 BANDWIDTH_MBPS = 60_800.0  # 7600 bytes per microsecond, as in the paper's simulator
+CONTROL = "random"
+
+Pairs = Mapping[tuple[str, str], int]
+"""Two orders, and the number of graphs on which they are the same."""
+
+PLACETO, RANDOM_POLICY, CLIMB, SEARCH, HEFT = "Placeto", "random policy", "climb", "search", "HEFT"
+HEFT_WITH_CONTENTION, ONE_DEVICE = "HEFT with contention", "one device"
+
+BY_ORDER = (PLACETO, RANDOM_POLICY)
+"""The methods that sweep over the operators in an order."""
+
+AT_EQUAL_EVALUATIONS = (CLIMB, SEARCH)
+"""The searches that make as many evaluations as the sweeps."""
+
+ONE_PASS = (HEFT, HEFT_WITH_CONTENTION, ONE_DEVICE)
+"""The plain placers, which make one placement."""
+
+WITHOUT_ORDERS = (*AT_EQUAL_EVALUATIONS, *ONE_PASS)
 
 
 @dataclass(frozen=True)
@@ -123,11 +141,6 @@ def problem_of(
     return Problem(drawn, equal, objective=Makespan())
 
 
-CONTROL = "random"
-Pairs = Mapping[tuple[str, str], int]
-"""Two orders, and the number of graphs on which they are the same."""
-
-
 def coinciding(problems: Iterable[Problem], orders: Sequence[str]) -> Pairs:
     """Return how often two orders are the same, by pair, the most frequent pair first.
 
@@ -158,17 +171,6 @@ def sentence(where: str, pairs: Pairs, graphs: int) -> str:
         noun = "other pair" if often else "pair"
         texts.append(f"{counted(rare, noun)} on fewer than half")
     return f"{where}: {'; '.join(texts) or 'no two orders coincide'}."
-
-
-PLACETO, RANDOM_POLICY, CLIMB, SEARCH, HEFT = "Placeto", "random policy", "climb", "search", "HEFT"
-HEFT_WITH_CONTENTION, ONE_DEVICE = "HEFT with contention", "one device"
-BY_ORDER = (PLACETO, RANDOM_POLICY)
-"""The methods that sweep over the operators in an order."""
-AT_EQUAL_EVALUATIONS = (CLIMB, SEARCH)
-"""The searches that make as many evaluations as the sweeps."""
-ONE_PASS = (HEFT, HEFT_WITH_CONTENTION, ONE_DEVICE)
-"""The plain placers, which make one placement."""
-WITHOUT_ORDERS = (*AT_EQUAL_EVALUATIONS, *ONE_PASS)
 
 
 @dataclass(frozen=True, eq=False)

@@ -44,6 +44,16 @@ WEIGHTED_ORDERS = ("heaviest-operator", "heaviest-stream", "b-level", "by-depth"
 Reached = Mapping[str, Mapping[str | None, Floats]]
 """By method and order, the mean relative throughput over the repeats on each graph, (G,)."""
 
+TITLE = "Traversal orders for the throughput of streams"
+WITH_ORDERS = (GREEDY, POLICY, PLACETO, RANDOM_POLICY)
+GRAPHS, QUICK_GRAPHS = 200, 6
+SWEEPS, QUICK_SWEEPS = 50, 5
+REPEATS = 3
+BLOCK = 2  # graphs per unit of work
+
+ONE_PASS = {GREEDY: "greedy:order={}", POLICY: "policy:order={}:refine=0"}
+"""Placers that visit every operator once; local search would blur what the order is worth."""
+
 
 def reached_by(plan: Plan, rows: Sequence[Row]) -> Reached:
     """Return relative throughput by method and order; methods without an order have None."""
@@ -60,10 +70,6 @@ def reached_by(plan: Plan, rows: Sequence[Row]) -> Reached:
         }
         for method, by_order in found.items()
     }
-
-
-TITLE = "Traversal orders for the throughput of streams"
-WITH_ORDERS = (GREEDY, POLICY, PLACETO, RANDOM_POLICY)
 
 
 def outcome(plan: Plan, rows: Sequence[Row]) -> Outcome:
@@ -114,14 +120,6 @@ def _findings(plan: Plan, reached: Reached) -> Iterator[str]:
     search = float(reached[SEARCH][None].mean())
     sweeps = plan.settings["sweeps"]
     yield f"search reaches {search:.3f} with as many evaluations as {sweeps} sweeps."
-
-
-GRAPHS, QUICK_GRAPHS = 200, 6
-SWEEPS, QUICK_SWEEPS = 50, 5
-REPEATS = 3
-BLOCK = 2  # graphs per unit of work
-ONE_PASS = {GREEDY: "greedy:order={}", POLICY: "policy:order={}:refine=0"}
-"""Placers that visit every operator once; local search would blur what the order is worth."""
 
 
 @dataclass(frozen=True)

@@ -24,9 +24,8 @@ from streamplace.problem.cluster import Cluster
 from streamplace.problem.jobs import Jobs
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
-from streamplace.problem.union import shared_multicast, union_graph
 from streamplace.scoring.compiled import compiled
-from streamplace.scoring.joint import Allocation, JointProblem
+from streamplace.scoring.joint import Allocation, JointProblem, shared_multicast, union_graph
 from streamplace.util.arrays import Bools, Floats, Ints
 from streamplace.util.checks import check_seed
 from streamplace.workflows.conflict import naming_conflicts

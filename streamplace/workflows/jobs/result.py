@@ -18,9 +18,8 @@ from streamplace.files.atomic import make_folder
 from streamplace.files.jobs import ENDING, RESULT, TOGETHER
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
-from streamplace.problem.union import shared_multicast, union_graph
 from streamplace.scoring.flow import flow
-from streamplace.scoring.joint import Allocation, JointProblem
+from streamplace.scoring.joint import Allocation, JointProblem, shared_multicast, union_graph
 from streamplace.scoring.loads import Bottleneck, use_columns, use_entries
 from streamplace.scoring.throughput_evaluator import bottleneck_at
 from streamplace.util.arrays import Floats, Ints

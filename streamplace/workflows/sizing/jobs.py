@@ -18,8 +18,8 @@ from streamplace.problem.jobs import Jobs
 from streamplace.problem.objective import Throughput
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
-from streamplace.problem.union import union_graph
 from streamplace.scoring.arrays import make_flow
+from streamplace.scoring.joint import union_graph
 from streamplace.workflows.size import check_firing, size
 from streamplace.workflows.sizing.result import SizeResult
 from streamplace.workflows.sizing.results import with_parallelism

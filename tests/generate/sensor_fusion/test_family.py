@@ -20,8 +20,8 @@ from streamplace.generate.sensor_fusion.scenario import (
 )
 from streamplace.generate.sensor_fusion.snapshot import snapshot_of
 from streamplace.placers.registry import make_placer
+from streamplace.placers.search.current import current_devices
 from streamplace.placers.search.moves import with_fewest_moves
-from streamplace.placers.search.nearby import current_devices
 from streamplace.problem.relocation import BITS_PER_BYTE
 from streamplace.scoring.registry import makespan_evaluator
 

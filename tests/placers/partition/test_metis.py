@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from streamplace import Cluster, Constraints, Device, Problem, Recipe
 from streamplace.errors import PlacementError
+from streamplace.placers.partition import Metis, MetisRecursive
 from streamplace.placers.partition.metis import edge_weights, partition, vertex_weights
-from streamplace.placers.partition.partitioners import Metis, MetisRecursive
 from streamplace.scoring.throughput import throughput
 from tests.support.graphs import chain_graph
 

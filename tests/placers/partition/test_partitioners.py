@@ -5,7 +5,7 @@ import pytest
 
 from streamplace import Cluster, Constraints, Operator, Problem, Recipe, Stream, StreamGraph
 from streamplace.errors import PlacementError
-from streamplace.placers.partition.partitioners import Fuser, Oracle, Partitioner, fuse
+from streamplace.placers.partition import Fuser, Oracle, Partitioner, fuse
 from streamplace.placers.registry import make_placer
 from streamplace.scoring.throughput import throughput
 from streamplace.util.arrays import Ints

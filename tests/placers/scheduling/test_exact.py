@@ -23,7 +23,7 @@ from tests.support.share import Share
 
 MOST = 3_000  # placements for brute force
 SLACK = 1 + 1e-9
-SEARCH = "streamplace.placers.scheduling.exact.Search"
+SEARCH = "streamplace.placers.exact.exact.Search"
 ENUMERATE = "streamplace.placers.scheduling.proof.PassProof.enumerate"
 
 

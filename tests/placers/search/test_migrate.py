@@ -22,8 +22,8 @@ from streamplace import (
 )
 from streamplace.errors import UsageError
 from streamplace.placers.registry import make_placer
+from streamplace.placers.search.current import current_devices, moving_seconds
 from streamplace.placers.search.migrate import Migrate
-from streamplace.placers.search.nearby import current_devices, moving_seconds
 from streamplace.problem.objective import Model
 from streamplace.scoring.registry import CLOSED_FORMS, qualities_of_rows
 from streamplace.scoring.throughput import throughput

@@ -19,8 +19,8 @@ from streamplace.errors import UnsuitableError
 from streamplace.placers.scheduling.annealing import PassMoves
 from streamplace.placers.scheduling.passes import pass_evaluator
 from streamplace.placers.search.annealing import Budget
+from streamplace.placers.search.current import current_devices, moving_seconds
 from streamplace.placers.search.migrate import Migrate
-from streamplace.placers.search.nearby import current_devices, moving_seconds
 from streamplace.problem.makespan import DispatchOrder
 from streamplace.util.arrays import Floats
 from tests.support.graphs import chain_graph

@@ -8,8 +8,8 @@ import pytest
 
 import streamplace as sp
 from streamplace.placers.registry import make_placer, named
+from streamplace.placers.search.current import current_devices, moving_seconds
 from streamplace.placers.search.moves import with_fewest_moves
-from streamplace.placers.search.nearby import current_devices, moving_seconds
 from streamplace.policy.giph.search import Episodes, least_loss
 from streamplace.policy.improving import GiphPlacer
 from streamplace.scoring.registry import evaluator

@@ -7,7 +7,7 @@ import pytest
 
 from streamplace.policy.weights import parameter_hash
 from streamplace.training import fit
-from streamplace.training.algorithms.base import StepBaseline
+from streamplace.training.algorithms import StepBaseline
 from streamplace.training.algorithms.reinforce import Reinforce
 from streamplace.training.distributed import Workers
 from tests.support.stages import loop_of, reinforce, small_policy, small_problems, stages_of

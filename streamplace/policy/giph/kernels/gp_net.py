@@ -16,6 +16,8 @@ from sim.jit import kernel, part
 from sim.schedule.rules import NOWHERE, Placed, Rules, may_run, put, take_off
 
 EDGE_FEATURES = 4
+Bools = NDArray[np.bool_]
+SHARPNESS = 10.0  # of the split of an operator's criticality among its streams, as in the code
 
 
 class Pairs(NamedTuple):
@@ -156,9 +158,6 @@ def _write(pairs: Pairs, net: GpNet, e: int, at: int, one: int, other: int) -> N
     net.features[at, 3] = transfer(pairs, e, k, m)
 
 
-Bools = NDArray[np.bool_]
-
-
 @kernel
 def move_unit(rules: Rules, placed: Placed, unit: int, device: int) -> None:
     """Move a unit to a device in the state of the constraints."""
@@ -202,9 +201,6 @@ def offered(pairs: Pairs, kind: Ints, devices: Ints) -> Bools:
         d = pairs.device[pair]
         is_offered[pair] = is_used[d] or first_idle[kind[d]] == d
     return is_offered
-
-
-SHARPNESS = 10.0  # of the split of an operator's criticality among its streams, as in the code
 
 
 @kernel

@@ -20,6 +20,7 @@ Single = NDArray[np.float32]
 PAIR_FEATURES = 4
 ABSENT = -1
 NONE = np.empty((0, 0))
+ZERO = np.float32(0.0)
 
 
 class View(NamedTuple):
@@ -203,9 +204,6 @@ def _describe(pairs: Pairs, net: GpNet, potential: Floats, x: Single, f: Single)
         kept[e, 0], kept[e, 1], kept[e, 2] = pairs.data[e], pairs.bandwidth[k, m], pairs.delay[k, m]
         kept[e, 3] = transfer(pairs, e, k, m)
     scale(kept, kept.shape[0], f)
-
-
-ZERO = np.float32(0.0)
 
 
 class Direction(NamedTuple):

@@ -23,6 +23,8 @@ from sim.jit import part
 
 LANES = 8  # numbers in a vector; LLVM splits it for processors with shorter ones
 ROWS = 4  # rows whose results are computed together
+Single = NDArray[np.float32]
+ZERO = np.float32(0.0)
 _PAIR = 2 * LANES
 _types, cgutils = cast("Any", numba).types, cast("Any", _cgutils)
 _VECTOR = ir.VectorType(ir.FloatType(), LANES)
@@ -251,10 +253,6 @@ def _zeros() -> Any:
 _four_by_two, _four_by_one = _product(ROWS, 2), _product(ROWS, 1)
 _one_by_two, _one_by_one = _product(1, 2), _product(1, 1)
 _outer_by_two, _outer_by_one = _outer(2), _outer(1)
-
-
-Single = NDArray[np.float32]
-ZERO = np.float32(0.0)
 
 
 class Layers(NamedTuple):

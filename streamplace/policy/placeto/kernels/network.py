@@ -43,6 +43,9 @@ from streamplace.policy.placeto.kernels.summaries import (
 OWN = 5  # features of an operator besides the device it is on
 AHEAD, BACK = 3, 7  # first layer of message passing along and against the streams
 
+NAMES = ("node", "sums", "first", "second", "logits")
+"""The groups of layers, each with a weight and a bias."""
+
 
 class Weights(NamedTuple):
     """The parameters; layers 0 to 2 of `node` embed features, the others pass messages."""
@@ -288,10 +291,6 @@ class Shape:
         """Return weights, (L, I, O), and biases, (L, O), of layers."""
         by_layer = layers.weight.reshape(self.count, self.rows, self.columns)
         return by_layer[:, self.inputs[:, None], self.outputs], layers.bias[:, self.outputs]
-
-
-NAMES = ("node", "sums", "first", "second", "logits")
-"""The groups of layers, each with a weight and a bias."""
 
 
 class Packing:

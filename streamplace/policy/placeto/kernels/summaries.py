@@ -26,6 +26,10 @@ Bools = NDArray[np.bool_]
 LARGEST = np.float32(1e12)
 """The largest entry of an embedding: over hundreds of levels, random layers can overflow."""
 
+ANCESTOR, DESCENDANT, PARALLEL, NEITHER = 0, 1, 2, 3
+SETS = 3
+Bytes = NDArray[np.int8]
+
 
 class Passing(NamedTuple):
     """The order of updates, of S slots."""
@@ -155,11 +159,6 @@ def receive_back(
                 for r in range(states):
                     for i in range(own.shape[1]):
                         change.message[source + r, i] += two[r, i]
-
-
-ANCESTOR, DESCENDANT, PARALLEL, NEITHER = 0, 1, 2, 3
-SETS = 3
-Bytes = NDArray[np.int8]
 
 
 class Streams(NamedTuple):

@@ -1,85 +1,27 @@
-"""Checks that placements respect constraints, and that all evaluations of them are counted."""
+"""Checks that all evaluations of placements are counted."""
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import wraps
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 from unittest.mock import patch
 
 import numpy as np
 import torch
 
-from streamplace.policy.base import AnyPolicy, constructive
+from streamplace.policy.base import constructive, refiner
 from streamplace.policy.decoding import Sampler
-from streamplace.policy.placer import PolicyPlacer
-from streamplace.policy.weights import pack_policy
-from streamplace.problem.constraints import Constraints
-from streamplace.problem.problem import Problem
+from streamplace.scoring.evaluator import OtherLoss, Placements
 from streamplace.scoring.makespan_evaluator import MakespanEvaluator
+from streamplace.scoring.registry import evaluator
 from streamplace.scoring.throughput_evaluator import ThroughputEvaluator
 from streamplace.testing.case import PolicyCase, batch_of, generator, rolled_out
 from streamplace.training.in_memory import fit
-from streamplace.training.stages import ReinforceStage
+from streamplace.training.stages import ReinforceStage, StepReinforceStage
+from streamplace.util.arrays import Floats
 
 SAMPLES = 3
-
-
-def check_constraints(case: PolicyCase) -> None:
-    """Check the devices of samples, and the placements of the placer `policy:file=…`.
-
-    Samples must respect pins and allowed devices, unless the case is `repaired`. Colocation and
-    exlocation may be left to the placer's repair.
-    """
-    policy = case.policy()
-    if not case.repaired:
-        for problem in _restricted(case):
-            _check_samples(case, policy, problem)
-    with TemporaryDirectory() as folder:
-        file = Path(folder) / "policy.safetensors"
-        file.write_bytes(pack_policy(policy, case.section, {}))
-        placer = PolicyPlacer(samples=SAMPLES, file=str(file))
-        for problem in (*_restricted(case), *_grouped(case)):
-            placed = placer(problem, np.random.default_rng(0))
-            broken = problem.feasibility.violation(placed.devices)
-            fault = f"a placement violates a constraint: {broken}"
-            case.require(broken is None, "constraints", fault)
-
-
-def _check_samples(case: PolicyCase, policy: AnyPolicy, problem: Problem) -> None:
-    """Require samples to use allowed devices before any repair."""
-    rules, names = problem.feasibility, problem.graph.names
-    with torch.no_grad():
-        rows = rolled_out(policy, [problem], SAMPLES, Sampler(generator())).placements[0]
-    for sample, operator in np.argwhere(~rules.allowed[rules.unit_of, rows]).tolist():
-        device = problem.cluster.names[rows[sample, operator]]
-        fault = (
-            f"a sample places operator {names[operator]!r} on device {device!r}, which its "
-            "constraints forbid; if repair handles them, set PolicyCase(repaired=True)"
-        )
-        raise AssertionError(f"{case.kind}: constraints: {fault}")
-
-
-def _restricted(case: PolicyCase) -> Iterator[Problem]:
-    """Yield problems with a pin or with allowed devices."""
-    for problem in case.problems():
-        names, devices = problem.graph.names, problem.cluster.names
-        yield problem.with_constraints(Constraints(pins={names[0]: devices[-1]}))
-        few = dict.fromkeys(names[1:4], devices[:1])
-        yield problem.with_constraints(Constraints(allowed=few))
-
-
-def _grouped(case: PolicyCase) -> Iterator[Problem]:
-    """Yield problems with a colocated or an exlocated group."""
-    for problem in case.problems():
-        names, devices = problem.graph.names, problem.cluster.names
-        yield problem.with_constraints(Constraints(colocate=[names[:3]]))
-        apart = names[: min(3, len(devices))]
-        yield problem.with_constraints(Constraints(exlocate=[apart]))
-
-
 OF_PLACEMENTS = ("makespans", "throughput", "quality", "loss", "trace", "score", "worst_case")
 OF_A_PROBLEM = ("throughput_at",)  # the first argument is the problem at one source rate
 
@@ -106,6 +48,29 @@ def check_evaluations(case: PolicyCase) -> None:
     total = sum(fitted.evaluations)
     fault = f"training counts {total} evaluations but makes {count.placements}"
     case.require(total == count.placements, "evaluations", fault)
+
+
+def check_refiner_evaluations(case: PolicyCase) -> None:
+    """Check that rollouts score no more than one placement per step, and that training counts."""
+    policy, problems = refiner(case.policy()), case.problems()
+    counting = [_Counting(evaluator(problem)) for problem in problems]
+    with torch.no_grad():
+        made = rolled_out(policy, problems, SAMPLES, Sampler(generator()), counting)
+    for p, counted in enumerate(counting):
+        most = SAMPLES * (int(made.mask[p, 0].sum()) + 1)
+        scored = sum(counted.counts)
+        fault = f"a rollout scores {scored} placements in {most} steps and starts"
+        case.require(0 < scored <= most, "evaluations", fault)
+    stage = StepReinforceStage(
+        algorithm="reinforce-steps", epochs=2, evaluate_every=2, samples=SAMPLES
+    )
+    fitted = fit(policy, problems, [stage], np.random.default_rng(0))
+    batch = batch_of(policy, *problems)
+    episodes = 2 * SAMPLES
+    expected = [episodes * (policy.episode(one) + 1) for one in batch.encoded]
+    found = list(fitted.evaluations)
+    fault = f"training counts {found} evaluations in {expected} steps and starts"
+    case.require(found == expected, "evaluations", fault)
 
 
 @contextmanager
@@ -147,3 +112,14 @@ def _counting(method: Callable[..., Any], count: Count, first: int) -> Callable[
         return made
 
     return counted
+
+
+@dataclass(frozen=True)
+class _Counting(OtherLoss):
+    """An evaluator with the same loss, which counts the placements of each call for it."""
+
+    counts: list[int] = field(default_factory=list)
+
+    def loss(self, devices: Placements) -> Floats:
+        self.counts.append(len(np.atleast_2d(devices)))
+        return self.of.loss(devices)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from streamplace import Cluster, Device, Network, Operator, Placement, Problem, Stream, StreamGraph
+from streamplace.placers.search.current import moving_seconds
 from streamplace.placers.search.migrate import Migrate
-from streamplace.placers.search.nearby import moving_seconds
 from streamplace.problem.makespan import Makespan
 from streamplace.problem.network import NetworkKind
 from streamplace.problem.objective import Throughput

@@ -13,8 +13,8 @@ from sim.closed_form.bottleneck import utilisations
 from streamplace import Cluster, Constraints, Job, Jobs, Operator, Problem, StreamGraph
 from streamplace.errors import InfeasibleError
 from streamplace.problem.graph_checks import Firing, Multicast
-from streamplace.problem.union import shared_multicast, union_graph
 from streamplace.scoring.flow import flow
+from streamplace.scoring.joint import shared_multicast, union_graph
 from tests.support.graphs import chain_graph
 
 
