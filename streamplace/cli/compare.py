@@ -15,8 +15,8 @@ from streamplace.cli.terminal import console, print_result
 from streamplace.errors import located, within
 from streamplace.execution.progress import working
 from streamplace.files import open_dataset
-from streamplace.files.atomic import held
 from streamplace.files.reading import name_of
+from streamplace.files.writing import held
 from streamplace.placers.limits import Limit, MaxEvaluations, MaxRuntime
 from streamplace.placers.registry import NamedPlacer, ready
 from streamplace.plots.comparison_folder import CURVES, names_of, save_report, write_table

@@ -10,9 +10,9 @@ from streamplace.cli.output_files import check_targets
 from streamplace.errors import FormatError, located
 from streamplace.execution.progress import working
 from streamplace.files.assignments import read_placement_json
-from streamplace.files.atomic import write_text
 from streamplace.files.placements import EXPORTERS, placement_from, results_in
 from streamplace.files.reading import name_of, read_json, read_text
+from streamplace.files.writing import write_text
 from streamplace.integrations.flink import deployment
 from streamplace.integrations.flink.plan import running
 from streamplace.integrations.flink.slot_groups import helper_source

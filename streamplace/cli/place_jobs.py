@@ -15,9 +15,9 @@ from streamplace.cli.place_problem import ProblemOptions
 from streamplace.cli.terminal import print_result
 from streamplace.errors import located
 from streamplace.execution.progress import working
-from streamplace.files.atomic import held
 from streamplace.files.jobs import folder_of, graph_files, jobs_from
 from streamplace.files.reading import name_of, read_json
+from streamplace.files.writing import held
 from streamplace.integrations.pes import colocate_instances
 from streamplace.placers.limits import MaxRuntime
 from streamplace.placers.registry import ready

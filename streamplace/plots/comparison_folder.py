@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from streamplace.errors import FormatError
-from streamplace.files.atomic import write_text
 from streamplace.files.reading import to_csv
+from streamplace.files.writing import write_text
 from streamplace.plots.formats import KINDS, TABLES, Rows, kind_of, latex, markdown
 from streamplace.problem.objective import Objective, Throughput
 from streamplace.scoring.makespan_score import MAKESPAN

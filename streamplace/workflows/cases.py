@@ -9,8 +9,8 @@ from streamplace.display.text import aligned, quoted
 from streamplace.display.view import TABLE_ROWS, Grid, Line, View
 from streamplace.errors import UsageError
 from streamplace.files import StoredGraphs, write_json
-from streamplace.files.atomic import make_folder, write_text
 from streamplace.files.reading import to_csv
+from streamplace.files.writing import make_folder, write_text
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.graph import StreamGraph
 from streamplace.util.suggest import candidates

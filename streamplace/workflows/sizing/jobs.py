@@ -10,8 +10,8 @@ from streamplace.display.mixins import Displayable, view_of
 from streamplace.display.view import Grid, View
 from streamplace.errors import within
 from streamplace.files import write_dataset, write_json, write_placement
-from streamplace.files.atomic import make_folder
 from streamplace.files.jobs import ENDING, GRAPH, RESULT, TOGETHER
+from streamplace.files.writing import make_folder
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.jobs import Jobs
