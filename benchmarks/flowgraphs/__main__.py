@@ -25,7 +25,7 @@ from benchmarks.flowgraphs.tables import KERNEL, OURS, ROUND_ROBIN, TABLE, WAYS,
 from benchmarks.result_lines import Results
 from benchmarks.testbed.commands import exit_code
 from streamplace.files.writing import write_text
-from streamplace.integrations.gnuradio.pinning import cores_of, helper_source
+from streamplace.integrations.gnuradio.grc import cores_of, helper_source
 from streamplace.integrations.yaml import to_yaml
 
 PYTHON = "/usr/bin/python3"  # Debian's, which has GNU Radio
