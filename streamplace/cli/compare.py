@@ -28,8 +28,9 @@ from streamplace.problem.objective import Throughput
 from streamplace.util.suggest import candidates
 from streamplace.util.text import printable
 from streamplace.workflows import compare as workflow
-from streamplace.workflows.cases import INTERVAL, Cases
+from streamplace.workflows.cases import Cases
 from streamplace.workflows.comparison import MINUS_FIRST, Comparison
+from streamplace.workflows.comparison_tables import INTERVAL
 from streamplace.workflows.makespan_comparison import OVER_FIRST, MakespanComparison
 
 NOTE = "vs {}: share of graphs better (+) and worse (-)"

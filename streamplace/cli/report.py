@@ -22,7 +22,7 @@ from streamplace.problem.makespan import PublishedName
 from streamplace.problem.placement import Placement
 from streamplace.report.data import entry, titles
 from streamplace.report.html import report_html
-from streamplace.workflows.latency.answer import stored_answer
+from streamplace.workflows.latency.limit import stored_answer
 
 
 @dataclass(frozen=True)

@@ -21,8 +21,8 @@ from streamplace.problem.problem import Problem
 from streamplace.problem.union import union_graph
 from streamplace.scoring.arrays import make_flow
 from streamplace.workflows.size import check_firing, size
+from streamplace.workflows.sizing.choices import with_parallelism
 from streamplace.workflows.sizing.result import SizeResult
-from streamplace.workflows.sizing.results import with_parallelism
 
 
 @dataclass(frozen=True, repr=False)
