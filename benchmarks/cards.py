@@ -14,7 +14,7 @@ from typing import Any
 
 import torch
 
-from streamplace.files.atomic import atomic
+from streamplace.files.writing import atomic
 from streamplace.policy.registry import policy_section
 from streamplace.policy.tensor_files import read
 from streamplace.policy.weights import pack_policy, parameter_hash, read_policy, unpacked

@@ -20,8 +20,7 @@ from sim.engine import Settings
 from streamplace import Placement, Problem
 from streamplace.scoring.tuples import deployed, run_tuples
 from streamplace.workflows.latency.limit import LatencyLimit
-from streamplace.workflows.latency.screen import screened
-from streamplace.workflows.latency.within_limit import within_limit
+from streamplace.workflows.latency.within_limit import screened, within_limit
 from streamplace.workflows.place import solve
 
 SHARES = (0.05, 0.5, 0.9, 1.5)

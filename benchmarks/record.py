@@ -18,7 +18,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from benchmarks.commit import ROOT, running_commit
-from streamplace.files.atomic import make_folder, write_text
+from streamplace.files.writing import make_folder, write_text
 
 FOLDER = Path(__file__).parent / "results"
 INSIDE = re.compile(rf"(?<![\w./-])(?P<scheme>file:)?(?://)?{re.escape(str(ROOT))}/")

@@ -17,7 +17,7 @@ from tempfile import TemporaryDirectory
 
 from benchmarks.makespans.problems import SHARED
 from benchmarks.studies_again import FOLDERS, Kept, kept_from, kept_in, studies
-from streamplace.files.atomic import atomic
+from streamplace.files.writing import atomic
 from streamplace.studies.run import PLAN, REPORT, RESULTS, StudyFolder, result_line
 from streamplace.studies.study import Plan, Study
 

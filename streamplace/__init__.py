@@ -54,14 +54,14 @@ if TYPE_CHECKING:
     from streamplace.workflows.compare import compare as compare
     from streamplace.workflows.comparison import Comparison as Comparison
     from streamplace.workflows.confidence import Confidence as Confidence
-    from streamplace.workflows.jobs.place import place_jobs as place_jobs
-    from streamplace.workflows.jobs.result import JobsResult as JobsResult
-    from streamplace.workflows.latency.answer import LatencyAnswer as LatencyAnswer
+    from streamplace.workflows.jobs_result import JobsResult as JobsResult
+    from streamplace.workflows.latency.limit import LatencyAnswer as LatencyAnswer
     from streamplace.workflows.latency.limit import LatencyLimit as LatencyLimit
     from streamplace.workflows.makespan_comparison import MakespanComparison as MakespanComparison
     from streamplace.workflows.migrate import Migration as Migration
     from streamplace.workflows.migrate import migrate as migrate
     from streamplace.workflows.place import place as place
+    from streamplace.workflows.place_jobs import place_jobs as place_jobs
     from streamplace.workflows.plan import plan as plan
     from streamplace.workflows.result import MakespanResult as MakespanResult
     from streamplace.workflows.result import Result as Result
@@ -84,9 +84,9 @@ _HOME = {
     "Grouping": "problem.grouping",
     "Job": "problem.jobs",
     "Jobs": "problem.jobs",
-    "JobsResult": "workflows.jobs.result",
+    "JobsResult": "workflows.jobs_result",
     "JobsSize": "workflows.sizing.jobs",
-    "LatencyAnswer": "workflows.latency.answer",
+    "LatencyAnswer": "workflows.latency.limit",
     "LatencyLimit": "workflows.latency.limit",
     "LinkOverride": "problem.cluster",
     "Makespan": "problem.makespan",
@@ -99,7 +99,7 @@ _HOME = {
     "ObjectiveEvaluator": "scoring.objective_evaluator",
     "Operator": "problem.graph",
     "place": "workflows.place",
-    "place_jobs": "workflows.jobs.place",
+    "place_jobs": "workflows.place_jobs",
     "Placement": "problem.placement",
     "Placer": "placers.base",
     "Plan": "workflows.capacity_plan",

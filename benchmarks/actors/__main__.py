@@ -31,7 +31,7 @@ from benchmarks.testbed.emulator import swept
 from benchmarks.testbed.facilities import lacking
 from benchmarks.testbed.groups import Group
 from benchmarks.testbed.ownership import own_prefix
-from streamplace.files.atomic import write_text
+from streamplace.files.writing import write_text
 from streamplace.problem.logical import instance_names
 
 DEVICES = ("d0", "d1", "d2")

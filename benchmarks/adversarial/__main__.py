@@ -53,7 +53,7 @@ from benchmarks.makespans.rivals import ONCE
 from benchmarks.schedulers.library import Library
 from sim import work_clock
 from streamplace.errors import StreamplaceError
-from streamplace.files.atomic import write_text
+from streamplace.files.writing import write_text
 
 
 def runs(seed: int) -> Iterator[tuple[dict[str, Any], np.random.Generator]]:

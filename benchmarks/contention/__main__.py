@@ -28,7 +28,7 @@ from benchmarks.contention.trial import run
 from benchmarks.result_lines import Results
 from benchmarks.testbed.commands import exit_code
 from benchmarks.testbed.emulator import swept
-from streamplace.files.atomic import write_text
+from streamplace.files.writing import write_text
 
 MANAGERS = ("tm0", "tm1", "tm2")
 SHARE = 0.5  # of a core for each

@@ -22,7 +22,7 @@ from benchmarks.control.simulated.run import GAP_S
 from benchmarks.control.tables import TABLE, page
 from benchmarks.result_lines import Results
 from streamplace.execution.parallel import each
-from streamplace.files.atomic import write_text
+from streamplace.files.writing import write_text
 
 PRICES = Prices(RULES.machine_price, RULES.delayed_tuple_price, RULES.horizon_s)
 

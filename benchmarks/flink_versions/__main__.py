@@ -24,7 +24,7 @@ from benchmarks.flink_versions.job import Counted
 from benchmarks.flink_versions.table import table
 from benchmarks.flink_versions.trying import EXECUTION, REST, Trying
 from benchmarks.result_lines import origin
-from streamplace.files.atomic import write_text
+from streamplace.files.writing import write_text
 from streamplace.integrations.flink import cluster
 from streamplace.integrations.flink.client import Client
 from streamplace.integrations.profiling.rest import Server

@@ -24,8 +24,8 @@ from benchmarks.flowgraphs.flows import filter_bank, receiver, write_samples
 from benchmarks.flowgraphs.tables import KERNEL, OURS, ROUND_ROBIN, TABLE, WAYS, page
 from benchmarks.result_lines import Results
 from benchmarks.testbed.commands import exit_code
-from streamplace.files.atomic import write_text
-from streamplace.integrations.gnuradio.pinning import cores_of, helper_source
+from streamplace.files.writing import write_text
+from streamplace.integrations.gnuradio.grc import cores_of, helper_source
 from streamplace.integrations.yaml import to_yaml
 
 PYTHON = "/usr/bin/python3"  # Debian's, which has GNU Radio

@@ -14,7 +14,7 @@ from typing import Protocol, cast
 
 from benchmarks.hardening.harness.rows import MAX_FAULTS, Counted, Row, Run, save_rows
 from benchmarks.hardening.harness.tables import full_table, missing, report_files
-from streamplace.files.atomic import make_folder, write_text
+from streamplace.files.writing import make_folder, write_text
 
 FOLDER = Path(__file__).parent / "results"
 PARTS = (

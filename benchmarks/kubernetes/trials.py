@@ -12,7 +12,7 @@ import yaml
 
 from benchmarks.kubernetes.api import Api, Object
 from streamplace.integrations.kubernetes import DEVICE, HOST, OPERATORS
-from streamplace.integrations.kubernetes_resources import GPU
+from streamplace.integrations.kubernetes_pods import GPU
 from streamplace.integrations.registry import export_text
 from streamplace.problem.placement import Placement
 

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.networks.models import Network, network
-from streamplace.files.atomic import write_text
 from streamplace.files.graphs import graph_to
+from streamplace.files.writing import write_text
 from streamplace.integrations.torch.measuring import Measurement, measure
 from streamplace.problem.graph import StreamGraph
 

@@ -34,7 +34,7 @@ from benchmarks.rivals.report import PAGE, draw, key_of, page, paired
 from benchmarks.rivals.sharing import free_pairs
 from benchmarks.rivals.trial import CONFIG, MANAGERS, PARK_US, RUN, SLOTS, run
 from benchmarks.testbed.commands import exit_code
-from streamplace.files.atomic import make_folder, write_text
+from streamplace.files.writing import make_folder, write_text
 
 LOGS = "logs"
 QUICK_JAVA = "-XX:TieredStopAtLevel=1"  # compiles little, which halves the CPU time of a short run

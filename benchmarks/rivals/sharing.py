@@ -6,7 +6,7 @@ from pathlib import Path
 from shutil import rmtree
 
 from streamplace.errors import FormatError
-from streamplace.files.atomic import held
+from streamplace.files.writing import held
 
 Key = tuple[str, str, int]
 """Query, load and seed of a pair."""

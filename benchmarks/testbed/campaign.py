@@ -21,7 +21,7 @@ from benchmarks.testbed.comparing import compare
 from benchmarks.testbed.emulator import Emulator
 from benchmarks.testbed.scaling import Machine, Scaled, scale
 from streamplace import Cluster, Network, Placement, Problem, Recipe, StreamGraph, place
-from streamplace.files.atomic import make_folder
+from streamplace.files.writing import make_folder
 from streamplace.util.arrays import Ints
 
 RESULTS, CALIBRATION = "campaign.jsonl", "calibration.json"

@@ -10,6 +10,7 @@ from sim.jit import kernel
 from sim.work import cannot_run, class_work, fastest, first_of_classes
 
 ROUNDS = 60  # in which weights of classes of devices are improved
+DEEPEST = 3  # largest k of the counting argument
 
 
 class LeastShares(NamedTuple):
@@ -70,9 +71,6 @@ def _balanced(shares: Floats, class_of: Ints) -> float:
         load = np.bincount(chosen, weights=own, minlength=len(count)) / count
         weight = weight * np.exp((load / load.max() - 0.5) / (1.0 + 0.5 * k))
     return best
-
-
-DEEPEST = 3  # largest k of the counting argument
 
 
 def least_utilisation(flow: Flow, unit_of: Ints, apart: NDArray[np.bool_] | None) -> float:

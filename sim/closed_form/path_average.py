@@ -30,6 +30,11 @@ from sim.work import largest_own, taken, taken_at_first
 STEPS = 100
 HALVINGS = 40
 MOST_SLOPES = 20_000_000  # operators x links; a larger matrix takes too much memory and time
+RESIDUAL = 1e-12  # largest |s - min(1, 1 / offered utilisation)| of a solution
+ROUNDS = 100_000
+QUICK_ROUNDS = 200  # between two checks of progress with adaptive damping
+SETTLING = 60  # rounds * damping between two checks of progress with fixed damping
+PROGRESS = 0.5  # factor by which the residual must shrink between checks, or damping is halved
 
 
 def solve_by_newton(flow: Flow, placement: Ints, residual: float) -> Floats | None:
@@ -112,13 +117,6 @@ def _linearise(
             rate_slope[b] = tuples_slope
         rate[b] = taken(flow, rate[b], tuples)
     return rate, offered, slope
-
-
-RESIDUAL = 1e-12  # largest |s - min(1, 1 / offered utilisation)| of a solution
-ROUNDS = 100_000
-QUICK_ROUNDS = 200  # between two checks of progress with adaptive damping
-SETTLING = 60  # rounds * damping between two checks of progress with fixed damping
-PROGRESS = 0.5  # factor by which the residual must shrink between checks, or damping is halved
 
 
 class Equations(NamedTuple):

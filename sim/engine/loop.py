@@ -11,6 +11,8 @@ from sim.jit import bare, bare_entry
 
 MOST_PASSES = 8  # passes of the dynamic scheduler per tick; remaining work waits for the next tick
 NO_TUPLES = 1e-9  # smaller numbers of tuples are rounding
+MOST_BYTES = 4 << 30  # limit on the memory of sets
+AT_ONCE = 50_000_000  # (operators + streams) x ticks per kernel call, so that Ctrl-C is answered
 
 
 @bare_entry
@@ -221,10 +223,6 @@ def _record(state: EngineState, rules: Rules, tick: int) -> None:
             state.latency[tick, c] = done - state.arrivals[c].births / arrived
             state.arrivals[c].tuples = 0.0
             state.arrivals[c].births = 0.0
-
-
-MOST_BYTES = 4 << 30  # limit on the memory of sets
-AT_ONCE = 50_000_000  # (operators + streams) x ticks per kernel call, so that Ctrl-C is answered
 
 
 def advance(

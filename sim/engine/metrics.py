@@ -11,6 +11,12 @@ from sim.engine.snapshots import RunTrace
 from sim.flow import Floats
 from sim.work import instructions_of
 
+MAX_DIGITS = 4
+STEADY = 0.01  # tolerance for steady and settled runs, as a share of the expected tuples
+STANDS = 0.002  # largest change of relative throughput by a halving
+ENOUGH = 2  # halvings in a row that change nothing
+MAX_STEPS = 100_000_000  # (operators + streams) x ticks of the last run: about ten seconds
+
 
 @dataclass(frozen=True, eq=False)
 class Series:
@@ -39,10 +45,6 @@ class Series:
     path_mean_throughput: (
         Floats  # (T, sinks) source tuples/s per path; 0 if sources are not tracked
     )
-
-
-MAX_DIGITS = 4
-STEADY = 0.01  # tolerance for steady and settled runs, as a share of the expected tuples
 
 
 @dataclass(frozen=True, eq=False)
@@ -321,11 +323,6 @@ class RunMetrics:
         columns = (getattr(snapshot, part) for snapshot in (self.trace.begin, self.trace.end))
         first, last = columns if name is None else (column[name] for column in columns)
         return np.asarray(last - first)
-
-
-STANDS = 0.002  # largest change of relative throughput by a halving
-ENOUGH = 2  # halvings in a row that change nothing
-MAX_STEPS = 100_000_000  # (operators + streams) x ticks of the last run: about ten seconds
 
 
 def run(

@@ -21,6 +21,7 @@ from sim.orders import depths
 
 Hashes = NDArray[np.uint64]
 ROUNDS = 8  # distance in streams up to which the hash distinguishes operators
+MOST_TRACKED = 16  # largest number of sources whose tuples are tracked separately
 
 
 def canonical_order(flow: Flow) -> Ints:
@@ -83,9 +84,6 @@ def _follow_inputs(order: Ints, levels: Ints, first: Ints, source: Ints) -> None
                 order[begin + i] = members[sorted_[i]]
         for i in range(begin, end):
             place[order[i]] = i
-
-
-MOST_TRACKED = 16  # largest number of sources whose tuples are tracked separately
 
 
 class Places(NamedTuple):

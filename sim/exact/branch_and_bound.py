@@ -23,6 +23,7 @@ from sim.search.instance import Bools, Instance, least_load, work_of_unit
 
 COARSEST, FINEST = 2, 80  # steps per device
 USED = 8  # numbers of steps in use, the most effective ones
+OPEN, FOUND, REFUTED = 0, 1, 2
 
 
 class Packing(NamedTuple):
@@ -138,9 +139,6 @@ def _most_value(
         if weighed.least[v] <= room:
             best = v
     return best
-
-
-OPEN, FOUND, REFUTED = 0, 1, 2
 
 
 class Dive(NamedTuple):

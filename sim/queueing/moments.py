@@ -23,6 +23,9 @@ from sim.flow import Floats, Ints
 from sim.jit import bare, inner, kernel
 from sim.tuples.deployment import Deployment
 
+FULL = 1.0 - 1e-9  # utilisation from which a queue counts as overloaded, whatever the rounding
+MOST_VISITS = 20_000_000  # operators x devices; above, all waits count as independent
+
 
 class Work(NamedTuple):
     """The moments of the work that arrives at R servers, devices or links, per second.
@@ -182,9 +185,6 @@ def _ahead(selectivity: float) -> float:
     return whole * (whole - 1.0 + 2.0 * part) / (2.0 * selectivity)
 
 
-FULL = 1.0 - 1e-9  # utilisation from which a queue counts as overloaded, whatever the rounding
-
-
 @bare
 def erlang_c(servers: int, load: float) -> float:
     """Return the probability of waiting in an M/M/c queue.
@@ -218,9 +218,6 @@ def waits_of(work: Work, servers: Ints) -> tuple[Floats, Floats]:
             mean[r] = waiting * service / (c - load) * variability
             variance[r] = mean[r] ** 2 * (2.0 / waiting - 1.0)
     return mean, variance
-
-
-MOST_VISITS = 20_000_000  # operators x devices; above, all waits count as independent
 
 
 class Hops(NamedTuple):

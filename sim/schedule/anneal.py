@@ -28,6 +28,7 @@ from sim.schedule.task_graph import Columns
 from sim.search.rng import Word, below, uniform
 
 MAX_BLOCK = 32  # units in a block
+FUTILE = 20  # changes per evaluation, feasible or not, after which to give up
 
 
 class Shape(NamedTuple):
@@ -255,9 +256,6 @@ def note_critical(walk: Walk, cause: Ints, last: int) -> None:
         count += 1
         v = cause[v]
     walk.length[0] = count
-
-
-FUTILE = 20  # changes per evaluation, feasible or not, after which to give up
 
 
 class Cooling(NamedTuple):

@@ -18,6 +18,7 @@ ROUNDS = 6  # times that the interval is searched again with adapted prices
 LEAST = 1e-9  # smallest mean share of a device, relative to the largest
 STEP, SLOWING = 0.5, 0.93  # relative change of prices in the first round, and its decrease
 CLOSE = 1e-9  # relative difference of loads that counts as none
+Bools = NDArray[np.bool_]
 
 
 def work_bound(shares: Floats, head: Floats, tail: Floats) -> float:
@@ -170,9 +171,6 @@ def _set_fair_prices(shares: Floats, prices: Floats) -> None:
     for d in range(prices.shape[0]):
         prices[d] = 1.0 / max(prices[d], largest * LEAST) if largest > 0.0 else 1.0
     prices /= prices.sum()
-
-
-Bools = NDArray[np.bool_]
 
 
 class Bounds(NamedTuple):

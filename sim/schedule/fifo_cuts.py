@@ -17,6 +17,8 @@ from sim.schedule.rules import NOWHERE, Placed, Rules
 from sim.schedule.task_graph import Columns, TaskGraph, message_seconds
 
 OPEN, QUEUED, DONE = range(3)  # status of an operator; a queued one has a device
+CLOSE = 1e-12  # relative difference from the limit that counts as reaching it
+TAILS = 8  # sets of operators whose work is compared with the time
 
 
 class PartialPass(NamedTuple):
@@ -61,10 +63,6 @@ def partial_pass(tasks: TaskGraph) -> PartialPass:
         head=np.zeros((operators, devices)),
         busy=np.zeros(devices),
     )
-
-
-CLOSE = 1e-12  # relative difference from the limit that counts as reaching it
-TAILS = 8  # sets of operators whose work is compared with the time
 
 
 class Cuts(NamedTuple):

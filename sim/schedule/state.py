@@ -18,6 +18,7 @@ from sim.schedule.queues import NOTHING, Events, no_events
 from sim.schedule.task_graph import Columns
 
 FIFO, RANKED, SEQUENCE = range(3)  # orders of the operators on a device
+TOUCHED, STARTING, LANDING, JOINING, OPENED, TURN = range(6)  # indices in `counts`
 
 
 class Order(NamedTuple):
@@ -87,9 +88,6 @@ class Run(NamedTuple):
     by_level: Ints  # (V,) operators by level
     joining: Ints  # (V + 2 E,) items that join the queues of their devices at this moment
     counts: Ints  # (6,) lengths of the lists above, operators of open levels, and turns of channels
-
-
-TOUCHED, STARTING, LANDING, JOINING, OPENED, TURN = range(6)  # indices in `counts`
 
 
 def run_state(tasks: Columns) -> Run:

@@ -24,6 +24,8 @@ from sim.search.rng import Word, uniform
 from sim.search.state import SearchState
 from sim.work import first_of_classes, of_usable_cores
 
+BEYOND = 0.1  # slope of the excess beyond full, relative to the ramp: less overload is better
+
 
 class SampledLoads(NamedTuple):
     """Loads of units and streams in S draws, by row of draws."""
@@ -73,9 +75,6 @@ def _by_class(flow: Flow, unit_of: Ints, instance: Instance, draws: Draws) -> tu
         speed = np.where(usable < cores, flow.capacity[d] * usable / cores, np.inf)
         np.maximum.at(own[:, c], unit_of, of_operators.T / speed[:, None])
     return work, own
-
-
-BEYOND = 0.1  # slope of the excess beyond full, relative to the ramp: less overload is better
 
 
 class SampledState(NamedTuple):

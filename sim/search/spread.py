@@ -10,6 +10,8 @@ from sim.search.rng import Word
 from sim.search.state import Move, SearchState
 
 TRAFFIC_SWAPS, TRAFFIC_JOINS = 0.3, 0.6
+SWAPS, JOINS = 0.4, 0.2
+NO_WORK = 1e-100  # a load below which there is nothing to lower
 
 
 @kernel
@@ -57,10 +59,6 @@ def _raised(instance: Instance, now: SearchState, u: int, a: int, b: int) -> flo
         elif c == b:
             raised -= instance.bits[i]
     return raised + 1e-9 * total
-
-
-SWAPS, JOINS = 0.4, 0.2
-NO_WORK = 1e-100  # a load below which there is nothing to lower
 
 
 @kernel

@@ -18,6 +18,11 @@ from sim.tuples.deployment import Deployment
 Process = Literal["poisson", "bursts"]
 BURST, CALM = 1.5, 0.5  # factors of the source rate in a burst and between two
 PHASE_S = 1.0  # mean seconds of a burst, and of the time between two
+Words = NDArray[np.uint64]
+Longs = NDArray[np.int64]
+NOTHING = -1
+# numbers in `State.counts`
+SERIAL, EVENTS, FREE, FREE_COUNT, RECORDED, PRESENT, PRESENT_BEFORE, PROCESSED = range(8)
 
 
 class Phases(NamedTuple):
@@ -65,13 +70,6 @@ class Arrivals:
             begin.append(begin[-1] + float(rng.exponential(PHASE_S)))
             factor.append(BURST + CALM - factor[-1])
         return Phases(np.array(begin), np.array(factor))
-
-
-Words = NDArray[np.uint64]
-Longs = NDArray[np.int64]
-NOTHING = -1
-# numbers in `State.counts`
-SERIAL, EVENTS, FREE, FREE_COUNT, RECORDED, PRESENT, PRESENT_BEFORE, PROCESSED = range(8)
 
 
 class Draws(NamedTuple):

@@ -29,7 +29,7 @@ from streamplace.integrations.flink.deployment import (
     with_counts,
 )
 from streamplace.integrations.flink.documents import JobState
-from streamplace.integrations.pes import devices_of_instances
+from streamplace.integrations.instances import devices_of_instances
 from streamplace.integrations.profiling.rest import RefusedError, Server
 from streamplace.problem.placement import Placement
 from streamplace.workflows.apply import (

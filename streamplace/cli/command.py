@@ -22,7 +22,7 @@ from streamplace.execution.progress import is_quiet
 from streamplace.files.json_text import to_json
 
 if TYPE_CHECKING:
-    from streamplace.workflows.latency.answer import LatencyAnswer
+    from streamplace.workflows.latency.limit import LatencyAnswer
 
 PARAMETER, MAKE, MEMBERS = "parameter", "make", "members"  # keys of the metadata of a field
 Options = TypeVar("Options")

@@ -15,8 +15,8 @@ from streamplace.cli.terminal import console, print_result
 from streamplace.errors import located, within
 from streamplace.execution.progress import working
 from streamplace.files import open_dataset
-from streamplace.files.atomic import held
 from streamplace.files.reading import name_of
+from streamplace.files.writing import held
 from streamplace.placers.limits import Limit, MaxEvaluations, MaxRuntime
 from streamplace.placers.registry import NamedPlacer, ready
 from streamplace.plots.comparison_folder import CURVES, names_of, save_report, write_table
@@ -28,8 +28,9 @@ from streamplace.problem.objective import Throughput
 from streamplace.util.suggest import candidates
 from streamplace.util.text import printable
 from streamplace.workflows import compare as workflow
-from streamplace.workflows.cases import INTERVAL, Cases
+from streamplace.workflows.cases import Cases
 from streamplace.workflows.comparison import MINUS_FIRST, Comparison
+from streamplace.workflows.comparison_tables import INTERVAL
 from streamplace.workflows.makespan_comparison import OVER_FIRST, MakespanComparison
 
 NOTE = "vs {}: share of graphs better (+) and worse (-)"

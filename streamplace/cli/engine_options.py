@@ -13,8 +13,8 @@ from streamplace.cli.output_files import check_targets
 from streamplace.cli.param_types import AUTO_TICK, NUMBER, SECONDS, TICK, Choice
 from streamplace.errors import FormatError, ProblemError, UsageError
 from streamplace.files import write_json
+from streamplace.files.engine_runs import scene_from, trace_to
 from streamplace.files.reading import name_of, read_json
-from streamplace.files.scenes import scene_from, trace_to
 from streamplace.plots.formats import kind_of
 from streamplace.problem.placement import Placement
 from streamplace.scoring import engine

@@ -10,16 +10,17 @@ from streamplace.cli.output_files import check_targets
 from streamplace.errors import FormatError, located
 from streamplace.execution.progress import working
 from streamplace.files.assignments import read_placement_json
-from streamplace.files.atomic import write_text
 from streamplace.files.placements import EXPORTERS, placement_from, results_in
 from streamplace.files.reading import name_of, read_json, read_text
+from streamplace.files.writing import write_text
+from streamplace.integrations.export_notes import assumptions, losses
 from streamplace.integrations.flink import deployment
 from streamplace.integrations.flink.plan import running
 from streamplace.integrations.flink.slot_groups import helper_source
-from streamplace.integrations.gnuradio import pinning
-from streamplace.integrations.gnuradio.pinning import helper_source as counters_source
-from streamplace.integrations.kubernetes_parts import dns_label
-from streamplace.integrations.registry import WRITERS, assumptions, export_text, losses
+from streamplace.integrations.gnuradio import grc
+from streamplace.integrations.gnuradio.grc import helper_source as counters_source
+from streamplace.integrations.kubernetes_pods import dns_label
+from streamplace.integrations.registry import WRITERS, export_text
 from streamplace.integrations.yaml import to_yaml
 from streamplace.problem.placement import Placement
 
@@ -114,7 +115,7 @@ def export(chosen: ExportOptions) -> None:
         return
     with located(name_of(chosen.placement)):
         if chosen.kind == GNURADIO:
-            text = pinning.write(read, *_document(str(chosen.patch_file)))
+            text = grc.write(read, *_document(str(chosen.patch_file)))
         elif chosen.kind in WRITERS:
             text = export_text(read, chosen.kind)
         else:

@@ -7,7 +7,7 @@ from streamplace.cli import options, param_types
 from streamplace.cli.command import argument, command, print_json, print_note
 from streamplace.errors import FormatError
 from streamplace.files import write_json
-from streamplace.files.atomic import make_folder
+from streamplace.files.writing import make_folder
 
 STARTERS: dict[str, dict[str, Any]] = {
     "graph.json": {

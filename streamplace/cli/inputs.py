@@ -30,7 +30,7 @@ from streamplace.files.assignments import assignment_from, is_assignment, read_p
 from streamplace.files.placements import placement_from
 from streamplace.files.reading import STDIO, name_of
 from streamplace.files.stored_objectives import objective_in
-from streamplace.integrations.pes import colocate_instances
+from streamplace.integrations.instances import colocate_instances
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.counts import uneven_notes, with_counts

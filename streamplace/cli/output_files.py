@@ -11,9 +11,9 @@ from pathlib import Path
 from streamplace.errors import StreamplaceError, UsageError
 from streamplace.files import write_placement
 from streamplace.files.assignments import csv_of
-from streamplace.files.atomic import check_target, write_text
 from streamplace.files.datasets import files_of
 from streamplace.files.reading import STDIO
+from streamplace.files.writing import check_target, write_text
 from streamplace.problem.placement import Placement
 
 

@@ -15,17 +15,17 @@ from streamplace.cli.place_problem import ProblemOptions
 from streamplace.cli.terminal import print_result
 from streamplace.errors import located
 from streamplace.execution.progress import working
-from streamplace.files.atomic import held
 from streamplace.files.jobs import folder_of, graph_files, jobs_from
 from streamplace.files.reading import name_of, read_json
-from streamplace.integrations.pes import colocate_instances
+from streamplace.files.writing import held
+from streamplace.integrations.instances import colocate_instances
 from streamplace.placers.limits import MaxRuntime
 from streamplace.placers.registry import ready
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.jobs import Jobs
 from streamplace.problem.losses import Losses
-from streamplace.workflows.jobs.place import place_jobs, runs_of
-from streamplace.workflows.jobs.result import file_names
+from streamplace.workflows.jobs_result import file_names
+from streamplace.workflows.place_jobs import place_jobs, runs_of
 
 ACCEPTED = (
     "job_file",

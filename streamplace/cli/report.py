@@ -13,16 +13,16 @@ from streamplace.cli.output_files import check_targets
 from streamplace.errors import UsageError, located
 from streamplace.execution.progress import working
 from streamplace.files.assignments import read_placement_json
-from streamplace.files.atomic import write_text
 from streamplace.files.jobs import outcomes_in
 from streamplace.files.placements import placement_from
 from streamplace.files.reading import name_of
 from streamplace.files.stored_objectives import names_a_class
+from streamplace.files.writing import write_text
 from streamplace.problem.makespan import PublishedName
 from streamplace.problem.placement import Placement
 from streamplace.report.data import entry, titles
 from streamplace.report.html import report_html
-from streamplace.workflows.latency.answer import stored_answer
+from streamplace.workflows.latency.limit import stored_answer
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,8 @@ from typing import Any
 
 from streamplace.cli import options, param_types
 from streamplace.cli.command import argument, command, print_json
+from streamplace.files.engine_runs import SceneForm
 from streamplace.files.jobs import JobsForm
-from streamplace.files.scenes import SceneForm
 from streamplace.files.schema import ClusterForm, Form, GraphForm, PlacementForm
 
 FORMS: dict[str, type[Form]] = {

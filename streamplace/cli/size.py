@@ -27,9 +27,9 @@ from streamplace.files import (
     read_graph,
     write_dataset,
 )
-from streamplace.files.atomic import held
 from streamplace.files.jobs import folder_of, graph_files, jobs_from
 from streamplace.files.reading import name_of, read_json
+from streamplace.files.writing import held
 from streamplace.problem.uncertainty import without_tuples
 from streamplace.workflows.latency.limit import LatencyLimit
 from streamplace.workflows.size import SINGLE, sizes

@@ -37,8 +37,8 @@ from streamplace.control.rules import Rules
 from streamplace.control.watching import Watching
 from streamplace.errors import BackendError, FormatError, UsageError, located
 from streamplace.files import read_graph, write_dataset
-from streamplace.files.atomic import make_folder
 from streamplace.files.reading import name_of
+from streamplace.files.writing import make_folder
 from streamplace.integrations.flink.applying.asking import Limits
 from streamplace.integrations.flink.applying.requests import Program
 from streamplace.integrations.flink.client import Client

@@ -9,9 +9,9 @@ from types import MappingProxyType
 from typing import Any, Self
 
 from streamplace.errors import FormatError, UsageError
-from streamplace.files.atomic import lock, write_text
 from streamplace.files.json_text import CHECKSUM, checksum
 from streamplace.files.reading import parse, read_bytes
+from streamplace.files.writing import lock, write_text
 
 FORMAT, VERSION = "streamplace-journal", 1
 HEAD = json.dumps({"format": FORMAT, "version": VERSION}) + "\n"

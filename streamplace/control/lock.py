@@ -11,7 +11,7 @@ from typing import Self
 
 from streamplace.control.decisions import clock
 from streamplace.errors import FormatError, UsageError
-from streamplace.files.atomic import lock, make_folder
+from streamplace.files.writing import lock, make_folder
 
 MOST_BYTES = 4096  # of the text in a lock file
 PRIVATE = 0o700

@@ -22,7 +22,7 @@ from streamplace.control.decisions import (
     tuples,
 )
 from streamplace.control.rules import Rules
-from streamplace.files.atomic import write_text
+from streamplace.files.writing import write_text
 from streamplace.plots.style import COLOURS, GREY, drawn, legend_below, line, save
 
 SIZE = (4.6, 2.9)  # width and height of a plot in inches

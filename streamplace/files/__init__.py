@@ -4,7 +4,6 @@ from pathlib import Path
 from typing import Any
 
 from streamplace.errors import FormatError
-from streamplace.files.atomic import write_pieces
 from streamplace.files.clusters import cluster_from, cluster_to, read_clusters, write_clusters
 from streamplace.files.datasets import (
     LINES,
@@ -22,6 +21,7 @@ from streamplace.files.json_text import json_pieces
 from streamplace.files.placements import placement_to, read_placement
 from streamplace.files.reading import check, name_of, read_json
 from streamplace.files.schema import ConstraintsForm
+from streamplace.files.writing import write_pieces
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.placement import Placement

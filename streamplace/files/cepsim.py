@@ -1,14 +1,121 @@
-"""Placements in the format of CEPSim's runner: device and operator indices."""
+"""Files of CEPSim's runner: graphs in the format of DREAM, and placements, which hold indices."""
 
 from typing import Any
 
 from pydantic import Field
 
-from streamplace.errors import FormatError, UnknownDeviceError
-from streamplace.files.reading import check
-from streamplace.files.schema import ForeignForm
+from streamplace.errors import FormatError, GraphError, UnknownDeviceError
+from streamplace.files.reading import check, parse
+from streamplace.files.schema import ForeignForm, Name, Number, Positive, Title
+from streamplace.problem.graph import Operator, Stream, StreamGraph
+from streamplace.problem.logical import LogicalGraph
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
+from streamplace.util.units import BYTES_PER_MBIT
+
+
+class _Operator(ForeignForm):
+    idx: int
+    name: Name
+    cpu: Number
+    payload: Number
+
+
+class _Connection(ForeignForm):
+    from_vertex: int
+    to_vertex: int
+    selectivity: Number
+
+
+class _Graph(ForeignForm):
+    name: Title = ""
+    operators: list[_Operator] = Field(min_length=1)
+    connections: list[_Connection]
+    event_rate: Positive
+
+
+def is_graph(value: Any) -> bool:
+    """Return whether a JSON value is a graph of DREAM rather than one of streamplace."""
+    return isinstance(value, dict) and "connections" in value and "streams" not in value
+
+
+def graph_from(value: Any, where: str, name: str) -> StreamGraph:
+    """Read a graph of DREAM.
+
+    Rates are computed from the selectivities; the weights stored in the file are ignored.
+
+    Raises
+    ------
+    FormatError
+        If the value is not such a graph; the message names `where`, the place in it and the fault.
+    """
+    form = check(_Graph, value, where)
+    names: dict[int, str] = {}
+    for i, operator in enumerate(form.operators):
+        if operator.idx in names:
+            raise FormatError(f"{where}: operators[{i}].idx: {operator.idx} appears twice")
+        names[operator.idx] = operator.name
+    for i, connection in enumerate(form.connections):
+        for end in (connection.from_vertex, connection.to_vertex):
+            if end not in names:
+                raise FormatError(f"{where}: connections[{i}]: no operator has idx {end}")
+    try:
+        return StreamGraph(
+            [Operator(o.name, o.cpu, o.payload * BYTES_PER_MBIT) for o in form.operators],
+            [
+                Stream(names[c.from_vertex], names[c.to_vertex], c.selectivity)
+                for c in form.connections
+            ],
+            name=form.name or name,
+            source_rate=form.event_rate,
+        )
+    except GraphError as error:
+        raise FormatError(f"{where}: {_with_released_names(str(error))}") from None
+
+
+def _with_released_names(message: str) -> str:
+    """Return a message with DREAM's field names instead of streamplace's in the place."""
+    place, colon, fault = message.partition(":")
+    place = place.replace("streams", "connections").replace("payload_bytes", "payload")
+    return place + colon + fault
+
+
+def read_dream(text: str, where: str) -> LogicalGraph:
+    """Read one published graph: work in instructions, payloads in Mbit, rates from selectivities.
+
+    Raises
+    ------
+    FormatError
+        If the text is not valid. The message names `where`, the place in it and the fault.
+    """
+    return _logical_graph(parse(text, where), where)
+
+
+def read_cepsim(text: str, where: str) -> LogicalGraph:
+    """Read the graph of CEPSim's runner, which has DREAM's format.
+
+    The runner's other file, a placement, contains only indices: `simulate` and `export` read it
+    together with its graph.
+
+    Raises
+    ------
+    FormatError
+        If the text is not valid. The message names `where`, the place in it and the fault.
+    """
+    value = parse(text, where)
+    if is_placement(value) and not is_graph(value):
+        raise FormatError(
+            f"{where}: a CEPSim placement contains no graph; "
+            "pass it to simulate together with its graph"
+        )
+    return _logical_graph(value, where)
+
+
+def _logical_graph(value: Any, where: str) -> LogicalGraph:
+    if isinstance(value, dict) and not is_graph(value):
+        raise FormatError(f"{where}: must have 'operators' and 'connections', not 'streams'")
+    check(ForeignForm, value, where)
+    return LogicalGraph(graph_from(value, where, ""))
 
 
 class _Device(ForeignForm):
@@ -20,7 +127,7 @@ class _Placements(ForeignForm):
     placements: list[_Device]
 
 
-def looks_like(value: Any) -> bool:
+def is_placement(value: Any) -> bool:
     """Return whether a JSON value is a CEPSim placement rather than one of streamplace."""
     return isinstance(value, dict) and "placements" in value and "assignment" not in value
 

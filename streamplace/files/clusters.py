@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from streamplace.errors import FormatError, located
-from streamplace.files.atomic import atomic
 from streamplace.files.datasets import LINES, resolve
 from streamplace.files.json_text import json_lines
 from streamplace.files.reading import check, name_of, read_text
 from streamplace.files.schema import ClusterForm
+from streamplace.files.writing import atomic
 from streamplace.problem.cluster import Cluster, Device, LinkOverride, Network, Uplink
 from streamplace.problem.fields import json_value
 from streamplace.util.added import distinguishing_fields

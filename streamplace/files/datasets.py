@@ -7,17 +7,20 @@ from pathlib import Path
 from typing import Any
 
 from streamplace.errors import FormatError
-from streamplace.files.atomic import atomic
 from streamplace.files.graphs import graph_from, graph_to
 from streamplace.files.json_text import json_lines, json_pieces, read_json_lines
 from streamplace.files.npz import read_columns, write_columns
 from streamplace.files.reading import STDIO, name_of, parse, read_failure, read_text
+from streamplace.files.writing import atomic
 from streamplace.problem.graph import StreamGraph
 from streamplace.util.suggest import closest_match
 
 PREFIX = "dataset:"
 FOLDERS = ("real", "networks")
 """Folders of graphs."""
+LINES = (".jsonl", ".jsonl.gz")
+KEPT_GRAPHS, KEPT_OPERATORS = 32, 100_000  # datasets with more of both are read at every iteration
+GRAPHS = (*LINES, ".json", ".json.gz", ".npz")
 
 
 def shipped_folder() -> Path:
@@ -73,11 +76,6 @@ def _check_path(text: str) -> None:
         Path(text).exists()  # raises if the name is too long or a folder may not be entered
     except (OSError, ValueError) as error:
         raise FormatError(f"{text}: {read_failure(error)}") from None
-
-
-LINES = (".jsonl", ".jsonl.gz")
-KEPT_GRAPHS, KEPT_OPERATORS = 32, 100_000  # datasets with more of both are read at every iteration
-GRAPHS = (*LINES, ".json", ".json.gz", ".npz")
 
 
 def read_graph(path: str | Path) -> StreamGraph:

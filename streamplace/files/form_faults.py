@@ -55,6 +55,20 @@ ITEMS = {  # field: the noun for an item of its list, for fields where it is not
     "problems": "[[problems]] table",
     "stage": "[[stage]] table",
 }
+_PLAIN = {
+    "Expecting value": "expected a value",
+    "Expecting property name enclosed in double quotes": "expected a name in double quotes",
+    "Expecting ',' delimiter": "expected ','",
+    "Expecting ':' delimiter": "expected ':'",
+    "Extra data": "unexpected text after the end",
+    "Unterminated string starting at": "unterminated string",
+    "Invalid control character at": "control character in a string",
+}
+_COMMENT = re.compile(r"\s*(//|/\*|#)")
+_YAML = re.compile(
+    r"(?:[ \t\r]*(?:#[^\n]*)?\n)*"  # blank lines and comments
+    r"[ \t]*(---|%YAML|- |[A-Za-z_][\w.-]*:(?=\s|$))"
+)
 
 
 def listed_faults(
@@ -224,22 +238,6 @@ def _text_of(place: Place) -> str:
     for part in place:
         text += f"[{part}]" if isinstance(part, int) else f".{part}"
     return f"{text.lstrip('.')}: " if text else ""
-
-
-_PLAIN = {
-    "Expecting value": "expected a value",
-    "Expecting property name enclosed in double quotes": "expected a name in double quotes",
-    "Expecting ',' delimiter": "expected ','",
-    "Expecting ':' delimiter": "expected ':'",
-    "Extra data": "unexpected text after the end",
-    "Unterminated string starting at": "unterminated string",
-    "Invalid control character at": "control character in a string",
-}
-_COMMENT = re.compile(r"\s*(//|/\*|#)")
-_YAML = re.compile(
-    r"(?:[ \t\r]*(?:#[^\n]*)?\n)*"  # blank lines and comments
-    r"[ \t]*(---|%YAML|- |[A-Za-z_][\w.-]*:(?=\s|$))"
-)
 
 
 def syntax_fault(error: JSONDecodeError, *, is_line: bool) -> str:

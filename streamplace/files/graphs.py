@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from streamplace.errors import FormatError, located
-from streamplace.files import dream
+from streamplace.files import cepsim
 from streamplace.files.reading import check
 from streamplace.files.schema import ConstraintsForm, Form, GraphForm
 from streamplace.files.schema_fields import RowColumns
@@ -27,8 +27,8 @@ def graph_from(value: Any, where: str, name: str = "") -> StreamGraph:
         If the value is not a graph; the message names `where`, the place in it and the fault.
     """
     with located(where, FormatError):
-        if dream.looks_like(value):
-            return dream.graph_from(value, where, name)
+        if cepsim.is_graph(value):
+            return cepsim.graph_from(value, where, name)
         if _is_flink_plan(value):
             raise FormatError(
                 f"{where}: is a plan of Flink; use streamplace import --from flink-plan to make a "

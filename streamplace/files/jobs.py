@@ -7,17 +7,21 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from streamplace.errors import FormatError, ProblemError, StreamplaceError, located, within
-from streamplace.files.atomic import write_pieces
 from streamplace.files.datasets import PREFIX, read_graph
 from streamplace.files.graphs import constraints_to, graph_from, graph_to
 from streamplace.files.json_text import json_pieces
 from streamplace.files.reading import STDIO, check, name_of, read_json
 from streamplace.files.schema import VERSION, Form, Name, Number, Positive, Version
+from streamplace.files.writing import write_pieces
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.jobs import MAX_JOBS, MAX_NAME, Job, Jobs
 
 EITHER: dict[str, Any] = {"anyOf": [{"type": "string"}, {"type": "object"}]}
 Priority = Annotated[float, Field(allow_inf_nan=False)]
+RESULT, TOGETHER, ENDING = "result.json", "together.json", ".placement.json"
+"""Names of the files of a result: its numbers, all jobs in one placement, and that of each job."""
+GRAPH = ".graph.json"
+"""Ending of the graph of a job, which states the numbers of instances that `size` chose."""
 
 
 class JobForm(Form):
@@ -190,12 +194,6 @@ def _job_to(job: Job) -> dict[str, Any]:
     defaults = {"priority": 0, "weight": 1.0, "min_throughput": 0.0}
     own = {name: getattr(job, name) for name in defaults}
     return row | {name: value for name, value in own.items() if value != defaults[name]}
-
-
-RESULT, TOGETHER, ENDING = "result.json", "together.json", ".placement.json"
-"""Names of the files of a result: its numbers, all jobs in one placement, and that of each job."""
-GRAPH = ".graph.json"
-"""Ending of the graph of a job, which states the numbers of instances that `size` chose."""
 
 
 def refuse_job_results(value: Any, path: Path, where: str) -> None:

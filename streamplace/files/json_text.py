@@ -13,10 +13,11 @@ from streamplace.files.reading import MAX_BYTES, parse, read_failure, read_piece
 
 ROWS = 10_000
 """Objects of a list that are encoded at once; the whole text is never in memory."""
-_PLAIN = frozenset((str, int, float, bool, type(None)))
-_text = json.JSONEncoder(ensure_ascii=False).encode
 CHECKSUM = "sha256"  # the name of the value that holds it
 CHECKSUM_DIGITS = 16
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_PLAIN = frozenset((str, int, float, bool, type(None)))
+_text = json.JSONEncoder(ensure_ascii=False).encode
 
 
 def to_json(value: Any) -> str:
@@ -92,9 +93,6 @@ def _is_flat_object(value: Any) -> bool:
 def checksum(value: Mapping[str, Any]) -> str:
     """Return a checksum of the values of a line that a run appends, without its own."""
     return sha256(json.dumps(dict(value)).encode()).hexdigest()[:CHECKSUM_DIGITS]
-
-
-BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 def read_json_lines(path: Path) -> Iterator[tuple[str, Any]]:

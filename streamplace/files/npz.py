@@ -49,6 +49,24 @@ BROKEN = (  # the errors that zipfile, zlib and numpy raise for a broken archive
     zlib.error,
 )
 MAX_MESSAGE = 80  # characters
+NUMBERS = sorted((*OPERATOR_NUMBERS, *STREAM_NUMBERS), key=lambda field: field.added)
+COLUMNS = {  # name: dtype, number of axes
+    "header": ("uint8", 1),
+    "names": ("uint8", 1),
+    "name_lengths": ("int32", 1),
+    "ends": ("int32", 2),
+    "source_share": ("float64", 1),
+    **{field.column: ("float64", 1) for field in NUMBERS},
+}
+OPTIONAL = {field.column: field.default for field in NUMBERS if field.added}
+"""Columns that are written only if some value differs from its default, and that default."""
+DETAILS = (*OPERATOR_DETAILS, *STREAM_DETAILS)
+Index = Annotated[str, Field(pattern=r"^\d{1,9}$")]
+_DETAILS: dict[str, Any] = {
+    field.name: (GenericAlias(dict, (Index, STORED[field.kind])), Field({}))
+    for field in DETAILS
+    if isinstance(field.kind, Detail)
+}
 
 
 def read_arrays(data: bytes) -> dict[str, NDArray[np.generic]]:
@@ -91,22 +109,6 @@ def _array(data: bytes) -> NDArray[np.generic]:
     return array.reshape(shape, order="F" if header["by_column"] == b"True" else "C")
 
 
-NUMBERS = sorted((*OPERATOR_NUMBERS, *STREAM_NUMBERS), key=lambda field: field.added)
-COLUMNS = {  # name: dtype, number of axes
-    "header": ("uint8", 1),
-    "names": ("uint8", 1),
-    "name_lengths": ("int32", 1),
-    "ends": ("int32", 2),
-    "source_share": ("float64", 1),
-    **{field.column: ("float64", 1) for field in NUMBERS},
-}
-OPTIONAL = {field.column: field.default for field in NUMBERS if field.added}
-"""Columns that are written only if some value differs from its default, and that default."""
-DETAILS = (*OPERATOR_DETAILS, *STREAM_DETAILS)
-
-Index = Annotated[str, Field(pattern=r"^\d{1,9}$")]
-
-
 class _Header(Form):
     """What is not a column; each detail of operators and streams is a field, too."""
 
@@ -118,11 +120,6 @@ class _Header(Form):
     constraints: ConstraintsForm = ConstraintsForm()
 
 
-_DETAILS: dict[str, Any] = {
-    field.name: (GenericAlias(dict, (Index, STORED[field.kind])), Field({}))
-    for field in DETAILS
-    if isinstance(field.kind, Detail)
-}
 _FullHeader = create_model("_FullHeader", __base__=_Header, **_DETAILS)
 
 

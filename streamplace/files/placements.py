@@ -104,7 +104,7 @@ def placement_from(
 ) -> Placement:
     """Read a placement from a JSON value; see `read_placement`."""
     with located(where, FormatError):
-        if not (is_assignment(value) or cepsim.looks_like(value)):
+        if not (is_assignment(value) or cepsim.is_placement(value)):
             form = check(PlacementForm, value, where)
             stored = stored_objective(form.problem, objective)
             changed = stored.with_changes(source_rate, model, target_utilisation)

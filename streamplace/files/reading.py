@@ -39,6 +39,10 @@ PIECE = 2**18  # bytes read at once
 GZIP, ZIP = b"\x1f\x8b", b"PK\x03\x04"
 STDIO = "-"
 """The file name that stands for stdin when reading and for stdout when writing."""
+OURS = "streamplace-"
+"""How the ``format`` of a file of streamplace begins."""
+Form = TypeVar("Form", bound=BaseModel)
+MAX_SHOWN = 40  # characters of a value
 
 
 class RefusedError(OSError):
@@ -163,13 +167,6 @@ def _a_device() -> OSError:
 def too_large() -> OSError:
     """Return the error about a file larger than `MAX_BYTES`."""
     return RefusedError(errno.EFBIG, f"is larger than {MAX_BYTES >> 30} GiB")
-
-
-OURS = "streamplace-"
-"""How the ``format`` of a file of streamplace begins."""
-Form = TypeVar("Form", bound=BaseModel)
-
-MAX_SHOWN = 40  # characters of a value
 
 
 def read_bytes(path: str | Path) -> bytes:

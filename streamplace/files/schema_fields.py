@@ -15,6 +15,7 @@ from streamplace.util.units import kind_at, parsed
 
 Place: TypeAlias = tuple[int | str, ...]
 """A path of fields, list indices, map keys and tags of discriminated unions."""
+_ABSENT = object()
 
 
 def fields_at(form: type[BaseModel], place: Place) -> list[str]:
@@ -131,9 +132,6 @@ def _place_in(value: Any, place: Place) -> Place:
             kept.append(part)
             value = cast("Any", value)[part]
     return tuple(kept)
-
-
-_ABSENT = object()
 
 
 class RowColumns:

@@ -77,7 +77,7 @@ def summary(path: str | Path) -> dict[str, Any]:
     if isinstance(value, dict) and len(values) == 1:
         if "devices" in value:
             return _cluster(clusters.cluster_from(value, where))
-        if cepsim.looks_like(value):
+        if cepsim.is_placement(value):
             used = cepsim.devices_used(value, where)
             return {"kind": "CEPSim placement", "devices_used": used}
         if "assignment" in value:

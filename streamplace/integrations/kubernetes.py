@@ -10,16 +10,17 @@ from typing import Any
 import numpy as np
 
 from streamplace.errors import ProblemError
-from streamplace.integrations.kubernetes_parts import (
+from streamplace.integrations.instances import operator_cores, shown
+from streamplace.integrations.kubernetes_pods import (
     Part,
     dns_label,
+    extended_names,
+    extended_resources,
     has_replicas,
     label_value,
     parts_of,
     pod_numbers,
 )
-from streamplace.integrations.kubernetes_resources import extended_resources, names_of
-from streamplace.integrations.pes import operator_cores, pe_numbers, shown
 from streamplace.integrations.yaml import to_yaml
 from streamplace.problem.placement import Placement
 
@@ -86,7 +87,8 @@ def pods_of(placement: Placement) -> list[Pods]:
         If tuple rates overflow, or no tuple ever reaches a sink.
     """
     graph, devices = placement.problem.graph, placement.problem.cluster.names
-    pod_of, numbers = pod_numbers(placement), pe_numbers(placement)
+    pod_of = pod_numbers(placement)
+    numbers = {device: n for n, device in enumerate(placement.pes)}
     cores = np.bincount(pod_of, operator_cores(placement, "kubernetes"))
     memory = np.bincount(pod_of, graph.memory_bytes)
     extended = extended_resources(placement)
@@ -111,7 +113,7 @@ def pods_of(placement: Placement) -> list[Pods]:
 
 def crowded(placement: Placement) -> list[str]:
     """Return the devices whose pods request all cores or more, or more of anything else."""
-    names, needs = names_of(placement), dict[str, Counter[str]]()
+    names, needs = extended_names(placement), dict[str, Counter[str]]()
     for pods in pods_of(placement):
         total = {name: amount * pods.replicas for name, amount in pods.requests.items()}
         needs.setdefault(pods.device, Counter()).update(total)

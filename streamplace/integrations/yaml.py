@@ -10,13 +10,20 @@ from yaml.scanner import ScannerError
 from streamplace.errors import FormatError
 from streamplace.util.text import DECIMAL
 
-_CORE = "tag:yaml.org,2002:"
-_INTEGER = re.compile(r"[-+]?[0-9]{1,300}", re.ASCII)
-_TRUE = ("yes", "true", "on")
 MAX_DEPTH = 50  # of brackets
 MAX_LEVELS = 100  # of lists and objects, so that they can also be written; real ones have about 20
 MAX_BRACKETS = 10_000
 """Largest number of lists and objects in brackets: they take 0.25 s, and 3 MB of them a minute."""
+TEXT = re.compile(r"[A-Za-z_][A-Za-z0-9_./-]*", re.ASCII)
+WORDS = frozenset(
+    ("y", "n", "yes", "no", "on", "off", "true", "false", "null", "nan", "inf", "infinity")
+)
+"""Words that some parsers read as a boolean, null or a number."""
+MAX_LINE = 1 << 31  # characters; so that text is never folded
+
+_CORE = "tag:yaml.org,2002:"
+_INTEGER = re.compile(r"[-+]?[0-9]{1,300}", re.ASCII)
+_TRUE = ("yes", "true", "on")
 
 
 class _LimitError(ScannerError):
@@ -113,14 +120,6 @@ def _scalar(tag: str, text: str, place: str) -> Any:
 
 def _place(mark: Any) -> str:
     return f"line {mark.line + 1} column {mark.column + 1}"
-
-
-TEXT = re.compile(r"[A-Za-z_][A-Za-z0-9_./-]*", re.ASCII)
-WORDS = frozenset(
-    ("y", "n", "yes", "no", "on", "off", "true", "false", "null", "nan", "inf", "infinity")
-)
-"""Words that some parsers read as a boolean, null or a number."""
-MAX_LINE = 1 << 31  # characters; so that text is never folded
 
 
 class _Dumper(yaml.SafeDumper):

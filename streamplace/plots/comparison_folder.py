@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from streamplace.errors import FormatError
-from streamplace.files.atomic import write_text
 from streamplace.files.reading import to_csv
+from streamplace.files.writing import write_text
 from streamplace.plots.formats import KINDS, TABLES, Rows, kind_of, latex, markdown
 from streamplace.problem.objective import Objective, Throughput
 from streamplace.scoring.makespan_score import MAKESPAN
-from streamplace.workflows.cases import SAVED, rows_as_csv
 from streamplace.workflows.comparison import MINUS_FIRST, Comparison, ComparisonRow
+from streamplace.workflows.comparison_tables import SAVED, rows_as_csv
 from streamplace.workflows.makespan_comparison import MakespanComparison
 
 BETTER, WORSE = "better than METIS", "worse than METIS"

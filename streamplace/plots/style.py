@@ -17,7 +17,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from streamplace.display.view import shortened
-from streamplace.files.atomic import atomic
+from streamplace.files.writing import atomic
 from streamplace.plots.formats import kind_of
 
 COLOURS = (

@@ -14,10 +14,10 @@ from torch_geometric.data import Data, InMemoryDataset
 
 from streamplace.errors import CheckpointError, within
 from streamplace.files import read_dataset
-from streamplace.files.atomic import atomic, make_folder
 from streamplace.files.clusters import cluster_to
 from streamplace.files.datasets import files_of
 from streamplace.files.reading import read_bytes
+from streamplace.files.writing import atomic, make_folder
 from streamplace.placers.base import Placer
 from streamplace.placers.registry import is_ours
 from streamplace.policy.tensor_files import read

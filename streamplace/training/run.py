@@ -16,8 +16,8 @@ from streamplace.errors import (
 )
 from streamplace.execution.backends import LOCAL, Backend
 from streamplace.files import write_json
-from streamplace.files.atomic import atomic, check_target, make_folder
 from streamplace.files.training_logs import CHECKPOINT, CONFIG, POLICY
+from streamplace.files.writing import atomic, check_target, make_folder
 from streamplace.placers.registry import ready
 from streamplace.policy.registry import make_policy
 from streamplace.policy.tensor_files import exists

@@ -17,8 +17,8 @@ from pydantic import ValidationError
 from torch import Tensor, nn
 
 from streamplace.errors import CheckpointError, FormatError, TrainingError
-from streamplace.files.atomic import atomic, write_text
 from streamplace.files.training_logs import LOG
+from streamplace.files.writing import atomic, write_text
 from streamplace.policy.tensor_files import parsed, read
 from streamplace.policy.weights import packed, unpacked
 from streamplace.training.config import TrainConfig, with_stages

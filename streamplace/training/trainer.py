@@ -15,8 +15,8 @@ import torch
 from streamplace.errors import FormatError, StreamplaceError, TrainingError, reworded
 from streamplace.execution.backends import LOCAL, Backend
 from streamplace.execution.parallel import cpu_count
-from streamplace.files.atomic import held
 from streamplace.files.training_logs import Log
+from streamplace.files.writing import held
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.graph import StreamGraph
 from streamplace.training.algorithms import Record

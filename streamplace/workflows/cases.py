@@ -1,19 +1,13 @@
-"""The cases of a comparison, each a graph on a cluster, and what tables of all kinds share."""
+"""The cases of a comparison, each a graph on a cluster."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, NamedTuple
 
-from streamplace.display.text import aligned, quoted
-from streamplace.display.view import TABLE_ROWS, Grid, Line, View
 from streamplace.errors import UsageError
-from streamplace.files import StoredGraphs, write_json
-from streamplace.files.atomic import make_folder, write_text
-from streamplace.files.reading import to_csv
+from streamplace.files import StoredGraphs
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.graph import StreamGraph
-from streamplace.util.suggest import candidates
 from streamplace.util.text import counted
 
 Graphs = StreamGraph | StoredGraphs | Iterable[StreamGraph]
@@ -169,71 +163,3 @@ def _checked(clusters: Iterable[Cluster]) -> list[Cluster]:
     if not places:
         raise UsageError("compare: expected at least one cluster (got none)")
     return places
-
-
-ROWS_SHOWN = 24  # in a repr
-SAVED = ("compare.json", "table.csv", "graphs.csv")
-INTERVAL = "95% interval"
-"""The heading of the interval of the mean difference from a placer, or ratio to it."""
-
-
-def index_of(placer: str, placers: Sequence[str]) -> int:
-    """Return the row of a placer.
-
-    Raises
-    ------
-    UsageError
-        If it was not compared.
-    """
-    if placer not in placers:
-        raise UsageError(f"placer {placer!r} was not compared{candidates(placer, placers)}")
-    return placers.index(placer)
-
-
-def labelled_as(name: str, placers: Sequence[str], labels: Mapping[str, str]) -> str | None:
-    """Return how the table calls the placer of a name, see `Comparison`; None if it is absent."""
-    return next((placer for placer in placers if labels.get(placer, placer) == name), None)
-
-
-def table_view(
-    headline: str,
-    line: Line,
-    head: tuple[str, ...],
-    count: int,
-    cells: Callable[[int], tuple[str, ...]],
-    expendable: tuple[str, ...],
-) -> View:
-    """Return the view of a comparison: its headline in a repr, or its first line and its table.
-
-    Parameters
-    ----------
-    cells
-        Function from a row number to the cells of the row, of which the first is a placer's name.
-    expendable
-        Headings of columns that are dropped, in this order, if the table is too wide to show names.
-    """
-    shown = (cells(i) for i in range(min(count, ROWS_SHOWN)))
-    lines = aligned([head, *((quoted(name)[1:-1], *others) for name, *others in shown)])
-    if count > ROWS_SHOWN:
-        lines.append(f"and {counted(count - ROWS_SHOWN, 'more row')}")
-    table = Grid(head, count, cells, expendable=tuple(x for x in expendable if x in head))
-    return View(headline, tuple(lines), (line, table), TABLE_ROWS)
-
-
-def rows_as_csv(rows: Sequence[dict[str, Any]]) -> str:
-    """Return rows with the same keys as CSV."""
-    return to_csv(list(rows[0]), (row.values() for row in rows))
-
-
-def save_tables(
-    folder: str | Path,
-    document: dict[str, Any],
-    rows: Sequence[dict[str, Any]],
-    cases: Iterable[dict[str, Any]],
-) -> None:
-    """Write compare.json (`document`), table.csv (`rows`) and graphs.csv (`cases`) to a folder."""
-    folder = make_folder(folder)
-    paths = [folder / name for name in SAVED]
-    write_json(paths[0], document)
-    for path, lines in ((paths[1], rows), (paths[2], list(cases))):
-        write_text(path, rows_as_csv(lines))

@@ -15,9 +15,9 @@ from streamplace.scoring.score import THROUGHPUT
 from streamplace.util.arrays import Floats
 from streamplace.util.checks import finite
 from streamplace.util.effect import FEWEST, Effect
-from streamplace.workflows.cases import (
+from streamplace.workflows.cases import CaseList
+from streamplace.workflows.comparison_tables import (
     INTERVAL,
-    CaseList,
     index_of,
     labelled_as,
     save_tables,
@@ -27,6 +27,9 @@ from streamplace.workflows.cases import (
 TIE = 0.001  # a smaller difference in relative throughput is a tie
 KEEPS_UP = 0.97  # relative throughput above which a placement practically keeps up
 REFERENCE = "metis"
+MINUS_FIRST = "minus first"
+EXPENDABLE = ("ms", "devices", "min", ">0.97", "Q1", "median", INTERVAL, MINUS_FIRST, "vs metis")
+"""Columns dropped, in this order, if the table is too wide to show names."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -81,7 +84,6 @@ class ComparisonRow(RoundedRepr):
         return {key.replace("0_97", "0.97"): value for key, value in asdict(self).items()}
 
 
-MINUS_FIRST = "minus first"
 COLUMNS: dict[str, Callable[[ComparisonRow], str]] = {
     "placer": lambda row: row.placer,
     "rate": lambda row: "own" if row.source_rate is None else f"{row.source_rate:g}",
@@ -97,8 +99,6 @@ COLUMNS: dict[str, Callable[[ComparisonRow], str]] = {
     "ms": lambda row: f"{row.seconds_per_graph * 1e3:.2f}",
 }
 """The cell of each column."""
-EXPENDABLE = ("ms", "devices", "min", ">0.97", "Q1", "median", INTERVAL, MINUS_FIRST, "vs metis")
-"""Columns dropped, in this order, if the table is too wide to show names."""
 
 
 @dataclass(frozen=True, repr=False)

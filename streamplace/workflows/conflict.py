@@ -31,6 +31,10 @@ STEPS = 2_000  # of the search that needs no preparation and decides most proble
 NODES = 100_000  # of the search that learns from failures
 EFFORT = 1.0  # of CP-SAT, in its deterministic seconds
 MAX_SIZE = 4_000_000  # units x units x devices: the tables of larger problems take too much memory
+SECONDS = 2.0  # for the search, by default
+NAMES_SHOWN = 6
+FEW = 3  # devices from which all of them are not listed by name
+QUOTED = re.compile(r"'((?:[^'\\]|\\.)*)'")  # names in messages
 
 
 def satisfiable(problem: Problem, clock: Budget) -> bool | None:
@@ -68,12 +72,6 @@ def _decided(problem: Problem, clock: Budget) -> bool | None:
     if outcome.found is not None:
         return problem.feasibility.violation(outcome.found.devices) is None or None
     return False if outcome.proven else None
-
-
-SECONDS = 2.0  # for the search, by default
-NAMES_SHOWN = 6
-FEW = 3  # devices from which all of them are not listed by name
-QUOTED = re.compile(r"'((?:[^'\\]|\\.)*)'")  # names in messages
 
 
 @dataclass(frozen=True)

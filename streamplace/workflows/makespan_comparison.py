@@ -19,9 +19,9 @@ from streamplace.util.arrays import Bools, Floats
 from streamplace.util.checks import finite
 from streamplace.util.effect import FEWEST, Effect, mean_intervals
 from streamplace.util.text import counted
-from streamplace.workflows.cases import (
+from streamplace.workflows.cases import CaseList
+from streamplace.workflows.comparison_tables import (
     INTERVAL,
-    CaseList,
     index_of,
     labelled_as,
     save_tables,
@@ -30,6 +30,9 @@ from streamplace.workflows.cases import (
 
 TIE = 0.001  # of the makespan of HEFT's mapping; a smaller difference is a tie
 REFERENCE = "heft"
+PLACED, OVER_FIRST = "placed", "over first"
+EXPENDABLE = ("ms", "evaluations", "median SLR", "gap", "SLR", INTERVAL, OVER_FIRST, "vs heft")
+"""Columns dropped, in this order, if the table is too wide to show names."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -82,30 +85,31 @@ class MakespanRow(RoundedRepr):
         return f"+{self.better_than_heft:.0%} -{self.worse_than_heft:.0%}"
 
 
-PLACED, OVER_FIRST = "placed", "over first"
 Columns = dict[str, Callable[[MakespanRow], str]]
 """The cell of each column."""
+
 OF_MAKESPANS: Columns = {
     "SLR": lambda row: _text(row.mean_slr, ".3f"),
     "median SLR": lambda row: _text(row.median_slr, ".3f"),
 }
+
 OF_HEFT: Columns = {
     "over heft": lambda row: _text(row.mean_over_heft, ".3f"),
     INTERVAL: lambda row: _interval(row.over_heft_low, row.over_heft_high),
     "vs heft": lambda row: row.shares,
 }
+
 OF_FIRST: Columns = {
     OVER_FIRST: lambda row: _text(row.over_first, ".3f"),
     INTERVAL: lambda row: _interval(row.over_first_low, row.over_first_high),
 }
+
 OF_EFFORT: Columns = {
     "gap": lambda row: "-" if row.mean_gap is None else percent_up(row.mean_gap),
     "evaluations": lambda row: _text(row.evaluations, ",.0f"),
     "ms": lambda row: _text(row.milliseconds, ".2f"),
     PLACED: lambda row: f"{row.placed:,}",
 }
-EXPENDABLE = ("ms", "evaluations", "median SLR", "gap", "SLR", INTERVAL, OVER_FIRST, "vs heft")
-"""Columns dropped, in this order, if the table is too wide to show names."""
 
 
 @dataclass(frozen=True, repr=False, eq=False)

@@ -23,7 +23,8 @@ from streamplace.util.checks import check_seed
 from streamplace.workflows.confidence import check_confidence, confident
 from streamplace.workflows.conflict import naming_conflicts
 from streamplace.workflows.latency.limit import LatencyLimit
-from streamplace.workflows.latency.within_limit import disproved, within_limit
+from streamplace.workflows.latency.proof import disproved
+from streamplace.workflows.latency.within_limit import within_limit
 from streamplace.workflows.result import MakespanResult, Result, scheduled
 
 

@@ -33,6 +33,9 @@ from streamplace.workflows.plan_unequal import plan_unequal
 from streamplace.workflows.too_heavy import full_link, too_heavy
 
 MAX_SURVIVED = 1  # lost devices
+MAX_BY_DEFAULT = 64  # devices to try, unless `most` is set
+STALLED = 4  # stop when this many more devices changed nothing, so that links are the limit
+SECONDS = 1.0  # per number of devices
 
 
 def plan(
@@ -121,11 +124,6 @@ def _check(model: Model, most: int | None, survive: int, seed: int) -> None:
     if survive not in range(MAX_SURVIVED + 1):
         raise UsageError(f"plan: survive must be 0 or {MAX_SURVIVED} (got {survive})")
     check_seed(seed)
-
-
-MAX_BY_DEFAULT = 64  # devices to try, unless `most` is set
-STALLED = 4  # stop when this many more devices changed nothing, so that links are the limit
-SECONDS = 1.0  # per number of devices
 
 
 def plan_equal(

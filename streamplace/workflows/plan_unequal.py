@@ -14,8 +14,7 @@ from streamplace.problem.graph_checks import listed
 from streamplace.problem.problem import Problem
 from streamplace.util.arrays import Floats
 from streamplace.util.text import counted
-from streamplace.workflows.capacity_plan import Limits, Plan
-from streamplace.workflows.device_sets import CheapestSet, DeviceLoss
+from streamplace.workflows.capacity_plan import CheapestSet, DeviceLoss, Limits, Plan
 from streamplace.workflows.plan_rows import Rows
 from streamplace.workflows.too_heavy import full_link, too_heavy
 

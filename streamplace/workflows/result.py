@@ -17,7 +17,7 @@ from streamplace.scoring.loads import use_entries
 from streamplace.scoring.registry import makespan_evaluator
 from streamplace.scoring.score import Score, ThroughputScore, without_rounding
 from streamplace.workflows.confidence import Confidence
-from streamplace.workflows.latency.answer import LatencyAnswer
+from streamplace.workflows.latency.limit import LatencyAnswer
 
 if TYPE_CHECKING:
     from streamplace.scoring.makespan_score import MakespanScore

@@ -34,10 +34,10 @@ from streamplace.workflows.sizing.attempts import Task
 from streamplace.workflows.sizing.choices import Choices
 from streamplace.workflows.sizing.factored import Instances
 from streamplace.workflows.sizing.large import Large, is_large, large_size
+from streamplace.workflows.sizing.latency_limit import sized_within
 from streamplace.workflows.sizing.needs import ShortageError, text_of_lacking
 from streamplace.workflows.sizing.requirements import Requirement, lacking, requirements
 from streamplace.workflows.sizing.result import Minimise, SizeResult, SizeTable, Unsized
-from streamplace.workflows.sizing.results import result_of, sized_within
 from streamplace.workflows.sizing.small import Joint, small_size
 
 MINIMISED: tuple[str, ...] = get_args(Minimise)
@@ -177,7 +177,7 @@ def _sized(
             found = small_size(task, choices, minimise, seconds)
     limits = sorted((one for one in several if one.at_most < inf), key=lambda one: one.at_most)
     taken = work_clock.now() - begun
-    return result_of(found, task, objective, minimise, tuple(limits), taken)
+    return found.result(task, objective, minimise, tuple(limits), taken)
 
 
 def _requirements(task: Task) -> list[Requirement]:

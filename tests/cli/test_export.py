@@ -9,7 +9,7 @@ import yaml
 
 from benchmarks.hardening.corpus.engine_documents.gnuradio import GRC
 from streamplace.cli.main import main
-from streamplace.integrations.gnuradio.pinning import helper_source
+from streamplace.integrations.gnuradio.grc import helper_source
 from streamplace.integrations.registry import READERS, WRITERS
 from tests.support.cli import Capture, json_of, printed, refused, succeeds
 

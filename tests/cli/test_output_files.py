@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from streamplace.files.atomic import held
 from streamplace.files.datasets import resolve
+from streamplace.files.writing import held
 from tests.support.cli import Capture, refused, run, succeeds
 from tests.support.input_files import CLUSTER, GRAPH, InputFiles
 

@@ -15,7 +15,7 @@ from streamplace.control.journal import BEGAN, ENDED, Journal, read_entries
 from streamplace.control.lock import Lock
 from streamplace.errors import BackendError, FormatError
 from streamplace.files import write_dataset
-from streamplace.files.atomic import make_folder
+from streamplace.files.writing import make_folder
 from streamplace.integrations.flink.client import Client, Listed
 from tests.support.cli import Capture, refused
 from tests.support.flink_actions import quick

@@ -34,7 +34,7 @@ from benchmarks.rivals.queries import GAP, JOINED, QUERIES, RANKED, Numbers, ske
 from benchmarks.rivals.report import draw, page, paired
 from benchmarks.rivals.sharing import Key, free_pairs
 from streamplace.errors import FormatError
-from streamplace.files.atomic import held
+from streamplace.files.writing import held
 from tests.support.cli import ENVIRONMENT
 from tests.support.paths import ROOT
 

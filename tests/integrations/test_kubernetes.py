@@ -15,10 +15,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streamplace.errors import ProblemError
+from streamplace.integrations.export_notes import assumptions, losses
+from streamplace.integrations.instances import operator_cores
 from streamplace.integrations.kubernetes import crowded
-from streamplace.integrations.kubernetes_parts import has_replicas
-from streamplace.integrations.pes import operator_cores
-from streamplace.integrations.registry import assumptions, export_text, losses
+from streamplace.integrations.kubernetes_pods import has_replicas
+from streamplace.integrations.registry import export_text
 from streamplace.problem.cluster import Cluster, Device
 from streamplace.problem.graph import Operator, Stream, StreamGraph
 from streamplace.problem.network import Network

@@ -17,9 +17,10 @@ from benchmarks.hardening.corpus.engine_documents.flink import (
     FLINK_TABLES,
 )
 from streamplace.errors import ProblemError, UsageError
-from streamplace.integrations.kubernetes_parts import dns_label, label_value
-from streamplace.integrations.pes import operator_devices
-from streamplace.integrations.registry import WRITERS, assumptions, export_text, losses
+from streamplace.integrations.export_notes import assumptions, losses
+from streamplace.integrations.instances import operator_devices
+from streamplace.integrations.kubernetes_pods import dns_label, label_value
+from streamplace.integrations.registry import WRITERS, export_text
 from streamplace.problem.cluster import Cluster, Device
 from streamplace.problem.graph import Operator, Stream, StreamGraph
 from streamplace.problem.logical import LogicalGraph

@@ -11,7 +11,7 @@ from benchmarks.reference import oracle
 from benchmarks.reference.changes import as_fast, remade
 from benchmarks.reference.strategies import Case, batches, cases, problems
 from sim.engine import Profile, Scene, Settings, Speed
-from streamplace.files.scenes import trace_to
+from streamplace.files.engine_runs import trace_to
 from streamplace.policy.device_scorer import features as scorer
 from streamplace.policy.ni2020.features import NiProblem, encoded, utilisations
 from streamplace.problem.objective import MODELS, Model

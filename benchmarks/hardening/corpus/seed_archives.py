@@ -5,7 +5,7 @@ import io
 import tarfile
 from pathlib import Path
 
-from streamplace.files.atomic import atomic
+from streamplace.files.writing import atomic
 
 FOLDER = Path(__file__).parent / "seeds"
 MAX_BYTES = 40_000  # of an archive

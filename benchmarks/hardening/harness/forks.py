@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.hardening.harness.environment import ROOT, environment
-from streamplace.files.atomic import TEMPORARY
+from streamplace.files.writing import TEMPORARY
 
 
 @dataclass(frozen=True)

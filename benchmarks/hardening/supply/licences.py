@@ -27,7 +27,7 @@ from benchmarks.hardening.supply.locks import (
     read_lock,
     tool,
 )
-from streamplace.files.atomic import write_text
+from streamplace.files.writing import write_text
 
 FILE = ROOT / "LICENSES.md"
 VENDORED = ROOT / "streamplace" / "report" / "page" / "vendor" / "README.md"

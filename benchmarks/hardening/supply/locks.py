@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.hardening.harness.environment import ROOT
-from streamplace.files.atomic import write_text
+from streamplace.files.writing import write_text
 
 LOCKS = ROOT / "locks"
 VERSIONS = ROOT / "constraints.txt"

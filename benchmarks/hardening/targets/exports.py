@@ -7,7 +7,7 @@ from typing import Any
 from benchmarks.hardening.targets.consumers import InconsistencyError
 from streamplace.files.reading import read_text
 from streamplace.integrations.flink.deployment import SLOTS, base_document, patched
-from streamplace.integrations.gnuradio import pinning
+from streamplace.integrations.gnuradio import grc
 from streamplace.integrations.gnuradio.flowgraph import flowgraph_from
 from streamplace.integrations.ray import options
 from streamplace.integrations.yaml import parse_yaml, to_yaml
@@ -41,14 +41,14 @@ def pin(path: str) -> str:
     )
     cluster = Cluster([Device(name, 1.0) for name in CORES.values()])
     placement = Placement.of(Problem(graph, cluster), CORES)
-    return pinning.write(placement, read_text(path), path)
+    return grc.write(placement, read_text(path), path)
 
 
 def use_pinned(text: str) -> None:
     """Read a flowgraph again; raise InconsistencyError if a block has lost its cores."""
     found = flowgraph_from(parse_yaml(text, "written"), "written")
     for name, device in CORES.items():
-        if found.blocks[name].parameters["affinity"] != str(pinning.cores_of(device)):
+        if found.blocks[name].parameters["affinity"] != str(grc.cores_of(device)):
             raise InconsistencyError("a core that is lost")
 
 

@@ -57,8 +57,8 @@ from streamplace.files import (
     read_jobs,
     read_placement,
 )
+from streamplace.files.engine_runs import scene_from
 from streamplace.files.reading import read_json, read_text
-from streamplace.files.scenes import scene_from
 from streamplace.files.summary import summary
 from streamplace.files.training_logs import read_log
 from streamplace.integrations.costs import Costs

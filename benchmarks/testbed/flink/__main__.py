@@ -26,7 +26,7 @@ from benchmarks.testbed.flink.cluster import TestbedFlink, flink
 from benchmarks.testbed.scaling import Machine, Scaled, scale
 from benchmarks.testbed.tables import RATE, Row, rows, scaled
 from streamplace import Placement, simulate
-from streamplace.files.atomic import make_folder
+from streamplace.files.writing import make_folder
 from streamplace.util.arrays import Ints
 
 HERE = Path(__file__).resolve().parent

@@ -19,7 +19,7 @@ from benchmarks.testbed.latency.lengths import length_for
 from benchmarks.testbed.latency.problems import SEED, Case, cases
 from benchmarks.testbed.latency.simulated import simulated, values
 from benchmarks.testbed.scaling import Scaled, scale
-from streamplace.files.atomic import make_folder
+from streamplace.files.writing import make_folder
 from streamplace.util.arrays import Ints
 
 RESULTS = "latency-runs.jsonl"

@@ -18,7 +18,7 @@ from benchmarks.testbed.passes.overheads import calibrate
 from benchmarks.testbed.passes.problems import SEED, placements, predicted, problems
 from benchmarks.testbed.passes.scaling import scale_pass
 from streamplace import Problem
-from streamplace.files.atomic import make_folder
+from streamplace.files.writing import make_folder
 
 RESULTS = "passes.jsonl"
 

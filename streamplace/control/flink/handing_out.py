@@ -9,7 +9,7 @@ from streamplace.control.interfaces import Acted, Realiser, Record
 from streamplace.control.journal import Entry
 from streamplace.control.plans import Deployment
 from streamplace.errors import BackendError, ProblemError
-from streamplace.files.atomic import write_text
+from streamplace.files.writing import write_text
 from streamplace.integrations.flink.client import Client
 from streamplace.integrations.flink.deployment import handed_out, owner_of
 

@@ -11,6 +11,9 @@ INDENT = 3
 ARROW = " -> "
 CHAIN = "CHAIN "
 """Precedes the description of a chain of the DataSet API."""
+SINK = "Sink: "
+WRITER = ": Writer"
+COMMITTER = ": Committer"
 
 
 @dataclass(frozen=True)
@@ -103,11 +106,6 @@ def _split(text: str, separator: str, max_splits: int = -1) -> list[str]:
         else:
             at += 1
     return [*parts, text[start:]]
-
-
-SINK = "Sink: "
-WRITER = ": Writer"
-COMMITTER = ": Committer"
 
 
 def senders(chain: Chain, fed: Sequence[Chain]) -> list[tuple[int, bool]]:

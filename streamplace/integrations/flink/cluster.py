@@ -7,6 +7,12 @@ from typing import Any
 
 from streamplace.errors import UsageError
 
+TRIED: tuple[str, ...] = ("1.17", "1.18", "1.19", "1.20", "2.0", "2.1", "2.2", "2.3")
+"""`apply` and `watch` refuse others; `python -m benchmarks.flink_versions FOLDER` tries one."""
+FIRST_IN_PLACE = "1.18"
+FIRST_WITH_LABELS = "1.18"  # by default
+WITH_LABELS = "cluster.fine-grained-resource-management.enabled"
+
 _DURATION = re.compile(r"(\d+)\s*([^\d\s]*)", re.ASCII)
 _TIMES = {
     1e-9: "ns nano nanos nanosecond nanoseconds",
@@ -138,13 +144,6 @@ def seconds_of(text: str) -> float:
     if found is None or (seconds := _SECONDS.get(found[2] or "ms")) is None:
         raise UsageError(f"must be a whole number with a unit, such as 60 s (got {text!r:.40})")
     return int(found[1]) * seconds
-
-
-TRIED: tuple[str, ...] = ("1.17", "1.18", "1.19", "1.20", "2.0", "2.1", "2.2", "2.3")
-"""`apply` and `watch` refuse others; `python -m benchmarks.flink_versions FOLDER` tries one."""
-FIRST_IN_PLACE = "1.18"
-FIRST_WITH_LABELS = "1.18"  # by default
-WITH_LABELS = "cluster.fine-grained-resource-management.enabled"
 
 
 def faults_of_version(version: str) -> Iterator[str]:

@@ -24,17 +24,6 @@ from streamplace.problem.logical import BY_KEY, AnyDistribution, Distribution, L
 MAX_PARALLELISM = 1 << 15  # Flink's own limit
 Parallelism = Annotated[int, Field(ge=1, le=MAX_PARALLELISM)]
 DIGITS = 10  # more than any whole number that Flink accepts here has
-
-
-def _whole(value: Any) -> Any:
-    """Convert a parallelism in quotes; the DataSet API writes ``default`` for none."""
-    if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < DIGITS:
-        return int(value)
-    return 1 if value == "default" else value
-
-
-QuotedParallelism = Annotated[Parallelism, BeforeValidator(_whole)]
-
 DISTRIBUTIONS: dict[str, AnyDistribution] = {
     "FORWARD": Distribution.POINTWISE,
     "RESCALE": Distribution.POINTWISE,
@@ -45,6 +34,19 @@ DISTRIBUTIONS: dict[str, AnyDistribution] = {
     "HASH": BY_KEY,
 }
 """Ship strategy, or distribution of a compiled plan -> distribution; others are `ALL`."""
+VERSION, EDGES = "flinkVersion", "edges"
+EXCHANGE = "-exec-exchange_"
+"""Part of the type of an exchange, such as ``stream-exec-exchange_1``."""
+
+
+def _whole(value: Any) -> Any:
+    """Convert a parallelism in quotes; the DataSet API writes ``default`` for none."""
+    if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < DIGITS:
+        return int(value)
+    return 1 if value == "default" else value
+
+
+QuotedParallelism = Annotated[Parallelism, BeforeValidator(_whole)]
 
 
 class Node(Protocol):
@@ -105,11 +107,6 @@ def distinct(names: Iterable[str]) -> list[str]:
         taken.add(unique)
         found.append(unique)
     return found
-
-
-VERSION, EDGES = "flinkVersion", "edges"
-EXCHANGE = "-exec-exchange_"
-"""Part of the type of an exchange, such as ``stream-exec-exchange_1``."""
 
 
 class _Named(ForeignForm):

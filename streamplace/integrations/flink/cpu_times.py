@@ -27,6 +27,8 @@ NUMBER = r"(\d{1,12}(?:\.\d{1,9})?)"
 THREAD = re.compile(
     rf'^"(.+)" #(\d{{1,18}}) [^"\n]*\bcpu={NUMBER}ms elapsed={NUMBER}s ', re.MULTILINE
 )
+HELPERS = ("Legacy Source Thread - ", "Source Data Fetcher for ")
+"""What the names of a source's other threads begin with, before the name of its task's thread."""
 
 
 class Spent(NamedTuple):
@@ -140,10 +142,6 @@ class ThreadDumps:
                 "act upon it"
             )
         return [word.replace(PLACE, host) for word in self._words]
-
-
-HELPERS = ("Legacy Source Thread - ", "Source Data Fetcher for ")
-"""What the names of a source's other threads begin with, before the name of its task's thread."""
 
 
 def cpu_times(title: str, hosts: Sequence[str], dumps: Sequence[Mapping[str, Dump]]) -> Estimate:

@@ -15,9 +15,9 @@ from streamplace.errors import FormatError, ProblemError
 from streamplace.integrations.flink.applying.preflight import vertex_counts
 from streamplace.integrations.flink.documents import JobState
 from streamplace.integrations.flink.plan import RunningPlan
+from streamplace.integrations.instances import devices_of_instances, shown
 from streamplace.integrations.kubernetes import HOST
-from streamplace.integrations.kubernetes_parts import label_value
-from streamplace.integrations.pes import devices_of_instances, shown
+from streamplace.integrations.kubernetes_pods import label_value
 from streamplace.integrations.yaml import parse_yaml, to_yaml
 from streamplace.problem.device import Device
 from streamplace.problem.placement import Placement

@@ -8,8 +8,8 @@ from itertools import count
 
 from streamplace.errors import ProblemError
 from streamplace.integrations.flink.chain import COMMITTER, WRITER
-from streamplace.integrations.kubernetes_parts import label_value
-from streamplace.integrations.pes import devices_of_instances
+from streamplace.integrations.instances import devices_of_instances
+from streamplace.integrations.kubernetes_pods import label_value
 from streamplace.problem.placement import Placement
 from streamplace.problem.symmetry import interchangeable
 

@@ -16,6 +16,9 @@ from streamplace.util.arrays import Floats
 
 BUFFER_WEIGHT = 1e-4  # bytes sent are counted by whole buffers; bytes received are exact
 LESSER_WEIGHT = 1e-4  # of tuples received where those sent are wanted, and the reverse
+NOTHING: Floats = np.zeros(0)
+_Row = tuple[Sequence[tuple[int, float]], Floats, float]
+"""A sum of flows: [(stream, factor), …], the sum in each interval (n,), its weight."""
 
 
 @dataclass(frozen=True)
@@ -222,11 +225,6 @@ class Growth:
 
     def _target(self, e: int) -> str:
         return self.logical.graph.streams[e].target
-
-
-_Row = tuple[Sequence[tuple[int, float]], Floats, float]
-"""A sum of flows: [(stream, factor), …], the sum in each interval (n,), its weight."""
-NOTHING: Floats = np.zeros(0)
 
 
 def all_missing(increase: Floats) -> bool:

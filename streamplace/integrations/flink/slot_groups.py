@@ -6,7 +6,7 @@ from importlib.resources import files
 
 from streamplace.errors import ProblemError
 from streamplace.integrations.flink.groups import Group, Groups, Slot, groups_of
-from streamplace.integrations.pes import on_one_line
+from streamplace.integrations.instances import on_one_line
 from streamplace.problem.placement import Placement
 
 HEAD = """\
@@ -31,6 +31,7 @@ CONFIGURATION_HEAD = """\
 # device each. The JobManager needs none of them.
 # Leave jobmanager.scheduler unset: the adaptive scheduler ignores labels without a message.
 """
+SEPARATOR = "; "
 
 
 def write(placement: Placement) -> str:
@@ -130,9 +131,6 @@ def write_helper(placement: Placement) -> str:
 def helper_source() -> str:
     """Return the text of ``StreamplaceMapping.java``."""
     return files(__package__).joinpath("StreamplaceMapping.java").read_text(encoding="utf-8")
-
-
-SEPARATOR = "; "
 
 
 def write_capsys(placement: Placement) -> str:

@@ -41,9 +41,9 @@ TEXTS = frozenset(
     | {*GRAPH} - {"source_rate"}
 )
 """Attributes that are not numbers."""
+Attributes = dict[str, str]
 
 _FORMS = {kind: TypeAdapter[Any](form) for kind, form in STORED.items() if kind.text}
-Attributes = dict[str, str]
 
 
 @dataclass

@@ -18,6 +18,12 @@ from streamplace.integrations.formats.attributes import (
 from streamplace.problem.logical import LogicalGraph
 from streamplace.problem.placement import Placement
 
+KEYWORDS = frozenset({"node", "edge", "graph", "digraph", "subgraph", "strict"})
+MAX_DEPTH = 50
+MAX_EDGES = 1_000_000
+KNOWN = {"graph": frozenset(GRAPH) - {"name"}, "node": frozenset(NODE), "edge": frozenset(EDGE)}
+IDS = ("id", "quoted")
+
 _TOKEN = re.compile(
     r"""
     (?P<nothing>\s+|//[^\n]*|/\*.*?\*/|\#[^\n]*)
@@ -30,7 +36,6 @@ _TOKEN = re.compile(
 )
 _ESCAPED = re.compile(r"\\(\"|\\|\r?\n)")
 _ANGLE = re.compile("[<>]")
-KEYWORDS = frozenset({"node", "edge", "graph", "digraph", "subgraph", "strict"})
 
 
 class Token(NamedTuple):
@@ -90,12 +95,6 @@ def _html(text: str, start: int, line: int, where: str) -> tuple[int, Token]:
         if depth == 0:
             return angle.end(), Token("id", text[start + 1 : angle.start()], line)
     raise FormatError(f"{where}: line {line}: not DOT: a '<' is never closed")
-
-
-MAX_DEPTH = 50
-MAX_EDGES = 1_000_000
-KNOWN = {"graph": frozenset(GRAPH) - {"name"}, "node": frozenset(NODE), "edge": frozenset(EDGE)}
-IDS = ("id", "quoted")
 
 
 def parse_dot(text: str, where: str) -> AttributedGraph:

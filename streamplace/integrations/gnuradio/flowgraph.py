@@ -29,6 +29,12 @@ BINARY: dict[type[ast.operator], Callable[[float, float], float]] = {
     ast.Pow: operator.pow,
 }
 CALLS: dict[str, Callable[[float], float]] = {"int": int, "float": float, "round": round}
+HIERARCHICAL = ("hb", "hb_qt_gui")
+BYPASSED, DISABLED = ("bypassed", "bypass"), ("disabled", False)
+SINK, SOURCE = "virtual_sink", "virtual_source"
+OLD = "is not a flowgraph of GNU Radio 3.8 or later: open and save it in GNU Radio Companion"
+KEYS = ("src_blk_id", "src_port_id", "snk_blk_id", "snk_port_id")
+Port = tuple[str, str]  # block, and key of the port
 
 
 class Variables:
@@ -102,14 +108,6 @@ def _names(tree: ast.expr | None) -> set[str]:
     return {each.id for each in nodes if isinstance(each, ast.Name)}
 
 
-HIERARCHICAL = ("hb", "hb_qt_gui")
-BYPASSED, DISABLED = ("bypassed", "bypass"), ("disabled", False)
-SINK, SOURCE = "virtual_sink", "virtual_source"
-OLD = "is not a flowgraph of GNU Radio 3.8 or later: open and save it in GNU Radio Companion"
-KEYS = ("src_blk_id", "src_port_id", "snk_blk_id", "snk_port_id")
-Port = tuple[str, str]  # block, and key of the port
-
-
 def _text(value: Any) -> Any:
     """Convert a value that is written without quotation marks, and leave out lists and objects."""
     if isinstance(value, str):
@@ -118,6 +116,7 @@ def _text(value: Any) -> Any:
 
 
 Text = Annotated[Title, BeforeValidator(_text)]
+
 Texts = dict[Name, Text]
 
 

@@ -28,6 +28,10 @@ PARTITIONS, RESOURCES = "partitions", "resources"
 COLOCATION, EXLOCATION = ("coLocation", "colocId"), ("exLocation", "exlocId")
 """Element and the attribute that identifies its group."""
 MAX_PAIRS = 1_000_000
+PRIMITIVE, COMPOSITE = "primitiveOperInstance", "compositeOperInstance"
+OUTSIDE = ("primitiveImportOperInstance", "primitiveExportOperInstance")
+"""Connections to other applications; they do not run as operators."""
+KINDS = ("input", "output")
 
 
 class Rules(NamedTuple):
@@ -131,12 +135,6 @@ def _tags_of_pools(root: Element, where: str) -> dict[str, list[str]]:
         for pool in root.iter()
         if kind_of(pool) == "hostpool"
     }
-
-
-PRIMITIVE, COMPOSITE = "primitiveOperInstance", "compositeOperInstance"
-OUTSIDE = ("primitiveImportOperInstance", "primitiveExportOperInstance")
-"""Connections to other applications; they do not run as operators."""
-KINDS = ("input", "output")
 
 
 class _Port(NamedTuple):

@@ -14,6 +14,7 @@ from streamplace.problem.logical import AnyDistribution, Distribution, GroupedDi
 MAX_DEPTH = 1_000
 Enclosing = tuple[str, ...]
 """The parallel regions around an operator, outermost first, each named by its first element."""
+SPLITTERS = ("RoundRobin", "Hash", "Broadcast")
 
 
 def regions(
@@ -142,9 +143,6 @@ def _first(region: str, merged: Mapping[str, str]) -> str:
     while region in merged:
         region = merged[region]
     return region
-
-
-SPLITTERS = ("RoundRobin", "Hash", "Broadcast")
 
 
 class Regions(NamedTuple):

@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 
 from streamplace.files.json_text import to_json
-from streamplace.integrations.pes import operator_devices, pe_numbers
+from streamplace.integrations.instances import operator_devices
 from streamplace.problem.graph_checks import listed
 from streamplace.problem.placement import Placement
 
@@ -26,7 +26,7 @@ def write(placement: Placement) -> str:
         share the clauses of its operators.
     """
     device_of = operator_devices(placement)
-    number = pe_numbers(placement)
+    number = {device: n for n, device in enumerate(placement.pes)}
     pools = ",\n".join(f"  pe{n} = [{_text(device)}]" for device, n in number.items())
     parts = [f"{HEADER}config hostPool :\n{pools};\n"]
     started: set[str] = set()

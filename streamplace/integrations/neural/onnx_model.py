@@ -38,10 +38,13 @@ INT64_BYTES = 8
 SHAPES = frozenset({"Shape", "Size"})
 """Types whose result is a constant if the shape of their input is known."""
 COMPUTED = frozenset({"Add", "Sub", "Mul", "Mod", "Reshape", "Squeeze", "Unsqueeze", "Concat"})
-COMPUTED |= {"Gather", "Slice", "Cast"}
-"""Types of which `_compute` computes the values; none makes much of few numbers."""
 WHOLE, MAX_COMPUTED = frozenset({6, 7}), 64  # data types (int32, int64), and numbers of a constant
 WITH_STATE = frozenset({"RandomNormal", "RandomUniform", "Multinomial", "Bernoulli"})
+
+COMPUTED |= {"Gather", "Slice", "Cast"}
+
+"""Types of which `_compute` computes the values; none makes much of few numbers."""
+
 WITH_STATE |= {"RandomNormalLike", "RandomUniformLike"}
 
 

@@ -81,13 +81,12 @@ RULES: Rules = {
 }
 """Type -> its rule."""
 
-
 VERSIONS = ("10", "11")
 WITH_STATE = frozenset({"ReadValue", "Assign", "RandomUniform", "Multinomial"})
-_BITS = re.compile(r"(?:FP|BF|I|U|F|NF)(\d+)(?:E\d+M\d+)?", re.ASCII)
-_SIZE = re.compile(r"\d{1,18}", re.ASCII)
 Port = tuple[str, str]
 """The ids of a layer and of one of its ports."""
+_BITS = re.compile(r"(?:FP|BF|I|U|F|NF)(\d+)(?:E\d+M\d+)?", re.ASCII)
+_SIZE = re.compile(r"\d{1,18}", re.ASCII)
 
 
 def read(text: str, where: str) -> LogicalGraph:

@@ -1,9 +1,11 @@
-"""Operators of neural networks: what the cost of one run depends on."""
+"""Operators of neural networks: what the cost of one run depends on, and unknown types."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from streamplace.problem.graph import UNKNOWN
+from streamplace.problem.graph_checks import listed
+from streamplace.util.text import counted
 
 Shape = tuple[int, ...] | None
 """Sizes of the axes of a tensor; None: unknown."""
@@ -66,3 +68,14 @@ def elements(shape: Shape) -> float:
     for size in shape:
         count *= size
     return 0.0 if 0 in shape else count
+
+
+def unknown_work(types: Iterable[str]) -> list[str]:
+    """Return a note that names types of operators without a rule, if there are any."""
+    found = sorted(set(types))
+    if not found:
+        return []
+    return [
+        f"no rule gives the work of {counted(len(found), 'type')} of operators, {listed(found)}; "
+        "their instructions are unknown unless --costs states them"
+    ]

@@ -6,9 +6,14 @@ from math import isnan
 
 from streamplace.errors import FormatError
 from streamplace.integrations.logical_builder import check_links
-from streamplace.integrations.neural.operation import ABSENT, Operation, Shape, elements
+from streamplace.integrations.neural.operation import (
+    ABSENT,
+    Operation,
+    Shape,
+    elements,
+    unknown_work,
+)
 from streamplace.integrations.neural.rules import Rules, estimated_flops
-from streamplace.integrations.registry import unknown_work
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.graph import UNKNOWN, Operator, Stream, StreamGraph
 from streamplace.problem.graph_checks import listed

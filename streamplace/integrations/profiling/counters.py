@@ -17,6 +17,7 @@ TUPLES_AND_BYTES = ("records_in", "records_out", "bytes_in", "bytes_out")
 RISING = (*TUPLES_AND_BYTES, "cpu_ms")
 """Counters that fall only if what they count restarts."""
 SHORT_BURST = 2  # readings of a burst in which the parts of one update arrive
+READING_INTERVAL_S = 1.0
 
 
 @dataclass(frozen=True)
@@ -123,9 +124,6 @@ def _any_fell(before: Reading, after: Reading) -> bool:
         a is not None and b is not None and b < a
         for a, b in zip(before.of(RISING), after.of(RISING), strict=True)
     )
-
-
-READING_INTERVAL_S = 1.0
 
 
 @dataclass(kw_only=True)

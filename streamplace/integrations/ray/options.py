@@ -7,7 +7,7 @@ from math import ceil
 from typing import Any
 
 from streamplace.errors import ProblemError
-from streamplace.integrations.pes import members_of
+from streamplace.integrations.instances import members_of
 from streamplace.problem.graph_checks import listed
 from streamplace.problem.logical import instance_names
 from streamplace.problem.placement import Placement

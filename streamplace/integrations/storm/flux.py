@@ -29,9 +29,12 @@ from streamplace.integrations.yaml import parse_yaml
 from streamplace.problem.graph_checks import listed
 from streamplace.problem.logical import LogicalGraph
 
+UNSET = -1  # of Flux's VertexDef
+
 _PLACEHOLDER = re.compile(r"\$\{([^}\n]+)\}")
 _WORD = re.compile("\ue000[0-9]+\ue001")
 _ENVIRONMENT = "${ENV-"
+_WHOLE = re.compile(r"[0-9]{1,18}", re.ASCII)
 
 
 def marked(text: str) -> tuple[str, dict[str, str]]:
@@ -112,16 +115,13 @@ def _texts(value: Any, keys: Collection[str] | None, whole: Collection[str]) -> 
                 yield from _texts(item, None if key in whole else keys, whole)
 
 
-UNSET = -1  # of Flux's VertexDef
-_WHOLE = re.compile(r"[0-9]{1,18}", re.ASCII)
-
-
 def _whole(value: Any) -> Any:
     """Convert a whole number in quotes, which Flux accepts."""
     return int(value) if isinstance(value, str) and _WHOLE.fullmatch(value) else value
 
 
 Executors = Annotated[Parallelism, BeforeValidator(_whole)]
+
 Load = Annotated[int, BeforeValidator(_whole), Field(lt=2**31)]
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from sim.work import work_of
 from streamplace.errors import ProblemError
-from streamplace.integrations.pes import devices_of_instances, require_source_rate, shown
+from streamplace.integrations.instances import devices_of_instances, require_source_rate, shown
 from streamplace.integrations.storm.settings import (
     CONSTRAINTS,
     DEFAULT_CPU,
@@ -26,6 +26,31 @@ from streamplace.scoring.flow import flow
 
 CORE = 100  # percent
 ROUNDING = 1e-9  # percent of a core
+STRATEGY = "org.apache.storm.scheduler.resource.strategies.scheduling.ConstraintSolverStrategy"
+PARALLELISM = "parallelism"  # of Flux's VertexDef: the number of executors
+CPU = "cpuLoad"  # of Flux's VertexDef: an integer, 100 is one core
+HEAP = "onHeapMemoryLoad"  # MiB, an integer
+ON_A_NODE = "maxNodeCoLocationCnt"  # of topology.ras.constraints: executors of a component
+MAX_COMPONENTS = 2_000  # since the file lists pairs of components
+WORKER_HEAP = "topology.worker.max.heap.size.mb"
+DEFAULT_WORKER_HEAP = 768
+STATES = "topology.ras.constraint.max.state.search"
+DEFAULT_STATES, MAX_STATES = 10_000, 100_000  # the scheduler gives up at as many executors
+DEFAULT_CORES, DEFAULT_MEMORY = 4, 4096  # what Storm takes a supervisor to offer; MiB
+HEADER = """\
+# Merge this into the Flux file of the topology. Nimbus must run with
+# storm.scheduler: org.apache.storm.scheduler.resource.ResourceAwareScheduler
+#
+# This sets: which components never share a worker (those on different devices); the CPU that an
+# executor needs (100 is one core of its device) and its heap, where known; the heap of a worker;
+# which hosts to prefer; how many executors a component has, where the graph states or has
+# instances.
+# Storm decides: which host a component runs on; which components share a worker; which workers
+# share a host.
+#
+# The storm.yaml of each supervisor has to state what its host offers (Storm takes 4 cores and
+# 4096 MiB otherwise):
+"""
 
 
 @dataclass(frozen=True)
@@ -113,33 +138,6 @@ def held_on(placement: Placement, executors: Mapping[str, Executors]) -> list[He
         for device in placement.problem.cluster.devices
         if device.name in cpu
     ]
-
-
-STRATEGY = "org.apache.storm.scheduler.resource.strategies.scheduling.ConstraintSolverStrategy"
-PARALLELISM = "parallelism"  # of Flux's VertexDef: the number of executors
-CPU = "cpuLoad"  # of Flux's VertexDef: an integer, 100 is one core
-HEAP = "onHeapMemoryLoad"  # MiB, an integer
-ON_A_NODE = "maxNodeCoLocationCnt"  # of topology.ras.constraints: executors of a component
-MAX_COMPONENTS = 2_000  # since the file lists pairs of components
-WORKER_HEAP = "topology.worker.max.heap.size.mb"
-DEFAULT_WORKER_HEAP = 768
-STATES = "topology.ras.constraint.max.state.search"
-DEFAULT_STATES, MAX_STATES = 10_000, 100_000  # the scheduler gives up at as many executors
-DEFAULT_CORES, DEFAULT_MEMORY = 4, 4096  # what Storm takes a supervisor to offer; MiB
-HEADER = """\
-# Merge this into the Flux file of the topology. Nimbus must run with
-# storm.scheduler: org.apache.storm.scheduler.resource.ResourceAwareScheduler
-#
-# This sets: which components never share a worker (those on different devices); the CPU that an
-# executor needs (100 is one core of its device) and its heap, where known; the heap of a worker;
-# which hosts to prefer; how many executors a component has, where the graph states or has
-# instances.
-# Storm decides: which host a component runs on; which components share a worker; which workers
-# share a host.
-#
-# The storm.yaml of each supervisor has to state what its host offers (Storm takes 4 cores and
-# 4096 MiB otherwise):
-"""
 
 
 def write(placement: Placement) -> str:

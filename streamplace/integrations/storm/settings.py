@@ -10,6 +10,17 @@ from streamplace.files.schema import Amounts, ForeignForm
 from streamplace.problem.logical import BY_KEY, AnyDistribution, Distribution, LogicalGraph
 from streamplace.util.text import DECIMAL
 
+MIB = 2**20
+DEFAULT_HEAP = 128  # MiB of an executor whose component states none, such as the acker
+DEFAULT_CPU = 10  # percent of a core, likewise
+ON_HEAP = "topology.component.resources.onheap.memory.mb"
+OFF_HEAP = "topology.component.resources.offheap.memory.mb"
+CPU = "topology.component.cpu.pcore.percent"
+LONG_NAMES = {"onheap.memory.mb": ON_HEAP, "offheap.memory.mb": OFF_HEAP, "cpu.pcore.percent": CPU}
+"""Names that Storm uses inside of maps of resources -> names of the settings."""
+RESOURCES = "topology.component.resources.map"
+CONSTRAINTS = "topology.ras.constraints"
+
 _NOT_ALL: dict[str, AnyDistribution] = {
     "all": Distribution.BROADCAST,
     "global": Distribution.FIRST,
@@ -24,18 +35,6 @@ def distribution_of(grouping: str) -> AnyDistribution:
     groupings divide the tuples among all instances.
     """
     return _NOT_ALL.get(grouping, Distribution.ALL)
-
-
-MIB = 2**20
-DEFAULT_HEAP = 128  # MiB of an executor whose component states none, such as the acker
-DEFAULT_CPU = 10  # percent of a core, likewise
-ON_HEAP = "topology.component.resources.onheap.memory.mb"
-OFF_HEAP = "topology.component.resources.offheap.memory.mb"
-CPU = "topology.component.cpu.pcore.percent"
-LONG_NAMES = {"onheap.memory.mb": ON_HEAP, "offheap.memory.mb": OFF_HEAP, "cpu.pcore.percent": CPU}
-"""Names that Storm uses inside of maps of resources -> names of the settings."""
-RESOURCES = "topology.component.resources.map"
-CONSTRAINTS = "topology.ras.constraints"
 
 
 def _number(value: Any) -> Any:

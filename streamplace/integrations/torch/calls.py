@@ -19,6 +19,10 @@ MAX_SHOWN = 80
 
 _OF_MODULE = (OutputKind.BUFFER_MUTATION, OutputKind.PARAMETER_MUTATION)
 _INSTEAD = "create another object with such example inputs"
+_FREE = {"_unsafe_view"}
+"""Operators that copy nothing although their schema does not say so."""
+_CHECK = torch.ops.aten._linalg_check_errors.default  # noqa: SLF001 - has no public name
+"""Raises an error if a factorisation failed, and returns nothing."""
 
 
 @dataclass(frozen=True)
@@ -161,12 +165,6 @@ def _range(tensor: torch.Tensor) -> tuple[int, int]:
     steps = zip(tensor.shape, tensor.stride(), strict=True)
     elements = 1 + sum((size - 1) * step for size, step in steps)
     return tensor.data_ptr(), tensor.data_ptr() + elements * tensor.element_size()
-
-
-_FREE = {"_unsafe_view"}
-"""Operators that copy nothing although their schema does not say so."""
-_CHECK = torch.ops.aten._linalg_check_errors.default  # noqa: SLF001 - has no public name
-"""Raises an error if a factorisation failed, and returns nothing."""
 
 
 def tensors_of(node: Node) -> list[torch.Tensor]:

@@ -90,9 +90,14 @@ POOLS = frozenset(
 )  # fmt: skip
 """Operators that process a window of elements for each element of their result."""
 
-
 Rule = Callable[[Any, torch.Tensor], Any]
 """A rule; what it returns is a number."""
+_ATTENTION = frozenset(
+    (
+        "scaled_dot_product_attention", "_scaled_dot_product_flash_attention_for_cpu",
+        "_scaled_dot_product_attention_math", "_scaled_dot_product_fused_attention_overrideable",
+    )
+)  # fmt: skip
 
 
 def _product(matrix: int = 0) -> Rule:
@@ -209,6 +214,7 @@ def _lu_solution(args: Any, out: torch.Tensor) -> Any:
 
 
 _SQUARE = _per_matrix(lambda rows, columns: formulas.cholesky(rows))
+
 RULES: dict[str, Rule] = {
     **dict.fromkeys(
         (
@@ -266,14 +272,6 @@ RULES: dict[str, Rule] = {
     **dict.fromkeys(("cholesky_solve", "_cholesky_solve_helper"), _solution(2, matrix=1)),
 }  # fmt: skip
 """Operator -> its rule. Singular values and eigenvalues take as many steps as the data need."""
-
-
-_ATTENTION = frozenset(
-    (
-        "scaled_dot_product_attention", "_scaled_dot_product_flash_attention_for_cpu",
-        "_scaled_dot_product_attention_math", "_scaled_dot_product_fused_attention_overrideable",
-    )
-)  # fmt: skip
 
 
 def flops(node: Node) -> float:

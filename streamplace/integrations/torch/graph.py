@@ -8,7 +8,7 @@ import torch
 from torch.fx import Node
 
 from streamplace.errors import GraphError
-from streamplace.integrations.registry import unknown_work
+from streamplace.integrations.neural.operation import unknown_work
 from streamplace.integrations.torch.calls import (
     bytes_emitted,
     bytes_of,

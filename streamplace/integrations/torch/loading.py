@@ -20,6 +20,7 @@ DTYPES = (
 )  # fmt: skip
 MAX_BYTES = 2**40
 """The largest size of one input."""
+NOUN = "torch module"
 
 _SHAPE = re.compile(r"[0-9]{1,12}(?:x[0-9]{1,12})*|scalar")
 
@@ -91,9 +92,6 @@ def _tensor(spec: InputSpec, generator: torch.Generator) -> torch.Tensor:
 def _dtype(name: str) -> torch.dtype:
     dtype: torch.dtype = getattr(torch, name)
     return dtype
-
-
-NOUN = "torch module"
 
 
 def read(text: str, inputs: Sequence[str] = (), seed: int = 0) -> LogicalGraph:

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from streamplace.errors import FormatError, TrainingError, UsageError
 from streamplace.files import write_placement
-from streamplace.files.atomic import make_folder, write_text
 from streamplace.files.reading import parse, read_bytes
+from streamplace.files.writing import make_folder, write_text
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.training.measuring.measure import NOUN, NamedMeasure, with_full_runs

@@ -1,139 +1,28 @@
-"""Placements that keep a limit on latency: proof by a lower bound, screen and simulation."""
+"""Placements that keep a limit on latency, found by estimates and confirmed by simulations."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from math import e, inf, log
+from math import inf
 from typing import NamedTuple
 
 import numpy as np
 
+from sim import work_clock
 from sim.engine import Settings
 from sim.tuples import Arrivals, expected_tuples
 from sim.tuples.errors import quantile
-from sim.work import instructions_of
+from streamplace.placers.search.annealing import Budget
 from streamplace.placers.search.balance import CARRIED
-from streamplace.problem.objectives import only_throughput
+from streamplace.placers.search.exhaustive import feasible_rows
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.compiled import compiled
 from streamplace.scoring.registry import qualities
-from streamplace.scoring.tuples import MOST_TUPLES, busiest, deployed, run_tuples
-from streamplace.util.arrays import Bools, Floats
+from streamplace.scoring.tuples import MOST_TUPLES, busiest, deployed, estimate, run_tuples
+from streamplace.util.arrays import Ints
 from streamplace.util.checks import finite
-from streamplace.workflows.latency.answer import LatencyAnswer
-from streamplace.workflows.latency.limit import LatencyLimit
-from streamplace.workflows.latency.screen import ROUNDING, Screened, of_low_latency, screened
-
-STEPS = 100  # of a bisection
-
-
-def least_latency(problem: Problem, limit: LatencyLimit) -> float:
-    """Return seconds that the limit's quantity exceeds or equals under every placement.
-
-    Every operator takes the mean service of the fastest device that may run it, and a stream takes
-    time only if its ends can never share a device. The mean over the tuples of sinks is exact for
-    these times. A percentile is at least x if more than the rest of the tuples is later than x: a
-    tuple is at least as late as the shortest path to its sink. With exponential services, whose
-    sums have a log-concave density, the mean m of a path is exceeded with probability at least 1/e
-    (Bobkov 2003), a smaller time r m with at least 1 - r e^(1 - r) (Chernoff's bound), and any time
-    x with at least e^(-x / s), where s is the longest service that no path to the sink avoids.
-    """
-    flow = compiled(problem).flow
-    services, transfers = fastest_services(problem), least_transfers(problem)
-    rate = flow.source_tuples.astype(np.float64)
-    total, shortest = rate * services, np.where(rate > 0, services, np.inf)
-    longest = shortest.copy()
-    for i in np.flatnonzero(flow.stream_tuples > 0).tolist():
-        u, w, tuples = int(flow.source[i]), int(flow.target[i]), float(flow.stream_tuples[i])
-        way = total[u] / rate[u] + transfers[i]
-        rate[w] += tuples
-        total[w] += tuples * (way + services[w])
-        shortest[w] = min(shortest[w], shortest[u] + transfers[i] + services[w])
-        longest[w] = min(longest[w], max(longest[u], services[w]))
-    sinks = flow.sinks[rate[flow.sinks] > 0]
-    if limit.share is None:
-        return float(total[sinks].sum() / rate[sinks].sum())
-    sure = _Sure(rate[sinks] / rate[sinks].sum(), shortest[sinks], longest[sinks])
-    return sure.percentile(limit.share, exponential=limit.exponential)
-
-
-def fastest_services(problem: Problem) -> Floats:
-    """Return the mean seconds of each operator's tuple on the fastest device allowed, (V,)."""
-    flow, allowed = compiled(problem).flow, _allowed(problem)
-    fastest = np.full(flow.operators, np.inf)
-    for d in range(flow.devices):
-        on = np.full(flow.operators, d, np.int32)
-        seconds = instructions_of(flow, on) / flow.capacity[d] * flow.cores[d]
-        fastest = np.minimum(fastest, np.where(allowed[:, d], seconds, np.inf))
-    return fastest
-
-
-def least_transfers(problem: Problem) -> Floats:
-    """Return the least seconds of a tuple between devices, (E,); 0 if both ends may share one."""
-    flow, allowed, rules = compiled(problem).flow, _allowed(problem), problem.feasibility
-    latency_s = problem.cluster.link_column("latency_s")
-    rivals = {
-        frozenset((a, b))
-        for units in (*rules.excluding, *rules.separating)
-        for a in units
-        for b in units
-        if a != b
-    }
-    least = np.zeros(len(flow.source))
-    for i in range(len(least)):
-        u, w = int(flow.source[i]), int(flow.target[i])
-        ends = frozenset((int(rules.unit_of[u]), int(rules.unit_of[w])))
-        if ends not in rivals and (allowed[u] & allowed[w]).any():
-            continue
-        a, b = (column.ravel() for column in np.meshgrid(*map(np.flatnonzero, allowed[[u, w]])))
-        a, b = a[a != b], b[a != b]
-        if not len(a):
-            continue  # no placement is feasible
-        own = a * flow.devices + b
-        first, last = (a, flow.devices + b) if flow.nic else (own, own)
-        busy = [
-            flow.gap_s[link] + flow.bits[i] * flow.seconds_per_bit[link] for link in (first, last)
-        ]
-        seconds = busy[0] + busy[1] if flow.nic else busy[0]
-        least[i] = (seconds + np.maximum(latency_s[first], latency_s[last])).min()
-    return least
-
-
-def _allowed(problem: Problem) -> Bools:
-    """Return the devices that may run each operator, (V, D)."""
-    masks, row_of = problem.feasibility.masks
-    return masks[row_of]
-
-
-class _Sure(NamedTuple):
-    """What no placement avoids on the way to each sink, in seconds."""
-
-    weights: Floats  # (sinks,) shares of the tuples
-    shortest: Floats  # (sinks,) mean time of the shortest path without waits
-    longest: Floats  # (sinks,) mean of the longest service that no path avoids
-
-    def percentile(self, share: float, *, exponential: bool) -> float:
-        """Return the largest time that provably more than the rest of the tuples exceeds."""
-        low, high = 0.0, float(self.shortest.max())
-        if exponential:
-            high = max(high, -float(self.longest.max()) * log(1.0 - share))
-        for _ in range(STEPS):
-            middle = (low + high) / 2
-            late = float(self.weights @ self.later(middle, exponential=exponential))
-            low, high = (middle, high) if late > 1.0 - share else (low, middle)
-        return low
-
-    def later(self, x: float, *, exponential: bool) -> Floats:
-        """Return lower bounds on the shares of tuples later than x at each sink, (sinks,)."""
-        below = x < self.shortest
-        if not exponential:
-            return below.astype(np.float64)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            r = np.where(below, x / self.shortest, 1.0)
-            alone = np.where(self.longest > 0, np.exp(-x / self.longest), 0.0)
-        of_sum = np.where(below, np.maximum(1.0 / e, 1.0 - r * np.exp(1.0 - r)), 0.0)
-        return np.maximum(of_sum, alone)
-
+from streamplace.workflows.latency.limit import LatencyAnswer, LatencyLimit
+from streamplace.workflows.latency.proof import ROUNDING, disproved, least_latency, without_headroom
 
 RUNS = 3  # simulations of a placement, each with its own seed
 TUPLES = 5e5  # of a simulation
@@ -142,30 +31,28 @@ SETTLING = 0.1  # share of a simulation that is not measured
 LEAST_SAMPLES = 1000  # tuples at sinks; of fewer, a percentile says little
 NEARLY_FULL = 0.97  # utilisation above which a simulation is too short to settle
 TRIED = 3  # placements that are simulated
+FEW = 500  # placements up to which all are screened
+PER_UNIT = 100  # moves per unit
+SECONDS = 2.0  # of a climb by moves
+NEAR = 0.5  # share of moves to the device of a neighbour
 
 
-def disproved(problem: Problem, limit: LatencyLimit) -> LatencyAnswer | None:
-    """Return the answer that provably no placement keeps a limit; None without a proof.
+class Screened(NamedTuple):
+    """A placement, (V,), and its estimate.
 
-    Raises
-    ------
-    UsageError
-        If the objective is not `Throughput` itself.
-    ProblemError
-        If operators join their inputs, or streams share messages.
+    The first two values order placements: whether it counts as overloaded, because queues grow or
+    it is above the target utilisation; then its latency in seconds, or its largest utilisation if
+    it does.
     """
-    only_throughput(problem.objective, "a limit on latency supports only throughput")
-    target = problem.target_utilisation
-    deployed(problem, np.zeros(len(problem.graph.names), np.int32))  # raises if not supported
-    least_used = compiled(problem).least_utilisation(links_count=True)
-    # with the whole capacity in use, queues grow without limit
-    is_full = least_used >= 1 if target == 1 else least_used > 1 + ROUNDING
-    if is_full:
-        return LatencyAnswer(limit, "infeasible", None, None, None, target)
-    least = least_latency(_without_headroom(problem), limit)
-    if least > limit.seconds:
-        return LatencyAnswer(limit, "infeasible", None, None, least, target)
-    return None
+
+    overloaded: bool
+    value: float
+    devices: Ints
+
+    @property
+    def order(self) -> tuple[bool, float]:
+        """What to sort placements by."""
+        return self.overloaded, self.value
 
 
 def within_limit(
@@ -194,7 +81,7 @@ def within_limit(
     proof = disproved(problem, limit)
     if proof is not None:
         return start, proof
-    whole, target = _without_headroom(problem), problem.target_utilisation
+    whole, target = without_headroom(problem), problem.target_utilisation
     least = least_latency(whole, limit)
     first = screened(whole, start.devices, limit, target)
     best: tuple[float, Screened] | None = None
@@ -227,7 +114,7 @@ def _to_simulate(
     if is_promising:
         yield first
     rng = np.random.default_rng(seed)
-    whole, target = _without_headroom(problem), problem.target_utilisation
+    whole, target = without_headroom(problem), problem.target_utilisation
     found = of_low_latency(whole, first.devices, limit, rng, target)
     found = [one for one in found if not one.overloaded]
     if not found:
@@ -250,17 +137,6 @@ def _confirmed(problem: Problem, one: Screened, value: float, limit: LatencyLimi
         return False
     fullest = busiest(problem, deployed(problem, one.devices)).utilisation
     return fullest <= NEARLY_FULL or limit.holds(one.value)
-
-
-def _without_headroom(problem: Problem) -> Problem:
-    """Return the problem whose devices and links work at their full speed.
-
-    The target utilisation restricts placements, but does not make tuples slower.
-    """
-    objective = problem.throughput_objective
-    if objective.target_utilisation == 1.0:
-        return problem
-    return problem.with_objective(objective.with_changes(target_utilisation=1.0))
 
 
 def _simulated(problem: Problem, one: Screened, limit: LatencyLimit, seed: int) -> float:
@@ -290,3 +166,102 @@ def _simulated(problem: Problem, one: Screened, limit: LatencyLimit, seed: int) 
         else:
             values.append(quantile(latencies_s, limit.share))
     return max(values)
+
+
+def screened(
+    problem: Problem, devices: Ints, limit: LatencyLimit, target_utilisation: float = 1.0
+) -> Screened:
+    """Return a placement with its estimate.
+
+    Parameters
+    ----------
+    problem
+        The problem with devices and links at their full speed.
+    target_utilisation
+        Everything may be used for this share of its time at most; at 1, for less, because queues
+        grow without limit otherwise.
+    """
+    found = estimate(problem, devices, Arrivals(limit.arrivals), exponential=limit.exponential)
+    if found.is_finite and target_utilisation == 1.0:
+        return Screened(False, found.value(limit.quantity), devices)
+    used = busiest(problem, deployed(problem, devices)).utilisation
+    if found.is_finite and used <= target_utilisation * (1.0 + ROUNDING):
+        return Screened(False, found.value(limit.quantity), devices)
+    return Screened(True, used, devices)
+
+
+def of_low_latency(
+    problem: Problem,
+    start: Ints,
+    limit: LatencyLimit,
+    rng: np.random.Generator,
+    target_utilisation: float = 1.0,
+) -> list[Screened]:
+    """Return feasible placements of low latency, the lowest first.
+
+    Where there are few placements, all are screened. Otherwise a climb by random moves of single
+    units, also to the device of a neighbour, begins at `start` and at the best of the placements on
+    one device each, and ends once the limit holds with its margin. See `screened` for the problem
+    and the target utilisation.
+    """
+
+    def of(row: Ints) -> Screened:
+        return screened(problem, row, limit, target_utilisation)
+
+    every = feasible_rows(problem, most=FEW)
+    if every is not None:
+        return _sorted([of(row) for row in every])
+    budget = Budget(SECONDS, 2 * PER_UNIT * problem.feasibility.unit_count)
+    starts = [of(start)]
+    alone = _sorted([of(row) for row in _on_one_device(problem)])
+    starts += alone[:1]
+    found = [
+        _climbed(problem, one, limit, rng, budget.share(1 / (len(starts) - i)), of)
+        for i, one in enumerate(starts)
+    ]
+    return _sorted([*found, *starts])
+
+
+def _climbed(
+    problem: Problem,
+    best: Screened,
+    limit: LatencyLimit,
+    rng: np.random.Generator,
+    budget: Budget,
+    of: Callable[[Ints], Screened],
+) -> Screened:
+    """Return the best placement, screened by `of`, by moves that are not worse."""
+    rules, flow = problem.feasibility, compiled(problem).flow
+    units, targets = np.nonzero(rules.allowed)
+    first, other = flow.ends[:2]
+    while budget.left() > 0 and (best.overloaded or not limit.holds(best.value)):
+        begun = work_clock.now()
+        i = int(rng.integers(len(units)))
+        unit, device = int(units[i]), int(targets[i])
+        if rng.random() < NEAR:
+            v = int(rng.choice(np.flatnonzero(rules.unit_of == unit)))
+            near = other[first[v] : first[v + 1]]
+            device = int(best.devices[rng.choice(near)]) if len(near) else device
+        row = np.where(rules.unit_of == unit, np.int32(device), best.devices)
+        if (row != best.devices).any() and rules.violation(row) is None:
+            moved = of(row)
+            best = moved if moved.order <= best.order else best
+        budget.charge(1, work_clock.now() - begun)
+    return best
+
+
+def _on_one_device(problem: Problem) -> list[Ints]:
+    """Return the feasible placements on one device each, one for each speed and kind."""
+    rules, cluster = problem.feasibility, problem.cluster
+    rows, known = [], set[tuple[float, int, str | None]]()
+    for d, device in enumerate(cluster.devices):
+        row = np.full(len(problem.graph.names), d, np.int32)
+        trait = device.mips, device.cores, device.kind
+        if trait not in known and rules.violation(row) is None:
+            rows.append(row)
+            known.add(trait)
+    return rows
+
+
+def _sorted(found: Sequence[Screened]) -> list[Screened]:
+    return sorted(found, key=lambda one: one.order)

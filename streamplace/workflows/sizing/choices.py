@@ -148,3 +148,9 @@ def _forward_groups(graph: StreamGraph) -> list[list[int]]:
     forward = [e for e, kind in graph.partitioning.items() if kind == "forward"]
     ends = zip(graph.stream_source[forward], graph.stream_target[forward], strict=True)
     return [sorted(group) for group in connected((int(u), int(v)) for u, v in ends)]
+
+
+def with_parallelism(graph: StreamGraph, counts: Counts) -> StreamGraph:
+    """Return a graph that states numbers of instances."""
+    stated = {graph.index[name]: count for name, count in counts.items()}
+    return graph.with_numbers(parallelism=stated)[0]

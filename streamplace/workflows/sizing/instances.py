@@ -16,6 +16,8 @@ from streamplace.util.groups import connected
 
 INSTANCE = re.compile(r"(.+)\[(\d+)\]", re.DOTALL)
 FEWEST = 2  # instances with numbers in their names; a single one has the operator's name
+FORWARD = "forward"
+EVERY = 256  # numbers up to which all are tried
 
 
 def named_instances(graph: StreamGraph, constraints: Constraints) -> dict[str, tuple[int, str]]:
@@ -60,9 +62,6 @@ def _names(constraints: Constraints) -> Iterator[str]:
             yield from group
 
 
-FORWARD = "forward"
-
-
 def tasks_of(graph: StreamGraph, colocate: Iterable[Sequence[str]]) -> list[list[int]]:
     """Return the groups of operators that must have equal numbers, as sorted indices.
 
@@ -79,9 +78,6 @@ def tasks_of(graph: StreamGraph, colocate: Iterable[Sequence[str]]) -> list[list
         if len(members) == len(names) and {graph.partitioning.get(e) for e in inside} == {FORWARD}:
             found.append(members)
     return [sorted(members) for members in connected(found)]
-
-
-EVERY = 256  # numbers up to which all are tried
 
 
 class Shares:

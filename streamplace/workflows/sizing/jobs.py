@@ -10,8 +10,8 @@ from streamplace.display.mixins import Displayable, view_of
 from streamplace.display.view import Grid, View
 from streamplace.errors import within
 from streamplace.files import write_dataset, write_json, write_placement
-from streamplace.files.atomic import make_folder
 from streamplace.files.jobs import ENDING, GRAPH, RESULT, TOGETHER
+from streamplace.files.writing import make_folder
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.jobs import Jobs
@@ -21,8 +21,8 @@ from streamplace.problem.problem import Problem
 from streamplace.scoring.arrays import make_flow
 from streamplace.scoring.joint import union_graph
 from streamplace.workflows.size import check_firing, size
+from streamplace.workflows.sizing.choices import with_parallelism
 from streamplace.workflows.sizing.result import SizeResult
-from streamplace.workflows.sizing.results import with_parallelism
 
 
 @dataclass(frozen=True, repr=False)

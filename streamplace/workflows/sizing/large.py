@@ -10,10 +10,12 @@ from streamplace.placers.search.annealing import Budget
 from streamplace.placers.subset.conditions import Kinds
 from streamplace.placers.subset.price_bound import fluid_bound
 from streamplace.problem.limits import SLOTS
+from streamplace.problem.logical import instance_names
+from streamplace.problem.objective import Throughput
 from streamplace.problem.problem import Problem
 from streamplace.util.arrays import Bools, Floats, Ints
 from streamplace.workflows.sizing.attempts import Task
-from streamplace.workflows.sizing.choices import Choices, Counts
+from streamplace.workflows.sizing.choices import Choices, Counts, with_parallelism
 from streamplace.workflows.sizing.factored import (
     INSTRUCTIONS_PER_MI,
     Instances,
@@ -22,7 +24,8 @@ from streamplace.workflows.sizing.factored import (
     loads_of,
 )
 from streamplace.workflows.sizing.needs import SPEED, Need, check_needs, conditions_of
-from streamplace.workflows.sizing.result import Minimise
+from streamplace.workflows.sizing.requirements import Requirement
+from streamplace.workflows.sizing.result import Minimise, SizeResult
 from streamplace.workflows.sizing.small import not_found
 
 MOST_INSTANCES = 2_000  # of a size that is searched with all streams between instances
@@ -67,6 +70,38 @@ class Large:
     counts: Counts
     packed: Packed
     bound: float
+
+    def result(
+        self,
+        task: Task,
+        objective: Throughput,
+        minimise: Minimise,
+        limits: tuple[Requirement, ...],
+        seconds: float,
+    ) -> SizeResult:
+        """Return the result at an objective, whose source rate may be lower than the task's."""
+        names, rate = task.cluster.names, objective.source_rate
+        assignment = {
+            name: names[d]
+            for (operator, count), where in zip(self.counts.items(), self.packed.on, strict=True)
+            for name, d in zip(instance_names(operator, count), where.tolist(), strict=True)
+        }
+        highest = self.packed.loads.largest * rate / task.objective.source_rate
+        return SizeResult(
+            parallelism=self.counts,
+            graph=with_parallelism(task.graph, self.counts),
+            cluster=task.cluster,
+            assignment=assignment,
+            source_rate=rate,
+            throughput=rate * min(1.0, objective.target_utilisation / max(highest, 1e-300)),
+            placement=None,
+            score=None,
+            minimise=minimise,
+            bound=self.bound,
+            limits=limits,
+            devices=tuple(names[d] for d in self.packed.devices),
+            seconds=seconds,
+        )
 
 
 def large_size(task: Task, choices: Choices, minimise: Minimise, clock: Budget) -> Large:

@@ -25,6 +25,9 @@ from streamplace.workflows.sizing.requirements import Requirement, lacking, requ
 
 SPEED, DEVICES = "speed", "devices"
 ROUNDING = 1e-9
+LOWEST = 1e-9  # of the planned source rate, below which no rate is tried
+PRECISION = 1e-10  # of the highest source rate, relative: below what is shown
+SECONDS = 5.0  # of the search for the highest source rate, less precise if it takes longer
 
 
 @dataclass(frozen=True)
@@ -153,10 +156,6 @@ def _because(task: Task, fault: Requirement) -> str:
         return ""
     return f", because of {listed_and(map(str, rules))}"
 
-
-LOWEST = 1e-9  # of the planned source rate, below which no rate is tried
-PRECISION = 1e-10  # of the highest source rate, relative: below what is shown
-SECONDS = 5.0  # of the search for the highest source rate, less precise if it takes longer
 
 NeedsOf = Callable[[Task, Counts], Sequence[Need]]
 """Task and numbers of instances -> what the instances need."""

@@ -16,7 +16,7 @@ from streamplace.problem.graph import StreamGraph
 from streamplace.problem.placement import Placement
 from streamplace.scoring.score import ThroughputScore
 from streamplace.util.text import counted
-from streamplace.workflows.latency.answer import LatencyAnswer
+from streamplace.workflows.latency.limit import LatencyAnswer
 from streamplace.workflows.sizing.requirements import Requirement
 
 Minimise = Literal["machines", "money", "instances"]

@@ -10,10 +10,13 @@ from streamplace.errors import InfeasibleError, PlacementError
 from streamplace.placers.search.annealing import Budget
 from streamplace.placers.subset.conditions import Kinds, apart
 from streamplace.placers.subset.price_bound import fluid_bound
+from streamplace.problem.objective import Throughput
+from streamplace.problem.placement import Placement
+from streamplace.scoring.throughput import simulate
 from streamplace.workflows.conflict import listed_and
 from streamplace.workflows.plan_unequal import check_losses
 from streamplace.workflows.sizing.attempts import Attempt, Task, attempt
-from streamplace.workflows.sizing.choices import Choices, Counts, Vector
+from streamplace.workflows.sizing.choices import Choices, Counts, Vector, with_parallelism
 from streamplace.workflows.sizing.instances import named_instances
 from streamplace.workflows.sizing.needs import (
     Need,
@@ -23,12 +26,15 @@ from streamplace.workflows.sizing.needs import (
     needs_of,
     rules_of,
 )
-from streamplace.workflows.sizing.result import Minimise
+from streamplace.workflows.sizing.requirements import Requirement
+from streamplace.workflows.sizing.result import Minimise, SizeResult
 
 ALL_VECTORS = 300  # up to which every choice of numbers is tried
 SAME = 1.0 + 1e-9  # factor within which prices are equal
 FIRST_SHARE = 0.5  # of the time for the first choice, that of the fewest instances
 LATER_SHARE = 0.2  # of the time that is left for each further choice
+SHARE = 0.5  # of the time that is left
+CHEAPER = 1.0 - 1e-9  # factor below which a price is lower by more than rounding
 
 
 @dataclass(frozen=True)
@@ -45,6 +51,38 @@ class Joint:
 
     best: Attempt | None
     bound: float
+
+    def result(
+        self,
+        task: Task,
+        objective: Throughput,
+        minimise: Minimise,
+        limits: tuple[Requirement, ...],
+        seconds: float,
+    ) -> SizeResult:
+        """Return the result at an objective, whose source rate may be lower than the task's."""
+        best = self.best
+        assert best is not None, "a size that is not found is an error"
+        assert best.placement is not None, "and so is one without a placement"
+        problem = best.placement.problem.with_objective(objective)
+        placement = Placement(problem, best.placement.devices)
+        score, names = simulate(placement), task.cluster.names
+        return SizeResult(
+            parallelism=best.counts,
+            graph=with_parallelism(task.graph, best.counts),
+            cluster=task.cluster,
+            assignment=placement.assignment,
+            source_rate=objective.source_rate,
+            throughput=score.throughput,
+            placement=placement,
+            score=score,
+            minimise=minimise,
+            bound=self.bound,
+            limits=limits,
+            devices=tuple(names[d] for d in best.devices),
+            seconds=seconds,
+            survive=task.survive,
+        )
 
 
 def cheapest(task: Task, choices: Choices, bound: float, clock: Budget) -> Joint:
@@ -175,10 +213,6 @@ class _Search:
                 if self.best is not None or self._clock.seconds_left() <= 0:
                     return
             vector = larger[-1] if len(larger) == 1 else larger[0]
-
-
-SHARE = 0.5  # of the time that is left
-CHEAPER = 1.0 - 1e-9  # factor below which a price is lower by more than rounding
 
 
 def small_size(task: Task, choices: Choices, minimise: Minimise, seconds: float | None) -> Joint:

@@ -8,7 +8,7 @@ import yaml
 from streamplace.errors import ProblemError
 from streamplace.integrations.flink.groups import COUNTED, UNLIMITED
 from streamplace.integrations.flink.slot_groups import write, write_configuration
-from streamplace.integrations.pes import colocate_instances
+from streamplace.integrations.instances import colocate_instances
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.graph import Operator, StreamGraph

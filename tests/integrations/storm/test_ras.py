@@ -13,7 +13,8 @@ from hypothesis import given
 
 from benchmarks.hardening.corpus.engine_documents.storm import FLUX
 from streamplace.errors import ProblemError
-from streamplace.integrations.registry import assumptions, export_text, losses
+from streamplace.integrations.export_notes import assumptions, losses
+from streamplace.integrations.registry import export_text
 from streamplace.problem.cluster import Cluster, Device
 from streamplace.problem.expansion import to_instances
 from streamplace.problem.graph import Operator, Stream, StreamGraph

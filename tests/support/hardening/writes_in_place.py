@@ -7,14 +7,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
-from streamplace.files import atomic
+from streamplace.files import writing
 
 PARTS = 20
 
 
 @contextmanager
 def _in_place(target: Path, verify: Callable[[bytes], object] | None = None) -> Iterator[IO[bytes]]:
-    gathered = target.with_name(f"{atomic.TEMPORARY}gathered")
+    gathered = target.with_name(f"{writing.TEMPORARY}gathered")
     with gathered.open("wb") as file:
         yield file
     data = gathered.read_bytes()
@@ -27,4 +27,4 @@ def _in_place(target: Path, verify: Callable[[bytes], object] | None = None) -> 
             time.sleep(0.05)
 
 
-atomic._replacing = _in_place
+writing._replacing = _in_place

@@ -15,7 +15,7 @@ from streamplace.errors import UsageError
 from streamplace.problem.problem import Problem as AnyProblem
 from streamplace.scoring.tuples import deployed
 from streamplace.workflows.latency.limit import LatencyLimit
-from streamplace.workflows.latency.within_limit import least_latency
+from streamplace.workflows.latency.proof import least_latency
 from streamplace.workflows.place import place
 from tests.support.graphs import chain_graph, two_operator_graph
 from tests.support.share import Share

@@ -9,8 +9,8 @@ from streamplace import Cluster, Device, Placement, Problem
 from streamplace.errors import InfeasibleError, ProblemError, UsageError
 from streamplace.scoring.tuples import tuple_score
 from streamplace.workflows.latency.limit import LatencyLimit
-from streamplace.workflows.latency.screen import of_low_latency, screened
-from streamplace.workflows.latency.within_limit import disproved, within_limit
+from streamplace.workflows.latency.proof import disproved
+from streamplace.workflows.latency.within_limit import of_low_latency, screened, within_limit
 from streamplace.workflows.place import solve
 from tests.support.graphs import chain_graph, loaded_chain
 

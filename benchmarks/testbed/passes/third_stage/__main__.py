@@ -27,7 +27,7 @@ from benchmarks.testbed.passes.third_stage.budget import Budget
 from benchmarks.testbed.passes.third_stage.table import lines
 from benchmarks.testbed.passes.third_stage.workloads import FAMILIES, workloads
 from streamplace.files import write_json
-from streamplace.files.atomic import make_folder
+from streamplace.files.writing import make_folder
 
 RESULTS, TABLE = "third_stage.jsonl", "third_stage.json"
 

@@ -1,4 +1,4 @@
-"""DREAM graphs as documents, and the input of CEPSim's runner."""
+"""Graphs in the format of DREAM as documents, and the input of CEPSim's runner."""
 
 import json
 

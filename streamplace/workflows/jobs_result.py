@@ -14,8 +14,8 @@ from streamplace.display.mixins import Displayable
 from streamplace.display.text import number, percent_reached, quoted
 from streamplace.display.view import Cell, Grid, Line, Names, View
 from streamplace.files import write_json, write_placement
-from streamplace.files.atomic import make_folder
 from streamplace.files.jobs import ENDING, RESULT, TOGETHER
+from streamplace.files.writing import make_folder
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.flow import flow

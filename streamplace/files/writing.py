@@ -1,4 +1,4 @@
-"""Atomic writes, completely or not at all, and locks on folders, which one process writes into."""
+"""Files written completely or not at all, and folders that one process writes into."""
 
 import fcntl
 import gzip

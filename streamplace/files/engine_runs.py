@@ -1,4 +1,4 @@
-"""Scenes and traces: what the engine simulates over time."""
+"""Files of the engine: scenes, which a run follows, and traces, what happened in it."""
 
 from typing import Any, Literal, TypeVar
 
@@ -13,6 +13,8 @@ from streamplace.files.schema import VERSION, Form, Name, Number, Positive, Vers
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.util.suggest import candidates, did_you_mean
+
+Kind = TypeVar("Kind", Profile, Window, Speed)
 
 
 class ProfileForm(Form):
@@ -61,9 +63,6 @@ class SceneForm(Form):
     sources: dict[Name, ProfileForm] = Field({}, description="by operator")
     windows: dict[Name, WindowForm] = Field({}, description="by operator")
     speeds: list[SpeedForm] = Field([])
-
-
-Kind = TypeVar("Kind", Profile, Window, Speed)
 
 
 def scene_from(value: Any, problem: Problem, where: str) -> Scene:

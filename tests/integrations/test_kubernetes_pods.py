@@ -10,8 +10,9 @@ import yaml
 
 from streamplace import Cluster, Device, Operator, Placement, Problem, StreamGraph
 from streamplace.errors import ProblemError
-from streamplace.integrations.kubernetes_resources import extended_name
-from streamplace.integrations.registry import assumptions, export_text, losses
+from streamplace.integrations.export_notes import assumptions, losses
+from streamplace.integrations.kubernetes_pods import extended_name
+from streamplace.integrations.registry import export_text
 from streamplace.scoring.loads import resource_use
 
 ASSUMED = "nvidia.com/gpu stands for 'gpu', streamplace/big-disk-{} stands for 'big disk'"

@@ -1,4 +1,4 @@
-"""PEs (operators fused on one device): their numbers, the cores they need, names in comments."""
+"""Instances of operators in exports: their devices, PEs and cores, and their names in comments."""
 
 import re
 from collections.abc import Sequence
@@ -66,11 +66,6 @@ def members_of(graph: StreamGraph) -> dict[str, list[int]]:
     for v, owner in enumerate(graph.owners):
         found.setdefault(owner, []).append(v)
     return found
-
-
-def pe_numbers(placement: Placement) -> dict[str, int]:
-    """Return device name -> number of its PE: 0, 1, … over the devices used, in cluster order."""
-    return {device: n for n, device in enumerate(placement.pes)}
 
 
 def require_source_rate(problem: Problem, kind: str) -> None:

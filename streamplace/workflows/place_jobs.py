@@ -29,9 +29,12 @@ from streamplace.scoring.joint import Allocation, JointProblem, shared_multicast
 from streamplace.util.arrays import Bools, Floats, Ints
 from streamplace.util.checks import check_seed
 from streamplace.workflows.conflict import naming_conflicts
-from streamplace.workflows.jobs.result import JobsResult, outcomes
+from streamplace.workflows.jobs_result import JobsResult, outcomes
 from streamplace.workflows.place import solve
 from streamplace.workflows.result import Result
+
+EVALUATIONS, PER_UNIT = 20_000, 200  # joint placements compared: a constant, and per unit
+HOLDS = 1e-9  # share of a minimum that counts as rounding error
 
 
 def starts(
@@ -124,10 +127,6 @@ def union_at(
 def _placed(problem: Problem, placer: str | Placer, seed: int) -> Ints:
     """Return the placement that a placer finds, (V,)."""
     return run_placer(problem, placer, np.random.default_rng(seed), None).placement.devices
-
-
-EVALUATIONS, PER_UNIT = 20_000, 200  # joint placements compared: a constant, and per unit
-HOLDS = 1e-9  # share of a minimum that counts as rounding error
 
 
 def place_jobs(

@@ -11,7 +11,7 @@ import pytest
 
 from benchmarks.hardening.corpus.engine_documents.gnuradio import GRC
 from streamplace.errors import FormatError, ProblemError
-from streamplace.integrations.gnuradio.pinning import cores_of, helper_source, write
+from streamplace.integrations.gnuradio.grc import cores_of, helper_source, write
 from streamplace.integrations.gnuradio.profile import fit
 from streamplace.integrations.yaml import parse_yaml
 from streamplace.problem.cluster import Cluster, Device

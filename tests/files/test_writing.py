@@ -14,8 +14,8 @@ import pytest
 from benchmarks.hardening.corpus.documents import GRAPH
 from streamplace.errors import FormatError
 from streamplace.files import read_dataset, write_dataset
-from streamplace.files.atomic import TEMPORARY, atomic, held, host, lock, make_folder, write_text
 from streamplace.files.graphs import graph_from
+from streamplace.files.writing import TEMPORARY, atomic, held, host, lock, make_folder, write_text
 from streamplace.problem.graph import StreamGraph
 from tests.support.cli import ENVIRONMENT
 
@@ -127,7 +127,7 @@ def test_a_temporary_file_that_was_removed_as_an_orphan_is_created_again(
             (tmp_path / removed[0]).unlink()
         return lock(handle, wait)
 
-    monkeypatch.setattr("streamplace.files.atomic.lock", late)
+    monkeypatch.setattr("streamplace.files.writing.lock", late)
     write_text(tmp_path / "x.txt", "new")
     assert removed
     assert (tmp_path / "x.txt").read_text() == "new"
@@ -168,7 +168,7 @@ def test_a_new_folder_is_flushed_to_the_disk(
 
 HOLD = """
 import sys, time
-from streamplace.files.atomic import held
+from streamplace.files.writing import held
 with held(sys.argv[1]):
     print("held", flush=True)
     time.sleep(60)

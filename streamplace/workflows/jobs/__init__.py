@@ -1,1 +1,0 @@
-"""Several jobs on one cluster: placement, shares and losses."""
