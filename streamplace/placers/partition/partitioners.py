@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from streamplace.errors import UsageError
 from streamplace.placers.base import BasePlacer, run_placers
-from streamplace.placers.partition.metis import cut
+from streamplace.placers.partition.metis import WeightedGraph, cut, weighted
 from streamplace.placers.repair import feasible
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.graph import StreamGraph
@@ -236,15 +236,31 @@ class Metis(Partitioner):
 
     def part_of(self, problem: Problem, parts: int) -> Ints:
         """Return the part of each operator, (V,), which is that of its unit."""
-        arrays = flow(problem)
-        units = Grouping(problem.graph, problem.feasibility.unit_of)
-        rate = rate_of_flow(problem)
-        quotient = units.quotient(arrays.work / rate, arrays.stream_bits / rate)
-        if self.weights == "utilisation":
-            unit = rate * UTILISATION_UNIT / arrays.capacity.mean()
-            quotient = replace(quotient, load=quotient.load * unit)
-        part_of_unit = cut(problem, quotient, parts, recursive=self.recursive)
-        return units.expand(part_of_unit).astype(np.int32)
+        units, graph = problem.compiled(_UNITS[self.weights])
+        part_of_unit = cut(problem, graph, parts, recursive=self.recursive)
+        return units.expand(part_of_unit).astype(np.int32, copy=False)
+
+
+def units_by_instructions(problem: Problem) -> tuple[Grouping, WeightedGraph]:
+    """Return the units, and their graph with instructions and traffic per source tuple."""
+    return _units(problem, 1.0)
+
+
+def units_by_utilisation(problem: Problem) -> tuple[Grouping, WeightedGraph]:
+    """Return the units, and their graph with utilisations of a mean device, times 1000."""
+    unit = rate_of_flow(problem) * UTILISATION_UNIT / flow(problem).capacity.mean()
+    return _units(problem, unit)
+
+
+def _units(problem: Problem, unit: float) -> tuple[Grouping, WeightedGraph]:
+    """Return the units, and their graph with instructions per source tuple times `unit`."""
+    arrays, rate = flow(problem), rate_of_flow(problem)
+    units = Grouping(problem.graph, problem.feasibility.unit_of)
+    quotient = units.quotient(arrays.work / rate, arrays.stream_bits / rate)
+    return units, weighted(replace(quotient, load=quotient.load * unit))
+
+
+_UNITS = {"instructions": units_by_instructions, "utilisation": units_by_utilisation}
 
 
 @dataclass(frozen=True)
