@@ -15,9 +15,11 @@ import numpy as np
 import pymetis
 
 import streamplace as sp
-from streamplace.placers.partition import devices_of_parts, parts_for
-from streamplace.placers.partition.metis import edge_weights, symmetric, vertex_weights
-from streamplace.problem.grouping import Grouping
+from streamplace.placers.partition import (
+    devices_of_parts,
+    parts_for,
+    units_by_instructions,
+)
 from streamplace.scoring.flow import flow
 from streamplace.scoring.throughput import throughput
 from streamplace.util.effect import mean_intervals
@@ -37,26 +39,21 @@ class Cuts(NamedTuple):
 def measured(graph: sp.StreamGraph, seeds: int) -> Cuts:
     """Return the partitions of a graph with all seeds."""
     problem = sp.Problem(graph, source_rate=RATE, model="bottleneck")
-    arrays = flow(problem)
-    units = Grouping(problem.graph, problem.feasibility.unit_of)
-    quotient = units.quotient(arrays.work / RATE, arrays.stream_bits / RATE)
-    weights = edge_weights(quotient.traffic)
-    count = len(quotient.load)
-    starts, near, both = symmetric(count, quotient.source, quotient.target, weights)
+    units, edges = units_by_instructions(problem)
     different, kbit, reached = [], [], []
     for recursive in (False, True):
         rows, cuts = [], []
         for seed in range(seeds):
             cut, part_of = pymetis.part_graph(
                 parts_for(problem, None),
-                pymetis.CSRAdjacency(starts, near),
-                vweights=vertex_weights(quotient.load),
-                eweights=both,
+                pymetis.CSRAdjacency(edges.starts, edges.neighbours),
+                vweights=edges.vertex_weights,
+                eweights=edges.edge_weights,
                 recursive=recursive,
                 options=pymetis.Options(seed=seed),
             )
             part = units.expand(np.asarray(part_of)).astype(np.int32)
-            rows.append(devices_of_parts(problem, part, arrays.work))
+            rows.append(devices_of_parts(problem, part, flow(problem).work))
             cuts.append(cut)
         unique = np.unique(np.stack(rows), axis=0)
         different.append(len(unique))

@@ -8,14 +8,13 @@ Mt-KaHyPar are optional (extra `partitioners`).
 from collections.abc import Callable
 from functools import cache, partial
 from importlib.util import find_spec
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from streamplace import Problem
-from streamplace.placers.partition import devices_of_parts
-from streamplace.placers.partition.metis import edge_weights, symmetric, vertex_weights
+from streamplace.placers.partition import devices_of_parts, units_by_instructions
 from streamplace.placers.registry import ready_placer
 from streamplace.problem.grouping import Grouping
 from streamplace.scoring.flow import flow
@@ -27,25 +26,6 @@ FAST, ECO = 0, 1  # modes of KaHIP
 UNITS, UNITS_PER_VERTEX = 1_000_000, 1_000  # largest total weight for KaHIP: the larger of both
 
 Partitioner = Callable[[Problem], Ints]
-
-
-class Edges(NamedTuple):
-    """N vertices and E edges in the format of partitioners: every edge is listed at both ends.
-
-    Attributes
-    ----------
-    weights
-        (N,) weights of the vertices.
-    starts
-        (N + 1,) where the neighbours of each vertex begin in the two lists below.
-    neighbours, traffic
-        (2E,) the other end and the weight of each edge.
-    """
-
-    weights: NDArray[np.int64]
-    starts: NDArray[Any]
-    neighbours: NDArray[Any]
-    traffic: NDArray[Any]
 
 
 def partitioners() -> dict[str, Partitioner]:
@@ -71,8 +51,13 @@ def kahip(problem: Problem, mode: int) -> Ints:
     """Run KaHIP's kaffpa (Sanders and Schulz 2013)."""
     import kahip as library  # noqa: PLC0415 - optional
 
-    units, edges = _graph(problem)
-    lists = (kahip_weights(edges.weights), edges.starts, edges.traffic, edges.neighbours)
+    units, edges = units_by_instructions(problem)
+    lists = (
+        kahip_weights(edges.vertex_weights),
+        edges.starts,
+        edges.edge_weights,
+        edges.neighbours,
+    )
     columns = [column.tolist() for column in lists]
     parts = len(problem.cluster.devices)
     _, part_of = library.kaffpa(*columns, parts, IMBALANCE, True, 0, mode)
@@ -95,7 +80,7 @@ def mt_kahypar(problem: Problem) -> Ints:
 
     if len(problem.cluster.devices) == 1:  # Mt-KaHyPar makes at least two parts
         return np.zeros(len(problem.graph.names), np.int32)
-    units, edges = _graph(problem)
+    units, edges = units_by_instructions(problem)
     library.set_seed(0)
     started = _mt_kahypar_on_one_thread()
     context = started.context_from_preset(library.PresetType.DEFAULT)
@@ -103,13 +88,13 @@ def mt_kahypar(problem: Problem) -> Ints:
     context.set_partitioning_parameters(len(capacity), IMBALANCE, library.Objective.CUT)
     context.logging = False
     if np.ptp(capacity) > 0:
-        shares = (1 + IMBALANCE) * edges.weights.sum() * capacity / capacity.sum()
+        shares = (1 + IMBALANCE) * edges.vertex_weights.sum() * capacity / capacity.sum()
         context.set_individual_target_block_weights(np.ceil(shares).astype(int).tolist())
-    source = np.repeat(np.arange(len(edges.weights)), np.diff(edges.starts))
+    source = np.repeat(np.arange(len(edges.vertex_weights)), np.diff(edges.starts))
     once = source < edges.neighbours
     pairs = list(zip(source[once].tolist(), edges.neighbours[once].tolist(), strict=True))
-    weights = edges.weights.tolist(), edges.traffic[once].tolist()
-    graph = started.create_graph(context, len(edges.weights), len(pairs), pairs, *weights)
+    weights = edges.vertex_weights.tolist(), edges.edge_weights[once].tolist()
+    graph = started.create_graph(context, len(edges.vertex_weights), len(pairs), pairs, *weights)
     return _devices(problem, units, graph.partition(context).get_partition())
 
 
@@ -118,16 +103,6 @@ def _mt_kahypar_on_one_thread() -> Any:
     import mtkahypar as library  # noqa: PLC0415 - optional
 
     return library.initialize(1, False)
-
-
-def _graph(problem: Problem) -> tuple[Grouping, Edges]:
-    arrays = flow(problem)
-    units = Grouping(problem.graph, problem.feasibility.unit_of)
-    rate = problem.source_rate
-    quotient = units.quotient(arrays.work / rate, arrays.stream_bits / rate)
-    weights = vertex_weights(quotient.load)
-    traffic = edge_weights(quotient.traffic)
-    return units, Edges(weights, *symmetric(units.count, quotient.source, quotient.target, traffic))
 
 
 def _devices(problem: Problem, units: Grouping, part_of: list[int]) -> Ints:

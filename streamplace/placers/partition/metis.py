@@ -9,6 +9,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,17 +29,8 @@ TINY = 1e-200  # dividing by less than this may overflow
 _ONE_AT_A_TIME = threading.Lock()  # because stdout is shared by the whole process
 
 
-def partition(
-    source: Integers,
-    target: Integers,
-    vertex_weights: NDArray[np.int64],
-    edge_weights: NDArray[np.int64],
-    shares: NDArray[np.float64] | None,
-    parts: int,
-    *,
-    recursive: bool,
-) -> Integers:
-    """Return the part, 0..parts-1, of each of the N vertices.
+class WeightedGraph:
+    """An undirected graph with integer weights, checked, in the form that METIS reads.
 
     Parameters
     ----------
@@ -46,81 +38,106 @@ def partition(
         (Q,) ends of edges in any direction; repeated edges are summed.
     vertex_weights, edge_weights
         (N,), each at least 0, and (Q,), each at least 1. The sum of each is at most `LARGEST_SUM`.
-    shares
-        (parts,) share of the vertex weight that each part should get; None: equal shares.
-    parts
-        Number of parts, 1 to N.
+
+    Attributes
+    ----------
+    vertex_weights
+        (N,).
+    starts, neighbours, edge_weights
+        Each edge at both of its ends, as CSR: (N + 1,), (2Q',) and (2Q',).
 
     Raises
     ------
     ValueError
         If an argument is out of range: METIS would end the process or return nonsense.
-    PlacementError
-        If METIS fails, or its result is inconsistent.
     """
-    count = len(vertex_weights)
-    if not 1 <= parts <= count:
-        raise ValueError(f"parts must be 1 to {count} (got {parts})")
-    if vertex_weights.min() < 0 or edge_weights.min(initial=1) < 1:
-        raise ValueError("vertex weights must be at least 0, edge weights at least 1")
-    for column in (vertex_weights, edge_weights):
-        if column.sum(dtype=np.float64) > LARGEST_SUM:
-            raise ValueError(f"weights must add up to at most {LARGEST_SUM:,}")
-    if shares is not None and not (shares.shape == (parts,) and (shares > 0).all()):
-        raise ValueError(f"shares must be {parts} numbers above 0")
-    if parts == 1:
-        return np.zeros(count, dtype=np.int32)
-    starts, neighbours, weights = symmetric(count, source, target, edge_weights)
-    with work_clock.loading():
-        import pymetis  # noqa: PLC0415 - heavy
 
-    native = pymetis.zero_copy_dtype()
-    try:
-        with _stdout_silenced():
-            cut, part_of = pymetis.part_graph(
-                parts,
-                pymetis.CSRAdjacency(starts.astype(native), neighbours.astype(native)),
-                vweights=vertex_weights.astype(native),
-                eweights=weights.astype(native),
-                tpwgts=None if shares is None else (shares / shares.sum()).tolist(),
-                recursive=recursive,
-            )
-    except RuntimeError as error:
-        raise PlacementError(f"METIS failed: {error}") from None
-    assigned = np.asarray(part_of, dtype=np.int32)
-    _recheck(assigned, cut, parts, starts, neighbours, weights)
-    return assigned
+    def __init__(
+        self,
+        source: Integers,
+        target: Integers,
+        vertex_weights: NDArray[np.int64],
+        edge_weights: NDArray[np.int64],
+    ) -> None:
+        if not (len(source) == len(target) == len(edge_weights)):
+            raise ValueError("source, target and edge weights must have the same length")
+        if vertex_weights.min() < 0 or edge_weights.min(initial=1) < 1:
+            raise ValueError("vertex weights must be at least 0, edge weights at least 1")
+        for column in (vertex_weights, edge_weights):
+            if column.sum(dtype=np.float64) > LARGEST_SUM:
+                raise ValueError(f"weights must add up to at most {LARGEST_SUM:,}")
+        count = len(vertex_weights)
+        a, b = np.concatenate([source, target]), np.concatenate([target, source])
+        if len(a) and not (a.min() >= 0 and a.max() < count and (a != b).all()):
+            raise ValueError("an edge has an unknown vertex, or joins a vertex to itself")
+        pairs, which = np.unique(a.astype(np.int64) * count + b, return_inverse=True)
+        both = np.concatenate([edge_weights, edge_weights])
+        self.vertex_weights = vertex_weights
+        self.edge_weights = np.bincount(which, both, len(pairs)).astype(np.int64)
+        self._end_of, self.neighbours = np.divmod(pairs, count)
+        self.starts = np.searchsorted(self._end_of, np.arange(count + 1))
+
+    def partition(
+        self, parts: int, shares: NDArray[np.float64] | None = None, *, recursive: bool
+    ) -> Integers:
+        """Return the part, 0..parts-1, of each of the N vertices.
+
+        Parameters
+        ----------
+        parts
+            Number of parts, 1 to N.
+        shares
+            (parts,) share of the vertex weight that each part should get; None: equal shares.
+
+        Raises
+        ------
+        ValueError
+            If an argument is out of range.
+        PlacementError
+            If METIS fails, or its result is inconsistent.
+        """
+        count = len(self.vertex_weights)
+        if not 1 <= parts <= count:
+            raise ValueError(f"parts must be 1 to {count} (got {parts})")
+        if shares is not None and not (shares.shape == (parts,) and (shares > 0).all()):
+            raise ValueError(f"shares must be {parts} numbers above 0")
+        if parts == 1:
+            return np.zeros(count, dtype=np.int32)
+        with work_clock.loading():
+            import pymetis  # noqa: PLC0415 - heavy
+
+        native = pymetis.zero_copy_dtype()
+        columns = (self.starts, self.neighbours, self.vertex_weights, self.edge_weights)
+        starts, neighbours, vweights, eweights = (c.astype(native, copy=False) for c in columns)
+        try:
+            with _stdout_silenced():
+                cut, part_of = pymetis.part_graph(
+                    parts,
+                    pymetis.CSRAdjacency(starts, neighbours),
+                    vweights=vweights,
+                    eweights=eweights,
+                    tpwgts=None if shares is None else (shares / shares.sum()).tolist(),
+                    recursive=recursive,
+                )
+        except RuntimeError as error:
+            raise PlacementError(f"METIS failed: {error}") from None
+        assigned = np.asarray(part_of, dtype=np.int32)
+        self._recheck(assigned, cut, parts)
+        return assigned
+
+    def _recheck(self, assigned: Integers, cut: int, parts: int) -> None:
+        count = len(self.vertex_weights)
+        if assigned.shape != (count,) or assigned.min() < 0 or assigned.max() >= parts:
+            raise PlacementError("METIS returned parts that do not exist")
+        is_cut = assigned[self._end_of] != assigned[self.neighbours]
+        if self.edge_weights[is_cut].sum() != 2 * cut:
+            raise PlacementError(f"METIS reported a cut of {cut}, which does not match its parts")
 
 
-def symmetric(
-    count: int, source: Integers, target: Integers, weights: Integers
-) -> tuple[Integers, Integers, Integers]:
-    """Return the symmetric graph as CSR: starts (N + 1,), neighbours and weights (2Q',)."""
-    if not (len(source) == len(target) == len(weights)):
-        raise ValueError("source, target and edge weights must have the same length")
-    a, b = np.concatenate([source, target]), np.concatenate([target, source])
-    if len(a) and not (a.min() >= 0 and a.max() < count and (a != b).all()):
-        raise ValueError("an edge has an unknown vertex, or joins a vertex to itself")
-    pairs, which = np.unique(a.astype(np.int64) * count + b, return_inverse=True)
-    summed = np.bincount(which, weights=np.tile(weights, 2), minlength=len(pairs))
-    starts = np.searchsorted(pairs // max(count, 1), np.arange(count + 1))
-    return starts, pairs % max(count, 1), summed.astype(np.int64)
-
-
-def _recheck(
-    assigned: Integers,
-    cut: int,
-    parts: int,
-    starts: Integers,
-    neighbours: Integers,
-    weights: Integers,
-) -> None:
-    count = len(starts) - 1
-    if assigned.shape != (count,) or assigned.min() < 0 or assigned.max() >= parts:
-        raise PlacementError("METIS returned parts that do not exist")
-    ends = np.repeat(assigned, np.diff(starts))
-    if weights[ends != assigned[neighbours]].sum() != 2 * cut:
-        raise PlacementError(f"METIS reported a cut of {cut}, which does not match its parts")
+@cache
+def _libc() -> ctypes.CDLL:
+    """Return the C library of this process."""
+    return ctypes.CDLL(None)
 
 
 @contextmanager
@@ -128,7 +145,7 @@ def _stdout_silenced() -> Iterator[None]:
     """Discard what C code writes to stdout, where METIS prints its warnings."""
     with _ONE_AT_A_TIME:
         sys.stdout.flush()
-        libc = ctypes.CDLL(None)
+        libc = _libc()
         libc.fflush(None)
         kept = os.dup(1)
         nowhere = os.open(os.devnull, os.O_WRONLY)
@@ -142,20 +159,22 @@ def _stdout_silenced() -> Iterator[None]:
             os.close(kept)
 
 
-def cut(problem: Problem, quotient: Quotient, parts: int, *, recursive: bool) -> Ints:
-    """Return the part of each group, (G,), sized by the capacities of the fastest devices."""
-    fastest = problem.cluster.fastest_first[:parts]
-    shares = problem.cluster.capacity[fastest] / problem.cluster.capacity[fastest].sum()
-    part_of = partition(
+def weighted(quotient: Quotient) -> WeightedGraph:
+    """Return a quotient graph with the published weights, rounded to integers."""
+    return WeightedGraph(
         quotient.source,
         quotient.target,
         vertex_weights(quotient.load),
         edge_weights(quotient.traffic),
-        None if np.ptp(shares) == 0 else shares,
-        parts,
-        recursive=recursive,
     )
-    return part_of.astype(np.int32)
+
+
+def cut(problem: Problem, graph: WeightedGraph, parts: int, *, recursive: bool) -> Ints:
+    """Return the part of each vertex, (N,), sized by the capacities of the fastest devices."""
+    capacity = problem.cluster.capacity[problem.cluster.fastest_first[:parts]]
+    equal = capacity[0] == capacity[-1]
+    shares = None if equal else capacity / capacity.sum()
+    return graph.partition(parts, shares, recursive=recursive).astype(np.int32, copy=False)
 
 
 def vertex_weights(load: Floats) -> NDArray[np.int64]:

@@ -9,7 +9,7 @@ from sim.search import Instance, Schedule
 from streamplace.errors import UsageError
 from streamplace.placers.base import THROUGHPUT, BasePlacer
 from streamplace.placers.partition import devices_of_parts, parts_for
-from streamplace.placers.partition.metis import cut
+from streamplace.placers.partition.metis import cut, weighted
 from streamplace.placers.repair import feasible
 from streamplace.placers.search.annealing import (
     NEARBY,
@@ -99,11 +99,11 @@ def _placed(
     problem: Problem, annealer: Annealer, instance: Instance, plan: Schedule
 ) -> ChainResult:
     """Return the best of several chains from METIS's parts."""
-    quotient = _quotient(instance)
+    graph = weighted(_quotient(instance))
     parts = min(parts_for(problem, None), len(instance.work))
     chains: list[ChainResult] = []
     for number in range(CHAINS):
-        part_of = cut(problem, quotient, parts, recursive=number % 2 == 1)
+        part_of = cut(problem, graph, parts, recursive=number % 2 == 1)
         start = moved_to_allowed(instance, devices_of_parts(problem, part_of, instance.work))
         chains.append(annealer.chain(instance, start, plan))
         if annealer.near(chains[-1], NEAR):

@@ -11,7 +11,7 @@ import numpy as np
 
 from sim import work_clock
 from streamplace.errors import InfeasibleError, PlacementError
-from streamplace.placers.partition.metis import edge_weights, partition, vertex_weights
+from streamplace.placers.partition.metis import WeightedGraph, edge_weights, vertex_weights
 from streamplace.placers.repair import feasible
 from streamplace.placers.running import run_placer
 from streamplace.policy.hsdag.features import HsdagProblem
@@ -92,7 +92,7 @@ def metis_groups(one: HsdagProblem) -> Ints:
     graph, parts = one.graph, int(heavy_edge_groups(one).max()) + 1
     ends, cost = graph.ends, one.cost.mean(axis=1)
     weights = vertex_weights(cost), edge_weights(graph.traffic)
-    made = partition(ends[:, 0], ends[:, 1], *weights, None, parts, recursive=True)
+    made = WeightedGraph(ends[:, 0], ends[:, 1], *weights).partition(parts, recursive=True)
     return np.unique(made, return_inverse=True)[1].reshape(-1).astype(np.int32)
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from streamplace import Cluster, Constraints, Device, Problem, Recipe
 from streamplace.errors import PlacementError
 from streamplace.placers.partition import Metis, MetisRecursive
-from streamplace.placers.partition.metis import edge_weights, partition, vertex_weights
+from streamplace.placers.partition.metis import WeightedGraph, edge_weights, vertex_weights
 from streamplace.scoring.throughput import throughput
 from tests.support.graphs import chain_graph
 
@@ -37,9 +37,8 @@ def test_any_graph_gets_valid_parts(
     ends = np.array(edges, dtype=np.int64).reshape(-1, 2)
     shares = np.arange(1.0, parts + 1) if unequal else None
     edge_weights = np.ones(len(ends), dtype=np.int64)
-    found = partition(
-        ends[:, 0], ends[:, 1], np.array(weights), edge_weights, shares, parts, recursive=recursive
-    )
+    graph = WeightedGraph(ends[:, 0], ends[:, 1], np.array(weights), edge_weights)
+    found = graph.partition(parts, shares, recursive=recursive)
     assert found.shape == (count,)
     assert found.min() >= 0
     assert found.max() < parts
@@ -51,31 +50,28 @@ def test_edges_out_of_range_are_refused() -> None:
         with pytest.raises(
             ValueError, match="an edge has an unknown vertex, or joins a vertex to itself"
         ):
-            partition(
-                np.array(ends[:1]), np.array(ends[1:]), np.ones(3, int), ones, None, 2,
-                recursive=False,
-            )  # fmt: skip
+            WeightedGraph(np.array(ends[:1]), np.array(ends[1:]), np.ones(3, int), ones)
 
 
 def test_a_wrong_cut_is_detected(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pymetis, "part_graph", lambda *_, **__: (7, [0, 1, 1]))
+    ends = np.array([0, 1])
+    graph = WeightedGraph(ends, ends + 1, np.ones(3, int), np.ones(2, int))
     with pytest.raises(PlacementError, match="METIS reported a cut of 7"):
-        partition(
-            np.array([0, 1]), np.array([1, 2]), np.ones(3, int), np.ones(2, int), None, 2,
-            recursive=False,
-        )  # fmt: skip
+        graph.partition(2, recursive=False)
 
 
 def test_output_of_metis_does_not_reach_stdout() -> None:
     # METIS prints warnings for this graph, so the test fails if they are not silenced
     program = (
         "import numpy as np\n"
-        "from streamplace.placers.partition.metis import partition\n"
+        "from streamplace.placers.partition.metis import WeightedGraph\n"
         "a = np.array([0, 1, 2]); b = np.array([1, 2, 3]); w = np.ones(3, int)\n"
         "for parts in (3, 4):\n"
         "    for weights in (np.zeros(4, int), np.array([9, 0, 0, 0])):\n"
-        "        partition(a, b, weights, w, None, parts, recursive=True)\n"
-        "        partition(a, b, weights, w, None, parts, recursive=False)\n"
+        "        graph = WeightedGraph(a, b, weights, w)\n"
+        "        graph.partition(parts, recursive=True)\n"
+        "        graph.partition(parts, recursive=False)\n"
         "print('only this')\n"
     )
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
@@ -138,14 +134,15 @@ def test_weights_with_too_large_a_sum_are_refused(weight: int) -> None:
     ends, light, heavy = np.array([0, 1]), np.ones(3, int), np.array([weight, 1, 1])
     for vertices, edges in ((heavy, light[:2]), (light, heavy[:2])):
         with pytest.raises(ValueError, match="must add up to at most 1,073,741,824"):
-            partition(ends, ends + 1, vertices, edges, None, 2, recursive=False)
+            WeightedGraph(ends, ends + 1, vertices, edges)
 
 
 @pytest.mark.parametrize("parts", [-1, 0, 4, 500])
 def test_numbers_of_parts_out_of_range_are_refused(parts: int) -> None:
     ends, ones = np.array([0, 1]), np.ones(2, dtype=np.int64)
+    graph = WeightedGraph(ends, ends + 1, np.ones(3, int), ones)
     with pytest.raises(ValueError, match="parts must be 1 to 3"):
-        partition(ends, ends + 1, np.ones(3, int), ones, None, parts, recursive=False)
+        graph.partition(parts, recursive=False)
 
 
 def test_invalid_weights_are_refused() -> None:
@@ -157,4 +154,4 @@ def test_invalid_weights_are_refused() -> None:
         (np.ones(3, int), ones, np.ones(3)),
     ):
         with pytest.raises(ValueError, match="must be"):
-            partition(ends, ends + 1, vertices, edges, shares, 2, recursive=False)
+            WeightedGraph(ends, ends + 1, vertices, edges).partition(2, shares, recursive=False)

@@ -11,7 +11,7 @@ from benchmarks.hardening.campaigns.solvers.unusual_problems import LARGE, SIZES
 from streamplace import Makespan, Placement, Problem
 from streamplace.errors import UsageError
 from streamplace.placers.exact.decision import DecisionProblem, Incumbent
-from streamplace.placers.partition.metis import partition
+from streamplace.placers.partition.metis import WeightedGraph
 from streamplace.placers.search.annealing import Budget
 from streamplace.placers.trivial import Greedy
 from streamplace.problem.objectives import ORDERS
@@ -227,15 +227,9 @@ def try_metis(number: int, seed: int, *, recursive: bool) -> str | None:
     if rng.random() < 0.5:
         shares = 10.0 ** rng.uniform(-float(rng.choice([1, 12, 40, 300])), 0, size=parts)
     try:
-        part_of = partition(
-            edges[:, 0],
-            edges[:, 1],
-            _weights(rng, count),
-            np.maximum(1, _weights(rng, len(edges))),
-            shares,
-            parts,
-            recursive=recursive,
-        )
+        weights = _weights(rng, count), np.maximum(1, _weights(rng, len(edges)))
+        graph = WeightedGraph(edges[:, 0], edges[:, 1], *weights)
+        part_of = graph.partition(parts, shares, recursive=recursive)
     except ValueError as error:  # an argument is out of range, such as the number of parts
         raise UsageError(str(error)) from None
     if part_of.shape != (count,) or part_of.min() < 0 or part_of.max() >= parts:
