@@ -296,7 +296,8 @@ class StepReinforceStage(MeasurableStage):
     returns: Literal["to-go", "episode"] = Field(
         "to-go",
         description="what weights the log-probability of a step: `to-go`: the discounted rewards "
-        "from the step on; `episode`: those from the first step on, as in HSDAG's released code",
+        "from the step on; `episode`: all of the episode, of which earlier ones are discounted, as "
+        "in HSDAG's released code",
     )
     start: PlacerName = Field("single", description="placer of the first episode's start")
     restart: Literal["best", "start", "anew"] = Field(

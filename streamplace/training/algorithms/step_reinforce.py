@@ -229,7 +229,7 @@ class StepReinforce(Algorithm[StepReinforceStage]):
             rewards = -rewards
         mask = made.mask.cpu().numpy()
         steps = mask[:, 0].sum(axis=1)
-        advantages = returns_of(rewards, stage.discount, stage.returns)
+        advantages = returns_of(rewards, steps, stage.discount, stage.returns)
         if stage.baseline in {"steps", "earlier-steps"}:
             advantages -= mean_rewards(rewards, own=stage.baseline == "steps")
         if stage.baseline == "samples":
@@ -267,21 +267,25 @@ class StepReinforce(Algorithm[StepReinforceStage]):
         self._baseline.restore(state)
 
 
-def returns_of(rewards: Floats, discount: float, kind: str) -> Floats:
+def returns_of(rewards: Floats, steps: Ints, discount: float, kind: str) -> Floats:
     """Return the return of each step, (P, S, T).
 
     Parameters
     ----------
     rewards
         The reward of each step, (P, S, T); 0 beyond a problem's last step.
+    steps
+        (P,) the number of steps of each problem.
     kind
         See `StepReinforceStage.returns`.
     """
     sums = rewards.copy()
+    if kind == "episode":
+        left = np.maximum(steps[:, None] - 1 - np.arange(sums.shape[2]), 0)
+        sums[:] = (sums * (discount**left)[:, None]).sum(axis=2, keepdims=True)
+        return sums
     for t in range(sums.shape[2] - 2, -1, -1):
         sums[:, :, t] += discount * sums[:, :, t + 1]
-    if kind == "episode":
-        sums[:] = sums[:, :, :1]
     return sums
 
 

@@ -14,6 +14,7 @@ from streamplace.policy.trajectories import Trajectories
 from streamplace.training.algorithms.step_reinforce import (
     FALLING,
     StepReinforce,
+    returns_of,
     step_rewards,
 )
 from streamplace.training.distributed import Workers
@@ -105,9 +106,16 @@ def test_no_penalty_for_memory_where_times_are_measured() -> None:
 
 
 def test_returns_of_the_episode_weight_all_steps_alike() -> None:
+    """The last reward counts in full, and each one before it half as much as the next."""
     keys = {"returns": "episode", "baseline": "none", "discount": 0.5}
     (found,) = advantages(looped(**keys), [1.0, 2.0, 4.0])
-    assert found == [3.0, 3.0, 3.0]
+    assert found == [5.25, 5.25, 5.25]
+
+
+def test_returns_of_an_episode_end_with_its_problem() -> None:
+    rewards = np.array([[[1.0, 2.0, 4.0]], [[1.0, 2.0, 0.0]]])
+    found = returns_of(rewards, np.array([3, 2]), 0.5, "episode")
+    assert found[:, 0, 0].tolist() == [5.25, 2.5]
 
 
 @pytest.mark.parametrize(
