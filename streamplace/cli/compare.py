@@ -24,7 +24,7 @@ from streamplace.plots.formats import TABLES, kind_of
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.losses import Losses
 from streamplace.problem.makespan import PublishedName
-from streamplace.problem.objective import Throughput
+from streamplace.problem.objective import Objective, Throughput
 from streamplace.util.suggest import candidates
 from streamplace.util.text import printable
 from streamplace.workflows import compare as workflow
@@ -140,16 +140,12 @@ def compare(chosen: CompareOptions) -> None:
     if chosen.into.folder is None and chosen.into.plots is not None:
         raise click.UsageError("--plots requires -o")
     _check_clusters(chosen)
-    rates, folder = chosen.throughput.changes, chosen.into.folder
-    kind = Asked.of(chosen.objective, chosen.makespan, chosen.seed).over() or Throughput()
-    makespan_options.refuse_rates(kind, rates)
-    kind = kind.with_changes(**{**rates, "source_rate": None})
-    if chosen.semantics is not None:
-        makespan_options.require(kind, "semantics")
+    folder, kind = chosen.into.folder, _objective(chosen)
     placers = chosen.placers or DEFAULT_PLACERS.get(kind.quantity, ANY_PLACERS)
     if not all(placers.split(",")):
         raise click.UsageError(f"--placers: empty name (got {placers!r}); separate names by commas")
-    budgets = _budgets(_labelled(placers.split(","), chosen.label), _limits(chosen))
+    limits = _limits(chosen)
+    budgets, unlimited = _budgets(_labelled(placers.split(","), chosen.label), limits)
     rows = {name: placer for each in budgets.values() for name, placer in each.items()}
     curves = {placer: tuple(each) for placer, each in budgets.items()}
     by_budget = curves if len(rows) > len(curves) else None
@@ -163,13 +159,10 @@ def compare(chosen: CompareOptions) -> None:
         refuse_folder("-o", folder, written, read_files)
     with nullcontext() if folder is None else held(folder):  # before anything runs
         with working("reading"):
-            graphs, lost = open_dataset(chosen.dataset), inputs.the_losses(chosen.lost)
-            if chosen.clusters_file is None:
-                cluster = Cluster.of(inputs.the_cluster(chosen.cluster))
-                cases = Cases.of(graphs, lost.cluster(cluster) if lost else cluster)
-            else:
-                clusters = _clusters(chosen.clusters_file, len(graphs), chosen.cross, lost)
-                cases = Cases.of(graphs, clusters=clusters, cross=chosen.cross)
+            cases = _cases(chosen)
+        if limits and unlimited:
+            name = "--evaluations" if isinstance(limits[0], MaxEvaluations) else "--time-limit"
+            print_note(f"{name} does not apply to {', '.join(unlimited)}")
         named = (chosen.clusters_file, by_file, chosen.cluster.devices)
         hinting = naming_the_default(
             named == (None, None, None), "--cluster FILE or --clusters FILE"
@@ -231,10 +224,10 @@ def _limits(chosen: CompareOptions) -> Sequence[Limit]:
 
 def _budgets(
     placers: Mapping[str, str], limits: Sequence[Limit]
-) -> dict[str, dict[str, NamedPlacer]]:
+) -> tuple[dict[str, dict[str, NamedPlacer]], list[str]]:
     """Return the rows of every placer, a name and a placer for each budget.
 
-    Placers that have no such budget are named on stderr.
+    The list names placers that have no such budget.
 
     Parameters
     ----------
@@ -254,10 +247,7 @@ def _budgets(
         if label != text:
             names = [label] if len(limits) == 1 else [_named(label, limit) for limit in limits]
         found[label] = dict(zip(names, budgeted, strict=True))
-    if limits and unlimited:
-        option_name = "--evaluations" if isinstance(limits[0], MaxEvaluations) else "--time-limit"
-        print_note(f"{option_name} does not apply to {', '.join(unlimited)}")
-    return found
+    return found, unlimited
 
 
 def _named(label: str, limit: Limit) -> str:
@@ -306,6 +296,27 @@ def _check_clusters(chosen: CompareOptions) -> None:
     for name, value in (("--cluster", cluster_file), ("--devices", devices)):
         if value is not None:
             raise click.UsageError(f"cannot combine --clusters with {name}")
+
+
+def _objective(chosen: CompareOptions) -> Objective:
+    """Return the objective under which placers are compared, without source rates."""
+    rates = chosen.throughput.changes
+    kind = Asked.of(chosen.objective, chosen.makespan, chosen.seed).over() or Throughput()
+    makespan_options.refuse_rates(kind, rates)
+    kind = kind.with_changes(**{**rates, "source_rate": None})
+    if chosen.semantics is not None:
+        makespan_options.require(kind, "semantics")
+    return kind
+
+
+def _cases(chosen: CompareOptions) -> Cases:
+    """Read the graphs, and the cluster of each."""
+    graphs, lost = open_dataset(chosen.dataset), inputs.the_losses(chosen.lost)
+    if chosen.clusters_file is None:
+        cluster = Cluster.of(inputs.the_cluster(chosen.cluster))
+        return Cases.of(graphs, lost.cluster(cluster) if lost else cluster)
+    clusters = _clusters(chosen.clusters_file, len(graphs), chosen.cross, lost)
+    return Cases.of(graphs, clusters=clusters, cross=chosen.cross)
 
 
 def _clusters(file: str, graphs: int, cross: bool, lost: Losses) -> list[Cluster]:

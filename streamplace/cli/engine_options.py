@@ -1,6 +1,7 @@
 """Options of `simulate --model engine`, and the run that they describe."""
 
 from dataclasses import asdict, dataclass
+from itertools import permutations
 from typing import Any
 
 import click
@@ -23,6 +24,7 @@ from streamplace.scoring.score import ThroughputScore
 from streamplace.scoring.tuples import tuple_score
 
 SAMPLE_INTERVAL_S = 1.0  # between samples of the trace
+SINGLE_TUPLES = ("arrivals", "service")  # options of a simulation of single tuples
 SETTING_NAMES = {  # option -> field of sim.engine.Settings
     "duration": "duration_s",
     "tick": "tick_s",
@@ -127,30 +129,41 @@ class EngineOptions:
         return {name: value for name, value in asdict(self).items() if value is not None}
 
 
-def scored(
-    placement: Placement, chosen: dict[str, Any], inputs: tuple[str | None, ...], seed: int
-) -> ThroughputScore:
-    """Return the score of a placement by a run of ticks, or of single tuples; see `run`.
+def checked(chosen: dict[str, Any], inputs: tuple[str | None, ...], seed: int) -> Settings:
+    """Return the settings of the engine, before anything is read; an error names the option.
 
     Parameters
     ----------
+    chosen
+        Option -> value, for the options that the user specified.
+    inputs
+        Files that the command reads, except the scene; none of them is overwritten.
     seed
         Seed of random arrivals and services.
     """
-    if {"arrivals", "service"} & chosen.keys():
-        return _of_single_tuples(placement, chosen, seed)
-    return score_of_run(*run(placement, chosen, inputs))
-
-
-def _of_single_tuples(placement: Placement, chosen: dict[str, Any], seed: int) -> ThroughputScore:
-    """Return the score of a placement by a simulation of single tuples."""
-    names = ("arrivals", "service")
-    for name, other in zip(names, reversed(names), strict=True):
+    targets = {f"--{option}": chosen.get(option) for option in ("trace", "plot")}
+    check_targets(targets, (*inputs, chosen.get("scene")))
+    if "plot" in chosen:
+        kind_of(chosen["plot"])
+    if not _is_of_single_tuples(chosen):
+        return _settings(chosen)
+    for name, other in permutations(SINGLE_TUPLES):
         if name not in chosen:
             raise click.UsageError(f"--{other} requires --{name}")
-    for name in (each for each in chosen if each not in {*names, "duration"}):
+    for name in (each for each in chosen if each not in {*SINGLE_TUPLES, "duration"}):
         raise click.UsageError(f"cannot combine --arrivals with --{name.replace('_', '-')}")
-    return tuple_score(placement, _settings({**chosen, "seed": seed}))
+    return _settings({**chosen, "seed": seed})
+
+
+def _is_of_single_tuples(chosen: dict[str, Any]) -> bool:
+    return any(name in chosen for name in SINGLE_TUPLES)
+
+
+def scored(placement: Placement, chosen: dict[str, Any], settings: Settings) -> ThroughputScore:
+    """Return the score of a placement by a run of ticks, or of single tuples; see `run`."""
+    if _is_of_single_tuples(chosen):
+        return tuple_score(placement, settings)
+    return score_of_run(*run(placement, chosen, settings))
 
 
 def _settings(chosen: dict[str, Any]) -> Settings:
@@ -167,7 +180,7 @@ def _settings(chosen: dict[str, Any]) -> Settings:
 
 
 def run(
-    placement: Placement, chosen: dict[str, Any], inputs: tuple[str | None, ...]
+    placement: Placement, chosen: dict[str, Any], settings: Settings
 ) -> tuple[Placement, RunMetrics]:
     """Run a placement in the engine; write the trace and the plot if the options name files.
 
@@ -178,18 +191,11 @@ def run(
     ----------
     chosen
         Option -> value, for the options that the user specified.
-    inputs
-        Files that the command has read, except the scene; none of them is overwritten.
     """
-    targets = {f"--{option}": chosen.get(option) for option in ("trace", "plot")}
-    check_targets(targets, (*inputs, chosen.get("scene")))
-    settings = _settings(chosen)
     scene = None
     if "scene" in chosen:
         value = read_json(chosen["scene"])
         scene = scene_from(value, placement.problem, name_of(chosen["scene"]))
-    if "plot" in chosen:
-        kind_of(chosen["plot"])  # before anything runs
     sampled = "trace" in chosen or "plot" in chosen
     try:
         placed, metrics = engine.worst_run(

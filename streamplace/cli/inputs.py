@@ -140,8 +140,8 @@ def with_pins(
     cluster: Cluster | None,
     constraints: Constraints | None,
     graph: StreamGraph,
-) -> Constraints | None:
-    """Return the constraints with the pins of --pin; a note says which pins these replace.
+) -> tuple[Constraints | None, str]:
+    """Return the constraints with the pins of --pin, and a note on pins that these replace.
 
     Parameters
     ----------
@@ -154,10 +154,10 @@ def with_pins(
         If the graph lacks an operator, or the cluster a device.
     """
     if not pins:
-        return constraints
+        return constraints, ""
     rules = graph.constraints if constraints is None else constraints
     devices = Cluster.of(cluster).index
-    operators = {*graph.names, *graph.instance_of.values()}
+    operators, notes = {*graph.names, *graph.instance_of.values()}, []
     for operator, device in pins.items():
         if operator not in operators:
             close = did_you_mean(operator, graph.names)
@@ -165,8 +165,8 @@ def with_pins(
         if device not in devices:
             raise UsageError(f"--pin: unknown device {device!r}{candidates(device, [*devices])}")
         if (old := rules.pins.get(operator, device)) != device:
-            print_note(f"--pin moves the pin of {operator!r} from {old!r} to {device!r}")
-    return replace(rules, pins={**rules.pins, **pins})
+            notes.append(f"--pin moves the pin of {operator!r} from {old!r} to {device!r}")
+    return replace(rules, pins={**rules.pins, **pins}), "; ".join(notes)
 
 
 def after_losses(

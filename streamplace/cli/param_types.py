@@ -16,6 +16,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from streamplace.errors import UsageError
+from streamplace.problem.objective import MAX_RATE, MIN_VALUE
 from streamplace.util.suggest import closest_match, did_you_mean
 from streamplace.util.units import parsed
 
@@ -239,8 +240,9 @@ def rates(
             asked += f" for rates as they are, write {parts[0]}.0,{','.join(parts[1:])}"
         message = f"looks like one rate with commas (got {value!r}); {asked}"
         raise click.BadParameter(message, ctx, param)
-    if not all(0 < rate < inf for rate in found):
-        raise click.BadParameter(f"rates must be finite and above 0 (got {value!r})", ctx, param)
+    if not all(MIN_VALUE <= rate <= MAX_RATE for rate in found):
+        message = f"must be {MIN_VALUE:g} to {MAX_RATE:g} tuples/s (got {value!r})"
+        raise click.BadParameter(message, ctx, param)
     return found
 
 

@@ -118,7 +118,8 @@ def read_problem(
             constraints, rules_file, inherited = settings.constraints, start.name, True
     if start is not None:
         note = "; ".join(filter(None, (note, start.left_out(read.index, graph))))
-    constraints = with_pins(options.pins, cluster, constraints, read)
+    constraints, pin_note = with_pins(options.pins, cluster, constraints, read)
+    note = "; ".join(filter(None, (note, pin_note)))
     if lost:
         whole = Cluster.of(cluster)
         lost = lost.of_devices(whole)

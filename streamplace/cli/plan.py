@@ -87,7 +87,7 @@ def plan(chosen: PlanOptions) -> None:
         )
         cluster = inputs.the_cluster(chosen.cluster)
     named = chosen.constraints_file or name_of(chosen.graph)
-    constraints = inputs.with_pins(chosen.pins, cluster, constraints, read)
+    constraints, pin_note = inputs.with_pins(chosen.pins, cluster, constraints, read)
     cluster, constraints = inputs.after_losses(chosen.lost, cluster, constraints, read, named)
     of_cluster = located(chosen.cluster.cluster_file or named, only=ClusterError)
     with working("planning"), located(named), of_cluster:
@@ -108,6 +108,7 @@ def plan(chosen: PlanOptions) -> None:
 
         draw_plan(chosen.plot, found)
     inputs.print_assumed(chosen.cluster)
+    print_note(pin_note)
     inputs.print_suspect(read, cluster, found.source_rate)
     print_note(without_tuples(read))
     if found.unpriced:

@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from sim.engine import Settings
 from streamplace.cli import engine_options, inputs, makespan_options, options, param_types
 from streamplace.cli.command import argument, command, group, print_json, print_note
 from streamplace.cli.inputs import naming_the_default, placement_of_graph
@@ -86,6 +87,7 @@ def simulate(chosen: SimulateOptions) -> None:
         *(name for name, value in needing.items() if value is not None),
     )
     makespan_options.refuse_rates(asked.kind, chosen.throughput.changes)
+    settings = _settings(chosen)
     with working("reading"):
         stored, note, value = _placement(chosen, asked)
         if lost := inputs.the_losses(chosen.lost):
@@ -94,21 +96,17 @@ def simulate(chosen: SimulateOptions) -> None:
         if semantics is not None:
             with located(name_of(chosen.placement)):
                 stored = makespan_options.under_semantics(stored, semantics)
-    print_note(note)
     _check_options(stored.problem, engine_values, chosen.gantt)
-    read_files = (chosen.graph, chosen.placement, chosen.cluster.cluster_file)
-    check_targets({"--gantt": chosen.gantt}, read_files)
-    if chosen.as_json and chosen.engine.trace == "-":
-        raise click.UsageError("cannot combine --trace - with --json: both write to stdout")
     with working("simulating"), located(name_of(_at_fault(stored, chosen.graph, chosen.placement))):
         scored: Score
         if engine_values:
-            scored = engine_options.scored(stored, engine_values, read_files, chosen.seed)
+            scored = engine_options.scored(stored, engine_values, settings)
         else:
             scored = score_of(stored).with_proven(proven_bound_s(value, stored.problem))
         scored = scored.under_semantics(semantics)
     if chosen.gantt is not None:
         makespan_options.draw(chosen.gantt, stored, scored)
+    print_note(note)
     if "problem" not in value:
         inputs.print_assumed(chosen.cluster)
     for assumed in assumptions(stored):
@@ -123,6 +121,17 @@ def simulate(chosen: SimulateOptions) -> None:
         print_json({**scored.to_dict(), **entry})
     else:
         print_view(console(), scored.view_with(stored))
+
+
+def _settings(chosen: SimulateOptions) -> Settings:
+    """Return the settings of the engine; refuse them, and files to write, before any is read."""
+    if chosen.as_json and chosen.engine.trace == "-":
+        raise click.UsageError("cannot combine --trace - with --json: both write to stdout")
+    read_files = (chosen.graph, chosen.placement, chosen.cluster.cluster_file)
+    if chosen.gantt is not None:
+        kind_of(chosen.gantt)
+    check_targets({"--gantt": chosen.gantt}, read_files)
+    return engine_options.checked(chosen.engine.chosen, read_files, chosen.seed)
 
 
 def _placement(chosen: SimulateOptions, asked: Asked) -> tuple[Placement, str, Any]:
@@ -174,4 +183,3 @@ def _check_options(problem: Problem, engine_values: dict[str, Any], gantt: str |
             raise click.UsageError(f"--{name} requires --model engine")
     if gantt is not None:
         makespan_options.require(problem.objective, "gantt")
-        kind_of(gantt)

@@ -218,7 +218,7 @@ def _size_graph(
         constraints = None if constraints_file is None else read_constraints(constraints_file)
         cluster = inputs.the_cluster(chosen.cluster)
         read = read_graph(graph)
-    constraints = inputs.with_pins(chosen.pins, cluster, constraints, read)
+    constraints, pin_note = inputs.with_pins(chosen.pins, cluster, constraints, read)
     cluster, constraints = inputs.after_losses(chosen.lost, cluster, constraints, read, named)
     settings = {**settings, "constraints": constraints}
     of_cluster = located(cluster_file or named, only=ClusterError)
@@ -230,6 +230,7 @@ def _size_graph(
             rate = chosen.throughput.highest_rate
             found = sized(read, cluster, source_rate=rate, **settings)
     inputs.print_assumed(chosen.cluster)
+    print_note(pin_note)
     print_note(SINGLE if read.instance_of else "")
     rate = max(chosen.at) if chosen.at else chosen.throughput.highest_rate
     inputs.print_suspect(read, cluster, rate)

@@ -8,6 +8,7 @@ import numpy as np
 
 from streamplace.errors import FormatError, located
 from streamplace.files import cepsim
+from streamplace.files.foreign import remedy_of_value
 from streamplace.files.reading import check
 from streamplace.files.schema import ConstraintsForm, Form, GraphForm
 from streamplace.files.schema_fields import RowColumns
@@ -29,20 +30,9 @@ def graph_from(value: Any, where: str, name: str = "") -> StreamGraph:
     with located(where, FormatError):
         if cepsim.is_graph(value):
             return cepsim.graph_from(value, where, name)
-        if _is_flink_plan(value):
-            raise FormatError(
-                f"{where}: is a plan of Flink; use streamplace import --from flink-plan to make a "
-                "graph of it"
-            )
+        if remedy := remedy_of_value(value):
+            raise FormatError(f"{where}: {remedy}")
         return from_form(check(GraphForm, value, where), name)
-
-
-def _is_flink_plan(value: Any) -> bool:
-    """Return whether a JSON value is a plan of Flink, alone or as in ``GET /jobs/ID/plan``."""
-    plan = value.get("plan", value) if isinstance(value, dict) else None
-    nodes = plan.get("nodes") if isinstance(plan, dict) and "operators" not in plan else None
-    first = nodes[0] if isinstance(nodes, list) and nodes else None
-    return isinstance(first, dict) and "parallelism" in first
 
 
 def from_form(form: GraphForm, name: str = "") -> StreamGraph:

@@ -21,9 +21,11 @@ from typing import IO, Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from streamplace.errors import FormatError
+from streamplace.files.foreign import remedy_of_text
 from streamplace.files.form_faults import listed_faults, syntax_fault
 from streamplace.files.schema import ForeignForm
 from streamplace.files.schema_fields import Place, without_units
+from streamplace.util.suggest import closest_match
 
 MAX_BYTES = 4 * 2**30
 """Largest file that is read, in bytes: about 20 million operators as JSON."""
@@ -41,6 +43,8 @@ STDIO = "-"
 """The file name that stands for stdin when reading and for stdout when writing."""
 OURS = "streamplace-"
 """How the ``format`` of a file of streamplace begins."""
+GENERAL = {"name", "version", "comment"}
+"""Fields that files of other programs have, too."""
 Form = TypeVar("Form", bound=BaseModel)
 MAX_SHOWN = 40  # characters of a value
 
@@ -205,7 +209,8 @@ def decode(data: bytes, where: str) -> str:
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise FormatError(f"{where}: byte {error.start} is not UTF-8") from None
+        fault = remedy_of_text(where) or f"byte {error.start} is not UTF-8"
+        raise FormatError(f"{where}: {fault}") from None
 
 
 def name_of(path: str | Path) -> str:
@@ -232,7 +237,9 @@ def parse(text: str, where: str, *, is_line: bool = False) -> Any:
         with _no_collections():
             return json.loads(text, object_pairs_hook=_no_duplicates)
     except json.JSONDecodeError as error:
-        raise FormatError(f"{where}: {syntax_fault(error, is_line=is_line)}") from None
+        remedy = "" if is_line else remedy_of_text(where, text)
+        fault = remedy or syntax_fault(error, is_line=is_line)
+        raise FormatError(f"{where}: {fault}") from None
     except RecursionError:
         raise FormatError(f"{where}: nested too deeply") from None
     except _DuplicateKeyError as error:
@@ -323,9 +330,24 @@ def check(
         plain = without_units(value, error)
         if plain is not value:
             return check(form, plain, where, origin)
-        toml = where.endswith(".toml")
-        faults = listed_faults(error, form, origin=origin, toml=toml)
+        faults = _another_kind(form, value, wanted) or listed_faults(
+            error, form, origin=origin, toml=where.endswith(".toml")
+        )
         raise FormatError(f"{where}: {faults}") from None
+
+
+def _another_kind(form: type[BaseModel], value: dict[str, Any], wanted: str | None) -> str:
+    """Return that an object has nothing of the kind of file; empty if it has, or names it."""
+    required = [name for name, field in form.model_fields.items() if field.is_required()]
+    if not (wanted and required) or (form.model_fields.keys() - GENERAL) & value.keys():
+        return ""
+    if any(closest_match(name, tuple(value)) for name in required):  # misspelt
+        return ""
+    kind, missing = wanted.removeprefix(OURS), " and ".join(map(repr, ("format", *required)))
+    remedy = f"'streamplace schema {kind}' prints what belongs there"
+    if kind == "graph":
+        remedy += ", and 'streamplace import --help' lists the formats of other programs"
+    return f"is not a {kind} file of streamplace: it lacks {missing}; {remedy}"
 
 
 class _DuplicateKeyError(ValueError):

@@ -12,6 +12,7 @@ import numpy as np
 from streamplace.errors import FormatError
 from streamplace.files import cepsim, clusters, graphs
 from streamplace.files.datasets import iter_values, read_dataset, resolve
+from streamplace.files.foreign import remedy_of_value
 from streamplace.files.placements import placement_from
 from streamplace.files.reading import name_of
 from streamplace.files.stored_objectives import objective_to
@@ -268,4 +269,5 @@ def refuse_other_kind(value: Any, where: str) -> None:
     if kind is not None:
         raise FormatError(f"{where}: is {kind}; {READABLE}")
     if not any(field in value or closest_match(field, value) for field in SUMMARISED):
-        raise FormatError(f"{where}: is not a file that info reads; {READABLE}")
+        fault = remedy_of_value(value) or f"is not a file that info reads; {READABLE}"
+        raise FormatError(f"{where}: {fault}")

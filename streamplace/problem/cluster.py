@@ -24,7 +24,7 @@ from streamplace.problem.network import (
 )
 from streamplace.problem.resources import amounts_text
 from streamplace.util.arrays import Floats, Ints
-from streamplace.util.checks import check_int, check_type
+from streamplace.util.checks import check_int, check_type, index_by_name
 from streamplace.util.text import counted
 
 __all__ = [
@@ -77,11 +77,8 @@ class Cluster(Displayable):
         if not self.devices:
             raise ClusterError("devices: a cluster needs at least one device")
         _check_count(len(self.devices))
-        self.index = {device.name: d for d, device in enumerate(self.devices)}
-        if len(self.index) < len(self.devices):
-            names = [device.name for device in self.devices]
-            duplicate = next(name for name in names if names.count(name) > 1)
-            raise ClusterError(f"devices: duplicate name {duplicate!r}")
+        names = [device.name for device in self.devices]
+        self.index = index_by_name("devices", names, ClusterError)
         self._links = Links(self.devices, self.network)
 
     @classmethod

@@ -14,7 +14,7 @@ from streamplace.errors import GraphError
 from streamplace.problem.fields import Field, Number, check_text
 from streamplace.problem.operators import STREAM_NUMBERS, UNKNOWN, Stream
 from streamplace.util.arrays import Floats, Ints
-from streamplace.util.checks import check_number, check_type
+from streamplace.util.checks import check_number, check_type, index_by_name
 from streamplace.util.suggest import did_you_mean
 from streamplace.util.text import MAX_FAULTS, joined_faults
 
@@ -43,15 +43,11 @@ def index_of(names: Sequence[str]) -> dict[str, int]:
         index = {name: v for v, name in enumerate(names)}
         if len(index) == len(names) and "" not in index:
             return index
-    index = {}
     for v, name in enumerate(names):
         check_text(f"operators[{v}].name", name)
         if not name:
             raise GraphError(f"operators[{v}].name: is empty")
-        if index.setdefault(name, v) != v:
-            first = f"operators[{index[name]}]"
-            raise GraphError(f"operators[{v}].name: duplicate name {name!r}, see {first}")
-    return index
+    return index_by_name("operators", names, GraphError)
 
 
 def check_indices(

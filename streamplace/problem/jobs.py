@@ -13,7 +13,13 @@ from streamplace.problem.graph import StreamGraph
 from streamplace.problem.objective import Throughput, without_axes
 from streamplace.problem.parallelism import FREE
 from streamplace.problem.problem import Problem
-from streamplace.util.checks import check_number, check_str, check_type, set_plain_numbers
+from streamplace.util.checks import (
+    check_number,
+    check_str,
+    check_type,
+    index_by_name,
+    set_plain_numbers,
+)
 from streamplace.util.suggest import candidates, did_you_mean
 
 MAX_NAME = 100  # characters; names are parts of file names
@@ -137,10 +143,7 @@ class Jobs:
             check_type(f"jobs[{j}]:", job, Job, ProblemError)
         if not 1 <= len(self._jobs) <= MAX_JOBS:
             raise ProblemError(f"jobs: must be 1 to {MAX_JOBS} (got {len(self._jobs)})")
-        first: dict[str, int] = {}
-        for j, name in enumerate(self.names):
-            if first.setdefault(name, j) != j:
-                raise ProblemError(f"jobs[{j}]: duplicate name {name!r}, as in jobs[{first[name]}]")
+        index_by_name("jobs", self.names, ProblemError)
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -1,6 +1,6 @@
 """Type checks for public arguments."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from math import isfinite
 from numbers import Integral, Real
 
@@ -27,6 +27,16 @@ def check_number(what: str, value: object, fault: Fault) -> None:
         float(value)
     except OverflowError:
         raise fault(f"{what} is too large for a float") from None
+
+
+def index_by_name(what: str, names: Sequence[str], fault: Fault) -> dict[str, int]:
+    """Return name -> index; raise `fault`, with both places in the list `what`, on a duplicate."""
+    index: dict[str, int] = {}
+    for i, name in enumerate(names):
+        if index.setdefault(name, i) != i:
+            first = f"{what}[{index[name]}]"
+            raise fault(f"{what}[{i}].name: duplicate name {name!r}, see {first}; rename one")
+    return index
 
 
 def plain_number(value: object) -> object:

@@ -310,3 +310,15 @@ def test_faults_of_the_fields_are_one_line(
     value["operators"][1] |= change
     write_json(graph, value)
     assert refused(capsys, "size", graph, *FAST).endswith(message)
+
+
+def test_a_failed_size_says_what_can_be_carried(tmp_path: Path, capsys: Capture) -> None:
+    printed(capsys, "init", tmp_path)
+    command = ("size", tmp_path / "graph.json", "--cluster", tmp_path / "cluster.json")
+    options = ("--survive", 1, "--source-rate")
+    line = refused(capsys, *command, *options, 16_900, code=1)
+    assert "carry 16,900 tuples/s on these devices after the loss of any one of them" in line
+    assert "lower the source rate to 16,600 tuples/s" in line
+    assert json_of(capsys, *command, *options, 16_600)["survive"] == 1
+    line = refused(capsys, *command, *options, 40_000)
+    assert "carry 16,960.7 of 40,000 tuples/s at most after the loss of any one of them" in line

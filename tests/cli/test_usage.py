@@ -36,7 +36,7 @@ USAGE = [
     (["place", "GRAPH", "--source-rate", "inf"], "--source-rate"),
     (["place", "GRAPH", "--source-rate", "1e4,"], "--source-rate"),
     (["place", "GRAPH", "--source-rate", "1e4,0"], "--source-rate"),
-    (["place", "GRAPH", "--source-rate", "1e4,1e20"], "source_rate"),
+    (["place", "GRAPH", "--source-rate", "1e4,1e20"], "--source-rate"),
     (["simulate", "GRAPH", "PLACEMENT", "--source-rate", "1e4,x"], "--source-rate"),
     *(
         ([*command.split(), "--target-utilisation", share], "--target-utilisation")

@@ -177,3 +177,57 @@ def test_the_hint_is_about_infeasible_graphs_only() -> None:
     """From Python, where the cluster is an argument, the message stays as it is."""
     with pytest.raises(InfeasibleError, match=r"\(on no device\)$"):
         sp.Problem(LABELLED, objective=sp.Makespan())
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--plot", "run.png"),
+        ("--model", "engine", "--plot", "run.gif"),
+        ("--model", "engine", "--trace", "no-folder/trace.json"),
+        ("--model", "engine", "--duration", "-1"),
+        ("--model", "engine", "--service", "exponential"),
+        (*AIM, "--gantt", "schedule.gif"),
+    ],
+    ids=" ".join,
+)
+def test_no_note_comes_before_the_refusal_of_an_option(
+    options: tuple[str, ...], folder: Path, capsys: Capture
+) -> None:
+    placement = folder / "p.json"
+    graph = sp.StreamGraph(PLAIN.operators, PLAIN.streams, source_rate=10)
+    write_dataset(folder / "plain.json", [graph])
+    succeeds(capsys, "place", folder / "plain.json", "--placer", "single", "-o", placement)
+    other = sp.StreamGraph([sp.Operator("a", 1e6, 2e3), PLAIN.operators[1]], PLAIN.streams)
+    write_dataset(folder / "changed.json", [other])
+    command = ("simulate", folder / "changed.json", placement)
+    assert "used by name" in errors_of(capsys, *command)
+    refused(capsys, *command, *options)
+
+
+def test_no_note_comes_before_the_refusal_of_a_pin(folder: Path, capsys: Capture) -> None:
+    rules = folder / "rules.json"
+    rules.write_text(json.dumps({"pins": {"a": "x"}}))
+    options = ("--cluster", folder / "cluster.json", "--constraints", rules, "--source-rate", 1)
+    for command in ("place", "plan"):
+        moved = (command, folder / "plain.json", *options, "--pin", "a=y")
+        assert "--pin moves the pin of 'a'" in errors_of(capsys, *moved)
+        assert "unknown operator" in refused(capsys, *moved, "--pin", "c=y")
+
+
+def test_no_note_comes_before_the_refusal_of_a_dataset(folder: Path, capsys: Capture) -> None:
+    options = ("--placers", "climb,metis", "--evaluations", 5)
+    assert "--evaluations does not apply to metis" in errors_of(
+        capsys, "compare", folder / "plain.json", *options, "--source-rate", 1
+    )
+    refused(capsys, "compare", folder / "none.json", *options)
+
+
+@pytest.mark.parametrize("option", ["--source-rate", "--at"])
+@pytest.mark.parametrize("rate", ["1e99", "1e-99", "-1", "nan", "1e3,inf"])
+def test_a_rate_out_of_range_is_the_fault_of_its_option(
+    option: str, rate: str, folder: Path, capsys: Capture
+) -> None:
+    line = refused(capsys, "size", folder / "plain.json", option, rate)
+    assert f"{option}: must be 1e-09 to 1e+15 tuples/s" in line
+    assert "plain.json" not in line

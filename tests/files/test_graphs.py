@@ -132,11 +132,3 @@ def test_a_repeated_key_is_refused(text: str) -> None:
     with pytest.raises(FormatError, match="'a'"):
         parse(text, "x.json")
     assert parse('[{"a": 1}, {"a": {"a": 2}}]', "x.json")
-
-
-@pytest.mark.parametrize("outer", ["{}", '{{"plan": {}}}'])
-def test_a_plan_of_flink_names_the_command_that_reads_it(outer: str) -> None:
-    node = '{"id": 1, "type": "Source: a", "pact": "Data Source", "parallelism": 1}'
-    value = json.loads(outer.format(f'{{"nodes": [{node}]}}'))
-    with pytest.raises(FormatError, match=r"^plan\.json: is a plan of Flink; use .* flink-plan"):
-        graph_from(value, "plan.json")

@@ -100,7 +100,7 @@ def test_faults_of_the_file(more: dict[str, Any], message: str, tmp_path: Path) 
 
 def test_two_jobs_of_one_name(tmp_path: Path) -> None:
     row = {"name": "a", "graph": GRAPH}
-    with pytest.raises(FormatError, match=r"jobs.json: jobs\[1\]: duplicate name 'a'"):
+    with pytest.raises(FormatError, match=r"jobs.json: jobs\[1\]\.name: duplicate name 'a'"):
         sp.read_jobs(written(tmp_path, row, row))
 
 

@@ -104,7 +104,10 @@ def overridden(
 
 FAULTS: dict[str, tuple[Callable[[], Any], str]] = {
     "no devices": (lambda: Cluster([]), "^devices: a cluster needs at least one device"),
-    "duplicate": (lambda: Cluster([*TWO, Device("a", 1)]), "^devices: duplicate name 'a'"),
+    "duplicate": (
+        lambda: Cluster([*TWO, Device("a", 1)]),
+        r"^devices\[2\]\.name: duplicate name 'a', see devices\[0\]",
+    ),
     "no name": (lambda: Device("", 1), "name is empty"),
     "no speed": (lambda: Device("a", 0), "^device 'a': mips must be"),
     "nan speed": (lambda: Device("a", NAN), "^device 'a': mips"),

@@ -55,7 +55,7 @@ def test_priorities_are_in_decreasing_order() -> None:
 
 
 def test_names_are_distinct_and_one_job_is_needed() -> None:
-    with pytest.raises(ProblemError, match=r"jobs\[1\]: duplicate name 'a', as in jobs\[0\]"):
+    with pytest.raises(ProblemError, match=r"jobs\[1\]\.name: duplicate name 'a', see jobs\[0\]"):
         Jobs([Job("a", GRAPH), Job("a", GRAPH)])
     with pytest.raises(ProblemError, match="jobs: must be 1 to 100"):
         Jobs([])

@@ -71,7 +71,10 @@ def test_operators_on_devices_that_leave_are_forced_to_move() -> None:
         (lambda: ClusterChange(("f",)), "change: no device 'f' can leave"),
         (lambda: ClusterChange(NAMES), "change: no device stays"),
         (lambda: ClusterChange(("a",), (Device("a", 1.0),)), "'a' both leaves and comes"),
-        (lambda: ClusterChange(coming=(Device("b", 1.0),)), "devices: duplicate name 'b'"),
+        (
+            lambda: ClusterChange(coming=(Device("b", 1.0),)),
+            "duplicate name 'b', see devices[1]",
+        ),
         (
             lambda: ClusterChange(("a",), links=(LinkOverride("a", "b", 1.0),)),
             "unknown device 'a'",

@@ -207,7 +207,8 @@ def flowgraph_from(value: Any, where: str) -> Flowgraph:
         if block.states.state in DISABLED:
             continue
         if block.name in running:
-            raise FormatError(f"{where}: blocks[{i}].name: duplicate name {block.name!r:.40}")
+            fault = f"blocks[{i}].name: duplicate name {block.name!r:.40}; rename one"
+            raise FormatError(f"{where}: {fault}")
         running[block.name] = block
     known = {block.name for block in form.blocks}
     streams: list[tuple[Port, Port]] = []

@@ -46,7 +46,7 @@ def test_connections_listed_at_one_end_only() -> None:
         (
             '"name": "T", "kind"',
             '"name": "S", "kind"',
-            "operators[1].name: duplicate name 'S', see operators[0]",
+            "operators[1].name: duplicate name 'S', see operators[0]; rename one",
         ),
         ('"operators"', '"others"', "missing field 'operators'"),
         ('["i3"]', '["i0"]', "streams[3]: 'M' feeds itself"),

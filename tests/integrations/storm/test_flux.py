@@ -56,7 +56,7 @@ def test_flux_expands_into_executors() -> None:
         (
             '- id: "log"',
             '- id: "count"\n  - id: "log"',
-            "operators[3].name: duplicate name 'count', see operators[2]",
+            "operators[3].name: duplicate name 'count', see operators[2]; rename one",
         ),
         ("config:", "topologySource:", "topologySource: not supported, since a class builds"),
     ],

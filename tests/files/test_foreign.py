@@ -1,0 +1,76 @@
+"""Files of other programs, given where a file of streamplace is expected."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from benchmarks.hardening.corpus.engine_documents import DOCUMENTS
+from streamplace.errors import FormatError
+from streamplace.files import read_graph
+from streamplace.files.foreign import ENDINGS
+from streamplace.integrations.registry import READERS
+from tests.support.cli import Capture, refused
+
+OWN = {"nodes": [{"id": 1, "cost": 4}], "edges": [{"from": 1, "to": 2}]}
+SAME = {"dnn-latency": "dnn-partitioning"}  # one form of two meanings
+READ = {"dream", "cepsim"}  # without an import
+
+
+@pytest.mark.parametrize("kind", [kind for kind in DOCUMENTS if kind not in READ])
+def test_the_import_of_a_document_is_named(kind: str, tmp_path: Path) -> None:
+    for document in DOCUMENTS[kind]:
+        file = tmp_path / "job.txt"
+        file.write_text(document)
+        with pytest.raises(FormatError) as caught:
+            read_graph(file)
+        assert f"'streamplace import --from {SAME.get(kind, kind)}'" in str(caught.value)
+
+
+def test_an_answer_of_flink_holds_its_plan(tmp_path: Path) -> None:
+    file = tmp_path / "job.json"
+    file.write_text(json.dumps({"jid": "1", "plan": json.loads(DOCUMENTS["flink-plan"][1])}))
+    with pytest.raises(FormatError, match="import --from flink-plan'"):
+        read_graph(file)
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_endings_name_the_import_of_a_broken_file(ending: str, tmp_path: Path) -> None:
+    file = tmp_path / f"job{ending}"
+    file.write_bytes(b"\xff\xfe broken")
+    with pytest.raises(FormatError, match=f"import --from {ENDINGS[ending]}'"):
+        read_graph(file)
+    assert ENDINGS[ending] in READERS
+
+
+def test_csv_is_no_graph(tmp_path: Path, capsys: Capture) -> None:
+    file = tmp_path / "placement.csv"
+    file.write_text("operator,device\na,d0\n")
+    assert "place --start" in refused(capsys, "place", file)
+
+
+@pytest.mark.parametrize("text", ["graph = {", "{'a': 1}", "[1, 2,\n3,\n", '{"graph": {'])
+def test_other_text_is_not_json(text: str, tmp_path: Path) -> None:
+    file = tmp_path / "job.json"
+    file.write_text(text)
+    with pytest.raises(FormatError, match="not JSON") as caught:
+        read_graph(file)
+    assert "import" not in str(caught.value)
+
+
+def test_own_json_lacks_a_format(tmp_path: Path, capsys: Capture) -> None:
+    file = tmp_path / "own.json"
+    file.write_text(json.dumps(OWN))
+    line = refused(capsys, "place", file)
+    assert "is not a graph file of streamplace: it lacks 'format' and 'operators'" in line
+    assert "'streamplace schema graph'" in line
+    assert "'streamplace import --help'" in line
+    line = refused(capsys, "place", "dataset:real/riotbench-etl.json", "--cluster", file)
+    assert "lacks 'format' and 'devices'; 'streamplace schema cluster'" in line
+    assert "import" not in line
+
+
+def test_a_misspelt_field_is_named(tmp_path: Path, capsys: Capture) -> None:
+    file = tmp_path / "own.json"
+    file.write_text(json.dumps({"operator": [], "streams": []}))
+    assert "unknown field 'operator'; did you mean 'operators'?" in refused(capsys, "place", file)
