@@ -190,7 +190,8 @@ class Controller:
     ) -> tuple[State, str] | None:
         """Return why no action is allowed now, in words; None if one is.
 
-        A load that is sure does not wait for the cool-down: the last action was not enough.
+        A load that is sure does not wait for the cool-down: the last action was not enough. A plan
+        that is not enough either waits, so that it is not replaced in every window.
         """
         if not is_sure and (why := self._budget.cooling(observation.at_s)):
             return State.COOLING_DOWN, why
@@ -211,6 +212,9 @@ class Controller:
             none = f"but no plan carries more than the {rate(plan.now_carries_s)} of what runs"
             return self._nothing(observation, state, f"{reason}, {none}")
         action, why = choice.action, choice.reason
+        if not choice.is_enough and (cooling := self._budget.cooling(observation.at_s)):
+            why = f"{choice.reason}, but {cooling}"
+            return self._nothing(observation, State.COOLING_DOWN, f"{reason}, {why}")
         blocked = self._budget.blocked(self._key(plan.deployment), observation.at_s)
         if action is Action.ACT and blocked:
             action, why = Action.NOTHING, f"{why}, but {blocked}"

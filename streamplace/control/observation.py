@@ -143,6 +143,10 @@ class Observation:
         idle = sorted(name for name, reading in self.readings.items() if reading.is_idle)
         return idle if len(idle) < len(self.readings) else []
 
+    def group(self, name: str) -> str:
+        """Return the slot-sharing group of an operator."""
+        return self.groups.get(name, "")
+
     @property
     def begin_s(self) -> float:
         """The beginning of the window, in seconds since 1970."""
@@ -172,14 +176,20 @@ def limits_by_slots(wanted: Mapping[str, int], observation: Observation) -> dict
     """
     if observation.free_slots is None:
         return {}
-    groups = {name: observation.groups.get(name, "") for name in wanted}
-    wants, has = (slots_by_group(counts, groups) for counts in (wanted, observation.parallelism))
+    wants, has = (
+        slots_of_groups(counts, observation) for counts in (wanted, observation.parallelism)
+    )
     slots, most = observation.free_slots + sum(has.values()), dict(wants)
     while sum(most.values()) > slots:
         shares = {group: (most[group] - 1) / wants[group] for group in most}
         giving = [group for group in sorted(most) if most[group] > has[group]]
         most[max(giving, key=shares.__getitem__)] -= 1
-    return {} if most == wants else {name: most[group] for name, group in groups.items()}
+    return {} if most == wants else {name: most[observation.group(name)] for name in wanted}
+
+
+def slots_of_groups(counts: Mapping[str, int], observation: Observation) -> dict[str, int]:
+    """Return slot-sharing group -> the slots that it needs; see `slots_by_group`."""
+    return slots_by_group(counts, {name: observation.group(name) for name in counts})
 
 
 def slots_by_group(counts: Mapping[str, int], groups: Mapping[str, str]) -> dict[str, int]:

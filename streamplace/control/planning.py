@@ -7,7 +7,7 @@ from math import ceil
 import numpy as np
 
 from streamplace.control.costs import in_words, measured_graph, with_shares
-from streamplace.control.observation import Observation, limits_by_slots
+from streamplace.control.observation import Observation, limits_by_slots, slots_of_groups
 from streamplace.control.plannable import check_plannable
 from streamplace.control.plans import Deployment, Plan
 from streamplace.control.rules import Rules
@@ -22,6 +22,7 @@ from streamplace.problem.losses import ClusterChange
 from streamplace.problem.objective import Throughput
 from streamplace.problem.problem import Problem
 from streamplace.scoring.throughput import max_source_rate
+from streamplace.util.text import counted
 from streamplace.workflows.size import size
 from streamplace.workflows.sizing.result import Minimise, SizeResult
 
@@ -86,7 +87,7 @@ class SizePlanner:
         """
         if fault := self._unknown(observation):
             return fault
-        most: dict[str, int] = {}
+        most, enough = dict[str, int](), ""
         try:
             present, constraints = without_lost(
                 self._cluster, self._graph.constraints, observation.devices
@@ -95,6 +96,8 @@ class SizePlanner:
             limited = self._limited(graph, observation, stays)
             sized = self._sized(limited, present, constraints, rate_s)
             if most := limits_by_slots(sized.parallelism, observation):
+                slots = sum(slots_of_groups(sized.parallelism, observation).values())
+                enough = f"; {counted(slots, 'slot')} would be enough"
                 sized = self._sized(at_most(limited, most), present, constraints, rate_s)
             after = _deployment(sized)
             before = Deployment(observation.hosts)
@@ -107,7 +110,7 @@ class SizePlanner:
                 self._price(before),
             )
         except StreamplaceError as error:
-            return in_words(str(error).removeprefix("size: "), observation, most)
+            return in_words(str(error).removeprefix("size: "), observation, most) + enough
 
     def _unknown(self, observation: Observation) -> str:
         """Return which operator or device does not fit the graph or the cluster, in words."""

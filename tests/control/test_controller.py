@@ -9,7 +9,7 @@ import pytest
 from streamplace.control.controller import Controller
 from streamplace.control.decisions import Action, Outcome, State
 from streamplace.control.observation import Observation
-from streamplace.control.plans import Plan
+from streamplace.control.plans import Plan, Planner
 from streamplace.errors import FormatError, UsageError
 from tests.support.control import (
     COSTS,
@@ -154,17 +154,73 @@ def test_a_shortfall_that_does_not_pay_is_left_alone() -> None:
     assert 0.0 < decision.gain < decision.price
 
 
-@pytest.mark.parametrize(("offered_s", "action"), [(1870.0, Action.ACT), (1990.0, Action.NOTHING)])
-def test_a_plan_must_catch_up_in_time(offered_s: float, action: Action) -> None:
+@pytest.mark.parametrize(("offered_s", "late"), [(1870.0, False), (1990.0, True)])
+def test_a_plan_that_does_not_catch_up_in_time_says_so(offered_s: float, late: bool) -> None:
     """Two instances carry 2,000 tuples/s: what waits is worked off in 863 s, or in 11,940 s."""
     of = Controller(RULES, PlainPlanner(COSTS, RULES, most=2))
     windows = [observed(1.0, i, offered_s=offered_s, read_s=1000.0) for i in (10, 11)]
     decision = last(of, *windows)
-    assert decision.action is action
+    assert decision.action is Action.ACT
+    assert decision.gain == pytest.approx((offered_s - 1000.0) * 3600.0)
+    text = (
+        ", which carries 2,000 tuples/s and would not work off within 30 min what waits after a "
+        "restart at 1,990 tuples/s; add devices, or raise --catch-up"
+    )
+    assert decision.reason.endswith(text) == late
+
+
+def limited(most: int) -> Planner:
+    """Return a planner that has no plan for rates that some instances of decode do not carry."""
+    plain = PlainPlanner(COSTS, RULES, most=most)
+
+    def planned(observation: Observation, rate_s: float) -> Plan | str:
+        plan = plain(observation, rate_s)
+        assert isinstance(plan, Plan)
+        return plan if plan.carries_s >= rate_s else f"at most {plan.carries_s:,.0f} tuples/s"
+
+    return planned
+
+
+def test_where_no_plan_carries_all_the_one_that_carries_most_is_made() -> None:
+    of = Controller(RULES, limited(3))
+    windows = [observed(1.0, i, offered_s=5000.0, read_s=1000.0) for i in (10, 11)]
+    decision = last(of, *windows)
+    assert decision.action is Action.ACT
     assert decision.plan is not None
-    is_late = "would not work off within 30 min what waits after a restart" in decision.reason
-    assert ("add devices, or raise --catch-up" in decision.reason) == is_late
-    assert is_late == (action is Action.NOTHING) == (decision.gain is None)
+    assert decision.plan.deployment.parallelism == {"decode": 3, "count": 1}
+    assert decision.gain == pytest.approx(2000.0 * 3600.0)
+    assert decision.reason.endswith(
+        "1,000 tuples/s of the offered 5,000 tuples/s are carried, so 7,200,000 tuples are gained "
+        "within 60 min, and 300,000 tuples are delayed by a restart of 60 s; the plan is decode "
+        "from 1 to 3 instances, on 4 devices, which carries 3,000 tuples/s, and no plan carries "
+        "all: at most 3,000 tuples/s"
+    )
+
+
+@pytest.mark.parametrize(("running", "acts"), [(20, False), (18, True)])
+def test_a_plan_that_hardly_carries_more_replaces_nothing(running: int, acts: bool) -> None:
+    """An instance more carries 1,000 tuples/s: 4.8% of what the plan carries is noise, 5.3% not."""
+    on = {"decode": ("a",) * running, "count": ("d",) * 8}
+    read_s = 1000.0 * running
+    windows = [observed(1.0, i, hosts=on, offered_s=4e4, read_s=read_s) for i in (10, 11)]
+    decision = last(Controller(RULES, limited(running + 1)), *windows)
+    assert (decision.action is Action.ACT) == acts
+    fault = f"what waits is worked off within 30 min): at most {1000 * (running + 1):,} tuples/s"
+    assert decision.reason.endswith(fault) == (not acts)
+
+
+def test_a_plan_that_carries_more_but_not_all_waits_for_the_cool_down() -> None:
+    """Tuples pile up all the time, which is no reason to replace such plans one after another."""
+    of = Controller(replace(RULES, stabilisation_s=1.0), limited(3))
+    windows = [observed(1.0, i, offered_s=5000.0, read_s=1000.0) for i in (10, 11, 12)]
+    decision = last(of, *windows[:2])
+    of.began(decision, decision.at_s)
+    of.ended(Outcome(decision.at_s + 1.0, succeeded=True))
+    again = replace(windows[2], at_s=decision.at_s + 302.0, started_s=decision.at_s)
+    decision = of.step(again)
+    assert (decision.action, decision.state) == (Action.NOTHING, State.COOLING_DOWN)
+    assert "no plan carries all" in decision.reason, "it would have been carried out"
+    assert decision.reason.endswith("but 4.98 min of the cool-down of 10 min are left")
 
 
 @pytest.mark.parametrize("refuses", [False, True])

@@ -8,6 +8,9 @@ from typing import Any
 import pytest
 
 import streamplace as sp
+from streamplace.control.choice import more_or_less
+from streamplace.control.decisions import Action
+from streamplace.control.history import History
 from streamplace.control.observation import Observation
 from streamplace.control.planning import SizePlanner
 from streamplace.control.plans import Plan
@@ -219,7 +222,38 @@ def test_a_rate_that_the_slots_do_not_carry_has_no_plan() -> None:
     window = measured(job(), machines(3), dict.fromkeys(HOSTS, ("d0",)), 500.0, free_slots=2)
     reason = plan_of(3100.0, window)
     assert isinstance(reason, str)
-    assert reason == "cannot keep up: decode: slots for 3 instances, 3,000 tuples/s at most"
+    assert reason == (
+        "cannot keep up: decode: slots for 3 instances, 3,000 tuples/s at most; 5 slots would be "
+        "enough"
+    )
+
+
+@pytest.mark.parametrize(
+    ("cluster", "changes", "most_s", "fault"),
+    [
+        (
+            machines(1),
+            {},
+            4 / 1.9e-3,
+            "1 device cannot keep up: together they carry 2,105.27 of",
+        ),
+        (machines(8), {"free_slots": 2}, 3000.0, "; 8 slots would be enough"),
+    ],
+)
+def test_where_no_plan_carries_all_most_is_carried_within_the_limits(
+    cluster: sp.Cluster, changes: dict[str, Any], most_s: float, fault: str
+) -> None:
+    """An instance of decode carries 1,000 of 5,000 tuples/s, and 1.9 ms of a core carry a tuple."""
+    window = measured(job(), cluster, dict.fromkeys(HOSTS, ("d0",)), 1000.0, **changes)
+    window = replace(window, offered_s=5000.0, read_s=1000.0)
+    history = History(RULES)
+    history.add(window)
+    choice = more_or_less(window, history, SizePlanner(job(), cluster, RULES), 60.0, RULES)
+    assert choice.action is Action.ACT
+    assert not choice.is_enough
+    assert choice.plan is not None
+    assert 0.95 * most_s <= choice.plan.carries_s <= most_s * (1 + 1e-9)
+    assert fault in choice.reason
 
 
 def test_prices_are_those_of_the_devices_or_the_rules() -> None:
