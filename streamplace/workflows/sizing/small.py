@@ -10,7 +10,6 @@ from streamplace.errors import InfeasibleError, PlacementError
 from streamplace.placers.search.annealing import Budget
 from streamplace.placers.subset.conditions import Kinds, apart
 from streamplace.placers.subset.price_bound import fluid_bound
-from streamplace.problem.objective import Throughput
 from streamplace.problem.placement import Placement
 from streamplace.scoring.throughput import simulate
 from streamplace.workflows.conflict import listed_and
@@ -27,7 +26,7 @@ from streamplace.workflows.sizing.needs import (
     rules_of,
 )
 from streamplace.workflows.sizing.requirements import Requirement
-from streamplace.workflows.sizing.result import Minimise, SizeResult
+from streamplace.workflows.sizing.result import SizeResult
 
 ALL_VECTORS = 300  # up to which every choice of numbers is tried
 SAME = 1.0 + 1e-9  # factor within which prices are equal
@@ -52,19 +51,12 @@ class Joint:
     best: Attempt | None
     bound: float
 
-    def result(
-        self,
-        task: Task,
-        objective: Throughput,
-        minimise: Minimise,
-        limits: tuple[Requirement, ...],
-        seconds: float,
-    ) -> SizeResult:
-        """Return the result at an objective, whose source rate may be lower than the task's."""
+    def result(self, task: Task, limits: tuple[Requirement, ...], seconds: float) -> SizeResult:
+        """Return the result at the planned source rate."""
         best = self.best
         assert best is not None, "a size that is not found is an error"
         assert best.placement is not None, "and so is one without a placement"
-        problem = best.placement.problem.with_objective(objective)
+        problem = best.placement.problem.with_objective(task.wanted)
         placement = Placement(problem, best.placement.devices)
         score, names = simulate(placement), task.cluster.names
         return SizeResult(
@@ -72,11 +64,11 @@ class Joint:
             graph=with_parallelism(task.graph, best.counts),
             cluster=task.cluster,
             assignment=placement.assignment,
-            source_rate=objective.source_rate,
+            source_rate=task.planned,
             throughput=score.throughput,
             placement=placement,
             score=score,
-            minimise=minimise,
+            minimise=task.minimise,
             bound=self.bound,
             limits=limits,
             devices=tuple(names[d] for d in best.devices),
@@ -215,7 +207,7 @@ class _Search:
             vector = larger[-1] if len(larger) == 1 else larger[0]
 
 
-def small_size(task: Task, choices: Choices, minimise: Minimise, seconds: float | None) -> Joint:
+def small_size(task: Task, choices: Choices, seconds: float | None) -> Joint:
     """Return the numbers of instances, their placement and the bound.
 
     Raises
@@ -235,7 +227,7 @@ def small_size(task: Task, choices: Choices, minimise: Minimise, seconds: float 
     needs = needs_of(problem)
     check_needs(task, needs, _needs)
     clock = Budget(seconds)
-    if minimise == "instances":
+    if task.minimise == "instances":
         found = fewest_instances(task, choices, clock)
     else:
         conditions = conditions_of(needs, kinds, apart(problem))
@@ -248,7 +240,7 @@ def small_size(task: Task, choices: Choices, minimise: Minimise, seconds: float 
         )
     if found.best is None:
         raise not_found(task)
-    if minimise == "machines":
+    if task.minimise == "machines":
         return Joint(on_cheaper_devices(task, found.best, clock), found.bound)
     return found
 
