@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from benchmarks.networks.models import Network, network
-from streamplace.integrations.neural.devices import MIPS
+from streamplace.integrations.logical_builder import MIPS
 from streamplace.integrations.torch.measuring import measure, with_times
 from streamplace.integrations.torch.pass_times import PassTimes
 from streamplace.placers.registry import ready_placer

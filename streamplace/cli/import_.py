@@ -18,7 +18,7 @@ from streamplace.execution.progress import working
 from streamplace.files import write_cluster, write_dataset
 from streamplace.files.reading import name_of
 from streamplace.integrations.costs import Costs
-from streamplace.integrations.neural.devices import resized
+from streamplace.integrations.logical_builder import resized
 from streamplace.integrations.registry import (
     ANY_COUNT,
     MODULES,

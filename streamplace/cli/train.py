@@ -30,7 +30,7 @@ from streamplace.training.config import (
     with_values,
 )
 from streamplace.training.measuring import MEASUREMENTS
-from streamplace.training.trainer import SEEDS, SeedsResult, run_folder, seeds_in
+from streamplace.training.seeds import SEEDS, SeedsResult, run_folder, seeds_in
 from streamplace.util.extras import check_learn, load_learned
 
 if TYPE_CHECKING:

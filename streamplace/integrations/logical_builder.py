@@ -1,13 +1,14 @@
-"""Construction of logical graphs from the operators and links of imported files."""
+"""Logical graphs of the operators and links of imported files, and equal devices for them."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isnan
 from typing import Annotated
 
 from pydantic import Field
 
-from streamplace.errors import FormatError
+from streamplace.errors import ClusterError, FormatError
+from streamplace.problem.cluster import MAX_DEVICES, Cluster, Device, Network
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.graph import UNKNOWN, Operator, Stream, StreamGraph
 from streamplace.problem.logical import AnyDistribution, Distribution, LogicalGraph
@@ -16,6 +17,10 @@ MAX_PARALLELISM = 100_000
 Parallelism = Annotated[int, Field(ge=1, le=MAX_PARALLELISM)]
 """Parallelism of an operator in an imported file."""
 MAX_LINKS = 1_000_000
+DEVICES = 4
+"""Number of equal devices, unless the user chooses another."""
+MIPS = 1.0
+"""Speed of devices on which no operator takes instructions, so that it does not matter."""
 
 
 @dataclass(frozen=True)
@@ -106,3 +111,27 @@ def _order_in_graph(link: Link) -> tuple[bool, float]:
     """Return the sort key by which `StreamGraph` orders streams between the same two operators."""
     unknown = isnan(link.selectivity)
     return unknown, 0.0 if unknown else link.selectivity
+
+
+def equal_devices(device: Device, network: Network, count: int = DEVICES) -> Cluster:
+    """Return `count` devices d0, d1, … that are equal to `device` except for their names.
+
+    Raises
+    ------
+    ClusterError
+        If there are no devices, or too many.
+    """
+    if count > MAX_DEVICES:  # before they are made
+        raise ClusterError(f"devices: must be at most {MAX_DEVICES} (got {count})")
+    return Cluster([replace(device, name=f"d{d}") for d in range(count)], network)
+
+
+def resized(cluster: Cluster, count: int) -> Cluster:
+    """Return a cluster of equal devices with another number of them.
+
+    Raises
+    ------
+    ClusterError
+        If there are no devices, or too many.
+    """
+    return equal_devices(cluster.devices[0], cluster.network, count)

@@ -2,13 +2,17 @@
 
 from collections.abc import Callable, Sequence
 from importlib import import_module
+from pathlib import Path
 from typing import cast
 
 from streamplace.errors import FormatError, UsageError, located
 from streamplace.files.reading import decode, name_of, read_bytes
 from streamplace.integrations.export_notes import with_notes
+from streamplace.integrations.logical_builder import resized
 from streamplace.problem.logical import LogicalGraph
+from streamplace.problem.makespan import Makespan
 from streamplace.problem.placement import Placement
+from streamplace.problem.problem import Problem
 from streamplace.util.extras import check_learn
 from streamplace.util.suggest import valid_choices
 
@@ -94,6 +98,30 @@ def read_text_as(text: str, where: str, kind: str) -> LogicalGraph:
     if kind in BINARY:
         raise UsageError(f"format {kind!r} is not text; use read_document")
     return _read(_load(READERS, kind), text, where)
+
+
+def problem_of_file(path: Path, kind: str, devices: int | None = None) -> Problem:
+    """Return the problem of one pass through the graph of a file, on the devices of its reader.
+
+    Parameters
+    ----------
+    kind
+        Format of the file, such as ``dnn-latency`` or ``pipedream``.
+    devices
+        Number of devices, where they are equal; None: that of the reader.
+
+    Raises
+    ------
+    FormatError
+        If the file is not valid, or its format has no devices.
+    ClusterError
+        If there are no devices, or too many.
+    """
+    found = read_document(str(path), kind)
+    if found.cluster is None:
+        raise FormatError(f"{path}: the format {kind} has no devices")
+    cluster = found.cluster if devices is None else resized(found.cluster, devices)
+    return Problem(found.graph, cluster, objective=Makespan())
 
 
 def _read(read: object, document: str | bytes, where: str) -> LogicalGraph:

@@ -126,19 +126,16 @@ def size(
     rules = graph.constraints if constraints is None else Constraints.of(constraints)
     limit = SECONDS if seconds is None and evaluations is None else seconds
     weights = _weights(cluster, minimise)
-    free = _free(graph, resize=resize)
 
     def sized(target: float) -> SizeResult:
         wanted = objective.with_changes(target_utilisation=target)
-        needed = wanted.with_changes(
-            source_rate=wanted.source_rate * _factor(wanted, catch_up, restart)
-        )
-        planned = wanted.source_rate
+        rate = wanted.source_rate * _factor(wanted, catch_up, restart)
+        needed = wanted.with_changes(source_rate=rate)
         task = Task(
-            *(graph, cluster, needed, planned, rules, weights, survive, evaluations, seed, free),
-            whole=whole_operators,
+            *(graph, cluster, needed, wanted.source_rate, minimise, rules, weights, survive),
+            *(evaluations, seed, _free(graph, resize=resize), whole_operators),
         )
-        return _sized(task, wanted, minimise, limit)
+        return _sized(task, limit)
 
     if max_latency is None:
         return sized(objective.target_utilisation)
@@ -152,15 +149,10 @@ def check_firing(graph: StreamGraph) -> None:
         raise UnsuitableError('size: does not support firing "all", where instances divide no work')
 
 
-def _sized(
-    task: Task,
-    objective: Throughput,
-    minimise: Minimise,
-    seconds: float | None,
-) -> SizeResult:
-    """Return the size of a task, with its score at the objective's source rate."""
+def _sized(task: Task, seconds: float | None) -> SizeResult:
+    """Return the size of a task, with its score at the planned source rate."""
     begun, graph = work_clock.now(), task.graph
-    share = objective.source_rate / task.objective.source_rate
+    share = task.planned / task.objective.source_rate
     with naming_conflicts():
         several = _requirements(task)
         several = [replace(one, at_most=one.at_most * share) for one in several]
@@ -172,12 +164,12 @@ def _sized(
         choices = Choices(graph, several, task.constraints.colocate)
         instances = Instances(graph, choices.counts(choices.first), task.objective.source_rate)
         if is_large(instances):
-            found: Joint | Large = large_size(task, choices, minimise, Budget(seconds))
+            found: Joint | Large = large_size(task, choices, Budget(seconds))
         else:
-            found = small_size(task, choices, minimise, seconds)
+            found = small_size(task, choices, seconds)
     limits = sorted((one for one in several if one.at_most < inf), key=lambda one: one.at_most)
     taken = work_clock.now() - begun
-    return found.result(task, objective, minimise, tuple(limits), taken)
+    return found.result(task, tuple(limits), taken)
 
 
 def _requirements(task: Task) -> list[Requirement]:

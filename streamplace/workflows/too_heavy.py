@@ -1,4 +1,4 @@
-"""Operators that fill a device or core by themselves, wherever they run."""
+"""What more devices do not help: operators that fill a device or core, and full links."""
 
 from dataclasses import dataclass, replace
 from math import ceil

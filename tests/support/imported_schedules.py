@@ -11,7 +11,7 @@ from sim.schedule.passes import makespans
 from sim.schedule.ranks import mean_messages, mean_seconds, optimistic_costs, upward_rank
 from streamplace.files.clusters import cluster_to
 from streamplace.files.graphs import graph_to
-from streamplace.integrations.neural.devices import resized
+from streamplace.integrations.logical_builder import resized
 from streamplace.integrations.registry import read_document
 from tests.support.schedule_tasks import TaskProblem, task_problem
 

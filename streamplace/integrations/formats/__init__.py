@@ -1,1 +1,1 @@
-"""Graph exchange formats: DOT, GraphML, DREAM and CEPSim JSON."""
+"""Graph exchange formats: DOT, GraphML and WfFormat."""

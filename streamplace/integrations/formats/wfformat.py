@@ -16,7 +16,7 @@ from streamplace.integrations.formats.wfformat_versions import (
     Workflow,
     workflow_from,
 )
-from streamplace.integrations.neural.devices import MIPS
+from streamplace.integrations.logical_builder import MIPS
 from streamplace.problem.cluster import Cluster, Device, Network
 from streamplace.problem.graph import UNKNOWN, Operator, Stream, StreamGraph
 from streamplace.problem.graph_checks import Multicast

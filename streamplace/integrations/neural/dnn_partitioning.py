@@ -14,7 +14,7 @@ from pydantic import Field
 from streamplace.errors import FormatError
 from streamplace.files.reading import check, parse
 from streamplace.files.schema import ForeignForm, Number
-from streamplace.integrations.neural.devices import MIPS
+from streamplace.integrations.logical_builder import MIPS
 from streamplace.problem.cluster import MAX_DEVICES, Cluster, Device, Network
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.graph import UNKNOWN, Operator, Stream, StreamGraph

@@ -14,8 +14,7 @@ from collections.abc import Sequence
 
 from streamplace.display.text import quoted
 from streamplace.errors import FormatError
-from streamplace.integrations.logical_builder import check_links
-from streamplace.integrations.neural.devices import equal_devices
+from streamplace.integrations.logical_builder import check_links, equal_devices
 from streamplace.problem.cluster import Device, Network
 from streamplace.problem.graph import Operator, Stream, StreamGraph
 from streamplace.problem.logical import LogicalGraph

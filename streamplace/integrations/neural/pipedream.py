@@ -8,8 +8,7 @@ starts with a tab, ``node1 -- node2``, is a stream.
 from collections.abc import Iterator, Mapping
 
 from streamplace.errors import FormatError
-from streamplace.integrations.logical_builder import check_links
-from streamplace.integrations.neural.devices import MIPS, equal_devices
+from streamplace.integrations.logical_builder import MIPS, check_links, equal_devices
 from streamplace.problem.cluster import Device, Network
 from streamplace.problem.graph import UNKNOWN, Operator, Stream, StreamGraph
 from streamplace.problem.logical import LogicalGraph

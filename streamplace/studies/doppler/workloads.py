@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from streamplace.generate import Recipe
-from streamplace.integrations.neural.devices import resized
+from streamplace.integrations.logical_builder import resized
 from streamplace.integrations.registry import read_document
 from streamplace.problem.cluster import Cluster, Device, Network
 from streamplace.problem.graph import StreamGraph

@@ -21,6 +21,7 @@ from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.util.arrays import Floats
 from streamplace.workflows.sizing.choices import Counts
+from streamplace.workflows.sizing.result import Minimise
 
 
 @dataclass(frozen=True)
@@ -35,8 +36,10 @@ class Task:
         The objective, at the source rate that the devices must sustain.
     planned
         The planned source rate, which is lower if restarts must be caught up with.
+    minimise
+        What is minimised.
     prices
-        (D,) price of each device in what is minimised.
+        (D,) price of each device in it.
     survive
         Number of devices that may be lost.
     evaluations
@@ -51,13 +54,19 @@ class Task:
     cluster: Cluster
     objective: Throughput
     planned: float
+    minimise: Minimise
     constraints: Constraints
     prices: Floats
     survive: int
     evaluations: int | None
     seed: int
     free: frozenset[str]
-    whole: bool = False
+    whole: bool
+
+    @property
+    def wanted(self) -> Throughput:
+        """The objective at the planned source rate."""
+        return self.objective.with_changes(source_rate=self.planned)
 
     def at(self, planned: float) -> "Task":
         """Return the task at another planned source rate in tuples/s."""

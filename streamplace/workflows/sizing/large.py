@@ -11,7 +11,6 @@ from streamplace.placers.subset.conditions import Kinds
 from streamplace.placers.subset.price_bound import fluid_bound
 from streamplace.problem.limits import SLOTS
 from streamplace.problem.logical import instance_names
-from streamplace.problem.objective import Throughput
 from streamplace.problem.problem import Problem
 from streamplace.util.arrays import Bools, Floats, Ints
 from streamplace.workflows.sizing.attempts import Task
@@ -25,7 +24,7 @@ from streamplace.workflows.sizing.factored import (
 )
 from streamplace.workflows.sizing.needs import SPEED, Need, check_needs, conditions_of
 from streamplace.workflows.sizing.requirements import Requirement
-from streamplace.workflows.sizing.result import Minimise, SizeResult
+from streamplace.workflows.sizing.result import SizeResult
 from streamplace.workflows.sizing.small import not_found
 
 MOST_INSTANCES = 2_000  # of a size that is searched with all streams between instances
@@ -71,16 +70,9 @@ class Large:
     packed: Packed
     bound: float
 
-    def result(
-        self,
-        task: Task,
-        objective: Throughput,
-        minimise: Minimise,
-        limits: tuple[Requirement, ...],
-        seconds: float,
-    ) -> SizeResult:
-        """Return the result at an objective, whose source rate may be lower than the task's."""
-        names, rate = task.cluster.names, objective.source_rate
+    def result(self, task: Task, limits: tuple[Requirement, ...], seconds: float) -> SizeResult:
+        """Return the result at the planned source rate."""
+        names, rate, target = task.cluster.names, task.planned, task.objective.target_utilisation
         assignment = {
             name: names[d]
             for (operator, count), where in zip(self.counts.items(), self.packed.on, strict=True)
@@ -93,10 +85,10 @@ class Large:
             cluster=task.cluster,
             assignment=assignment,
             source_rate=rate,
-            throughput=rate * min(1.0, objective.target_utilisation / max(highest, 1e-300)),
+            throughput=rate * min(1.0, target / max(highest, 1e-300)),
             placement=None,
             score=None,
-            minimise=minimise,
+            minimise=task.minimise,
             bound=self.bound,
             limits=limits,
             devices=tuple(names[d] for d in self.packed.devices),
@@ -104,7 +96,7 @@ class Large:
         )
 
 
-def large_size(task: Task, choices: Choices, minimise: Minimise, clock: Budget) -> Large:
+def large_size(task: Task, choices: Choices, clock: Budget) -> Large:
     """Return the fewest instances, on few devices, and a bound.
 
     Raises
@@ -126,11 +118,11 @@ def large_size(task: Task, choices: Choices, minimise: Minimise, clock: Budget) 
     least = fluid_bound(conditions_of(needs, kinds), kinds, 0)
     everywhere = float(task.prices.sum())
     packed = pack_on_fewest(
-        task, ones, instances, everywhere if minimise == "instances" else least, clock
+        task, ones, instances, everywhere if task.minimise == "instances" else least, clock
     )
     if packed is None:
         raise not_found(task)
-    bound = float(sum(counts.values())) if minimise == "instances" else least
+    bound = float(sum(counts.values())) if task.minimise == "instances" else least
     return Large(counts, packed, bound)
 
 

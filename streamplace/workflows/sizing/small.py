@@ -10,7 +10,6 @@ from streamplace.errors import InfeasibleError, PlacementError
 from streamplace.placers.search.annealing import Budget
 from streamplace.placers.subset.conditions import Kinds, apart
 from streamplace.placers.subset.price_bound import fluid_bound
-from streamplace.problem.objective import Throughput
 from streamplace.problem.placement import Placement
 from streamplace.scoring.throughput import simulate
 from streamplace.workflows.conflict import listed_and
@@ -27,7 +26,7 @@ from streamplace.workflows.sizing.needs import (
     rules_of,
 )
 from streamplace.workflows.sizing.requirements import Requirement, requirements
-from streamplace.workflows.sizing.result import Minimise, SizeResult
+from streamplace.workflows.sizing.result import SizeResult
 
 ALL_VECTORS = 300  # up to which every choice of numbers is tried
 SAME = 1.0 + 1e-9  # factor within which prices are equal
@@ -54,19 +53,12 @@ class Joint:
     best: Attempt | None
     bound: float
 
-    def result(
-        self,
-        task: Task,
-        objective: Throughput,
-        minimise: Minimise,
-        limits: tuple[Requirement, ...],
-        seconds: float,
-    ) -> SizeResult:
-        """Return the result at an objective, whose source rate may be lower than the task's."""
+    def result(self, task: Task, limits: tuple[Requirement, ...], seconds: float) -> SizeResult:
+        """Return the result at the planned source rate."""
         best = self.best
         assert best is not None, "a size that is not found is an error"
         assert best.placement is not None, "and so is one without a placement"
-        problem = best.placement.problem.with_objective(objective)
+        problem = best.placement.problem.with_objective(task.wanted)
         placement = Placement(problem, best.placement.devices)
         score, names = simulate(placement), task.cluster.names
         return SizeResult(
@@ -74,11 +66,11 @@ class Joint:
             graph=with_parallelism(task.graph, best.counts),
             cluster=task.cluster,
             assignment=placement.assignment,
-            source_rate=objective.source_rate,
+            source_rate=task.planned,
             throughput=score.throughput,
             placement=placement,
             score=score,
-            minimise=minimise,
+            minimise=task.minimise,
             bound=self.bound,
             limits=limits,
             devices=tuple(names[d] for d in best.devices),
@@ -217,7 +209,7 @@ class _Search:
             vector = larger[-1] if len(larger) == 1 else larger[0]
 
 
-def small_size(task: Task, choices: Choices, minimise: Minimise, seconds: float | None) -> Joint:
+def small_size(task: Task, choices: Choices, seconds: float | None) -> Joint:
     """Return the numbers of instances, their placement and the bound.
 
     Raises
@@ -231,7 +223,7 @@ def small_size(task: Task, choices: Choices, minimise: Minimise, seconds: float 
         ones = dict.fromkeys(choices.counts(choices.first), 1)
         task.problem(ones)  # what one each cannot obey, no numbers can
     clock = Budget(seconds)
-    found = _searched(task, choices, minimise, clock)
+    found = _searched(task, choices, clock)
     if found.best is None and found.bound == inf:
         rules = [str(rule) for rule in rules_of(task)] + ["whole operators"] * task.whole
         under = f" under {listed_and(rules)}" if rules else ""
@@ -239,8 +231,8 @@ def small_size(task: Task, choices: Choices, minimise: Minimise, seconds: float 
             f"size: provably no numbers of instances keep up on these devices{under}"
         )
     if found.best is None:
-        raise not_found(task, _less(task, minimise, clock))
-    if minimise == "machines":
+        raise not_found(task, _less(task, clock))
+    if task.minimise == "machines":
         return Joint(on_cheaper_devices(task, found.best, clock), found.bound)
     return found
 
@@ -264,7 +256,7 @@ def not_found(task: Task, less: float = 0.0) -> PlacementError:
     )
 
 
-def _searched(task: Task, choices: Choices, minimise: Minimise, clock: Budget) -> Joint:
+def _searched(task: Task, choices: Choices, clock: Budget) -> Joint:
     """Return the best choice found; raise an InfeasibleError if the devices have too little."""
     with naming_rates(task, _needs):
         problem = task.problem(choices.counts(choices.first), apart=True)
@@ -272,13 +264,13 @@ def _searched(task: Task, choices: Choices, minimise: Minimise, clock: Budget) -
     kinds = Kinds(problem, task.prices)
     needs = needs_of(problem)
     check_needs(task, needs, _needs)
-    if minimise == "instances":
+    if task.minimise == "instances":
         return fewest_instances(task, choices, clock)
     conditions = conditions_of(needs, kinds, apart(problem))
     return cheapest(task, choices, fluid_bound(conditions, kinds, task.survive), clock)
 
 
-def _less(task: Task, minimise: Minimise, clock: Budget) -> float:
+def _less(task: Task, clock: Budget) -> float:
     """Return the highest of some lower source rates for which a size is found; 0 if none is."""
     for share in LOWER_RATES:
         less = task.at(float(f"{share * task.planned:.3g}"))
@@ -286,7 +278,7 @@ def _less(task: Task, minimise: Minimise, clock: Budget) -> float:
             less.graph, less.cluster, less.objective, less.constraints, less.free
         )
         choices = Choices(less.graph, several, less.constraints.colocate)
-        if _searched(less, choices, minimise, clock).best is not None:
+        if _searched(less, choices, clock).best is not None:
             return less.planned
     return 0.0
 

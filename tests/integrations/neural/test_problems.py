@@ -7,8 +7,7 @@ import pytest
 import streamplace as sp
 from benchmarks.hardening.corpus.engine_documents.neural_networks import PIPEDREAM
 from streamplace.errors import ClusterError, FormatError
-from streamplace.integrations.neural.devices import problem_of_file
-from streamplace.integrations.registry import read_document
+from streamplace.integrations.registry import problem_of_file, read_document
 
 
 @pytest.fixture
