@@ -38,6 +38,7 @@ from streamplace.workflows.sizing.jobs import JobsSize, file_names, size_jobs
 from streamplace.workflows.sizing.result import SizeResult, SizeTable
 
 JSON = ".json"
+GRAPH_NEEDED = "simulate and place --start of this placement require the graph of --graph-out"
 
 
 @dataclass(frozen=True)
@@ -238,6 +239,9 @@ def _size_graph(
     if chosen.output is not None and isinstance(found, SizeResult):
         named_files = inputs.names_of_inputs(graph, cluster_file, constraints_file)
         found.save(chosen.output, inputs=named_files)
+        several = any(count > 1 for count in found.parallelism.values())
+        if several and chosen.graph_out is None and found.graph != read:
+            print_note(GRAPH_NEEDED)
     return found
 
 
