@@ -11,6 +11,7 @@ A command declares each option once::
     def plan(chosen: PlanOptions) -> None: ...
 """
 
+import shlex
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import Field, field, fields
 from inspect import get_annotations
@@ -115,6 +116,11 @@ def _values(members: Members, values: Mapping[str, Any]) -> dict[str, Any]:
 
 UNPROVEN = 3
 """Exit code of a command whose result is written, but may exceed the limit on latency."""
+
+
+def command_line() -> str:
+    """Return the command line that runs, as text for a shell."""
+    return shlex.join(["streamplace", *click.get_current_context().obj])
 
 
 def print_json(value: Any) -> None:

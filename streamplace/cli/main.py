@@ -114,7 +114,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _run(arguments: Sequence[str] | None) -> None:
     """Run the command; the error of an infeasible problem names the rules that cannot hold."""
     try:
-        cli.main(arguments, "streamplace", standalone_mode=False)
+        typed = tuple(sys.argv[1:] if arguments is None else arguments)
+        cli.main(typed, "streamplace", standalone_mode=False, obj=typed)
     except StreamplaceError as error:
         if error.infeasible is None:
             raise

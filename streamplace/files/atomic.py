@@ -112,10 +112,13 @@ def write_text(path: str | Path, text: str) -> None:
 
 
 def write_pieces(path: str | Path, pieces: Iterable[str]) -> None:
-    """Write a text file piece by piece, or to stdout for ``-``."""
+    """Write a text file piece by piece, or to stdout for ``-``.
+
+    Bytes that are not UTF-8 in names of files are escaped, as JSON does it.
+    """
     with atomic(path) as file:
         for piece in pieces:
-            file.write(piece.encode())
+            file.write(piece.encode(errors="backslashreplace"))
 
 
 def make_folder(path: str | Path) -> Path:

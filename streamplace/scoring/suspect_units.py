@@ -116,7 +116,7 @@ def _typical(
     )
     if "instructions" in found:
         seconds = found["instructions"] / (1e6 * found["mips"])
-        if SHORTEST_S <= seconds * far and seconds <= LONGEST_S * far:
+        if SHORTEST_S / far <= seconds <= LONGEST_S * far:
             del found["instructions"], found["mips"]
     return found
 
