@@ -148,8 +148,8 @@ def compare(chosen: CompareOptions) -> None:
     makespan.png              --objective makespan: distribution, instead of the other pictures;
                               costs.png with another objective of a pass
     """
-    if chosen.into.folder is None and chosen.into.plots is not None:
-        raise click.UsageError("--plots requires -o")
+    if chosen.into.folder is None:
+        options.refuse_unused({"--plots": "-o"})
     _check_clusters(chosen)
     folder, kind = chosen.into.folder, _objective(chosen)
     placers = chosen.placers or DEFAULT_PLACERS.get(kind.quantity, ANY_PLACERS)
@@ -302,8 +302,7 @@ def _explained(result: Comparison | MakespanComparison) -> Iterator[str]:
 def _check_clusters(chosen: CompareOptions) -> None:
     """Refuse options that cannot be combined with --clusters, or require it."""
     if chosen.clusters_file is None:
-        if chosen.cross:
-            raise click.UsageError("--cross requires --clusters")
+        options.refuse_unused({"--cross": "--clusters"})
         return
     cluster_file, devices = chosen.cluster.cluster_file, chosen.cluster.devices
     for name, value in (("--cluster", cluster_file), ("--devices", devices)):

@@ -189,8 +189,7 @@ def place(chosen: PlaceOptions) -> None:
     streamplace place graph.json --objective mymodule:MyObjective:price=2 --whole-operators
     """
     limited = chosen.max_moves is not None or chosen.move_cost is not None
-    if chosen.output == "-" and chosen.as_json:
-        raise click.UsageError("cannot combine -o - with --json: both write to stdout")
+    options.refuse_both_on_stdout(chosen.output, chosen.as_json, "placement")
     if chosen.job_file is not None:
         place_job_file(
             chosen.job_file,
@@ -296,10 +295,10 @@ def check_together(chosen: PlaceOptions) -> None:
     for name, value, other, another in together:
         if value is not None and another is not None:
             raise click.UsageError(f"cannot combine {name} with {other}")
+    if chosen.start is None:
+        options.refuse_unused(dict.fromkeys(("--max-moves", "--move-cost"), "--start"))
     if chosen.max_moves is None and chosen.move_cost is None:
         return
-    if chosen.start is None:
-        raise click.UsageError("--max-moves and --move-cost require --start")
     if chosen.max_moves is not None and chosen.move_cost is not None:
         raise click.UsageError("cannot combine --max-moves with --move-cost")
     improves = chosen.move_cost is not None and ready(chosen.placer).improver is not None

@@ -136,8 +136,8 @@ def test_moves_without_a_limit(inputs: InputFiles, tmp_path: Path, capsys: Captu
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
-        (["--max-moves", "1"], "require --start"),
-        (["--move-cost", "1"], "require --start"),
+        (["--max-moves", "1"], "requires --start"),
+        (["--move-cost", "1"], "requires --start"),
         (
             ["--start", "OLD", "--max-moves", "1", "--move-cost", "1"],
             "cannot combine --max-moves with --move-cost",
