@@ -1,4 +1,4 @@
-"""What commands print, and commands whose options are a dataclass, in the order of --help.
+"""Commands whose options are a dataclass, in the order of --help, and what commands print.
 
 A command declares each option once::
 
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from streamplace.workflows.latency.answer import LatencyAnswer
 
 PARAMETER, MAKE, MEMBERS = "parameter", "make", "members"  # keys of the metadata of a field
+UNPROVEN = 3
+"""Exit code of a command whose result is written, but may exceed the limit on latency."""
 Options = TypeVar("Options")
 Members = Mapping[str, "Field[Any]"]
 
@@ -112,10 +114,6 @@ def _values(members: Members, values: Mapping[str, Any]) -> dict[str, Any]:
         else values[name]
         for name, each in members.items()
     }
-
-
-UNPROVEN = 3
-"""Exit code of a command whose result is written, but may exceed the limit on latency."""
 
 
 def command_line() -> str:

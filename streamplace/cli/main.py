@@ -25,6 +25,8 @@ INTERRUPTED = 130
 TERMINATED = 128 + signal.SIGTERM
 SIMILAR = 0.75  # of a command to what was typed; 'generate' is too far from 'migrate'
 AGAIN_S = 0.05  # after which a signal is sent again
+_stops: list[BaseException] = []
+"""The exceptions that signals have raised."""
 
 
 COMMANDS = {
@@ -226,10 +228,6 @@ def script() -> None:
             signal.signal(number, signal.SIG_IGN)
     gc.freeze()  # the process ends, so Python need not search all objects for garbage (0.2 s)
     sys.exit(_explain(_stops[-1])[1] if code is None else code)
-
-
-_stops: list[BaseException] = []
-"""The exceptions that signals have raised."""
 
 
 def _stop_behind(raised: BaseException) -> BaseException:
