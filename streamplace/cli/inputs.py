@@ -161,6 +161,8 @@ def with_pins(
     for operator, device in pins.items():
         if operator not in operators:
             close = did_you_mean(operator, graph.names)
+            if operator in devices and device in operators:
+                close = f"; write --pin {device}={operator}"
             raise UsageError(f"--pin: unknown operator {operator!r}{close}")
         if device not in devices:
             raise UsageError(f"--pin: unknown device {device!r}{candidates(device, [*devices])}")

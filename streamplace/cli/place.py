@@ -58,7 +58,7 @@ class PlaceOptions(options.Common):
     )
     prefer: str | None = option(
         "--prefer",
-        type=click.Choice(["balance", "fewest"]),
+        type=param_types.Choice(("balance", "fewest")),
         help="With --placer auto or search: what to improve once everything offered is carried, or "
         "one operator limits it that fills no device or link. balance lowers the largest "
         "utilisation, then the second largest, and so on, then streams "

@@ -128,7 +128,8 @@ def make_folder(path: str | Path) -> Path:
         new = [each for each in (folder, *folder.parents) if not each.exists()]
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise FormatError(f"{folder}: cannot create folder: {error.strerror}") from None
+        reason = "is a file" if isinstance(error, FileExistsError) else error.strerror
+        raise FormatError(f"{folder}: cannot create folder: {reason}") from None
     for each in new:
         _sync(each.parent)
     return folder

@@ -52,13 +52,15 @@ def remedy_of_text(name: str, text: str = "") -> str:
     text
         Empty if the file is not text.
     """
-    if name.lower().endswith(".csv"):
-        return CSV
-    kind = next((kind for end, kind in ENDINGS.items() if name.lower().endswith(end)), None)
-    if kind is None:
-        head = text[:HEAD]
-        kind = next((kind for kind, pattern in TEXTS.items() if pattern.search(head)), None)
-    return _remedy(kind)
+    return CSV if name.lower().endswith(".csv") else _remedy(kind_of_text(name, text))
+
+
+def kind_of_text(name: str, text: str) -> str | None:
+    """Return the format of a text that is not JSON, see `remedy_of_text`; None if unknown."""
+    of_name = next((kind for end, kind in ENDINGS.items() if name.lower().endswith(end)), None)
+    head = text[:HEAD]
+    found = (kind for kind, pattern in TEXTS.items() if pattern.search(head))
+    return of_name or next(found, None)
 
 
 def remedy_of_value(value: Any) -> str:

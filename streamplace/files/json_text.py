@@ -94,6 +94,8 @@ def checksum(value: Mapping[str, Any]) -> str:
     return sha256(json.dumps(dict(value)).encode()).hexdigest()[:CHECKSUM_DIGITS]
 
 
+OPEN = ("{", "[", ",")
+"""How the first line of an indented JSON value ends."""
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
@@ -122,6 +124,8 @@ def json_lines(lines: Iterable[str], where: str) -> Iterator[tuple[str, Any]]:
     for number, line in enumerate(lines, start=1):
         if line.strip():
             place = f"{where}: line {number}"
+            if number == 1 and line.rstrip().endswith(OPEN):
+                raise FormatError(f"{place}: must be a whole JSON value; one per line is expected")
             yield place, parse(line, place, is_line=True)
 
 

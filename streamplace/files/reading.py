@@ -324,9 +324,12 @@ def check(
     if wanted and value.get("format", wanted) != wanted:
         kind = wanted.removeprefix(OURS)
         raise FormatError(f"{where}: format: expected a {kind} file (got {value['format']!r:.80})")
-    if issubclass(form, ForeignForm) and str(value.get("format")).startswith(OURS):
+    if "format" not in form.model_fields and str(value.get("format")).startswith(OURS):
         kind = str(value["format"]).removeprefix(OURS)
-        raise FormatError(f"{where}: is a {kind} of streamplace; only other formats need an import")
+        remedy = "another kind of file is expected"
+        if issubclass(form, ForeignForm):
+            remedy = "only other formats need an import"
+        raise FormatError(f"{where}: is a {kind} of streamplace; {remedy}")
     try:
         return form.model_validate(value)
     except ValidationError as error:

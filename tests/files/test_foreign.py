@@ -27,6 +27,28 @@ def test_the_import_of_a_document_is_named(kind: str, tmp_path: Path) -> None:
         assert f"'streamplace import --from {SAME.get(kind, kind)}'" in str(caught.value)
 
 
+def test_an_import_of_another_format_names_it(tmp_path: Path, capsys: Capture) -> None:
+    file = tmp_path / "job.txt"
+    for kind, given in (("graphml", "dot"), ("dot", "graphml"), ("flink-plan", "kafka-streams")):
+        file.write_text(DOCUMENTS[given][0])
+        line = refused(capsys, "import", file, "--from", kind)
+        assert line.rstrip().endswith(f"is a file of the format {given}, not {kind}")
+
+
+def test_indented_json_is_not_a_list(tmp_path: Path, capsys: Capture) -> None:
+    file = tmp_path / "clusters.json"
+    file.write_text(json.dumps({"devices": []}, indent=1))
+    line = refused(capsys, "compare", "dataset:real", "--clusters", file)
+    assert "line 1: must be a whole JSON value; one per line is expected" in line
+
+
+def test_costs_are_not_json(tmp_path: Path, capsys: Capture) -> None:
+    (tmp_path / "job.dot").write_text("digraph { a -> b }")
+    (tmp_path / "costs.json").write_text("{}")
+    words = ("import", tmp_path / "job.dot", "--from", "dot", "--costs", tmp_path / "costs.json")
+    assert "costs are TOML, or CSV if the name ends in .csv" in refused(capsys, *words)
+
+
 def test_an_answer_of_flink_holds_its_plan(tmp_path: Path) -> None:
     file = tmp_path / "job.json"
     file.write_text(json.dumps({"jid": "1", "plan": json.loads(DOCUMENTS["flink-plan"][1])}))
