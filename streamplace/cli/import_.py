@@ -206,8 +206,6 @@ def _check_options(chosen: ImportOptions) -> None:
     if kind not in MODULES:
         required["--input"] = f"--from {' or '.join(MODULES)}"
     options.refuse_unused(required)
-    if chosen.file == chosen.costs_file == "-":
-        raise click.UsageError("cannot read both FILE and --costs from stdin")
 
 
 def _run_writer(

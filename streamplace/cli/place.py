@@ -16,7 +16,7 @@ from streamplace.cli.command import (
 )
 from streamplace.cli.inputs import current_placement, latency_limit, naming_whole_operators
 from streamplace.cli.makespan_options import Asked
-from streamplace.cli.output_files import check_targets, weights_of
+from streamplace.cli.output_files import check_targets, refuse_csv, weights_of
 from streamplace.cli.place_jobs import place_job_file
 from streamplace.cli.place_notes import print_notes
 from streamplace.cli.place_problem import ProblemOptions, Start, read_problem
@@ -190,6 +190,7 @@ def place(chosen: PlaceOptions) -> None:
     """
     limited = chosen.max_moves is not None or chosen.move_cost is not None
     options.refuse_both_on_stdout(chosen.output, chosen.as_json, "placement")
+    refuse_csv(chosen.output)
     if chosen.job_file is not None:
         place_job_file(
             chosen.job_file,

@@ -18,7 +18,7 @@ from streamplace.cli.command import (
     print_note,
 )
 from streamplace.cli.inputs import latency_limit
-from streamplace.cli.output_files import check_targets, refuse_folder
+from streamplace.cli.output_files import check_targets, refuse_csv, refuse_folder
 from streamplace.cli.terminal import print_result
 from streamplace.errors import ClusterError, located
 from streamplace.execution.progress import working
@@ -150,6 +150,7 @@ def size(chosen: SizeOptions) -> None:
     streamplace size --job-file jobs.json --cluster cluster.json -o sizes
     """
     _check_options(chosen)
+    refuse_csv(chosen.output)
     settings: dict[str, Any] = {
         "minimise": chosen.minimise,
         "model": chosen.throughput.model,

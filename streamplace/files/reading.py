@@ -10,6 +10,7 @@ import os
 import stat
 import sys
 import zlib
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -213,6 +214,8 @@ def decode(data: bytes, where: str) -> str:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         fault = remedy_of_text(where) or f"byte {error.start} is not UTF-8"
+        if data.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
+            fault = "is UTF-16; save it as UTF-8"
         raise FormatError(f"{where}: {fault}") from None
 
 
@@ -356,6 +359,9 @@ def _another_kind(form: type[BaseModel], value: dict[str, Any], wanted: str | No
     return f"is not a {kind} file of streamplace: it lacks {missing}; {remedy}"
 
 
+_emptied: list[Any] = []  # the stdin that was read to its end
+
+
 class _DuplicateKeyError(ValueError):
     """A key appears twice in one object."""
 
@@ -363,7 +369,11 @@ class _DuplicateKeyError(ValueError):
 def _stdin() -> bytes:
     if sys.stdin is None or sys.stdin.closed:
         raise RefusedError(errno.EBADF, "is closed")
-    return read_stream(sys.stdin.buffer)
+    if sys.stdin in _emptied:
+        raise RefusedError(errno.EBADF, "only one input can be -")
+    found = read_stream(sys.stdin.buffer)
+    _emptied[:] = [sys.stdin]
+    return found
 
 
 def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
