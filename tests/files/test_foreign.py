@@ -29,10 +29,10 @@ def test_the_import_of_a_document_is_named(kind: str, tmp_path: Path) -> None:
 
 def test_an_import_of_another_format_names_it(tmp_path: Path, capsys: Capture) -> None:
     file = tmp_path / "job.txt"
-    for kind, given in (("graphml", "dot"), ("dot", "graphml"), ("flink-plan", "kafka-streams")):
-        file.write_text(DOCUMENTS[given][0])
+    for kind, actual in (("graphml", "dot"), ("dot", "graphml"), ("flink-plan", "kafka-streams")):
+        file.write_text(DOCUMENTS[actual][0])
         line = refused(capsys, "import", file, "--from", kind)
-        assert line.rstrip().endswith(f"is a file of the format {given}, not {kind}")
+        assert line.rstrip().endswith(f"is a file of the format {actual}, not {kind}")
 
 
 def test_indented_json_is_not_a_list(tmp_path: Path, capsys: Capture) -> None:
