@@ -166,7 +166,7 @@ def _message(fault: Any) -> str:
         message = text.format(_number(context[name]))
     elif kind == "float_type" and isinstance(value, int) and not isinstance(value, bool):
         message = "is too large"  # for a float
-    elif kind in ("float_type", "int_type") and isinstance(value, str) and NUMBER.fullmatch(value):
+    elif kind == "float_type" and isinstance(value, str) and NUMBER.fullmatch(value):
         message = "must be a number, without quotes"
     elif kind == "float_type" and isinstance(value, str) and (unit := kind_at(fault["loc"])):
         message = f"must be a number, or have a unit, such as {EXAMPLES[unit]}"
