@@ -56,6 +56,7 @@ COMMANDS = {
 _ONE_GRAPH = "one graph, and the cluster by --cluster FILE"
 EXPECTED = {
     "compare": "one dataset, a file or a folder of files",
+    "generate": "one family, and the number of graphs by --count N",
     "place": _ONE_GRAPH,
     "plan": _ONE_GRAPH,
     "size": _ONE_GRAPH,

@@ -36,6 +36,7 @@ CASES = [
     (["simulate", "GRAPH", "PLACEMENT", "--scheduler", "dynamc"], "did you mean 'dynamic'?"),
     (["plan", "GRAPH", "--plot", "plan.pngg"], "did you mean 'png'?"),
     (["place", "GRAPH", "CLUSTER"], "place takes one graph, and the cluster by --cluster FILE"),
+    (["generate", "dream", "5", "-o", "x.jsonl"], "the number of graphs by --count N"),
     (["place", "--graph", "GRAPH"], "write its value as an argument, without --graph"),
     (["watch", "flink", "--url", "http://localhost:1"], "as an argument, without --url"),
     (["place", "GRAPH", "--devices", "2x1", "--pin", "d0=a"], "write --pin a=d0"),
