@@ -8,9 +8,10 @@ import pytest
 from benchmarks.hardening.corpus.engine_documents import DOCUMENTS
 from streamplace.errors import FormatError
 from streamplace.files import read_graph
-from streamplace.files.foreign import ENDINGS
+from streamplace.files.foreign import ENDINGS, HEAD, kind_of_text
 from streamplace.integrations.registry import READERS
 from tests.support.cli import Capture, refused
+from tests.support.guards import hang_guard
 
 OWN = {"nodes": [{"id": 1, "cost": 4}], "edges": [{"from": 1, "to": 2}]}
 SAME = {"dnn-latency": "dnn-partitioning"}  # one form of two meanings
@@ -78,6 +79,13 @@ def test_other_text_is_not_json(text: str, tmp_path: Path) -> None:
     with pytest.raises(FormatError, match="not JSON") as caught:
         read_graph(file)
     assert "import" not in str(caught.value)
+
+
+@pytest.mark.parametrize("begin", ["", "graph", 'graph "', "strict", "options:", "5\n", "<"])
+@pytest.mark.parametrize("repeated", ["\n", " ", "graph\n", "a", "1, "])
+def test_formats_are_looked_for_in_linear_time(begin: str, repeated: str) -> None:
+    with hang_guard():
+        kind_of_text("job", begin + HEAD * repeated)
 
 
 def test_own_json_lacks_a_format(tmp_path: Path, capsys: Capture) -> None:
