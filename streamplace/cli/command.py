@@ -1,4 +1,4 @@
-"""What commands print, and commands whose options are a dataclass, in the order of --help.
+"""Commands whose options are a dataclass, in the order of --help, and what commands print.
 
 A command declares each option once::
 
@@ -11,6 +11,7 @@ A command declares each option once::
     def plan(chosen: PlanOptions) -> None: ...
 """
 
+import shlex
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import Field, field, fields
 from inspect import get_annotations
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from streamplace.workflows.latency.limit import LatencyAnswer
 
 PARAMETER, MAKE, MEMBERS = "parameter", "make", "members"  # keys of the metadata of a field
+UNPROVEN = 3
+"""Exit code of a command whose result is written, but may exceed the limit on latency."""
 Options = TypeVar("Options")
 Members = Mapping[str, "Field[Any]"]
 
@@ -113,8 +116,9 @@ def _values(members: Members, values: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-UNPROVEN = 3
-"""Exit code of a command whose result is written, but may exceed the limit on latency."""
+def command_line() -> str:
+    """Return the command line that runs, as text for a shell."""
+    return shlex.join(["streamplace", *click.get_current_context().obj])
 
 
 def print_json(value: Any) -> None:

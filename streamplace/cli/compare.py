@@ -3,18 +3,28 @@
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
 
 import click
 
 from streamplace.cli import inputs, makespan_options, options, param_types
-from streamplace.cli.command import argument, command, group, option, print_json, print_note
+from streamplace.cli.command import (
+    argument,
+    command,
+    command_line,
+    group,
+    option,
+    print_json,
+    print_note,
+)
 from streamplace.cli.inputs import naming_the_default, read_list
 from streamplace.cli.makespan_options import Asked, MakespanSettings
 from streamplace.cli.output_files import check_targets, refuse_folder, weights_of
 from streamplace.cli.terminal import console, print_result
 from streamplace.errors import located, within
 from streamplace.execution.progress import working
-from streamplace.files import open_dataset
+from streamplace.files import open_dataset, write_json
 from streamplace.files.reading import name_of
 from streamplace.files.writing import held
 from streamplace.placers.limits import Limit, MaxEvaluations, MaxRuntime
@@ -40,6 +50,7 @@ OF_FIRST = {
 }
 """Columns about the first placer, and what they are."""
 
+COMMAND_FILE = "command.json"
 THROUGHPUT_PLACERS, MAKESPAN_PLACERS = "metis,metis-oracle,fuser,auto", "heft,peft,climb,auto"
 ANY_PLACERS = "random,climb"  # of other objectives
 DEFAULT_PLACERS = {"throughput": THROUGHPUT_PLACERS, "makespan": MAKESPAN_PLACERS}
@@ -126,6 +137,7 @@ def compare(chosen: CompareOptions) -> None:
 
     \b
     Files in DIR:
+    command.json              this command, the version of streamplace, and the seed
     compare.json              what --json prints
     table.csv                 the printed table
     graphs.csv                a row per graph, placer and source rate
@@ -137,8 +149,8 @@ def compare(chosen: CompareOptions) -> None:
     makespan.png              --objective makespan: distribution, instead of the other pictures;
                               costs.png with another objective of a pass
     """
-    if chosen.into.folder is None and chosen.into.plots is not None:
-        raise click.UsageError("--plots requires -o")
+    if chosen.into.folder is None:
+        options.refuse_unused({"--plots": "-o"})
     _check_clusters(chosen)
     folder, kind = chosen.into.folder, _objective(chosen)
     placers = chosen.placers or DEFAULT_PLACERS.get(kind.quantity, ANY_PLACERS)
@@ -155,7 +167,7 @@ def compare(chosen: CompareOptions) -> None:
         kind_of(chosen.table, TABLES, "table")
     check_targets({"--table": chosen.table}, read_files)
     if folder is not None:
-        written = names_of(pictures, kind, by_budget is not None)
+        written = [COMMAND_FILE, *names_of(pictures, kind, by_budget is not None)]
         refuse_folder("-o", folder, written, read_files)
     with nullcontext() if folder is None else held(folder):  # before anything runs
         with working("reading"):
@@ -183,6 +195,8 @@ def compare(chosen: CompareOptions) -> None:
             inputs.print_assumed(chosen.cluster)
         if folder is not None:
             numbers = chosen.evaluations or ()
+            made_by = {"command": command_line(), "streamplace": version("streamplace")}
+            write_json(Path(folder) / COMMAND_FILE, {**made_by, "seed": chosen.seed})
             for stale in save_report(folder, result, pictures, by_budget, numbers):
                 print_note(f"removed {stale}, a file of an earlier comparison")
             if pictures is not None and (by_budget is not None or not kind.is_pass):
@@ -289,8 +303,7 @@ def _explained(result: Comparison | MakespanComparison) -> Iterator[str]:
 def _check_clusters(chosen: CompareOptions) -> None:
     """Refuse options that cannot be combined with --clusters, or require it."""
     if chosen.clusters_file is None:
-        if chosen.cross:
-            raise click.UsageError("--cross requires --clusters")
+        options.refuse_unused({"--cross": "--clusters"})
         return
     cluster_file, devices = chosen.cluster.cluster_file, chosen.cluster.devices
     for name, value in (("--cluster", cluster_file), ("--devices", devices)):

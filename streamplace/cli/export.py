@@ -99,9 +99,7 @@ def export(chosen: ExportOptions) -> None:
     streamplace export placement.json --to csv
     streamplace export placement.json --to kubernetes -o deployments.yaml
     """
-    if chosen.output == "-" and chosen.as_json:
-        raise click.UsageError("--json requires -o FILE, since the export goes to stdout otherwise")
-
+    options.refuse_both_on_stdout(chosen.output, chosen.as_json, "export")
     _check_options(chosen)
     if chosen.placement is None:
         _export_helper(chosen.kind, chosen.output, chosen.as_json)

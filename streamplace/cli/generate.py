@@ -95,8 +95,7 @@ def generate(chosen: GenerateOptions) -> None:
     streamplace generate giph-code --count 60 -o giph.jsonl --clusters networks.jsonl
     streamplace generate chain-mm:shards=8 -o chain.json
     """
-    if chosen.output == "-" and chosen.as_json:
-        raise click.UsageError("cannot combine -o - with --json: both write to stdout")
+    options.refuse_both_on_stdout(chosen.output, chosen.as_json, "dataset")
 
     check_targets({"-o": chosen.output, "--clusters": chosen.clusters})
     recipe = Recipe(chosen.preset, chosen.count, chosen.operators, chosen.seed)

@@ -190,8 +190,7 @@ def import_(chosen: ImportOptions) -> None:
 def _check_options(chosen: ImportOptions) -> None:
     """Refuse options that exclude each other, or that the format has no use for."""
     kind = chosen.kind
-    if chosen.output == "-" and chosen.as_json:
-        raise click.UsageError("--json requires -o GRAPH, since the graph goes to stdout otherwise")
+    options.refuse_both_on_stdout(chosen.output, chosen.as_json)
     to_stdout = [name for name, file in chosen.outputs.items() if file == "-"]
     to_stdout += ["--json"] if chosen.as_json else []
     if len(to_stdout) > 1:
@@ -207,8 +206,6 @@ def _check_options(chosen: ImportOptions) -> None:
     if kind not in MODULES:
         required["--input"] = f"--from {' or '.join(MODULES)}"
     options.refuse_unused(required)
-    if chosen.file == chosen.costs_file == "-":
-        raise click.UsageError("cannot read both FILE and --costs from stdin")
 
 
 def _run_writer(

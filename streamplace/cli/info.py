@@ -8,7 +8,6 @@ from streamplace.cli.command import argument, command, print_json
 from streamplace.cli.output_files import check_targets
 from streamplace.cli.terminal import NAME_WIDTH, console, name_in
 from streamplace.display.view import Names, listed
-from streamplace.errors import UsageError
 from streamplace.execution.progress import working
 from streamplace.files.datasets import read_dataset
 from streamplace.files.reading import name_of
@@ -92,9 +91,9 @@ def info(chosen: InfoOptions) -> None:
     streamplace info dream.jsonl.gz --beside ours.jsonl.gz --plot distributions.png
     streamplace info run/policy.safetensors
     """
-    if chosen.beside is not None and chosen.plot is None:
-        raise UsageError("--beside: requires --plot")
-    if chosen.plot is not None:  # before anything is read
+    if chosen.plot is None:
+        options.refuse_unused({"--beside": "--plot"})
+    else:  # before anything is read
         kind_of(chosen.plot)
         check_targets({"--plot": chosen.plot}, (chosen.file, chosen.beside))
     with working("reading"):

@@ -44,7 +44,7 @@ from streamplace.problem.objectives import make_objective
 from streamplace.problem.placement import Placement
 from streamplace.scoring.suspect_units import suspect_unit
 from streamplace.util.suggest import candidates, did_you_mean
-from streamplace.util.text import counted
+from streamplace.util.text import counted, printable
 from streamplace.workflows.conflict import named
 from streamplace.workflows.latency.limit import LatencyLimit
 
@@ -70,7 +70,7 @@ def names_of_inputs(
     """Return the names, without folders, of the files that options name, for a placement file."""
     files = {"graph": graph, "cluster": cluster, "constraints": constraints}
     named = {what: file for what, file in files.items() if file is not None and file != STDIO}
-    return {what: Path(name_of(file)).name for what, file in named.items()}
+    return {what: printable(Path(name_of(file)).name) for what, file in named.items()}
 
 
 def print_assumed(chosen: ClusterChoice) -> None:
@@ -161,6 +161,8 @@ def with_pins(
     for operator, device in pins.items():
         if operator not in operators:
             close = did_you_mean(operator, graph.names)
+            if operator in devices and device in operators:
+                close = f"; write --pin {device}={operator}"
             raise UsageError(f"--pin: unknown operator {operator!r}{close}")
         if device not in devices:
             raise UsageError(f"--pin: unknown device {device!r}{candidates(device, [*devices])}")

@@ -25,6 +25,8 @@ INTERRUPTED = 130
 TERMINATED = 128 + signal.SIGTERM
 SIMILAR = 0.75  # of a command to what was typed; 'generate' is too far from 'migrate'
 AGAIN_S = 0.05  # after which a signal is sent again
+_stops: list[BaseException] = []
+"""The exceptions that signals have raised."""
 
 
 COMMANDS = {
@@ -51,6 +53,15 @@ COMMANDS = {
     "watch": "Watch a running job, and advise on changes or make them.",
 }
 """Command -> the first line of its help; a command is loaded when it runs or shows its help."""
+_ONE_GRAPH = "one graph, and the cluster by --cluster FILE"
+EXPECTED = {
+    "compare": "one dataset, a file or a folder of files",
+    "generate": "one family, and the number of graphs by --count N",
+    "place": _ONE_GRAPH,
+    "plan": _ONE_GRAPH,
+    "size": _ONE_GRAPH,
+}
+"""Command -> the arguments that it takes, for the error about further ones."""
 MODULE_OF = {"import": "import_"}
 """The commands that have another name than their module and the object in it."""
 
@@ -114,7 +125,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _run(arguments: Sequence[str] | None) -> None:
     """Run the command; the error of an infeasible problem names the rules that cannot hold."""
     try:
-        cli.main(arguments, "streamplace", standalone_mode=False)
+        typed = tuple(sys.argv[1:] if arguments is None else arguments)
+        cli.main(typed, "streamplace", standalone_mode=False, obj=typed)
     except StreamplaceError as error:
         if error.infeasible is None:
             raise
@@ -168,8 +180,11 @@ def _usage_message(error: click.ClickException) -> str:
     match error:
         case click.NoSuchOption(option_name=name, possibilities=close):
             message = f"unknown option {name!r}"
-            if closest_match(name, ("--output",), SIMILAR) and _takes_output(error):
+            params = () if error.ctx is None else error.ctx.command.params
+            if closest_match(name, ("--output",), SIMILAR) and any("-o" in p.opts for p in params):
                 close = ["-o"]
+            if name.removeprefix("--") in {p.name for p in params if isinstance(p, click.Argument)}:
+                message, close = f"{message}; write its value as an argument, without {name}", None
             if name == "--gantt":
                 message += "; 'streamplace simulate' draws the schedule of a placement"
         case click.exceptions.NoSuchCommand(command_name=name, possibilities=known):
@@ -186,15 +201,11 @@ def _usage_message(error: click.ClickException) -> str:
             message, close = error.format_message().rstrip("."), None
             message = message.replace(". Choose from:", "; choose from")
             command = getattr(getattr(error, "ctx", None), "info_name", None)
-            if message.startswith("Got unexpected") and command == "compare":
-                message += "; compare takes one dataset, a file or a folder of files"
+            if message.startswith("Got unexpected") and command in EXPECTED:
+                message += f"; {command} takes {EXPECTED[command]}"
             if message.startswith(("Missing ", "Got ", "Option ")):  # click's own
                 message = message[0].lower() + message[1:]
     return f"{message}; did you mean {close[0]!r}?" if close else message
-
-
-def _takes_output(error: click.NoSuchOption) -> bool:
-    return error.ctx is not None and any("-o" in each.opts for each in error.ctx.command.params)
 
 
 @cache
@@ -225,10 +236,6 @@ def script() -> None:
             signal.signal(number, signal.SIG_IGN)
     gc.freeze()  # the process ends, so Python need not search all objects for garbage (0.2 s)
     sys.exit(_explain(_stops[-1])[1] if code is None else code)
-
-
-_stops: list[BaseException] = []
-"""The exceptions that signals have raised."""
 
 
 def _stop_behind(raised: BaseException) -> BaseException:

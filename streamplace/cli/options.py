@@ -81,6 +81,14 @@ def refuse_unused(required: Mapping[str, str]) -> None:
                 raise click.UsageError(f"{name} requires {required[name]}")
 
 
+def refuse_both_on_stdout(
+    output: str | None, as_json: bool, what: str = "graph", option: str = "-o"
+) -> None:
+    """Refuse --json where `what` goes to stdout; `option` names a file for it."""
+    if output == "-" and as_json:
+        raise click.UsageError(f"--json requires {option} FILE, since the {what} goes to stdout")
+
+
 def identifier(name: str, text: str) -> Any:
     """Return an option for the id of a job or topology, which must not be empty."""
     return option(name, callback=checked_id, metavar="ID", help=text)

@@ -108,6 +108,19 @@ def refuse_folder(
     refuse_inputs([(option, Path(folder) / name) for name in names], read)
 
 
+def refuse_csv(target: str | None) -> None:
+    """Refuse to write a placement with its problem and score, which is JSON, as CSV.
+
+    Raises
+    ------
+    UsageError
+        If the name of the file ends in .csv, so that commands would read it as CSV.
+    """
+    if target is not None and target.lower().endswith(".csv"):
+        remedy = "'streamplace export --to csv' writes CSV"
+        raise UsageError(f"-o {target}: a placement file is JSON; {remedy}")
+
+
 def placement_writer(
     file: str, assignment: Callable[[], Mapping[str, str]], placement: Callable[[], Placement]
 ) -> Callable[[], None]:

@@ -16,7 +16,7 @@ from streamplace.cli.command import (
 )
 from streamplace.cli.inputs import current_placement, latency_limit, naming_whole_operators
 from streamplace.cli.makespan_options import Asked
-from streamplace.cli.output_files import check_targets, weights_of
+from streamplace.cli.output_files import check_targets, refuse_csv, weights_of
 from streamplace.cli.place_jobs import place_job_file
 from streamplace.cli.place_notes import print_notes
 from streamplace.cli.place_problem import ProblemOptions, Start, read_problem
@@ -58,7 +58,7 @@ class PlaceOptions(options.Common):
     )
     prefer: str | None = option(
         "--prefer",
-        type=click.Choice(["balance", "fewest"]),
+        type=param_types.Choice(("balance", "fewest")),
         help="With --placer auto or search: what to improve once everything offered is carried, or "
         "one operator limits it that fills no device or link. balance lowers the largest "
         "utilisation, then the second largest, and so on, then streams "
@@ -189,8 +189,8 @@ def place(chosen: PlaceOptions) -> None:
     streamplace place graph.json --objective mymodule:MyObjective:price=2 --whole-operators
     """
     limited = chosen.max_moves is not None or chosen.move_cost is not None
-    if chosen.output == "-" and chosen.as_json:
-        raise click.UsageError("cannot combine -o - with --json: both write to stdout")
+    options.refuse_both_on_stdout(chosen.output, chosen.as_json, "placement")
+    refuse_csv(chosen.output)
     if chosen.job_file is not None:
         place_job_file(
             chosen.job_file,
@@ -296,10 +296,10 @@ def check_together(chosen: PlaceOptions) -> None:
     for name, value, other, another in together:
         if value is not None and another is not None:
             raise click.UsageError(f"cannot combine {name} with {other}")
+    if chosen.start is None:
+        options.refuse_unused(dict.fromkeys(("--max-moves", "--move-cost"), "--start"))
     if chosen.max_moves is None and chosen.move_cost is None:
         return
-    if chosen.start is None:
-        raise click.UsageError("--max-moves and --move-cost require --start")
     if chosen.max_moves is not None and chosen.move_cost is not None:
         raise click.UsageError("cannot combine --max-moves with --move-cost")
     improves = chosen.move_cost is not None and ready(chosen.placer).improver is not None

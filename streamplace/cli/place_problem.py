@@ -17,6 +17,7 @@ from streamplace.cli.makespan_options import Asked, MakespanSettings
 from streamplace.display.text import number
 from streamplace.errors import FormatError, InfeasibleError, ProblemError, located, reworded
 from streamplace.files import read_constraints, read_graph
+from streamplace.files.placements import OTHER_NUMBERS
 from streamplace.files.reading import name_of
 from streamplace.integrations.instances import colocate_instances
 from streamplace.problem.cluster import Cluster
@@ -72,11 +73,16 @@ class Start:
             none = f"contains none of the operators of {name_of(graph)}"
             raise FormatError(f"{self.name}: {none}")
 
-    def left_out(self, operators: Collection[str], graph: str) -> str:
+    def left_out(self, graph: StreamGraph, file: str) -> str:
         """Return a note on operators of the placement that the graph lacks; else no text."""
-        others = [name for name in self.assignment if name not in operators]
+        others = [name for name in self.assignment if name not in graph.index]
+        if not others:
+            return ""
         what = f"{counted(len(others), 'operator')} of {self.name}"
-        return f"{what} not in {name_of(graph)}: {listed(others)}" if others else ""
+        note = f"{what} not in {name_of(file)}: {listed(others)}"
+        old = self.placement
+        same = old is not None and {*old.problem.graph.owners} == {*graph.owners}
+        return f"{note}, as the placement has {OTHER_NUMBERS}" if same else note
 
 
 def read_problem(
@@ -117,7 +123,7 @@ def read_problem(
         if settings.constraints is not None:
             constraints, rules_file, inherited = settings.constraints, start.name, True
     if start is not None:
-        note = "; ".join(filter(None, (note, start.left_out(read.index, graph))))
+        note = "; ".join(filter(None, (note, start.left_out(read, graph))))
     constraints, pin_note = with_pins(options.pins, cluster, constraints, read)
     note = "; ".join(filter(None, (note, pin_note)))
     if lost:

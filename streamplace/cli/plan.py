@@ -42,7 +42,7 @@ class PlanOptions(options.Common):
     )
     survive: int = option(
         "--survive",
-        type=param_types.Whole(0),
+        type=param_types.Whole(0, 1),
         default=0,
         show_default=True,
         metavar="0|1",

@@ -80,8 +80,7 @@ def storm(chosen: StormOptions) -> None:
     streamplace profile storm metrics.json --mips 2500 --costs costs.toml -o graph.json
     """
     chosen.form.check()
-    if chosen.output == "-" and chosen.as_json:
-        raise click.UsageError("--json requires -o FILE, since the graph goes to stdout otherwise")
+    options.refuse_both_on_stdout(chosen.output, chosen.as_json)
     by_web = chosen.source.startswith(("http://", "https://"))
     if by_web and chosen.topology is None:
         raise click.UsageError("a URL requires --topology")
@@ -148,8 +147,7 @@ def ray(chosen: RayOptions) -> None:
     Example:
     streamplace profile ray http://localhost:8265 --graph streams.json --mips 2500 -o graph.json
     """
-    if chosen.output == "-" and chosen.as_json:
-        raise click.UsageError("--json requires -o FILE, since the graph goes to stdout otherwise")
+    options.refuse_both_on_stdout(chosen.output, chosen.as_json)
     chosen.form.check()
     check_targets({"-o": chosen.output}, (chosen.graph_file, chosen.costs_file))
     with_costs = read_costs(chosen.costs_file)
@@ -201,8 +199,7 @@ def gnuradio(chosen: GnuradioOptions) -> None:
     python3 streamplace_counters.py counters.jsonl receiver.py
     streamplace profile gnuradio counters.jsonl --mips 2500 -o graph.json
     """
-    if chosen.output == "-" and chosen.as_json:
-        raise click.UsageError("--json requires -o FILE, since the graph goes to stdout otherwise")
+    options.refuse_both_on_stdout(chosen.output, chosen.as_json)
     chosen.form.check()
     check_targets({"-o": chosen.output}, (chosen.file, chosen.costs_file))
     with_costs = read_costs(chosen.costs_file)

@@ -111,9 +111,7 @@ def torch(chosen: TorchOptions) -> None:
     streamplace profile torch mynets:Net --input 1x3x224x224 -o graph.json
     streamplace profile torch mynets:Net --input 1x3x224x224 --kind old-cpu --add graph.json
     """
-    if chosen.output == "-" and chosen.as_json:
-        raise click.UsageError("--json requires -o GRAPH, since the graph goes to stdout otherwise")
-
+    options.refuse_both_on_stdout(chosen.output, chosen.as_json)
     if chosen.device != "cpu":
         options.refuse_unused({"--threads": "--device cpu"})
     check_targets({"-o": chosen.output}, (chosen.add_file,))

@@ -3,8 +3,6 @@
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-import click
-
 from streamplace.cli import makespan_options, options, param_types
 from streamplace.cli.command import argument, command, group, print_json, print_note
 from streamplace.cli.inputs import under_objective
@@ -61,8 +59,7 @@ def report(chosen: ReportOptions) -> None:
     streamplace report metis.json auto.json -o report.html
     streamplace report auto.json --objective makespan --batch 1000 -o report.html
     """
-    if chosen.output == "-" and chosen.as_json:
-        raise click.UsageError("cannot combine -o - with --json: both write to stdout")
+    options.refuse_both_on_stdout(chosen.output, chosen.as_json, "page")
 
     check_targets({"-o": chosen.output}, chosen.placements)
     if chosen.output != "-" and not chosen.output.lower().endswith((".html", ".htm")):

@@ -125,8 +125,7 @@ def simulate(chosen: SimulateOptions) -> None:
 
 def _settings(chosen: SimulateOptions) -> Settings:
     """Return the settings of the engine; refuse them, and files to write, before any is read."""
-    if chosen.as_json and chosen.engine.trace == "-":
-        raise click.UsageError("cannot combine --trace - with --json: both write to stdout")
+    options.refuse_both_on_stdout(chosen.engine.trace, chosen.as_json, "trace", "--trace")
     read_files = (chosen.graph, chosen.placement, chosen.cluster.cluster_file)
     if chosen.gantt is not None:
         kind_of(chosen.gantt)

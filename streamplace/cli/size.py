@@ -18,7 +18,7 @@ from streamplace.cli.command import (
     print_note,
 )
 from streamplace.cli.inputs import latency_limit
-from streamplace.cli.output_files import check_targets, refuse_folder
+from streamplace.cli.output_files import check_targets, refuse_csv, refuse_folder
 from streamplace.cli.terminal import print_result
 from streamplace.errors import ClusterError, located
 from streamplace.execution.progress import working
@@ -38,6 +38,7 @@ from streamplace.workflows.sizing.jobs import JobsSize, file_names, size_jobs
 from streamplace.workflows.sizing.result import SizeResult, SizeTable
 
 JSON = ".json"
+GRAPH_NEEDED = "simulate and place --start of this placement require the graph of --graph-out"
 
 
 @dataclass(frozen=True)
@@ -149,6 +150,7 @@ def size(chosen: SizeOptions) -> None:
     streamplace size --job-file jobs.json --cluster cluster.json -o sizes
     """
     _check_options(chosen)
+    refuse_csv(chosen.output)
     settings: dict[str, Any] = {
         "minimise": chosen.minimise,
         "model": chosen.throughput.model,
@@ -238,6 +240,9 @@ def _size_graph(
     if chosen.output is not None and isinstance(found, SizeResult):
         named_files = inputs.names_of_inputs(graph, cluster_file, constraints_file)
         found.save(chosen.output, inputs=named_files)
+        several = any(count > 1 for count in found.parallelism.values())
+        if several and chosen.graph_out is None and found.graph != read:
+            print_note(GRAPH_NEEDED)
     return found
 
 

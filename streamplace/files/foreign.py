@@ -16,18 +16,20 @@ ENDINGS = {
 HEAD = 100_000
 """Characters at the beginning of a text in which its format is looked for."""
 TEXTS = {
-    "dot": re.compile(r'^\s*(?:strict\s+)?(?:di)?graph\s*(?:\w*|"[^"]*")\s*\{', re.MULTILINE),
+    "dot": re.compile(
+        r'^[ \t]*(?:strict\s+)?(?:di)?graph(?:\s+\w+|\s*"[^"]*")?\s*\{', re.MULTILINE
+    ),
     "graphml": re.compile(r"<(?:\w+:)?graphml\b"),
     "openvino": re.compile(r"<net\b"),
     "ibm-adl": re.compile(r"<(?:\w+:)?applicationSet\b"),
-    "gnuradio": re.compile(r"^options:\s*$", re.MULTILINE),
+    "gnuradio": re.compile(r"^options:[ \t]*$", re.MULTILINE),
     "storm-flux": re.compile(r"^(?:spouts|bolts|topologySource):", re.MULTILINE),
     "kafka-streams": re.compile(r"^ *(?:Topologies|Sub-topolog(?:y|ies)):", re.MULTILINE),
     "flink-plan": re.compile(r"^== Physical Execution Plan ==", re.MULTILINE),
     "pipedream": re.compile(r" -- forward_compute_time="),
     "doppler": re.compile(r"\A\s*\d+\s*\n(?:\d+, *)+\n"),
 }
-"""Format -> what the beginning of such a text contains."""
+"""Format -> what the beginning of such a text contains, found in linear time."""
 FIELDS = (
     ("flink-plan", {"nodes", "parallelism"}),
     ("flink-plan", {"nodes", "flinkVersion"}),
@@ -52,13 +54,15 @@ def remedy_of_text(name: str, text: str = "") -> str:
     text
         Empty if the file is not text.
     """
-    if name.lower().endswith(".csv"):
-        return CSV
-    kind = next((kind for end, kind in ENDINGS.items() if name.lower().endswith(end)), None)
-    if kind is None:
-        head = text[:HEAD]
-        kind = next((kind for kind, pattern in TEXTS.items() if pattern.search(head)), None)
-    return _remedy(kind)
+    return CSV if name.lower().endswith(".csv") else _remedy(kind_of_text(name, text))
+
+
+def kind_of_text(name: str, text: str) -> str | None:
+    """Return the format of a text that is not JSON, see `remedy_of_text`; None if unknown."""
+    of_name = next((kind for end, kind in ENDINGS.items() if name.lower().endswith(end)), None)
+    head = text[:HEAD]
+    found = (kind for kind, pattern in TEXTS.items() if pattern.search(head))
+    return of_name or next(found, None)
 
 
 def remedy_of_value(value: Any) -> str:

@@ -16,6 +16,7 @@ from streamplace.util.units import EXAMPLES, kind_at
 MAX_SHOWN = 40  # characters of a value
 MAX_COMPARED = 100  # unknown fields that are compared with a missing one
 BRANCH = re.compile(r"constrained-\w+|literal\[.*\]")  # names of types of a union in places
+NUMBER = re.compile(r"[-+]?\d{1,300}(\.\d{0,300})?([eE][-+]?\d{1,3})?")
 KEY = "[key]"  # what pydantic appends to the place of a faulty key of a map
 
 MESSAGES = {  # for the kinds of pydantic's errors that need no number
@@ -179,6 +180,8 @@ def _message(fault: Any) -> str:
         message = text.format(_number(context[name]))
     elif kind == "float_type" and isinstance(value, int) and not isinstance(value, bool):
         message = "is too large"  # for a float
+    elif kind == "float_type" and isinstance(value, str) and NUMBER.fullmatch(value):
+        message = "must be a number, without quotes"
     elif kind == "float_type" and isinstance(value, str) and (unit := kind_at(fault["loc"])):
         message = f"must be a number, or have a unit, such as {EXAMPLES[unit]}"
     shown = _shown(value)

@@ -15,6 +15,8 @@ ROWS = 10_000
 """Objects of a list that are encoded at once; the whole text is never in memory."""
 CHECKSUM = "sha256"  # the name of the value that holds it
 CHECKSUM_DIGITS = 16
+OPEN = ("{", "[", ",")
+"""How the first line of an indented JSON value ends."""
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _PLAIN = frozenset((str, int, float, bool, type(None)))
 _text = json.JSONEncoder(ensure_ascii=False).encode
@@ -120,6 +122,8 @@ def json_lines(lines: Iterable[str], where: str) -> Iterator[tuple[str, Any]]:
     for number, line in enumerate(lines, start=1):
         if line.strip():
             place = f"{where}: line {number}"
+            if number == 1 and line.rstrip().endswith(OPEN):
+                raise FormatError(f"{place}: must be a whole JSON value; one per line is expected")
             yield place, parse(line, place, is_line=True)
 
 

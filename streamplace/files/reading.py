@@ -10,6 +10,7 @@ import os
 import stat
 import sys
 import zlib
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -210,6 +211,8 @@ def decode(data: bytes, where: str) -> str:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         fault = remedy_of_text(where) or f"byte {error.start} is not UTF-8"
+        if data.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
+            fault = "is UTF-16; save it as UTF-8"
         raise FormatError(f"{where}: {fault}") from None
 
 
@@ -321,9 +324,12 @@ def check(
     if wanted and value.get("format", wanted) != wanted:
         kind = wanted.removeprefix(OURS)
         raise FormatError(f"{where}: format: expected a {kind} file (got {value['format']!r:.80})")
-    if issubclass(form, ForeignForm) and str(value.get("format")).startswith(OURS):
+    if "format" not in form.model_fields and str(value.get("format")).startswith(OURS):
         kind = str(value["format"]).removeprefix(OURS)
-        raise FormatError(f"{where}: is a {kind} of streamplace; only other formats need an import")
+        remedy = "another kind of file is expected"
+        if issubclass(form, ForeignForm):
+            remedy = "only other formats need an import"
+        raise FormatError(f"{where}: is a {kind} of streamplace; {remedy}")
     try:
         return form.model_validate(value)
     except ValidationError as error:
@@ -350,6 +356,9 @@ def _another_kind(form: type[BaseModel], value: dict[str, Any], wanted: str | No
     return f"is not a {kind} file of streamplace: it lacks {missing}; {remedy}"
 
 
+_emptied: list[Any] = []  # the stdin that was read to its end
+
+
 class _DuplicateKeyError(ValueError):
     """A key appears twice in one object."""
 
@@ -357,7 +366,11 @@ class _DuplicateKeyError(ValueError):
 def _stdin() -> bytes:
     if sys.stdin is None or sys.stdin.closed:
         raise RefusedError(errno.EBADF, "is closed")
-    return read_stream(sys.stdin.buffer)
+    if sys.stdin in _emptied:
+        raise RefusedError(errno.EBADF, "only one input can be -")
+    found = read_stream(sys.stdin.buffer)
+    _emptied[:] = [sys.stdin]
+    return found
 
 
 def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

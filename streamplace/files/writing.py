@@ -112,10 +112,13 @@ def write_text(path: str | Path, text: str) -> None:
 
 
 def write_pieces(path: str | Path, pieces: Iterable[str]) -> None:
-    """Write a text file piece by piece, or to stdout for ``-``."""
+    """Write a text file piece by piece, or to stdout for ``-``.
+
+    Bytes that are not UTF-8 in names of files are escaped, as JSON does it.
+    """
     with atomic(path) as file:
         for piece in pieces:
-            file.write(piece.encode())
+            file.write(piece.encode(errors="backslashreplace"))
 
 
 def make_folder(path: str | Path) -> Path:
@@ -125,7 +128,8 @@ def make_folder(path: str | Path) -> Path:
         new = [each for each in (folder, *folder.parents) if not each.exists()]
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise FormatError(f"{folder}: cannot create folder: {error.strerror}") from None
+        reason = "is a file" if isinstance(error, FileExistsError) else error.strerror
+        raise FormatError(f"{folder}: cannot create folder: {reason}") from None
     for each in new:
         _sync(each.parent)
     return folder

@@ -51,7 +51,7 @@ def from_toml(text: str) -> Any:
     try:
         return parse_toml(text)
     except ValueError as error:
-        raise GraphError(str(error)) from None
+        raise GraphError(f"{error}; costs are TOML, or CSV if the name ends in .csv") from None
 
 
 def from_csv(text: str) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import cast
 
 from streamplace.errors import FormatError, UsageError, located
+from streamplace.files.foreign import kind_of_text
 from streamplace.files.reading import decode, name_of, read_bytes
 from streamplace.integrations.export_notes import with_notes
 from streamplace.integrations.logical_builder import resized
@@ -81,7 +82,14 @@ def read_document(path: str, kind: str) -> LogicalGraph:
     """
     read = _load(READERS, kind)
     where, data = name_of(path), read_bytes(path)
-    return _read(read, data if kind in BINARY else decode(data, where), where)
+    document = data if kind in BINARY else decode(data, where)
+    try:
+        return _read(read, document, where)
+    except FormatError:
+        other = kind_of_text(where, document) if isinstance(document, str) else None
+        if other in (None, kind):
+            raise
+        raise FormatError(f"{where}: is a file of the format {other}, not {kind}") from None
 
 
 def read_text_as(text: str, where: str, kind: str) -> LogicalGraph:

@@ -68,7 +68,18 @@ def on_one_device(problem: Problem) -> Iterator[Ints]:
 
 
 @dataclass(frozen=True)
-class RoundRobin(BasePlacer):
+class InOrder(BasePlacer):
+    """A placer that visits the operators in a traversal order; an empty one is its own."""
+
+    order: str = ""
+
+    def __post_init__(self) -> None:
+        if self.order:
+            check_order(self.order)
+
+
+@dataclass(frozen=True)
+class RoundRobin(InOrder):
     """Place the i-th operator on device i modulo the number of devices.
 
     Parameters
@@ -79,11 +90,6 @@ class RoundRobin(BasePlacer):
     """
 
     name: ClassVar[str] = "round-robin"
-    order: str = ""
-
-    def __post_init__(self) -> None:
-        if self.order:
-            check_order(self.order)
 
     def __call__(
         self, problem: Problem, rng: np.random.Generator, start: Placement | None = None
@@ -137,7 +143,7 @@ class Random(BasePlacer):
 
 
 @dataclass(frozen=True)
-class Greedy(BasePlacer):
+class Greedy(InOrder):
     """Places each operator where the utilisations that it raises are lowest; see `sim.greedy`.
 
     Parameters
@@ -149,11 +155,6 @@ class Greedy(BasePlacer):
 
     name: ClassVar[str] = "greedy"
     objectives: ClassVar[frozenset[str]] = THROUGHPUT
-    order: str = ""
-
-    def __post_init__(self) -> None:
-        if self.order:
-            check_order(self.order)
 
     def __call__(
         self, problem: Problem, rng: np.random.Generator, start: Placement | None = None

@@ -76,11 +76,12 @@ def suspect_unit(
     used = inf if bottleneck is None else bottleneck.utilisation
     if not used > 0.0:
         return ""
-    typical = _typical(graph, cluster, source_rate)
+    is_used = bottleneck is None or IDLE <= used <= OVERLOADED
+    typical = _typical(graph, cluster, source_rate, FAR if is_used else 1.0)
     outside, name = max((_outside(_KINDS[name], value), name) for name, value in typical.items())
     question = _question(name, typical[name]) if outside >= log10(FAR) else ""
     question = question or _single(graph, cluster)
-    if bottleneck is None or IDLE <= used <= OVERLOADED:
+    if bottleneck is None or is_used:
         return question
     if not question:
         if not outside > 0.0:
@@ -93,10 +94,13 @@ def suspect_unit(
     return f"the bottleneck, {of}, is used at {100.0 * used:.2g}%; check the units: {question}"
 
 
-def _typical(graph: StreamGraph, cluster: Cluster, source_rate: float) -> dict[str, float]:
+def _typical(
+    graph: StreamGraph, cluster: Cluster, source_rate: float, far: float
+) -> dict[str, float]:
     """Return the medians of the numbers of a problem that are positive and known, by name.
 
-    Instructions and speeds are left out where they give a usual CPU time for a tuple.
+    Instructions and speeds are left out where they give a CPU time for a tuple that is usual, or
+    outside of its range by a factor of less than `far`: with 1 MIPS, instructions are microseconds.
     """
     memory = [device.memory_bytes or 0.0 for device in cluster.devices]
     found = _medians(
@@ -112,7 +116,7 @@ def _typical(graph: StreamGraph, cluster: Cluster, source_rate: float) -> dict[s
     )
     if "instructions" in found:
         seconds = found["instructions"] / (1e6 * found["mips"])
-        if SHORTEST_S <= seconds <= LONGEST_S:  # both may be in another unit, such as CPU time
+        if SHORTEST_S / far <= seconds <= LONGEST_S * far:
             del found["instructions"], found["mips"]
     return found
 

@@ -14,7 +14,15 @@ from streamplace.plots.style import line
 from tests.support.cli import Capture, json_of, printed, refused, succeeds
 
 AIM = ("--objective", "makespan")
-FILES = {"compare.json", "table.csv", "graphs.csv", "table.md", "table.tex", "makespan.png"}
+FILES = {
+    "command.json",
+    "compare.json",
+    "table.csv",
+    "graphs.csv",
+    "table.md",
+    "table.tex",
+    "makespan.png",
+}
 KEYS = (
     "placer", "mean_makespan_s", "mean_slr", "median_slr", "mean_over_heft", "over_heft_low",
     "over_heft_high", "better_than_heft", "worse_than_heft", "over_first", "over_first_low",

@@ -151,7 +151,6 @@ def test_help_names_every_kind(capsys: Capture) -> None:
         (["import", "x.json"], "--from"),
         (["import", "x.json", "--from", "beam"], "'beam'"),
         (["import", "x.json", "--from", "dot", "--json"], "--json"),
-        (["import", "-", "--from", "dot", "--costs", "-"], "stdin"),
         (["export", "x.json", "--to", "beam"], "'beam'"),
     ],
 )

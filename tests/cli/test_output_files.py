@@ -181,3 +181,11 @@ def test_job_names_that_file_names_cannot_have_here_are_refused(tmp_path: Path) 
         assert "encoding of file names here, ascii, lacks characters of 'gr\\xf6" in done.stderr
         assert len(done.stderr.splitlines()) == 1
         assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("command", ["place", "size"])
+def test_placements_are_not_written_as_csv(command: str, tmp_path: Path, capsys: Capture) -> None:
+    file = tmp_path / "placement.csv"
+    line = refused(capsys, command, "dataset:real/riotbench-etl.json", "-o", file)
+    assert "a placement file is JSON; 'streamplace export --to csv' writes CSV" in line
+    assert not file.exists()

@@ -69,9 +69,11 @@ def test_info_recognises_kinds_on_stdin(kind: str, inputs: InputFiles, tmp_path:
 
 
 def test_stdin_cannot_be_read_twice(inputs: InputFiles, tmp_path: Path) -> None:
-    done = shell(f"streamplace diff - - < {inputs.cepsim}", tmp_path)
-    assert done.returncode == 2
-    one_line(done.stderr)
+    (tmp_path / "job.dot").write_text("digraph { a -> b }")
+    for command in (f"diff - - < {inputs.cepsim}", "import - --from dot --costs - < job.dot"):
+        done = shell(f"streamplace {command}", tmp_path)
+        assert done.returncode == 2
+        assert one_line(done.stderr) == "streamplace: stdin: only one input can be -"
 
 
 @pytest.mark.parametrize(

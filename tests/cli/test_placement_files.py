@@ -2,6 +2,10 @@
 
 import csv
 import json
+import shlex
+import shutil
+import sys
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -180,9 +184,26 @@ def test_compare_saves_its_tables(inputs: InputFiles, tmp_path: Path, capsys: Ca
         assert [row["placer"] for row in csv.DictReader(file)] == ["single", "metis"]
     with (folder / "graphs.csv").open(newline="") as file:
         assert [row["graph"] for row in csv.DictReader(file)] == ["line", "line"]
+    made_by = json.loads((folder / "command.json").read_text())
+    arguments = [str(word) for word in command]
+    assert shlex.split(made_by.pop("command")) == ["streamplace", *arguments, "--json"]
+    assert made_by == {"streamplace": version("streamplace"), "seed": 0}
     tables = {"compare.json", "table.csv", "graphs.csv", "by_rate.csv", "by_rate.md", "by_rate.tex"}
+    tables.add("command.json")
     pictures = {"throughput.png", "devices.png"}
     assert {path.name for path in folder.iterdir()} == tables | pictures
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="file names are any bytes")
+def test_names_of_files_may_be_any_bytes(
+    inputs: InputFiles, tmp_path: Path, capsys: Capture
+) -> None:
+    graph, placement, folder = tmp_path / "g\udcff.json", tmp_path / "p.json", tmp_path / "out"
+    shutil.copy(inputs.graph, graph)
+    succeeds(capsys, "place", graph, "--placer", "single", "-o", placement)
+    assert json_of(capsys, "explain", placement)
+    succeeds(capsys, "compare", graph, "--placers", "single", "--plots", "none", "-o", folder)
+    assert str(graph) in json.loads((folder / "command.json").read_text())["command"]
 
 
 @pytest.mark.parametrize("fault", ["constraints", "source_rate", "load"])

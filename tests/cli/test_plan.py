@@ -39,7 +39,7 @@ def test_a_plan_is_a_table_a_curve_and_json(
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
-        (["--survive", "2"], "plan: survive must be 0 or 1 (got 2)"),
+        (["--survive", "2"], "--survive: must be at most 1 (got 2)"),
         (["--survive", "-1"], "--survive"),
         (
             ["--model", "engine"],
@@ -136,8 +136,8 @@ def test_moves_without_a_limit(inputs: InputFiles, tmp_path: Path, capsys: Captu
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
-        (["--max-moves", "1"], "require --start"),
-        (["--move-cost", "1"], "require --start"),
+        (["--max-moves", "1"], "requires --start"),
+        (["--move-cost", "1"], "requires --start"),
         (
             ["--start", "OLD", "--max-moves", "1", "--move-cost", "1"],
             "cannot combine --max-moves with --move-cost",

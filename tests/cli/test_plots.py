@@ -7,7 +7,15 @@ import pytest
 from tests.support.cli import Capture, json_of, printed, refused, succeeds
 from tests.support.input_files import InputFiles
 
-TABLES = {"compare.json", "table.csv", "graphs.csv", "by_rate.csv", "by_rate.md", "by_rate.tex"}
+TABLES = {
+    "compare.json",
+    "table.csv",
+    "graphs.csv",
+    "by_rate.csv",
+    "by_rate.md",
+    "by_rate.tex",
+    "command.json",
+}
 LOG = '{"step": 1, "reward": -1.5, "loss": 0.5}\n{"step": 2, "validation": -1.0}\n{"st'
 
 

@@ -35,7 +35,7 @@ def test_a_report_to_stdout_and_from_stdin(inputs: InputFiles, capsys: Capture) 
     read = run("report", "-", "-o", "-", input=inputs.placement.read_text())
     assert '"title":"stdin"' in read.stdout
     both = refused(capsys, "report", inputs.placement, "-o", "-", "--json")
-    assert "both write to stdout" in both
+    assert "--json requires -o FILE" in both
 
 
 def test_files_that_are_not_placements_are_refused(

@@ -183,7 +183,7 @@ def test_a_trace_and_a_picture(inputs: InputFiles, tmp_path: Path, capsys: Captu
         (("--trace", "nowhere/trace.json"), "nowhere/trace.json: cannot write: no such folder"),
         (("--trace", "."), "is a folder"),
         (("--plot", "run.png", "--trace", "run.png"), "name the same file"),
-        (("--trace", "-", "--json"), "both write to stdout"),
+        (("--trace", "-", "--json"), "--json requires --trace FILE"),
         (("--queue", "1e-310"), "--queue: must be 0 or at least 1"),
         (("--source-queue", "-1"), "--source-queue: must be finite and at least 0"),
         (("--scene", "nowhere.json"), "nowhere.json"),

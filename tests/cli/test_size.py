@@ -322,3 +322,18 @@ def test_a_failed_size_says_what_can_be_carried(tmp_path: Path, capsys: Capture)
     assert json_of(capsys, *command, *options, 16_600)["survive"] == 1
     line = refused(capsys, *command, *options, 40_000)
     assert "carry 16,960.7 of 40,000 tuples/s at most after the loss of any one of them" in line
+
+
+def test_the_graph_of_a_sized_placement_is_asked_for(
+    graph: Path, tmp_path: Path, capsys: Capture
+) -> None:
+    placement, sized = tmp_path / "placement.json", tmp_path / "sized.json"
+    operators = [{**one, "parallelism": None} for one in GRAPH["operators"]]
+    write_json(graph, {**GRAPH, "operators": operators})
+    command = ("size", graph, *FAST, "-o", placement)
+    assert "--graph-out" in printed(capsys, *command)[1]
+    assert printed(capsys, *command, "--graph-out", sized)[1] == ""
+    assert printed(capsys, "size", sized, *FAST, "-o", placement)[1] == ""
+    for file, asked in ((graph, True), (sized, False)):
+        notes = printed(capsys, "place", file, "--start", placement)[1]
+        assert ("such as that of size --graph-out" in notes) is asked

@@ -35,6 +35,13 @@ CASES = [
     (["info", "dataset:real/riotbench-elt.json"], "'dataset:real/riotbench-etl.json'?"),
     (["simulate", "GRAPH", "PLACEMENT", "--scheduler", "dynamc"], "did you mean 'dynamic'?"),
     (["plan", "GRAPH", "--plot", "plan.pngg"], "did you mean 'png'?"),
+    (["place", "GRAPH", "CLUSTER"], "place takes one graph, and the cluster by --cluster FILE"),
+    (["generate", "dream", "5", "-o", "x.jsonl"], "the number of graphs by --count N"),
+    (["place", "--graph", "GRAPH"], "write its value as an argument, without --graph"),
+    (["watch", "flink", "--url", "http://localhost:1"], "as an argument, without --url"),
+    (["place", "GRAPH", "--devices", "2x1", "--pin", "d0=a"], "write --pin a=d0"),
+    (["place", "GRAPH", "--prefer", "balanced"], "did you mean 'balance'?"),
+    (["train", "GRAPH", "-o", "run", "--config", "CLUSTER"], "is a cluster of streamplace"),
 ]
 
 
@@ -42,7 +49,7 @@ CASES = [
 def test_suggestions_on_the_command_line(
     words: list[str], expected: str, inputs: InputFiles, capsys: Capture
 ) -> None:
-    files = {"GRAPH": inputs.graph, "PLACEMENT": inputs.placement}
+    files = {"GRAPH": inputs.graph, "PLACEMENT": inputs.placement, "CLUSTER": inputs.cluster}
     assert expected in refused(capsys, *(files.get(word, word) for word in words))
 
 

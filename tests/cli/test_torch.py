@@ -118,8 +118,8 @@ def test_faults_of_options(folder: Path, capsys: Capture) -> None:
     net = ("net_module:Net", "--input", "3x6")
     for words, expected in (
         (("import", "plan.txt", "--from", "dot", "--input", "3"), "--input requires --from torch"),
-        (("import", *net, "--from", "torch", "--json"), "--json requires -o GRAPH"),
-        (("profile", "torch", *net, "--json"), "--json requires -o GRAPH"),
+        (("import", *net, "--from", "torch", "--json"), "--json requires -o FILE"),
+        (("profile", "torch", *net, "--json"), "--json requires -o FILE"),
         (("profile", "torch", *net, "--threads", "0"), "--threads: must be at least 1"),
         (("profile", "torch", *net, "--threads", "99999"), "must be at most the cores here"),
         (("profile", "torch", *net, "--device", "cuda", "--threads", "1"), "requires --device cpu"),

@@ -148,7 +148,10 @@ def test_bad_usage(
         (["place", "g", "--output", "p"], "unknown option '--output'; did you mean '-o'?"),
         (["place", "g", "--modle"], "unknown option '--modle'; did you mean '--model'?"),
         (["place"], "missing argument 'GRAPH' or option '--job-file' (see streamplace place"),
-        (["place", "a", "b"], "got unexpected extra argument (b) (see"),
+        (
+            ["place", "a", "b"],
+            "got unexpected extra argument (b); place takes one graph, and the cluster",
+        ),
         (
             ["compare", "a", "b"],
             "got unexpected extra argument (b); compare takes one dataset, a file or a folder of",

@@ -8,9 +8,10 @@ import pytest
 from benchmarks.hardening.corpus.engine_documents import DOCUMENTS
 from streamplace.errors import FormatError
 from streamplace.files import read_graph
-from streamplace.files.foreign import ENDINGS
+from streamplace.files.foreign import ENDINGS, HEAD, kind_of_text
 from streamplace.integrations.registry import READERS
 from tests.support.cli import Capture, refused
+from tests.support.guards import hang_guard
 
 OWN = {"nodes": [{"id": 1, "cost": 4}], "edges": [{"from": 1, "to": 2}]}
 SAME = {"dnn-latency": "dnn-partitioning"}  # one form of two meanings
@@ -27,6 +28,28 @@ def test_the_import_of_a_document_is_named(kind: str, tmp_path: Path) -> None:
         assert f"'streamplace import --from {SAME.get(kind, kind)}'" in str(caught.value)
 
 
+def test_an_import_of_another_format_names_it(tmp_path: Path, capsys: Capture) -> None:
+    file = tmp_path / "job.txt"
+    for kind, actual in (("graphml", "dot"), ("dot", "graphml"), ("flink-plan", "kafka-streams")):
+        file.write_text(DOCUMENTS[actual][0])
+        line = refused(capsys, "import", file, "--from", kind)
+        assert line.rstrip().endswith(f"is a file of the format {actual}, not {kind}")
+
+
+def test_indented_json_is_not_a_list(tmp_path: Path, capsys: Capture) -> None:
+    file = tmp_path / "clusters.json"
+    file.write_text(json.dumps({"devices": []}, indent=1))
+    line = refused(capsys, "compare", "dataset:real", "--clusters", file)
+    assert "line 1: must be a whole JSON value; one per line is expected" in line
+
+
+def test_costs_are_not_json(tmp_path: Path, capsys: Capture) -> None:
+    (tmp_path / "job.dot").write_text("digraph { a -> b }")
+    (tmp_path / "costs.json").write_text("{}")
+    words = ("import", tmp_path / "job.dot", "--from", "dot", "--costs", tmp_path / "costs.json")
+    assert "costs are TOML, or CSV if the name ends in .csv" in refused(capsys, *words)
+
+
 def test_an_answer_of_flink_holds_its_plan(tmp_path: Path) -> None:
     file = tmp_path / "job.json"
     file.write_text(json.dumps({"jid": "1", "plan": json.loads(DOCUMENTS["flink-plan"][1])}))
@@ -37,7 +60,7 @@ def test_an_answer_of_flink_holds_its_plan(tmp_path: Path) -> None:
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_endings_name_the_import_of_a_broken_file(ending: str, tmp_path: Path) -> None:
     file = tmp_path / f"job{ending}"
-    file.write_bytes(b"\xff\xfe broken")
+    file.write_bytes(b"\x08\xff broken")
     with pytest.raises(FormatError, match=f"import --from {ENDINGS[ending]}'"):
         read_graph(file)
     assert ENDINGS[ending] in READERS
@@ -56,6 +79,13 @@ def test_other_text_is_not_json(text: str, tmp_path: Path) -> None:
     with pytest.raises(FormatError, match="not JSON") as caught:
         read_graph(file)
     assert "import" not in str(caught.value)
+
+
+@pytest.mark.parametrize("begin", ["", "graph", 'graph "', "strict", "options:", "5\n", "<"])
+@pytest.mark.parametrize("repeated", ["\n", " ", "graph\n", "a", "1, "])
+def test_formats_are_looked_for_in_linear_time(begin: str, repeated: str) -> None:
+    with hang_guard():
+        kind_of_text("job", begin + HEAD * repeated)
 
 
 def test_own_json_lacks_a_format(tmp_path: Path, capsys: Capture) -> None:

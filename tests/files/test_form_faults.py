@@ -77,6 +77,10 @@ def test_messages_about_each_kind_of_field(value: dict[str, Any], message: str) 
         ({"streams": []}, "missing field 'operators'"),
         ({"operators": [{"name": "a"}]}, "operators[0]: missing field 'instructions'"),
         (
+            {"operators": [{**OPERATOR, "instructions": "5e3"}]},
+            "operators[0].instructions: must be a number, without quotes (got '5e3')",
+        ),
+        (
             {"operators": [{"name": "a", "instruction": 1, "colour": 2}]},
             "operators[0]: unknown field 'instruction'; did you mean 'instructions'?; "
             "operators[0]: unknown field 'colour'",

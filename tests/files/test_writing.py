@@ -1,6 +1,7 @@
 """Atomic writes, and the lock on a folder, held by one process at a time."""
 
 import gzip
+import json
 import os
 import signal
 import stat
@@ -86,11 +87,9 @@ def test_the_umask_applies_to_new_files(tmp_path: Path) -> None:
     assert (tmp_path / "x.txt").stat().st_mode & 0o777 == 0o640
 
 
-def test_text_that_cannot_be_encoded_leaves_the_old_file(tmp_path: Path) -> None:
-    (tmp_path / "x.txt").write_text("old")
-    with pytest.raises(ValueError, match="surrogates"):
-        write_text(tmp_path / "x.txt", "\ud800")
-    assert (tmp_path / "x.txt").read_text() == "old"
+def test_bytes_of_file_names_are_escaped_as_in_json(tmp_path: Path) -> None:
+    write_text(tmp_path / "x.json", '"g\udcff"')
+    assert json.loads((tmp_path / "x.json").read_text()) == "g\udcff"
 
 
 def test_the_next_write_removes_files_of_killed_processes(tmp_path: Path) -> None:

@@ -57,6 +57,11 @@ def test_usual_numbers_are_not_suspect() -> None:
             assert note_on(result) == "", name
 
 
+@pytest.mark.parametrize("microseconds", [0.03, 0.5, 20.0, 1e4, 2e6])
+def test_microseconds_on_devices_of_1_mips_are_not_suspect(microseconds: float) -> None:
+    assert note_of(instructions=microseconds, mips=1.0, rate=2e5 / microseconds) == ""
+
+
 def test_a_job_with_hardly_any_load_is_asked_about_what_explains_most_of_it() -> None:
     note = note_of(instructions=1000.0, rate=10.0)
     assert "is used at 0.0012%" in note

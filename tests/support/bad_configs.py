@@ -8,7 +8,7 @@ CONFIGS: list[Fault] = [
     ("config-empty.toml", "", "missing field 'policy'"),
     ("config-is-json.toml", "line 1", "not TOML"),
     ("config-not-utf8.toml", "byte 4", "not UTF-8"),
-    ("config-utf16.toml", "byte 0", "not UTF-8"),
+    ("config-utf16.toml", "", "is UTF-16; save it as UTF-8"),
     ("config-duplicate-key.toml", "line 11", "not TOML: cannot overwrite a value"),
     ("config-unknown-section.toml", "", "unknown field 'optimizer'"),
     ("config-policy-missing.toml", "", "missing field 'policy'"),
