@@ -28,7 +28,7 @@ from streamplace.control.flink.rescaling import AdaptiveRealiser
 from streamplace.control.flink.restarting import PROGRESS, RestartRealiser
 from streamplace.control.flink.sampling import Sampler
 from streamplace.control.flink.windows import Devices, Windows, first_graph
-from streamplace.control.interfaces import Events, NoJournal, Realiser, Steps, SystemClock
+from streamplace.control.interfaces import Clock, Events, NoJournal, Realiser, Steps, SystemClock
 from streamplace.control.journal import OPENED, PID, Journal
 from streamplace.control.lock import Lock
 from streamplace.control.observation import Observation
@@ -113,22 +113,26 @@ def _watch(server: Server, cluster: Cluster, chosen: WatchOptions) -> None:
         graph, origin = stated or _graph(server, job, cluster, chosen, journal)
         with located(origin):
             planner = SizePlanner(graph, cluster, kept)
-
-        def check_job(operators: Collection[str]) -> None:
-            _check_version(client)
-            with located(origin):
-                check_operators(graph, operators)
-
-        weights = dict(zip(graph.names, graph.instructions.tolist(), strict=True))
         chooses = chosen.mode == ADVISE or chosen.labels
         controller = Controller(kept, planner, chooses_devices=chooses)
-        sampler = Sampler(client, clock)
-        windows = Windows(
-            *(sampler, Devices(cluster.names), kept, clock, weights),
-            check=check_job,
-        )
+        windows = _windows(client, graph, origin, cluster, kept, clock)
         events = _events(lock, chosen, client)
         Watching(job, windows, controller, journal, realiser, events).run(chosen.windows)
+
+
+def _windows(
+    client: Client, graph: StreamGraph, origin: str, cluster: Cluster, kept: Rules, clock: Clock
+) -> Windows:
+    """Return the windows of a job, which has to have the operators of the graph."""
+
+    def check_job(operators: Collection[str]) -> None:
+        _check_version(client)
+        with located(origin):
+            check_operators(graph, operators)
+
+    weights = dict(zip(graph.names, graph.instructions.tolist(), strict=True))
+    sampler, devices = Sampler(client, clock), Devices(cluster.names)
+    return Windows(sampler, devices, kept, clock, weights, check=check_job)
 
 
 def _realiser(
