@@ -2,8 +2,8 @@
 
     python examples/flink/cluster.py FLINK_HOME [COUNT]
 
-`make flink-cluster` runs it. It has three TaskManagers, d0 to d2, or COUNT of them, with the labels
-dev_d0 to dev_d2, as the devices of `--devices 3x2500` are called.
+`make flink-cluster` runs it. It has three TaskManagers, d0 to d2, or COUNT of them, as the devices
+of `--devices 3x2500` are called, with the labels that `export --to flink-config` writes for them.
 """
 
 import shlex
@@ -14,13 +14,17 @@ from pathlib import Path
 from local_flink import LocalFlink, TaskManager
 from scripting import ScriptError, terminated
 
+from streamplace.integrations.flink.groups import device_labels
+
 FOLDER = Path("flink-loop").resolve() / "cluster"
-LABEL, SLOTS = 1000, 2
+OPERATORS = 8  # of a job, at most; the labels of more are those of fewer, and further ones
+SLOTS = 2
 
 
 def main(home: Path, count: int) -> int:
     """Run the cluster until a signal ends it."""
-    managers = [TaskManager(f"d{i}", {f"dev_d{i}": LABEL}, slots=SLOTS) for i in range(count)]
+    labels = device_labels([f"d{i}" for i in range(count)], OPERATORS).offered
+    managers = [TaskManager(name, offered, slots=SLOTS) for name, offered in labels.items()]
     with LocalFlink(home, FOLDER, managers, restarts=True) as flink:
         print(f"Flink runs at {flink.url}, and its logs are in {FOLDER / 'log'}; Ctrl-C ends it.")
         print("Start a jar with")

@@ -3,6 +3,7 @@
 import shlex
 import sys
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import click
 
 from streamplace.cli import options, param_types
-from streamplace.cli.command import argument, command, option, print_json, print_note
+from streamplace.cli.command import argument, command, leaving, option, print_json, print_note
 from streamplace.control.flink.rescaling import AdaptiveRealiser
 from streamplace.control.plans import Deployment
 from streamplace.errors import BackendError, ProblemError, located
@@ -42,6 +43,11 @@ from streamplace.workflows.apply import (
     prepare,
     restart_of,
     upload,
+)
+
+PASSED = (
+    "all checks passed but those of the jar's own plan, for which the jar must be on the server; "
+    "nothing was sent"
 )
 
 
@@ -120,6 +126,7 @@ def flink(chosen: FlinkOptions) -> None:
     job_id = client.running_job(chosen.job)
     with located(name_of(chosen.placement)):
         job = _state(client, job_id)
+    with _untouched(job), located(name_of(chosen.placement)):
         if (owner := owner_of(client.config(), job.name)) is not None:
             _hand_out(owner, read, job, chosen.as_json)
             return
@@ -139,12 +146,13 @@ def flink(chosen: FlinkOptions) -> None:
         chosen.program.without_uids,
         Limits(chosen.timeout, chosen.deadline, chosen.start_timeout),
     )
-    with located(name_of(chosen.placement)):
+    with _untouched(job), located(name_of(chosen.placement)):
         prepared = prepare(read, client, how)
     if (hosts := already_placed(prepared, client)) is not None:
         _leave(prepared.job.id, hosts, chosen.as_json)
     elif chosen.dry_run:
         _show(prepared.requests(how), chosen.as_json)
+        print_note(PASSED)
     else:
         _execute(prepared, client, how, chosen.as_json)
 
@@ -154,6 +162,11 @@ def _state(client: Client, job: str) -> JobState:
         return client.scheduled(client.state(job))
     except RefusedError as error:
         raise client.refusal(job, error) from None
+
+
+def _untouched(job: JobState) -> AbstractContextManager[None]:
+    """Return a block after which a signal leaves the job as it was."""
+    return leaving(lambda: "" if job.ended else f"job {job.id} goes on")
 
 
 def _hand_out(owner: Owner, placement: Placement, job: JobState, as_json: bool) -> None:
@@ -187,6 +200,7 @@ def _rescale(placement: Placement, client: Client, job: str, chosen: FlinkOption
     planned = realiser.planned(job, deployment)
     if chosen.dry_run:
         _show([planned], chosen.as_json)
+        print_note("all checks passed; nothing was sent")
         return
     done = realiser.act(job, deployment, lambda step, details: None)
     if not done.succeeded:
@@ -230,9 +244,11 @@ def _show(planned: Sequence[Request], as_json: bool) -> None:
 
 def _execute(prepared: Prepared, client: Client, how: Options, as_json: bool) -> None:
     server = client.server
-    jar = prepared.jar or upload(server, Path(how.jar), how.limits.start_s)
+    with _untouched(prepared.job):
+        jar = prepared.jar or upload(server, Path(how.jar), how.limits.start_s)
     try:
-        check_jar(prepared, server, how, jar)
+        with _untouched(prepared.job):
+            check_jar(prepared, server, how, jar)
         restart = restart_of(prepared, client, how, jar, print_note)
         _run(restart, prepared, how, as_json)
     finally:

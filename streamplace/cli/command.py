@@ -13,6 +13,7 @@ A command declares each option once::
 
 import shlex
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import Field, field, fields
 from inspect import get_annotations
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -130,6 +131,17 @@ def print_note(text: str) -> None:
     """Print a line on stderr, unless it is empty or --quiet is set."""
     if text and not is_quiet():
         click.echo(text, err=True)
+
+
+@contextmanager
+def leaving(what: Callable[[], str]) -> Iterator[None]:
+    """Let the line about a signal, which ends the command, say what goes on then."""
+    try:
+        yield
+    except (KeyboardInterrupt, SystemExit) as stop:
+        if goes_on := what():
+            stop.add_note(goes_on)
+        raise
 
 
 def end_if_unproven(latency: "LatencyAnswer | None") -> None:

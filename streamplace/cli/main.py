@@ -6,7 +6,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import cache, partial
 from pkgutil import resolve_name
@@ -24,6 +24,7 @@ from streamplace.util.text import printable
 INTERRUPTED = 130
 TERMINATED = 128 + signal.SIGTERM
 SIMILAR = 0.75  # of a command to what was typed; 'generate' is too far from 'migrate'
+NOTHING_LEFT = "no incomplete file was left"
 AGAIN_S = 0.05  # after which a signal is sent again
 _stops: list[BaseException] = []
 """The exceptions that signals have raised."""
@@ -112,7 +113,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         except BrokenPipeError:  # the program that reads stdout has closed the pipe
             _drop_stdout()
         except (Exception, KeyboardInterrupt, SystemExit) as raised:
-            message, failed = _explain(_stop_behind(raised))
+            message, failed = _explain(_stop_behind(raised), _notes(raised))
             if message and not code:
                 click.echo(message, err=True)
             code = code or failed
@@ -149,13 +150,19 @@ def _drop_stdout() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _explain(error: BaseException) -> tuple[str, int]:
-    """Return the message and the exit code of an expected error; re-raise any other."""
+def _explain(error: BaseException, notes: Sequence[str] = ()) -> tuple[str, int]:
+    """Return the message and the exit code of an expected error; re-raise any other.
+
+    Parameters
+    ----------
+    notes
+        What goes on after a signal; see `leaving`.
+    """
     match error:
         case SystemExit() if error.code != TERMINATED:  # from rich on a closed pipe, or from train
             return "", int(error.code or 0)
         case SystemExit():
-            message, code = "terminated; no incomplete file was left", TERMINATED
+            message, code = "; ".join(["terminated", NOTHING_LEFT, *notes]), TERMINATED
         case click.exceptions.NoArgsIsHelpError():
             return error.format_message(), error.exit_code
         case click.ClickException():
@@ -163,7 +170,7 @@ def _explain(error: BaseException) -> tuple[str, int]:
             more = f" (see {context.command_path} --help)" if context else ""
             message, code = _usage_message(error) + more, error.exit_code
         case click.Abort() | KeyboardInterrupt():
-            message, code = "interrupted; no incomplete file was left", INTERRUPTED
+            message, code = "; ".join(["interrupted", NOTHING_LEFT, *notes]), INTERRUPTED
         case StreamplaceError():
             message, code = str(error), error.exit_code
         case MemoryError() | RuntimeError() if is_out_of_memory(error):
@@ -240,13 +247,22 @@ def script() -> None:
 
 def _stop_behind(raised: BaseException) -> BaseException:
     """Return the signal's exception if a library has replaced it with `raised`."""
-    error: BaseException | None = raised
-    while error is not None:
-        if error in _stops:
-            return error
-        error = error.__context__
+    if (stop := next((error for error in _chain(raised) if error in _stops), None)) is not None:
+        return stop
     expected = isinstance(raised, (StreamplaceError, click.ClickException, OSError, SystemExit))
     return raised if expected or not _stops else _stops[-1]
+
+
+def _notes(raised: BaseException) -> list[str]:
+    return [note for error in _chain(raised) for note in getattr(error, "__notes__", ())]
+
+
+def _chain(raised: BaseException) -> Iterator[BaseException]:
+    """Yield an exception and those during whose handling it was raised, the latest first."""
+    error: BaseException | None = raised
+    while error is not None:
+        yield error
+        error = error.__context__
 
 
 def _interrupted(number: int, frame: object) -> None:

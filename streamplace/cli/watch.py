@@ -1,6 +1,7 @@
 """The command `watch`: a controller of running jobs."""
 
 import json
+import os
 from collections.abc import Collection, Sequence
 from contextlib import ExitStack, nullcontext, suppress
 from pathlib import Path
@@ -8,7 +9,7 @@ from pathlib import Path
 import click
 
 from streamplace.cli import inputs
-from streamplace.cli.command import command, print_note
+from streamplace.cli.command import command, leaving, print_note
 from streamplace.cli.output_files import check_targets
 from streamplace.cli.watch_options import (
     ADAPTIVE,
@@ -27,8 +28,8 @@ from streamplace.control.flink.rescaling import AdaptiveRealiser
 from streamplace.control.flink.restarting import PROGRESS, RestartRealiser
 from streamplace.control.flink.sampling import Sampler
 from streamplace.control.flink.windows import Devices, Windows, first_graph
-from streamplace.control.interfaces import Events, NoJournal, Realiser, Steps, SystemClock
-from streamplace.control.journal import Journal
+from streamplace.control.interfaces import Clock, Events, NoJournal, Realiser, Steps, SystemClock
+from streamplace.control.journal import OPENED, PID, Journal
 from streamplace.control.lock import Lock
 from streamplace.control.observation import Observation
 from streamplace.control.plannable import check_operators
@@ -90,7 +91,7 @@ def flink(chosen: WatchOptions) -> None:
 def _watch(server: Server, cluster: Cluster, chosen: WatchOptions) -> None:
     kept, file = chosen.rules, chosen.graph_file
     stated = None if file is None else (read_graph(file), name_of(file))
-    client = Client(server, kept.answer_s)
+    client, clock = Client(server, kept.answer_s), SystemClock()
     with ExitStack() as stack:  # files first: Flink is asked once they are in order
         journal = _journal(stack, chosen.journal_folder)
         _check_restart(journal, chosen)
@@ -99,6 +100,7 @@ def _watch(server: Server, cluster: Cluster, chosen: WatchOptions) -> None:
         if needs_jar:
             check_jar_file(str(chosen.program.jar))
         job = client.running_job(chosen.job)
+        stack.enter_context(leaving(lambda: "" if journal.unfinished else f"job {job} goes on"))
         realiser = _realiser(client, job, cluster.names, chosen)
         lock = None if realiser is None else stack.enter_context(Lock(server.url, job))
         if needs_jar:
@@ -107,26 +109,30 @@ def _watch(server: Server, cluster: Cluster, chosen: WatchOptions) -> None:
             _check_way(client, journal.jobs[-1] if journal.jobs else job, chosen)
         if not journal.jobs:
             _check_job(client, job, waits=chosen.graph_file is not None)
+        journal.write(clock(), OPENED, **{PID: os.getpid()})  # for those that find it locked
         graph, origin = stated or _graph(server, job, cluster, chosen, journal)
         with located(origin):
             planner = SizePlanner(graph, cluster, kept)
-
-        def check_job(operators: Collection[str]) -> None:
-            _check_version(client)
-            with located(origin):
-                check_operators(graph, operators)
-
-        weights = dict(zip(graph.names, graph.instructions.tolist(), strict=True))
         chooses = chosen.mode == ADVISE or chosen.labels
         controller = Controller(kept, planner, chooses_devices=chooses)
-        clock = SystemClock()
-        sampler = Sampler(client, clock)
-        windows = Windows(
-            *(sampler, Devices(cluster.names), kept, clock, weights),
-            check=check_job,
-        )
+        windows = _windows(client, graph, origin, cluster, kept, clock)
         events = _events(lock, chosen, client)
         Watching(job, windows, controller, journal, realiser, events).run(chosen.windows)
+
+
+def _windows(
+    client: Client, graph: StreamGraph, origin: str, cluster: Cluster, kept: Rules, clock: Clock
+) -> Windows:
+    """Return the windows of a job, which has to have the operators of the graph."""
+
+    def check_job(operators: Collection[str]) -> None:
+        _check_version(client)
+        with located(origin):
+            check_operators(graph, operators)
+
+    weights = dict(zip(graph.names, graph.instructions.tolist(), strict=True))
+    sampler, devices = Sampler(client, clock), Devices(cluster.names)
+    return Windows(sampler, devices, kept, clock, weights, check=check_job)
 
 
 def _realiser(

@@ -15,6 +15,7 @@ from streamplace.control.flink.handing_out import DOCUMENT
 from streamplace.control.rules import FLINK_TIMES, MAX_S, Rules
 from streamplace.errors import UsageError
 from streamplace.files.reading import STDIO
+from streamplace.workflows.apply import check_jar_file
 
 ADVISE, APPLY = "advise", "apply"
 RESTART, ADAPTIVE = "restart", "adaptive"
@@ -224,6 +225,8 @@ def check_modes(chosen: WatchOptions) -> None:
             "latest checkpoint is younger"
         )
     if applies and not chosen.journal_folder:
+        if chosen.program.jar:  # which is not looked at where a journal goes on
+            check_jar_file(chosen.program.jar)
         raise click.UsageError(
             "missing --journal: --mode apply needs a folder for its journal, from which it goes on "
             "if it is killed"

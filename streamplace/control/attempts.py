@@ -12,6 +12,7 @@ from streamplace.util.text import counted
 
 HOUR_S, DAY_S = 3600.0, 86_400.0
 DOWNTIMES = 3  # measured ones, of which the longest is expected
+UNKNOWN = "it is unknown what the sources read, so the last action cannot be judged yet"
 
 
 class Budget:
@@ -174,9 +175,6 @@ class Attempt:
             ended_s,
             int(value["worse"]),
         )
-
-
-UNKNOWN = "it is unknown what the sources read, so the last action cannot be judged yet"
 
 
 class Verdict(NamedTuple):

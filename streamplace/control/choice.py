@@ -14,6 +14,7 @@ from streamplace.control.rules import Rules
 from streamplace.display.text import number
 
 TUPLES, MONEY = "tuples", "money"
+ROUNDING = 1.0 + 1e-9
 
 
 class Worth(NamedTuple):
@@ -121,9 +122,6 @@ def worth_of_less(
         f"{lasting(rules.horizon_s)}, and {tuples(delayed)} are delayed, at {number(price)}"
     )
     return Worth(gain, price, MONEY, text)
-
-
-ROUNDING = 1.0 + 1e-9
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,10 @@ from streamplace.workflows.sizing.factored import Instances
 
 INSTRUCTIONS_PER_MI = 1e6
 Times: TypeAlias = Mapping[str, float | None]
+KEY = "measured {}"  # stands for all keys of an instance
+OF_KEY = re.compile("of key 'measured \\d+'")
+MIDDLE = 0.1  # of the groups of an instance; keys there stay apart if there are more instances
+IN_WORDS = "of one instance, and perhaps of one key, which more instances do not divide"
 
 
 def measured_graph(graph: StreamGraph, cluster: Cluster, observation: Observation) -> StreamGraph:
@@ -30,8 +34,9 @@ def measured_graph(graph: StreamGraph, cluster: Cluster, observation: Observatio
 
     Instances of an operator count as busy in proportion to the tuples that they process, which are
     equally many unless the observation has shares. Operators that processed nothing, or whose busy
-    time was not measured, keep their costs. Those that got no tuples get none in the graph either;
-    the other sources keep their shares of the source rate in proportion.
+    time was not measured, keep their costs, and those whose busy time is hardly above its error
+    nearly do, see `_updated`. Those that got no tuples get none in the graph either; the other
+    sources keep their shares of the source rate in proportion.
 
     Parameters
     ----------
@@ -40,22 +45,23 @@ def measured_graph(graph: StreamGraph, cluster: Cluster, observation: Observatio
     observation
         A window with readings of all operators, and with the devices of all their instances.
     """
-    used = _busy_on(cluster, observation)
+    computing = _computing(cluster, observation)
     instructions, seconds_on = graph.instructions.copy(), dict[int, Times](graph.seconds_on)
     for v, name in enumerate(graph.names):
-        tuples_s = observation.readings[name].tuples_s
-        if not tuples_s or name in observation.not_timed:
+        reading, on = observation.readings[name], observation.hosts[name]
+        if not reading.tuples_s or name in observation.not_timed:
             continue
-        devices = [cluster.devices[cluster.index[each]] for each in observation.hosts[name]]
+        devices = [cluster.devices[cluster.index[each]] for each in on]
         shares = _shares(observation, name)
-        single = graph.scaling.get(v, NO_SCALING).cost(len(devices))
-        seconds = float(used[name].sum()) / tuples_s / single
+        single = graph.scaling.get(v, NO_SCALING).cost(len(on))
+        always_s = len(on) * float(np.dot(shares, computing[name])) / reading.tuples_s / single
         times = graph.seconds_on.get(v, NO_SECONDS)
+        before_s = _seconds_per_tuple(float(instructions[v]), times, devices, shares)
+        seconds = _updated(before_s, reading.busy * always_s, reading.busy_error * always_s)
         if not times.has_times:
             instructions[v] = seconds / _seconds_per_tuple(1.0, NO_SECONDS, devices, shares)
             continue
-        before = _seconds_per_tuple(float(instructions[v]), times, devices, shares)
-        factor = seconds / (before or seconds)
+        factor = seconds / (before_s or seconds)
         instructions[v] *= factor
         seconds_on[v] = {kind: None if s is None else s * factor for kind, s in times.items()}
     return graph.with_numbers(
@@ -64,6 +70,24 @@ def measured_graph(graph: StreamGraph, cluster: Cluster, observation: Observatio
         selectivity=_selectivities(graph, observation),
         source_shares=_source_shares(graph, observation),
     )[0]
+
+
+def _updated(before: float, measured: float, error: float) -> float:
+    """Return an estimate from that of before and a measured value with a largest error.
+
+    What is further away than the error is wrong. Within it, both are weighted by the inverse of
+    their variances, as in a Kalman filter, where the former one may be off by as much as all that
+    was measured: nothing else is known of it.
+
+    Parameters
+    ----------
+    before
+        NaN: unknown.
+    """
+    if isnan(before) or not error:
+        return measured
+    within = min(max(before, measured - error), measured + error)
+    return within + (measured - within) / (1.0 + (error / measured) ** 2) if measured else within
 
 
 def _source_shares(graph: StreamGraph, observation: Observation) -> dict[str, float] | None:
@@ -94,25 +118,23 @@ def _seconds_per_tuple(
     return float(np.dot(shares, each))
 
 
-def _busy_on(cluster: Cluster, observation: Observation) -> dict[str, Floats]:
-    """Return operator -> the share of a core's time that each of its instances computes, (p,).
+def _computing(cluster: Cluster, observation: Observation) -> dict[str, Floats]:
+    """Return operator -> the part of its busy time in which each instance computes, (p,).
 
     Busy threads wait for a core where a device has more of them than cores, and Flink counts that
     as busy. Their times are then longer by the number of busy threads over the number of cores.
     """
-    busy = {
-        name: observation.readings[name].busy * len(on) * _shares(observation, name)
-        for name, on in observation.hosts.items()
-    }
     threads = dict.fromkeys(cluster.names, 0.0)
     for name, on in observation.hosts.items():
-        for device, share in zip(on, busy[name].tolist(), strict=True):
+        busy = observation.readings[name].busy * len(on) * _shares(observation, name)
+        for device, share in zip(on, busy.tolist(), strict=True):
             threads[device] += min(share, 1.0)
-    stretch = {
-        device.name: max(1.0, threads[device.name] / device.cores) for device in cluster.devices
+    computing = {
+        device.name: min(1.0, device.cores / (threads[device.name] or 1.0))
+        for device in cluster.devices
     }
     return {
-        name: busy[name] / np.array([stretch[device] for device in on])
+        name: np.array([computing[device] for device in on])
         for name, on in observation.hosts.items()
     }
 
@@ -150,12 +172,6 @@ def _selectivities(graph: StreamGraph, observation: Observation) -> Floats:
             factor = max(factor, 1.0)
         found[inputs] *= factor
     return found
-
-
-KEY = "measured {}"  # stands for all keys of an instance
-OF_KEY = re.compile("of key 'measured \\d+'")
-MIDDLE = 0.1  # of the groups of an instance; keys there stay apart if there are more instances
-IN_WORDS = "of one instance, and perhaps of one key, which more instances do not divide"
 
 
 def with_shares(

@@ -16,6 +16,8 @@ from streamplace.util.text import counted
 MINUTE_S, HOUR_S = 60.0, 3600.0
 FEW = 100.0  # tuples/s, below which digits after the point are shown
 SHOWN = 5
+WINDOWS = 2016  # a week of windows of five minutes
+ACTIONS = 200  # of older windows, the decisions that are kept
 
 
 def percent(share: float) -> str:
@@ -172,10 +174,6 @@ class Outcome:
         if self.succeeded or self.interrupted:
             return 0.0
         return rules.block_s if self.changed else rules.refused_s
-
-
-WINDOWS = 2016  # a week of windows of five minutes
-ACTIONS = 200  # of older windows, the decisions that are kept
 
 
 @dataclass(frozen=True)

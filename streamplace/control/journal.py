@@ -17,6 +17,7 @@ FORMAT, VERSION = "streamplace-journal", 1
 HEAD = json.dumps({"format": FORMAT, "version": VERSION}) + "\n"
 BEGAN, ENDED = "began", "ended"
 AT, STEP = "at", "step"
+OPENED, PID = "opened", "pid"  # which process writes from here on
 REMEDY = "choose another folder, or move the file away"
 
 
@@ -83,6 +84,12 @@ def latest(entries: Sequence[Entry], name: str) -> Any:
     return next(values, None)
 
 
+def _writer(path: Path) -> str:
+    """Return the process that writes into a journal, in words."""
+    pid = latest(read_entries(path)[0], PID)
+    return "another controller" if pid is None else f"another controller (process {pid})"
+
+
 def _check_head(line: bytes, where: str) -> None:
     try:
         value = _value(line, where)
@@ -147,7 +154,7 @@ class Journal:
             raise self._cannot_write(error) from None
         try:
             if lock(self._handle) is False:
-                raise FormatError(f"{self.path}: another controller is writing into this journal")
+                raise FormatError(f"{self.path}: {_writer(self.path)} is writing into this journal")
             entries, self._size = read_entries(self.path)
             self._cut()
             for entry in entries:

@@ -13,6 +13,9 @@ BACKPRESSURED = 0.05  # share of time under backpressure, from which on rates ar
 GROWING = 0.05  # share of the offered rate that waits on top; less is noise
 SURE = 0.1  # likewise, from which on one window is enough
 NOISE = 3.0  # standard deviations of a count of arrivals, up to which what waits is noise
+PARTS = 5  # of a window
+RISES = 3  # in a row; a step is over after two
+LEAST = 0.5  # of the mean rise; below it, the smallest is noise beside a step
 
 
 class Load(NamedTuple):
@@ -155,11 +158,6 @@ def _buffering(observation: Observation) -> str:
         f"{rate(reading.tuples_s)} are processed, so the others wait in buffers, although it is "
         f"not busy; more instances of {slow} help only if what it waits for serves each of them"
     )
-
-
-PARTS = 5  # of a window
-RISES = 3  # in a row; a step is over after two
-LEAST = 0.5  # of the mean rise; below it, the smallest is noise beside a step
 
 
 class Parts:

@@ -24,6 +24,8 @@ class Reading:
     arriving_s
         Tuples per second that were sent to it; those that it did not process wait in the buffers of
         the stream engine. None if unknown.
+    busy_error
+        What `busy` may be off by at most, since busy times are read with a limited resolution.
     shares
         Share of the tuples that each instance processed, in order; empty if these are about equal.
     """
@@ -34,6 +36,7 @@ class Reading:
     backpressured: float
     instances: int
     arriving_s: float | None = None
+    busy_error: float = 0.0
     shares: tuple[float, ...] = ()
 
     @property

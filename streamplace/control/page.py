@@ -34,6 +34,36 @@ ACTED = {
     Action.ADVISE: ("advised", ":"),
     Action.REFUSED: ("refused", "--"),
 }
+ROWS = 500
+WORDS = 15  # of the reason of a rescale
+STYLE = """
+:root { color-scheme: light dark; --soft: #5b6675; --line: #dfe4ea; --act: #c4261d; }
+body { font: 14px/1.45 system-ui, sans-serif; margin: 0 auto; max-width: 1100px; padding: 18px; }
+h1 { font-size: 21px; overflow-wrap: anywhere; } h2 { font-size: 15px; } p { color: var(--soft); }
+dl { display: flex; flex-wrap: wrap; gap: 8px 32px; } dt { color: var(--soft); font-size: 12px; }
+dd { font-size: 18px; font-weight: 650; margin: 0; font-variant-numeric: tabular-nums; }
+figure { background: #fff; border-radius: 8px; display: grid; gap: 8px; margin: 0; padding: 8px;
+  grid-template-columns: repeat(auto-fit, minmax(min(100%, 330px), 1fr)); }
+figure svg { display: block; height: auto; width: 100%; }
+table { border-collapse: collapse; width: 100%; }
+td, th { border-bottom: 1px solid var(--line); padding: 6px 10px 6px 0; text-align: left;
+  vertical-align: top; overflow-wrap: break-word; }
+td:first-child { font-variant-numeric: tabular-nums; }
+tr.act td:nth-child(2) { color: var(--act); font-weight: 650; }
+tr.advise td:nth-child(2), tr.refused td:nth-child(2) { font-weight: 650; }
+@media (prefers-color-scheme: dark) { :root { --soft: #9aa6b5; --line: #2b323d; --act: #ff7a6e; } }
+@media (max-width: 600px) { .log tr { border-bottom: 1px solid var(--line); display: block; }
+  .log tr:first-child { display: none; } .log td { border: 0; display: inline-block;
+  padding: 3px 9px 3px 0; }
+  .log td:last-child { display: block; } }
+@media print { @page { size: A4; margin: 11mm; } body { font-size: 8.5pt; padding: 0; }
+  :root { color-scheme: light; --soft: #5b6675; --line: #dfe4ea; --act: #c4261d; }
+  figure { break-inside: avoid; grid-template-columns: 1fr 1fr; padding: 0; }
+  tr { break-inside: avoid; } h2 { break-after: avoid; }
+  td, th { padding: 2px 6px 2px 0; } }
+"""
+POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+NONE = "<tr><td>none</tr>"
 
 
 def panels(points: Sequence[Point], rules: Rules) -> list[str]:
@@ -127,37 +157,6 @@ def _mark_actions(axes: Axes, points: Sequence[Point]) -> None:
             marked.add(decision.action)
 
 
-ROWS = 500
-WORDS = 15  # of the reason of a rescale
-STYLE = """
-:root { color-scheme: light dark; --soft: #5b6675; --line: #dfe4ea; --act: #c4261d; }
-body { font: 14px/1.45 system-ui, sans-serif; margin: 0 auto; max-width: 1100px; padding: 18px; }
-h1 { font-size: 21px; overflow-wrap: anywhere; } h2 { font-size: 15px; } p { color: var(--soft); }
-dl { display: flex; flex-wrap: wrap; gap: 8px 32px; } dt { color: var(--soft); font-size: 12px; }
-dd { font-size: 18px; font-weight: 650; margin: 0; font-variant-numeric: tabular-nums; }
-figure { background: #fff; border-radius: 8px; display: grid; gap: 8px; margin: 0; padding: 8px;
-  grid-template-columns: repeat(auto-fit, minmax(min(100%, 330px), 1fr)); }
-figure svg { display: block; height: auto; width: 100%; }
-table { border-collapse: collapse; width: 100%; }
-td, th { border-bottom: 1px solid var(--line); padding: 6px 10px 6px 0; text-align: left;
-  vertical-align: top; overflow-wrap: break-word; }
-td:first-child { font-variant-numeric: tabular-nums; }
-tr.act td:nth-child(2) { color: var(--act); font-weight: 650; }
-tr.advise td:nth-child(2), tr.refused td:nth-child(2) { font-weight: 650; }
-@media (prefers-color-scheme: dark) { :root { --soft: #9aa6b5; --line: #2b323d; --act: #ff7a6e; } }
-@media (max-width: 600px) { .log tr { border-bottom: 1px solid var(--line); display: block; }
-  .log tr:first-child { display: none; } .log td { border: 0; display: inline-block;
-  padding: 3px 9px 3px 0; }
-  .log td:last-child { display: block; } }
-@media print { @page { size: A4; margin: 11mm; } body { font-size: 8.5pt; padding: 0; }
-  :root { color-scheme: light; --soft: #5b6675; --line: #dfe4ea; --act: #c4261d; }
-  figure { break-inside: avoid; grid-template-columns: 1fr 1fr; padding: 0; }
-  tr { break-inside: avoid; } h2 { break-after: avoid; }
-  td, th { padding: 2px 6px 2px 0; } }
-"""
-POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
-
-
 def write_page(
     path: str | Path,
     job: str,
@@ -215,9 +214,6 @@ def page_html(job: str, mode: str, timeline: Timeline, rules: Rules, *, ended: b
     return "\n".join(parts) + "\n"
 
 
-NONE = "<tr><td>none</tr>"
-
-
 def brief(point: Point) -> str:
     """Return why a job is rescaled, in at most `WORDS` words."""
     decision = point.decision
@@ -229,6 +225,8 @@ def brief(point: Point) -> str:
             text += f", busiest instance {point.busiest:.0%}"
         if point.offered_s is not None and point.carried_s is not None:
             text += f", {rate(point.carried_s)} of {rate(point.offered_s)} carried"
+            if decision.plan is not None and decision.plan.carries_s < point.offered_s:
+                text += f", then {rate(decision.plan.carries_s)}"
     words = text.split()
     return " ".join(words) if len(words) <= WORDS else f"{' '.join(words[:WORDS])}…"
 

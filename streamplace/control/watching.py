@@ -27,6 +27,10 @@ from streamplace.errors import FormatError, StreamplaceError, UsageError
 
 ENDING = ("SIGINT", "SIGTERM", "SIGHUP")  # Ctrl-C, a service manager, a closed terminal
 WAITS = "an action is under way, which ends first; a second signal interrupts it"
+WINDOW, WAITING = "window", "waiting"
+SHOWN = 5
+RETRY_S = 30.0  # at most, while no job runs
+GO_ON = "the action on job {} has not ended, which may be stopped; the same command goes on with it"
 
 
 @contextmanager
@@ -108,12 +112,6 @@ def _handlers() -> dict[int, Any]:
 def _set(handlers: Mapping[int, Any]) -> None:
     for number, handler in handlers.items():
         signal.signal(number, handler)
-
-
-WINDOW, WAITING = "window", "waiting"
-SHOWN = 5
-RETRY_S = 30.0  # at most, while no job runs
-GO_ON = "the action on job {} has not ended, which may be stopped; the same command goes on with it"
 
 
 @dataclass

@@ -45,8 +45,10 @@ def test_a_dry_run_shows_every_request(placement: str, capsys: Capture) -> None:
     flink = ScriptedFlink()
     with flink.serving() as url:
         assert main(arguments(placement, url, "--arg", "a b", "--dry-run")) == 0
-        shown = capsys.readouterr().out.splitlines()
+        out, err = capsys.readouterr()
         assert main(arguments(placement, url, "--dry-run", "--json")) == 0
+    assert err.startswith("all checks passed but those of the jar's own plan")
+    shown = out.splitlines()
     assert [line.split()[0] for line in shown] == [
         *("POST", "POST", "POST", "GET", "POST", "GET", "GET", "POST")
     ]
@@ -116,7 +118,9 @@ def test_the_adaptive_scheduler_changes_numbers_without_a_restart(
         assert "(apply --numbers-only; watch without --labels" in capsys.readouterr().err
         command = ["apply", "flink", placement, "--url", url, "--job", JOB, "--numbers-only"]
         assert main([*command, "--dry-run"]) == 0
-        assert f"PUT /jobs/{JOB}/resource-requirements" in capsys.readouterr().out
+        out, err = capsys.readouterr()
+        assert f"PUT /jobs/{JOB}/resource-requirements" in out
+        assert err == "all checks passed; nothing was sent\n"
         assert not flink.changes
         assert main([*command, *LIMITS, "--json"]) == 0
         answer = json.loads(capsys.readouterr().out)

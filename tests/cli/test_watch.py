@@ -1,6 +1,9 @@
 """`watch flink` against a scripted server."""
 
 import json
+import os
+import signal
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -11,13 +14,13 @@ from streamplace.cli import watch
 from streamplace.cli.main import main
 from streamplace.control import page
 from streamplace.control.flink.restarting import PROGRESS
-from streamplace.control.journal import BEGAN, ENDED, Journal, read_entries
+from streamplace.control.journal import BEGAN, ENDED, OPENED, Journal, read_entries
 from streamplace.control.lock import Lock
 from streamplace.errors import BackendError, FormatError
 from streamplace.files import write_dataset
 from streamplace.files.writing import make_folder
 from streamplace.integrations.flink.client import Client, Listed
-from tests.support.cli import Capture, refused
+from tests.support.cli import ENVIRONMENT, MODULE, Capture, refused
 from tests.support.flink_actions import quick
 from tests.support.flink_server.checkpoint_documents import SAVEPOINT
 from tests.support.flink_server.clock import NOON, ManualClock
@@ -289,7 +292,8 @@ def test_an_interrupted_restart_goes_on_only_with_its_jar(
             ("--devices", DEVICES, "--mode", "apply", "--restart-by", "restart"),
             "missing --jar, which --restart-by restart needs: a restart",
         ),
-        (("--devices", DEVICES, "--mode", "apply", "--jar", "a.jar"), "missing --journal"),
+        (("--devices", DEVICES, "--mode", "apply", "--jar", JAR), "missing --journal"),
+        (("--devices", DEVICES, "--mode", "apply", "--jar", "a.jar"), "'a.jar' is neither a file"),
         (
             ("--devices", DEVICES, "--mode", "apply", "--restart-by", "adaptive", "--labels"),
             "cannot combine --labels with --restart-by adaptive",
@@ -306,6 +310,33 @@ def test_an_interrupted_restart_goes_on_only_with_its_jar(
 def test_bad_usage(options: tuple[str, ...], message: str, capsys: Capture) -> None:
     words = ("watch", "flink", "http://localhost:1", "--job", JOB)
     assert message in refused(capsys, *words, *options)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_says_that_the_job_goes_on(number: signal.Signals) -> None:
+    with ScriptedFlink().serving() as url:
+        words = [*MODULE, "watch", "flink", url, "--job", JOB, "--devices", DEVICES]
+        with subprocess.Popen(words, env=ENVIRONMENT, stderr=subprocess.PIPE, text=True) as process:
+            assert process.stderr is not None
+            assert process.stderr.readline().startswith("measuring the job for 300 s")
+            process.send_signal(number)
+            last = process.stderr.read().splitlines()[-1]
+    assert last.endswith(f"ed; no incomplete file was left; job {JOB} goes on")
+
+
+def test_a_journal_that_is_in_use_names_the_process(
+    clock: ManualClock, files: tuple[str, ...], tmp_path: Path, capsys: Capture
+) -> None:
+    flink, folder = overloaded(clock), tmp_path / "journal"
+    with flink.serving() as url, Journal(make_folder(folder) / "journal.jsonl") as journal:
+        journal.write(NOON, OPENED, pid=os.getpid())
+        assert watched(url, *files, "--journal", str(folder)) == 2
+    fault = f"another controller (process {os.getpid()}) is writing into this journal"
+    assert fault in capsys.readouterr().err
+    with flink.serving() as url:
+        assert watched(url, *files, "--journal", str(folder), "--windows", "1") == 0
+    steps = [entry.step for entry in read_entries(folder / "journal.jsonl")[0]]
+    assert steps == [OPENED, OPENED, "window"]
 
 
 def test_a_job_under_the_default_scheduler_needs_a_jar(

@@ -94,6 +94,35 @@ def test_busy_time_that_is_not_measured_changes_no_cost() -> None:
     assert found.instructions[1] != 1e5
 
 
+@pytest.mark.parametrize(
+    ("busy", "error", "expected_ms"),
+    [
+        (0.5, 5 / 300, 0.5),  # a whole window: as measured
+        (0.5, 0.25, 0.45),  # 20 s: 0.25 ms at least, and from there four fifths of the way
+        (0.02, 0.25, 0.199),  # hardly any work: the former 0.2 ms stay, which are possible
+        (0.02, 0.05, 0.0631),  # but not where more than 0.07 ms are impossible
+        (0.0, 0.05, 0.05),
+    ],
+)
+def test_a_window_moves_a_cost_as_far_as_its_busy_time_is_known(
+    busy: float, error: float, expected_ms: float
+) -> None:
+    """Of the 1,000 tuples/s of one instance, a former window says that each takes 0.2 ms."""
+    graph = sp.StreamGraph([sp.Operator("decode", 2e5, 0.0)], [])
+    window = observed(0.0, hosts={"decode": ("a",)})
+    reading = Reading(1000.0, busy, busy, 0.0, 1, busy_error=error)
+    found = measured_graph(graph, cluster(), replace(window, readings={"decode": reading}))
+    assert found.instructions[0] / 1e6 == pytest.approx(expected_ms, rel=0.01)
+
+
+def test_an_unknown_cost_is_the_measured_one_however_short_the_window() -> None:
+    graph = sp.StreamGraph([sp.Operator("decode", np.nan, 0.0)], [])
+    window = observed(0.0, hosts={"decode": ("a",)})
+    reading = Reading(1000.0, 0.02, 0.02, 0.0, 1, busy_error=0.25)
+    found = measured_graph(graph, cluster(), replace(window, readings={"decode": reading}))
+    assert found.instructions[0] == pytest.approx(2e4)
+
+
 def two(selectivity: float, **stream: str) -> sp.StreamGraph:
     return sp.StreamGraph(
         [sp.Operator("decode", 1e5, 0.0), sp.Operator("count", 1e5, 0.0)],

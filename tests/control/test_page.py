@@ -124,6 +124,12 @@ def test_what_piles_up_in_buffers_is_not_carried() -> None:
     assert brief(found).endswith("1 tuples/s of 5 tuples/s carried")
 
 
+def test_a_plan_that_does_not_carry_all_says_what_it_carries() -> None:
+    window_of_30 = replace(window(0.0, offered_s=30.0), read_s=5.0)
+    found = Point.of(window_of_30, decision(0.0, Action.ACT, plan=PLAN))
+    assert brief(found).endswith("5 tuples/s of 30 tuples/s carried, then 20 tuples/s")
+
+
 def test_names_and_reasons_cannot_become_markup() -> None:
     timeline = Timeline()
     timeline.add(point(0.0, decision(0.0, Action.ACT, "act: <script>alert(1)</script>", plan=PLAN)))

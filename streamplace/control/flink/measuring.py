@@ -18,6 +18,7 @@ from streamplace.problem.logical import Distribution
 from streamplace.util.arrays import Floats
 
 RUNNING = "RUNNING"
+RESOLUTION_S = 5.0  # idle time and backpressure under way are added to the counters as seldom
 
 
 def observation(
@@ -153,6 +154,7 @@ class Window:
                         sum(held) / len(held),
                         len(busy),
                         self.arriving_s(name),
+                        part * min(RESOLUTION_S / self.seconds, 1.0),
                         shares,
                     ),
                 )

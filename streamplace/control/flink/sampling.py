@@ -23,6 +23,10 @@ from streamplace.integrations.profiling.rest import GoneError
 HIGHLY_AVAILABLE = ("high-availability.type", "high-availability")
 OF_KUBERNETES = ("kubernetes.", "$internal.kubernetes.")
 OFF = ("", "none")
+FETCH_S = 10.0  # Flink fetches metrics when asked, but not more often
+PAUSE_S = 1.0
+PENDING = "pendingRecords"
+TIMES = ("busy_ms", "idle_ms", "backpressured_ms")
 
 
 def refusals(job: Job, config: Mapping[str, str], counts: Mapping[str, int]) -> Iterator[str]:
@@ -52,12 +56,6 @@ def _others(config: Mapping[str, str]) -> Iterator[str]:
             yield f"{key} is {value}: Flink's JobManagers restart the job, too; only advice is safe"
     if found := [key for key in config if key.startswith(OF_KUBERNETES)]:
         yield f"Kubernetes manages this cluster ({found[0]}), and may restart the job, too"
-
-
-FETCH_S = 10.0  # Flink fetches metrics when asked, but not more often
-PAUSE_S = 1.0
-PENDING = "pendingRecords"
-TIMES = ("busy_ms", "idle_ms", "backpressured_ms")
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,7 @@ from streamplace.problem.counts import with_counts
 from streamplace.problem.graph import StreamGraph
 
 EXACT = 16  # pauses between requests in a part, so that rates are right to some percent
+SHOWN = 5
 
 
 class Devices:
@@ -186,9 +187,6 @@ def _apart(sample: Sample | str) -> dict[str, str]:
     """Return TaskManager -> itself, for where devices do not matter, which are asked for."""
     rows = sample.subtasks.values() if isinstance(sample, Sample) else ()
     return {each.host: each.host for row in rows for each in row}
-
-
-SHOWN = 5
 
 
 def first_graph(

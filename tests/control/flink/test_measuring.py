@@ -68,6 +68,7 @@ def test_rates_and_busy_shares_are_those_of_the_load(rate: float, work: float, s
     assert count.busy == pytest.approx(rate * work / 2, abs=1e-4)
     assert count.busiest == pytest.approx(rate * work * max(skew, 1 - skew), abs=1e-4)
     assert (count.instances, count.backpressured) == (2, 0)
+    assert count.busy_error == pytest.approx(5.0 / found.seconds)
     assert found.hosts == {"Source: src": ("a",), "count": ("a", "b"), "out: Writer": ("b",)}
     assert found.groups.keys() == HOSTS.keys()
     assert len({*found.groups.values()}) == 1
