@@ -81,7 +81,7 @@ def _pass_on_all(state: EngineState, rules: Rules, tick: int) -> None:
     key = key_at(SENDER, tick)
     for e in range(state.streams.shape[0]):
         if state.streams[e].latest_key == key and state.links[state.streams[e].sends].clear:
-            _pass_on(state, rules, state.streams[e].latest, SENDER, tick)
+            _leave(state, rules, state.streams[e].latest, tick)
 
 
 @bare
@@ -156,7 +156,7 @@ def _next(state: EngineState, rules: Rules, e: int, stage: int) -> int:
 @bare
 def _pass_on(state: EngineState, rules: Rules, i: int, stage: int, tick: int) -> None:
     """Pass a set to the next link, to the wire, or to its queue."""
-    e, count = state.sets[i].stream, state.streams.shape[0]
+    e = state.sets[i].stream
     after = _next(state, rules, e, stage)
     if after != 0:
         key = key_at(state.links[after].stage, tick)
@@ -164,11 +164,19 @@ def _pass_on(state: EngineState, rules: Rules, i: int, stage: int, tick: int) ->
             pour(state, i, state.streams[e].latest)
         else:
             state.sets[i].since = tick
-            append(state, 2 * count + after, i)
+            append(state, 2 * state.streams.shape[0] + after, i)
             state.streams[e].latest, state.streams[e].latest_key = i, key
-    elif state.streams[e].delay > 0:
+    else:
+        _leave(state, rules, i, tick)
+
+
+@bare
+def _leave(state: EngineState, rules: Rules, i: int, tick: int) -> None:
+    """Pass a set from its last link to the wire, or to its queue."""
+    e = state.sets[i].stream
+    if state.streams[e].delay > 0:
         state.sets[i].since = tick + state.streams[e].delay
-        append(state, count + e, i)
+        append(state, state.streams.shape[0] + e, i)
     else:
         _arrive(state, i, rules.tick_s)
 
