@@ -68,7 +68,7 @@ def serve_all(state: EngineState, rules: Rules, tick: int) -> None:
         for link in range(1, state.links.shape[0]):
             if state.links[link].stage == stage:
                 _serve(state, rules, link, tick)
-    if not (rules.nic or rules.uplinks):
+    if rules.walks:
         _pass_on_all(state, rules, tick)
 
 
@@ -123,7 +123,7 @@ def _serve(state: EngineState, rules: Rules, link: int, tick: int) -> None:
 @bare
 def _is_clear(state: EngineState, rules: Rules, link: int, tick: int) -> bool:
     """Return whether all sets of a link are of this tick, and it can serve them in this tick."""
-    if rules.nic or rules.uplinks or state.links[link].needed > rules.tick_s:
+    if not rules.walks or state.links[link].needed > rules.tick_s:
         return False
     i = state.lists[2 * state.streams.shape[0] + link].head
     return bool(i != NOTHING and state.sets[i].since == tick)
