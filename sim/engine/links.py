@@ -76,7 +76,8 @@ def serve_all(state: EngineState, rules: Rules, tick: int) -> None:
 def _pass_on_all(state: EngineState, rules: Rules, tick: int) -> None:
     """Pass on the sets of this tick from links that have served all of theirs.
 
-    It goes through streams as they are in memory: the sets of one link are far from each other.
+    It goes through streams as they are in memory: in large graphs, the sets of one link are far
+    from each other.
     """
     key = key_at(SENDER, tick)
     for e in range(state.streams.shape[0]):

@@ -20,7 +20,7 @@ from sim.flow import Floats, Flow, Ints, checked
 
 ROOM = 8  # initial number of sets per stream
 LEAST_ROOM = 1024  # smallest initial number of sets
-WALKED = 2_000  # streams from which a walk through all is faster than one link after the other
+WALKED = 1_000  # streams from which one walk through all is faster than link after link
 
 
 class Simulation:
