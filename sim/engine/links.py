@@ -68,7 +68,7 @@ def serve_all(state: EngineState, rules: Rules, tick: int) -> None:
         for link in range(1, state.links.shape[0]):
             if state.links[link].stage == stage:
                 _serve(state, rules, link, tick)
-    if not (rules.nic or rules.uplinks):
+    if rules.walks:
         _pass_on_all(state, rules, tick)
 
 
@@ -76,12 +76,13 @@ def serve_all(state: EngineState, rules: Rules, tick: int) -> None:
 def _pass_on_all(state: EngineState, rules: Rules, tick: int) -> None:
     """Pass on the sets of this tick from links that have served all of theirs.
 
-    It goes through streams as they are in memory: the sets of one link are far from each other.
+    It goes through streams as they are in memory: in large graphs, the sets of one link are far
+    from each other.
     """
     key = key_at(SENDER, tick)
     for e in range(state.streams.shape[0]):
         if state.streams[e].latest_key == key and state.links[state.streams[e].sends].clear:
-            _pass_on(state, rules, state.streams[e].latest, SENDER, tick)
+            _leave(state, rules, state.streams[e].latest, tick)
 
 
 @bare
@@ -123,7 +124,7 @@ def _serve(state: EngineState, rules: Rules, link: int, tick: int) -> None:
 @bare
 def _is_clear(state: EngineState, rules: Rules, link: int, tick: int) -> bool:
     """Return whether all sets of a link are of this tick, and it can serve them in this tick."""
-    if rules.nic or rules.uplinks or state.links[link].needed > rules.tick_s:
+    if not rules.walks or state.links[link].needed > rules.tick_s:
         return False
     i = state.lists[2 * state.streams.shape[0] + link].head
     return bool(i != NOTHING and state.sets[i].since == tick)
@@ -156,7 +157,7 @@ def _next(state: EngineState, rules: Rules, e: int, stage: int) -> int:
 @bare
 def _pass_on(state: EngineState, rules: Rules, i: int, stage: int, tick: int) -> None:
     """Pass a set to the next link, to the wire, or to its queue."""
-    e, count = state.sets[i].stream, state.streams.shape[0]
+    e = state.sets[i].stream
     after = _next(state, rules, e, stage)
     if after != 0:
         key = key_at(state.links[after].stage, tick)
@@ -164,11 +165,19 @@ def _pass_on(state: EngineState, rules: Rules, i: int, stage: int, tick: int) ->
             pour(state, i, state.streams[e].latest)
         else:
             state.sets[i].since = tick
-            append(state, 2 * count + after, i)
+            append(state, 2 * state.streams.shape[0] + after, i)
             state.streams[e].latest, state.streams[e].latest_key = i, key
-    elif state.streams[e].delay > 0:
+    else:
+        _leave(state, rules, i, tick)
+
+
+@bare
+def _leave(state: EngineState, rules: Rules, i: int, tick: int) -> None:
+    """Pass a set from its last link to the wire, or to its queue."""
+    e = state.sets[i].stream
+    if state.streams[e].delay > 0:
         state.sets[i].since = tick + state.streams[e].delay
-        append(state, count + e, i)
+        append(state, state.streams.shape[0] + e, i)
     else:
         _arrive(state, i, rules.tick_s)
 

@@ -155,7 +155,7 @@ def blank(kind: np.dtype[np.void], count: int) -> Records:
 
 def copied(records: Records) -> Records:
     """Return a copy of records, made from bytes because copying fields takes eight times longer."""
-    return records.view(np.uint8).copy().view(records.dtype)
+    return np.ndarray(records.shape, records.dtype, records.view(np.uint8).copy())
 
 
 class EngineState(NamedTuple):
@@ -198,5 +198,6 @@ class Rules(NamedTuple):
     source_queue: float  # tuples, inf: unbounded
     nic: bool  # whether devices have network interfaces instead of pair links
     uplinks: bool  # whether groups of devices share links
+    walks: bool  # whether clear links pass on their sets in one walk; see `links.py`
     delays: bool  # whether the latency of any link exceeds a tick
     source_wait: bool  # whether latency includes the time that tuples wait at their source

@@ -20,6 +20,7 @@ from sim.flow import Floats, Flow, Ints, checked
 
 ROOM = 8  # initial number of sets per stream
 LEAST_ROOM = 1024  # smallest initial number of sets
+WALKED = 1_000  # streams from which one walk through all is faster than link after link
 
 
 class Simulation:
@@ -201,6 +202,7 @@ class Simulation:
             source_queue=float(settings.source_queue or np.inf),
             nic=self.flow.nic,
             uplinks=self.flow.uplinks > 0,
+            walks=len(self.flow.source) >= WALKED and not (self.flow.nic or self.flow.uplinks),
             delays=bool(state.streams["delay"].any()),
             source_wait=settings.source_wait,
         )
@@ -225,7 +227,7 @@ class Simulation:
         columns = wiring.carried.shape[1]
         tables = self.tables
         operators, streams = copied(tables.operators), copied(tables.streams)
-        streams["most"] = tables.queues(self.expected, self.settings.queue, timing.tick_s)
+        streams["most"] = timing.queues
         most = 4 if flow.uplinks else 2
         links = blank(records.LINK, min(len(flow.gap_s), most * len(streams)) + 1)
         count, number = lay_out(
@@ -282,7 +284,8 @@ class Simulation:
         rates = self.inner.source_tuples[self.wiring.sources].tolist()
         sources = self.places.operator[self.wiring.sources].tolist()
         offered = dict(zip(sources, rates, strict=True))
-        return lay_out_ticks(tick_s, self.settings, self.scene, offered, self.flow.devices)
+        queues = self.tables.queues(self.expected, self.settings.queue, tick_s)
+        return lay_out_ticks(tick_s, self.settings, self.scene, offered, self.flow.devices, queues)
 
 
 def _rate(arrived: Floats, timing: Timed) -> float:

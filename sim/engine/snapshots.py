@@ -8,7 +8,7 @@ import numpy as np
 from sim.engine.event_sets import NOTHING
 from sim.engine.records import EngineState
 from sim.flow import Floats, Flow, Ints
-from sim.jit import kernel
+from sim.jit import inner, kernel
 
 ROUNDING = 1e-6  # tolerated share of unaccounted tuples
 OFFERED = 1e-4  # share of the offered tuples below which an operator's own are their rounding
@@ -127,8 +127,7 @@ def check(state: EngineState, target: Ints, order: Order) -> float:
     """
     streams, operators = len(state.streams), len(state.operators)
     queued, away, came = np.zeros(streams), np.zeros(streams), np.zeros(operators)
-    count_tuples(state, target, queued, away, came)
-    worst = largest_loss(state, queued, away, came)
+    worst = largest_loss(state, target, queued, away, came)
     if worst <= ROUNDING:
         return worst
     sent, accounted = state.streams["sent"], state.streams["taken"] + queued + away
@@ -188,8 +187,8 @@ def read_off(
         sources[0, i], sources[1, i], sources[2, i] = of.offered, of.dropped, of.backlog
 
 
-@kernel
-def count_tuples(
+@inner
+def _count_tuples(
     state: EngineState, target: Ints, queued: Floats, away: Floats, came: Floats
 ) -> None:
     """Count each stream's queued tuples and tuples in flight, and each operator's input tuples.
@@ -217,11 +216,14 @@ def count_tuples(
 
 
 @kernel
-def largest_loss(state: EngineState, queued: Floats, away: Floats, came: Floats) -> float:
+def largest_loss(
+    state: EngineState, target: Ints, queued: Floats, away: Floats, came: Floats
+) -> float:
     """Return the largest share of a stream's or operator's tuples that is unaccounted for.
 
-    The result is NaN if any count is NaN.
+    The result is NaN if any count is NaN. Counts are added to the arrays; see `_count_tuples`.
     """
+    _count_tuples(state, target, queued, away, came)
     worst = 0.0  # np.maximum propagates NaN
     for e in range(state.streams.shape[0]):
         sent, scale = state.streams[e].sent, max(1.0, state.streams[e].sent)

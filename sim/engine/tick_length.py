@@ -31,10 +31,16 @@ class Timed(NamedTuple):
     speed_from: Ints  # (changes + 1,) ticks; the first is 0
     windows: Records
     slots: Records
+    queues: Floats  # (E,) largest number of tuples that may wait on each stream
 
 
 def lay_out_ticks(
-    tick_s: float, settings: Settings, scene: Scene, rates: dict[int, float], devices: int
+    tick_s: float,
+    settings: Settings,
+    scene: Scene,
+    rates: dict[int, float],
+    devices: int,
+    queues: Floats,
 ) -> Timed:
     """Return the timing of a run.
 
@@ -44,6 +50,8 @@ def lay_out_ticks(
     ----------
     rates
         Tuples/s offered to each source, by operator.
+    queues
+        (E,) largest number of tuples that may wait on each stream with this tick.
 
     Raises
     ------
@@ -62,7 +70,7 @@ def lay_out_ticks(
     speed, speed_from = _speed(tick_s, ticks, scene, devices)
     offered = _offered(tick_s, ticks, scene, rates)
     windows = _windows(tick_s, scene)
-    return Timed(tick_s, ticks, measured, period, offered, speed, speed_from, *windows)
+    return Timed(tick_s, ticks, measured, period, offered, speed, speed_from, *windows, queues)
 
 
 def longest_tick(

@@ -42,7 +42,7 @@ def mean_intervals(values: Floats, seed: int = 0) -> Floats:
     columns = np.ascontiguousarray(values[finite].T)
     block = max(1, AT_ONCE // columns.size)
     sizes = (min(block, RESAMPLES - begin) for begin in range(0, RESAMPLES, block))
-    drawn = (columns[rng.integers(members, size=(size, members))] for size in sizes)
+    drawn = (columns.take(rng.integers(members, size=(size, members)), axis=0) for size in sizes)
     means = np.concatenate([some.mean(axis=1) for some in drawn])
     tail = (1 - SHARE) / 2
     intervals[finite] = np.quantile(means, [tail, 1 - tail], axis=0).T
