@@ -1,14 +1,14 @@
-"""Speed of this tree beside that of another, such as the last release.
+"""Speed of this tree beside that of others, such as the last releases.
 
-    python -m benchmarks.speed_beside FOLDER|--host [--rounds N] [--only NAME …]
+    python -m benchmarks.speed_beside FOLDER …|--host [--rounds N] [--only NAME …]
 
-FOLDER is a checkout of the other version. With --host, the other one is this tree with kernels that
-are compiled for this machine's processor, instead of those for every processor of its level.
+Each FOLDER is a checkout of another version. With --host, the other one is this tree with kernels
+that are compiled for this machine's processor, instead of those for every processor of its level.
 
-Each round runs the benchmarks of both in turn, with the same Python and packages. A first round,
-which compiles the kernels, is not counted. A line states the medians of a figure in both, and the
-median ratio of the rounds: above 1, this tree is slower. Figures that only one tree has are named.
-Where the other tree lacks a benchmark, this tree's runs with the other's packages.
+Each round runs the benchmarks of all in turn, with the same Python and packages. A first round,
+which compiles the kernels, is not counted. A line states the medians of a figure in this tree and
+in another, and the median ratio of the rounds: above 1, this tree is slower. Figures that only one
+tree has are named. Where another tree lacks a benchmark, this tree's runs with its packages.
 """
 
 import argparse
@@ -50,9 +50,8 @@ _NUMBER = re.compile(r"\d[\d,]*\.?\d*(?:e[-+]?\d+)?")
 def main() -> None:
     """Run the benchmarks of both trees and print one line per figure."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    other = parser.add_mutually_exclusive_group(required=True)
-    other.add_argument("folder", type=Path, nargs="?", help="checkout of the other version")
-    other.add_argument("--host", action="store_true", help="kernels compiled for this processor")
+    parser.add_argument("folders", type=Path, nargs="*", help="checkouts of other versions")
+    parser.add_argument("--host", action="store_true", help="kernels compiled for this processor")
     parser.add_argument("--rounds", type=_positive, default=5, help="rounds; default: 5")
     parser.add_argument(
         "--only",
@@ -62,25 +61,30 @@ def main() -> None:
         help="default: all but makespans, which is a part of kernels",
     )
     arguments = parser.parse_args()
-    tree = HERE if arguments.host else arguments.folder.resolve()
-    if not (tree / "benchmarks").is_dir():
-        sys.exit(f"{arguments.folder}: not a checkout of streamplace")
-    environments = environment(), environment()
+    if bool(arguments.folders) == arguments.host:
+        parser.error("either the folders of other versions or --host is needed")
+    trees = [HERE, *([HERE] if arguments.host else (each.resolve() for each in arguments.folders))]
+    for tree in trees:
+        if not (tree / "benchmarks").is_dir():
+            sys.exit(f"{tree}: not a checkout of streamplace")
+    environments = [environment() for _ in trees]
     if arguments.host:
         environments[1]["NUMBA_CPU_NAME"] = get_host_cpu_name()
     print(f"{'figure':56} {'here':>12} {'other':>12} {'ratio':>7}  of the rounds")
     with TemporaryDirectory(prefix="streamplace-kernels-") as made:
-        kernels = [Path(made) / name for name in ("own", "other")]
+        for number, variables in enumerate(environments):
+            variables["NUMBA_CACHE_DIR"] = str(Path(made) / str(number))
         for name in arguments.only:
-            runs: tuple[list[dict[str, float]], ...] = ([], [])
+            runs: list[list[dict[str, float]]] = [[] for _ in trees]
             for _ in range(arguments.rounds + 1):
-                for place, variables, folder, into in zip(
-                    (HERE, tree), environments, kernels, runs, strict=True
-                ):
-                    variables["NUMBA_CACHE_DIR"] = str(folder)
-                    into.append(measured(place, variables, *BENCHMARKS[name]))
-            for line in compared(*(one[1:] for one in runs)):  # the first round compiles kernels
-                print(line, flush=True)
+                for tree, variables, into in zip(trees, environments, runs, strict=True):
+                    into.append(measured(tree, variables, *BENCHMARKS[name]))
+            mine, *others = (one[1:] for one in runs)  # the first round compiles kernels
+            for tree, other in zip(trees[1:], others, strict=True):
+                if len(others) > 1:
+                    print(f"beside {tree.name}:")
+                for line in compared(mine, other):
+                    print(line, flush=True)
 
 
 def measured(

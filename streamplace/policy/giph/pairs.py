@@ -2,19 +2,18 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
-from sim.flow import Flow
 from sim.schedule.rules import Rules
 from streamplace.policy.config import GiphSizes
+from streamplace.policy.costs import Costs, costs_of
 from streamplace.policy.encoded import SortedBatch
 from streamplace.policy.giph.gp_net import Pairs
 from streamplace.problem.problem import Problem
 from streamplace.problem.symmetry import interchangeable
 from streamplace.scoring.compiled_pass import rules_of
-from streamplace.scoring.flow import flow
 from streamplace.util.arrays import Bools, Floats, Ints
 
 MOVES = 2  # steps of an episode per operator
@@ -91,20 +90,6 @@ def encode(problem: Problem, sizes: GiphSizes) -> GiphProblem:
     )
 
 
-class Costs(NamedTuple):
-    """What V operators and E streams cost on each of D devices, and on the links between them."""
-
-    size: Floats  # (V,)
-    speed: Floats  # (D,)
-    weight: Floats  # (V, D); infinity where a device cannot run an operator
-    source: Ints  # (E,)
-    target: Ints  # (E,)
-    data: Floats  # (E,)
-    bandwidth: Floats  # (D, D)
-    delay: Floats  # (D, D)
-    counts_delay: bool
-
-
 def pairs_of(problem: Problem) -> Pairs:
     """Return the pairs of a problem: those that its constraints and device kinds allow.
 
@@ -149,72 +134,6 @@ def allowed_devices(problem: Problem) -> Bools:
     return allowed
 
 
-def costs_of(problem: Problem) -> Costs:
-    """Return the costs of a problem in the units of its objective.
-
-    Under the makespan objective, w is an execution time and c a transfer time in seconds. Under
-    throughput, w is the utilisation of a device by an operator at the source rate, and c that of a
-    link by a stream, which does not depend on the delay.
-    """
-    if problem.objective.is_pass:
-        return _of_pass(problem)
-    return _of_flow(problem)
-
-
-def _of_pass(problem: Problem) -> Costs:
-    from streamplace.scoring.compiled_pass import compiled_pass  # noqa: PLC0415 - slow to load
-
-    tasks = compiled_pass(problem).tasks
-    weight = tasks.seconds_by_device()
-    cores = np.minimum(tasks.cores[:, None], tasks.device_cores)
-    rate = _square(tasks.rate, tasks.devices)
-    if problem.cluster.network.kind == "nic":
-        rate = np.minimum(rate, tasks.rate_in)
-    return Costs(
-        size=_finite_means(weight * tasks.speed * cores),
-        speed=tasks.speed,
-        weight=weight,
-        source=tasks.source,
-        target=tasks.target,
-        data=np.where(tasks.silent, 0.0, tasks.bits),
-        bandwidth=_within(rate, np.inf),
-        delay=_within(_square(tasks.latency_s, tasks.devices), 0.0),
-        counts_delay=True,
-    )
-
-
-def _of_flow(problem: Problem) -> Costs:
-    arrays = flow(problem)
-    instructions = np.repeat(arrays.instructions[:, None], arrays.devices, axis=1)
-    if arrays.timed.size:
-        timed = np.flatnonzero(arrays.timed >= 0)
-        instructions[timed] = arrays.timed_instructions[arrays.timed[timed]][:, arrays.class_of]
-    cannot_run = np.isinf(instructions)
-    work = arrays.operator_tuples[:, None] * np.where(cannot_run, 0.0, instructions)
-    with np.errstate(divide="ignore"):
-        bandwidth = 1.0 / _pairwise(arrays.seconds_per_bit, arrays)
-    return Costs(
-        size=arrays.work,
-        speed=arrays.capacity,
-        weight=np.where(cannot_run, np.inf, work / arrays.capacity),
-        source=arrays.source,
-        target=arrays.target,
-        data=arrays.stream_bits,
-        bandwidth=_within(bandwidth, np.inf),
-        delay=_within(_pairwise(problem.cluster.link_column("latency_s"), arrays), 0.0),
-        counts_delay=False,
-    )
-
-
-def _pairwise(values: Floats, arrays: Flow) -> Floats:
-    """Return values of links as (D, D): of the slower end if each device has links of its own."""
-    devices = arrays.devices
-    own = values[: arrays.own_links]
-    if arrays.nic:
-        return np.maximum.outer(own[:devices], own[devices:])
-    return _square(own, devices)
-
-
 def _joined(costs: Costs, operators: int) -> tuple[Ints, Ints, Floats]:
     """Return the streams with those between the same operators joined, sorted by their ends."""
     key = costs.source.astype(np.int64) * operators + costs.target
@@ -226,24 +145,3 @@ def _joined(costs: Costs, operators: int) -> tuple[Ints, Ints, Floats]:
 
 def _starts(lengths: Ints) -> Ints:
     return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
-
-
-def _square(values: Floats, devices: int) -> Floats:
-    """Return values of links, (D * D,) or (1,), as (D, D)."""
-    return np.array(np.broadcast_to(values.reshape(-1), devices * devices)).reshape(
-        devices, devices
-    )
-
-
-def _within(values: Floats, value: float) -> Floats:
-    """Return values of links, (D, D), with another one within each device."""
-    changed = values.copy()
-    np.fill_diagonal(changed, value)
-    return changed
-
-
-def _finite_means(values: Floats) -> Floats:
-    """Return the mean of the finite values of each row."""
-    finite = np.isfinite(values)
-    counts = np.maximum(finite.sum(axis=1), 1)
-    return np.asarray(np.where(finite, values, 0.0).sum(axis=1) / counts)

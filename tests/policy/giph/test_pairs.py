@@ -5,7 +5,8 @@ import pytest
 
 import streamplace as sp
 from streamplace.policy.config import HsdagSizes
-from streamplace.policy.giph.pairs import costs_of, pairs_of
+from streamplace.policy.costs import costs_of
+from streamplace.policy.giph.pairs import pairs_of
 from streamplace.policy.hsdag.features import MADE, encode
 from streamplace.policy.partial import partial_costs
 from streamplace.scoring.flow import flow

@@ -1,5 +1,8 @@
 """Signatures of kernels as JSON."""
 
+import subprocess
+import sys
+import tomllib
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
@@ -26,6 +29,24 @@ class Alike(NamedTuple):
     second: Any
 
 
+ROOT = Path(__file__).parents[3]
+READ_WITH = """
+import sys
+from importlib.abc import MetaPathFinder
+
+
+class Only(MetaPathFinder):
+    def find_spec(self, name, path, target=None):
+        top = name.partition(".")[0]
+        if path is None and top not in sys.argv[1:] and top not in sys.stdlib_module_names:
+            raise ModuleNotFoundError(f"{name} is no requirement of a build")
+
+
+sys.meta_path.insert(0, Only())
+from sim.kernels.signatures import kernel_named, read_signatures
+for name in read_signatures():
+    kernel_named(name)
+"""
 FIELDS = [("share", np.float64), ("device", np.uint32)]
 KINDS = [
     types.float64,
@@ -65,3 +86,11 @@ def test_the_list_is_written_as_it_is_and_names_kernels(tmp_path: Path) -> None:
     write_signatures(signatures, tmp_path / "again.json")
     assert (tmp_path / "again.json").read_text() == LIST.read_text()
     assert all(hasattr(kernel_named(name), "py_func") for name in signatures)
+
+
+def test_kernels_are_found_with_the_requirements_of_a_build_alone() -> None:
+    requirements = tomllib.loads((ROOT / "pyproject.toml").read_text())["build-system"]["requires"]
+    names = [each.partition(">=")[0] for each in requirements]
+    words = [sys.executable, "-c", READ_WITH, "sim", "streamplace", "llvmlite", *names]
+    run = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
