@@ -76,7 +76,7 @@ KINDS = {
         ReleasedSizes, "streamplace.policy.ni2020.released:Released"
     ),
     "placeto": PolicyKind(
-        PlacetoSizes, "streamplace.policy.placeto.network:Placeto", refines=True, imitates=True
+        PlacetoSizes, "streamplace.policy.placeto.policy:Placeto", refines=True, imitates=True
     ),
     "giph": PolicyKind(GiphSizes, "streamplace.policy.giph.policy:Giph", refines=True),
     "rebuild": PolicyKind(RebuildSizes, "streamplace.policy.rebuild.policy:Rebuild", refines=True),

@@ -12,7 +12,8 @@ from streamplace.execution.backends import LOCAL, Backend
 from streamplace.execution.parallel import each
 from streamplace.placers.running import run_placer
 from streamplace.policy.config import PlacetoSizes
-from streamplace.policy.placeto import features, network
+from streamplace.policy.placeto import features
+from streamplace.policy.placeto.policy import NO_WEIGHTS, take, uniform_draws, walk_from
 from streamplace.policy.registry import PolicySection
 from streamplace.policy.threads import one_thread
 from streamplace.policy.weights import new_policy
@@ -146,9 +147,9 @@ def _uniform(trial: Trial, sizes: PlacetoSizes, stage: StepReinforceStage) -> Fl
     best = run_placer(trial.problem, stage.start, rng).placement.devices
     lowest = np.empty(stage.epochs)
     for number in range(stage.epochs):
-        walk = network.walk_from(one, best, one.size, None)
-        draws = network.uniform_draws(generator, one.size, sizes.devices)
-        network.take(one, network.NO_WEIGHTS, walk, draws, scored)
+        walk = walk_from(one, best, one.size, None)
+        draws = uniform_draws(generator, one.size, sizes.devices)
+        take(one, NO_WEIGHTS, walk, draws, scored)
         best = walk.devices[int(walk.losses.argmin())]
         lowest[number] = walk.losses.min()
     return lowest

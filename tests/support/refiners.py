@@ -9,7 +9,7 @@ import streamplace as sp
 from streamplace.policy.config import PlacetoSizes
 from streamplace.policy.decoding import Sampler
 from streamplace.policy.placeto.features import PlacetoBatch
-from streamplace.policy.placeto.network import Placeto
+from streamplace.policy.placeto.policy import Placeto
 from streamplace.policy.trajectories import Trajectories
 from streamplace.problem.makespan import with_published_semantics
 from streamplace.scoring.evaluator import Evaluator

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from streamplace.policy.config import PlacetoSizes
-from streamplace.policy.placeto.network import Placeto
+from streamplace.policy.placeto.policy import Placeto
 from streamplace.policy.registry import KINDS, PolicyKind
 from streamplace.policy.trajectories import Trajectories
 from streamplace.testing import REFINER_CHECKS, PolicyCase

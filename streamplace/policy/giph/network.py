@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from streamplace.policy.config import GiphSizes
-from streamplace.policy.giph.kernels.view import (
+from streamplace.policy.giph.view import (
     Direction,
     Layers,
     Passed,

@@ -10,7 +10,7 @@ from sim.schedule.rules import Rules
 from streamplace.policy.config import GiphSizes
 from streamplace.policy.costs import Costs, costs_of
 from streamplace.policy.encoded import SortedBatch
-from streamplace.policy.giph.kernels.gp_net import Pairs
+from streamplace.policy.giph.gp_net import Pairs
 from streamplace.problem.problem import Problem
 from streamplace.problem.symmetry import interchangeable
 from streamplace.scoring.compiled_pass import rules_of

@@ -6,7 +6,7 @@ import numpy as np
 
 from sim.closed_form.bottleneck import worst_utilisation
 from sim.schedule.rules import NOWHERE, Placed, nothing_placed, put_all
-from streamplace.policy.giph.kernels.gp_net import (
+from streamplace.policy.giph.gp_net import (
     GpNet,
     earliest_pairs,
     finish_changes,
@@ -19,14 +19,14 @@ from streamplace.policy.giph.kernels.gp_net import (
     prior_criticality,
     relocate,
 )
-from streamplace.policy.giph.kernels.view import (
+from streamplace.policy.giph.pairs import GiphProblem
+from streamplace.policy.giph.view import (
     NONE,
     View,
     operator_view,
     start_potentials,
     view_of,
 )
-from streamplace.policy.giph.pairs import GiphProblem
 from streamplace.scoring.evaluator import Evaluator, ScheduleTrace
 from streamplace.scoring.flow import flow
 from streamplace.util.arrays import Bools, Floats, Ints

@@ -10,8 +10,8 @@ from sim.flow import Ints
 from sim.schedule.rules import Rules
 from streamplace.policy.config import PlacetoSizes
 from streamplace.policy.encoded import SortedBatch
-from streamplace.policy.placeto.kernels.network import Problems
-from streamplace.policy.placeto.kernels.summaries import Passing, Streams
+from streamplace.policy.placeto.network import Problems
+from streamplace.policy.placeto.summaries import Passing, Streams
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.problem import Problem
 from streamplace.scoring.compiled_pass import rules_of

@@ -1,312 +1,347 @@
-"""Placeto (Addanki et al. 2019): a policy that revises one operator's device after another."""
+"""The whole network for some states of one problem, forward and backward.
 
-from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
-from functools import cache, partial
-from typing import Any
+Parameters are padded to whole vectors; `Packing` converts them and their gradients.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
-import torch
-from torch import Tensor, nn
 
-from sim.schedule.fifo import fifo_memory
-from sim.schedule.rules import nothing_placed, put_all
-from sim.schedule.task_graph import Columns
-from streamplace.policy.base import Refiner
-from streamplace.policy.config import PlacetoSizes
-from streamplace.policy.decoding import Sampler
-from streamplace.policy.encoded import check_devices
-from streamplace.policy.placeto import features
-from streamplace.policy.placeto.features import PlacetoBatch, PlacetoProblem
-from streamplace.policy.placeto.kernels.layers import Single
-from streamplace.policy.placeto.kernels.network import (
-    NAMES,
-    OWN,
-    Memory,
-    Packing,
-    Weights,
-    differences_of,
-    memory_of,
-    padded,
+from sim.flow import Ints
+from sim.jit import part
+from streamplace.policy.placeto.layers import (
+    LANES,
+    Layers,
+    Single,
+    affine,
+    affine_back,
+    clear,
+    cut,
+    inputs_back,
 )
-from streamplace.policy.placeto.kernels.sweep import (
-    Draws,
-    Walk,
-    differentiate,
-    sweep,
-    walk_of,
+from streamplace.policy.placeto.summaries import (
+    Changes,
+    Head,
+    Passed,
+    Passing,
+    Streams,
+    Sums,
+    changes,
+    decide,
+    decide_back,
+    gather,
+    keep_closest,
+    passed,
+    receive,
+    receive_back,
+    relate,
+    sums,
 )
-from streamplace.policy.refining import of_relocations, recorded
-from streamplace.policy.trajectories import Trajectories, of_choices
-from streamplace.problem.cluster import Cluster
-from streamplace.problem.graph import Operator, Stream, StreamGraph
-from streamplace.problem.makespan import Makespan
-from streamplace.problem.problem import Problem
-from streamplace.scoring.evaluator import Evaluator, ScheduleTrace
-from streamplace.scoring.makespan_evaluator import MakespanEvaluator
-from streamplace.util.arrays import Floats, Ints
 
-NO_WEIGHTS = Packing(OWN + 1, 1).empty()
-"""Weights for walks of `uniform_draws`."""
-STATES = 8  # states whose gradients are computed together; more need more memory, and no less time
-_PARTS = ("weight", "bias")
+OWN = 5  # features of an operator besides the device it is on
+AHEAD, BACK = 3, 7  # first layer of message passing along and against the streams
+
+NAMES = ("node", "sums", "first", "second", "logits")
+"""The groups of layers, each with a weight and a bias."""
 
 
-def draws_of(sampler: Sampler, samples: int, steps: int, devices: int) -> list[Draws]:
-    """Return the random numbers of each of S samples of T steps."""
-    gumbel, explores = sampler.ahead(samples, steps, devices)
-    greedy = sampler.greedy or sampler.generator is None
-    return [
-        Draws(gumbel[s].numpy(), explores[s].numpy(), float(sampler.temperature), greedy, False)
-        for s in range(samples)
-    ]
+class Weights(NamedTuple):
+    """The parameters; layers 0 to 2 of `node` embed features, the others pass messages."""
+
+    node: Layers  # 11 layers
+    head: Head
 
 
-def uniform_draws(generator: torch.Generator, steps: int, devices: int) -> Draws:
-    """Return random numbers of T uniformly random steps, which need no network."""
-    gumbel, explores = Sampler(generator, exploration=1.0).ahead(1, steps, devices)
-    return Draws(gumbel[0].numpy(), explores[0].numpy(), 1.0, False, True)
+class Problems(NamedTuple):
+    """What the network reads of a problem."""
+
+    numbers: Single  # (V, 2) cost and size of the output of each operator, at most 1
+    streams: Streams
+    ahead: Passing  # along the streams
+    back: Passing  # against the streams
+    closest: int  # number of parallel operators that are read; 0: all
 
 
-def walk_from(one: PlacetoProblem, start: Ints, steps: int, forced: Ints | None) -> Walk:
-    """Return a walk of T steps from a placement, (V,); sweeps follow one another."""
-    operator = np.resize(one.order, steps)
-    return walk_of(operator, start, len(one.problem.cluster.devices), forced)
+class Memory(NamedTuple):
+    """The working memory of B states."""
+
+    features: Single  # (V * B, d)
+    hidden: Single
+    middle: Single
+    own: Single
+    ahead: Passed
+    back: Passed
+    sums: Sums
 
 
-def take(
-    one: PlacetoProblem, weights: Weights, walk: Walk, draws: Draws, evaluator: Evaluator
-) -> Walk:
-    """Take all steps of a walk and return it."""
-    run, steps = _Run(one, weights, walk, draws), len(walk.chosen)
-    if isinstance(evaluator, MakespanEvaluator) and evaluator.is_fast:
-        run.steps(0, steps, evaluator.tasks.columns)
-        return walk
-    _observe(walk, 0, evaluator)
-    for t in range(steps):
-        run.steps(t, t + 1)
-        if np.array_equal(walk.devices[t], walk.devices[t + 1]):
-            walk.times[t + 1], walk.losses[t + 1] = walk.times[t], walk.losses[t]
-        else:
-            _observe(walk, t + 1, evaluator)
-    return walk
+class Differences(NamedTuple):
+    """The working memory of a gradient."""
+
+    own: Single  # (V * B, d)
+    hidden: Single
+    middle: Single
+    ahead: Changes
+    back: Changes
+    sums: Sums
 
 
-class _Run:
-    """The state of a walk between its steps."""
-
-    def __init__(self, one: PlacetoProblem, weights: Weights, walk: Walk, draws: Draws) -> None:
-        self._placed = nothing_placed(one.rules)
-        put_all(one.rules, self._placed, walk.devices[0])
-        memory = _memory(one, walk, 1)
-        self._arguments = (one.arrays, weights, memory, one.rules, self._placed, walk, draws)
-
-    def steps(self, first: int, end: int, tasks: Columns | None = None) -> None:
-        """Take some steps; with tasks, simulate each."""
-        columns = _no_tasks() if tasks is None else tasks
-        fifo = fifo_memory(columns)
-        sweep(*self._arguments, (first, end), columns, fifo, tasks is not None)
-
-
-def _observe(walk: Walk, t: int, evaluator: Evaluator) -> None:
-    """Set the loss and the times of the placement after t steps."""
-    devices = walk.devices[t]
-    walk.losses[t] = evaluator.loss(devices)[0]
-    walk.times[t] = _times(evaluator, devices)
-
-
-def _times(evaluator: Evaluator, devices: Ints) -> Floats:
-    """Return the start of each operator in seconds; under throughput, the load of its device."""
-    trace = evaluator.trace(devices)
-    if isinstance(trace, ScheduleTrace):
-        starts: Floats = trace.start_s[0]
-        return starts
-    loads: Floats = trace.device_loads[0][devices]
-    return loads
-
-
-def evaluated(one: PlacetoProblem, weights: Weights, walk: Walk) -> Walk:
-    """Return a walk with the logits of other weights."""
-    steps, devices = walk.logits.shape
-    again = walk._replace(
-        forced=walk.chosen, logits=np.zeros_like(walk.logits), done=np.zeros_like(walk.done)
+def memory_of(problem: Problems, states: int, length: int, devices: int) -> Memory:
+    """Return the working memory of a forward pass; `length` is d."""
+    shape = len(problem.numbers) * states, length
+    return Memory(
+        np.zeros(shape, np.float32),
+        np.zeros(shape, np.float32),
+        np.zeros(shape, np.float32),
+        np.zeros(shape, np.float32),
+        passed(len(problem.ahead.operator), states, length),
+        passed(len(problem.back.operator), states, length),
+        sums(len(problem.numbers), 2 * length, devices),
     )
-    draws = draws_of(Sampler(), 1, steps, devices)[0]
-    _Run(one, weights, again, draws).steps(0, steps)
-    return again
 
 
-def gradient(
-    packing: Packing, weights: Weights, one: PlacetoProblem, walk: Walk, of_logits: Single
-) -> dict[str, np.ndarray]:
-    """Return the gradients of the parameters by name, from those of a walk's logits, (T, D)."""
-    total, states = packing.empty(), min(STATES, len(walk.chosen))
-    memory = _memory(one, walk, states)
-    change = differences_of(one.arrays, states, packing.length, padded(packing.devices))
-    of_logits = np.ascontiguousarray(of_logits)
-    differentiate(one.arrays, weights, memory, change, walk, of_logits, states, total)
-    return packing.unpack(total)
+def differences_of(problem: Problems, states: int, length: int, devices: int) -> Differences:
+    """Return the working memory of a backward pass; `length` is d."""
+    shape = len(problem.numbers) * states, length
+    return Differences(
+        np.zeros(shape, np.float32),
+        np.zeros(shape, np.float32),
+        np.zeros(shape, np.float32),
+        changes(len(problem.ahead.operator), states, length),
+        changes(len(problem.back.operator), states, length),
+        sums(len(problem.numbers), 2 * length, devices),
+    )
 
 
-@cache
-def _no_tasks() -> Columns:
-    """Return tasks for walks that are not simulated, so that one compiled function serves both."""
-    graph = StreamGraph([Operator("a", 1.0, 1.0), Operator("b", 1.0, 1.0)], [Stream("a", "b")])
-    return MakespanEvaluator(Problem(graph, Cluster.equal(1), objective=Makespan())).tasks.columns
+@part
+def describe(
+    problem: Problems,
+    v: int,
+    devices: Ints,
+    done: Ints,
+    times: Single,
+    state: int,
+    states: int,
+    x: Single,
+) -> None:
+    """Set the features of all operators in one state in which operator v is placed next.
+
+    They are the cost, the size of the output, how often the operator has been visited, whether it
+    is v, its time minus that of v, and the device as a one-hot vector. Times are divided by their
+    largest value or, if none is above 0, by their largest absolute value.
+    """
+    largest = smallest = 0.0
+    for u in range(done.shape[0]):
+        largest = max(largest, times[u] - times[v])
+        smallest = min(smallest, times[u] - times[v])
+    scale = largest if largest > 0.0 else -smallest
+    for u in range(done.shape[0]):
+        row = u * states + state
+        clear(x, row, 1)
+        x[row, 0], x[row, 1] = problem.numbers[u, 0], problem.numbers[u, 1]
+        x[row, 2] = done[u]
+        x[row, 4] = (times[u] - times[v]) / scale if scale > 0.0 else 0.0
+        x[row, OWN + devices[u]] = 1.0
+    x[v * states + state, 3] = 1.0
 
 
-def _memory(one: PlacetoProblem, walk: Walk, states: int) -> Memory:
-    devices = walk.logits.shape[1]
-    return memory_of(one.arrays, states, padded(OWN + devices), padded(devices))
+@part
+def embed(problem: Problems, weights: Weights, states: int, memory: Memory) -> None:
+    """Embed the operators of all states and pass messages in both directions."""
+    rows = problem.numbers.shape[0] * states
+    affine(memory.features, 0, rows, weights.node, 0, memory.hidden, 0, True)
+    affine(memory.hidden, 0, rows, weights.node, 1, memory.middle, 0, True)
+    affine(memory.middle, 0, rows, weights.node, 2, memory.own, 0, False)
+    receive(problem.ahead, memory.own, states, weights.node, AHEAD, memory.ahead)
+    receive(problem.back, memory.own, states, weights.node, BACK, memory.back)
 
 
-class Placeto(Refiner[PlacetoProblem, PlacetoBatch]):
-    """The network of the paper, which reads the placement and places one operator.
+@part
+def conclude(
+    problem: Problems,
+    weights: Weights,
+    v: int,
+    times: Single,
+    state: int,
+    states: int,
+    memory: Memory,
+) -> None:
+    """Compute the logits of operator v in one state."""
+    own, half = memory.sums, memory.own.shape[1]
+    ahead, back = memory.ahead.embedding, memory.back.embedding
+    relate(problem.streams, v, own.relation)
+    if problem.closest > 0:
+        keep_closest(own.relation, v, times, problem.closest)
+    gather(ahead, back, problem.ahead.last, problem.back.last, state, states, own)
+    of, other = problem.ahead.last[v] * states + state, problem.back.last[v] * states + state
+    for i in range(half):
+        own.part[0, i], own.part[0, half + i] = ahead[of, i], back[other, i]
+    decide(weights.head, own)
 
-    An embedding of an operator's d features, h⁰ = MLP(x), is followed by message passing along the
-    streams, h_v = h⁰_v + g(Σ f(h_u)) over the sources u of v's inputs, and by the same against
-    them, with other functions. The logits of the current operator's devices are
 
-    MLP([e_v : G₁(Σ F₁(e_u)) : G₂(Σ F₂(e_u)) : G₃(Σ F₃(e_u))]),
+@part
+def conclude_back(
+    problem: Problems,
+    weights: Weights,
+    v: int,
+    state: int,
+    states: int,
+    memory: Memory,
+    change: Differences,
+    gradient: Weights,
+) -> None:
+    """Add the gradients of one state's logits to those of the embeddings and of the head."""
+    own, half = change.sums, memory.own.shape[1]
+    decide_back(weights.head, memory.sums, own, gradient.head)
+    ahead, back = change.ahead.embedding, change.back.embedding
+    for n in range(memory.sums.begin[3] + 1):
+        last = n == memory.sums.begin[3]
+        u = v if last else memory.sums.member[n]
+        of, other = problem.ahead.last[u] * states + state, problem.back.last[u] * states + state
+        for i in range(half):
+            ahead[of, i] += own.part[0, i] if last else own.row[n, i]
+            back[other, i] += own.part[0, half + i] if last else own.row[n, half + i]
 
-    where e joins both embeddings, and the sums are over the ancestors, the descendants and the
-    parallel operators of v. f, g, F and G have two layers with ReLU after each.
 
-    Its parameters are stored by layer, (L, inputs, outputs) and (L, outputs). Compiled kernels
-    compute it: for networks as small as this, calls of torch would take nearly all of the time.
+@part
+def embed_back(
+    problem: Problems,
+    weights: Weights,
+    states: int,
+    memory: Memory,
+    change: Differences,
+    gradient: Weights,
+) -> None:
+    """Add the gradients of message passing and of the embedding of features."""
+    rows = problem.numbers.shape[0] * states
+    clear(change.own, 0, rows)
+    receive_back(
+        problem.ahead,
+        states,
+        weights.node,
+        AHEAD,
+        memory.ahead,
+        change.ahead,
+        gradient.node,
+        change.own,
+    )
+    receive_back(
+        problem.back,
+        states,
+        weights.node,
+        BACK,
+        memory.back,
+        change.back,
+        gradient.node,
+        change.own,
+    )
+    affine_back(change.own, 0, rows, memory.middle, 0, gradient.node, 2)
+    clear(change.middle, 0, rows)
+    inputs_back(change.own, 0, rows, weights.node, 2, change.middle, 0)
+    cut(change.middle, 0, rows, memory.middle, 0)
+    affine_back(change.middle, 0, rows, memory.hidden, 0, gradient.node, 1)
+    clear(change.hidden, 0, rows)
+    inputs_back(change.middle, 0, rows, weights.node, 1, change.hidden, 0)
+    cut(change.hidden, 0, rows, memory.hidden, 0)
+    affine_back(change.hidden, 0, rows, memory.features, 0, gradient.node, 0)
+
+
+def padded(length: int) -> int:
+    """Return a length rounded up to whole vectors."""
+    return -(-length // LANES) * LANES
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Where the entries of L layers of I inputs and O outputs are in padded matrices.
+
+    Parameters
+    ----------
+    inputs, outputs
+        (I,) and (O,) padded index of each input and output.
+    rows, columns
+        Padded numbers of inputs and outputs.
     """
 
-    gpu = False  # its kernels compute on the CPU
+    count: int
+    inputs: Ints
+    outputs: Ints
+    rows: int
+    columns: int
 
-    def __init__(self, config: PlacetoSizes) -> None:
-        super().__init__()
-        self.config = config
-        length = OWN + config.devices
-        self._packing = Packing(length, config.devices)
-        for name, shape in self._packing.shapes.items():
-            weight = torch.empty(shape.count, len(shape.inputs), len(shape.outputs))
-            for layer in weight:
-                nn.init.xavier_uniform_(layer)
-            self.register_parameter(f"{name}_weight", nn.Parameter(weight))
-            bias = torch.zeros(shape.count, len(shape.outputs))
-            self.register_parameter(f"{name}_bias", nn.Parameter(bias))
+    def pack(self, weight: Single, bias: Single) -> Layers:
+        """Return the layers of weights, (L, I, O), and biases, (L, O)."""
+        layers = self.empty()
+        by_layer = layers.weight.reshape(self.count, self.rows, self.columns)
+        by_layer[:, self.inputs[:, None], self.outputs] = weight
+        layers.bias[:, self.outputs] = bias
+        layers.turned[:] = by_layer.transpose(0, 2, 1).reshape(layers.turned.shape)
+        return layers
 
-    def encode(self, problem: Problem) -> PlacetoProblem:
-        """Compute the features of a problem; see `Policy.encode`."""
-        return features.encode(problem, self.config)
-
-    def batch(self, encoded: Sequence[PlacetoProblem]) -> PlacetoBatch:
-        """Join encoded problems, largest first; see `Policy.batch`."""
-        return PlacetoBatch(encoded)
-
-    def check(self, problem: Problem) -> None:
-        """Raise an UnsuitableError if the number of devices differs from the network's outputs."""
-        check_devices(problem, self.config.devices)
-
-    def episode(self, encoded: PlacetoProblem) -> int:
-        """Return the number of steps of a sweep, which visits every operator once."""
-        return encoded.size
-
-    def towards(self, encoded: PlacetoProblem, devices: Ints) -> Ints:
-        """Return the actions of the sweep that ends in a placement; see `Refiner.towards`."""
-        return np.stack([encoded.order, devices[encoded.order]], axis=1)
-
-    def rollout(
-        self,
-        batch: PlacetoBatch,
-        start: Ints,
-        steps: Sequence[int],
-        sampler: Sampler,
-        evaluators: Sequence[Evaluator],
-        forced: Ints | None = None,
-    ) -> Trajectories:
-        """Revise placements step by step; see `Refiner.rollout`.
-
-        Raises
-        ------
-        UnsuitableError
-            If the number of devices of a cluster differs from the network's.
-        """
-        for one in batch.encoded:
-            self.check(one.problem)
-        samples, weights = start.shape[1], self._weights()
-        tasks = []
-        for p, (one, evaluator) in enumerate(zip(batch.encoded, evaluators, strict=True)):
-            draws = draws_of(sampler, samples, steps[p], self.config.devices)
-            for s in range(samples):
-                chosen = None if forced is None else forced[p, s, : steps[p], 1]
-                walk = walk_from(one, start[p, s, : one.size], steps[p], chosen)
-                tasks.append(partial(take, one, weights, walk, draws[s], evaluator))
-        walks: list[Walk] = _each(tasks)
-        return self._trajectories(batch, samples, walks, weights)
-
-    def evaluate(self, batch: PlacetoBatch, trajectories: Trajectories) -> Trajectories:
-        """Recompute the probabilities of trajectories; see `Refiner.evaluate`."""
-        weights, walks = self._weights(), recorded(trajectories)
-        samples = len(walks) // len(batch)
-        again: list[Walk] = _each(
-            [
-                partial(evaluated, batch.encoded[n // samples], weights, walk)
-                for n, walk in enumerate(walks)
-            ]
-        )
-        return self._trajectories(batch, samples, again, weights)
-
-    def _weights(self) -> Weights:
-        """Return the current parameters for kernels."""
-        return self._packing.pack(
-            {name: x.detach().cpu().numpy() for name, x in self.named_parameters()}
+    def empty(self) -> Layers:
+        """Return layers of zeros."""
+        return Layers(
+            np.zeros((self.count * self.rows, self.columns), np.float32),
+            np.zeros((self.count, self.columns), np.float32),
+            np.zeros((self.count * self.columns, self.rows), np.float32),
         )
 
-    def _trajectories(
-        self, batch: PlacetoBatch, samples: int, walks: list[Walk], weights: Weights
-    ) -> Trajectories:
-        """Return walks as trajectories with differentiable probabilities."""
-        replays = [(batch.encoded[n // samples], walk) for n, walk in enumerate(walks)]
-        parameters = [getattr(self, f"{name}_{part}") for name in NAMES for part in _PARTS]
-        arguments = (self._packing, weights, replays, *parameters)
-        logits: Tensor = _Logits.apply(*arguments)  # type: ignore[no-untyped-call]
-        chosen = np.concatenate([walk.chosen for walk in walks])
-        probabilities = of_choices(logits, chosen)
-        return of_relocations(walks, len(batch), *probabilities, self.torch_device)
+    def unpack(self, layers: Layers) -> tuple[Single, Single]:
+        """Return weights, (L, I, O), and biases, (L, O), of layers."""
+        by_layer = layers.weight.reshape(self.count, self.rows, self.columns)
+        return by_layer[:, self.inputs[:, None], self.outputs], layers.bias[:, self.outputs]
 
 
-class _Logits(torch.autograd.Function):
-    """The logits of walks as a function of the parameters."""
+class Packing:
+    """The shapes of all layers for embeddings of length d and D devices.
 
-    @staticmethod
-    def forward(
-        ctx: Any,
-        packing: Packing,
-        weights: Weights,
-        replays: list[tuple[PlacetoProblem, Walk]],
-        *parameters: Tensor,
-    ) -> Tensor:
-        """Return the recorded logits, (N, D), of all steps of all walks."""
-        ctx.packing, ctx.weights, ctx.replays = packing, weights, replays
-        ctx.device = parameters[0].device
-        return torch.from_numpy(np.concatenate([walk.logits for _, walk in replays])).to(ctx.device)
+    Attributes
+    ----------
+    length
+        The padded length of embeddings.
+    """
 
-    @staticmethod
-    def backward(ctx: Any, *changes: Tensor) -> tuple[Tensor | None, ...]:
-        """Return the gradients of the parameters; those of the walks are added in order."""
-        lengths = [len(walk.chosen) for _, walk in ctx.replays]
-        parts = torch.split(changes[0].cpu(), lengths)
-        tasks = [
-            partial(gradient, ctx.packing, ctx.weights, one, walk, part.numpy())
-            for (one, walk), part in zip(ctx.replays, parts, strict=True)
-        ]
-        total: dict[str, np.ndarray] = {}
-        for found in _each(tasks):
-            total = {name: total.get(name, 0.0) + x for name, x in found.items()}
-        names = [f"{name}_{part}" for name in NAMES for part in _PARTS]
-        return None, None, None, *(torch.from_numpy(total[n]).to(ctx.device) for n in names)
+    def __init__(self, length: int, devices: int) -> None:
+        width = padded(length)
+        self.length, self.devices = width, devices
+        own = np.arange(length, dtype=np.int32)
+        both = np.concatenate([own, width + own])
+        joined = np.concatenate([both + k * 2 * width for k in range(4)])
+        hidden = [np.arange(k * length, dtype=np.int32) for k in (16, 8)]
+        wide = [16 * width, 8 * width]
+        last = np.arange(devices, dtype=np.int32)
+        self.shapes: Mapping[str, Shape] = {
+            "node": Shape(11, own, own, width, width),
+            "sums": Shape(12, both, both, 2 * width, 2 * width),
+            "first": Shape(1, joined, hidden[0], 8 * width, wide[0]),
+            "second": Shape(1, hidden[0], hidden[1], wide[0], wide[1]),
+            "logits": Shape(1, hidden[1], last, wide[1], padded(devices)),
+        }
+
+    def pack(self, parameters: Mapping[str, Single]) -> Weights:
+        """Return parameters, by name and ``weight`` or ``bias``, for kernels."""
+        return _weights(
+            {
+                name: shape.pack(parameters[f"{name}_weight"], parameters[f"{name}_bias"])
+                for name, shape in self.shapes.items()
+            }
+        )
+
+    def empty(self) -> Weights:
+        """Return weights of zeros, to which gradients are added."""
+        return _weights({name: shape.empty() for name, shape in self.shapes.items()})
+
+    def unpack(self, weights: Weights) -> dict[str, Single]:
+        """Return the parameters, or gradients, by name."""
+        head = weights.head
+        parts = (weights.node, head.sums, head.first, head.second, head.logits)
+        values: dict[str, Single] = {}
+        for name, layers in zip(NAMES, parts, strict=True):
+            weight, bias = self.shapes[name].unpack(layers)
+            values |= {f"{name}_weight": weight, f"{name}_bias": bias}
+        return values
 
 
-def _each(tasks: Sequence[partial[Any]]) -> list[Any]:
-    """Call functions that release the interpreter lock, on as many threads as torch uses."""
-    threads = min(torch.get_num_threads(), len(tasks))
-    if threads <= 1:
-        return [task() for task in tasks]
-    with ThreadPoolExecutor(threads) as pool:
-        return list(pool.map(lambda task: task(), tasks))
+def _weights(layers: Mapping[str, Layers]) -> Weights:
+    return Weights(layers["node"], Head(*(layers[name] for name in NAMES[1:])))

@@ -7,7 +7,7 @@ from pydantic import ValidationError
 
 import streamplace as sp
 from streamplace.policy.config import GiphSizes
-from streamplace.policy.giph.kernels.gp_net import (
+from streamplace.policy.giph.gp_net import (
     earliest_pairs,
     finish_changes,
     move_to_path,

@@ -10,10 +10,10 @@ import pytest
 import streamplace as sp
 from benchmarks.reference.giph import pair_graph
 from streamplace.policy.config import GiphSizes
-from streamplace.policy.giph.kernels.gp_net import GpNet, gp_net, relocate
-from streamplace.policy.giph.kernels.view import view_of
+from streamplace.policy.giph.gp_net import GpNet, gp_net, relocate
 from streamplace.policy.giph.pairs import GiphProblem, encode
 from streamplace.policy.giph.questions import WalkState
+from streamplace.policy.giph.view import view_of
 from tests.support.giph import costs_between, giph_problem, random_start
 from tests.support.graphs import preset_graph
 from tests.support.share import Share

@@ -7,10 +7,10 @@ import pytest
 import torch
 
 from benchmarks.reference.giph import PlainGiph, pair_graph
-from streamplace.policy.giph.kernels.gp_net import gp_net
-from streamplace.policy.giph.kernels.view import View, view_of
+from streamplace.policy.giph.gp_net import gp_net
 from streamplace.policy.giph.network import Messages, against, along, union
 from streamplace.policy.giph.policy import Giph
+from streamplace.policy.giph.view import View, view_of
 from tests.support.giph import giph, giph_problem, random_start, random_view
 
 

@@ -9,7 +9,7 @@ from torch import Tensor
 
 import streamplace as sp
 from benchmarks.reference.placeto import PlainNetwork, digraph, state_features
-from streamplace.policy.placeto.network import Placeto
+from streamplace.policy.placeto.policy import Placeto
 from streamplace.policy.trajectories import Trajectories
 from streamplace.scoring.registry import makespan_evaluator, throughput_evaluator
 from tests.support.graphs import preset_graph

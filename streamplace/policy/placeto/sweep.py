@@ -10,8 +10,8 @@ from sim.jit import kernel, part
 from sim.schedule.fifo import FifoMemory, fifo_makespan
 from sim.schedule.rules import Placed, Rules, may_run, put, take_off
 from sim.schedule.task_graph import Columns
-from streamplace.policy.placeto.kernels.layers import ZERO, Single, clear
-from streamplace.policy.placeto.kernels.network import (
+from streamplace.policy.placeto.layers import ZERO, Single, clear
+from streamplace.policy.placeto.network import (
     Differences,
     Memory,
     Problems,
@@ -22,7 +22,7 @@ from streamplace.policy.placeto.kernels.network import (
     embed,
     embed_back,
 )
-from streamplace.policy.placeto.kernels.summaries import Changes, Passing
+from streamplace.policy.placeto.summaries import Changes, Passing
 
 Bools = NDArray[np.bool_]
 UNAVAILABLE = np.float32(-1e9)  # logit of a device that is not offered, as in policy.decoding

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from sim.flow import Floats, Ints
 from sim.jit import kernel, part
-from streamplace.policy.giph.kernels.gp_net import (
+from streamplace.policy.giph.gp_net import (
     EDGE_FEATURES,
     Bools,
     GpNet,

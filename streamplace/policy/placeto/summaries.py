@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from sim.flow import Ints
 from sim.jit import part
-from streamplace.policy.placeto.kernels.layers import (
+from streamplace.policy.placeto.layers import (
     Layers,
     Single,
     affine,
