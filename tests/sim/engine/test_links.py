@@ -21,9 +21,14 @@ def test_both_ways_of_passing_on_give_the_same_bytes(
         if problem.cluster.network.kind != "pair":
             continue  # interfaces are served set by set in any case
         devices = rng.integers(len(problem.cluster.devices), size=len(problem.graph.names))
-        allocation = "uniform" if seed % 2 else "weighted"
-        scheduler = "dynamic" if seed % 3 else "default"
-        how = Settings(3.0, 0.1, scheduler, allocation, queue=300.0, backpressure=backpressure)
+        how = Settings(
+            3.0,
+            0.1,
+            "dynamic" if seed % 3 else "default",
+            "uniform" if seed % 2 else "weighted",
+            queue=300.0,
+            backpressure=backpressure,
+        )
         flow, latency_s = flow_of(problem), float(rng.choice([0.0, 0.001, 0.12]))
         runs = []
         for walked in (0, 10**9):
