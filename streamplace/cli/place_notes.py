@@ -21,7 +21,7 @@ def print_notes(
 ) -> None:
     """Print what comes from the initial placement, what is assumed, and what has no effect.
 
-    A limit of one core is printed if an operator is the bottleneck whose cores the graph does not
+    A limit of one core is printed if an operator limits throughput whose cores the graph does not
     state.
 
     Parameters
@@ -40,7 +40,7 @@ def print_notes(
     print_note(suspect_of(result.placement.problem, result.score))
     if wants_confidence:
         _print_ignored(result)
-    if top.kind == "operator":
+    if top.kind == "operator" and result.score.relative_throughput < 1:
         print_note(_one_core_note("", top.name, graph))
 
 

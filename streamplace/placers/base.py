@@ -2,8 +2,8 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
-from typing import Any, ClassVar, Protocol, cast, get_type_hints
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from streamplace.problem.objective import Objective
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.util.arrays import Floats, Ints
+from streamplace.util.plugins import parameters_of
 
 BOTH = frozenset(("throughput", "makespan"))
 THROUGHPUT = frozenset(("throughput",))
@@ -77,13 +78,13 @@ class Found:
 class BasePlacer(ABC):
     """Base of the placers that have a name; what they can do is known before they run.
 
-    Options are the fields of the dataclass that derives from it. A user's own placer may be any
-    callable, see `Placer`.
+    Options are the parameters of the constructor of the class that derives from it. A user's own
+    placer may be any callable, see `Placer`.
 
     Attributes
     ----------
     name
-        The name in the registry.
+        The name in the registry; a user's own placer needs none.
     objectives
         The quantities of objectives for which it places (`Objective.quantity`); None: all.
     takes_start
@@ -121,8 +122,7 @@ class BasePlacer(ABC):
     @classmethod
     def options(cls) -> dict[str, Any]:
         """Return the type of each option."""
-        types = get_type_hints(cls)
-        return {f.name: types[f.name] for f in fields(cast("Any", cls)) if f.init}
+        return parameters_of(cls)
 
     @property
     def uses_start(self) -> bool:
@@ -169,7 +169,8 @@ class BasePlacer(ABC):
             If the problem has such an objective.
         """
         if self.objectives is not None and not self.supports(problem):
-            refuse_other_objectives(problem, self.name, self.objectives)
+            name = getattr(self, "name", type(self).__name__)
+            refuse_other_objectives(problem, name, self.objectives)
 
 
 class Improver(BasePlacer):

@@ -38,11 +38,18 @@ def confined(graph: StreamGraph, cluster: Cluster) -> dict[int, Bools]:
 
 
 def unknown_kinds(graph: StreamGraph, cluster: Cluster) -> str:
-    """Return which kinds in `seconds_on` are those of no device, for a note; else an empty text."""
+    """Return which kinds in `seconds_on` are those of no device, for a note; else an empty text.
+
+    Times without any device of their kind have no effect: `instructions` and `mips` count.
+    """
     kinds = kinds_of(cluster)
     unknown = sorted(stated_kinds(graph) - with_origins(kinds))
-    if not unknown or not kinds:
+    if not unknown:
         return ""
+    if not kinds:
+        timed = any(seconds.has_times for seconds in graph.seconds_on.values())
+        unused = f"seconds_on: not used, since no device has a kind, such as {unknown[0]!r}"
+        return f"{unused}; instructions and mips count instead" if timed else ""
     close = did_you_mean(unknown[0], kinds) if len(unknown[0]) > SHORT else ""
     return f"seconds_on: no device is of kind {listed(unknown)}{close}"
 

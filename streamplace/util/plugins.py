@@ -205,7 +205,8 @@ def load(text: str, path: str, noun: str) -> Any:
         if not hasattr(found, name):
             where = f" ({file})" if file else ""
             message = f"{noun} {text!r}: module {module!r}{where} has no {path!r}"
-            raise UsageError(message + did_you_mean(name, dir(found)))
+            usable = [each for each in dir(found) if callable(getattr(found, each, None))]
+            raise UsageError(message + did_you_mean(name, usable))
         found = getattr(found, name)
     return found
 

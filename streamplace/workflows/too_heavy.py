@@ -9,6 +9,7 @@ import numpy as np
 from sim.search import own_loads, unit_loads
 from sim.work import work_of
 from streamplace.display.text import number, rounded_up
+from streamplace.problem.graph_checks import NAMES_SHOWN
 from streamplace.problem.limits import SLOTS
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
@@ -72,14 +73,17 @@ class TooHeavy:
         }
 
     def text(self) -> tuple[str, tuple[str, ...]]:
-        """Return the cause and what would help as text with ``{}`` for names, and the names."""
+        """Return the cause and what would help as text with ``{}`` for names, and the names.
+
+        Of many operators, the first are named.
+        """
         rates = f"{number(self.needed_mips)} MIPS at this rate"
         most, enough = rounded_up(self.available_mips), rounded_up(self.enough_mips)
+        shown = self.operators[:NAMES_SHOWN]
         if self.timed:
-            return self._text_of_times(), (*self.operators, self.device)
+            return self._text_of_times(), (*shown, self.device)
         if len(self.operators) > 1:
-            listed = " and ".join(["{}"] * len(self.operators))
-            text = f"{listed} are kept together and need {rates}; {{}} gives them {most} at most: "
+            text = f"{self._group()} need {rates}; {{}} gives them {most} at most: "
             text += f"keep fewer together, or use a device of {enough} MIPS"
         elif self.of_core:
             text = f"{{}} needs {rates}; the cores that it can use on {{}} give it {most} at most: "
@@ -87,14 +91,20 @@ class TooHeavy:
         else:
             text = f"{{}} needs {rates}; {{}} gives it {most} at most: "
             text += self._advice(f"use a device of {enough} MIPS")
-        return text, (*self.operators, self.device)
+        return text, (*shown, self.device)
+
+    def _group(self) -> str:
+        """Return text for operators kept together: the first ones and the number of others."""
+        words = ["{}"] * min(NAMES_SHOWN, len(self.operators))
+        if more := len(self.operators) - len(words):
+            words.append(f"{more:,} more")
+        return f"{', '.join(words[:-1])} and {words[-1]} are kept together and"
 
     def _text_of_times(self) -> str:
         """Return the text for operators with times for the kind of the device."""
         share = f"{self.needed_mips / self.available_mips:.1%}"
         if len(self.operators) > 1:
-            listed = " and ".join(["{}"] * len(self.operators))
-            text = f"{listed} are kept together and need {share} of the time of {{}} at this rate: "
+            text = f"{self._group()} need {share} of the time of {{}} at this rate: "
             return text + "keep fewer together, or use a kind of device with shorter times"
         what = "the cores that it can use on {}" if self.of_core else "{}"
         text = f"{{}} needs {share} of the time of {what} at this rate: "

@@ -6,8 +6,11 @@ import numpy as np
 import pytest
 
 import streamplace as sp
-from streamplace.errors import CustomPlacerError, UsageError
+from streamplace.errors import CustomPlacerError, ObjectiveError, UsageError
 from streamplace.files import write_dataset
+from streamplace.placers.base import THROUGHPUT, Found, ReportingPlacer
+from streamplace.placers.limits import MaxEvaluations
+from streamplace.placers.registry import ready
 from streamplace.scoring.flow import flow
 from streamplace.workflows.place import solve
 from tests.support.cli import Capture, refused
@@ -55,6 +58,28 @@ def test_the_result_is_checked(placer: sp.Placer, message: str) -> None:
         sp.place(small_graph(), placer=placer)
     with pytest.raises(CustomPlacerError, match=message):
         sp.compare(small_graph(), placer)
+
+
+class Reporting(ReportingPlacer):
+    """A placer without a name that is no dataclass, under throughput only."""
+
+    objectives = THROUGHPUT
+
+    def __init__(self, samples: int = 1) -> None:
+        self.samples = samples
+
+    def run(self, problem: sp.Problem, rng: object, start: object = None) -> Found:
+        """Return the first device for everything, and a bound that no placement exceeds."""
+        return Found(on_first(problem, rng), bound=12_500.0)
+
+
+def test_a_placer_that_reports_needs_neither_a_name_nor_a_dataclass() -> None:
+    found = sp.place(small_graph(), placer=Reporting())
+    assert (found.placer, found.bound) == ("Reporting", 100.0)
+    named = ready(f"{__name__}:Reporting")
+    assert named.limited(MaxEvaluations(3)).text == f"{named.text}:samples=3"
+    with pytest.raises(ObjectiveError, match="placer 'Reporting' supports only throughput"):
+        sp.place(small_graph(), placer=Reporting(), objective=sp.Makespan())
 
 
 def failing(problem: sp.Problem, rng: object, start: object = None) -> sp.Placement:

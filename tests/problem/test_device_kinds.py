@@ -204,5 +204,9 @@ def test_kinds_of_no_device_are_noted() -> None:
     devices = [Device("x", 1, kind="cpu at 0.5 of its speed"), Device("y", 1, kind="gpu")]
     note = unknown_kinds(graph, Cluster(devices))
     assert note == "seconds_on: no device is of kind 'gpuu'; did you mean 'gpu'?"
-    assert unknown_kinds(graph, Cluster([Device("x", 1)])) == ""
+    plain = Cluster([Device("x", 1)])
+    unused = "seconds_on: not used, since no device has a kind, such as 'cpu'"
+    assert unknown_kinds(graph, plain) == f"{unused}; instructions and mips count instead"
+    never = StreamGraph([Operator("a", 1e6, 0, seconds_on={"gpu": None})])
+    assert unknown_kinds(never, plain) == ""
     assert unknown_kinds(StreamGraph([Operator("b", 1e6, 0)]), Cluster(devices)) == ""

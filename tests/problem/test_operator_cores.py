@@ -63,13 +63,13 @@ def test_an_operator_uses_its_cores_and_no_more() -> None:
             assert score.bottleneck.kind == ("device" if cores == 4 else "operator")
 
 
-def test_place_notes_a_bottleneck_whose_cores_are_not_stated(
+def test_place_notes_an_operator_that_limits_throughput_without_stated_cores(
     tmp_path: Path, capsys: Capture
 ) -> None:
     file = tmp_path / "graph.json"
-    for stated, noted in (({}, True), ({"cores": 1}, False)):
+    for rate, stated, noted in ((300, {}, False), (1000, {}, True), (1000, {"cores": 1}, False)):
         row = {"name": "heavy", "instructions": 3e6, "payload_bytes": 0} | stated
-        value = {"format": "streamplace-graph", "version": 1, "source_rate": 1000}
+        value = {"format": "streamplace-graph", "version": 1, "source_rate": rate}
         file.write_text(json.dumps(value | {"operators": [row]}))
         words = ("place", file, "--devices", "2x1000x4", "--placer", "single")
         output, notes = printed(capsys, *words)

@@ -43,6 +43,7 @@ def test_a_built_in_name_is_not_replaced_unless_a_module_has_it() -> None:
         ("pathlib:Pth", "has no 'Pth'; did you mean 'Path'?"),
         ("pathlib:Path.hoem", "has no 'Path.hoem'; did you mean 'home'?"),
         ("pathlib:Zzz", "has no 'Zzz'"),
+        ("json.tool:jso", "has no 'jso'"),
     ],
 )
 def test_a_misspelt_class_is_named(text: str, end: str) -> None:

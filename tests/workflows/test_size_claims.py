@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import streamplace as sp
 from streamplace.errors import GraphError, InfeasibleError, PlacementError, UsageError
-from streamplace.problem.counts import expanded
+from streamplace.problem.counts import ONE_KEY, expanded
 from streamplace.workflows.size import size
 from streamplace.workflows.sizing.needs import ShortageError
 
@@ -59,6 +59,18 @@ def test_a_key_that_overloads_its_instance_is_the_limit() -> None:
         size(graph, "9x1000")
     found = size(graph, "9x1000", source_rate=1500.0, evaluations=2_000)
     assert [(one.operator, one.at_most) for one in found.limits] == [("count", 2000.0)]
+
+
+def test_a_stream_to_one_instance_is_the_limit() -> None:
+    """A reader of a grouping to one instance keeps it as one key."""
+    graph = sp.StreamGraph(
+        [sp.Operator("read", 1e3, 1.0), sp.Operator("alarm", 1e6, 0.0)],
+        [sp.Stream("read", "alarm", partitioning="hash", key_shares=ONE_KEY)],
+        source_rate=3000.0,
+    )
+    cause = r"up: alarm: all tuples go to one instance, 1,000 tuples/s at most"
+    with pytest.raises(InfeasibleError, match=cause):
+        size(graph, "9x1000")
 
 
 @pytest.mark.parametrize("limits", [{"partitions": 128}, {"parallelism": 64}])

@@ -3,9 +3,10 @@
 import pytest
 
 from streamplace import Cluster, Constraints, Device, Operator, Placement, Problem, StreamGraph
+from streamplace.problem.graph_checks import NAMES_SHOWN
 from streamplace.workflows.explain import explain_throughput as explain
 from streamplace.workflows.plan import plan
-from streamplace.workflows.too_heavy import too_heavy
+from streamplace.workflows.too_heavy import TooHeavy, too_heavy
 from tests.support.graphs import chain_graph
 
 
@@ -57,6 +58,16 @@ def test_operators_that_are_kept_together() -> None:
     assert explanation.cause == found
     assert explanation.to_dict()["cause"]["operators"] == ["a", "b"]
     assert "kept together" in str(explanation) or "kept together" in repr(explanation._view())
+
+
+def test_of_many_operators_that_are_kept_together_the_first_are_named() -> None:
+    names = tuple(f"match[{i}]" for i in range(NAMES_SHOWN + 7))
+    for timed in (False, True):
+        text, shown = TooHeavy(names, 2700.0, 2000.0, 2700.0, False, "d0", timed=timed).text()
+        assert shown == (*names[:NAMES_SHOWN], "d0")
+        assert text.startswith("{}, {}")
+        assert "{} and 7 more are kept together" in text
+        assert text.count("{}") == len(shown)
 
 
 def test_a_pin_leaves_only_a_slow_device() -> None:

@@ -8,6 +8,7 @@ from math import ceil
 import numpy as np
 
 from streamplace.problem.constraints import Constraints
+from streamplace.problem.counts import ONE_KEY
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.logical import key_shares_of
 from streamplace.problem.parallelism import NO_SHARES, KeyShares
@@ -144,7 +145,8 @@ class Shares:
         ]
         share, key = max(keys, default=(0.0, ""))
         if share:
-            return f"{share:.3g} of all tuples are of key {key!r}"
+            part = "all tuples" if share == 1 else f"{share:.3g} of all tuples"
+            return part + (" go to one instance" if key in ONE_KEY else f" are of key {key!r}")
         return "broadcast" if self._part(v, "broadcast") else ""
 
     def _parts(self, v: int) -> list[tuple[int, float, str]]:
