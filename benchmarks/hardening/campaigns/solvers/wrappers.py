@@ -60,8 +60,8 @@ CP_SAT = "CP-SAT called directly"
 OPTIONAL_MODULES = {"KaHIP fast": "kahip", "KaHIP eco": "kahip", "Mt-KaHyPar": "mtkahypar"}
 METIS_FUNCTIONS = ("pymetis:part_graph",)
 ANNEALING_FUNCTIONS = (
-    "streamplace.scoring.evaluator:anneal",
-    "streamplace.scoring.evaluator:anneal_path_average",
+    "streamplace.scoring.models:anneal",
+    "streamplace.scoring.models:anneal_path_average",
 )
 CP_SAT_FUNCTIONS = ("ortools.sat.python.cp_model:CpSolver.solve",)
 PROOF_FUNCTIONS = (
