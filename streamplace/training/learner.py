@@ -134,7 +134,7 @@ class Optimiser:
     ) -> None:
         self._policy, self._section = policy, section
         self._epochs, self.first_step = epochs, first_step
-        self._adam = torch.optim.Adam(policy.parameters(), lr=section.rate)
+        self._adam = torch.optim.Adam(policy.parameters(), lr=section.rate, fused=True)
         self._bad = torch.zeros(policy.members, dtype=torch.int64)
 
     @property

@@ -11,6 +11,7 @@ from streamplace.policy.base import Constructive
 from streamplace.policy.decoding import UNAVAILABLE, OneOrderState, Sampler
 from streamplace.policy.encoded import check_devices
 from streamplace.policy.ni2020.features import Ni2020Batch, NiProblem
+from streamplace.policy.ni2020.products import SharedWeight
 from streamplace.policy.teachers import Teacher
 from streamplace.policy.trajectories import Trajectories
 from streamplace.problem.problem import Problem
@@ -216,7 +217,7 @@ class Decoder(Constructive[NiProblem, Ni2020Batch]):
         prefixes = SharedPrefixes(samples, decoding.rows[0], batch.device)
         padding = torch.where(valid, 0.0, MASKED).unsqueeze(1)
         from_operator = self.gates_of(embedded).unbind(dim=1)  # cheaper gradients than slices
-        gate_weights = self.gate_weights()
+        gate_weights = SharedWeight(self.gate_weights())
         chosen: list[Tensor] = []
         log_prob: list[Tensor] = []
         entropy: list[Tensor] = []
@@ -229,7 +230,7 @@ class Decoder(Constructive[NiProblem, Ni2020Batch]):
             if self.reads_neighbours:
                 inputs.append(decoding.placed_neighbours(t)[row])
             of_operator = from_operator[t][row // samples]
-            gates = torch.addmm(of_operator, torch.cat(inputs, dim=1), gate_weights)
+            gates = gate_weights.product(of_operator, torch.cat(inputs, dim=1))
             state, cell = _lstm(gates, cell)
             of_rows = state[prefixes.prefix_of_row].view(now, samples, -1)
             logits = self.logits(of_rows, embedded[:now], padding[:now])
