@@ -35,6 +35,7 @@ from streamplace.workflows.latency.limit import LatencyLimit
 from streamplace.workflows.size import SINGLE, sizes
 from streamplace.workflows.size import size as sized
 from streamplace.workflows.sizing.jobs import JobsSize, file_names, size_jobs
+from streamplace.workflows.sizing.lower_rates import naming_lower_rate
 from streamplace.workflows.sizing.result import SizeResult, SizeTable
 
 JSON = ".json"
@@ -224,7 +225,7 @@ def _size_graph(
     cluster, constraints = inputs.after_losses(chosen.lost, cluster, constraints, read, named)
     settings = {**settings, "constraints": constraints}
     of_cluster = located(cluster_file or named, only=ClusterError)
-    with working("sizing"), located(named), of_cluster:
+    with working("sizing"), located(named), of_cluster, naming_lower_rate():
         found: SizeResult | SizeTable
         if chosen.at is not None:
             found = sizes(read, cluster, chosen.at, **settings)
@@ -265,7 +266,7 @@ def _size_jobs(file: str, chosen: SizeOptions, settings: dict[str, Any]) -> Jobs
         refuse_folder("-o", str(output), file_names(jobs.names), read_files)
     with held(str(output)) if into_folder else nullcontext():  # before anything runs
         of_cluster = located(cluster_file or where, only=ClusterError)
-        with working("sizing"), located(where), of_cluster:
+        with working("sizing"), located(where), of_cluster, naming_lower_rate():
             found = size_jobs(jobs, cluster, **settings)
         inputs.print_assumed(chosen.cluster)
         if into_folder:

@@ -2,126 +2,27 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from math import inf
-from typing import NamedTuple
+from math import inf, sqrt
 
-from streamplace.control.decisions import Action, State, change, lasting, rate, tuples
+from streamplace.control.decisions import Action, State, change, lasting, rate
 from streamplace.control.history import History
 from streamplace.control.load import GROWING
 from streamplace.control.observation import Observation
 from streamplace.control.plans import Deployment, Plan, Planner
 from streamplace.control.rules import Rules
-from streamplace.display.text import number
+from streamplace.control.worth import (
+    Worth,
+    catch_up_s,
+    planned_rate,
+    worth_of_less,
+    worth_of_more,
+)
+from streamplace.placers.search.annealing import Budget
 
-TUPLES, MONEY = "tuples", "money"
 ROUNDING = 1.0 + 1e-9
-
-
-class Worth(NamedTuple):
-    """The worth of a plan.
-
-    Attributes
-    ----------
-    gain, price
-        In `unit`, within `Rules.horizon_s`.
-    text
-        Both in words.
-    """
-
-    gain: float
-    price: float
-    unit: str
-    text: str
-
-    @property
-    def pays(self) -> bool:
-        """Whether the gain is above the price."""
-        return self.gain > self.price
-
-
-def planned_rate(rate_s: float, waiting: float, downtime_s: float, rules: Rules) -> float:
-    """Return the rate to plan for, in tuples/s, so that what waits is worked off in time.
-
-    As in Flink's autoscaler, a plan at the target utilisation U then has capacity for
-    R / U + (W + R D) / C, with the rate R, the tuples W that wait, the downtime D, and the time C
-    to catch up.
-    """
-    return rate_s + rules.target * (waiting + rate_s * downtime_s) / rules.catch_up_s
-
-
-def catch_up_s(plan: Plan, rate_s: float, waiting: float, downtime_s: float) -> float:
-    """Return the seconds after a restart until nothing waits; inf if the plan has no capacity."""
-    spare_s = plan.carries_s - rate_s
-    return (waiting + rate_s * downtime_s) / spare_s if spare_s > 0 else inf
-
-
-def worth_of_more(
-    observation: Observation,
-    plan: Plan,
-    served_s: float | None,
-    downtime_s: float,
-    rules: Rules,
-    *,
-    ahead_s: float = 0.0,
-) -> Worth:
-    """Return the worth of more capacity: the tuples that the plan carries, and what runs does not.
-
-    Parameters
-    ----------
-    served_s
-        Tuples per second that the job carried; None if unknown. Where that is less than is offered,
-        the present deployment carries no more.
-    ahead_s
-        Tuples per second that will be offered on top at the end of the cool-down.
-    """
-    offered_s, now_s = observation.offered_s or 0.0, plan.now_carries_s
-    price = offered_s * downtime_s
-    if observation.hidden:  # what is carried now is the least that is offered
-        gain = max(plan.carries_s - offered_s, 0.0) * rules.horizon_s
-        text = (
-            f"{rate(offered_s)} are carried, and more may be offered ({observation.hidden}), so up "
-            f"to {tuples(gain)} are gained within {lasting(rules.horizon_s)}, and {tuples(price)} "
-            f"are delayed by a restart of {lasting(downtime_s)}"
-        )
-        return Worth(gain, price, TUPLES, text)
-    if served_s is not None and offered_s - served_s > GROWING * offered_s:
-        now_s = min(now_s, served_s)
-    gain = max(min(offered_s + ahead_s, plan.carries_s) - now_s, 0.0) * rules.horizon_s
-    if now_s >= offered_s + ahead_s:
-        text = f"all of the offered {rate(offered_s)} are carried, so only headroom is lost"
-        return Worth(0.0, price, TUPLES, text)
-    offered = f"the offered {rate(offered_s)}"
-    if ahead_s:
-        offered += f" and {rate(ahead_s)} more at the end of the cool-down"
-    text = (
-        f"{rate(now_s)} of {offered} are carried, so {tuples(gain)} are gained within "
-        f"{lasting(rules.horizon_s)}, and {tuples(price)} are delayed by a restart of "
-        f"{lasting(downtime_s)}"
-    )
-    return Worth(gain, price, TUPLES, text)
-
-
-def worth_of_less(
-    plan: Plan, rate_s: float, caught_up_s: float, downtime_s: float, rules: Rules
-) -> Worth:
-    """Return the worth of less capacity: the price of the machines that are no longer needed.
-
-    Parameters
-    ----------
-    rate_s
-        Offered tuples per second. All that arrive during the downtime and until nothing waits are
-        delayed.
-    caught_up_s
-        The seconds of `catch_up_s`, finite.
-    """
-    freed_s = plan.now_price_s - plan.price_s
-    delayed = rate_s * (downtime_s + caught_up_s)
-    gain, price = freed_s * rules.horizon_s, delayed * rules.delayed_tuple_price
-    text = (
-        f"devices at a price of {number(freed_s)} per second are freed, {number(gain)} within "
-        f"{lasting(rules.horizon_s)}, and {tuples(delayed)} are delayed, at {number(price)}"
-    )
-    return Worth(gain, price, MONEY, text)
+SECONDS, OF_WINDOW = 40.0, 0.5  # of all searches for a plan at most, the latter of a window
+OF_LEFT = 0.25  # of the time that is left, for one search
+LEAST = 1e-6  # of a rate, below which no plan is looked for
 
 
 @dataclass(frozen=True)
@@ -182,18 +83,26 @@ def more_or_less(
     downtime_s
         Seconds without output to expect of an action.
     """
-    return _Choosing(observation, history, planner, downtime_s, rules).choice()
+    clock = Budget(min(SECONDS, OF_WINDOW * rules.window_s))
+    return _Choosing(observation, history, planner, downtime_s, rules, clock).choice()
 
 
 @dataclass(frozen=True)
 class _Choosing:
-    """What a choice depends on; see `more_or_less`."""
+    """What a choice depends on; see `more_or_less`.
+
+    Parameters
+    ----------
+    clock
+        The time for all searches, so that the next window is not missed.
+    """
 
     observation: Observation
     history: History
     planner: Planner
     downtime_s: float
     rules: Rules
+    clock: Budget
 
     def choice(self) -> Choice:
         aims = []
@@ -201,7 +110,8 @@ class _Choosing:
             aims.append(self._aim(*goal))
             if aims[-1].until_s <= self.rules.catch_up_s * ROUNDING:
                 return self._in_time(aims[-1])
-        return (self._partial(aims[-1]) if self._is_more else None) or self._none(aims[0])
+        partial = self._partial(aims[-1]) if self._is_more else ""
+        return self._none(aims[0], partial) if isinstance(partial, str) else partial
 
     @property
     def _is_more(self) -> bool:
@@ -227,10 +137,20 @@ class _Choosing:
 
     def _aim(self, ahead_s: float, waiting: float) -> _Aim:
         planned_s = planned_rate(self._rate_s, waiting, self.downtime_s, self.rules) + ahead_s
-        plan, until_s = self.planner(self.observation, planned_s), inf
+        plan, until_s = self._plan(planned_s), inf
         if isinstance(plan, Plan):
             until_s = catch_up_s(plan, self._rate_s, waiting, self.downtime_s)
         return _Aim(plan, planned_s, ahead_s, waiting, until_s)
+
+    def _plan(self, rate_s: float) -> Plan | str:
+        """Return a plan for a rate, or why there is none: also that no time is left for it."""
+        if self.clock.seconds_left() <= 0:
+            return f"the {self._limit} for plans are over"
+        return self.planner(self.observation, rate_s, self.clock.share(OF_LEFT).seconds_left())
+
+    @property
+    def _limit(self) -> str:
+        return lasting(self.clock.seconds or 0.0)
 
     def _in_time(self, aim: _Aim) -> Choice:
         """Return the choice of a plan that carries all, if that pays."""
@@ -251,11 +171,11 @@ class _Choosing:
             return Choice(Action.ADVISE, f"and {worth.text}; {what}", plan, worth)
         return _if_it_pays(worth, plan, what)
 
-    def _partial(self, last: _Aim) -> Choice | None:
+    def _partial(self, last: _Aim) -> Choice | str:
         """Return the choice of a plan that carries more of the rate, but not all of it in time.
 
-        None if no plan carries more by what is no noise: plans that differ by less would replace
-        each other.
+        Without such a plan, return for which lower rates there is none, in words; empty if one
+        carries more, but by what is noise: plans that differ by less would replace each other.
 
         Parameters
         ----------
@@ -264,28 +184,33 @@ class _Choosing:
         """
         plan = self._most() if isinstance(last.plan, str) else last.plan
         if plan is None:
-            return None
+            return self._none_for_less()
         worth, carried_s = self._worth_of_more(plan), min(plan.carries_s, self._rate_s)
         if worth.gain <= GROWING * carried_s * self.rules.horizon_s:
-            return None
+            return ""
         what = f"{self._what(plan)}, which carries {rate(plan.carries_s)}"
-        if plan.carries_s > self._rate_s:
+        if plan.carries_s * ROUNDING >= self._rate_s:
             what += f" and {self._late()}"
         else:
             what += f", and no plan carries all{f': {last.plan}' if last.plan != plan else ''}"
         what += self._slow_checkpoint()
         return _if_it_pays(worth, plan, what, is_enough=False)
 
-    def _most(self) -> Plan | None:
-        """Return the plan that carries most of the rate, found by halving; None if there is none.
+    @property
+    def _served_s(self) -> float:
+        return self.history.served_s or 0.0
 
+    def _most(self) -> Plan | None:
+        """Return the plan that carries most of the rate; None if none carries more than now.
+
+        It is found by halving an interval, geometrically: a job may be overloaded a thousand times.
         The search ends where the rest is noise.
         """
         best: Plan | None = None
-        low_s, high_s = max(self.history.served_s or 0.0, GROWING * self._rate_s), self._rate_s
+        low_s, high_s = max(self._served_s, LEAST * self._rate_s), self._rate_s
         while high_s > low_s * (1.0 + GROWING):
-            middle_s = (low_s + high_s) / 2
-            plan = self.planner(self.observation, middle_s)
+            middle_s = sqrt(low_s * high_s)
+            plan = self._plan(middle_s)
             if isinstance(plan, str):
                 high_s = middle_s
                 continue
@@ -294,14 +219,30 @@ class _Choosing:
                 best = plan
         return best
 
-    def _none(self, aim: _Aim) -> Choice:
-        """Return the choice to do nothing, since no plan carries more, or enough."""
+    def _none_for_less(self) -> str:
+        """Return for which lower rates there is no plan either, in words."""
+        if self.clock.seconds_left() <= 0:
+            return f", nor was one for less found within the {self._limit} for plans"
+        return (
+            f", nor for more than the {rate(self._served_s)} that are carried"
+            if self._served_s
+            else ", nor for any lower rate"
+        )
+
+    def _none(self, aim: _Aim, nor: str) -> Choice:
+        """Return the choice to do nothing, since no plan carries more, or enough.
+
+        Parameters
+        ----------
+        nor
+            For which lower rates there is none either, in words.
+        """
         if isinstance(plan := aim.plan, Plan):
             carries = f"but {self._what(plan)}, which carries {rate(plan.carries_s)}"
             return Choice(Action.NOTHING, f"{carries} and {self._late()}", plan)
         text = (
             f"but there is no plan for {rate(aim.planned_s)} ({rate(self._rate_s)} arrive, and "
-            f"what waits is worked off within {lasting(self.rules.catch_up_s)}): {plan}"
+            f"what waits is worked off within {lasting(self.rules.catch_up_s)}){nor}: {plan}"
         )
         return Choice(Action.NOTHING, text)
 

@@ -163,7 +163,7 @@ class Controller:
             )
         return None
 
-    def _planned(self, observation: Observation, rate_s: float) -> Plan | str:
+    def _planned(self, observation: Observation, rate_s: float, seconds: float) -> Plan | str:
         """Return a plan; see `Planner`.
 
         Slots may come when they are asked for, so plans need not make do with those that are there.
@@ -171,7 +171,7 @@ class Controller:
         """
         if self._chooses_devices or not self._budget.blocked(MORE_SLOTS, observation.at_s):
             observation = replace(observation, free_slots=None)
-        return self._planner(observation, rate_s)
+        return self._planner(observation, rate_s, seconds)
 
     def _too_early(self, observation: Observation, load: Load) -> str:
         """Return for how long a load must last before anything is done; empty once it has."""

@@ -3,6 +3,7 @@
 import json
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
@@ -17,7 +18,7 @@ FORMAT, VERSION = "streamplace-journal", 1
 HEAD = json.dumps({"format": FORMAT, "version": VERSION}) + "\n"
 BEGAN, ENDED = "began", "ended"
 AT, STEP = "at", "step"
-OPENED, PID = "opened", "pid"  # which process writes from here on
+OPENED, PID = "opened", "pid"  # which process writes from here on, unless it watches nothing
 REMEDY = "choose another folder, or move the file away"
 
 
@@ -143,6 +144,7 @@ class Journal:
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
+        self._unopened: int | None = None  # bytes before an `OPENED` that nothing follows yet
         self._unfinished: list[Entry] = []
         self._jobs: dict[str, None] = {}
         self._latest: dict[str, Any] = {}
@@ -192,8 +194,9 @@ class Journal:
         """
         if taken := {AT, STEP} & details.keys():
             raise UsageError(f"journal: a detail must not be called {min(taken)!r}")
-        entry = Entry(at_s, step, details)
+        entry, before = Entry(at_s, step, details), self._size
         self._append(entry.line())
+        self._unopened = before if step == OPENED else None
         self._keep(entry)
 
     @property
@@ -211,8 +214,14 @@ class Journal:
         return self._latest.get(name)
 
     def close(self) -> None:
-        """Close the file, and release its lock."""
-        os.close(self._handle)
+        """Close the file, and release its lock; an `OPENED` that nothing followed is removed."""
+        try:
+            if self._unopened is not None:
+                self._size = self._unopened
+                with suppress(FormatError):
+                    self._cut()
+        finally:
+            os.close(self._handle)
 
     def _keep(self, entry: Entry) -> None:
         """Keep what the next controller needs of an entry."""

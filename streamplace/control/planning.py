@@ -13,6 +13,7 @@ from streamplace.control.plans import Deployment, Plan
 from streamplace.control.rules import Rules
 from streamplace.display.text import quoted, several
 from streamplace.errors import InfeasibleError, PlacementError, ProblemError, StreamplaceError
+from streamplace.placers.search.annealing import Budget
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.counts import expanded, limits_of_count
@@ -26,7 +27,8 @@ from streamplace.util.text import counted
 from streamplace.workflows.size import size
 from streamplace.workflows.sizing.result import Minimise, SizeResult
 
-EVALUATIONS, SECONDS = 500, 10.0  # of each of up to three sizes
+EVALUATIONS = 500  # of each of up to three sizes, or twice as many where slots are too few
+OF_LEFT = 0.5  # of the time that is left, for each of them
 SHOWN = 3
 UNLIMITED = 1e15  # tuples/s, of a deployment without any work
 ROUNDING = 1e-9
@@ -47,8 +49,8 @@ class SizePlanner:
     cluster
         All devices that may be there. Prices are per second; devices without one have
         `Rules.machine_price`.
-    seconds, evaluations
-        Limits of the search; see `size`.
+    evaluations
+        Limit of each search; see `size`.
 
     Raises
     ------
@@ -57,22 +59,16 @@ class SizePlanner:
     """
 
     def __init__(
-        self,
-        graph: StreamGraph,
-        cluster: Cluster,
-        rules: Rules,
-        *,
-        seconds: float = SECONDS,
-        evaluations: int = EVALUATIONS,
+        self, graph: StreamGraph, cluster: Cluster, rules: Rules, *, evaluations: int = EVALUATIONS
     ) -> None:
         check_plannable(graph, cluster)
-        self._graph, self._rules, self._limits = graph, rules, (seconds, evaluations)
+        self._graph, self._rules, self._evaluations = graph, rules, evaluations
         self._cluster = Cluster(
             [replace(each, price=_price(each.price, rules)) for each in cluster.devices],
             cluster.network,
         )
 
-    def __call__(self, observation: Observation, rate_s: float) -> Plan | str:
+    def __call__(self, observation: Observation, rate_s: float, seconds: float) -> Plan | str:
         """Return a plan for an offered rate, or the reason why there is none, in words.
 
         Where the devices are too few for the target utilisation, plans fill them up to the upper
@@ -84,21 +80,23 @@ class SizePlanner:
             A window with readings of all operators.
         rate_s
             Tuples per second.
+        seconds
+            Limit of all searches.
         """
         if fault := self._unknown(observation):
             return fault
-        most, enough = dict[str, int](), ""
+        most, enough, clock = dict[str, int](), "", Budget(seconds)
         try:
             present, constraints = without_lost(
                 self._cluster, self._graph.constraints, observation.devices
             )
             graph, stays = self._measured(observation)
             limited = self._limited(graph, observation, stays)
-            sized = self._sized(limited, present, constraints, rate_s)
+            sized = self._sized(limited, present, constraints, rate_s, clock)
             if most := limits_by_slots(sized.parallelism, observation):
                 slots = sum(slots_of_groups(sized.parallelism, observation).values())
                 enough = f"; {counted(slots, 'slot')} would be enough"
-                sized = self._sized(at_most(limited, most), present, constraints, rate_s)
+                sized = self._sized(at_most(limited, most), present, constraints, rate_s, clock)
             after = _deployment(sized)
             before = Deployment(observation.hosts)
             return Plan(
@@ -160,11 +158,15 @@ class SizePlanner:
         ]
 
     def _sized(
-        self, graph: StreamGraph, cluster: Cluster, constraints: Constraints, rate_s: float
+        self,
+        graph: StreamGraph,
+        cluster: Cluster,
+        constraints: Constraints,
+        rate_s: float,
+        clock: Budget,
     ) -> SizeResult:
         """Return the size at the lowest utilisation, from the target on, that the devices allow."""
         minimise: Minimise = "money" if any(each.price for each in cluster.devices) else "machines"
-        seconds, evaluations = self._limits
         fault: StreamplaceError | None = None
         for target in sorted({self._rules.target, self._rules.high, 1.0}):
             try:
@@ -176,8 +178,8 @@ class SizePlanner:
                     constraints=constraints,
                     target_utilisation=target,
                     resize=True,
-                    seconds=seconds,
-                    evaluations=evaluations,
+                    seconds=max(OF_LEFT * clock.seconds_left(), 0.0),
+                    evaluations=self._evaluations,
                 )
             except (InfeasibleError, PlacementError) as error:
                 fault = error

@@ -104,6 +104,14 @@ class Plan:
 class Planner(Protocol):
     """A source of plans."""
 
-    def __call__(self, observation: Observation, rate_s: float) -> Plan | str:
-        """Return a plan for an offered rate, or the reason why there is none, in words."""
+    def __call__(self, observation: Observation, rate_s: float, seconds: float, /) -> Plan | str:
+        """Return a plan for an offered rate, or the reason why there is none, in words.
+
+        Parameters
+        ----------
+        rate_s
+            Tuples per second.
+        seconds
+            How long the search may take.
+        """
         ...

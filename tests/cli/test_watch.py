@@ -336,7 +336,7 @@ def test_a_journal_that_is_in_use_names_the_process(
     with flink.serving() as url:
         assert watched(url, *files, "--journal", str(folder), "--windows", "1") == 0
     steps = [entry.step for entry in read_entries(folder / "journal.jsonl")[0]]
-    assert steps == [OPENED, OPENED, "window"]
+    assert steps == [OPENED, "window"]
 
 
 def test_a_job_under_the_default_scheduler_needs_a_jar(
@@ -403,7 +403,9 @@ def test_a_journal_of_another_job_is_refused(
     with flink.serving() as url:
         options = (*files, "--journal", str(tmp_path / "journal"), "--windows", "1")
         assert watched(url, *options) == 0
+        before = (tmp_path / "journal" / "journal.jsonl").read_text()
         assert watched(url, *options, job="f" * 32) == 2
+        assert (tmp_path / "journal" / "journal.jsonl").read_text() == before
     assert f"the journal is that of job {JOB}, not of job ffff" in capsys.readouterr().err
 
 

@@ -9,6 +9,7 @@ import pytest
 
 import streamplace as sp
 from streamplace.cli import watch
+from streamplace.control.journal import read_entries
 from streamplace.files import write_dataset
 from tests.support.cli import Capture, one_line, refused, run, succeeds
 from tests.support.flink_actions import quick
@@ -108,8 +109,9 @@ def test_a_graph_without_any_plan_is_refused_before_the_job_is_measured(
     write_graph(**graph)
     flink = ScriptedFlink(reports_waiting=True)
     with flink.serving() as url:
-        assert f"graph.json: {fault}" in refused(capsys, *command(url))
+        assert f"graph.json: {fault}" in refused(capsys, *command(url, "--journal", "q"))
     assert {path for _, path, _ in flink.requests} == {"/config", "/jobs/overview"}
+    assert read_entries("q/journal.jsonl")[0] == []
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from math import inf
 from typing import Any
 
 import pytest
@@ -106,7 +107,9 @@ def test_a_rate_that_rises_on_is_acted_on_before_tuples_pile_up() -> None:
 
 def test_what_may_come_is_no_reason_to_leave_a_job_overloaded() -> None:
     class Small(PlainPlanner):
-        def __call__(self, observation: Observation, rate_s: float) -> Plan | str:
+        def __call__(
+            self, observation: Observation, rate_s: float, seconds: float = inf
+        ) -> Plan | str:
             return "too few devices" if rate_s > 1500.0 else super().__call__(observation, rate_s)
 
     decision = last(Controller(RULES, Small(COSTS, RULES)), observed(0.6), sure(11, rise_s2=1.0))
@@ -173,7 +176,7 @@ def limited(most: int) -> Planner:
     """Return a planner that has no plan for rates that some instances of decode do not carry."""
     plain = PlainPlanner(COSTS, RULES, most=most)
 
-    def planned(observation: Observation, rate_s: float) -> Plan | str:
+    def planned(observation: Observation, rate_s: float, seconds: float) -> Plan | str:
         plan = plain(observation, rate_s)
         assert isinstance(plan, Plan)
         return plan if plan.carries_s >= rate_s else f"at most {plan.carries_s:,.0f} tuples/s"
@@ -228,7 +231,7 @@ def test_what_waits_already_is_no_reason_to_leave_a_job_overloaded(refuses: bool
     """Two instances carry 2,000 tuples/s, and would take 12,590 s for 10⁷ tuples that wait."""
     of_rate = PlainPlanner(COSTS, RULES, most=2)
 
-    def planner(observation: Observation, rate_s: float) -> Plan | str:
+    def planner(observation: Observation, rate_s: float, seconds: float) -> Plan | str:
         return "too few devices" if refuses and rate_s > 2000.0 else of_rate(observation, rate_s)
 
     many = [replace(each, waiting=1e7) for each in overloads()]
@@ -243,12 +246,67 @@ def test_what_waits_already_is_no_reason_to_leave_a_job_overloaded(refuses: bool
 
 
 def test_a_rate_without_a_plan_is_explained() -> None:
-    of = Controller(RULES, lambda observation, rate_s: "too few devices")
+    of = Controller(RULES, lambda *_: "too few devices")
     reason = last(of, *overloads()).reason
     assert reason.endswith(
         "but there is no plan for 1,251 tuples/s (1,200 tuples/s arrive, and what waits is worked "
-        "off within 30 min): too few devices"
+        "off within 30 min), nor for more than the 1,000 tuples/s that are carried: too few devices"
     )
+    windows = [observed(1.0, i, read_s=0.0) for i in (10, 11)]
+    reason = last(Controller(RULES, lambda *_: "all are gone"), *windows).reason
+    assert reason.endswith(", nor for any lower rate: all are gone")
+
+
+@pytest.mark.parametrize(
+    ("window_s", "took_s", "limit"), [(300.0, 25.0, "40 s"), (30.0, 9.0, "15 s")]
+)
+def test_all_searches_for_a_plan_have_one_limit(
+    window_s: float, took_s: float, limit: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a clock that only searches advance, none begins once the time is over."""
+    now_s, allowed = 0.0, list[float]()
+    monkeypatch.setattr("time.perf_counter", lambda: now_s)
+
+    def slow(observation: Observation, rate_s: float, seconds: float) -> str:
+        nonlocal now_s
+        allowed.append(seconds)
+        now_s += took_s
+        return "none was found"
+
+    reason = last(Controller(replace(RULES, window_s=window_s), slow), *overloads()).reason
+    assert reason.endswith(
+        f", nor was one for less found within the {limit} for plans: none was found"
+    )
+    total_s = min(40.0, window_s / 2)
+    assert allowed == [total_s / 4, (total_s - took_s) / 4]
+
+
+def test_many_searches_within_the_limit_have_less_and_less_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    now_s, allowed, plan_of = 0.0, list[float](), limited(3)
+    monkeypatch.setattr("time.perf_counter", lambda: now_s)
+
+    def thorough(observation: Observation, rate_s: float, seconds: float) -> Plan | str:
+        nonlocal now_s
+        allowed.append(seconds)
+        now_s += seconds
+        return plan_of(observation, rate_s, seconds)
+
+    of = Controller(replace(RULES, agreeing=1), thorough)
+    decision = of.step(observed(1.0, offered_s=5e6, read_s=0.0))
+    assert decision.plan is not None
+    assert decision.plan.carries_s == 3000.0
+    assert 5 < len(allowed) <= 12, "halved geometrically"
+    assert allowed == sorted(allowed, reverse=True)
+    assert sum(allowed) < 40.0
+
+
+def test_a_plan_that_carries_just_the_rate_is_late_but_carries_all() -> None:
+    windows = [observed(1.0, i, offered_s=2000.0, read_s=1000.0) for i in (10, 11)]
+    reason = last(Controller(RULES, PlainPlanner(COSTS, RULES, most=2)), *windows).reason
+    assert "which carries 2,000 tuples/s and would not work off within 30 min" in reason
+    assert "no plan carries all" not in reason
 
 
 def test_lost_headroom_is_only_advised() -> None:

@@ -56,7 +56,7 @@ def test_after_a_refusal_plans_make_do_with_present_slots(labels: bool) -> None:
     asked: list[tuple[float, int | None]] = []
     plain = PlainPlanner(COSTS, RULES)
 
-    def planner(observation: Observation, rate_s: float) -> Plan | str:
+    def planner(observation: Observation, rate_s: float, seconds: float) -> Plan | str:
         asked.append((observation.at_s, observation.free_slots))
         return plain(observation, rate_s)
 

@@ -279,7 +279,7 @@ def window(
 
 
 def plan_of(graph: sp.StreamGraph, observation: Observation, rate_s: float) -> Plan | str:
-    return SizePlanner(graph, CLUSTER, Rules())(observation, rate_s)
+    return SizePlanner(graph, CLUSTER, Rules())(observation, rate_s, 10.0)
 
 
 @pytest.mark.parametrize("kind", ["hash", "", "rebalance"])

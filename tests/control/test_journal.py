@@ -12,7 +12,15 @@ from typing import Any
 
 import pytest
 
-from streamplace.control.journal import HEAD, Entry, Journal, latest, read_entries, unfinished
+from streamplace.control.journal import (
+    HEAD,
+    OPENED,
+    Entry,
+    Journal,
+    latest,
+    read_entries,
+    unfinished,
+)
 from streamplace.errors import FormatError, UsageError
 from tests.support.cli import ENVIRONMENT
 from tests.support.errors import fault_of
@@ -142,6 +150,17 @@ def test_a_full_disk_leaves_whole_lines(tmp_path: Path) -> None:
         assert path.stat().st_size == size
         journal.write(3.0, "ended")
     assert [entry.step for entry in read_entries(path)[0]] == ["began", "ended"]
+
+
+def test_an_opening_that_nothing_followed_is_removed(tmp_path: Path) -> None:
+    path = tmp_path / "journal.jsonl"
+    for more in ([], ["window"], []):
+        with Journal(path) as journal:
+            for step in (OPENED, *more):
+                journal.write(1.0, step)
+            steps = [entry.step for entry in read_entries(path)[0]]
+            assert steps[-1 - len(more) :] == [OPENED, *more]
+    assert [entry.step for entry in read_entries(path)[0]] == [OPENED, "window"]
 
 
 def test_details_must_not_hide_the_step(tmp_path: Path) -> None:

@@ -49,7 +49,7 @@ def plan_of(
 ) -> Plan | str:
     cluster = cluster or machines()
     window = observation or measured(job(), cluster, HOSTS, 500.0)
-    return SizePlanner(graph or job(), cluster, rules)(window, rate_s)
+    return SizePlanner(graph or job(), cluster, rules)(window, rate_s, 10.0)
 
 
 def known(plan: Plan | str) -> Plan:
@@ -254,6 +254,23 @@ def test_where_no_plan_carries_all_most_is_carried_within_the_limits(
     assert choice.plan is not None
     assert 0.95 * most_s <= choice.plan.carries_s <= most_s * (1 + 1e-9)
     assert fault in choice.reason
+
+
+@pytest.mark.parametrize("times", [20.4, 100.0, 1000.0])
+@pytest.mark.parametrize("served_s", [1000.0, 0.0])
+def test_a_job_overloaded_many_times_gets_what_its_devices_carry(
+    times: float, served_s: float
+) -> None:
+    """1.9 ms of four cores carry a tuple, which is 2,105 tuples/s."""
+    cluster, most_s = machines(1), 4 / 1.9e-3
+    window = measured(job(), cluster, dict.fromkeys(HOSTS, ("d0",)), 1000.0)
+    window = replace(window, offered_s=times * most_s, read_s=served_s)
+    history = History(RULES)
+    history.add(window)
+    choice = more_or_less(window, history, SizePlanner(job(), cluster, RULES), 60.0, RULES)
+    assert choice.plan is not None, choice.reason
+    assert 0.95 * most_s <= choice.plan.carries_s <= most_s * (1 + 1e-9)
+    assert not choice.is_enough
 
 
 def test_prices_are_those_of_the_devices_or_the_rules() -> None:

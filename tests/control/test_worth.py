@@ -6,14 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamplace.control.choice import (
-    catch_up_s,
-    planned_rate,
-    worth_of_less,
-    worth_of_more,
-)
 from streamplace.control.plans import Deployment, Plan
 from streamplace.control.rules import Rules
+from streamplace.control.worth import catch_up_s, planned_rate, worth_of_less, worth_of_more
 from tests.support.control import observed
 
 RULES = Rules(delayed_tuple_price=0.01)

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from math import ceil
+from math import ceil, inf
 from typing import Any
 
 import numpy as np
@@ -86,7 +86,7 @@ class PlainPlanner:
         """Return the tuples per second that numbers of instances sustain."""
         return min(numbers[name] / cost for name, cost in self.costs.items())
 
-    def __call__(self, observation: Observation, rate_s: float) -> Plan | str:
+    def __call__(self, observation: Observation, rate_s: float, seconds: float = inf) -> Plan | str:
         """Return the plan, with instances dealt to the devices that are there."""
         self.rates.append(rate_s)
         devices = sorted(observation.devices)

@@ -67,7 +67,7 @@ class FixedPlanner:
     def __init__(self, deployment: Deployment) -> None:
         self.deployment = deployment
 
-    def __call__(self, observation: Observation, rate_s: float) -> Plan | str:
+    def __call__(self, observation: Observation, rate_s: float, seconds: float) -> Plan | str:
         """Return a plan that carries twice the rate, which the present one does not carry."""
         return Plan(self.deployment, rate_s, 2 * rate_s, 0.6 * rate_s, 2.0, 2.0)
 

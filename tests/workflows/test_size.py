@@ -143,7 +143,7 @@ def test_operators_stay_whole_if_asked() -> None:
     assert found.placement is not None
     assert operator_devices(found.placement).keys() == {"read", "parse", "count"}
     assert found.throughput == pytest.approx(2e4)
-    with pytest.raises(PlacementError, match="or allow operators on several devices"):
+    with pytest.raises(PlacementError, match="lower the source rate, or allow operators"):
         size(job(), CLUSTER, whole_operators=True, evaluations=500)  # parse needs 7.2 of 4 cores
 
 

@@ -66,6 +66,38 @@ def test_shares_are_lower_bounds_and_exact_where_streams_say_all(seed: int) -> N
             assert bound == pytest.approx(max(own))
 
 
+@pytest.mark.parametrize("colocate", [(), (("count", "sink"),)])
+def test_larger_numbers_are_not_tried_where_the_busiest_instance_has_one_key(
+    colocate: tuple[tuple[str, ...], ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From some number on, the larger of two keys is alone, and more instances change nothing."""
+    tried, busiest = list[int](), Shares.busiest
+
+    def noted(self: Shares, v: int, count: int) -> float:
+        tried.append(count)
+        return busiest(self, v, count)
+
+    monkeypatch.setattr(Shares, "busiest", noted)
+    graph = sp.StreamGraph(
+        [
+            sp.Operator("read", 1e3, 1.0),
+            sp.Operator("count", 1e6, 1.0),
+            sp.Operator("sink", 1.0, 0.0),
+        ],
+        [
+            sp.Stream("read", "count", partitioning="hash", key_shares={"a": 0.6, "b": 0.4}),
+            sp.Stream("count", "sink", partitioning="forward"),
+        ],
+        constraints=sp.Constraints(colocate=colocate),
+    )
+    found = size(graph, "9x1000", source_rate=1500.0, evaluations=100)
+    assert found.parallelism["count"] == 2
+    assert max(tried) < 20
+    with pytest.raises(InfeasibleError, match=r"0\.6 of all tuples are of key 'a', 1,666\.67"):
+        size(graph, "9x1000", source_rate=1800.0)
+    assert max(tried) < 20
+
+
 def test_keys_and_key_groups_add_up_by_instance() -> None:
     """The key goes to the second instance, and most of the groups to the first."""
     graph = sp.StreamGraph(

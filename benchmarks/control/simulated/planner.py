@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from math import ceil
+from math import ceil, inf
 
 from benchmarks.control.simulated.job import SimulatedJob
 from benchmarks.control.simulated.measuring import with_measured_costs
@@ -35,7 +35,7 @@ class SimplePlanner:
     machine_price: float = 1.0
     measures: bool = True
 
-    def __call__(self, observation: Observation, rate_s: float) -> Plan | str:
+    def __call__(self, observation: Observation, rate_s: float, seconds: float = inf) -> Plan | str:
         """Return a plan for an offered rate, or why there is none, in words."""
         usable = [each.name for each in self.job.devices if each.name in observation.devices]
         if not usable:

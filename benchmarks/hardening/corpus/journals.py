@@ -18,7 +18,7 @@ NOON = 1_795_280_000.0
 BEFORE, AFTER = Deployment({"a": ("d0",)}), Deployment({"a": ("d0", "d1")})
 
 
-def plan(observation: Observation, rate_s: float) -> Plan:
+def plan(observation: Observation, rate_s: float, seconds: float) -> Plan:
     """Return a plan for twice the rate."""
     return Plan(AFTER, rate_s, 2 * rate_s, 0.5 * rate_s, 2.0, 1.0)
 

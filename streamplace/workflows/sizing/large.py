@@ -25,7 +25,7 @@ from streamplace.workflows.sizing.factored import (
 from streamplace.workflows.sizing.needs import SPEED, Need, check_needs, conditions_of
 from streamplace.workflows.sizing.requirements import Requirement
 from streamplace.workflows.sizing.result import SizeResult
-from streamplace.workflows.sizing.small import not_found
+from streamplace.workflows.sizing.small import UnfoundError, text_of_unfound
 
 MOST_INSTANCES = 2_000  # of a size that is searched with all streams between instances
 MOST_STREAMS = 500_000
@@ -121,7 +121,7 @@ def large_size(task: Task, choices: Choices, clock: Budget) -> Large:
         task, ones, instances, everywhere if task.minimise == "instances" else least, clock
     )
     if packed is None:
-        raise not_found(task)
+        raise UnfoundError(text_of_unfound(task))
     bound = float(sum(counts.values())) if task.minimise == "instances" else least
     return Large(counts, packed, bound)
 

@@ -138,14 +138,14 @@ def requirements(
         partial(_load, alone[v], graph.scaling.get(v, NO_SCALING), partial(shares.busiest, v))
         for v in range(len(graph.names))
     ]
+    floors = [float(alone[v]) * shares.least(v) for v in range(len(graph.names))]
     found = [
-        _requirement(
-            graph, v, ranges[v], loads[v], float(alone[v]), shares, problem.source_rate, free
-        )
+        _requirement(graph, v, ranges[v], loads[v], floors[v], shares, problem.source_rate, free)
         for v in range(len(graph.names))
     ]
     for task in tasks:
-        for v, one in zip(task, _of_task(found, loads, task, problem.source_rate), strict=True):
+        of_task = _of_task(found, loads, floors, task, problem.source_rate)
+        for v, one in zip(task, of_task, strict=True):
             found[v] = one
     return found
 
@@ -155,16 +155,22 @@ def _requirement(
     v: int,
     limits: tuple[int, int],
     load: Callable[[int], float],
-    alone: float,
+    floor: float,
     shares: Shares,
     source_rate: float,
     free: frozenset[str],
 ) -> Requirement:
-    """Return what an operator requires on its own, within limits of its number of instances."""
-    name, (least, most), floor = graph.names[v], limits, alone * shares.least(v)
+    """Return what an operator requires on its own, within limits of its number of instances.
+
+    Parameters
+    ----------
+    floor
+        A load that the busiest instance has, whatever their number.
+    """
+    name, (least, most) = graph.names[v], limits
     few, is_bounded, choices = most - least < FEW, most < MAX_PARALLELISM, list[tuple[int, float]]()
     if few or is_bounded or floor <= 1.0 + ROUNDING:
-        choices = list(_choices(load, least, most, every=few))
+        choices = list(_choices(load, least, most, floor, every=few))
     fitting = [(count, each) for count, each in choices if each <= 1.0 + ROUNDING]
     lowest = floor
     if not fitting:  # so that all numbers were tried
@@ -187,6 +193,7 @@ def _requirement(
 def _of_task(
     several: Sequence[Requirement],
     loads: Sequence[Callable[[int], float]],
+    floors: Sequence[float],
     task: Sequence[int],
     source_rate: float,
 ) -> Iterator[Requirement]:
@@ -198,7 +205,8 @@ def _of_task(
         return
     least = max(one.counts[0] for one in own)
     few, evenly = most - least < FEW, all(one.evenly for one in own)
-    tried = list(_choices(lambda n: max(loads[v](n) for v in task), least, most, every=few))
+    floor = max(floors[v] for v in task)
+    tried = list(_choices(lambda n: max(loads[v](n) for v in task), least, most, floor, every=few))
     counts = tuple(count for count, each in tried if each <= 1.0 + ROUNDING)
     lowest = 0.0 if counts else min(each for _, each in tried)
     for v, one in zip(task, own, strict=True):
@@ -275,12 +283,17 @@ def _load(alone: float, scaling: Scaling, share: Callable[[int], float], count: 
 
 
 def _choices(
-    load: Callable[[int], float], least: int, most: int, *, every: bool
+    load: Callable[[int], float], least: int, most: int, floor: float, *, every: bool
 ) -> Iterator[tuple[int, float]]:
     """Yield numbers of instances and the load of the busiest one.
 
     Without `every`, each load is lower than all before, and `CHOICES` numbers follow the first one
     whose load is at most 1. Instances without any work are all equally good.
+
+    Parameters
+    ----------
+    floor
+        A load that the busiest instance has, whatever their number; none follows it.
     """
     lowest, after = inf, 0
     for count in range(least, most + 1):
@@ -290,7 +303,7 @@ def _choices(
         lowest = min(lowest, each)
         yield count, each
         after += each <= 1.0 + ROUNDING
-        if not every and after > CHOICES:
+        if not every and (after > CHOICES or 0.0 < lowest <= floor * (1.0 + ROUNDING)):
             return
 
 

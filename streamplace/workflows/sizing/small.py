@@ -25,14 +25,12 @@ from streamplace.workflows.sizing.needs import (
     needs_of,
     rules_of,
 )
-from streamplace.workflows.sizing.requirements import Requirement, requirements
+from streamplace.workflows.sizing.requirements import Requirement
 from streamplace.workflows.sizing.result import SizeResult
 
 ALL_VECTORS = 300  # up to which every choice of numbers is tried
 SAME = 1.0 + 1e-9  # factor within which prices are equal
 FIRST_SHARE = 0.5  # of the time for the first choice, that of the fewest instances
-LOWER_RATES = (0.98, 0.95, 0.9, 0.8, 0.65, 0.5)
-"""Shares of a source rate that no size was found for, of which an error names one that fits."""
 LATER_SHARE = 0.2  # of the time that is left for each further choice
 SHARE = 0.5  # of the time that is left
 CHEAPER = 1.0 - 1e-9  # factor below which a price is lower by more than rounding
@@ -223,7 +221,7 @@ def small_size(task: Task, choices: Choices, seconds: float | None) -> Joint:
         ones = dict.fromkeys(choices.counts(choices.first), 1)
         task.problem(ones)  # what one each cannot obey, no numbers can
     clock = Budget(seconds)
-    found = _searched(task, choices, clock)
+    found = searched(task, choices, clock)
     if found.best is None and found.bound == inf:
         rules = [str(rule) for rule in rules_of(task)] + ["whole operators"] * task.whole
         under = f" under {listed_and(rules)}" if rules else ""
@@ -231,14 +229,31 @@ def small_size(task: Task, choices: Choices, seconds: float | None) -> Joint:
             f"size: provably no numbers of instances keep up on these devices{under}"
         )
     if found.best is None:
-        raise not_found(task, _less(task, clock))
+        error = UnfoundError(text_of_unfound(task))
+        error.task, error.seconds_left = task, clock.seconds_left()
+        raise error
     if task.minimise == "machines":
         return Joint(on_cheaper_devices(task, found.best, clock), found.bound)
     return found
 
 
-def not_found(task: Task, less: float = 0.0) -> PlacementError:
-    """Return the error of a size that was not found, though it may exist.
+class UnfoundError(PlacementError):
+    """A size that was not found, though it may exist.
+
+    Attributes
+    ----------
+    task
+        What was to be sized; None if lower source rates are not worth a try.
+    seconds_left
+        What is left of the time limit; inf without one.
+    """
+
+    task: Task | None = None
+    seconds_left = 0.0
+
+
+def text_of_unfound(task: Task, less: float = 0.0) -> str:
+    """Return that no size was found, and what to do.
 
     Parameters
     ----------
@@ -250,13 +265,13 @@ def not_found(task: Task, less: float = 0.0) -> PlacementError:
     ways += [f"loosen {listed_and(map(str, rules))}"] if rules else []
     ways += ["allow operators on several devices"] * task.whole
     after = " after the loss of any one of them" if task.survive else ""
-    return PlacementError(
+    return (
         f"size: found no numbers of instances that carry {number(task.planned)} tuples/s on these "
         f"devices{after}; {', '.join(ways[:-1])}, or {ways[-1]}"
     )
 
 
-def _searched(task: Task, choices: Choices, clock: Budget) -> Joint:
+def searched(task: Task, choices: Choices, clock: Budget) -> Joint:
     """Return the best choice found; raise an InfeasibleError if the devices have too little."""
     with naming_rates(task, _needs):
         problem = task.problem(choices.counts(choices.first), apart=True)
@@ -268,19 +283,6 @@ def _searched(task: Task, choices: Choices, clock: Budget) -> Joint:
         return fewest_instances(task, choices, clock)
     conditions = conditions_of(needs, kinds, apart(problem))
     return cheapest(task, choices, fluid_bound(conditions, kinds, task.survive), clock)
-
-
-def _less(task: Task, clock: Budget) -> float:
-    """Return the highest of some lower source rates for which a size is found; 0 if none is."""
-    for share in LOWER_RATES:
-        less = task.at(float(f"{share * task.planned:.3g}"))
-        several = requirements(
-            less.graph, less.cluster, less.objective, less.constraints, less.free
-        )
-        choices = Choices(less.graph, several, less.constraints.colocate)
-        if _searched(less, choices, clock).best is not None:
-            return less.planned
-    return 0.0
 
 
 def _needs(task: Task, counts: Counts) -> list[Need]:
