@@ -3,7 +3,7 @@
 import gc
 import signal
 
-NEW_OBJECTS = 100_000
+NEW_OBJECTS = 200_000
 """New objects that start the garbage collector; Python's default of 700 slows loading down."""
 
 

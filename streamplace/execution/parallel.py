@@ -26,6 +26,7 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 ITEMS_PER_PROCESS = 32  # fewer take less time than starting a process
+START_S = 1.0  # seconds in which processes start
 WATCH_S = 0.5  # seconds between checks that the parent process is alive
 JOBLIB_THREAD = "ExecutorManagerThread"
 
@@ -51,10 +52,12 @@ def each(
     Parameters
     ----------
     jobs
-        Number of processes; None: one per processor.
+        Number of processes; None: one per processor for what this process has not done in the time
+        in which they would start.
     items_per_process
         As many items as take about the time in which a process starts: local processes are started
-        only for as many, and a process of a cluster gets at most as many at once.
+        only for as many, and a process of a cluster gets at most as many at once. 1: items take
+        longer, so that processes are started at once.
 
     Raises
     ------
@@ -67,7 +70,17 @@ def each(
     if backend.name != "local":
         yield from _on_cluster(function, items, jobs, backend, items_per_process, in_order=True)
         return
-    work = _Work(function, lambda done: islice(items, done, None), len(items))
+    first = 0
+    if jobs is None and items_per_process > 1:
+        ends = time.monotonic() + START_S
+        for result in map(function, items):
+            yield result
+            first += 1
+            if time.monotonic() > ends:
+                break
+        else:
+            return
+    work = _Work(function, lambda done: islice(items, first + done, None), len(items) - first)
     yield from _on_processes(work, jobs, items_per_process)
 
 

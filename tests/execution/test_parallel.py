@@ -1,5 +1,6 @@
 """Parallel application of a function on worker processes, which may be killed."""
 
+import math
 import os
 import signal
 import subprocess
@@ -13,6 +14,7 @@ import pytest
 
 from benchmarks.hardening.harness.orphans import survivors
 from streamplace.errors import BackendError
+from streamplace.execution import parallel
 from streamplace.execution.parallel import each, each_when_known
 from tests.support.cli import ENVIRONMENT
 
@@ -61,6 +63,11 @@ def killed_always(number: int) -> int:
     return number**2
 
 
+def number_and_process(number: int) -> tuple[int, int]:
+    """Return the number and the process that did so."""
+    return number, os.getpid()
+
+
 def test_work_of_a_killed_process_is_repeated(tmp_path: Path) -> None:
     flag = tmp_path / "killed"
     found = list(each(partial(killed_once, flag), range(COUNT), 2))
@@ -91,6 +98,17 @@ class Broken:
     def __iter__(self) -> Iterator[int]:
         yield from range(KILLED_AT)
         raise BackendError("no more")
+
+
+@pytest.mark.parametrize(("start_s", "here"), [(math.inf, COUNT), (0.0, 1)])
+def test_processes_start_once_work_has_taken_the_time_of_a_start(
+    monkeypatch: pytest.MonkeyPatch, start_s: float, here: int
+) -> None:
+    monkeypatch.setattr(parallel, "START_S", start_s)
+    monkeypatch.setattr(parallel, "cpu_count", lambda: 2)
+    found = list(each(number_and_process, range(COUNT)))
+    assert [number for number, _ in found] == list(range(COUNT))
+    assert [number for number, process in found if process == os.getpid()] == list(range(here))
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
