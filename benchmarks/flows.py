@@ -14,7 +14,7 @@ from pathlib import Path
 from benchmarks.speed import COMPARED, cpu_of
 from streamplace import Recipe, write_dataset
 
-GRAPHS = 60
+GRAPHS = (60, 400)
 REPORTED = 10_000  # operators
 SEED = 0
 
@@ -35,9 +35,10 @@ def flows(folder: Path, operators: int) -> Iterator[tuple[str, tuple[str, ...]]]
     for end in ("json", "npz"):
         file = layered(folder / f"graph.{end}", operators)
         yield f"place {operators:,} operators from .{end}", ("place", file)
-    dataset = str(folder / "dream.jsonl.gz")
-    write_dataset(dataset, map(Recipe("dream", GRAPHS, seed=SEED).graph, range(GRAPHS)))
-    yield f"compare {GRAPHS} graphs, 4 placers", ("compare", dataset, "--placers", COMPARED)
+    for count in GRAPHS:
+        dataset = str(folder / f"dream-{count}.jsonl.gz")
+        write_dataset(dataset, map(Recipe("dream", count, seed=SEED).graph, range(count)))
+        yield f"compare {count} graphs, 4 placers", ("compare", dataset, "--placers", COMPARED)
     placed = str(folder / "placement.json")
     cpu_of("place", layered(folder / "reported.npz", REPORTED), "--placer", "metis", "-o", placed)
     yield f"report {REPORTED:,} operators", ("report", placed, "-o", str(folder / "report.html"))
