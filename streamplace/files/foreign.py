@@ -15,15 +15,19 @@ ENDINGS = {
 """End of a file's name -> the format in which `import` reads such files."""
 HEAD = 100_000
 """Characters at the beginning of a text in which its format is looked for."""
+_XML = r"\A(?:\s|<\?.*?\?>|<!--.*?-->|<!(?!--)[^>]*>|\]>)*+<(?:\w+:)?"
+"""What an XML document has before the name of its root."""
 TEXTS = {
     "dot": re.compile(
-        r'^[ \t]*(?:strict\s+)?(?:di)?graph(?:\s+\w+|\s*"[^"]*")?\s*\{', re.MULTILINE
+        r"\A(?:\s|//[^\n]*|/\*.*?\*/|\#[^\n]*)*+"
+        r'(?:strict\s+)?(?:di)?graph\b\s*(?:[\w.-]++|"(?:[^"\\]|\\.)*+"|<[^{]*>)?\s*\{',
+        re.DOTALL | re.IGNORECASE,
     ),
-    "graphml": re.compile(r"<(?:\w+:)?graphml\b"),
-    "openvino": re.compile(r"<net\b"),
-    "ibm-adl": re.compile(r"<(?:\w+:)?applicationSet\b"),
-    "gnuradio": re.compile(r"^options:[ \t]*$", re.MULTILINE),
-    "storm-flux": re.compile(r"^(?:spouts|bolts|topologySource):", re.MULTILINE),
+    "graphml": re.compile(_XML + r"graphml\b", re.DOTALL),
+    "openvino": re.compile(_XML + r"net\b", re.DOTALL),
+    "ibm-adl": re.compile(_XML + r"applicationSet\b", re.DOTALL),
+    "gnuradio": re.compile(r"\A(?=.*?^options:).*?^blocks:", re.MULTILINE | re.DOTALL),
+    "storm-flux": re.compile(r"^(?:spouts|topologySource):", re.MULTILINE),
     "kafka-streams": re.compile(r"^ *(?:Topologies|Sub-topolog(?:y|ies)):", re.MULTILINE),
     "flink-plan": re.compile(r"^== Physical Execution Plan ==", re.MULTILINE),
     "pipedream": re.compile(r" -- forward_compute_time="),
@@ -31,16 +35,22 @@ TEXTS = {
 }
 """Format -> what the beginning of such a text contains, found in linear time."""
 FIELDS = (
-    ("flink-plan", {"nodes", "parallelism"}),
-    ("flink-plan", {"nodes", "flinkVersion"}),
+    ("flink-plan", {"nodes[].pact", "nodes[].parallelism"}),
+    ("flink-plan", {"nodes[].description", "nodes[].parallelism"}),
+    ("flink-plan", {"nodes[].id", "flinkVersion"}),
     ("wfformat", {"workflow", "schemaVersion"}),
-    ("dnn-partitioning", {"nodes", "maxFPGAs"}),
-    ("storm-ui", {"spouts", "bolts"}),
-    ("storm-ui", {"visualization"}),
-    ("storm-ui", {":type"}),
-    ("ibm-streamsx", {"operators", "outputs"}),
+    ("dnn-partitioning", {"nodes[].id", "maxFPGAs"}),
+    ("storm-ui", {"spouts[].id", "bolts[].id"}),
+    ("storm-ui", {"spouts[].spoutId"}),
+    ("storm-ui", {"*.:type"}),
+    ("ibm-streamsx", {"operators[].outputs"}),
 )
-"""Formats, and fields that their JSON objects or the first objects within these have together."""
+"""Formats, and fields that their JSON objects have together.
+
+``nodes[].id`` is a field of the first object in a list, and ``*.id`` one of any object inside.
+"""
+AROUND = ("plan", "visualization", "metrics")
+"""Fields whose value may be the whole document, in answers of Flink and Storm."""
 CSV = "is CSV, not JSON; only placements (place --start) and costs (import --costs) may be CSV"
 
 
@@ -58,20 +68,28 @@ def remedy_of_text(name: str, text: str = "") -> str:
 
 
 def kind_of_text(name: str, text: str) -> str | None:
-    """Return the format of a text that is not JSON, see `remedy_of_text`; None if unknown."""
+    """Return the format of a text, by its content, else by the name of its file; None if unknown.
+
+    Only by that name if the text is JSON, see `kind_of_value`.
+    """
     of_name = next((kind for end, kind in ENDINGS.items() if name.lower().endswith(end)), None)
     head = text[:HEAD]
     found = (kind for kind, pattern in TEXTS.items() if pattern.search(head))
-    return of_name or next(found, None)
+    return next(found, of_name)
 
 
 def remedy_of_value(value: Any) -> str:
     """Return which program a JSON value is of, and which command reads it; empty if unknown."""
+    return _remedy(kind_of_value(value))
+
+
+def kind_of_value(value: Any) -> str | None:
+    """Return the format of a JSON value of another program; None if unknown."""
     if not isinstance(value, dict) or "format" in value:
-        return ""
-    plan = value.get("plan")
-    fields = {*_fields(plan if isinstance(plan, dict) else value)}
-    return _remedy(next((kind for kind, those in FIELDS if those <= fields), None))
+        return None
+    inner = [value[key] for key in AROUND if isinstance(value.get(key), dict)]
+    found = [{*_fields(each)} for each in (value, *inner)]
+    return next((kind for kind, those in FIELDS if any(those <= each for each in found)), None)
 
 
 def _remedy(kind: str | None) -> str:
@@ -81,9 +99,10 @@ def _remedy(kind: str | None) -> str:
 
 
 def _fields(value: dict[str, Any]) -> Iterator[str]:
-    """Yield the fields of an object, and those of the first object in each of its values."""
+    """Yield the fields of an object and of those within it, named as in `FIELDS`."""
     for field, member in value.items():
         yield field
-        first = member[0] if isinstance(member, list) and member else member
-        if isinstance(first, dict):
-            yield from first
+        is_list = isinstance(member, list) and len(member) > 0
+        within, inner = (f"{field}[]", member[0]) if is_list else ("*", member)
+        if isinstance(inner, dict):
+            yield from (f"{within}.{each}" for each in inner)

@@ -1,6 +1,7 @@
 """The log of a training run, with one line of JSON per step, and the names of its other files."""
 
 import json
+from collections.abc import Callable
 from math import isfinite
 from pathlib import Path
 
@@ -27,8 +28,10 @@ def read_log(folder: str | Path) -> Log:
         If there is no log, a line is not a step, or a value of it is too large to be drawn.
     """
     path = Path(folder) / LOG
-    if _is_folder(folder) and not path.is_file():
+    if _is(Path.is_dir, folder) and not path.is_file():
         raise FormatError(f"{folder}: no {LOG}: no training run has started in this folder")
+    if _is(Path.is_file, folder):
+        raise FormatError(f"{folder}: is a file; expected the folder of a training run")
     lines = read_bytes(path).decode("utf-8", errors="replace").split("\n")
     found: Log = []
     for number, line in enumerate(lines[:-1], start=1):  # text after the last \n is incomplete
@@ -45,9 +48,9 @@ def read_log(folder: str | Path) -> Log:
     return found
 
 
-def _is_folder(path: str | Path) -> bool:
+def _is(kind: Callable[[Path], bool], path: str | Path) -> bool:
     try:
-        return Path(path).is_dir()
+        return kind(Path(path))
     except OSError:  # such as a name that is too long, which reading reports
         return False
 

@@ -134,8 +134,12 @@ def test_a_family_may_have_sizes_and_options(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("family", "operators", "message"),
     [
-        ("mine:Star", 1, "operators must be 2 to 1000000"),
-        ("mine:chain", 3, "operators must be 4 to 1000000"),
+        ("mine:Star", 1, "(got 1); the attribute 'least' of the family mine:Star is 2"),
+        (
+            "mine:chain",
+            3,
+            "(got 3); the attribute 'least' of the family mine:chain is 4, the default",
+        ),
         ("mine:Large", 199, "operators must be 200 to 1000000"),
     ],
 )

@@ -51,6 +51,9 @@ def test_an_incomplete_last_line_is_ignored(incomplete: str, tmp_path: Path) -> 
 def test_files_that_are_not_logs_are_refused(tmp_path: Path) -> None:
     with pytest.raises(FormatError, match=r"no log.jsonl: no training run has started"):
         read_log(tmp_path)
+    (tmp_path / "file").touch()
+    with pytest.raises(FormatError, match=r"is a file; expected the folder of a training run"):
+        read_log(tmp_path / "file")
     with pytest.raises(FormatError, match="no such file"):
         read_log(tmp_path / "nowhere")
     for bad in ("no json", "[1]", '{"step": "1"}', '{"reward": 1}', '{"step": NaN}'):
