@@ -332,7 +332,7 @@ class Workers:
         "--jobs",
         type=Whole(1),
         metavar="N",
-        help="Worker processes to run in parallel.  [default: one per core, or all of a cluster]",
+        help="Worker processes to run at once.  [default: up to one per core, or all of a cluster]",
     )
     backend: str = option(
         "--backend",

@@ -27,6 +27,7 @@ Result = TypeVar("Result")
 
 ITEMS_PER_PROCESS = 32  # fewer take less time than starting a process
 START_S = 1.0  # seconds in which processes start
+WORTH_IT = 2  # times that, from which on the work is faster on two processes
 WATCH_S = 0.5  # seconds between checks that the parent process is alive
 JOBLIB_THREAD = "ExecutorManagerThread"
 
@@ -52,8 +53,8 @@ def each(
     Parameters
     ----------
     jobs
-        Number of processes; None: one per processor for what this process has not done in the time
-        in which they would start.
+        Number of processes; None: one per processor, once this process has worked for the time in
+        which they would start, if they will save more.
     items_per_process
         As many items as take about the time in which a process starts: local processes are started
         only for as many, and a process of a cluster gets at most as many at once. 1: items take
@@ -72,11 +73,13 @@ def each(
         return
     first = 0
     if jobs is None and items_per_process > 1:
-        ends = time.monotonic() + START_S
+        started = time.monotonic()
         for result in map(function, items):
             yield result
             first += 1
-            if time.monotonic() > ends:
+            spent_s = time.monotonic() - started
+            rest_s = spent_s / first * (len(items) - first)
+            if spent_s > START_S and rest_s > WORTH_IT * START_S:
                 break
         else:
             return

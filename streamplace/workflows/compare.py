@@ -112,8 +112,8 @@ def compare(
     seed
         Seed of the placers, and of the bootstrap intervals of a `MakespanComparison`.
     jobs
-        Number of processes; None: one per processor, after a second in this process. Results do
-        not depend on it.
+        Number of processes; None: one per processor, if that saves time.
+        Results do not depend on it.
     backend
         Where the processes run. Results do not depend on it.
 
