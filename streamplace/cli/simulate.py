@@ -41,8 +41,9 @@ from streamplace.workflows.simulate import score_of
 class SimulateOptions(options.Common):
     """The options of `simulate`."""
 
-    graph: str = argument(type=param_types.GRAPH)
-    placement: str = argument(type=param_types.FILE)
+    files: tuple[str, ...] = argument(
+        nargs=-1, required=True, type=param_types.GRAPH, metavar="[GRAPH] PLACEMENT"
+    )
     cluster: options.ClusterChoice = options.cluster("the placement's")
     lost: options.LostDevices = group(options.LostDevices)
     throughput: options.ThroughputChoice = options.throughput("the placement's")
@@ -55,10 +56,22 @@ class SimulateOptions(options.Common):
         "Makespan: picture of the schedule to write (.png, .svg or .pdf).",
     )
 
+    @property
+    def graph(self) -> str | None:
+        """The file of the graph; None if the placement's own is used."""
+        return self.files[0] if len(self.files) > 1 else None
+
+    @property
+    def placement(self) -> str:
+        """The file of the placement."""
+        return self.files[-1]
+
 
 @command(SimulateOptions)
 def simulate(chosen: SimulateOptions) -> None:
     """Score a placement of a graph.
+
+    Without GRAPH, the graph in the PLACEMENT file is used, if that file stores one.
 
     Options that you leave out take their values from the PLACEMENT file. A placement in CEPSim's
     format does not store them; the defaults are then the graph's source rate, the cluster 5x2500
@@ -72,12 +85,15 @@ def simulate(chosen: SimulateOptions) -> None:
 
     \b
     Examples:
+    streamplace simulate placement.json
     streamplace simulate graph.json placement.json --source-rate 2e4 --model path-average
     streamplace simulate graph.json placement.json --model engine --plot run.png
     streamplace simulate graph.json placement.json --model engine --scene s.json --trace t.json
     streamplace simulate graph.json p.json --model engine --arrivals poisson --service exponential
     streamplace simulate graph.json placement.json --objective makespan --gantt schedule.png
     """
+    if len(chosen.files) > 2:  # noqa: PLR2004 - a graph and a placement
+        raise click.UsageError(f"unexpected argument {chosen.files[2]!r:.80} after PLACEMENT")
     engine_values, semantics = chosen.engine.chosen, chosen.semantics
     needing = {"semantics": semantics, "gantt": chosen.gantt}
     asked = Asked.of(
@@ -97,7 +113,7 @@ def simulate(chosen: SimulateOptions) -> None:
             with located(name_of(chosen.placement)):
                 stored = makespan_options.under_semantics(stored, semantics)
     _check_options(stored.problem, engine_values, chosen.gantt)
-    with working("simulating"), located(name_of(_at_fault(stored, chosen.graph, chosen.placement))):
+    with working("simulating"), located(name_of(_at_fault(stored, chosen))):
         scored: Score
         if engine_values:
             scored = engine_options.scored(stored, engine_values, settings)
@@ -138,10 +154,13 @@ def _placement(chosen: SimulateOptions, asked: Asked) -> tuple[Placement, str, A
 
     The last value is the JSON value of the file.
     """
-    graph, cluster_file = chosen.graph, chosen.cluster.cluster_file
+    cluster_file = chosen.cluster.cluster_file
+    graph = chosen.graph or chosen.placement
     cluster = inputs.the_cluster(chosen.cluster)
-    with located(name_of(graph)):
-        own = expanded(read_graph(graph))
+    own = None
+    if chosen.graph is not None:
+        with located(name_of(graph)):
+            own = expanded(read_graph(graph))
     try:
         value = read_placement_json(chosen.placement)
         with naming_the_default(cluster is None and "problem" not in value):
@@ -164,12 +183,13 @@ def _placement(chosen: SimulateOptions, asked: Asked) -> tuple[Placement, str, A
             raise error from None
 
 
-def _at_fault(stored: Placement, graph: str, placement: str) -> str:
+def _at_fault(stored: Placement, chosen: SimulateOptions) -> str:
     """Return the file at fault where there is no score.
 
     A mapping may have an operator on a device that cannot run it, so that no pass ends.
     """
-    return placement if stored.problem.objective.is_pass else graph
+    is_pass = stored.problem.objective.is_pass
+    return chosen.placement if is_pass else chosen.graph or chosen.placement
 
 
 def _check_options(problem: Problem, engine_values: dict[str, Any], gantt: str | None) -> None:

@@ -31,6 +31,16 @@ def test_a_placement_file_contains_the_whole_problem(
     assert again["relative_throughput"] < 1
 
 
+def test_simulate_uses_the_graph_in_the_placement(inputs: InputFiles, capsys: Capture) -> None:
+    options = ("--devices", "4x1", "--source-rate", "1e4")
+    for changes in ((), options):
+        alone = json_of(capsys, "simulate", inputs.placement, *changes)
+        assert alone == json_of(capsys, "simulate", inputs.graph, inputs.placement, *changes)
+    assert "holds no graph" in refused(capsys, "simulate", inputs.cepsim)
+    line = refused(capsys, "simulate", inputs.graph, inputs.placement, "third.json")
+    assert "unexpected argument 'third.json' after PLACEMENT" in line
+
+
 def test_options_of_simulate_override_the_file(inputs: InputFiles, capsys: Capture) -> None:
     own = json_of(capsys, "simulate", inputs.graph, inputs.placement)
     options = ["--devices", "4x1", "--source-rate", "1e4", "--model", "path-average"]
