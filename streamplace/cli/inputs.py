@@ -30,7 +30,6 @@ from streamplace.files.assignments import assignment_from, is_assignment, read_p
 from streamplace.files.placements import placement_from
 from streamplace.files.reading import STDIO, name_of
 from streamplace.files.stored_objectives import objective_in
-from streamplace.integrations.instances import colocate_instances
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.counts import uneven_notes, with_counts
@@ -47,6 +46,7 @@ from streamplace.util.suggest import candidates, did_you_mean
 from streamplace.util.text import counted, printable
 from streamplace.workflows.conflict import named
 from streamplace.workflows.latency.limit import LatencyLimit
+from streamplace.workflows.whole_operators import option_names
 
 COLOCATED = re.compile(r"constraints\.colocate\[(\d+)\]")
 PYTHON_NAME = "max_latency: "
@@ -365,14 +365,10 @@ def naming_whole_operators(
     if not added:
         yield
         return
-    first = len(groups) - len(colocate_instances(graph, Constraints()).colocate)
+    names = option_names(graph, groups)
 
     def name(match: re.Match[str]) -> str:
-        number = int(match[1])
-        if not first <= number < len(groups):
-            return match[0]
-        owner = graph.owners[graph.index[groups[number][0]]]
-        return f"--whole-operators of {owner!r}"
+        return names.get(int(match[1]), match[0])
 
     try:
         yield

@@ -1,6 +1,6 @@
 """The rules of a problem, each constraint, required label and limit, and what violates them."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
@@ -277,11 +277,11 @@ def _of_limits(placement: Placement) -> Iterator[Violation]:
             yield Violation(Rule(limit.kind, names[d], limit.resource), why)
 
 
-def violation_grid(found: Sequence[Violation]) -> Grid:
-    """Return a table of violated rules."""
+def violation_grid(found: Sequence[Violation], name_of: Callable[[Rule], str]) -> Grid:
+    """Return a table of violated rules; `name_of` returns the name of one."""
 
     def row(i: int) -> tuple[str, str]:
-        return str(found[i].rule), found[i].why
+        return name_of(found[i].rule), found[i].why
 
     return Grid(
         ("violated rule", "found"), len(found), row, names=(0, 1), left_out="and {} more violated"

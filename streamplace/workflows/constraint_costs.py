@@ -1,5 +1,6 @@
 """What each constraint costs: how much more placements would carry without it."""
 
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -82,8 +83,8 @@ class ConstraintCosts:
             "thorough": self.thorough,
         }
 
-    def body(self) -> list[Line | Grid]:
-        """Return the lines and the table of the costs."""
+    def body(self, name_of: Callable[[Rule], str] = str) -> list[Line | Grid]:
+        """Return the lines and the table of the costs; `name_of` returns the name of a rule."""
         rate = f"{rounded_down(self.max_source_rate)} tuples/s"
         more = [] if self.every_rule_tried else [Line("too many constraints to try all of them")]
         if not self.without:
@@ -93,9 +94,10 @@ class ConstraintCosts:
 
         def row(i: int) -> tuple[str, ...]:
             cost = self.without[i]
+            change = _change(cost.rule, name_of)
             if cost.max_source_rate >= MAX_RATE:
-                return _change(cost.rule), "any rate", ""
-            return _change(cost.rule), rounded_down(cost.max_source_rate), f"+{number(cost.gain)}"
+                return change, "any rate", ""
+            return change, rounded_down(cost.max_source_rate), f"+{number(cost.gain)}"
 
         grid = Grid(
             ("change", "carries up to", "gain"),
@@ -159,11 +161,11 @@ def constraint_costs(
     return ConstraintCosts(most_carried, tuple(costs), len(tried) == len(rules), not quick)
 
 
-def _change(rule: Rule) -> str:
+def _change(rule: Rule, name_of: Callable[[Rule], str]) -> str:
     """Return the removal of a rule in words."""
     if rule.kind in LIMITS:
         return f"if {rule.key} had enough {rule.resource or rule.kind}"
-    return f"without {rule}"
+    return f"without {name_of(rule)}"
 
 
 def _others(problem: Problem, rng: np.random.Generator) -> list[Ints]:

@@ -16,6 +16,7 @@ from streamplace.workflows.against.comparison import Against
 from streamplace.workflows.constraint_costs import ConstraintCosts
 from streamplace.workflows.single_moves import MIN_GAIN, ImprovingMove, LoweringMove, move_grid
 from streamplace.workflows.too_heavy import TooHeavy
+from streamplace.workflows.whole_operators import rule_namer
 
 
 @dataclass(frozen=True)
@@ -111,10 +112,12 @@ class Explanation(Displayable):
     def _view(self) -> View:
         top = self.score.bottleneck
         title = f"Explanation: {top.headline}, {self.score.headline}"
-        broken = [violation_grid(self.violations)] if self.violations else []
+        name_of = rule_namer(self.placement.problem)
+        broken = [violation_grid(self.violations, name_of)] if self.violations else []
         body = (*broken, *self._lines(), *self._objective_lines(), *self._tables())
         body += tuple(use_grids(self.placement))
-        more = [line for part in (self.costs, self.against) if part for line in part.body()]
+        more = [] if self.costs is None else self.costs.body(name_of)
+        more += [] if self.against is None else self.against.body()
         return View(title, body=(*body, *more))
 
     def _lines(self) -> Iterator[Line]:
@@ -209,7 +212,8 @@ class PassExplanation(Displayable):
         }
 
     def _view(self) -> View:
-        broken = [violation_grid(self.violations)] if self.violations else []
+        name_of = rule_namer(self.placement.problem)
+        broken = [violation_grid(self.violations, name_of)] if self.violations else []
         body = (
             *broken,
             *self.score.explanation(),

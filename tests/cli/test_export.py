@@ -82,6 +82,28 @@ def test_whole_operators_with_constraints(words: Path, tmp_path: Path, capsys: C
     assert found["lines"] != found["sink"]
 
 
+def test_explain_names_the_option_that_keeps_instances_together(
+    words: Path, tmp_path: Path, capsys: Capture
+) -> None:
+    """Groups of a constraints file are named by their place all the same."""
+    rules, file = tmp_path / "rules.json", tmp_path / "placement.json"
+    rules.write_text(json.dumps({"colocate": [["lines", "sink"]]}))
+    succeeds(
+        capsys, "place", words, "--constraints", rules, "--whole-operators", "--placer", "greedy",
+        "-o", file,
+    )  # fmt: skip
+    document = json.loads(file.read_text())
+    other = next(d for d in ("d0", "d1") if d != document["assignment"]["count[0]"])
+    document["assignment"]["count[0]"] = other
+    away = next(d for d in ("d2", "d3") if d != document["assignment"]["lines"])
+    document["assignment"]["lines"] = away
+    file.write_text(json.dumps(document))
+    shown = succeeds(capsys, "explain", file)
+    assert "--whole-operators of 'count'" in shown
+    assert "constraints.colocate[0]" in shown
+    assert "constraints.colocate[1]" not in shown
+
+
 def test_constraints_that_separate_instances(words: Path, tmp_path: Path, capsys: Capture) -> None:
     rules = tmp_path / "rules.json"
     rules.write_text(json.dumps({"exlocate": [["count[0]", "count[2]"]]}))
