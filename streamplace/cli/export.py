@@ -18,14 +18,13 @@ from streamplace.integrations.flink import deployment
 from streamplace.integrations.flink.plan import running
 from streamplace.integrations.flink.slot_groups import helper_source
 from streamplace.integrations.gnuradio import grc
-from streamplace.integrations.gnuradio.grc import helper_source as counters_source
 from streamplace.integrations.kubernetes_pods import dns_label
 from streamplace.integrations.registry import WRITERS, export_text
 from streamplace.integrations.yaml import to_yaml
 from streamplace.problem.placement import Placement
 
 HELPER, DEPLOYMENT, GNURADIO = "flink-helper", "flink-deployment", "gnuradio"
-PROGRAMS = {HELPER: helper_source, "gnuradio-counters": counters_source}
+PROGRAMS = {HELPER: helper_source, "gnuradio-counters": grc.helper_source}
 """Format that needs no placement -> what returns its text."""
 FORMATS_OF = {
     "--plan": (DEPLOYMENT,),
