@@ -57,8 +57,8 @@ def each(
         which they would start, if they will save more.
     items_per_process
         As many items as take about the time in which a process starts: local processes are started
-        only for as many, and a process of a cluster gets at most as many at once. 1: items take
-        longer, so that processes are started at once.
+        only for as many, unless their time was measured, and a process of a cluster gets at most
+        as many at once. 1: items take longer, so that processes are started at once.
 
     Raises
     ------
@@ -71,15 +71,18 @@ def each(
     if backend.name != "local":
         yield from _on_cluster(function, items, jobs, backend, items_per_process, in_order=True)
         return
-    first = 0
+    first, spent_s = 0, 0.0
     if jobs is None and items_per_process > 1:
-        started = time.monotonic()
-        for result in map(function, items):
-            yield result
+        for item in items:
+            began = time.monotonic()
+            result = function(item)
+            spent_s += time.monotonic() - began  # without the caller's own work
             first += 1
-            spent_s = time.monotonic() - started
-            rest_s = spent_s / first * (len(items) - first)
+            yield result
+            item_s = spent_s / first
+            rest_s = item_s * (len(items) - first)
             if spent_s > START_S and rest_s > WORTH_IT * START_S:
+                items_per_process = max(int(START_S / item_s), 1)
                 break
         else:
             return

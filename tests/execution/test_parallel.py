@@ -100,14 +100,17 @@ class Broken:
         raise BackendError("no more")
 
 
-@pytest.mark.parametrize(("start_s", "here"), [(math.inf, COUNT), (0.0, 1)])
+@pytest.mark.parametrize(
+    ("start_s", "count", "here"), [(math.inf, COUNT, COUNT), (0.0, COUNT, 1), (0.0, 5, 1)]
+)
 def test_processes_start_once_work_has_taken_the_time_of_a_start(
-    monkeypatch: pytest.MonkeyPatch, start_s: float, here: int
+    monkeypatch: pytest.MonkeyPatch, start_s: float, count: int, here: int
 ) -> None:
+    """However few items there are, if they take longer."""
     monkeypatch.setattr(parallel, "START_S", start_s)
     monkeypatch.setattr(parallel, "cpu_count", lambda: 2)
-    found = list(each(number_and_process, range(COUNT)))
-    assert [number for number, _ in found] == list(range(COUNT))
+    found = list(each(number_and_process, range(count)))
+    assert [number for number, _ in found] == list(range(count))
     assert [number for number, process in found if process == os.getpid()] == list(range(here))
 
 
