@@ -57,5 +57,6 @@ class _Product(torch.autograd.Function):
     @once_differentiable
     def backward(ctx: Any, *changes: Tensor) -> tuple[Tensor | None, ...]:
         inputs, weight = ctx.saved_tensors
-        ctx.uses.append((inputs, changes[0]))
+        if ctx.needs_input_grad[2]:  # else nothing would empty the list
+            ctx.uses.append((inputs, changes[0]))
         return changes[0], changes[0] @ weight.t(), None, None

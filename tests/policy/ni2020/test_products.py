@@ -1,5 +1,7 @@
 """Gradients of a weight that many decoding steps share."""
 
+import weakref
+
 import pytest
 import torch
 from torch import Tensor
@@ -48,6 +50,17 @@ def test_gradient_of_a_second_pass_is_the_same(leaves: list[Tensor]) -> None:
     second = torch.autograd.grad(loss, leaves)
     for one, other in zip(first, second, strict=True):
         torch.testing.assert_close(one, other, rtol=0.0, atol=0.0)
+
+
+def test_frozen_weight_keeps_nothing(leaves: list[Tensor]) -> None:
+    weight, bias, inputs = leaves
+    products = SharedWeight(weight.detach())
+    first = products.product(bias, inputs)
+    joined = torch.cat([first, inputs[:, OUTPUTS:]], dim=1)
+    kept = weakref.ref(joined)
+    torch.autograd.grad(products.product(bias, joined).sum(), [bias, inputs])
+    del products, first, joined
+    assert kept() is None
 
 
 def test_product_without_gradients(leaves: list[Tensor]) -> None:
