@@ -148,11 +148,12 @@ class SizedGraphs:
         """Raise UsageError for numbers of operators that the family cannot generate."""
         if sizes is not None and not self.least <= sizes.start < sizes.stop <= MAX_OPERATORS + 1:
             got = f"{sizes.start}" if len(sizes) == 1 else f"{sizes.start}-{sizes.stop - 1}"
-            default = "" if hasattr(self.family, "least") else ", the default"
-            raise UsageError(
-                f"operators must be {self.least} to {MAX_OPERATORS} (got {got}); the attribute "
-                f"'least' of the family {self.text} is {self.least}{default}"
-            )
+            text = f"operators must be {self.least} to {MAX_OPERATORS} (got {got})"
+            if sizes.start < self.least:
+                default = "" if hasattr(self.family, "least") else ", the default"
+                why = f"the attribute 'least' of the family {self.text} is {self.least}{default}"
+                text = f"{text}; {why}"
+            raise UsageError(text)
 
     def graph(self, draw: Draw) -> StreamGraph:
         """Return one graph.
