@@ -46,7 +46,7 @@ from streamplace.util.suggest import candidates, did_you_mean
 from streamplace.util.text import counted, printable
 from streamplace.workflows.conflict import named
 from streamplace.workflows.latency.limit import LatencyLimit
-from streamplace.workflows.whole_operators import option_names
+from streamplace.workflows.whole_operators import whole_operators
 
 COLOCATED = re.compile(r"constraints\.colocate\[(\d+)\]")
 PYTHON_NAME = "max_latency: "
@@ -365,10 +365,11 @@ def naming_whole_operators(
     if not added:
         yield
         return
-    names = option_names(graph, groups)
+    owners = whole_operators(graph, groups)
 
     def name(match: re.Match[str]) -> str:
-        return names.get(int(match[1]), match[0])
+        owner = owners.get(int(match[1]))
+        return match[0] if owner is None else f"--whole-operators of {owner!r}"
 
     try:
         yield

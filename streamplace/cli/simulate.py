@@ -163,7 +163,8 @@ def _placement(chosen: SimulateOptions, asked: Asked) -> tuple[Placement, str, A
             own = expanded(read_graph(graph))
     try:
         value = read_placement_json(chosen.placement)
-        with naming_the_default(cluster is None and "problem" not in value):
+        has_problem = isinstance(value, dict) and "problem" in value
+        with naming_the_default(cluster is None and not has_problem):
             read = placement_of_graph(
                 value,
                 name_of(chosen.placement),

@@ -211,7 +211,10 @@ def _settings(chosen: TrainOptions) -> tuple[str, TrainConfig]:
             raise click.UsageError("missing option --config, which only --resume does not need")
         config = str(chosen.resumed / CONFIG)
         if not os.path.exists(config):
-            raise click.UsageError(f"{chosen.folder}: no run to resume; set --config")
+            why = "" if os.path.exists(chosen.folder) else ", since there is no such folder"
+            raise click.UsageError(
+                f"{chosen.folder}: no run to resume{why}; --config starts a new run"
+            )
     settings = read_config(config)
     if values := dict(map(_value, chosen.settings)):
         settings = with_values(settings, values)

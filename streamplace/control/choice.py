@@ -145,7 +145,7 @@ class _Choosing:
     def _plan(self, rate_s: float) -> Plan | str:
         """Return a plan for a rate, or why there is none: also that no time is left for it."""
         if self.clock.seconds_left() <= 0:
-            return f"the {self._limit} for plans are over"
+            return f"the time for plans, {self._limit}, is over"
         return self.planner(self.observation, rate_s, self.clock.share(OF_LEFT).seconds_left())
 
     @property
@@ -200,6 +200,11 @@ class _Choosing:
     def _served_s(self) -> float:
         return self.history.served_s or 0.0
 
+    @property
+    def _lowest_s(self) -> float:
+        """The rate above which plans are looked for, where none carries all."""
+        return max(self._served_s, LEAST * self._rate_s)
+
     def _most(self) -> Plan | None:
         """Return the plan that carries most of the rate; None if none carries more than now.
 
@@ -207,7 +212,7 @@ class _Choosing:
         The search ends where the rest is noise.
         """
         best: Plan | None = None
-        low_s, high_s = max(self._served_s, LEAST * self._rate_s), self._rate_s
+        low_s, high_s = self._lowest_s, self._rate_s
         while high_s > low_s * (1.0 + GROWING):
             middle_s = sqrt(low_s * high_s)
             plan = self._plan(middle_s)
@@ -223,8 +228,10 @@ class _Choosing:
         """Return for which lower rates there is no plan either, in words."""
         if self.clock.seconds_left() <= 0:
             return f", nor was one for less found within the {self._limit} for plans"
+        if self._rate_s <= self._lowest_s * (1.0 + GROWING):
+            return ""  # none was looked for
         return (
-            f", nor for more than the {rate(self._served_s)} that are carried"
+            f", nor for {GROWING:.0%} more than the {rate(self._served_s)} that are carried"
             if self._served_s
             else ", nor for any lower rate"
         )

@@ -47,8 +47,8 @@ def each(
 ) -> Generator[Result, None, None]:
     """Yield function(item) for every item, in order, whatever the backend.
 
-    Few items are in memory at a time. If a process is killed or its machine fails, other processes
-    repeat its work.
+    Few items are in memory at a time. If a worker process is killed or its machine fails, other
+    processes repeat its work. Work in this process, which is all of it at first, is not repeated.
 
     Parameters
     ----------

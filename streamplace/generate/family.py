@@ -149,7 +149,7 @@ class SizedGraphs:
         if sizes is not None and not self.least <= sizes.start < sizes.stop <= MAX_OPERATORS + 1:
             got = f"{sizes.start}" if len(sizes) == 1 else f"{sizes.start}-{sizes.stop - 1}"
             text = f"operators must be {self.least} to {MAX_OPERATORS} (got {got})"
-            if sizes.start < self.least:
+            if sizes.start < self.least and self.text not in FAMILIES:
                 default = "" if hasattr(self.family, "least") else ", the default"
                 why = f"the attribute 'least' of the family {self.text} is {self.least}{default}"
                 text = f"{text}; {why}"

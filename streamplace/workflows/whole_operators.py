@@ -9,8 +9,8 @@ from streamplace.problem.problem import Problem
 from streamplace.problem.rules import Rule
 
 
-def option_names(graph: StreamGraph, groups: Sequence[Sequence[str]]) -> dict[int, str]:
-    """Return number of a colocation group -> its name, for those that the option adds.
+def whole_operators(graph: StreamGraph, groups: Sequence[Sequence[str]]) -> dict[int, str]:
+    """Return number of a colocation group -> its operator, for groups as the option adds them.
 
     These are the last groups; there are none if the last groups are others.
     """
@@ -19,15 +19,20 @@ def option_names(graph: StreamGraph, groups: Sequence[Sequence[str]]) -> dict[in
     if first < 0 or [set(group) for group in groups[first:]] != [set(group) for group in added]:
         return {}
     owners = (graph.owners[graph.index[group[0]]] for group in added)
-    return {first + i: f"--whole-operators of {owner!r}" for i, owner in enumerate(owners)}
+    return dict(enumerate(owners, first))
 
 
 def rule_namer(problem: Problem) -> Callable[[Rule], str]:
-    """Return a function that names a rule of a problem, if possible by the option that made it."""
-    names = option_names(problem.graph, problem.constraints.colocate)
+    """Return a function that names a rule of a problem, if possible by an operator kept together.
+
+    A problem does not tell groups of the option from equal ones in a file, so both are named.
+    """
+    owners = whole_operators(problem.graph, problem.constraints.colocate)
 
     def name(rule: Rule) -> str:
-        by_option = names.get(int(rule.key)) if rule.kind == "colocate" else None
-        return by_option or str(rule)
+        owner = owners.get(int(rule.key)) if rule.kind == "colocate" else None
+        if owner is None:
+            return str(rule)
+        return f"all instances of {owner!r} together (--whole-operators or constraints.colocate)"
 
     return name

@@ -167,3 +167,17 @@ def test_bad_files_in_a_separate_process(file: str, tmp_path: Path) -> None:
     assert (done.returncode, done.stdout) == (2, "")
     assert file in one_line(done.stderr)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("text", ["3", "null", '"problem"', "[]"])
+@pytest.mark.parametrize(
+    "command", ["simulate", "simulate GRAPH", "explain", "report", "diff FILE"]
+)
+def test_a_placement_that_is_no_object_is_refused(
+    command: str, text: str, inputs: InputFiles, tmp_path: Path, capsys: Capture
+) -> None:
+    file = tmp_path / "placement.json"
+    file.write_text(text)
+    paths = {"GRAPH": inputs.graph, "FILE": file}
+    line = refused(capsys, *(paths.get(word, word) for word in command.split()), file)
+    assert "placement.json: must be an object (got " in line

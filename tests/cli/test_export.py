@@ -82,7 +82,7 @@ def test_whole_operators_with_constraints(words: Path, tmp_path: Path, capsys: C
     assert found["lines"] != found["sink"]
 
 
-def test_explain_names_the_option_that_keeps_instances_together(
+def test_explain_names_the_operator_whose_instances_are_kept_together(
     words: Path, tmp_path: Path, capsys: Capture
 ) -> None:
     """Groups of a constraints file are named by their place all the same."""
@@ -99,7 +99,7 @@ def test_explain_names_the_option_that_keeps_instances_together(
     document["assignment"]["lines"] = away
     file.write_text(json.dumps(document))
     shown = succeeds(capsys, "explain", file)
-    assert "--whole-operators of 'count'" in shown
+    assert "all instances of 'count' together (--whole-operators" in shown
     assert "constraints.colocate[0]" in shown
     assert "constraints.colocate[1]" not in shown
 

@@ -250,7 +250,8 @@ def test_a_rate_without_a_plan_is_explained() -> None:
     reason = last(of, *overloads()).reason
     assert reason.endswith(
         "but there is no plan for 1,251 tuples/s (1,200 tuples/s arrive, and what waits is worked "
-        "off within 30 min), nor for more than the 1,000 tuples/s that are carried: too few devices"
+        "off within 30 min), nor for 5% more than the 1,000 tuples/s that are carried: "
+        "too few devices"
     )
     windows = [observed(1.0, i, read_s=0.0) for i in (10, 11)]
     reason = last(Controller(RULES, lambda *_: "all are gone"), *windows).reason

@@ -12,7 +12,8 @@ class SharedWeight:
 
     PyTorch computes the weight's gradient for each product and adds them up. With a few rows per
     step, this is bound by writing the large gradient each time. Here the inputs and the gradients
-    of all products are joined first, and multiplied once.
+    of all products are joined first, and multiplied once. A gradient of the weight must therefore
+    be taken together with all others of the same loss, and cannot be differentiated again.
     """
 
     def __init__(self, weight: Tensor) -> None:

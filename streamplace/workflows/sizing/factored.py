@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from streamplace.display.text import number
 from streamplace.errors import UsageError
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.graph import StreamGraph
@@ -142,7 +143,10 @@ def check_supported(task: Task, instances: int) -> None:
     for what, has_it in faults.items():
         if has_it:
             many = f"{instances:,} instances with so many streams between them"
-            raise UsageError(f"size: does not support {what} for {many}; use fewer operators")
+            raise UsageError(
+                f"size: {number(task.planned)} tuples/s need {many}, for which it does not support "
+                f"{what}; lower the source rate, or use fewer operators"
+            )
 
 
 def loads_of(instances: Instances, cluster: Cluster, on: list[Ints]) -> Loads:
