@@ -170,9 +170,7 @@ def test_bad_files_in_a_separate_process(file: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["3", "null", '"problem"', "[]"])
-@pytest.mark.parametrize(
-    "command", ["simulate", "simulate GRAPH", "explain", "report", "diff FILE"]
-)
+@pytest.mark.parametrize("command", ["simulate", "simulate GRAPH", "explain", "diff FILE"])
 def test_a_placement_that_is_no_object_is_refused(
     command: str, text: str, inputs: InputFiles, tmp_path: Path, capsys: Capture
 ) -> None:

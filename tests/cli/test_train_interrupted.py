@@ -154,7 +154,9 @@ def test_resuming_needs_no_config(
     whole = json_of(capsys, *command(files, tmp_path / "whole", *changes))
     assert found["parameter_hash"] == whole["parameter_hash"]
     empty = ["train", files / "graphs.jsonl", "-o", tmp_path / "empty"]
-    assert "no run to resume; --config starts a new run" in refused(capsys, *empty, "--resume")
+    assert "no run to resume, since there is no such folder; --config" in refused(
+        capsys, *empty, "--resume"
+    )
     assert "missing option --config, which only --resume" in refused(capsys, *empty)
     assert not (tmp_path / "empty").exists()
 
