@@ -25,14 +25,12 @@ def whole_operators(graph: StreamGraph, groups: Sequence[Sequence[str]]) -> dict
 def rule_namer(problem: Problem) -> Callable[[Rule], str]:
     """Return a function that names a rule of a problem, if possible by an operator kept together.
 
-    A problem does not tell groups of the option from equal ones in a file, so both are named.
+    A problem does not tell groups of the option from equal ones in a file.
     """
     owners = whole_operators(problem.graph, problem.constraints.colocate)
 
     def name(rule: Rule) -> str:
         owner = owners.get(int(rule.key)) if rule.kind == "colocate" else None
-        if owner is None:
-            return str(rule)
-        return f"all instances of {owner!r} together (--whole-operators or constraints.colocate)"
+        return str(rule) if owner is None else f"whole operator {owner!r} (colocate)"
 
     return name

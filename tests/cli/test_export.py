@@ -99,7 +99,7 @@ def test_explain_names_the_operator_whose_instances_are_kept_together(
     document["assignment"]["lines"] = away
     file.write_text(json.dumps(document))
     shown = succeeds(capsys, "explain", file)
-    assert "all instances of 'count' together (--whole-operators" in shown
+    assert "whole operator 'count' (colocate)" in shown
     assert "constraints.colocate[0]" in shown
     assert "constraints.colocate[1]" not in shown
 
