@@ -6,6 +6,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
+from benchmarks.hardening.harness.audit_hook import UNRECORDED
+
 CLOSED = "a file that may not be read"
 Maker = Callable[[Path, bytes], str]
 """A function of an empty folder and valid data that creates a path in the folder and returns it."""
@@ -35,7 +37,7 @@ def _pipe(written: bytes | None) -> Maker:
             with suppress(OSError), open(pipe, "wb") as file:  # raised if the pipe is never read
                 file.write(good if written is None else written)
 
-        threading.Thread(target=write, daemon=True).start()
+        threading.Thread(target=write, name=UNRECORDED, daemon=True).start()
         return str(pipe)
 
     return made

@@ -3,6 +3,7 @@
 import inspect
 import os
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -35,6 +36,8 @@ KERNEL_LOADERS = ("sim.kernels.cache", "numba.core.serialize")
 """Modules that unpickle kernels and their constants, never the content of files of streamplace."""
 WRITE_FLAGS = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 """Flags that open a file for more than reading."""
+UNRECORDED = "unrecorded"
+"""Name of threads of the campaign itself, whose side effects are not recorded."""
 
 
 class AuditHook:
@@ -69,7 +72,7 @@ class AuditHook:
             self._recording = False
 
     def _audit(self, event: str, arguments: tuple[Any, ...]) -> None:
-        if not self._recording:
+        if not self._recording or threading.current_thread().name == UNRECORDED:
             return
         counts = event.startswith((*EXECUTIONS, *CONNECTIONS, *DISK_CHANGES))
         if event == "open":
