@@ -18,12 +18,11 @@ from streamplace.cli.shells import VARIABLE, prepare
 from streamplace.errors import StreamplaceError
 from streamplace.execution.progress import is_quiet
 from streamplace.util.out_of_memory import is_out_of_memory
-from streamplace.util.suggest import closest_match, did_you_mean
+from streamplace.util.suggest import NEAR, closest_match, did_you_mean
 from streamplace.util.text import printable
 
 INTERRUPTED = 130
 TERMINATED = 128 + signal.SIGTERM
-SIMILAR = 0.75  # of a command to what was typed; 'generate' is too far from 'migrate'
 NOTHING_LEFT = "no incomplete file was left"
 AGAIN_S = 0.05  # after which a signal is sent again
 _stops: list[BaseException] = []
@@ -188,7 +187,7 @@ def _usage_message(error: click.ClickException) -> str:
         case click.NoSuchOption(option_name=name, possibilities=close):
             message = f"unknown option {name!r}"
             params = () if error.ctx is None else error.ctx.command.params
-            if closest_match(name, ("--output",), SIMILAR) and any("-o" in p.opts for p in params):
+            if closest_match(name, ("--output",), NEAR) and any("-o" in p.opts for p in params):
                 close = ["-o"]
             if name.removeprefix("--") in {p.name for p in params if isinstance(p, click.Argument)}:
                 message, close = f"{message}; write its value as an argument, without {name}", None
@@ -196,7 +195,7 @@ def _usage_message(error: click.ClickException) -> str:
                 message += "; 'streamplace simulate' draws the schedule of a placement"
         case click.exceptions.NoSuchCommand(command_name=name, possibilities=known):
             close = None  # click's are less alike
-            message = f"unknown command {name!r}" + did_you_mean(name, known or (), SIMILAR)
+            message = f"unknown command {name!r}" + did_you_mean(name, known or (), NEAR)
             if name == "migrate":
                 message += "; 'streamplace place --start' improves a placement"
         case click.BadParameter(param=click.Parameter() as param) if not isinstance(

@@ -26,7 +26,7 @@ from streamplace.files.foreign import remedy_of_text
 from streamplace.files.form_faults import listed_faults, syntax_fault
 from streamplace.files.schema import ForeignForm
 from streamplace.files.schema_fields import Place, without_units
-from streamplace.util.suggest import closest_match
+from streamplace.util.suggest import closest_match, near_file
 
 MAX_BYTES = 4 * 2**30
 """Largest file that is read, in bytes: about 20 million operators as JSON."""
@@ -154,7 +154,7 @@ def refuse_bomb(unzipped_bytes: int, zipped_bytes: int, max_bytes: float = MAX_B
 def read_failure(error: Exception) -> str:
     """Return the message about an error that reading or unzipping a file raised."""
     if isinstance(error, FileNotFoundError):
-        return "no such file"
+        return "no such file" + near_file(error.filename)
     if isinstance(error, gzip.BadGzipFile | EOFError | zlib.error):
         return f"broken gzip: {error}"
     reason = getattr(error, "strerror", None) or str(error)
