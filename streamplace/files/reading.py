@@ -22,7 +22,7 @@ from typing import IO, Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from streamplace.errors import FormatError
-from streamplace.files.foreign import remedy_of_text
+from streamplace.files.foreign import OURS, remedy_of_text, remedy_of_value, what_is
 from streamplace.files.form_faults import listed_faults, syntax_fault
 from streamplace.files.schema import ForeignForm
 from streamplace.files.schema_fields import Place, without_units
@@ -42,8 +42,6 @@ PIECE = 2**18  # bytes read at once
 GZIP, ZIP = b"\x1f\x8b", b"PK\x03\x04"
 STDIO = "-"
 """The file name that stands for stdin when reading and for stdout when writing."""
-OURS = "streamplace-"
-"""How the ``format`` of a file of streamplace begins."""
 GENERAL = {"name", "version", "comment"}
 """Fields that files of other programs have, too."""
 Form = TypeVar("Form", bound=BaseModel)
@@ -325,19 +323,22 @@ def check(
         kind = wanted.removeprefix(OURS)
         raise FormatError(f"{where}: format: expected a {kind} file (got {value['format']!r:.80})")
     if "format" not in form.model_fields and str(value.get("format")).startswith(OURS):
-        kind = str(value["format"]).removeprefix(OURS)
-        remedy = "another kind of file is expected"
+        kind = str(value["format"])
+        fault = f"is a {kind.removeprefix(OURS)} of streamplace; another kind of file is expected"
         if issubclass(form, ForeignForm):
-            remedy = "only other formats need an import"
-        raise FormatError(f"{where}: is a {kind} of streamplace; {remedy}")
+            fault = what_is(kind)
+        raise FormatError(f"{where}: {fault}")
     try:
         return form.model_validate(value)
     except ValidationError as error:
         plain = without_units(value, error)
         if plain is not value:
             return check(form, plain, where, origin)
-        faults = _another_kind(form, value, wanted) or listed_faults(
-            error, form, origin=origin, toml=where.endswith(".toml")
+        is_foreign = issubclass(form, ForeignForm)  # so that its import is what runs
+        faults = (
+            ("" if is_foreign else remedy_of_value(value, where))
+            or _another_kind(form, value, wanted)
+            or listed_faults(error, form, origin=origin, toml=where.endswith(".toml"))
         )
         raise FormatError(f"{where}: {faults}") from None
 
