@@ -70,7 +70,9 @@ def remedy_of_text(name: str, text: str = "") -> str:
     text
         Empty if the file is not text.
     """
-    return CSV if name.lower().endswith(".csv") else _remedy(kind_of_text(name, text), name)
+    if text and name.lower().endswith(".csv"):
+        return CSV
+    return _remedy(kind_of_text(name, text), name)
 
 
 def kind_of_document(name: str, text: str) -> str | None:

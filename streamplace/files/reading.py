@@ -10,7 +10,6 @@ import os
 import stat
 import sys
 import zlib
-from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -22,6 +21,7 @@ from typing import IO, Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from streamplace.errors import FormatError
+from streamplace.files.binary import fault_of_bytes, fault_of_zip
 from streamplace.files.foreign import OURS, remedy_of_text, remedy_of_value, what_is
 from streamplace.files.form_faults import listed_faults, syntax_fault
 from streamplace.files.schema import ForeignForm
@@ -39,7 +39,7 @@ Graphs unzip to 7 to 25 times their zipped size, one short graph repeated many t
 and a decompression bomb to 1,000 times.
 """
 PIECE = 2**18  # bytes read at once
-GZIP, ZIP = b"\x1f\x8b", b"PK\x03\x04"
+GZIP = b"\x1f\x8b"
 STDIO = "-"
 """The file name that stands for stdin when reading and for stdout when writing."""
 GENERAL = {"name", "version", "comment"}
@@ -202,16 +202,20 @@ def read_text(path: str | Path) -> str:
 
 def decode(data: bytes, where: str) -> str:
     """Decode UTF-8, with or without a byte order mark."""
-    if data.startswith(ZIP):
-        remedy = "save the sheet as CSV with commas, in UTF-8"
-        raise FormatError(f"{where}: is a zip archive, such as an .xlsx spreadsheet; {remedy}")
+    if fault := fault_of_zip(data):
+        raise FormatError(f"{where}: {fault}")
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        fault = remedy_of_text(where) or f"byte {error.start} is not UTF-8"
-        if data.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
-            fault = "is UTF-16; save it as UTF-8"
-        raise FormatError(f"{where}: {fault}") from None
+        raise not_utf8(data, error.start, where) from None
+
+
+def not_utf8(data: bytes, at: int, where: str) -> FormatError:
+    """Return the error about data of which the byte `at` is not UTF-8."""
+    fault = f"byte {at} is not UTF-8; save it as UTF-8"
+    if b"\0" in data:
+        fault = "is a binary file; text is expected"
+    return FormatError(f"{where}: {fault_of_bytes(data) or remedy_of_text(where) or fault}")
 
 
 def name_of(path: str | Path) -> str:
