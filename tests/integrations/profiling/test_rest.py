@@ -105,7 +105,7 @@ def test_a_refusal_keeps_the_servers_words() -> None:
         ((200, b"<html>"), "not JSON: expected a value"),
     ],
 )
-def test_another_server_is_suspected_until_there_is_an_answer(answer: Answer, fault: str) -> None:
+def test_the_address_may_be_wrong_before_the_first_answer(answer: Answer, fault: str) -> None:
     answers = iter([answer, (200, b"{}"), answer])
     with http_server(lambda request: next(answers)) as host:
         server = Server(f"http://{host}", "Storm's UI")
