@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import click
 
-from streamplace.util.suggest import NEAR, closest_match
+from streamplace.util.suggest import NEAR, closest_match, with_words
 
 SHOWN = 3  # commands named
 LONG = "--"
@@ -38,8 +38,7 @@ def _meant(name: str, params: list[click.Parameter]) -> str | None:
         names["output"] = "-o"
     typed = name.removeprefix(LONG)
     close = closest_match(typed, names, NEAR)
-    words = {*typed.split("-")}
-    found = [close] if close else [each for each in names if words <= {*each.split("-")}]
+    found = [close] if close else with_words(typed, names)
     return names[found[0]] if len(found) == 1 else None
 
 

@@ -41,6 +41,12 @@ def did_you_mean(word: object, names: Iterable[str], least: float = CLOSE) -> st
     return "" if found is None else f"; did you mean {found!r}?"
 
 
+def with_words(word: str, names: Iterable[str]) -> list[str]:
+    """Return the names that have all words of a name; hyphens separate words."""
+    words = {*word.casefold().split("-")}
+    return [name for name in names if words <= {*name.casefold().split("-")}]
+
+
 def candidates(word: object, names: Sequence[str]) -> str:
     """Return the end of a message about an unknown name: the most similar one, or some of all."""
     shown = ", ".join(repr(name) for name in names[:NAMES_SHOWN])
