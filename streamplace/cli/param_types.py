@@ -124,9 +124,8 @@ class Choice(click.Choice[str]):
         message = f"unknown choice {value!r:.80}"
         if found := with_words(str(value), self.choices):
             return f"{message}; did you mean {' or '.join(map(repr, found))}?"
-        found = did_you_mean(str(value), self.choices)
-        if found:
-            return message + found
+        if close := did_you_mean(str(value), self.choices):
+            return message + close
         by_first_word = {choice.partition("-")[0]: choice for choice in reversed(self.choices)}
         # `flik` is close to `flink`, but not to `flink-plan`
         first = closest_match(str(value), by_first_word)
