@@ -4,12 +4,11 @@ from dataclasses import dataclass, replace
 
 from streamplace.cli import inputs, makespan_options, options, param_types
 from streamplace.cli.command import argument, command, group, option, print_json, print_note
-from streamplace.cli.inputs import whole_placement
+from streamplace.cli.inputs import the_constraints, whole_placement
 from streamplace.cli.makespan_options import Asked, MakespanSettings
 from streamplace.cli.terminal import print_result
 from streamplace.errors import BackendError, ProblemError, located
 from streamplace.execution.progress import working
-from streamplace.files import read_constraints
 from streamplace.files.assignments import read_placement_json
 from streamplace.files.placements import proven_bound_s
 from streamplace.files.reading import name_of
@@ -138,9 +137,9 @@ def explain(chosen: ExplainOptions) -> None:
 
 def _changed(read: Placement, name: str, lost: Losses, constraints_file: str | None) -> Placement:
     """Return a placement after losses and under other constraints."""
-    if constraints_file is not None:
-        rules = read_constraints(constraints_file)
-        with located(constraints_file):
+    rules = the_constraints(constraints_file)
+    if rules is not None:
+        with located(str(constraints_file)):
             problem = read.problem.with_constraints(rules)
         read = Placement(problem, read.devices)
     if lost:

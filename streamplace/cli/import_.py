@@ -13,9 +13,10 @@ from streamplace.cli.inputs import graph_of
 from streamplace.cli.output_files import check_targets, placement_writer
 from streamplace.cli.terminal import console, print_line
 from streamplace.display.view import Line, Names
-from streamplace.errors import FormatError, ProblemError, located
+from streamplace.errors import FormatError, ProblemError, UsageError, located
 from streamplace.execution.progress import working
 from streamplace.files import write_cluster, write_dataset
+from streamplace.files.foreign import import_command, what_is
 from streamplace.files.reading import name_of
 from streamplace.integrations.costs import Costs
 from streamplace.integrations.logical_builder import resized
@@ -25,6 +26,7 @@ from streamplace.integrations.registry import (
     READERS,
     WITH_CLUSTER,
     WITH_PLACEMENT,
+    kind_of_file,
     read_document,
     read_module,
 )
@@ -39,6 +41,19 @@ from streamplace.problem.uncertainty import without_tuples
 from streamplace.util.text import counted
 
 
+def _named_kind(ctx: click.Context, param: click.Parameter, value: str | None) -> str:
+    """Return the value of --from; without it, the error says what FILE is, if that is known."""
+    if value is not None:
+        return value
+    file = ctx.params["file"]
+    if ":" in file or (kind := kind_of_file(file)) is None:  # module:Class is code
+        raise click.MissingParameter(ctx=ctx, param=param)
+    if kind not in READERS:
+        raise FormatError(f"{name_of(file)}: {what_is(kind)}")
+    command = import_command(kind, name_of(file))
+    raise UsageError(f"missing option --from: {name_of(file)} {what_is(kind)}; write {command}")
+
+
 @dataclass(frozen=True)
 class ImportOptions(options.Common):
     """The options of `import`."""
@@ -47,9 +62,9 @@ class ImportOptions(options.Common):
     kind: str = option(
         "--from",
         type=param_types.Choice([*READERS, *MODULES]),
-        required=True,
+        callback=_named_kind,
         metavar="KIND",
-        help="Format of FILE: one of the names above.",
+        help="Format of FILE: one of the names above.  [required]",
     )
     inputs: tuple[str, ...] = options.inputs("torch: shape of an input")
     costs_file: str | None = options.costs(

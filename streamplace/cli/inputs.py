@@ -135,6 +135,16 @@ def the_losses(chosen: LostDevices) -> Losses:
     return Losses(lost, shares)
 
 
+def the_constraints(file: str | None) -> Constraints | None:
+    """Return the constraints of --constraints, and say if there are none; None without it."""
+    if file is None:
+        return None
+    found = read_constraints(file)
+    if not found:
+        print_note(f"{name_of(file)}: constrains nothing; it replaces all other constraints")
+    return found
+
+
 def with_pins(
     pins: Mapping[str, str],
     cluster: Cluster | None,
@@ -198,10 +208,11 @@ def after_losses(
 
 def constrained(jobs: Jobs, file: str | None) -> Jobs:
     """Return the jobs under the constraints of --constraints; without it, as they are."""
-    if file is None:
+    constraints = the_constraints(file)
+    if constraints is None:
         return jobs
-    with located(name_of(file)):
-        return jobs.with_constraints(read_constraints(file))
+    with located(name_of(str(file))):
+        return jobs.with_constraints(constraints)
 
 
 def the_objective(text: str | None) -> Objective | None:

@@ -15,15 +15,15 @@ import click
 
 from sim.kernels import before_compiling
 from streamplace.cli.shells import VARIABLE, prepare
+from streamplace.cli.unknown_options import unknown_option
 from streamplace.errors import StreamplaceError
 from streamplace.execution.progress import is_quiet
 from streamplace.util.out_of_memory import is_out_of_memory
-from streamplace.util.suggest import closest_match, did_you_mean
+from streamplace.util.suggest import NEAR, did_you_mean
 from streamplace.util.text import printable
 
 INTERRUPTED = 130
 TERMINATED = 128 + signal.SIGTERM
-SIMILAR = 0.75  # of a command to what was typed; 'generate' is too far from 'migrate'
 NOTHING_LEFT = "no incomplete file was left"
 AGAIN_S = 0.05  # after which a signal is sent again
 _stops: list[BaseException] = []
@@ -185,18 +185,10 @@ def _explain(error: BaseException, notes: Sequence[str] = ()) -> tuple[str, int]
 def _usage_message(error: click.ClickException) -> str:
     """Return click's message in the form of streamplace's own messages."""
     match error:
-        case click.NoSuchOption(option_name=name, possibilities=close):
-            message = f"unknown option {name!r}"
-            params = () if error.ctx is None else error.ctx.command.params
-            if closest_match(name, ("--output",), SIMILAR) and any("-o" in p.opts for p in params):
-                close = ["-o"]
-            if name.removeprefix("--") in {p.name for p in params if isinstance(p, click.Argument)}:
-                message, close = f"{message}; write its value as an argument, without {name}", None
-            if name == "--gantt":
-                message += "; 'streamplace simulate' draws the schedule of a placement"
+        case click.NoSuchOption():
+            return unknown_option(error)
         case click.exceptions.NoSuchCommand(command_name=name, possibilities=known):
-            close = None  # click's are less alike
-            message = f"unknown command {name!r}" + did_you_mean(name, known or (), SIMILAR)
+            message = f"unknown command {name!r}" + did_you_mean(name, known or (), NEAR)
             if name == "migrate":
                 message += "; 'streamplace place --start' improves a placement"
         case click.BadParameter(param=click.Parameter() as param) if not isinstance(
@@ -205,14 +197,14 @@ def _usage_message(error: click.ClickException) -> str:
             hint = (param.get_error_hint(error.ctx) or "").replace("'", "")
             return f"{hint}: {error.message}"
         case _:
-            message, close = error.format_message().rstrip("."), None
+            message = error.format_message().rstrip(".")
             message = message.replace(". Choose from:", "; choose from")
             command = getattr(getattr(error, "ctx", None), "info_name", None)
             if message.startswith("Got unexpected") and command in EXPECTED:
                 message += f"; {command} takes {EXPECTED[command]}"
             if message.startswith(("Missing ", "Got ", "Option ")):  # click's own
                 message = message[0].lower() + message[1:]
-    return f"{message}; did you mean {close[0]!r}?" if close else message
+    return message
 
 
 @cache

@@ -17,7 +17,7 @@ from click.shell_completion import CompletionItem
 
 from streamplace.errors import UsageError
 from streamplace.problem.objective import MAX_RATE, MIN_VALUE
-from streamplace.util.suggest import closest_match, did_you_mean
+from streamplace.util.suggest import closest_match, did_you_mean, with_words
 from streamplace.util.units import parsed
 
 AUTO_TICK = inf
@@ -120,11 +120,12 @@ class Choice(click.Choice[str]):
     """A choice of names; the error for an unknown name suggests the closest one."""
 
     def get_invalid_choice_message(self, value: Any, ctx: click.Context | None) -> str:
-        """Return the closest choice, or else all choices."""
+        """Return those with the words of the value, or the closest choice, or else all choices."""
         message = f"unknown choice {value!r:.80}"
-        found = did_you_mean(str(value), self.choices)
-        if found:
-            return message + found
+        if found := with_words(str(value), self.choices):
+            return f"{message}; did you mean {' or '.join(map(repr, found))}?"
+        if close := did_you_mean(str(value), self.choices):
+            return message + close
         by_first_word = {choice.partition("-")[0]: choice for choice in reversed(self.choices)}
         # `flik` is close to `flink`, but not to `flink-plan`
         first = closest_match(str(value), by_first_word)

@@ -10,13 +10,14 @@ from streamplace.cli.command import group
 from streamplace.cli.inputs import (
     naming_the_default,
     naming_whole_operators,
+    the_constraints,
     the_losses,
     with_pins,
 )
 from streamplace.cli.makespan_options import Asked, MakespanSettings
 from streamplace.display.text import number
 from streamplace.errors import FormatError, InfeasibleError, ProblemError, located, reworded
-from streamplace.files import read_constraints, read_graph
+from streamplace.files import read_graph
 from streamplace.files.placements import OTHER_NUMBERS
 from streamplace.files.reading import name_of
 from streamplace.integrations.instances import colocate_instances
@@ -103,7 +104,7 @@ def read_problem(
     lost, constraints_file = the_losses(options.lost), options.constraints_file
     with located(name_of(graph)):
         read = expanded(read_graph(graph))
-    constraints = None if constraints_file is None else read_constraints(constraints_file)
+    constraints = the_constraints(constraints_file)
     rules_file, note, inherited = constraints_file or name_of(graph), "", False
     by_default = cluster is None and old is None
     if start is not None and old is not None:

@@ -9,7 +9,7 @@ from streamplace.cli.output_files import check_targets
 from streamplace.cli.terminal import print_command, print_result
 from streamplace.errors import ClusterError, located
 from streamplace.execution.progress import working
-from streamplace.files import read_constraints, read_graph
+from streamplace.files import read_graph
 from streamplace.files.reading import name_of
 from streamplace.plots.formats import kind_of
 from streamplace.problem.counts import expanded
@@ -82,9 +82,7 @@ def plan(chosen: PlanOptions) -> None:
     with working("reading"):
         with located(name_of(chosen.graph)):
             read = expanded(read_graph(chosen.graph))
-        constraints = (
-            None if chosen.constraints_file is None else read_constraints(chosen.constraints_file)
-        )
+        constraints = inputs.the_constraints(chosen.constraints_file)
         cluster = inputs.the_cluster(chosen.cluster)
     named = chosen.constraints_file or name_of(chosen.graph)
     constraints, pin_note = inputs.with_pins(chosen.pins, cluster, constraints, read)

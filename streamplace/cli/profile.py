@@ -94,7 +94,7 @@ def storm(chosen: StormOptions) -> None:
             where = name_of(chosen.source)
             value = read_json(chosen.source)
         else:
-            server = Server(chosen.source)
+            server = Server(chosen.source, "Storm's UI")
             where = server.url
             value, fault = documents(
                 server,
@@ -153,7 +153,7 @@ def ray(chosen: RayOptions) -> None:
     with_costs = read_costs(chosen.costs_file)
     streams = read_graph(chosen.graph_file)
     with working("watching"):
-        dashboard = Dashboard(Server(chosen.url), chosen.timeout)
+        dashboard = Dashboard(Server(chosen.url, "Ray's dashboard"), chosen.timeout)
         actors = actors_of(streams, dashboard.actors(), chosen.namespace)
         watched = watch(dashboard, actors, chosen.seconds, seed=chosen.seed)
         found = fit_actors(streams, watched, chosen.mips)

@@ -154,7 +154,7 @@ def prometheus(chosen: PrometheusOptions) -> None:
     chosen.check(None if by_web else chosen.plan)
     with_costs = read_costs(chosen.costs_file)
     with working("reading"):
-        server = Server(chosen.url)
+        server = Server(chosen.url, "a Prometheus")
         source = Prometheus(server, chosen.timeout)
         job = source.job(chosen.job)
         plan = (

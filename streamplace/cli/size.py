@@ -23,7 +23,6 @@ from streamplace.cli.terminal import print_result
 from streamplace.errors import ClusterError, located
 from streamplace.execution.progress import working
 from streamplace.files import (
-    read_constraints,
     read_graph,
     write_dataset,
 )
@@ -218,7 +217,7 @@ def _size_graph(
     check_targets(targets, (graph, cluster_file, constraints_file))
     named = constraints_file or name_of(graph)
     with working("reading"):
-        constraints = None if constraints_file is None else read_constraints(constraints_file)
+        constraints = inputs.the_constraints(constraints_file)
         cluster = inputs.the_cluster(chosen.cluster)
         read = read_graph(graph)
     constraints, pin_note = inputs.with_pins(chosen.pins, cluster, constraints, read)

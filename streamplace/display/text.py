@@ -6,6 +6,7 @@ from math import ceil, copysign, floor, isfinite, log10
 NAME_LENGTH = 40
 DIGITS = 6  # significant digits of a number
 ROUNDING = 2e-9  # relative: twice that of scores, since limits are found with a tolerance too
+SMALLEST_SHARE = 5e-4  # less would be shown as 0.0%
 
 
 def number(x: float) -> str:
@@ -28,9 +29,14 @@ def percent_up(share: float) -> str:
     return f"{ceil((share - ROUNDING) * 1e3) / 1e3:.1%}"
 
 
+def percent(share: float) -> str:
+    """Return a share in percent with one decimal; what is above 0 is never 0%."""
+    return "<0.1%" if ROUNDING < share < SMALLEST_SHARE else f"{share:.1%}"
+
+
 def percent_reached(share: float) -> str:
-    """Return a share in percent with one decimal; what is below all of it is never 100%."""
-    return f"{min(share, 0.999) if share < 1.0 - ROUNDING else share:.1%}"
+    """Return a share as `percent` does; what is below all of it is never 100%."""
+    return percent(min(share, 0.999) if share < 1.0 - ROUNDING else share)
 
 
 def _towards(direction: float, x: float, digits: int) -> str:

@@ -1,7 +1,11 @@
 """Files of other programs, recognised where a file of streamplace is expected."""
 
+import json
+import os
 import re
 from collections.abc import Iterator
+from pathlib import Path
+from shlex import quote
 from typing import Any
 
 ENDINGS = {
@@ -49,13 +53,15 @@ FIELDS = (
 
 ``nodes[].id`` is a field of the first object in a list, and ``*.id`` one of any object inside.
 """
+OURS = "streamplace-"
+"""How the ``format`` of a file of streamplace begins."""
 AROUND = ("plan", "visualization", "metrics")
 """Fields whose value may be the whole document, in answers of Flink and Storm."""
 CSV = "is CSV, not JSON; only placements (place --start) and costs (import --costs) may be CSV"
 
 
 def remedy_of_text(name: str, text: str = "") -> str:
-    """Return what a text that is not JSON is, and which command reads it; empty if unknown.
+    """Return what a text that is not JSON is, and the command that reads it; empty if unknown.
 
     Parameters
     ----------
@@ -64,7 +70,22 @@ def remedy_of_text(name: str, text: str = "") -> str:
     text
         Empty if the file is not text.
     """
-    return CSV if name.lower().endswith(".csv") else _remedy(kind_of_text(name, text))
+    if text and name.lower().endswith(".csv"):
+        return CSV
+    return _remedy(kind_of_text(name, text), name)
+
+
+def kind_of_document(name: str, text: str) -> str | None:
+    """Return the format of a text, which may be JSON; None if unknown.
+
+    It may be one of streamplace, such as ``streamplace-graph``.
+    """
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return kind_of_text(name, text)
+    own = str(value.get("format")) if isinstance(value, dict) else ""
+    return own if own.startswith(OURS) else kind_of_value(value)
 
 
 def kind_of_text(name: str, text: str) -> str | None:
@@ -78,9 +99,15 @@ def kind_of_text(name: str, text: str) -> str | None:
     return next(found, of_name)
 
 
-def remedy_of_value(value: Any) -> str:
-    """Return which program a JSON value is of, and which command reads it; empty if unknown."""
-    return _remedy(kind_of_value(value))
+def remedy_of_value(value: Any, name: str) -> str:
+    """Return of which program a JSON value is, and the command that reads it; empty if unknown.
+
+    Parameters
+    ----------
+    name
+        The name of its file.
+    """
+    return _remedy(kind_of_value(value), name)
 
 
 def kind_of_value(value: Any) -> str | None:
@@ -92,10 +119,26 @@ def kind_of_value(value: Any) -> str | None:
     return next((kind for kind, those in FIELDS if any(those <= each for each in found)), None)
 
 
-def _remedy(kind: str | None) -> str:
+def what_is(kind: str) -> str:
+    """Return what a file of a format is, which may be one of streamplace."""
+    if kind.startswith(OURS):
+        return f"is a {kind.removeprefix(OURS)} of streamplace; only other formats need an import"
+    return f"is a file of the format {kind}"
+
+
+def _remedy(kind: str | None, name: str) -> str:
     if kind is None:
         return ""
-    return f"is a file of the format {kind}; 'streamplace import --from {kind}' makes a graph of it"
+    return f"{what_is(kind)}; this makes a graph of it: {import_command(kind, name)}"
+
+
+def import_command(kind: str, name: str) -> str:
+    """Return the command that makes a graph of a file; `name` is as in messages."""
+    stem = Path(name).name.partition(".")[0]
+    file, output = name, f"{stem}-graph.json"
+    if not os.path.isfile(name):  # stdin, or a place in a file
+        file, output = "-" if name == "stdin" else "FILE", "graph.json"
+    return f"streamplace import {quote(file)} --from {kind} -o {quote(output)}"
 
 
 def _fields(value: dict[str, Any]) -> Iterator[str]:

@@ -8,7 +8,6 @@ import numpy as np
 
 from streamplace.errors import FormatError, located
 from streamplace.files import cepsim
-from streamplace.files.foreign import remedy_of_value
 from streamplace.files.reading import check
 from streamplace.files.schema import ConstraintsForm, Form, GraphForm
 from streamplace.files.schema_fields import RowColumns
@@ -30,8 +29,6 @@ def graph_from(value: Any, where: str, name: str = "") -> StreamGraph:
     with located(where, FormatError):
         if cepsim.is_graph(value):
             return cepsim.graph_from(value, where, name)
-        if remedy := remedy_of_value(value):
-            raise FormatError(f"{where}: {remedy}")
         return from_form(check(GraphForm, value, where), name)
 
 

@@ -9,7 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from streamplace.errors import FormatError
-from streamplace.files.reading import MAX_BYTES, parse, read_failure, read_pieces, too_large
+from streamplace.files.reading import (
+    MAX_BYTES,
+    not_utf8,
+    parse,
+    read_failure,
+    read_pieces,
+    too_large,
+)
 
 ROWS = 10_000
 """Objects of a list that are encoded at once; the whole text is never in memory."""
@@ -151,5 +158,5 @@ def _decoded(lines: Iterable[bytes], where: str) -> Iterator[str]:
         except UnicodeDecodeError as error:
             has_mark = number == 1 and line.startswith(BYTE_ORDER_MARK)
             at = before + error.start + (len(BYTE_ORDER_MARK) if has_mark else 0)
-            raise FormatError(f"{where}: byte {at} is not UTF-8") from None
+            raise not_utf8(line, at, where) from None
         before += len(line) + 1

@@ -10,7 +10,6 @@ import os
 import stat
 import sys
 import zlib
-from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -22,11 +21,12 @@ from typing import IO, Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from streamplace.errors import FormatError
-from streamplace.files.foreign import remedy_of_text
+from streamplace.files.binary import fault_of_bytes, fault_of_zip
+from streamplace.files.foreign import OURS, remedy_of_text, remedy_of_value, what_is
 from streamplace.files.form_faults import listed_faults, syntax_fault
 from streamplace.files.schema import ForeignForm
 from streamplace.files.schema_fields import Place, without_units
-from streamplace.util.suggest import closest_match
+from streamplace.util.suggest import closest_match, near_file
 
 MAX_BYTES = 4 * 2**30
 """Largest file that is read, in bytes: about 20 million operators as JSON."""
@@ -39,11 +39,9 @@ Graphs unzip to 7 to 25 times their zipped size, one short graph repeated many t
 and a decompression bomb to 1,000 times.
 """
 PIECE = 2**18  # bytes read at once
-GZIP, ZIP = b"\x1f\x8b", b"PK\x03\x04"
+GZIP = b"\x1f\x8b"
 STDIO = "-"
 """The file name that stands for stdin when reading and for stdout when writing."""
-OURS = "streamplace-"
-"""How the ``format`` of a file of streamplace begins."""
 GENERAL = {"name", "version", "comment"}
 """Fields that files of other programs have, too."""
 Form = TypeVar("Form", bound=BaseModel)
@@ -154,7 +152,7 @@ def refuse_bomb(unzipped_bytes: int, zipped_bytes: int, max_bytes: float = MAX_B
 def read_failure(error: Exception) -> str:
     """Return the message about an error that reading or unzipping a file raised."""
     if isinstance(error, FileNotFoundError):
-        return "no such file"
+        return "no such file" + near_file(error.filename)
     if isinstance(error, gzip.BadGzipFile | EOFError | zlib.error):
         return f"broken gzip: {error}"
     reason = getattr(error, "strerror", None) or str(error)
@@ -204,16 +202,20 @@ def read_text(path: str | Path) -> str:
 
 def decode(data: bytes, where: str) -> str:
     """Decode UTF-8, with or without a byte order mark."""
-    if data.startswith(ZIP):
-        remedy = "save the sheet as CSV with commas, in UTF-8"
-        raise FormatError(f"{where}: is a zip archive, such as an .xlsx spreadsheet; {remedy}")
+    if fault := fault_of_zip(data):
+        raise FormatError(f"{where}: {fault}")
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        fault = remedy_of_text(where) or f"byte {error.start} is not UTF-8"
-        if data.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
-            fault = "is UTF-16; save it as UTF-8"
-        raise FormatError(f"{where}: {fault}") from None
+        raise not_utf8(data, error.start, where) from None
+
+
+def not_utf8(data: bytes, at: int, where: str) -> FormatError:
+    """Return the error about data of which the byte `at` is not UTF-8."""
+    fault = f"byte {at} is not UTF-8; save it as UTF-8"
+    if b"\0" in data:
+        fault = "is a binary file; text is expected"
+    return FormatError(f"{where}: {fault_of_bytes(data) or remedy_of_text(where) or fault}")
 
 
 def name_of(path: str | Path) -> str:
@@ -325,19 +327,22 @@ def check(
         kind = wanted.removeprefix(OURS)
         raise FormatError(f"{where}: format: expected a {kind} file (got {value['format']!r:.80})")
     if "format" not in form.model_fields and str(value.get("format")).startswith(OURS):
-        kind = str(value["format"]).removeprefix(OURS)
-        remedy = "another kind of file is expected"
+        kind = str(value["format"])
+        fault = f"is a {kind.removeprefix(OURS)} of streamplace; another kind of file is expected"
         if issubclass(form, ForeignForm):
-            remedy = "only other formats need an import"
-        raise FormatError(f"{where}: is a {kind} of streamplace; {remedy}")
+            fault = what_is(kind)
+        raise FormatError(f"{where}: {fault}")
     try:
         return form.model_validate(value)
     except ValidationError as error:
         plain = without_units(value, error)
         if plain is not value:
             return check(form, plain, where, origin)
-        faults = _another_kind(form, value, wanted) or listed_faults(
-            error, form, origin=origin, toml=where.endswith(".toml")
+        is_foreign = issubclass(form, ForeignForm)  # so that its import is what runs
+        faults = (
+            ("" if is_foreign else remedy_of_value(value, where))
+            or _another_kind(form, value, wanted)
+            or listed_faults(error, form, origin=origin, toml=where.endswith(".toml"))
         )
         raise FormatError(f"{where}: {faults}") from None
 

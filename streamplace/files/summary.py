@@ -269,5 +269,5 @@ def refuse_other_kind(value: Any, where: str) -> None:
     if kind is not None:
         raise FormatError(f"{where}: is {kind}; {READABLE}")
     if not any(field in value or closest_match(field, value) for field in SUMMARISED):
-        fault = remedy_of_value(value) or f"is not a file that info reads; {READABLE}"
+        fault = remedy_of_value(value, where) or f"is not a file that info reads; {READABLE}"
         raise FormatError(f"{where}: {fault}")

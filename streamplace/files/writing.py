@@ -16,6 +16,7 @@ from zlib import crc32
 
 from streamplace.errors import FormatError
 from streamplace.files.reading import STDIO
+from streamplace.util.suggest import near_file
 
 TEMPORARY = ".streamplace-"
 _cleaned: set[Path] = set()
@@ -83,7 +84,8 @@ def check_target(path: str | Path, make: bool = False) -> None:
     except OSError as error:
         raise FormatError(f"{path}: cannot write: {error.strerror}") from None
     if existing != target and not existing.is_dir():
-        message = f"{existing} is not a folder" if existing.exists() else "no such folder"
+        missing = f"no such folder{near_file(Path(path).parent)}"
+        message = f"{existing} is not a folder" if existing.exists() else missing
         raise FormatError(f"{path}: cannot write: {message}")
     folder = target.parent if existing.is_file() else existing  # a file is replaced, not opened
     if not os.access(existing, os.W_OK) or not os.access(folder, os.W_OK):

@@ -203,6 +203,9 @@ class Costs:
         with located(where, FormatError):
             value = from_csv(text) if where.lower().endswith(".csv") else from_toml(text)
         form = check(CostsForm, value, where)
+        if form == CostsForm(comment=form.comment):
+            remedy = "'streamplace import --help' shows what belongs there"
+            raise FormatError(f"{where}: has no costs; {remedy}")
         shares = form.source_shares
         return cls(form.source_rate, shares, form.default, form.operators, form.streams)
 

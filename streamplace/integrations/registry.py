@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import cast
 
 from streamplace.errors import FormatError, UsageError, located
-from streamplace.files.foreign import kind_of_text
+from streamplace.files.foreign import kind_of_document, what_is
 from streamplace.files.reading import decode, name_of, read_bytes
 from streamplace.integrations.export_notes import with_notes
 from streamplace.integrations.logical_builder import resized
@@ -86,10 +86,30 @@ def read_document(path: str, kind: str) -> LogicalGraph:
     try:
         return _read(read, document, where)
     except FormatError:
-        other = kind_of_text(where, document) if isinstance(document, str) else None
+        other = kind_of_file(path, data)
         if other in (None, kind):
             raise
-        raise FormatError(f"{where}: is a file of the format {other}, not {kind}") from None
+        also = "" if other not in READERS else f", not {kind}"
+        raise FormatError(f"{where}: {what_is(other)}{also}") from None
+
+
+def kind_of_file(path: str, data: bytes | None = None) -> str | None:
+    """Return the format of a file, perhaps one of streamplace; None if it is not recognised.
+
+    Parameters
+    ----------
+    path
+        The name of the file; ``-`` is stdin.
+    data
+        Its content; None: it is read.
+
+    Raises
+    ------
+    FormatError
+        If the file cannot be read.
+    """
+    text = (read_bytes(path) if data is None else data).decode("utf-8-sig", errors="replace")
+    return kind_of_document(name_of(path), text)
 
 
 def read_text_as(text: str, where: str, kind: str) -> LogicalGraph:

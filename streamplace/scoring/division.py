@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from math import fsum
 from typing import Any, ClassVar
 
-from streamplace.display.text import number
+from streamplace.display.text import number, percent
 from streamplace.display.view import Cell, Grid, Line, Names
 
 
@@ -45,7 +45,7 @@ class ScoreDivision:
 
         def row(i: int) -> tuple[Cell, ...]:
             text, seconds = parts[i]
-            return text, number(seconds), f"{seconds / whole_s:.1%}"
+            return text, number(seconds), percent(seconds / whole_s)
 
         head = (f"part of the {self.quantity}", "seconds", "share")
         return Grid(head, len(parts), row, max_rows=len(self.words))

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from streamplace.display.mixins import RoundedRepr
-from streamplace.display.text import byte_count, number, quoted
+from streamplace.display.text import byte_count, number, percent, quoted
 from streamplace.display.view import Cell, Grid, Line
 from streamplace.problem.limits import used_counts
 from streamplace.problem.placement import Placement
@@ -177,7 +177,7 @@ class Bottleneck(RoundedRepr):
 
     def line(self) -> Line:
         """Return kind, name and utilisation as a line of a view."""
-        return Line(f"bottleneck {self.kind} {{}} at {self.utilisation:.1%}", (self.name,))
+        return Line(f"bottleneck {self.kind} {{}} at {percent(self.utilisation)}", (self.name,))
 
 
 @dataclass(frozen=True, repr=False)
@@ -243,7 +243,7 @@ def device_grid(devices: Sequence[DeviceLoad], placement: Placement | None) -> G
         load = devices[d]
         operators = f"{load.operators:,}" if placement is None else placement.operators_on(d)
         used = (column[d] for column in columns.values())
-        return load.name, f"{load.utilisation:.1%}", *used, operators
+        return load.name, percent(load.utilisation), *used, operators
 
     head = ("device", "utilisation", *columns, "operators")
     names = (0,) if placement is None else (0, len(head) - 1)
@@ -260,7 +260,7 @@ def link_grids(links: Sequence[LinkLoad | UplinkLoad]) -> tuple[Grid, ...]:
         return nlargest(LINKS_SHOWN, links, key=lambda load: load.utilisation)
 
     def row(i: int) -> tuple[Cell, ...]:
-        return busiest()[i].name, f"{busiest()[i].utilisation:.1%}"
+        return busiest()[i].name, percent(busiest()[i].utilisation)
 
     return (
         Grid(

@@ -11,7 +11,7 @@ import numpy as np
 from sim.schedule.passes import timetable
 from sim.schedule.task_graph import NIC
 from sim.schedule.total_cost import execution_seconds, transfer_seconds
-from streamplace.display.text import number, percent_up
+from streamplace.display.text import number, percent, percent_up
 from streamplace.display.view import Cell, Grid, Line
 from streamplace.problem.makespan import Makespan, rules_in_words
 from streamplace.scoring.compiled_pass import compiled_pass
@@ -133,7 +133,7 @@ class TotalCostScore(MakespanScore):
 
         def row(i: int) -> tuple[Cell, ...]:
             seconds = self.contributors[i]["seconds"]
-            return *cells_of(self.contributors[i]), number(seconds), f"{seconds / whole_s:.1%}"
+            return *cells_of(self.contributors[i]), number(seconds), percent(seconds / whole_s)
 
         head = ("operator or message", "on", "seconds", "share")
         left_out = "and {} more with smaller shares"

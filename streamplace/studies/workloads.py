@@ -13,6 +13,7 @@ from streamplace.files.reading import read_bytes
 from streamplace.problem.problem import Problem
 from streamplace.studies.study import Part, PlannedStudy, Row
 from streamplace.studies.table import Spread
+from streamplace.util.suggest import near_file
 
 LONG_SEARCH = "long search"
 """The system whose shortest makespan stands for the best known one."""
@@ -217,7 +218,7 @@ def file_hashes(folder: str, names: Sequence[str], advice: str) -> dict[str, str
     """
     path = Path(folder)
     if not path.is_dir():
-        fault = "is not a folder" if path.exists() else "no such folder"
+        fault = "is not a folder" if path.exists() else f"no such folder{near_file(path)}"
         raise FormatError(f"{folder}: {fault}; {advice}")
     missing = [name for name in names if not (path / name).is_file()]
     if missing:

@@ -32,7 +32,7 @@ from streamplace.training.stages import (
     as_value,
     measured_stages,
 )
-from streamplace.util.suggest import candidates, did_you_mean, valid_choices
+from streamplace.util.suggest import NEAR, candidates, did_you_mean, near_file, valid_choices
 from streamplace.util.text import counted
 
 CURRENT_TABLES = {
@@ -350,9 +350,10 @@ def read_config(name: str) -> TrainConfig:
     """
     known = config_names()
     path = FOLDER / f"{name}.toml" if name in known else Path(name)
-    if path.suffix not in (".toml", ".json") and not os.path.exists(path):
-        message = f"unknown config {name!r:.80}"
-        raise ConfigError(message + valid_choices(name, known, "or a .toml file"))
+    if not os.path.exists(path):
+        message = f"{name}: no such file, and no config of streamplace has that name"
+        close = did_you_mean(name, known, NEAR) or near_file(path)
+        raise ConfigError(message + (close or valid_choices(path.stem, known, "or a .toml file")))
     where = name_of(path)
     if path.suffix == ".json":
         return _checked(read_json(path), where)

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from streamplace.display.mixins import Displayable
-from streamplace.display.text import rounded_down
+from streamplace.display.text import percent, rounded_down
 from streamplace.display.view import Grid, Line, View
 from streamplace.problem.placement import Placement
 from streamplace.problem.rules import Violation, violation_grid
@@ -131,7 +131,7 @@ class Explanation(Displayable):
             return
         share = problem.target_utilisation
         limit = f" ({share:.1%} may be used)" if share < 1 else ""
-        at = f"at {top.utilisation:.1%}{limit}"
+        at = f"at {percent(top.utilisation)}{limit}"
         if self.limited:
             yield Line(f"bottleneck {top.kind} {{}} {at}", (top.name,))
             if self.cause is not None:
@@ -164,7 +164,7 @@ class Explanation(Displayable):
     def _contribution_grid(self) -> Grid:
         def row(i: int) -> tuple[str, ...]:
             one = self.contributions[i]
-            return " -> ".join(one.names), f"{one.utilisation:.1%}", f"{one.share:.1%}"
+            return " -> ".join(one.names), percent(one.utilisation), percent(one.share)
 
         is_link = self.score.bottleneck.kind in ("link", "uplink")
         kind = "stream" if is_link else "operator"

@@ -11,7 +11,7 @@ import numpy as np
 from sim.filling import CAPPED
 from sim.work import own_utilisations
 from streamplace.display.mixins import Displayable
-from streamplace.display.text import number, percent_reached, quoted
+from streamplace.display.text import number, percent, percent_reached, quoted
 from streamplace.display.view import Cell, Grid, Line, Names, View
 from streamplace.files import write_json, write_placement
 from streamplace.files.jobs import ENDING, RESULT, TOGETHER
@@ -262,9 +262,9 @@ class JobsResult(Displayable):
 
         def row(d: int) -> tuple[Cell, ...]:
             used = self.used(d)
-            shares = [f"{name} {share:.1%}" for name, share in used.items()]
+            shares = [f"{name} {percent(share)}" for name, share in used.items()]
             amounts = (column[d] for column in columns.values())
-            name, total = self.joint.cluster.names[d], f"{sum(used.values()):.1%}"
+            name, total = self.joint.cluster.names[d], percent(sum(used.values()))
             return name, total, *amounts, Names.of(shares)
 
         head = ("device", "utilisation", *columns, "by job")

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from streamplace.display.text import number
+from streamplace.display.text import number, percent
 from streamplace.display.view import Cell, Grid, Names
 from streamplace.problem.placement import Placement
 from streamplace.scoring.loads import Bottleneck
@@ -85,7 +85,7 @@ class ImprovingMove(SingleMove):
     def effect(self) -> tuple[str, ...]:
         """Return the throughput, its increase, and the bottleneck after the move."""
         then = self.bottleneck
-        after = f"{then.kind} {then.name} at {then.utilisation:.1%}"
+        after = f"{then.kind} {then.name} at {percent(then.utilisation)}"
         return number(self.throughput), f"+{number(self.gain)}", after
 
 

@@ -170,7 +170,6 @@ def test_help_names_every_kind(capsys: Capture) -> None:
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        (["import", "x.json"], "--from"),
         (["import", "x.json", "--from", "beam"], "'beam'"),
         (["import", "x.json", "--from", "dot", "--json"], "--json"),
         (["export", "x.json", "--to", "beam"], "'beam'"),

@@ -107,7 +107,7 @@ def test_a_wrong_setting_is_named_as_on_the_command_line(
 
 def test_place_names_the_command_that_draws_schedules(folder: Path, capsys: Capture) -> None:
     message = refused(capsys, "place", *files(folder), *AIM, "--gantt", "x.png")
-    assert "unknown option '--gantt'; 'streamplace simulate' draws" in message
+    assert "unknown option '--gantt'; simulate has it" in message
 
 
 def test_explain_prints_the_whole_critical_path_whatever_top_says(

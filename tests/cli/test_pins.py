@@ -108,3 +108,15 @@ def test_a_file_without_constraints_replaces_the_graph_s_also_after_a_loss(
     lost = ("--constraints", tmp_path / "none.json", "--without", "d0")
     assert json_of(capsys, "place", graph, *DEVICES, *lost)["throughput"] > 0
     assert json_of(capsys, "plan", graph, *DEVICES, *lost)["rows"]
+
+
+@pytest.mark.parametrize("command", ["place", "plan", "size"])
+def test_constraints_that_are_empty_are_noted(
+    command: str, graph: Path, tmp_path: Path, capsys: Capture
+) -> None:
+    rules = tmp_path / "rules.json"
+    rules.write_text('{"comment": "none", "pins": {}}')
+    words = (command, graph, *DEVICES, "--source-rate", 1, "--constraints", rules)
+    note = f"{rules}: constrains nothing; it replaces all other constraints"
+    assert note in printed(capsys, *words)[1]
+    assert note not in printed(capsys, *words, "--quiet")[1]

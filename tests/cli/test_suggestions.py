@@ -28,6 +28,9 @@ CASES = [
     (["generate", "xyz", "-o", "x.jsonl"], "choose from dream, series-parallel, layered"),
     (["train", "GRAPH", "--config", "papper", "-o", "run"], "did you mean 'paper'?"),
     (["import", "GRAPH", "--from", "flink-plna"], "did you mean 'flink-plan'?"),
+    (["import", "GRAPH", "--from", "storm"], "did you mean 'storm-flux' or 'storm-ui'?"),
+    (["import", "GRAPH", "--from", "adl"], "did you mean 'ibm-adl'?"),
+    (["import", "GRAPH", "--from", "flik"], "did you mean 'flink-plan'?"),
     (["export", "PLACEMENT", "--to", "kubernets"], "did you mean 'kubernetes'?"),
     (["compare", "GRAPH", "--backend", "rya"], "did you mean 'ray'?"),
     (["compare", "GRAPH", "-o", "x", "--plots", "pgn"], "did you mean 'png'?"),
@@ -42,6 +45,13 @@ CASES = [
     (["place", "GRAPH", "--devices", "2x1", "--pin", "d0=a"], "write --pin a=d0"),
     (["place", "GRAPH", "--prefer", "balanced"], "did you mean 'balance'?"),
     (["train", "GRAPH", "-o", "run", "--config", "CLUSTER"], "is a cluster of streamplace"),
+    (["explain", "GRAPH", "--whole-operators"], "'--whole-operators'; place and size have it"),
+    (["plan", "GRAPH", "--minimise", "machines"], "unknown option '--minimise'; size has it"),
+    (["info", "GRAPH", "--cluster", "CLUSTER"], "compare, place, plan and others have it"),
+    (["profile", "flink", "GRAPH", "--topology", "a"], "'--topology'; profile storm has it"),
+    (["place", "GRAPH", "--seeds", "1"], "unknown option '--seeds'; did you mean '--seed'?"),
+    (["place", "GRAPH", "--rate", "1"], "unknown option '--rate'; did you mean '--source-rate'?"),
+    (["place", "GRAPH", "--verbose"], "unknown option '--verbose' (see streamplace place --help)"),
 ]
 
 

@@ -6,7 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamplace.display.text import number, percent_reached, percent_up, rounded_down, rounded_up
+from streamplace.display.text import (
+    number,
+    percent,
+    percent_reached,
+    percent_up,
+    rounded_down,
+    rounded_up,
+)
 
 SAME = 2e-9  # relative difference that counts as none
 
@@ -33,6 +40,13 @@ def test_percentages_of_upper_limits_are_rounded_up(share: float) -> None:
 def test_what_misses_a_little_is_never_all() -> None:
     shares = 0.4167, 0.9996, 1.0 - 1e-12, 1.0, 1.25
     assert [percent_reached(x) for x in shares] == ["41.7%", "99.9%", "100.0%", "100.0%", "125.0%"]
+
+
+def test_what_is_above_nothing_is_never_nothing() -> None:
+    shares = 0.0, 1e-18, 1e-8, 0.0004, 0.0006, 0.5, -0.1
+    shown = ["0.0%", "0.0%", "<0.1%", "<0.1%", "0.1%", "50.0%", "-10.0%"]
+    assert [percent(x) for x in shares] == shown
+    assert percent_reached(1e-5) == "<0.1%"
 
 
 @pytest.mark.parametrize("x", [0.0, 54.0, 1e6, 0.1 + 0.2, math.inf])

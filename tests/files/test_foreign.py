@@ -13,6 +13,7 @@ from streamplace.integrations.registry import READERS
 from tests.support.cli import Capture, refused
 from tests.support.guards import hang_guard
 
+GRAPH = "dataset:real/riotbench-etl.json"
 OWN = {"nodes": [{"id": 1, "cost": 4}], "edges": [{"from": 1, "to": 2}]}
 SAME = {"dnn-latency": "dnn-partitioning"}  # one form of two meanings
 READ = {"dream", "cepsim"}  # without an import
@@ -25,12 +26,71 @@ def test_the_import_of_a_document_is_named(kind: str, tmp_path: Path) -> None:
         file.write_text(document)
         with pytest.raises(FormatError) as caught:
             read_graph(file)
-        assert f"'streamplace import --from {SAME.get(kind, kind)}'" in str(caught.value)
+        command = f"import {file} --from {SAME.get(kind, kind)} -o job-graph.json"
+        assert str(caught.value).endswith(f"this makes a graph of it: streamplace {command}")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("place", "GRAPH", "--cluster", "FILE"),
+        ("place", "GRAPH", "--constraints", "FILE"),
+        ("simulate", "GRAPH", "FILE"),
+        ("explain", "FILE"),
+        ("place", "--job-file", "FILE", "--devices", "2x1"),
+        ("info", "FILE"),
+    ],
+    ids=" ".join,
+)
+def test_the_import_is_named_where_no_graph_is_expected(
+    words: tuple[str, ...], tmp_path: Path, capsys: Capture
+) -> None:
+    file = tmp_path / "my plan.json"
+    file.write_text(DOCUMENTS["flink-plan"][0])
+    paths = {"GRAPH": GRAPH, "FILE": str(file)}
+    line = refused(capsys, *(paths.get(word, word) for word in words))
+    assert line.endswith(f"import '{file}' --from flink-plan -o 'my plan-graph.json'")
+
+
+def test_a_graph_in_a_list_has_no_file_to_import(tmp_path: Path) -> None:
+    file = tmp_path / "jobs.json"
+    file.write_text(f"[{DOCUMENTS['flink-plan'][0]}]")
+    with pytest.raises(FormatError, match=r"\[0\]: is a .* import FILE --from flink-plan -o graph"):
+        read_graph(file)
+
+
+def test_an_import_without_a_format_names_it(tmp_path: Path, capsys: Capture) -> None:
+    file = tmp_path / "job"
+    for kind, documents in DOCUMENTS.items():
+        file.write_text(documents[0])
+        line = refused(capsys, "import", file)
+        if kind in READ:
+            assert "missing option '--from'; choose from flink-plan, " in line
+        else:
+            command = f"import {file} --from {SAME.get(kind, kind)} -o job-graph.json"
+            assert line.startswith("streamplace: missing option --from: ")
+            assert line.endswith(f"; write streamplace {command}")
+    assert "no such file" in refused(capsys, "import", tmp_path / "no such file")
+    assert "choose from flink-plan, " in refused(capsys, "import", "networks:Net")
+
+
+def test_a_file_of_streamplace_needs_no_import(tmp_path: Path, capsys: Capture) -> None:
+    file = tmp_path / "graph.json"
+    file.write_text('{"format": "streamplace-graph"}')
+    for words in ((), ("--from", "flink-plan"), ("--from", "onnx"), ("--from", "dot")):
+        line = refused(capsys, "import", file, *words)
+        assert line.endswith("is a graph of streamplace; only other formats need an import")
 
 
 def test_an_import_of_another_format_names_it(tmp_path: Path, capsys: Capture) -> None:
     file = tmp_path / "job.txt"
-    for kind, actual in (("graphml", "dot"), ("dot", "graphml"), ("flink-plan", "kafka-streams")):
+    for kind, actual in (
+        ("graphml", "dot"),
+        ("dot", "graphml"),
+        ("flink-plan", "kafka-streams"),
+        ("storm-flux", "flink-plan"),
+        ("onnx", "flink-plan"),
+    ):
         file.write_text(DOCUMENTS[actual][0])
         line = refused(capsys, "import", file, "--from", kind)
         assert line.rstrip().endswith(f"is a file of the format {actual}, not {kind}")
@@ -53,7 +113,7 @@ def test_costs_are_not_json(tmp_path: Path, capsys: Capture) -> None:
 def test_an_answer_of_flink_holds_its_plan(tmp_path: Path) -> None:
     file = tmp_path / "job.json"
     file.write_text(json.dumps({"jid": "1", "plan": json.loads(DOCUMENTS["flink-plan"][1])}))
-    with pytest.raises(FormatError, match="import --from flink-plan'"):
+    with pytest.raises(FormatError, match=r"--from flink-plan -o job-graph\.json"):
         read_graph(file)
 
 
@@ -61,7 +121,7 @@ def test_an_answer_of_flink_holds_its_plan(tmp_path: Path) -> None:
 def test_endings_name_the_import_of_a_broken_file(ending: str, tmp_path: Path) -> None:
     file = tmp_path / f"job{ending}"
     file.write_bytes(b"\x08\xff broken")
-    with pytest.raises(FormatError, match=f"import --from {ENDINGS[ending]}'"):
+    with pytest.raises(FormatError, match=f" --from {ENDINGS[ending]} -o job-graph"):
         read_graph(file)
     assert ENDINGS[ending] in READERS
 
@@ -157,7 +217,7 @@ def test_own_json_lacks_a_format(tmp_path: Path, capsys: Capture) -> None:
     assert "is not a graph file of streamplace: it lacks 'format' and 'operators'" in line
     assert "'streamplace schema graph'" in line
     assert "'streamplace import --help'" in line
-    line = refused(capsys, "place", "dataset:real/riotbench-etl.json", "--cluster", file)
+    line = refused(capsys, "place", GRAPH, "--cluster", file)
     assert "lacks 'format' and 'devices'; 'streamplace schema cluster'" in line
     assert "import" not in line
 

@@ -291,3 +291,19 @@ def test_graphs_keep_their_resources_without_others_in_the_costs(tmp_path: Path)
 def test_columns_of_resources_need_a_name(header: str, tmp_path: Path) -> None:
     with pytest.raises(FormatError, match=r"unknown column .*resources\.NAME$"):
         read_costs(tmp_path, f"{header}\nparse,1\n", "costs.csv")
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("costs.toml", ""),
+        ("costs.toml", "# source_rate = 3\n"),
+        ("costs.toml", 'comment = "to do"\n[operators]\n'),
+        ("costs.csv", "operator,instructions\n"),
+    ],
+)
+def test_a_file_without_costs_is_refused(name: str, text: str, tmp_path: Path) -> None:
+    file = tmp_path / name
+    file.write_text(text)
+    with pytest.raises(FormatError, match="has no costs; 'streamplace import --help' shows"):
+        Costs.read(file)

@@ -65,14 +65,18 @@ def test_a_byte_order_mark_is_skipped(tmp_path: Path) -> None:
 
 
 def test_an_unknown_name_lists_the_shipped_configs() -> None:
-    assert refusal_of("bset") == "unknown config 'bset'; did you mean 'best'?"
-    message = refusal_of("nothing like it")
-    assert message.startswith("unknown config 'nothing like it'; ")
+    missing = "no such file, and no config of streamplace has that name"
+    assert refusal_of("bset") == f"bset: {missing}; did you mean 'best'?"
+    assert refusal_of("best.toml") == f"best.toml: {missing}; did you mean 'best'?"
+    message = refusal_of("nothing-like-it.toml")
+    assert message.startswith(f"nothing-like-it.toml: {missing}; choose from b, ")
     assert [name for name in config_names() if name not in message] == []
 
 
-def test_a_missing_config_file_is_refused() -> None:
-    assert "absent.toml: no such file" in refusal_of("absent.toml")
+def test_a_missing_config_file_names_a_similar_file(tmp_path: Path) -> None:
+    (tmp_path / "best-of-mine.toml").write_text(SMALL)
+    message = refusal_of(str(tmp_path / "best-of-mien.toml"))
+    assert message.endswith(f"; did you mean {str(tmp_path / 'best-of-mine.toml')!r}?")
 
 
 @pytest.mark.parametrize("name", ["folder", "folder.toml"])

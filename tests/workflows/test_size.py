@@ -390,3 +390,14 @@ def test_loads_are_those_of_the_graph_of_instances(
     problem = sp.Problem(graph, cluster)
     largest = evaluator(problem).loss(np.concatenate(on))[0]
     assert loads_of(instances, cluster, on).largest == pytest.approx(float(largest), rel=1e-9)
+
+
+def test_a_rate_beyond_all_devices_is_named_before_what_large_sizes_lack() -> None:
+    graph = sp.StreamGraph(
+        [sp.Operator("read", 1e3, 1.0), sp.Operator("parse", 1e5, 1.0)],
+        [sp.Stream("read", "parse", partitioning="hash")],
+    )
+    with pytest.raises(InfeasibleError, match=r"together they carry .* after the loss of any one"):
+        size(graph, "5x2500", source_rate=1e9, survive=1)
+    with pytest.raises(UsageError, match="for which it does not support survive"):
+        size(graph, "1000x2500x8", source_rate=1e8, survive=1)

@@ -302,7 +302,8 @@ def expecting(where: str, server: str = "Flink") -> Iterator[None]:
             yield
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         fault_text = f"{type(error).__name__}: {error}"
-        raise BackendError(f"{where}: unexpected answer from {server}: {fault_text:.120}") from None
+        message = f"{where}: unexpected answer from {server}: {fault_text:.120}"
+        raise BackendError(f"{message}; check the address") from None
     except (FormatError, GraphError) as error:
         raise BackendError(str(error)) from None
 

@@ -169,7 +169,7 @@ class Prometheus:
         try:
             value = self.server.get(path, self.within_s)
         except GoneError as error:
-            raise BackendError(f"{error}; is this the address of a Prometheus?") from None
+            raise BackendError(str(error)) from None
         except RefusedError as error:
             raise BackendError(f"{error}: {error.answer:.200}".replace("\n", " ")) from None
         with self._expecting():

@@ -46,6 +46,8 @@ class Server:
         ``http://host:port``, with a path if the server is behind a proxy, and ``user:password@``
         before the host if it needs a login. A query and a fragment, as in a browser's address
         (``/#/overview``), are ignored.
+    system
+        Whose address it should be, for messages.
 
     Attributes
     ----------
@@ -58,7 +60,8 @@ class Server:
         If `url` is not a web address.
     """
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, system: str = "Flink's REST API") -> None:
+        self._asked = f"; is this the address of {system}?"
         try:
             parts = urllib.parse.urlsplit(url)
             valid = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
@@ -147,19 +150,27 @@ class Server:
                 f"{self.url}: no answer to {endpoint} within {within_s:.3g} s; "
                 "check the address and that the server is running"
             )
-        message = f"{self.url}: {request.fault} for {endpoint}"
-        if request.status:
-            refused = (GoneError if request.status == http.client.NOT_FOUND else RefusedError)(
-                message
-            )
-            refused.status = request.status
-            refused.answer = request.answer.decode(errors="replace")
-            raise refused
         if request.fault:
-            raise BackendError(message)
+            raise self._fault(request, endpoint)
         if not request.answer and sent.get_method() != "GET":
             return None
-        return parse_answer(request.answer, self.url + endpoint)
+        value = parse_answer(request.answer, self.url + endpoint, self._asked)
+        self._asked = ""  # it is the right address
+        return value
+
+    def _fault(self, request: "_Request", endpoint: str) -> BackendError:
+        message = f"{self.url}: {request.fault} for {endpoint}"
+        if not request.status:
+            return BackendError(message + request.remedy)
+        if request.status == http.client.NOT_FOUND:
+            refused: RefusedError = GoneError(message + self._asked)
+        elif request.status == http.client.UNAUTHORIZED:
+            refused = RefusedError(f"{message}; put user:password@ before the host")
+        else:
+            refused = RefusedError(message)
+        refused.status = request.status
+        refused.answer = request.answer.decode(errors="replace")
+        return refused
 
 
 def _basic_auth(url: str, user: str, password: str) -> urllib.request.BaseHandler:
@@ -169,12 +180,23 @@ def _basic_auth(url: str, user: str, password: str) -> urllib.request.BaseHandle
     return urllib.request.HTTPBasicAuthHandler(passwords)
 
 
-def parse_answer(answer: bytes, where: str) -> Any:
-    """Return the JSON value of an answer; raise BackendError if it is not JSON."""
+def parse_answer(answer: bytes, where: str, asked: str = "") -> Any:
+    """Return the JSON value of an answer.
+
+    Parameters
+    ----------
+    asked
+        End of the message about an answer that is not JSON.
+
+    Raises
+    ------
+    BackendError
+        If it is not JSON.
+    """
     try:
         return parse(decode(answer, where), where)
     except FormatError as error:
-        raise BackendError(str(error)) from None
+        raise BackendError(f"{error}{asked}") from None
 
 
 class _Request(threading.Thread):
@@ -186,7 +208,7 @@ class _Request(threading.Thread):
         super().__init__(daemon=True)
         self._opener, self._request = opener, request
         self.answer = b""
-        self.fault = ""
+        self.fault = self.remedy = ""
         self.status = 0  # of an answer that is a fault
 
     def run(self) -> None:
@@ -202,6 +224,7 @@ class _Request(threading.Thread):
                 self.status = error.code
         except urllib.error.URLError as error:
             self.fault = str(getattr(error.reason, "strerror", None) or error.reason)
+            self.remedy = "; check the address and that the server is running"
         except (OSError, http.client.HTTPException, ValueError) as error:
             message = getattr(error, "strerror", None) or str(error)
             self.fault = f"{type(error).__name__}: {message}" if message else type(error).__name__

@@ -3,7 +3,7 @@
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from streamplace.display.text import number
+from streamplace.display.text import number, percent
 from streamplace.display.view import Grid, Line
 from streamplace.integrations.profiling.estimates import Estimate
 from streamplace.workflows.against.costs_off import Off
@@ -143,8 +143,8 @@ class Against:
             each = self.devices[i]
             return (
                 each.name,
-                f"{each.predicted:.1%}",
-                MISSING if each.measured is None else f"{each.measured:.1%}",
+                percent(each.predicted),
+                MISSING if each.measured is None else percent(each.measured),
                 each.task_manager or MISSING,
             )
 
@@ -156,7 +156,7 @@ class Against:
             each = self.operators[i]
             return (
                 each.name,
-                f"{each.predicted:.1%}",
+                percent(each.predicted),
                 _share(each.measured),
                 MISSING if each.ratio is None else f"{each.ratio:.3g}",
                 number(each.graph_instructions),

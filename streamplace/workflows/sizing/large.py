@@ -109,12 +109,13 @@ def large_size(task: Task, choices: Choices, clock: Budget) -> Large:
         If no placement was found.
     """
     counts = choices.counts(choices.first)
+    needs = _needs(task, counts)
+    if not (task.graph.seconds_on or task.graph.semantics):  # which `_needs` does not count
+        check_needs(task, needs, _needs)
     check_supported(task, sum(counts.values()))
     ones = task.problem(dict.fromkeys(counts, 1))
     kinds = Kinds(ones, task.prices)
     instances = Instances(task.graph, counts, task.objective.source_rate)
-    needs = _needs(task, counts)
-    check_needs(task, needs, _needs)
     least = fluid_bound(conditions_of(needs, kinds), kinds, 0)
     everywhere = float(task.prices.sum())
     packed = pack_on_fewest(

@@ -189,7 +189,7 @@ def test_jobs_and_plans_without_metrics() -> None:
 )
 def test_servers_that_answer_otherwise(answer: Answer, message: str) -> None:
     with serving(lambda path, query: answer) as url, pytest.raises(BackendError, match=message):
-        Prometheus(Server(url), 5.0).watched(JOB, READ, 60.0)
+        Prometheus(Server(url, "a Prometheus"), 5.0).watched(JOB, READ, 60.0)
 
 
 def metrics_text(second: float) -> str:

@@ -55,7 +55,7 @@ def test_the_password_is_sent_to_the_server_but_not_shown_in_messages() -> None:
     with guarded() as (host, requests):
         with pytest.raises(BackendError, match="HTTP 401") as refused:
             Server(f"http://me:guess-nobody@{host}").get("/jobs", 5)
-        with pytest.raises(BackendError, match="HTTP 401"):
+        with pytest.raises(BackendError, match=r"HTTP 401 .*; put user:password@ before"):
             Server(f"http://{host}").get("/jobs", 5)
     assert requests[-1][1] == ""
     with pytest.raises(BackendError) as gone:
@@ -96,6 +96,33 @@ def test_a_refusal_keeps_the_servers_words() -> None:
         assert "no slots" in refused.value.answer
     with http_server(lambda request: (404, b"{}")) as host, pytest.raises(GoneError):
         Server(f"http://{host}").get("/jobs/1", 5)
+
+
+@pytest.mark.parametrize(
+    ("answer", "fault"),
+    [
+        ((404, b"<html>"), "HTTP 404 Not Found for /jobs"),
+        ((200, b"<html>"), "not JSON: expected a value"),
+    ],
+)
+def test_the_address_may_be_wrong_before_the_first_answer(answer: Answer, fault: str) -> None:
+    answers = iter([answer, (200, b"{}"), answer])
+    with http_server(lambda request: next(answers)) as host:
+        server = Server(f"http://{host}", "Storm's UI")
+        with pytest.raises(BackendError, match=f"{fault}; is this the address of Storm's UI.$"):
+            server.get("/jobs", 5)
+        server.get("/jobs", 5)
+        with pytest.raises(BackendError, match=f"{fault}$"):
+            server.get("/jobs", 5)
+
+
+def test_what_to_do_about_a_server_that_does_not_answer() -> None:
+    with pytest.raises(BackendError) as refused:
+        Server("http://127.0.0.1:1").get("/jobs", 5)
+    assert str(refused.value) == (
+        "http://127.0.0.1:1: Connection refused for /jobs; check the address and that the server "
+        "is running"
+    )
 
 
 def test_a_lost_answer_is_no_refusal() -> None:

@@ -1,0 +1,61 @@
+"""Messages about options that a command does not have."""
+
+from collections.abc import Iterator
+
+import click
+
+from streamplace.util.suggest import NEAR, closest_match, with_words
+
+SHOWN = 3  # commands named
+LONG = "--"
+
+
+def unknown_option(error: click.NoSuchOption) -> str:
+    """Return the message: the option that was probably meant, or the commands that have it."""
+    name, context = error.option_name, error.ctx
+    message = f"unknown option {name!r}"
+    if context is None:
+        return message
+    params = context.command.params
+    if name.removeprefix(LONG) in {p.name for p in params if isinstance(p, click.Argument)}:
+        return f"{message}; write its value as an argument, without {name}"
+    meant = _meant(name, params)
+    if meant is not None:
+        return f"{message}; did you mean {meant!r}?"
+    having = list(_having(name, context.find_root()))
+    if not (having and name.startswith(LONG)):
+        return message
+    *others, last = having if len(having) <= SHOWN else [*having[:SHOWN], "others"]
+    whose = f"{', '.join(others)} and {last} have" if others else f"{last} has"
+    return f"{message}; {whose} it"
+
+
+def _meant(name: str, params: list[click.Parameter]) -> str | None:
+    """Return the option with a similar name, or else the only one that has the words of it."""
+    shown = [p for p in params if isinstance(p, click.Option) and not p.hidden]
+    names = {o.removeprefix(LONG): o for p in shown for o in p.opts if o.startswith(LONG)}
+    if any("-o" in p.opts for p in shown):
+        names["output"] = "-o"
+    typed = name.removeprefix(LONG)
+    close = closest_match(typed, names, NEAR)
+    found = [close] if close else with_words(typed, names)
+    return names[found[0]] if len(found) == 1 else None
+
+
+def _having(name: str, root: click.Context) -> Iterator[str]:
+    """Yield the commands that have an option."""
+    for called, command in _commands(root, ""):
+        if any(name in p.opts for p in command.params if not getattr(p, "hidden", False)):
+            yield called
+
+
+def _commands(context: click.Context, before: str) -> Iterator[tuple[str, click.Command]]:
+    group = context.command
+    if not isinstance(group, click.Group):
+        return
+    for each in group.list_commands(context):
+        name, command, _ = group.resolve_command(context, [each])
+        if command is not None:
+            yield f"{before}{name}", command
+            within = click.Context(command, parent=context)
+            yield from _commands(within, f"{before}{name} ")
