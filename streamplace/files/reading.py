@@ -152,7 +152,7 @@ def refuse_bomb(unzipped_bytes: int, zipped_bytes: int, max_bytes: float = MAX_B
 def read_failure(error: Exception) -> str:
     """Return the message about an error that reading or unzipping a file raised."""
     if isinstance(error, FileNotFoundError):
-        return "no such file" + near_file(error.filename)
+        return "no such file" + near_file(error.filename or "")
     if isinstance(error, gzip.BadGzipFile | EOFError | zlib.error):
         return f"broken gzip: {error}"
     reason = getattr(error, "strerror", None) or str(error)
