@@ -38,7 +38,7 @@ def check_targets(
     """
     inputs = [*inputs]
     if [str(name) for name in inputs].count(STDIO) > 1:
-        raise UsageError(ONE_STDIN)
+        raise UsageError(f"stdin: {ONE_STDIN}")
     used = [(option, target) for option, target in targets.items() if target is not None]
     for _, target in used:
         check_target(target)

@@ -52,8 +52,8 @@ CASES = [
     (["place", "GRAPH", "--target-utilisation", "80%"], "did you mean 0.8?"),
     (["place", "GRAPH", "--confidence", "97.5"], "did you mean 0.975?"),
     (["place", "GRAPH", "--confidence", "1.5"], "below 1 (got 1.5) (see streamplace place --help)"),
-    (["place", "-", "--cluster", "-"], "streamplace: only one input can be -"),
-    (["plan", "-", "--constraints", "-"], "streamplace: only one input can be -"),
+    (["place", "-", "--cluster", "-"], "streamplace: stdin: only one input can be -"),
+    (["plan", "-", "--constraints", "-"], "streamplace: stdin: only one input can be -"),
     (["watch", "http://localhost:1"], "; choose from flink (see streamplace watch --help)"),
     (["info", "GRAPH", "CLUSTER"], "info takes one file"),
     (
