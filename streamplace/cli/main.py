@@ -19,7 +19,7 @@ from streamplace.cli.unknown_options import unknown_option
 from streamplace.errors import StreamplaceError
 from streamplace.execution.progress import is_quiet
 from streamplace.util.out_of_memory import is_out_of_memory
-from streamplace.util.suggest import NEAR, did_you_mean
+from streamplace.util.suggest import NEAR, did_you_mean, valid_choices
 from streamplace.util.text import printable
 
 INTERRUPTED = 130
@@ -56,8 +56,9 @@ COMMANDS = {
 """Command -> the first line of its help; a command is loaded when it runs or shows its help."""
 _ONE_GRAPH = "one graph, and the cluster by --cluster FILE"
 EXPECTED = {
-    "compare": "one dataset, a file or a folder of files",
+    "compare": "one dataset, a file or a folder of files, and placers that commas separate",
     "generate": "one family, and the number of graphs by --count N",
+    "info": "one file",
     "place": _ONE_GRAPH,
     "plan": _ONE_GRAPH,
     "size": _ONE_GRAPH,
@@ -187,8 +188,12 @@ def _usage_message(error: click.ClickException) -> str:
     match error:
         case click.NoSuchOption():
             return unknown_option(error)
-        case click.exceptions.NoSuchCommand(command_name=name, possibilities=known):
-            message = f"unknown command {name!r}" + did_you_mean(name, known or (), NEAR)
+        case click.exceptions.NoSuchCommand(command_name=name, ctx=click.Context() as context):
+            group = context.command
+            known = group.list_commands(context) if isinstance(group, click.Group) else []
+            message = f"unknown command {name!r}" + (
+                valid_choices(name, known) if group is not cli else did_you_mean(name, known, NEAR)
+            )
             if name == "migrate":
                 message += "; 'streamplace place --start' improves a placement"
         case click.BadParameter(param=click.Parameter() as param) if not isinstance(

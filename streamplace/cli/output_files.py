@@ -12,7 +12,7 @@ from streamplace.errors import StreamplaceError, UsageError
 from streamplace.files import write_placement
 from streamplace.files.assignments import csv_of
 from streamplace.files.datasets import files_of
-from streamplace.files.reading import STDIO
+from streamplace.files.reading import ONE_STDIN, STDIO
 from streamplace.files.writing import check_target, write_text
 from streamplace.problem.placement import Placement
 
@@ -34,8 +34,11 @@ def check_targets(
     FormatError
         If a file cannot be written.
     UsageError
-        If a file is an input, or the same as another output.
+        If a file is an input, or the same as another output, or if two inputs are ``-``.
     """
+    inputs = [*inputs]
+    if [str(name) for name in inputs].count(STDIO) > 1:
+        raise UsageError(f"stdin: {ONE_STDIN}")
     used = [(option, target) for option, target in targets.items() if target is not None]
     for _, target in used:
         check_target(target)

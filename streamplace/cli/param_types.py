@@ -24,7 +24,7 @@ AUTO_TICK = inf
 MAX_WAIT_S = 10**8  # longer waits overflow the timers of some systems
 ZEROS = re.compile(r"[1-9]\d{0,2}(,\d{3})+")  # such as 20,000, if a part of it is 0
 GROUPED = re.compile(r"[1-9](,\d{3})+")  # a number with commas, such as 1,500
-
+PERCENT = re.compile(r"([1-9]\d(?:\.\d{1,9})?) ?%?")  # 10 to 99
 
 Value = TypeVar("Value", bound=float)
 
@@ -72,7 +72,7 @@ class Number(click.ParamType[float]):
             return float(value)
         except ValueError:
             if self.kind is None:
-                self.fail(f"must be a number (got {value!r:.40})", param, ctx)
+                self.fail(f"must be a number (got {value!r:.40}){_as_share(value)}", param, ctx)
         try:
             return parsed(value, self.kind)
         except UsageError as error:
@@ -288,12 +288,20 @@ def limit(ctx: click.Context, param: click.Parameter, value: float) -> float:
 def share(ctx: click.Context, param: click.Parameter, value: float | None) -> float | None:
     """Refuse a share that is not above 0 and at most 1."""
     if value is not None and not 0 < value <= 1:
-        raise click.BadParameter(f"must be above 0 and at most 1 (got {value:g})", ctx, param)
+        message = f"must be above 0 and at most 1 (got {value:g}){_as_share(value)}"
+        raise click.BadParameter(message, ctx, param)
     return value
 
 
 def probability(ctx: click.Context, param: click.Parameter, value: float | None) -> float | None:
     """Refuse a probability that is not above 0 and below 1."""
     if value is not None and not 0 < value < 1:
-        raise click.BadParameter(f"must be above 0 and below 1 (got {value:g})", ctx, param)
+        message = f"must be above 0 and below 1 (got {value:g}){_as_share(value)}"
+        raise click.BadParameter(message, ctx, param)
     return value
+
+
+def _as_share(value: object) -> str:
+    """Return the share that a percentage is, as the end of a message; empty if it is none."""
+    found = PERCENT.fullmatch(str(value))
+    return "" if found is None else f"; did you mean {float(found[1]) / 100:g}?"

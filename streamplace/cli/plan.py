@@ -75,10 +75,10 @@ def plan(chosen: PlanOptions) -> None:
     """
     if chosen.plot is not None:  # before anything runs
         kind_of(chosen.plot)
-        check_targets(
-            {"--plot": chosen.plot},
-            (chosen.graph, chosen.cluster.cluster_file, chosen.constraints_file),
-        )
+    check_targets(
+        {"--plot": chosen.plot},
+        (chosen.graph, chosen.cluster.cluster_file, chosen.constraints_file),
+    )
     with working("reading"):
         with located(name_of(chosen.graph)):
             read = expanded(read_graph(chosen.graph))

@@ -48,7 +48,11 @@ def read_cluster(path: str | Path) -> Cluster:
 
 def read_constraints(path: str | Path) -> Constraints:
     """Read a file that holds the ``constraints`` object of a graph file."""
-    return constraints_from(check(ConstraintsForm, read_json(path), name_of(path)))
+    value, where = read_json(path), name_of(path)
+    if isinstance(value, dict) and not {"constraints", "operators"}.isdisjoint(value):
+        expected = "the object that a graph has in 'constraints', such as {\"pins\": {…}}"
+        raise FormatError(f"{where}: holds more than constraints; write only {expected}")
+    return constraints_from(check(ConstraintsForm, value, where))
 
 
 def write_cluster(path: str | Path, cluster: Cluster) -> None:

@@ -201,7 +201,7 @@ def _load(data: bytes, where: str) -> dict[str, NDArray[np.generic]]:
         raise FormatError(f"{where}: not a readable .npz graph: {error}") from None
     if wrong := sorted((COLUMNS.keys() ^ columns.keys()) - (OPTIONAL.keys() - columns.keys())):
         kind = "missing" if wrong[0] in COLUMNS else "unknown"
-        raise FormatError(f"{where}: {kind} column {wrong[0]!r:.40}")
+        raise FormatError(f"{where}: not an .npz of a graph: {kind} column {wrong[0]!r:.40}")
     for name, found in columns.items():
         dtype, axes = COLUMNS[name]
         if found.dtype != dtype or found.ndim != axes:

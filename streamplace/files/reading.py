@@ -42,6 +42,13 @@ PIECE = 2**18  # bytes read at once
 GZIP = b"\x1f\x8b"
 STDIO = "-"
 """The file name that stands for stdin when reading and for stdout when writing."""
+ONE_STDIN = "only one input can be -"
+TAKEN_BY = {
+    "streamplace-cluster": "; --cluster takes it",
+    "streamplace-jobs": "; --job-file takes it",
+    "streamplace-placement": "; simulate, explain, diff, export and report take it",
+}
+"""Format of a file in the place of a graph -> what does take it."""
 GENERAL = {"name", "version", "comment"}
 """Fields that files of other programs have, too."""
 Form = TypeVar("Form", bound=BaseModel)
@@ -325,7 +332,12 @@ def check(
     wanted = form.model_fields["format"].default if "format" in form.model_fields else None
     if wanted and value.get("format", wanted) != wanted:
         kind = wanted.removeprefix(OURS)
-        raise FormatError(f"{where}: format: expected a {kind} file (got {value['format']!r:.80})")
+        got = value["format"]
+        remedy = "; 'streamplace place' writes placements" if kind == "placement" else ""
+        if kind == "graph" and isinstance(got, str):
+            remedy = TAKEN_BY.get(got, "")
+        fault = f"expected a {kind} file (got {got!r:.80}){remedy}"
+        raise FormatError(f"{where}: format: {fault}")
     if "format" not in form.model_fields and str(value.get("format")).startswith(OURS):
         kind = str(value["format"])
         fault = f"is a {kind.removeprefix(OURS)} of streamplace; another kind of file is expected"
@@ -356,6 +368,8 @@ def _another_kind(form: type[BaseModel], value: dict[str, Any], wanted: str | No
         return ""
     kind, missing = wanted.removeprefix(OURS), " and ".join(map(repr, ("format", *required)))
     remedy = f"'streamplace schema {kind}' prints what belongs there"
+    if kind == "placement":
+        remedy += ', or {"assignment": {"OPERATOR": "DEVICE"}} is enough beside its graph'
     if kind == "graph":
         remedy += ", and 'streamplace import --help' lists the formats of other programs"
     return f"is not a {kind} file of streamplace: it lacks {missing}; {remedy}"
@@ -372,7 +386,7 @@ def _stdin() -> bytes:
     if sys.stdin is None or sys.stdin.closed:
         raise RefusedError(errno.EBADF, "is closed")
     if sys.stdin in _emptied:
-        raise RefusedError(errno.EBADF, "only one input can be -")
+        raise RefusedError(errno.EBADF, ONE_STDIN)
     found = read_stream(sys.stdin.buffer)
     _emptied[:] = [sys.stdin]
     return found

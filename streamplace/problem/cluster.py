@@ -113,7 +113,7 @@ class Cluster(Displayable):
             if match is None or int(match[1]) == 0:
                 wanted = f"must be COUNTxMIPS[xCORES], such as 5x2500 (got {part[:30]!r})"
                 raise ClusterError(f"devices: {wanted}")
-            _check_count(int(match[1]))
+            _check_count(int(match[1]), ", written as COUNTxMIPS, such as 5x2500")
             for _ in range(int(match[1])):
                 devices.append(Device(f"d{len(devices)}", float(match[2]), int(match[3] or 1)))
         return cls(devices)
@@ -293,6 +293,6 @@ def _fixed(values: list[float]) -> Floats:
     return column
 
 
-def _check_count(devices: int) -> None:
+def _check_count(devices: int, form: str = "") -> None:
     if devices > MAX_DEVICES:
-        raise ClusterError(f"devices: must be at most {MAX_DEVICES} (got {devices})")
+        raise ClusterError(f"devices: must be at most {MAX_DEVICES}{form} (got {devices})")

@@ -291,6 +291,8 @@ def find(
     if name not in registered:
         or_own = "" if from_file else f"or {form} for your own"
         choices = valid_choices(name, names_of(group, ours), or_own)
+        if "," in name:
+            choices = f"; one {noun} is expected, and no comma"
         raise UsageError(f"unknown {noun} {name!r}{choices}")
     return load_installed(registered[name], noun), options
 

@@ -257,3 +257,10 @@ def test_the_job_of_a_placement_is_kept(tmp_path: Path) -> None:
     again = read_placement(tmp_path / "p.json")
     assert again.job == again.canonical().job == "clicks"
     assert "job" not in placement_to(placement.of_job(""))
+
+
+def test_an_assignment_without_its_field_is_explained(tmp_path: Path) -> None:
+    (tmp_path / "p.json").write_text('{"a": "d0"}')
+    expected = r'or {"assignment": {"OPERATOR": "DEVICE"}} is enough beside its graph$'
+    with pytest.raises(FormatError, match=expected):
+        read_placement(tmp_path / "p.json")

@@ -153,7 +153,7 @@ CONSTRAINTS: list[Fault] = [
     ("constraints-unknown-field.json", "", "unknown field 'colocated'"),
     ("constraints-pins-list.json", "pins", r"must be an object \(got a list\)"),
     ("constraints-group-of-numbers.json", "colocate[0][0]", "must be a string"),
-    ("constraints-is-a-graph.json", "", "is a graph of streamplace; another"),
+    ("constraints-is-a-graph.json", "", "holds more than constraints; write only"),
 ]
 
 PLACEMENTS: list[Fault] = [
