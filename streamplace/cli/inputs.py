@@ -165,9 +165,10 @@ def with_pins(
     """
     if not pins:
         return constraints, ""
-    rules = graph.constraints if constraints is None else constraints
+    rules = graph.constraints.stated if constraints is None else constraints
     devices = Cluster.of(cluster).index
     operators, notes = {*graph.names, *graph.instance_of.values()}, []
+    kept = dict(rules.pins)
     for operator, device in pins.items():
         if operator not in operators:
             close = did_you_mean(operator, graph.names)
@@ -176,9 +177,12 @@ def with_pins(
             raise UsageError(f"--pin: unknown operator {operator!r}{close}")
         if device not in devices:
             raise UsageError(f"--pin: unknown device {device!r}{candidates(device, [*devices])}")
-        if (old := rules.pins.get(operator, device)) != device:
-            notes.append(f"--pin moves the pin of {operator!r} from {old!r} to {device!r}")
-    return replace(rules, pins={**rules.pins, **pins}), "; ".join(notes)
+        notes += [
+            f"--pin moves the pin of {name!r} from {old!r} to {device!r}"
+            for name in (operator, *graph.instances.get(operator, ()))
+            if (old := kept.pop(name, device)) != device
+        ]
+    return replace(rules, pins={**kept, **pins}), "; ".join(notes)
 
 
 def after_losses(

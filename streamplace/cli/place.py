@@ -234,7 +234,7 @@ def place(chosen: PlaceOptions) -> None:
     )
     found = None
     naming = naming_whole_operators(
-        problem.graph, problem.constraints.colocate, added=chosen.whole_operators
+        problem.graph, problem.constraints.stated.colocate, added=chosen.whole_operators
     )
     semantics = chosen.problem.semantics
     where = located(chosen.problem.constraints_file or name_of(chosen.graph))

@@ -146,7 +146,7 @@ def read_problem(
         )
         check_loads(problem)
     if constraints is not None or whole_operators:
-        rules = read.constraints if constraints is None else constraints
+        rules = read.constraints.stated if constraints is None else constraints
         if whole_operators:
             rules = colocate_instances(read, rules)
         naming = naming_whole_operators(read, rules.colocate, added=whole_operators)
@@ -222,8 +222,9 @@ def inherit(
     if cluster is None:
         cluster = problem.cluster
         taken.append(f"cluster of {counted(len(cluster.devices), 'device')}")
-    constraints, rules = None, problem.constraints
-    if not has_constraints and rules not in (problem.graph.constraints, graph.constraints):
+    constraints, rules = None, problem.constraints.stated
+    own_rules = (problem.graph.constraints, graph.constraints)
+    if not has_constraints and problem.constraints not in own_rules:
         constraints = _that_fit(rules, graph, cluster)
         taken.append(f"constraints ({_counts(constraints)}){_left_out(rules, graph, cluster)}")
     if objective is None and type(own) is not Throughput:
@@ -275,7 +276,7 @@ def _that_fit(rules: Constraints, graph: StreamGraph, cluster: Cluster) -> Const
 
     A pin to a lost device stays, so that it is an error.
     """
-    names, devices = set(graph.names), set(cluster.names)
+    names, devices = {*graph.names, *graph.owners}, set(cluster.names)
     return Constraints(
         {v: d for v, d in rules.pins.items() if v in names},
         [kept for group in rules.colocate if len(kept := [v for v in group if v in names]) > 1],
@@ -297,7 +298,7 @@ def _left_out(rules: Constraints, graph: StreamGraph, cluster: Cluster) -> str:
     parts = [
         f"{noun}{'' if len(gone) == 1 else 's'} {listed(sorted(gone))}, no longer in the {where}"
         for gone, noun, where in (
-            (operators - set(graph.names), "operator", "graph"),
+            (operators - {*graph.names, *graph.owners}, "operator", "graph"),
             (devices - set(cluster.names), "device", "cluster"),
         )
         if gone

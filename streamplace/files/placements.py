@@ -30,6 +30,7 @@ from streamplace.files.stored_objectives import (
     throughput_to,
 )
 from streamplace.problem.cluster import Cluster
+from streamplace.problem.counts import for_instances
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.objective import Model, Objective, Throughput
 from streamplace.problem.objectives import name_of_objective
@@ -163,7 +164,7 @@ def proven_bound_s(value: Any, problem: Problem) -> float | None:
     except StreamplaceError:
         return None  # the problem has another cluster than the file, since it could be read
     parts = form.problem.graph_sha256, cluster, graphs.constraints_from(form.problem.constraints)
-    own = problem.graph.sha256, problem.cluster, problem.constraints
+    own = problem.graph.sha256, problem.cluster, problem.constraints.stated
     return form.bound if parts == own else None
 
 
@@ -190,7 +191,7 @@ def placement_to(placement: Placement, **results: Any) -> dict[str, Any]:
         **throughput_to(problem.objective),
     }
     if problem.constraints:
-        own["constraints"] = graphs.constraints_to(problem.constraints)
+        own["constraints"] = graphs.constraints_to(problem.constraints.stated)
     own |= objective_to(problem.objective)
     return {
         "format": "streamplace-placement",
@@ -257,7 +258,7 @@ def _by_name(
     with within("problem.graph"):
         before = graphs.from_form(own.graph)
     rules = graphs.constraints_from(own.constraints)
-    if rules == before.constraints:
+    if for_instances(before, rules) == before.constraints:
         rules = graph.constraints
     if not is_set and objective.rates == (before.source_rate,) and graph.source_rate:
         objective = objective.with_changes(graph.source_rate)

@@ -74,6 +74,22 @@ class Constraints(StableRepr):
         ):
             object.__setattr__(self, name, value)
 
+    @property
+    def stated(self) -> "Constraints":
+        """The constraints on operators that these on instances mean; otherwise these themselves.
+
+        Copies by `dataclasses.replace` are stated themselves.
+        """
+        found: Constraints = vars(self).get("_stated", self)
+        return found
+
+    def stated_as(self, stated: "Constraints") -> "Constraints":
+        """Return these constraints, which are what others mean for a graph's instances."""
+        if stated == self:
+            return stated
+        object.__setattr__(self, "_stated", stated.stated)
+        return self
+
     def __bool__(self) -> bool:
         rules = (self.pins, self.colocate, self.exlocate, self.allowed, self.apart_groups)
         return any(rules)

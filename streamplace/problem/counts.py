@@ -7,7 +7,7 @@ import numpy as np
 
 from streamplace.errors import GraphError
 from streamplace.problem.constraints import Constraints
-from streamplace.problem.expansion import constraints_of_instances, to_instances
+from streamplace.problem.expansion import constraints_of_instances, equal_counts, to_instances
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.graph_checks import listed
 from streamplace.problem.logical import (
@@ -16,6 +16,7 @@ from streamplace.problem.logical import (
     KeyedDistribution,
     LogicalGraph,
     MeasuredDistribution,
+    instance_names,
 )
 from streamplace.problem.operators import OPERATOR_COUNTS, STREAM_COUNTS
 from streamplace.problem.parallelism import (
@@ -185,26 +186,19 @@ def logical_of(graph: StreamGraph, counts: Mapping[str, int] | None = None) -> L
             for v, count in graph.partitions.items()
             if graph.names[v] in sources
         },
-        by_channel=[
-            group for group in graph.constraints.colocate if len({found[v] for v in group}) == 1
-        ],
+        by_channel=equal_counts(
+            graph.constraints,
+            {name: instance_names(name, count) for name, count in found.items() if count > 1},
+        ),
     )
 
 
 def for_instances(graph: StreamGraph, constraints: Constraints) -> Constraints:
     """Return constraints that may name operators as constraints on a graph's instances of them."""
-    instances: dict[str, list[str]] = {}
-    for v, owner in graph.instance_of.items():
-        if owner not in graph.index:
-            instances.setdefault(owner, []).append(graph.names[v])
-    if not instances:
+    if not graph.instances:
         return constraints
-    by_channel = [
-        group
-        for group in constraints.colocate
-        if len({len(instances.get(name, [name])) for name in group}) == 1
-    ]
-    return constraints_of_instances(constraints, instances, by_channel)
+    by_channel = equal_counts(constraints, graph.instances)
+    return constraints_of_instances(constraints, graph.instances, by_channel)
 
 
 def _counts(graph: StreamGraph, counts: Mapping[str, int]) -> dict[str, int]:

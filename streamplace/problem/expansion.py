@@ -267,6 +267,9 @@ def constraints_of_instances(
 ) -> Constraints:
     """Return constraints on operators as constraints on their instances.
 
+    What is said of an instance by its own name counts more than what is said of its operator. The
+    result knows what was stated, unless `equal_counts` would keep other instances together.
+
     Parameters
     ----------
     instances
@@ -275,7 +278,7 @@ def constraints_of_instances(
         See `LogicalGraph`.
     """
     channels = {tuple(group) for group in by_channel}
-    return Constraints(
+    made = Constraints(
         pins=_each(rules.pins, instances),
         colocate=[
             together
@@ -286,14 +289,24 @@ def constraints_of_instances(
         allowed=_each(rules.allowed, instances),
         apart_groups=[apart for group in rules.apart_groups for apart in _apart(group, instances)],
     )
+    usual = {tuple(group) for group in equal_counts(rules, instances)}
+    return made.stated_as(rules) if usual == channels else made
+
+
+def equal_counts(rules: Constraints, instances: Instances) -> list[Sequence[str]]:
+    """Return the ``colocate`` groups whose operators have equally many instances."""
+    return [
+        group
+        for group in rules.colocate
+        if len({len(instances.get(name, [name])) for name in group}) == 1
+    ]
 
 
 def _each(rule_of: Mapping[str, Rule], instances: Instances) -> dict[str, Rule]:
-    return {
-        name: rule
-        for operator, rule in rule_of.items()
-        for name in instances.get(operator, [operator])
+    of_operators = {
+        name: rule for operator, rule in rule_of.items() for name in instances.get(operator, ())
     }
+    return of_operators | {name: rule for name, rule in rule_of.items() if name not in instances}
 
 
 def _together(group: Sequence[str], instances: Instances, by_channel: bool) -> list[list[str]]:

@@ -228,6 +228,15 @@ class GraphColumns:
         """For each operator, the operator of which it is an instance, or else its own name."""
         return tuple(self.instance_of.get(v, name) for v, name in enumerate(self.names))
 
+    @cached_property
+    def instances(self) -> dict[str, list[str]]:
+        """Operator -> the names of its instances; operators of the graph itself have none."""
+        found: dict[str, list[str]] = {}
+        for v, owner in self.instance_of.items():
+            if owner not in self.index:
+                found.setdefault(owner, []).append(self.names[v])
+        return found
+
     @property
     def semantics(self) -> dict[str, str]:
         """The values of ``firing`` and ``multicast`` that are not at their default, by name."""

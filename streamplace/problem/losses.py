@@ -92,7 +92,7 @@ class Losses:
         ProblemError
             If an operator is pinned to a lost device, or allowed only on lost devices.
         """
-        lost = {*self.without}
+        lost, rules = {*self.without}, rules.stated
         for operator, device in rules.pins.items():
             if device in lost:
                 raise ProblemError(

@@ -1,6 +1,9 @@
-"""The rules of a problem, each constraint, required label and limit, and what violates them."""
+"""The rules of a problem, each constraint, required label and limit, and what violates them.
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+A rule of a parallel operator is one rule, as it was stated, for all its instances.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
@@ -9,12 +12,14 @@ import numpy as np
 from streamplace.display.view import Grid
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.constraints import Constraints
+from streamplace.problem.counts import for_instances
 from streamplace.problem.device_kinds import confined, why_not
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.graph_checks import listed
 from streamplace.problem.limits import limits_of
 from streamplace.problem.operators import Operator
 from streamplace.problem.placement import Placement
+from streamplace.problem.problem import Problem
 from streamplace.problem.seconds import NO_SECONDS
 
 Kind = Literal[
@@ -42,9 +47,9 @@ class Rule:
     Parameters
     ----------
     kind
-        A field of `Constraints`; ``requires``: the labels of one operator; ``seconds_on``: the
-        kinds of devices on which it can run; ``memory``, ``slots`` and ``resources``: the memory of
-        one device, its slots, and one of its resources.
+        A field of `Constraints`; ``requires``: the labels of one operator or of all its instances;
+        ``seconds_on``: the kinds of devices on which it can run; ``memory``, ``slots`` and
+        ``resources``: the memory of one device, its slots, and one of its resources.
     key
         Name of the operator or device, or the number of a group in its list.
     resource
@@ -67,11 +72,22 @@ class Rule:
 
 
 class RuledParts(NamedTuple):
-    """The parts of a problem that decide which placements are feasible."""
+    """The parts of a problem that decide which placements are feasible.
+
+    Parameters
+    ----------
+    constraints
+        As they were stated: the name of a parallel operator stands for its instances in the graph.
+    """
 
     graph: StreamGraph
     cluster: Cluster
     constraints: Constraints
+
+    @classmethod
+    def of(cls, problem: Problem) -> "RuledParts":
+        """Return the parts of a problem."""
+        return cls(problem.graph, problem.cluster, problem.constraints.stated)
 
     def rules(self) -> Iterator[Rule]:
         """Yield all rules: limits, labels, kinds of devices, then constraints as their fields.
@@ -83,14 +99,16 @@ class RuledParts(NamedTuple):
         for limit in limits_of(self.graph, self.cluster, each):
             small = np.flatnonzero(limit.room < limit.needs.sum())
             yield from (Rule(limit.kind, names[d], limit.resource) for d in small)
-        for v in self.graph.requires:
-            yield Rule("requires", self.graph.names[v])
-        for v in confined(self.graph, self.cluster):
-            yield Rule("seconds_on", self.graph.names[v])
+        yield from self._of_operators("requires", self.graph.requires)
+        yield from self._of_operators("seconds_on", confined(self.graph, self.cluster))
         for kind in BY_OPERATOR:
             yield from (Rule(kind, name) for name in getattr(self.constraints, kind))
         for kind in BY_NUMBER:
             yield from (Rule(kind, i) for i in range(len(getattr(self.constraints, kind))))
+
+    def _of_operators(self, kind: Kind, which: Iterable[int]) -> Iterator[Rule]:
+        owners = self.graph.owners
+        yield from (Rule(kind, name) for name in dict.fromkeys(owners[v] for v in which))
 
     def with_only(self, kept: Collection[Rule]) -> "RuledParts":
         """Return the parts with only some of their rules.
@@ -111,6 +129,7 @@ class RuledParts(NamedTuple):
                 instructions=row.instructions if _is_confined(row, kept) else 1.0,
                 payload_bytes=0.0,
                 memory_bytes=row.memory_bytes,
+                instance_of=row.instance_of,
                 requires=_required(row, kept),
                 resources=row.resources,
                 seconds_on=row.seconds_on if _is_confined(row, kept) else NO_SECONDS,
@@ -124,11 +143,13 @@ class RuledParts(NamedTuple):
         )
 
     def operators_of(self, rule: Rule) -> Sequence[str]:
-        """Return the operators that a rule names; none for limits."""
+        """Return the operators and instances that a rule is about; none for limits."""
+        if rule.kind in LIMITS:
+            return ()
+        named: Sequence[str] = (str(rule.key),)
         if rule.kind in BY_NUMBER:
-            group: Sequence[str] = getattr(self.constraints, rule.kind)[rule.key]
-            return group
-        return () if rule.kind in LIMITS else (str(rule.key),)
+            named = getattr(self.constraints, rule.kind)[rule.key]
+        return [each for name in named for each in self.graph.instances.get(name, [name])]
 
     def without(self, rule: Rule) -> "RuledParts":
         """Return the parts without one rule; the graph keeps its numbers.
@@ -168,11 +189,11 @@ class RuledParts(NamedTuple):
 
 
 def _required(row: Operator, kept: Collection[Rule]) -> tuple[str, ...]:
-    return row.requires if Rule("requires", row.name) in kept else ()
+    return row.requires if Rule("requires", row.instance_of or row.name) in kept else ()
 
 
 def _is_confined(row: Operator, kept: Collection[Rule]) -> bool:
-    return Rule("seconds_on", row.name) in kept
+    return Rule("seconds_on", row.instance_of or row.name) in kept
 
 
 def constraints_with(constraints: Constraints, kept: Collection[Rule]) -> Constraints:
@@ -213,25 +234,38 @@ def violations(placement: Placement) -> Iterator[Violation]:
     """
     if placement.problem.feasibility.violation(placement.devices) is None:
         return
-    rules, on = placement.problem.constraints, placement.assignment
+    problem, on = placement.problem, placement.assignment
+    rules, instances = problem.constraints.stated, problem.graph.instances
+    own = {*rules.pins, *rules.allowed} & {*problem.graph.names}  # count more than the operator's
+
+    def named(operator: str) -> list[str]:
+        found = instances.get(operator)
+        return [operator] if found is None else [name for name in found if name not in own]
+
     for operator, device in rules.pins.items():
-        if on[operator] != device:
-            why = f"{operator!r} is on {on[operator]!r} instead of {device!r}"
+        if wrong := [name for name in named(operator) if on[name] != device]:
+            why = f"{_on(wrong, on)} instead of {device!r}"
             yield Violation(Rule("pins", operator), why)
     for operator, devices in rules.allowed.items():
-        if on[operator] not in devices:
-            why = f"{operator!r} is on {on[operator]!r}, allowed are {listed(devices)}"
+        if wrong := [name for name in named(operator) if on[name] not in devices]:
+            why = f"{_on(wrong, on)}, allowed are {listed(devices)}"
             yield Violation(Rule("allowed", operator), why)
     for i, group in enumerate(rules.colocate):
-        if len(used := list(dict.fromkeys(on[name] for name in group))) > 1:
-            yield Violation(Rule("colocate", i), f"{listed(group)} are on {listed(used)}")
-    for i, group in enumerate(rules.exlocate):
-        if shared := _sharing([(on[name], name) for name in dict.fromkeys(group)]):
-            yield Violation(Rule("exlocate", i), "; ".join(shared))
-    number = dict(zip(placement.problem.cluster.names, _groups(placement), strict=True))
-    for i, group in enumerate(rules.apart_groups):
-        if shared := _sharing([(number[on[name]], name) for name in dict.fromkeys(group)]):
-            yield Violation(Rule("apart_groups", i), "; ".join(shared))
+        together = for_instances(problem.graph, Constraints(colocate=[group])).colocate
+        used = [(names, list(dict.fromkeys(on[name] for name in names))) for names in together]
+        if apart := [f"{listed(names)} are on {listed(on)}" for names, on in used if len(on) > 1]:
+            yield Violation(Rule("colocate", i), "; ".join(apart))
+    number = dict(zip(problem.cluster.names, _groups(placement), strict=True))
+    here = {name: name for name in problem.cluster.names}
+    separate: tuple[tuple[Kind, Sequence[Sequence[str]], Mapping[str, str]], ...] = (
+        ("exlocate", rules.exlocate, here),
+        ("apart_groups", rules.apart_groups, number),
+    )
+    for kind, groups, place in separate:
+        for i, group in enumerate(groups):
+            members = {name: instances.get(name, [name]) for name in group}
+            if shared := _sharing(members, {name: place[on[name]] for name in on}):
+                yield Violation(Rule(kind, i), "; ".join(shared))
     yield from _of_labels(placement)
     yield from _of_kinds(placement)
     yield from _of_limits(placement)
@@ -242,30 +276,55 @@ def _groups(placement: Placement) -> list[str]:
     return [each.group or each.name for each in placement.problem.cluster.devices]
 
 
-def _sharing(places: list[tuple[str, str]]) -> list[str]:
-    """Return which operators share a place, as text, from pairs of place and operator."""
-    at: dict[str, list[str]] = {}
-    for place, operator in places:
-        at.setdefault(place, []).append(operator)
-    return [f"{listed(here)} share {place!r}" for place, here in at.items() if len(here) > 1]
+def _on(names: Sequence[str], on: Mapping[str, str]) -> str:
+    """Return where operators are, such as ``'a' is on 'd0'``."""
+    devices = listed(dict.fromkeys(on[name] for name in names))
+    return f"{listed(names)} {'is' if len(names) == 1 else 'are'} on {devices}"
+
+
+def _sharing(members: Mapping[str, Sequence[str]], at: Mapping[str, str]) -> list[str]:
+    """Return which operators share a place, as text.
+
+    Parameters
+    ----------
+    members
+        Operator -> its instances, which may share a place with each other.
+    at
+        Operator or instance -> its place.
+    """
+    here: dict[str, dict[str, str]] = {}
+    for operator, names in members.items():
+        for name in names:
+            here.setdefault(at[name], {})[name] = operator
+    return [
+        f"{listed(found)} share {place!r}"
+        for place, found in here.items()
+        if len({*found.values()}) > 1
+    ]
 
 
 def _of_labels(placement: Placement) -> Iterator[Violation]:
     graph, devices = placement.problem.graph, placement.problem.cluster.devices
+    found: dict[str, list[str]] = {}
     for v, labels in graph.requires.items():
         device = devices[placement.devices[v]]
         if missing := [label for label in labels if label not in device.labels]:
             why = f"{graph.names[v]!r} is on {device.name!r}, which lacks {listed(missing)}"
-            yield Violation(Rule("requires", graph.names[v]), why)
+            found.setdefault(graph.owners[v], []).append(why)
+    for operator, reasons in found.items():
+        yield Violation(Rule("requires", operator), "; ".join(reasons))
 
 
 def _of_kinds(placement: Placement) -> Iterator[Violation]:
     graph, devices = placement.problem.graph, placement.problem.cluster.devices
+    found: dict[str, list[str]] = {}
     for v in graph.seconds_on:
         device = devices[placement.devices[v]]
         if reason := why_not(graph, v, [device]):
             why = f"{graph.names[v]!r} is on {device.name!r}, but {reason}"
-            yield Violation(Rule("seconds_on", graph.names[v]), why)
+            found.setdefault(graph.owners[v], []).append(why)
+    for operator, reasons in found.items():
+        yield Violation(Rule("seconds_on", operator), "; ".join(reasons))
 
 
 def _of_limits(placement: Placement) -> Iterator[Violation]:

@@ -119,17 +119,24 @@ def _divided(operator: Operator, parts: int) -> Operator:
 
 def _constraints(jobs: Jobs, *, stated: bool) -> Constraints:
     """Return the constraints of all jobs, by the names of the union."""
-    merged: dict[str, Any] = {}
+    each: dict[str, Constraints] = {}
     for job in jobs:
         graph, rules = job.stated if stated else (job.graph, job.constraints)
-        rules = graph.constraints if rules is None else Constraints.of(rules)
+        each[job.name] = graph.constraints if rules is None else Constraints.of(rules)
+    return _merged(each).stated_as(_merged({name: rules.stated for name, rules in each.items()}))
+
+
+def _merged(each: Mapping[str, Constraints]) -> Constraints:
+    """Return the constraints of jobs, by the names of the union, from those by job."""
+    merged: dict[str, Any] = {}
+    for job, rules in each.items():
         for field in fields(rules):
             value = getattr(rules, field.name)
             if isinstance(value, Mapping):
-                more = {f"{job.name}/{name}": devices for name, devices in value.items()}
+                more = {f"{job}/{name}": devices for name, devices in value.items()}
                 merged[field.name] = merged.get(field.name, {}) | more
             else:
-                groups = [[f"{job.name}/{name}" for name in group] for group in value]
+                groups = [[f"{job}/{name}" for name in group] for group in value]
                 merged[field.name] = [*merged.get(field.name, []), *groups]
     return Constraints(**merged)
 

@@ -21,6 +21,7 @@ from streamplace.placers.repair import assign
 from streamplace.placers.search.annealing import Budget
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.constraints import Constraints
+from streamplace.problem.counts import expanded
 from streamplace.problem.feasibility import Feasibility
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.limits import SLOTS
@@ -174,7 +175,8 @@ def conflict(
         If the constraints name an unknown operator or device.
     """
     rules = graph.constraints if constraints is None else Constraints.of(constraints)
-    return _conflict(RuledParts(graph, Cluster.of(cluster), rules), seconds, ())
+    parts = RuledParts(expanded(graph), Cluster.of(cluster), rules)
+    return _conflict(parts, seconds, ())
 
 
 def _conflict(parts: RuledParts, seconds: float, about: Collection[str]) -> Conflict | None:
@@ -235,8 +237,10 @@ def named(error: StreamplaceError) -> StreamplaceError:
     if error.infeasible is None:
         return error
     graph, cluster, constraints = error.infeasible
-    parts = RuledParts(graph, cluster, constraints)
-    about = {name for name in QUOTED.findall(str(error)) if name in graph.index}
+    parts = RuledParts(graph, cluster, constraints.stated)
+    owner_of = dict(zip(graph.names, graph.owners, strict=True))
+    quoted = {owner_of.get(name, name) for name in QUOTED.findall(str(error))}
+    about = {name for name, owner in owner_of.items() if owner in quoted}
     found = None
     with suppress(StreamplaceError):  # a proof that was possible with costs may need more time
         Feasibility(graph, cluster, Constraints())

@@ -125,7 +125,7 @@ def constraint_costs(
         Try only as many rules, and search only as long, as takes a fraction of a second.
     """
     problem = placement.problem
-    parts = RuledParts(problem.graph, problem.cluster, problem.constraints)
+    parts = RuledParts.of(problem)
     rules = [rule for rule in parts.rules() if rule.kind != "seconds_on"]
     size = len(problem.graph.names) + len(problem.graph.selectivity)
     most, total = (FEW, SMALL) if quick else (MANY, LARGE)

@@ -27,7 +27,7 @@ def rule_namer(problem: Problem) -> Callable[[Rule], str]:
 
     A problem does not tell groups of the option from equal ones in a file.
     """
-    owners = whole_operators(problem.graph, problem.constraints.colocate)
+    owners = whole_operators(problem.graph, problem.constraints.stated.colocate)
 
     def name(rule: Rule) -> str:
         owner = owners.get(int(rule.key)) if rule.kind == "colocate" else None

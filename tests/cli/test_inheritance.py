@@ -111,6 +111,26 @@ def test_what_is_left_out_is_printed(files: Path, capsys: Capture) -> None:
     assert f"constraints (1 allowed list), without {left_out}" in stderr
 
 
+def test_constraints_on_operators_hold_for_new_instances(files: Path, capsys: Capture) -> None:
+    """Operator b had two instances when it was placed, and has four now."""
+    rules = {"pins": {"b": "d1"}, "exlocate": [["c", "b"]], "colocate": [["a", "b"]]}
+    (files / "rules.json").write_text(json.dumps(rules))
+    for count in (2, 4):
+        operators = [{**row, "parallelism": count} for row in GRAPH["operators"][:2]]
+        graph = {**GRAPH, "operators": [*operators, GRAPH["operators"][2]]}
+        (files / "graph.json").write_text(json.dumps(graph))
+        if count == 2:
+            options = ("--devices", "3x1000", "--constraints", files / "rules.json")
+            succeeds(capsys, "place", files / "graph.json", *options, "-o", files / "old.json")
+            stored = json.loads((files / "old.json").read_text())
+            assert stored["problem"]["constraints"] == rules
+    found, stderr = replaced(capsys, files)
+    assert "constraints (1 pin, 1 colocated group, 1 exlocated group)" in stderr
+    on = found["assignment"]
+    assert {on[f"{name}[{i}]"] for name in "ab" for i in range(4)} == {"d1"}
+    assert on["c"] != "d1"
+
+
 def test_a_pin_to_a_lost_device_is_refused(files: Path, capsys: Capture) -> None:
     options = ("--start", files / "old.json", "--devices", "1x1000")
     line = refused(capsys, "place", files / "graph.json", *options)

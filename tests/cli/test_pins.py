@@ -120,3 +120,19 @@ def test_constraints_that_are_empty_are_noted(
     note = f"{rules}: constrains nothing; it replaces all other constraints"
     assert note in printed(capsys, *words)[1]
     assert note not in printed(capsys, *words, "--quiet")[1]
+
+
+def test_a_pin_of_an_operator_replaces_those_of_its_instances(
+    tmp_path: Path, capsys: Capture
+) -> None:
+    file = tmp_path / "graph.json"
+    job = chain("xy", 5e5)
+    job["operators"][0]["parallelism"] = 3
+    for rules in ({"x[1]": "d2", "x": "d0"}, {"x": "d0", "x[1]": "d2"}):
+        file.write_text(json.dumps({**job, "constraints": {"pins": rules}}))
+        found = json_of(capsys, "place", file, *DEVICES)["assignment"]
+        assert [found[f"x[{i}]"] for i in range(3)] == ["d0", "d2", "d0"]
+        out, notes = printed(capsys, "place", file, *DEVICES, *pins("x=d1"), "--json")
+        assert [json.loads(out)["assignment"][f"x[{i}]"] for i in range(3)] == ["d1"] * 3
+        assert "--pin moves the pin of 'x' from 'd0' to 'd1'" in notes
+        assert "--pin moves the pin of 'x[1]' from 'd2' to 'd1'" in notes

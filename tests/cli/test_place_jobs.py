@@ -12,6 +12,7 @@ from streamplace.files import write_dataset
 from streamplace.files.graphs import graph_to
 from tests.support.cli import Capture, json_of, place_by_cli, printed, refused, succeeds
 from tests.support.graphs import chain_graph
+from tests.support.input_files import chain
 from tests.support.jobs import competing_jobs
 
 OPTIONS = ("--devices", "1x2500", "--placer", "search:evaluations=1000")
@@ -288,3 +289,20 @@ def test_placements_of_jobs_are_starts(file: Path, tmp_path: Path, capsys: Captu
     graph.write_text(json.dumps(graph_to(read_jobs(file)[0].graph)))
     options = ("--start", folder / "orders.placement.json", "--max-moves", "0")
     place_by_cli(capsys, graph, tmp_path / "again.json", *options)
+
+
+def test_together_has_constraints_as_they_were_stated(tmp_path: Path, capsys: Capture) -> None:
+    graph = chain("ab", 1e5)
+    graph["operators"][0]["parallelism"] = 2
+    graph["constraints"] = {"pins": {"a": "d1"}, "exlocate": [["a", "b"]]}
+    value = {"jobs": [{"name": name, "graph": graph} for name in "xy"]}
+    (tmp_path / "jobs.json").write_text(json.dumps(value))
+    words = ("--job-file", tmp_path / "jobs.json", "--devices", "3x1000", "-o", tmp_path / "out")
+    succeeds(capsys, "place", *words)
+    stored = json.loads((tmp_path / "out" / "together.json").read_text())
+    assert stored["problem"]["constraints"] == {
+        "pins": {"x/a": "d1", "y/a": "d1"},
+        "exlocate": [["x/a", "x/b"], ["y/a", "y/b"]],
+    }
+    own = json.loads((tmp_path / "out" / "x.placement.json").read_text())
+    assert own["problem"]["constraints"] == graph["constraints"]

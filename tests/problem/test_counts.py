@@ -17,6 +17,7 @@ from streamplace import (
     Problem,
     Stream,
     StreamGraph,
+    place,
     place_jobs,
 )
 from streamplace.errors import GraphError, InfeasibleError
@@ -287,3 +288,18 @@ def test_jobs_consist_of_instances_and_share_slots() -> None:
     free = StreamGraph([Operator("read", 1.0, 1.0, parallelism="free")], source_rate=1.0)
     with pytest.raises(GraphError, match="parallelism of 'read' is free"):
         place_jobs(Jobs([Job("a", free), Job("b", job(1, 2))]), Cluster(devices))
+
+
+def test_a_colocated_group_of_a_graph_may_name_an_instance() -> None:
+    rows = [Operator("a", 1.0, 1.0, parallelism=2), Operator("b", 1.0, 1.0, parallelism=2)]
+    rules = Constraints(colocate=[["a[1]", "b"]], pins={"a[0]": "d2", "b[0]": "d1"})
+    graph = StreamGraph(rows, [Stream("a", "b")], source_rate=1.0, constraints=rules)
+    problem = Problem(graph, "3x1000")
+    assert problem.constraints.colocate == (("a[1]", "b[0]", "b[1]"),)
+    assert problem.constraints.stated == rules
+    assert place(graph, "3x1000").placement.assignment == {
+        "a[0]": "d2",
+        "a[1]": "d1",
+        "b[0]": "d1",
+        "b[1]": "d1",
+    }

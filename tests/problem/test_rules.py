@@ -139,3 +139,45 @@ def test_every_violated_rule_is_listed() -> None:
         "requires of c": "'c' is on 'y', which lacks 'gpu'",
         "memory of x": "it needs 7 GB but has 5 GB",
     }
+
+
+def test_rules_of_parallel_operators_are_as_stated() -> None:
+    """The second group of the file stays the second, however many instances the first has."""
+    graph = StreamGraph(
+        [
+            Operator("a", 1, 1, parallelism=3, requires=("ssd",)),
+            Operator("b", 1, 1, parallelism=2),
+            Operator("c", 1, 1),
+        ],
+        source_rate=1,
+    )
+    rules = Constraints(
+        pins={"b[1]": "y", "b": "x"}, exlocate=[["a", "b"], ["b", "c"]], colocate=[["a[0]", "c"]]
+    )
+    ssd = ("ssd",)
+    cluster = Cluster([Device("x", 1, labels=ssd), Device("y", 1), Device("z", 1, labels=ssd)])
+    problem = Problem(graph, cluster, constraints=rules)
+    assert problem.constraints.pins == {"b[0]": "x", "b[1]": "y"}
+    assert [str(rule) for rule in RuledParts.of(problem).rules()] == [
+        "requires of a",
+        "constraints.pins['b[1]']",
+        "constraints.pins['b']",
+        "constraints.colocate[0]",
+        "constraints.exlocate[0]",
+        "constraints.exlocate[1]",
+    ]
+    less = RuledParts.of(problem).without(Rule("exlocate", 0))
+    left = Problem(*less[:2], constraints=less.constraints).constraints
+    assert left.exlocate == (("b[0]", "c"), ("b[1]", "c"))
+    assert not RuledParts.of(problem).without(Rule("requires", "a")).graph.requires
+    found = violations(Placement(problem, [0, 1, 1, 1, 0, 1]))
+    assert {str(each.rule): each.why for each in found} == {
+        "constraints.pins['b[1]']": "'b[1]' is on 'x' instead of 'y'",
+        "constraints.pins['b']": "'b[0]' is on 'y' instead of 'x'",
+        "constraints.colocate[0]": "'a[0]', 'c' are on 'x', 'y'",
+        "constraints.exlocate[0]": "'a[0]', 'b[1]' share 'x'; 'a[1]', 'a[2]', 'b[0]' share 'y'",
+        "constraints.exlocate[1]": "'b[0]', 'c' share 'y'",
+        "requires of a": (
+            "'a[1]' is on 'y', which lacks 'ssd'; 'a[2]' is on 'y', which lacks 'ssd'"
+        ),
+    }

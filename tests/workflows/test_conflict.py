@@ -15,7 +15,7 @@ from streamplace.problem.feasibility import Feasibility
 from streamplace.problem.problem import Problem
 from streamplace.problem.rules import Rule, RuledParts
 from streamplace.workflows import conflict as conflicts
-from streamplace.workflows.conflict import conflict
+from streamplace.workflows.conflict import conflict, named
 
 NAMES, DEVICES = "abcd", ("x", "y", "z")
 some = st.lists(st.sampled_from(NAMES), min_size=2, max_size=3, unique=True)
@@ -306,3 +306,23 @@ def test_operators_that_are_kept_together_need_more_than_any_device_offers() -> 
     text = str(raised.value)
     assert "operators 'a', 'b' together: they need 1.2 gpu" in text
     assert text.endswith("resources['gpu'] of all 4 devices and constraints.colocate[0] together")
+
+
+def test_rules_of_parallel_operators_are_named_as_stated() -> None:
+    graph = StreamGraph(
+        [Operator("a", 1, 1, parallelism=2), Operator("b", 1, 1, parallelism=3)], source_rate=1
+    )
+    rules = Constraints(exlocate=[["a"], ["a", "b"]], pins={"a": "d0", "b": "d0"})
+    found = conflict(graph, "2x10", rules)
+    expected = ["constraints.pins['a']", "constraints.pins['b']", "constraints.exlocate[1]"]
+    assert found is not None
+    assert found.to_dict() == {"rules": expected, "is_minimal": True}
+    with pytest.raises(InfeasibleError) as raised:
+        Problem(graph, "2x10", constraints=rules)
+    assert str(named(raised.value)).endswith(
+        f"no placement satisfies {expected[0]}, {expected[1]} and {expected[2]} together"
+    )
+    few = Cluster([Device("x", 1, slots=2), Device("y", 1, slots=2)])
+    assert str(conflict(graph, few)) == (
+        "the operators do not fit on the devices: the slots of x and y are too few"
+    )

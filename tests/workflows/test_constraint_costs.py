@@ -172,3 +172,22 @@ def test_rules_that_cannot_hold_have_no_costs() -> None:
     placement = placed(Constraints(exlocate=pairs))
     assert costs_of(placement) is None
     assert len(explain(placement).violations) > 0
+
+
+def test_a_rule_of_a_parallel_operator_is_dropped_for_all_instances() -> None:
+    """Without the pin, two devices carry 2,000 tuples/s; without the pin of one instance, 1,000."""
+    pair = StreamGraph([Operator("a", 1e6, 0, parallelism=2)], source_rate=4000)
+    rules = Constraints(pins={"a": "slow"}, allowed={"a": ["slow", "fast"]})
+    cluster = Cluster([Device("slow", 500), Device("fast", 1000), Device("other", 1000)])
+    costs = found(Placement(Problem(pair, cluster, constraints=rules), [0, 0]))
+    assert costs.max_source_rate == pytest.approx(500)
+    assert table(costs) == {"constraints.pins['a']": pytest.approx(1000)}
+    apart = StreamGraph(
+        [Operator("a", 1e6, 0, parallelism=2), Operator("b", 1e5, 0, parallelism=2)],
+        [Stream("a", "b")],
+        source_rate=4000,
+    )
+    rules = Constraints(exlocate=[["a", "b"]])
+    costs = found(Placement(Problem(apart, "2x1000", constraints=rules), [0, 0, 1, 1]))
+    assert costs.max_source_rate == pytest.approx(1000)
+    assert table(costs) == {"constraints.exlocate[0]": pytest.approx(2000 / 1.1)}

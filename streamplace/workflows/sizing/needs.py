@@ -14,7 +14,7 @@ from streamplace.placers.search.balance import CARRIED
 from streamplace.placers.subset.conditions import Conditions, Kinds
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.problem import Problem
-from streamplace.problem.rules import BY_OPERATOR, LIMITS, OF_OPERATORS, Rule, RuledParts
+from streamplace.problem.rules import BY_NUMBER, LIMITS, Rule, RuledParts
 from streamplace.scoring.compiled import compiled
 from streamplace.util.arrays import Bools, Floats, Ints
 from streamplace.util.text import counted
@@ -130,11 +130,15 @@ def rules_of(task: Task, operators: Collection[str] | None = None) -> list[Rule]
         Names of operators or instances, whose own rules to return; None: the rules of all, and
         those on groups.
     """
-    rules = RuledParts(task.graph, task.cluster, task.constraints).rules()
+    parts = RuledParts(task.graph, task.cluster, task.constraints)
+    rules = [rule for rule in parts.rules() if rule.kind not in LIMITS]
     if operators is None:
-        return [rule for rule in rules if rule.kind not in LIMITS]
-    own = (*BY_OPERATOR, *OF_OPERATORS)
-    return [rule for rule in rules if rule.kind in own and rule.key in operators]
+        return rules
+    return [
+        rule
+        for rule in rules
+        if rule.kind not in BY_NUMBER and not {*operators}.isdisjoint(parts.operators_of(rule))
+    ]
 
 
 def text_of_lacking(task: Task, faults: Sequence[Requirement]) -> str:
