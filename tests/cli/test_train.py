@@ -184,7 +184,7 @@ USAGE = [
     (["train", "--resume"], "-o"),
     (["train", "--resume", "OUT"], "no run to resume"),
     (["train", "GRAPHS", "--config", "SHORT", "-o", ""], "empty"),
-    (["train", "GRAPHS", "--config", "bset", "-o", "OUT"], "'bset'"),
+    (["train", "GRAPHS", "--config", "bset", "-o", "OUT"], "bset: no such file"),
     (["train", "GRAPHS", "--config", "absent.toml", "-o", "OUT"], "absent.toml: no such file"),
     (["train", "GRAPHS", "--config", "n" * 300, "-o", "OUT"], "nnn"),
     (["train", "GRAPHS", "--config", "n" * 300 + ".toml", "-o", "OUT"], "nnn"),
