@@ -109,7 +109,8 @@ def explain(chosen: ExplainOptions) -> None:
     for name, value in (("against", chosen.url), ("constraint-costs", chosen.constraint_costs)):
         if value:
             makespan_options.refuse(read.problem.objective, name)
-    with working("trying moves"), located(name_of(chosen.placement)):
+    rules_file = chosen.constraints_file or chosen.placement
+    with working("trying moves"), located(name_of(rules_file)):
         found = explanation_of(read, constraint_costs=chosen.constraint_costs, seed=chosen.seed)
         if not isinstance(found, Explanation):
             proven = proven_bound_s(document, read.problem)

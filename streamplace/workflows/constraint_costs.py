@@ -123,6 +123,11 @@ def constraint_costs(
     ----------
     quick
         Try only as many rules, and search only as long, as takes a fraction of a second.
+
+    Raises
+    ------
+    InfeasibleError
+        If it is proven that no placement obeys the rules, unless `quick` is set.
     """
     problem = placement.problem
     parts = RuledParts.of(problem)
@@ -144,7 +149,11 @@ def constraint_costs(
     own = [placement.devices] if obeys(placement.devices) else []
     try:
         best = _searched(problem, rng, [*own, *starts(problem, rng, None)], each)
-    except (InfeasibleError, PlacementError):
+    except InfeasibleError:
+        if not quick:
+            raise
+        return None
+    except PlacementError:
         return None
     found, few = [], len(tried) * size <= STARTED
     for rule in tried:

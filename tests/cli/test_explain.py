@@ -8,7 +8,7 @@ import pytest
 
 from streamplace.scoring.models import BottleneckEvaluator
 from tests.support.cli import Capture, json_of, place_by_cli, refused, succeeds
-from tests.support.input_files import GRAPH, InputFiles
+from tests.support.input_files import GRAPH, InputFiles, chain
 
 
 def test_bottleneck_and_helpful_moves(inputs: InputFiles, tmp_path: Path, capsys: Capture) -> None:
@@ -255,3 +255,22 @@ def test_a_placement_whose_constraints_cannot_hold_on_another_cluster(
     assert message.endswith("; no placement satisfies constraints.exlocate[0]") or (
         message.endswith("; no placement satisfies constraints.exlocate[1]")
     )
+
+
+def test_constraint_costs_need_constraints_that_can_hold(tmp_path: Path, capsys: Capture) -> None:
+    """Two devices of one slot each are allowed for three operators."""
+    devices = [{"name": f"d{i}", "mips": 1000, **({"slots": 1} if i else {})} for i in range(3)]
+    rules = {"allowed": {name: ["d1", "d2"] for name in "abc"}}
+    for name, value in (
+        ("graph", chain("abc", 1e6)),
+        ("cluster", {"devices": devices}),
+        ("rules", rules),
+    ):
+        (tmp_path / f"{name}.json").write_text(json.dumps(value))
+    options = ("--cluster", tmp_path / "cluster.json")
+    placed = place_by_cli(capsys, tmp_path / "graph.json", tmp_path / "placed.json", *options)
+    words = ("explain", placed, "--constraints", tmp_path / "rules.json")
+    assert json_of(capsys, *words)["violations"]
+    line = refused(capsys, *words, "--constraint-costs")
+    assert "rules.json: " in line
+    assert "no placement satisfies slots of d1, slots of d2, constraints.allowed['a']" in line

@@ -7,6 +7,7 @@ import pytest
 
 from streamplace import Cluster, Constraints, Device, Network, Operator, Stream, StreamGraph
 from streamplace.display.view import Grid
+from streamplace.errors import InfeasibleError
 from streamplace.problem.cluster import Uplink
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
@@ -170,7 +171,9 @@ def test_rules_that_cannot_hold_have_no_costs() -> None:
     """Four operators that exclude each other in pairs do not fit on three devices."""
     pairs = [[a, b] for a in "abcd" for b in "abcd" if a < b]
     placement = placed(Constraints(exlocate=pairs))
-    assert costs_of(placement) is None
+    assert costs_of(placement, quick=True) is None
+    with pytest.raises(InfeasibleError, match="no device is left for operator 'd'"):
+        costs_of(placement)
     assert len(explain(placement).violations) > 0
 
 
