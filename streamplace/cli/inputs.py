@@ -136,12 +136,19 @@ def the_losses(chosen: LostDevices) -> Losses:
 
 
 def the_constraints(file: str | None) -> Constraints | None:
-    """Return the constraints of --constraints, and say if there are none; None without it."""
+    """Return the constraints of --constraints, and say which constrain nothing; None without it."""
     if file is None:
         return None
     found = read_constraints(file)
     if not found:
         print_note(f"{name_of(file)}: constrains nothing; it replaces all other constraints")
+    for kind in ("colocate", "exlocate", "apart_groups"):
+        for i, group in enumerate(getattr(found, kind)):
+            if len(group) == 1:
+                print_note(
+                    f"{name_of(file)}: {kind}[{i}] names a single operator, so it constrains "
+                    f"nothing; instances are named one by one, such as '{group[0]}[0]'"
+                )
     return found
 
 

@@ -18,7 +18,6 @@ from streamplace.cli.makespan_options import Asked, MakespanSettings
 from streamplace.display.text import number
 from streamplace.errors import FormatError, InfeasibleError, ProblemError, located, reworded
 from streamplace.files import read_graph
-from streamplace.files.placements import OTHER_NUMBERS
 from streamplace.files.reading import name_of
 from streamplace.integrations.instances import colocate_instances
 from streamplace.problem.cluster import Cluster
@@ -83,7 +82,12 @@ class Start:
         note = f"{what} not in {name_of(file)}: {listed(others)}"
         old = self.placement
         same = old is not None and {*old.problem.graph.owners} == {*graph.owners}
-        return f"{note}, as the placement has {OTHER_NUMBERS}" if same else note
+        if not same:
+            return note
+        return (
+            f"{note}, as the placement has other numbers of instances; to keep these, use the "
+            "graph that states them, such as that of size --graph-out"
+        )
 
 
 def read_problem(

@@ -150,7 +150,7 @@ def _on_processes(
             return_as=work.return_as,
             batch_size="auto",
             initializer=_work_for,
-            initargs=(os.getpid(),),
+            initargs=(os.getpid(), os.getcwd()),
         )
         rest, results = work.missing(done), None
         _start_trackers()
@@ -228,11 +228,13 @@ def _start_trackers() -> None:
             os.environ["PYTHONWARNINGS"] = before
 
 
-def _work_for(parent: int) -> None:
-    """Leave Ctrl-C to the parent process, and exit when the parent has exited.
+def _work_for(parent: int, folder: str) -> None:
+    """Work in a folder, leave Ctrl-C to the parent process, and exit when the parent has exited.
 
-    A parent that is killed cannot stop its workers itself.
+    Joblib starts new processes for another folder. A parent that is killed cannot stop its workers
+    itself.
     """
+    os.chdir(folder)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
     def watch() -> None:

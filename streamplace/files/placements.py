@@ -41,12 +41,6 @@ from streamplace.util.checks import check_type
 RESULTS = ("placer", "score", "bound", "gap", "confidence", "latency", "inputs", "jobs")
 """Optional fields of a placement file."""
 
-OTHER_NUMBERS = (
-    "other numbers of instances; use the graph that states its numbers, such as that of size "
-    "--graph-out"
-)
-"""What is wrong with a placement of the same operators."""
-
 
 def read_placement(
     path: str | Path,
@@ -271,7 +265,10 @@ def _graph_names(own: ProblemForm, graph: StreamGraph) -> str:
     owners = own.graph.operators.stated("instance_of")
     same_operators = {owners.get(v) or name for v, name in enumerate(names)} == {*graph.owners}
     if same_operators and {*names} != {*graph.names}:
-        return f", with {OTHER_NUMBERS}"
+        return (
+            ", with other numbers of instances; use the graph that states its numbers, such as "
+            "that of size --graph-out"
+        )
     if own.graph.name == graph.name:
         return ""
     return f": {own.graph.name!r}, not {graph.name!r}"

@@ -36,8 +36,8 @@ CONFIG = "a training configuration, which train --config reads"
 FIELDS = (  # fields by which a kind of file is recognised, and the kind
     ({"policy", "stage"}, CONFIG),
     ({"policy", "sampling"}, CONFIG),  # of version 0.2
-    ({"step", "epoch", "reward"}, "a training log, which curves reads"),
-    ({"step", "epoch", "loss"}, "a training log, which curves reads"),
+    ({"step", "epoch", "reward"}, "the log of a training run, whose folder curves reads"),
+    ({"step", "epoch", "loss"}, "the log of a training run, whose folder curves reads"),
     ({"jobs", "assignment", "placer"}, "the result of place --job-file"),
     ({"jobs"}, "a file of jobs, which place --job-file reads"),
     ({"dataset", "graphs", "rows"}, "the result of compare"),

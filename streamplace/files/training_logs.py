@@ -31,7 +31,8 @@ def read_log(folder: str | Path) -> Log:
     if _is(Path.is_dir, folder) and not path.is_file():
         raise FormatError(f"{folder}: no {LOG}: no training run has started in this folder")
     if _is(Path.is_file, folder):
-        raise FormatError(f"{folder}: is a file; expected the folder of a training run")
+        named = f", {Path(folder).parent}" if Path(folder).name == LOG else ""
+        raise FormatError(f"{folder}: is a file; expected the folder of a training run{named}")
     lines = read_bytes(path).decode("utf-8", errors="replace").split("\n")
     found: Log = []
     for number, line in enumerate(lines[:-1], start=1):  # text after the last \n is incomplete

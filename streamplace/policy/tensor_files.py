@@ -5,6 +5,7 @@ They are read and summarised without torch; `weights` makes policies of them.
 
 import hashlib
 import json
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 
 from streamplace.errors import CheckpointError, UsageError
 from streamplace.files.reading import read_failure, read_raw
+from streamplace.files.training_logs import POLICY
 from streamplace.policy.registry import PolicySection, policy_section
 from streamplace.util.out_of_memory import is_out_of_memory
 
@@ -183,6 +185,9 @@ def read_weights(path: str | Path) -> WeightsFile:
     CheckpointError
         If the file is not a weights file, is damaged, or has another version.
     """
+    if os.path.isdir(path):
+        weights = Path(path) / POLICY
+        raise CheckpointError(f"{path}: is a folder; weights are in a file such as {weights}")
     tensors, metadata = stored_tensors(read(path), str(path))
     if metadata.get("format") != FORMAT or metadata.get("version") != VERSION:
         is_checkpoint = metadata.get("format") == "streamplace-checkpoint"

@@ -47,6 +47,8 @@ class TooHeavy:
     timed
         Whether all of them have times for the kind of that device, which no other speed shortens.
         The speeds are then those of instructions that take as long.
+    parallel
+        The parallel operator of which a single operator is an instance; None if it is none.
     """
 
     operators: tuple[str, ...]
@@ -57,6 +59,7 @@ class TooHeavy:
     device: str
     scarce: str | None = None
     timed: bool = False
+    parallel: str | None = None
 
     @property
     def instances(self) -> int:
@@ -79,9 +82,11 @@ class TooHeavy:
         """
         rates = f"{number(self.needed_mips)} MIPS at this rate"
         most, enough = rounded_up(self.available_mips), rounded_up(self.enough_mips)
-        shown = self.operators[:NAMES_SHOWN]
+        names = (*self.operators[:NAMES_SHOWN], self.device)
+        if self.parallel is not None:
+            names = (*names, self.parallel)
         if self.timed:
-            return self._text_of_times(), (*shown, self.device)
+            return self._text_of_times(), names
         if len(self.operators) > 1:
             text = f"{self._group()} need {rates}; {{}} gives them {most} at most: "
             text += f"keep fewer together, or use a device of {enough} MIPS"
@@ -91,7 +96,7 @@ class TooHeavy:
         else:
             text = f"{{}} needs {rates}; {{}} gives it {most} at most: "
             text += self._advice(f"use a device of {enough} MIPS")
-        return text, (*shown, self.device)
+        return text, names
 
     def _group(self) -> str:
         """Return text for operators kept together: the first ones and the number of others."""
@@ -112,9 +117,12 @@ class TooHeavy:
 
     def _advice(self, faster: str) -> str:
         """Return what would help a single operator, besides what is faster."""
+        count = f"{self.instances} instances of it"
+        if self.parallel is not None:  # how many depends on how its streams divide the tuples
+            count = "more instances of {}"
         if self.scarce is None:
-            return f"run {self.instances} instances of it, or {faster}"
-        more = f"add devices with enough {self.scarce} for {self.instances} instances of it"
+            return f"run {count}, or {faster}"
+        more = f"add devices with enough {self.scarce} for {count}"
         return f"{faster}, or {more}"
 
 
@@ -147,8 +155,11 @@ def too_heavy(problem: Problem) -> TooHeavy | None:
     found = TooHeavy(names, needed, needed / load, enough, of_core, device_name, timed=all(stated))
     if len(names) > 1:
         return found
-    scarce = _scarce(problem, int(members[0]), rules.allowed[unit], found.instances)
-    return replace(found, scarce=scarce)
+    count, owner = found.instances, problem.graph.owners[members[0]]
+    if owner != names[0]:
+        found = replace(found, parallel=owner)
+        count += problem.graph.owners.count(owner) - 1
+    return replace(found, scarce=_scarce(problem, int(members[0]), rules.allowed[unit], count))
 
 
 def _scarce(problem: Problem, v: int, allowed: Bools, instances: int) -> str | None:

@@ -73,6 +73,22 @@ def test_a_note_names_operators_that_the_graph_lacks(folder: Path) -> None:
     assert line.endswith("graph.json: 'z[0]', 'z[1]'")
 
 
+def test_a_note_names_instances_that_the_graph_no_longer_has(folder: Path) -> None:
+    """The graph may state fewer instances on purpose, so the advice is for the other case."""
+    graph, old = folder / "graph.json", folder / "old.json"
+    for count in (2, 1):
+        last = {**GRAPH["operators"][2], "parallelism": count}
+        graph.write_text(json.dumps({**GRAPH, "operators": [*GRAPH["operators"][:2], last]}))
+        start = ("-o", old) if count == 2 else ("--start", old)
+        done = run("place", graph, *DEVICES, *start)
+    line, *_ = done.stderr.splitlines()
+    assert "2 operators of " in line
+    assert "'z[0]', 'z[1]', as the placement has other numbers of instances" in line
+    assert line.endswith(
+        "to keep these, use the graph that states them, such as that of size --graph-out"
+    )
+
+
 def test_an_assignment_to_other_devices_than_the_default(folder: Path, capsys: Capture) -> None:
     (folder / "mapping.csv").write_text("operator,device\nx,a1\ny,a1\nz,a2\n")
     words = ("simulate", folder / "graph.json", folder / "mapping.csv")

@@ -55,7 +55,8 @@ def test_a_training_log(tmp_path: Path, capsys: Capture) -> None:
     log = tmp_path / "log.jsonl"
     log.write_text("".join(f'{{"step": {i}, "epoch": 0, "loss": 1.0}}\n' for i in range(2)))
     message = refused(capsys, "info", log)
-    assert message == f"streamplace: {log}: is a training log, which curves reads; {READABLE}"
+    kind = "is the log of a training run, whose folder curves reads"
+    assert message == f"streamplace: {log}: {kind}; {READABLE}"
 
 
 def test_a_run_folder(inputs: InputFiles, tmp_path: Path, capsys: Capture) -> None:

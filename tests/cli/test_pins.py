@@ -122,6 +122,18 @@ def test_constraints_that_are_empty_are_noted(
     assert note not in printed(capsys, *words, "--quiet")[1]
 
 
+def test_groups_of_a_single_operator_are_noted(
+    graph: Path, tmp_path: Path, capsys: Capture
+) -> None:
+    """They do not keep its instances apart, or together."""
+    rules = tmp_path / "rules.json"
+    name = json.loads(graph.read_text())["operators"][0]["name"]
+    rules.write_text(json.dumps({"exlocate": [[name]]}))
+    note = f"{rules}: exlocate[0] names a single operator, so it constrains nothing"
+    words = ("place", graph, *DEVICES, "--constraints", rules)
+    assert note in printed(capsys, *words)[1]
+
+
 def test_a_pin_of_an_operator_replaces_those_of_its_instances(
     tmp_path: Path, capsys: Capture
 ) -> None:

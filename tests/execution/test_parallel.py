@@ -63,6 +63,11 @@ def killed_always(number: int) -> int:
     return number**2
 
 
+def folder_of(_: int) -> str:
+    """Return the current folder."""
+    return os.getcwd()
+
+
 def number_and_process(number: int) -> tuple[int, int]:
     """Return the number and the process that did so."""
     return number, os.getpid()
@@ -112,6 +117,17 @@ def test_processes_start_once_work_has_taken_the_time_of_a_start(
     found = list(each(number_and_process, range(count)))
     assert [number for number, _ in found] == list(range(count))
     assert [number for number, process in found if process == os.getpid()] == list(range(here))
+
+
+def test_processes_work_in_the_current_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Joblib keeps processes between calls, and relative names of files are of the folder now."""
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        monkeypatch.chdir(tmp_path / name)
+        folders = {*each(folder_of, range(4), 2, items_per_process=1)}
+        assert folders == {str(tmp_path / name)}
 
 
 @pytest.mark.parametrize("jobs", [1, 2])

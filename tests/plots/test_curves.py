@@ -54,6 +54,10 @@ def test_files_that_are_not_logs_are_refused(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(FormatError, match=r"is a file; expected the folder of a training run"):
         read_log(tmp_path / "file")
+    (tmp_path / "run").mkdir()
+    log = written(tmp_path / "run", "") / LOG
+    with pytest.raises(FormatError, match=f"folder of a training run, {log.parent}$"):
+        read_log(log)
     with pytest.raises(FormatError, match="no such file"):
         read_log(tmp_path / "nowhere")
     for bad in ("no json", "[1]", '{"step": "1"}', '{"reward": 1}', '{"step": NaN}'):

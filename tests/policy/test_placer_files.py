@@ -44,7 +44,8 @@ def test_a_pipe_is_refused(tmp_path: Path) -> None:
 def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
     missing = tmp_path / "missing.safetensors"
     assert message_of(missing) == "no such file"
-    assert message_of(tmp_path) == "cannot read: Is a directory"
+    weights = tmp_path / "policy.safetensors"
+    assert message_of(tmp_path) == f"is a folder; weights are in a file such as {weights}"
     invalid = tmp_path / "nul\0.safetensors"
     with pytest.raises(CheckpointError, match="null"):
         read_policy(invalid)

@@ -46,6 +46,21 @@ def test_slots_for_more_instances_may_be_missing() -> None:
     assert found.text()[0].endswith("or add devices with enough slots for 2 instances of it")
 
 
+def test_an_instance_of_a_parallel_operator() -> None:
+    """Advice about instances is about the operator, whose number a graph states."""
+    graph = StreamGraph([Operator("a", 12e6, 0.0, parallelism=4)], source_rate=1000.0)
+    found = too_heavy(Problem(graph, Cluster([Device("x", 2000.0, 8, slots=5)])))
+    assert found is not None
+    text, names = found.text()
+    assert text.endswith("run more instances of {}, or use cores of 3,000 MIPS in sum")
+    assert names == ("a[0]", "x", "a")
+    full = too_heavy(Problem(graph, Cluster([Device("x", 2000.0, 8, slots=4)])))
+    assert full is not None
+    text, names = full.text()
+    assert text.endswith("or add devices with enough slots for more instances of {}")
+    assert text.count("{}") == len(names)
+
+
 def test_operators_that_are_kept_together() -> None:
     graph = chain_graph(6e5, 6e5, 1e5, payload_bytes=10.0)
     rules = Constraints(colocate=[["a", "b"]])

@@ -154,8 +154,10 @@ class Sampler:
         try:
             found = self.client.state(job)
         except GoneError:
+            server = self.client.server
+            lost = f"the job {job}" if server.asked else f"the job {job} any more"
             raise LostError(
-                f"{self.client.server.url} does not know the job {job} any more; see /jobs/overview"
+                f"{server.url} does not know {lost}; see /jobs/overview{server.asked}"
             ) from None
         if found.ended:
             raise LostError(

@@ -53,6 +53,8 @@ class Server:
     ----------
     url
         The address without user and password, for messages.
+    asked
+        End of a message about a fault, until there is an answer in JSON; then empty.
 
     Raises
     ------
@@ -61,7 +63,7 @@ class Server:
     """
 
     def __init__(self, url: str, system: str = "Flink's REST API") -> None:
-        self._asked = f"; is this the address of {system}?"
+        self.asked = f"; is this the address of {system}?"
         try:
             parts = urllib.parse.urlsplit(url)
             valid = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
@@ -154,8 +156,8 @@ class Server:
             raise self._fault(request, endpoint)
         if not request.answer and sent.get_method() != "GET":
             return None
-        value = parse_answer(request.answer, self.url + endpoint, self._asked)
-        self._asked = ""  # it is the right address
+        value = parse_answer(request.answer, self.url + endpoint, self.asked)
+        self.asked = ""  # it is the right address
         return value
 
     def _fault(self, request: "_Request", endpoint: str) -> BackendError:
@@ -163,7 +165,7 @@ class Server:
         if not request.status:
             return BackendError(message + request.remedy)
         if request.status == http.client.NOT_FOUND:
-            refused: RefusedError = GoneError(message + self._asked)
+            refused: RefusedError = GoneError(message + self.asked)
         elif request.status == http.client.UNAUTHORIZED:
             refused = RefusedError(f"{message}; put user:password@ before the host")
         else:

@@ -236,8 +236,10 @@ def test_a_job_that_has_ended_is_lost(state: str) -> None:
 def test_an_unknown_job_is_lost() -> None:
     flink, clock = scripted(Load())
     del flink.jobs[JOB]
-    with pytest.raises(LostError, match="does not know the job"):
+    asked = "does not know the job .*; see /jobs/overview; is this the address of Flink's REST API"
+    with pytest.raises(LostError, match=asked) as raised:
         samples(flink, clock)
+    assert "any more" not in str(raised.value)
 
 
 def test_measuring_changes_nothing() -> None:
