@@ -193,12 +193,17 @@ def parse_answer(answer: bytes, where: str, asked: str = "") -> Any:
     Raises
     ------
     BackendError
-        If it is not JSON.
+        If it is not JSON, or has text that no later request could hold.
     """
     try:
-        return parse(decode(answer, where), where)
+        value = parse(decode(answer, where), where)
+        if b"\\ud" in answer.lower():  # perhaps half of a surrogate pair
+            json.dumps(value, ensure_ascii=False).encode()
     except FormatError as error:
         raise BackendError(f"{error}{asked}") from None
+    except UnicodeEncodeError:
+        raise BackendError(f"{where}: a text in the answer is not valid Unicode") from None
+    return value
 
 
 class _Request(threading.Thread):

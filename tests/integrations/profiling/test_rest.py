@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from streamplace.errors import BackendError, UsageError
-from streamplace.integrations.profiling.rest import GoneError, RefusedError, Server
+from streamplace.integrations.profiling.rest import GoneError, RefusedError, Server, parse_answer
 from tests.support.http_server import Answer, http_server
 
 SECRET = "s3cr%3At"  # with its colon escaped
@@ -123,6 +123,14 @@ def test_what_to_do_about_a_server_that_does_not_answer() -> None:
         "http://127.0.0.1:1: Connection refused for /jobs; check the address and that the server "
         "is running"
     )
+
+
+@pytest.mark.parametrize("half", [r"\ud83d", r"\uDE00"])
+def test_half_of_a_surrogate_pair_is_no_answer(half: str) -> None:
+    """An identifier is part of later requests, which cannot be encoded with it."""
+    assert parse_answer(rb'{"id": "\ud83d\uDE00"}', "/jobs") == {"id": "\U0001f600"}
+    with pytest.raises(BackendError, match=r"^/jobs: a text in the answer is not valid Unicode$"):
+        parse_answer(f'{{"id": "{half}"}}'.encode(), "/jobs")
 
 
 def test_a_lost_answer_is_no_refusal() -> None:
