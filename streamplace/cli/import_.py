@@ -1,5 +1,6 @@
 """The command `import`: graphs, clusters and recorded runs from files of other programs."""
 
+import os
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import redirect_stdout
@@ -17,7 +18,7 @@ from streamplace.errors import FormatError, ProblemError, UsageError, located
 from streamplace.execution.progress import working
 from streamplace.files import write_cluster, write_dataset
 from streamplace.files.foreign import import_command, what_is
-from streamplace.files.reading import name_of
+from streamplace.files.reading import STDIO, name_of
 from streamplace.integrations.costs import Costs
 from streamplace.integrations.logical_builder import resized
 from streamplace.integrations.registry import (
@@ -40,13 +41,23 @@ from streamplace.problem.problem import Problem
 from streamplace.problem.uncertainty import without_tuples
 from streamplace.util.text import counted
 
+MAX_GUESSED_BYTES = 2**26  # of a file whose format is looked for
+
+
+def _is_short(file: str) -> bool:
+    """Return whether a file is missing, or can be read in a moment; a pipe may never end."""
+    if not os.path.exists(file):
+        return file != STDIO
+    return os.path.isfile(file) and os.path.getsize(file) <= MAX_GUESSED_BYTES
+
 
 def _named_kind(ctx: click.Context, param: click.Parameter, value: str | None) -> str:
     """Return the value of --from; without it, the error says what FILE is, if that is known."""
     if value is not None:
         return value
     file = ctx.params["file"]
-    if ":" in file or (kind := kind_of_file(file)) is None:  # module:Class is code
+    is_read = not ctx.resilient_parsing and ":" not in file and _is_short(file)  # m:Class is code
+    if not is_read or (kind := kind_of_file(file)) is None:
         raise click.MissingParameter(ctx=ctx, param=param)
     if kind not in READERS:
         raise FormatError(f"{name_of(file)}: {what_is(kind)}")

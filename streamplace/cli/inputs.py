@@ -1,7 +1,7 @@
 """What commands read: clusters, placements and objectives, and whose choice an error is about."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -186,10 +186,18 @@ def with_pins(
             raise UsageError(f"--pin: unknown device {device!r}{candidates(device, [*devices])}")
         notes += [
             f"--pin moves the pin of {name!r} from {old!r} to {device!r}"
-            for name in (operator, *graph.instances.get(operator, ()))
+            for name in (operator, *_pinned_instances(operator, graph, kept))
             if (old := kept.pop(name, device)) != device
         ]
     return replace(rules, pins={**kept, **pins}), "; ".join(notes)
+
+
+def _pinned_instances(operator: str, graph: StreamGraph, pins: Collection[str]) -> list[str]:
+    """Return the names in `pins` of an operator's instances, which the graph may lack as yet."""
+    own = graph.instances.get(operator)
+    if own is not None:
+        return [name for name in own if name in pins]
+    return [v for v in pins if v not in graph.index and v.rpartition("[")[0] == operator]
 
 
 def after_losses(

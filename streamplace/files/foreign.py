@@ -24,7 +24,7 @@ _XML = r"\A(?:\s|<\?.*?\?>|<!--.*?-->|<!(?!--)[^>]*>|\]>)*+<(?:\w+:)?"
 TEXTS = {
     "dot": re.compile(
         r"\A(?:\s|//[^\n]*|/\*.*?\*/|\#[^\n]*)*+"
-        r'(?:strict\s+)?(?:di)?graph\b\s*(?:[\w.-]++|"(?:[^"\\]|\\.)*+"|<[^{]*>)?\s*\{',
+        r'(?:strict\s+)?(?:di)?graph\b\s*+(?:[\w.-]++|"(?:[^"\\]|\\.)*+"|<[^{]*>)?\s*+\{',
         re.DOTALL | re.IGNORECASE,
     ),
     "graphml": re.compile(_XML + r"graphml(?=[\s/>])", re.DOTALL),

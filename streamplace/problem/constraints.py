@@ -1,7 +1,7 @@
 """Constraints on placements, by the names of operators and devices."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from streamplace.display.mixins import StableRepr
 from streamplace.errors import ProblemError
@@ -84,11 +84,12 @@ class Constraints(StableRepr):
         return found
 
     def stated_as(self, stated: "Constraints") -> "Constraints":
-        """Return these constraints, which are what others mean for a graph's instances."""
+        """Return a copy of these constraints that knows what they were stated as."""
         if stated == self:
             return stated
-        object.__setattr__(self, "_stated", stated.stated)
-        return self
+        found = replace(self)
+        object.__setattr__(found, "_stated", stated.stated)
+        return found
 
     def __bool__(self) -> bool:
         rules = (self.pins, self.colocate, self.exlocate, self.allowed, self.apart_groups)

@@ -1,6 +1,7 @@
 """Numbers of instances: graphs whose operators state them, and their expansion into instances."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -194,7 +195,13 @@ def logical_of(graph: StreamGraph, counts: Mapping[str, int] | None = None) -> L
 
 
 def for_instances(graph: StreamGraph, constraints: Constraints) -> Constraints:
-    """Return constraints that may name operators as constraints on a graph's instances of them."""
+    """Return constraints that may name operators as constraints on a graph's instances of them.
+
+    What constraints on the instances of another graph were stated as is forgotten.
+    """
+    if constraints.stated is not constraints:
+        found = for_instances(graph, constraints.stated)
+        return found if found == constraints else for_instances(graph, replace(constraints))
     if not graph.instances:
         return constraints
     by_channel = equal_counts(constraints, graph.instances)

@@ -236,18 +236,18 @@ def violations(placement: Placement) -> Iterator[Violation]:
         return
     problem, on = placement.problem, placement.assignment
     rules, instances = problem.constraints.stated, problem.graph.instances
-    own = {*rules.pins, *rules.allowed} & {*problem.graph.names}  # count more than the operator's
 
-    def named(operator: str) -> list[str]:
+    def named(operator: str, stated: Mapping[str, Any]) -> list[str]:
+        """Return an operator or its instances, without those that are stated themselves."""
         found = instances.get(operator)
-        return [operator] if found is None else [name for name in found if name not in own]
+        return [operator] if found is None else [name for name in found if name not in stated]
 
     for operator, device in rules.pins.items():
-        if wrong := [name for name in named(operator) if on[name] != device]:
+        if wrong := [name for name in named(operator, rules.pins) if on[name] != device]:
             why = f"{_on(wrong, on)} instead of {device!r}"
             yield Violation(Rule("pins", operator), why)
     for operator, devices in rules.allowed.items():
-        if wrong := [name for name in named(operator) if on[name] not in devices]:
+        if wrong := [name for name in named(operator, rules.allowed) if on[name] not in devices]:
             why = f"{_on(wrong, on)}, allowed are {listed(devices)}"
             yield Violation(Rule("allowed", operator), why)
     for i, group in enumerate(rules.colocate):

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from itertools import islice
 
 MAX_NAMES = 20_000  # names compared; more would take too long for an error message
+MAX_DEPTH = 100  # folders around a file that is compared
 MAX_LENGTH = 100  # characters of a name; longer ones are not compared
 CLOSE = 0.6  # difflib's default
 NEAR = 0.75  # of what differs more often, such as commands: 'generate' is no 'migrate'
@@ -68,7 +69,8 @@ def valid_choices(word: str, names: Sequence[str], or_else: str = "") -> str:
 
 def near_file(path: str | os.PathLike[str]) -> str:
     """Return ``; did you mean 'folder/name'?`` for a missing file, or an empty string."""
-    found = None if os.path.exists(path) else _near_path(os.fspath(path))
+    is_compared = os.fspath(path).count(os.sep) <= MAX_DEPTH and not os.path.exists(path)
+    found = _near_path(os.fspath(path)) if is_compared else None
     return "" if found is None else f"; did you mean {found!r}?"
 
 

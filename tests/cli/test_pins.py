@@ -148,3 +148,16 @@ def test_a_pin_of_an_operator_replaces_those_of_its_instances(
         assert [json.loads(out)["assignment"][f"x[{i}]"] for i in range(3)] == ["d1"] * 3
         assert "--pin moves the pin of 'x' from 'd0' to 'd1'" in notes
         assert "--pin moves the pin of 'x[1]' from 'd2' to 'd1'" in notes
+
+
+def test_a_pin_of_an_operator_whose_number_is_free_replaces_those_of_its_instances(
+    tmp_path: Path, capsys: Capture
+) -> None:
+    file = tmp_path / "graph.json"
+    job = chain("xy", 5e5)
+    job["operators"][0]["parallelism"] = "free"
+    file.write_text(json.dumps({**job, "constraints": {"pins": {"x[1]": "d2", "y": "d0"}}}))
+    rate = ("--source-rate", 1)
+    out, notes = printed(capsys, "size", file, *DEVICES, *rate, *pins("x=d1"), "--json")
+    assert json.loads(out)["assignment"] == {"x": "d1", "y": "d0"}
+    assert notes == "--pin moves the pin of 'x[1]' from 'd2' to 'd1'\n"

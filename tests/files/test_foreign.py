@@ -1,6 +1,7 @@
 """Files of other programs, given where a file of streamplace is expected."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -72,6 +73,17 @@ def test_an_import_without_a_format_names_it(tmp_path: Path, capsys: Capture) ->
             assert line.endswith(f"; write streamplace {command}")
     assert "no such file" in refused(capsys, "import", tmp_path / "no such file")
     assert "choose from flink-plan, " in refused(capsys, "import", "networks:Net")
+
+
+def test_a_format_is_not_looked_for_in_what_may_never_end(
+    tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "large").write_text(DOCUMENTS["flink-plan"][0])
+    monkeypatch.setattr("streamplace.cli.import_.MAX_GUESSED_BYTES", 10)
+    for file in ("-", tmp_path / "pipe", "/dev/zero", tmp_path / "large"):
+        with hang_guard(10):
+            assert "missing option '--from'; choose from" in refused(capsys, "import", file)
 
 
 def test_a_file_of_streamplace_needs_no_import(tmp_path: Path, capsys: Capture) -> None:

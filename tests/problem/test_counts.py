@@ -303,3 +303,15 @@ def test_a_colocated_group_of_a_graph_may_name_an_instance() -> None:
         "b[0]": "d1",
         "b[1]": "d1",
     }
+
+
+def test_constraints_on_instances_of_another_graph_are_stated_themselves() -> None:
+    """Two of four instances are pinned, and the names of a graph without instances."""
+    two, four = (StreamGraph([Operator("a", 1.0, 1.0, parallelism=n)]) for n in (2, 4))
+    names = StreamGraph([Operator("a[0]", 1.0, 1.0), Operator("a[1]", 1.0, 1.0)])
+    rules = Problem(two, source_rate=1.0, constraints=Constraints(pins={"a": "d1"})).constraints
+    assert Problem(two, source_rate=1.0, constraints=rules).constraints.stated.pins == {"a": "d1"}
+    for graph in (four, names):
+        found = Problem(graph, source_rate=1.0, constraints=rules).constraints
+        assert found == found.stated == Constraints(pins={"a[0]": "d1", "a[1]": "d1"})
+    assert rules.stated.pins == {"a": "d1"}

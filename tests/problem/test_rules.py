@@ -1,6 +1,7 @@
 """Single rules of a problem, by the names that files use."""
 
 import numpy as np
+import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
@@ -181,3 +182,30 @@ def test_rules_of_parallel_operators_are_as_stated() -> None:
             "'a[1]' is on 'y', which lacks 'ssd'; 'a[2]' is on 'y', which lacks 'ssd'"
         ),
     }
+
+
+@pytest.mark.parametrize(
+    ("rules", "on", "expected"),
+    [
+        (
+            Constraints(pins={"a": "x"}, allowed={"a[1]": ["x", "y"]}),
+            [0, 1],
+            {"constraints.pins['a']": "'a[1]' is on 'y' instead of 'x'"},
+        ),
+        (
+            Constraints(pins={"a[1]": "x"}, allowed={"a": ["x", "y"]}),
+            [0, 2],
+            {
+                "constraints.pins['a[1]']": "'a[1]' is on 'z' instead of 'x'",
+                "constraints.allowed['a']": "'a[1]' is on 'z', allowed are 'x', 'y'",
+            },
+        ),
+    ],
+)
+def test_a_pin_of_an_instance_leaves_the_devices_that_its_operator_is_allowed(
+    rules: Constraints, on: list[int], expected: dict[str, str]
+) -> None:
+    graph = StreamGraph([Operator("a", 1, 1, parallelism=2)], source_rate=1)
+    cluster = Cluster([Device(name, 1) for name in "xyz"])
+    found = violations(Placement(Problem(graph, cluster, constraints=rules), on))
+    assert {str(each.rule): each.why for each in found} == expected

@@ -41,6 +41,10 @@ def test_equal_endings_do_not_make_files_similar(
     assert near_file(typed) == ""
 
 
+def test_a_path_of_many_folders_has_no_suggestion() -> None:
+    assert near_file("no-such-folder/" * 200 + "graph.json") == ""
+
+
 def test_a_missing_folder_to_write_into_has_a_similar_name(
     tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:

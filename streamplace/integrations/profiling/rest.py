@@ -76,10 +76,12 @@ class Server:
             )
         host = parts.netloc.rpartition("@")[2]
         self.url = f"{parts.scheme}://{host}{parts.path}".rstrip("/")
+        self._login = "put user:password@ before the host"
         handlers: list[urllib.request.BaseHandler] = []
         if parts.hostname in LOOPBACK:
             handlers.append(urllib.request.ProxyHandler({}))
         if parts.username is not None:
+            self._login = "check the user and the password"
             user, password = parts.username, parts.password or ""
             handlers.append(_basic_auth(self.url, *map(urllib.parse.unquote, (user, password))))
         self._opener = urllib.request.build_opener(*handlers)
@@ -167,7 +169,7 @@ class Server:
         if request.status == http.client.NOT_FOUND:
             refused: RefusedError = GoneError(message + self.asked)
         elif request.status == http.client.UNAUTHORIZED:
-            refused = RefusedError(f"{message}; put user:password@ before the host")
+            refused = RefusedError(f"{message}; {self._login}")
         else:
             refused = RefusedError(message)
         refused.status = request.status

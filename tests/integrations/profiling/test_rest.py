@@ -53,7 +53,7 @@ def test_address_from_a_browser(tail: str, base: str) -> None:
 
 def test_the_password_is_sent_to_the_server_but_not_shown_in_messages() -> None:
     with guarded() as (host, requests):
-        with pytest.raises(BackendError, match="HTTP 401") as refused:
+        with pytest.raises(BackendError, match=r"HTTP 401 .*; check the user and") as refused:
             Server(f"http://me:guess-nobody@{host}").get("/jobs", 5)
         with pytest.raises(BackendError, match=r"HTTP 401 .*; put user:password@ before"):
             Server(f"http://{host}").get("/jobs", 5)
