@@ -35,7 +35,7 @@ def _meant(name: str, params: list[click.Parameter]) -> str | None:
     shown = [p for p in params if isinstance(p, click.Option) and not p.hidden]
     names = {o.removeprefix(LONG): o for p in shown for o in p.opts if o.startswith(LONG)}
     if any("-o" in p.opts for p in shown):
-        names["output"] = "-o"
+        names |= dict.fromkeys(("out", "output"), "-o")
     typed = name.removeprefix(LONG)
     close = closest_match(typed, names, NEAR)
     found = [close] if close else with_words(typed, names)

@@ -158,5 +158,6 @@ def _decoded(lines: Iterable[bytes], where: str) -> Iterator[str]:
         except UnicodeDecodeError as error:
             has_mark = number == 1 and line.startswith(BYTE_ORDER_MARK)
             at = before + error.start + (len(BYTE_ORDER_MARK) if has_mark else 0)
-            raise not_utf8(line, at, where) from None
+            first = line if number == 1 else b""  # which says what the file is
+            raise not_utf8(first, at, where) from None
         before += len(line) + 1

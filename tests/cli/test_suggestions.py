@@ -70,6 +70,7 @@ CASES = [
     (["info", "GRAPH", "--cluster", "CLUSTER"], "compare, place, plan and others have it"),
     (["profile", "flink", "GRAPH", "--topology", "a"], "'--topology'; profile storm has it"),
     (["place", "GRAPH", "--seeds", "1"], "unknown option '--seeds'; did you mean '--seed'?"),
+    (["place", "GRAPH", "--out", "x"], "unknown option '--out'; did you mean '-o'?"),
     (["place", "GRAPH", "--rate", "1"], "unknown option '--rate'; did you mean '--source-rate'?"),
     (["place", "GRAPH", "--verbose"], "unknown option '--verbose' (see streamplace place --help)"),
 ]

@@ -8,8 +8,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from streamplace import Operator, StreamGraph
 from streamplace.errors import FormatError
-from streamplace.files import read_cluster, read_constraints, read_dataset, read_graph
+from streamplace.files import (
+    read_cluster,
+    read_constraints,
+    read_dataset,
+    read_graph,
+    write_dataset,
+)
 from streamplace.files.binary import KINDS
 from tests.support.cli import Capture, refused
 
@@ -43,6 +50,15 @@ def test_text_in_another_encoding_is_no_binary_file(tmp_path: Path, capsys: Capt
     graph.write_text("digraph { a -> b }")
     line = refused(capsys, "import", graph, "--from", "dot", "--costs", file)
     assert line.endswith("costs.csv: byte 23 is not UTF-8; save it as UTF-8")
+
+
+def test_a_later_line_does_not_say_what_a_file_is(tmp_path: Path) -> None:
+    file = tmp_path / "file.jsonl"
+    write_dataset(file, [StreamGraph([Operator("a", 1, 1)])])
+    with file.open("ab") as more:
+        more.write(b"\xff\xd8\xff, as a picture begins")
+    with pytest.raises(FormatError, match=r"byte \d+ is not UTF-8; save it as UTF-8$"):
+        read_dataset(file)
 
 
 def test_arrays_and_weights_are_named(tmp_path: Path, capsys: Capture) -> None:
