@@ -86,7 +86,7 @@ def kind_of_document(name: str, text: str) -> str | None:
         value = json.loads(text)
     except (ValueError, RecursionError):
         return kind_of_text(name, text)
-    own = str(value.get("format")) if isinstance(value, dict) else ""
+    own = str(value.get("format"))
     return own if own.startswith(OURS) else kind_of_value(value)
 
 

@@ -267,7 +267,7 @@ def constraints_of_instances(
 ) -> Constraints:
     """Return constraints on operators as constraints on their instances.
 
-    What is said of an instance by its own name counts more than what is said of its operator. The
+    A pin or a list of allowed devices of an instance counts more than that of its operator. The
     result knows what was stated, unless `equal_counts` would keep other instances together.
 
     Parameters

@@ -305,26 +305,37 @@ def _sharing(members: Mapping[str, Sequence[str]], at: Mapping[str, str]) -> lis
 
 def _of_labels(placement: Placement) -> Iterator[Violation]:
     graph, devices = placement.problem.graph, placement.problem.cluster.devices
-    found: dict[str, list[str]] = {}
-    for v, labels in graph.requires.items():
+
+    def lacking(v: int) -> str:
         device = devices[placement.devices[v]]
-        if missing := [label for label in labels if label not in device.labels]:
-            why = f"{graph.names[v]!r} is on {device.name!r}, which lacks {listed(missing)}"
-            found.setdefault(graph.owners[v], []).append(why)
-    for operator, reasons in found.items():
-        yield Violation(Rule("requires", operator), "; ".join(reasons))
+        missing = [label for label in graph.requires[v] if label not in device.labels]
+        return f"which lacks {listed(missing)}" if missing else ""
+
+    return _by_operator("requires", placement, {v: lacking(v) for v in graph.requires})
 
 
 def _of_kinds(placement: Placement) -> Iterator[Violation]:
     graph, devices = placement.problem.graph, placement.problem.cluster.devices
+
+    def unsuitable(v: int) -> str:
+        reason = why_not(graph, v, [devices[placement.devices[v]]])
+        return f"but {reason}" if reason else ""
+
+    return _by_operator("seconds_on", placement, {v: unsuitable(v) for v in graph.seconds_on})
+
+
+def _by_operator(
+    kind: Kind, placement: Placement, reasons: Mapping[int, str]
+) -> Iterator[Violation]:
+    """Yield a violation per operator, with the reasons of its instances; empty ones are none."""
+    graph, names = placement.problem.graph, placement.problem.cluster.names
     found: dict[str, list[str]] = {}
-    for v in graph.seconds_on:
-        device = devices[placement.devices[v]]
-        if reason := why_not(graph, v, [device]):
-            why = f"{graph.names[v]!r} is on {device.name!r}, but {reason}"
+    for v, reason in reasons.items():
+        if reason:
+            why = f"{graph.names[v]!r} is on {names[placement.devices[v]]!r}, {reason}"
             found.setdefault(graph.owners[v], []).append(why)
-    for operator, reasons in found.items():
-        yield Violation(Rule("seconds_on", operator), "; ".join(reasons))
+    for operator, why_each in found.items():
+        yield Violation(Rule(kind, operator), "; ".join(why_each))
 
 
 def _of_limits(placement: Placement) -> Iterator[Violation]:
