@@ -3,12 +3,15 @@
 The format is that of Flink 2.3 (``JsonPlanGraph``, ``JsonPlanEdge`` and ``InputProperty`` of the
 table planner). Edges are FORWARD throughout; what divides tuples are nodes of their own, exchanges,
 whose distribution is the one that their input requires. At run time, an exchange is no operator but
-how its sender sends (``StreamExecExchange`` makes a ``PartitionTransformation`` of it). Tables may
-state the parallelism of a source or sink among their options (``ParallelismProvider``).
+how its sender sends (``StreamExecExchange`` makes a ``PartitionTransformation`` of it), and a union
+is none either: its inputs send to its receivers (``UnionTransformation``). Tables may state the
+parallelism of a source or sink among their options (``ParallelismProvider``).
 """
 
 import re
+from collections import defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from graphlib import CycleError, TopologicalSorter
 from typing import Annotated, Any, Protocol, TypeVar
 
 from pydantic import BeforeValidator, Field
@@ -16,7 +19,7 @@ from pydantic import BeforeValidator, Field
 from streamplace.errors import FormatError
 from streamplace.files.reading import check
 from streamplace.files.schema import ForeignForm
-from streamplace.integrations.logical_builder import Link, build_logical_graph
+from streamplace.integrations.logical_builder import Link, build_logical_graph, check_links
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.graph import UNKNOWN
 from streamplace.problem.logical import BY_KEY, AnyDistribution, Distribution, LogicalGraph
@@ -37,6 +40,7 @@ DISTRIBUTIONS: dict[str, AnyDistribution] = {
 VERSION, EDGES = "flinkVersion", "edges"
 EXCHANGE = "-exec-exchange_"
 """Part of the type of an exchange, such as ``stream-exec-exchange_1``."""
+UNION = "-exec-union_"
 
 
 def _whole(value: Any) -> Any:
@@ -168,6 +172,10 @@ class _Plan(ForeignForm):
     edges: list[_Edge]
 
 
+_Ends = tuple[int, int, str]
+"""Numbers of the sender and the receiver of an edge, and its ship strategy."""
+
+
 def is_compiled(value: Mapping[str, Any]) -> bool:
     """Return whether a JSON object is a compiled plan."""
     return VERSION in value or EDGES in value
@@ -177,7 +185,7 @@ def read_compiled(value: Mapping[str, Any], where: str) -> LogicalGraph:
     """Read a compiled plan; operators are named after the types of their nodes.
 
     An exchange does no work, sends what it receives, and stays with its sender, instance by
-    instance.
+    instance; one behind a union counts once for each sender. A union is left out.
 
     Raises
     ------
@@ -188,17 +196,20 @@ def read_compiled(value: Mapping[str, Any], where: str) -> LogicalGraph:
     """
     plan = check(_Plan, value, where)
     nodes, index = each_once(plan.nodes, where)
-    names = distinct(node.type for node in nodes)
-    links: list[Link] = []
-    together: dict[str, list[str]] = {}  # sender -> itself and its exchanges
+    edges: list[_Ends] = []
     for i, edge in enumerate(plan.edges):
         for end, number in (("source", edge.source), ("target", edge.target)):
             if number not in index:
                 raise FormatError(f"{where}: edges[{i}].{end}: unknown node {number!r:.40}")
-        sender, receiver = index[edge.source], index[edge.target]
+        edges.append((index[edge.source], index[edge.target], edge.shuffle.type))
+    nodes, edges = _at_run_time(nodes, edges, where)
+    names = distinct(node.type for node in nodes)
+    links: list[Link] = []
+    together: dict[str, list[str]] = {}  # sender -> itself and its exchanges
+    for sender, receiver, shuffle in edges:
         divided = nodes[sender].distribution
-        distribution = distribution_of(divided or edge.shuffle.type)
         selectivity = 1.0 if divided else UNKNOWN
+        distribution = distribution_of(divided or shuffle)
         links.append(Link(names[sender], names[receiver], distribution, selectivity))
         if nodes[receiver].distribution:
             together.setdefault(names[sender], [names[sender]]).append(names[receiver])
@@ -218,3 +229,45 @@ def read_compiled(value: Mapping[str, Any], where: str) -> LogicalGraph:
         constraints=Constraints(colocate=groups),
         by_channel=groups,
     )
+
+
+def _at_run_time(
+    nodes: list[_Node], edges: list[_Ends], where: str
+) -> tuple[list[_Node], list[_Ends]]:
+    """Leave out the unions, and repeat an exchange behind one for each of its senders.
+
+    Raises
+    ------
+    FormatError
+        If there would be more than a million edges, since nested unions can have very many.
+    """
+    if not any(UNION in node.type for node in nodes):
+        return nodes, edges
+    into = defaultdict[int, list[tuple[int, str]]](list)
+    for sender, receiver, shuffle in edges:
+        into[receiver].append((sender, shuffle))
+    order = TopologicalSorter({i: [sender for sender, _ in into[i]] for i in range(len(nodes))})
+    try:
+        ordered = [*order.static_order()]
+    except CycleError:
+        return nodes, edges  # which no stream graph takes
+    passed = 0
+    found: list[int] = []  # numbers in `nodes`
+    sent: list[_Ends] = []
+    senders: dict[int, list[int]] = {}  # node -> the numbers in `found` of what sends its tuples
+    for i in ordered:
+        passed += sum(len(senders[sender]) for sender, _ in into[i])
+        check_links(passed, where)
+        inputs = [(number, shuffle) for sender, shuffle in into[i] for number in senders[sender]]
+        if UNION in nodes[i].type:
+            senders[i] = [number for number, _ in inputs]
+            continue
+        apart = nodes[i].distribution and inputs
+        groups = [[each] for each in inputs] if apart else [inputs]
+        senders[i] = [*range(len(found), len(found) + len(groups))]
+        found += [i] * len(groups)
+        for number, group in zip(senders[i], groups, strict=True):
+            sent += [(sender, number, shuffle) for sender, shuffle in group]
+    by_file = sorted(range(len(found)), key=found.__getitem__)
+    place = {number: k for k, number in enumerate(by_file)}
+    return [nodes[found[n]] for n in by_file], [(place[a], place[b], s) for a, b, s in sent]

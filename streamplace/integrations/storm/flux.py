@@ -30,7 +30,7 @@ from streamplace.problem.graph_checks import listed
 from streamplace.problem.logical import LogicalGraph
 
 UNSET = -1  # of Flux's VertexDef
-
+MERGE_FIRST = "; includes are not read, so merge them first"
 _PLACEHOLDER = re.compile(r"\$\{([^}\n]+)\}")
 _WORD = re.compile("\ue000[0-9]+\ue001")
 _ENVIRONMENT = "${ENV-"
@@ -217,6 +217,8 @@ def read(text: str, where: str) -> LogicalGraph:
 
 def _logical_graph(form: _Topology, name: str, notes: Sequence[str], where: str) -> LogicalGraph:
     components, settings = [*(form.spouts or ()), *(form.bolts or ())], form.config or Settings()
+    if not components and form.includes:
+        raise FormatError(f"{where}: no spouts{MERGE_FIRST}")
     links = _links(form, where)
     most = {each.id: count for each in components if (count := each.most_executors(settings))}
     fed = {link.target for link in links}
@@ -255,7 +257,7 @@ def _links(form: _Topology, where: str) -> list[Link]:
         place = f"{where}: streams[{i}]"
         for end in (stream.source, stream.target):
             if end not in kinds:
-                hint = "; includes are not read, so merge them first" if form.includes else ""
+                hint = MERGE_FIRST if form.includes else ""
                 raise FormatError(f"{place}: unknown spout or bolt {end!r:.40}{hint}")
         if kinds[stream.target] == "spout":
             raise FormatError(f"{place}.to: {stream.target!r:.40} is a spout, not a bolt")

@@ -286,6 +286,75 @@ def test_an_exchange_of_a_compiled_plan_is_part_of_its_sender() -> None:
     )
 
 
+def compiled(edges: str, **requires: str) -> dict[str, Any]:
+    """Return a compiled plan of edges such as ``ax xc``; `requires` has the exchanges' inputs.
+
+    The node u is a union.
+    """
+    kinds = dict.fromkeys(requires, "exchange") | {"u": "union"}
+    types = {name: f"stream-exec-{kinds.get(name, name)}_1" for name in edges if name != " "}
+    numbers = {name: i for i, name in enumerate(types)}
+    return {
+        "flinkVersion": "2.3",
+        "nodes": [
+            {
+                "id": numbers[name],
+                "type": kind,
+                "inputProperties": [{"requiredDistribution": {"type": requires.get(name, "ANY")}}],
+            }
+            for name, kind in types.items()
+        ],
+        "edges": [
+            {"source": numbers[pair[0]], "target": numbers[pair[1]], "shuffle": {"type": "FORWARD"}}
+            for pair in edges.split()
+        ],
+    }
+
+
+def short_ends(job: LogicalGraph) -> set[tuple[str, ...]]:
+    return {
+        tuple(name.removeprefix("stream-exec-").replace("_1", "") for name in each)
+        for each in ends(job)
+    }
+
+
+def test_the_inputs_of_a_union_in_a_compiled_plan_send_to_its_receivers() -> None:
+    """Flink's own execution plans of such queries have no operator for the union either."""
+    job = read(json.dumps(compiled("au bu uc ud")), "compiled")
+    assert short_ends(job) == {("a", "c"), ("a", "d"), ("b", "c"), ("b", "d")}
+    twice = read(json.dumps(compiled("au au uc")), "compiled")
+    assert len(twice.graph.streams) == 2
+
+
+def test_an_exchange_behind_a_union_is_part_of_each_sender() -> None:
+    job = read(json.dumps(compiled("au bu ux xc", x="HASH")), "compiled")
+    assert short_ends(job) == {
+        ("a", "exchange"),
+        ("exchange", "c"),
+        ("b", "exchange#2"),
+        ("exchange#2", "c"),
+    }
+    kinds = dict(zip(job.graph.streams, job.stream_distributions, strict=True))
+    assert [kind for stream, kind in kinds.items() if "exchange" in stream.source] == [BY_KEY] * 2
+    assert to_instances(job).constraints.colocate == (
+        ("stream-exec-a_1", "stream-exec-exchange_1"),
+        ("stream-exec-b_1", "stream-exec-exchange_1#2"),
+    )
+
+
+def test_nested_unions_have_at_most_a_million_streams() -> None:
+    """Each union here doubles the streams."""
+    chain = [{"id": i, "type": "stream-exec-union_1"} for i in range(40)]
+    plan = {
+        "flinkVersion": "2.3",
+        "nodes": [*chain, {"id": -1, "type": "a"}, {"id": -2, "type": "b"}],
+        "edges": [{"source": i - 1, "target": i} for i in range(40) for _ in "ab"]
+        + [{"source": 39, "target": -2}],
+    }
+    with pytest.raises(FormatError, match="compiled: more than 1,000,000 streams"):
+        read(json.dumps(plan), "compiled")
+
+
 def test_tables_state_the_parallelism_of_sources_and_sinks() -> None:
     """Options ``scan.parallelism`` and ``sink.parallelism``, which only connectors with them take.
 

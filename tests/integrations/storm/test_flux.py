@@ -179,3 +179,7 @@ def test_includes_are_not_read() -> None:
     assert refused_document("storm-flux", elsewhere) == (
         "streams[3]: unknown spout or bolt 'elsewhere'; includes are not read, so merge them first"
     )
+    alone = "name: all\nincludes:\n  - {resource: true, file: /more.yaml}\n"
+    assert refused_document("storm-flux", alone) == (
+        "no spouts; includes are not read, so merge them first"
+    )
