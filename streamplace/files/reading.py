@@ -221,8 +221,8 @@ def not_utf8(data: bytes, at: int, where: str) -> FormatError:
     """Return the error about data of which the byte `at` is not UTF-8."""
     fault = f"byte {at} is not UTF-8; save it as UTF-8"
     if b"\0" in data:
-        fault = "is a binary file; text is expected"
-    return FormatError(f"{where}: {fault_of_bytes(data) or remedy_of_text(where) or fault}")
+        fault = remedy_of_text(where) or "is a binary file; text is expected"
+    return FormatError(f"{where}: {fault_of_bytes(data) or fault}")
 
 
 def name_of(path: str | Path) -> str:

@@ -50,6 +50,9 @@ def test_text_in_another_encoding_is_no_binary_file(tmp_path: Path, capsys: Capt
     graph.write_text("digraph { a -> b }")
     line = refused(capsys, "import", graph, "--from", "dot", "--costs", file)
     assert line.endswith("costs.csv: byte 23 is not UTF-8; save it as UTF-8")
+    graph.write_text("digraph { zähler -> b }", encoding="latin-1")
+    line = refused(capsys, "import", graph, "--from", "dot")
+    assert line.endswith("job.dot: byte 11 is not UTF-8; save it as UTF-8")
 
 
 def test_a_later_line_does_not_say_what_a_file_is(tmp_path: Path) -> None:

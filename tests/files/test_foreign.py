@@ -132,7 +132,7 @@ def test_an_answer_of_flink_holds_its_plan(tmp_path: Path) -> None:
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_endings_name_the_import_of_a_broken_file(ending: str, tmp_path: Path) -> None:
     file = tmp_path / f"job{ending}"
-    file.write_bytes(b"\x08\xff broken")
+    file.write_bytes(b"\x08\0\xff broken")
     with pytest.raises(FormatError, match=f" --from {ENDINGS[ending]} -o job-graph"):
         read_graph(file)
     assert ENDINGS[ending] in READERS
