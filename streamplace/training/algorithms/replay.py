@@ -17,6 +17,8 @@ from streamplace.training.problems import repaired
 from streamplace.training.stages import ReplayStage
 from streamplace.util.arrays import Floats, Ints
 
+LEAST = -150 * math.log(2)
+"""Log-probability below which a probability is 0 as a 32-bit number."""
 Rows = list[tuple[Ints, float]]
 """Placements of a problem, (V,) each, with their rewards."""
 
@@ -27,8 +29,9 @@ class Replay(Algorithm[ReplayStage]):
     The recipe is that of ``controller_device.py`` and ``environment.py`` in the released code.
     Random placements are not learnt from, but may be replayed. The baseline of a problem is the
     mean reward of its samples in the first epoch, and then that of the best 2n - 1 placements
-    found, where n are replayed; advantages above 0 count more. All placements name equal devices
-    in the same order before they are learnt from.
+    found, where n are replayed; advantages above 0 count more, and those below 0 not at all where
+    the probability is 0 as a 32-bit number, which could fall forever. All placements name equal
+    devices in the same order before they are learnt from.
     """
 
     def new_memory(self) -> EliteBuffer:
@@ -114,6 +117,7 @@ class Replay(Algorithm[ReplayStage]):
             baseline=torch.from_numpy(baseline).to(device, torch.float32),
         )
         advantage = torch.where(advantage > 0, self.stage.raise_by * advantage, advantage)
+        advantage = advantage.masked_fill((advantage < 0) & (log_probability < LEAST), 0.0)
         record["reward"] = float(reward[counted].mean())
         record["entropy"] = float(made.mean_entropy.detach()[mask].mean())
         return self.combined(policy_loss(log_probability, advantage, mask))

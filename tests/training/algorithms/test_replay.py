@@ -12,7 +12,7 @@ from streamplace.policy.base import constructive
 from streamplace.policy.decoding import Sampler
 from streamplace.training import TrainConfig, train
 from streamplace.training.algorithms import Step
-from streamplace.training.algorithms.replay import Replay
+from streamplace.training.algorithms.replay import LEAST, Replay
 from tests.support.stages import loop_of, replay, small_policy
 from tests.support.training_runs import ctrl_c_at
 
@@ -77,17 +77,33 @@ def test_random_placements_are_drawn_until_a_problem_is_solved(
 
 
 def test_the_loss_raises_what_is_above_the_baseline_by_ten() -> None:
+    loss, logs = loss_of(begun(), 0.9, 0.4)
+    assert loss == pytest.approx(-(10 * 0.3 * logs[0] - 0.2 * logs[1]) / 2, rel=1e-5)
+
+
+def test_what_is_worse_than_the_baseline_is_not_learnt_from_where_it_is_all_but_impossible(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The released code leaves it out where its probability is 0 in 32 bits."""
+    assert np.exp(np.float32(1.001 * LEAST)) == 0.0 < np.exp(np.float32(0.999 * LEAST))
     algorithm = begun()
+    _, logs = loss_of(algorithm, 0.9, 0.4)
+    monkeypatch.setattr("streamplace.training.algorithms.replay.LEAST", max(logs) + 1.0)
+    loss, _ = loss_of(algorithm, 0.9, 0.4)
+    assert loss == pytest.approx(-10 * 0.3 * logs[0] / 2, rel=1e-5)
+
+
+def loss_of(algorithm: Replay, *rewards: float) -> tuple[float, list[float]]:
+    """Return the loss of two placements of problem 0, and their log-probabilities.
+
+    The baseline is 0.6.
+    """
     batch = algorithm.learner.batch(np.array([0]))
     size = batch.encoded[0].size
     rows = np.array([[0] * size, [0] * (size - 1) + [1]], dtype=np.int32)
-    logs = (
-        constructive(algorithm.learner.policy)
-        .rollout(batch, 2, Sampler(), rows[None])
-        .log_probability[0]
-    )
-    loss = algorithm._loss(batch, [[(rows[0], 0.9), (rows[1], 0.4)]], np.array([0.6]), {})
-    assert loss.item() == pytest.approx(-(10 * 0.3 * logs[0] - 0.2 * logs[1]).item() / 2, rel=1e-5)
+    made = constructive(algorithm.learner.policy).rollout(batch, 2, Sampler(), rows[None])
+    loss = algorithm._loss(batch, [[*zip(rows, rewards, strict=True)]], np.array([0.6]), {})
+    return loss.item(), made.log_probability[0].tolist()
 
 
 def test_a_resumed_run_equals_an_uninterrupted_one(tmp_path: Path) -> None:
