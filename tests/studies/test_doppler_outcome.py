@@ -87,6 +87,10 @@ def test_parts_of_doppler() -> None:
         assert best == pytest.approx(1.08 * factor)
         assert greedy == pytest.approx(1.35 * factor)
     assert dict(table.rows)["SEL only"][2] == 127.0
+    makespans, *_ = _outcome(_rows()).tables
+    note = "the published figures of SEL only and PLC only are of Doppler-SYS"
+    assert note in table.caption
+    assert note in makespans.caption
 
 
 def test_other_tables() -> None:

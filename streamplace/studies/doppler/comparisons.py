@@ -12,6 +12,7 @@ from streamplace.studies.doppler.registered import (
     IMITATION_ONLY,
     MEMORY,
     MEMORY_HEAD,
+    OF_ABLATIONS,
     OF_SEARCH,
     PLACETO,
     PLC_ONLY,
@@ -205,6 +206,8 @@ def makespans(results: Results, workloads: Sequence[Workload]) -> Table:
         f"{source} graphs on {devices} devices{variant and f' {variant}'}: makespan of the best "
         f"placement over the {BEST}, with the lowest and the highest over seeds or repeats"
     )
+    if SEL_ONLY in systems and published:
+        caption += OF_ABLATIONS
     return Table(f"makespans-{source}-{devices}{SUFFIX[variant]}", caption, head, rows)
 
 
@@ -232,7 +235,7 @@ def ablations(results: Results, workloads: Sequence[Workload]) -> Table:
     source = workloads[0].source
     caption = (
         f"{source} graphs: makespans of the best and of the greedy placement over the {BEST}; "
-        f"{EVERY_STEP!r} has as many episodes as {EARLY!r}"
+        f"{EVERY_STEP!r} has as many episodes as {EARLY!r}{OF_ABLATIONS}"
     )
     return Table(f"ablations-{source}", caption, head, rows)
 

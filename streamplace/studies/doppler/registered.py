@@ -54,6 +54,8 @@ HEADS = {
 }
 """Number of devices -> head of the column. Doppler-SIM stops before the stage of measured times."""
 
+OF_ABLATIONS = "; the published figures of SEL only and PLC only are of Doppler-SYS"
+
 MEMORY_HEAD = "published, ms on P100s (Doppler-SYS)"
 
 TRANSFER = {
@@ -186,7 +188,9 @@ TABLE_2 = {
     "PLC only": _of_each(121.6, 63.2, 172.9, 159.5),
     "messages at every step": {"chain-mm": 121.7},
 }
-"""The last three rows are the paper's ablations (Table 6 for messages at every step)."""
+"""The last three rows are the paper's ablations (Table 6 for messages at every step).
+
+``DOPPLER`` is Doppler-SIM, and ``SEL only`` and ``PLC only`` are variants of Doppler-SYS."""
 
 EIGHT_GPUS = {
     "critical path, best of 50": _of_each(69.6, 50.0, 117.6, 105.4),
