@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.reference.trainings import SMALL
+from streamplace.cli import unknown_options
 from tests.support.cli import Capture, refused
 from tests.support.input_files import CLUSTER, GRAPH, InputFiles
 
@@ -82,6 +83,13 @@ def test_suggestions_on_the_command_line(
 ) -> None:
     files = {"GRAPH": inputs.graph, "PLACEMENT": inputs.placement, "CLUSTER": inputs.cluster}
     assert expected in refused(capsys, *(files.get(word, word) for word in words))
+
+
+def test_an_option_that_no_command_has_loads_no_other_command(
+    inputs: InputFiles, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(unknown_options, "_having", pytest.fail)
+    assert "unknown option '--zzzz' (see" in refused(capsys, "place", inputs.graph, "--zzzz")
 
 
 OPERATORS = [{"name": name, "instructions": 1} for name in ("parse", "filter", "sink")]
