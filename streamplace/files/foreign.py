@@ -59,6 +59,11 @@ AROUND = ("plan", "visualization", "metrics")
 """Fields whose value may be the whole document, in answers of Flink and Storm."""
 CSV = "is CSV, not JSON; only placements (place --start) and costs (import --costs) may be CSV"
 
+TOML = (
+    "is TOML, not JSON; only training configurations (train --config) and costs (import --costs) "
+    "may be TOML"
+)
+
 
 def remedy_of_text(name: str, text: str = "") -> str:
     """Return what a text that is not JSON is, and the command that reads it; empty if unknown.
@@ -72,6 +77,8 @@ def remedy_of_text(name: str, text: str = "") -> str:
     """
     if text and name.lower().endswith(".csv"):
         return CSV
+    if text and name.lower().endswith(".toml"):
+        return TOML
     return _remedy(kind_of_text(name, text), name)
 
 

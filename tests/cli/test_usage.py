@@ -99,7 +99,7 @@ USAGE = [
     (["export", "PLACEMENT"], "--to"),
     (["export", "PLACEMENT", "--to", "csv", "--json"], "--json"),
     (["schema", "nonsense"], "nonsense"),
-    (["simulate", "GRAPH"], "expected a placement file (got 'streamplace-graph')"),
+    (["simulate", "GRAPH"], "is a graph; expected a placement"),
     (["diff", "PLACEMENT"], "B"),
     (["explain"], "PLACEMENT"),
     (["explain", "GRAPH"], "graph.json"),
