@@ -48,6 +48,7 @@ FIELDS = (
     ("storm-ui", {"spouts[].spoutId"}),
     ("storm-ui", {"*.:type"}),
     ("ibm-streamsx", {"operators[].outputs"}),
+    ("dream", {"operators[].idx", "connections[].from_vertex"}),
 )
 """Formats, and fields that their JSON objects have together.
 

@@ -26,6 +26,10 @@ FIELDS = (  # fields by which a kind of file is recognised, and the kind
     ({"jobs"}, KINDS["streamplace-jobs"]),
     ({"dataset", "graphs", "rows"}, "the result of compare"),
     ({"properties", "type"}, "a JSON Schema"),
+    (
+        {"taskmanagers"},
+        "Flink's answer about TaskManagers; profile flink URL --cluster-out FILE writes a cluster",
+    ),
     ({"operators"}, KINDS["streamplace-graph"]),
     ({"devices"}, KINDS["streamplace-cluster"]),
     ({"assignment"}, KINDS["streamplace-placement"]),

@@ -72,6 +72,13 @@ def test_a_dataset_is_not_one_json_value(
     assert "has a JSON value per line; expected a single one" in refused(capsys, "explain", file)
 
 
+def test_task_managers_are_no_cluster(inputs: InputFiles, tmp_path: Path, capsys: Capture) -> None:
+    file = tmp_path / "taskmanagers.json"
+    file.write_text('{"taskmanagers": []}')
+    line = refused(capsys, "place", inputs.graph, "--cluster", file)
+    assert "is Flink's answer about TaskManagers; profile flink URL --cluster-out FILE" in line
+
+
 def test_toml_is_not_json(tmp_path: Path, capsys: Capture) -> None:
     file = tmp_path / "costs.toml"
     file.write_text("# costs\nsource_rate = 1\n")

@@ -143,6 +143,12 @@ def test_bad_usage(
             ["migrate"],
             "unknown command 'migrate'; 'streamplace place --start' improves a placement (see",
         ),
+        (["help", "place"], "unknown command 'help'; write streamplace COMMAND --help (see"),
+        (["profile", "help"], "unknown command 'help'; choose from flink, "),
+        (
+            ["train", "d", "--resume", "run"],
+            "got unexpected extra argument (run); train takes a dataset and -o RUN, or --resume",
+        ),
         (["apply", "flnik"], "unknown command 'flnik'; did you mean 'flink'? (see streamplace ap"),
         (["place", "g", "--ouput", "p"], "unknown option '--ouput'; did you mean '-o'?"),
         (["place", "g", "--output", "p"], "unknown option '--output'; did you mean '-o'?"),
