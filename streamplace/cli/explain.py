@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 from streamplace.cli import inputs, makespan_options, options, param_types
 from streamplace.cli.command import argument, command, group, option, print_json, print_note
-from streamplace.cli.inputs import the_constraints, whole_placement
+from streamplace.cli.inputs import naming_file, the_constraints, whole_placement
 from streamplace.cli.makespan_options import Asked, MakespanSettings
 from streamplace.cli.terminal import print_result
 from streamplace.errors import BackendError, ProblemError, located
@@ -109,8 +109,7 @@ def explain(chosen: ExplainOptions) -> None:
     for name, value in (("against", chosen.url), ("constraint-costs", chosen.constraint_costs)):
         if value:
             makespan_options.refuse(read.problem.objective, name)
-    rules_file = chosen.constraints_file or chosen.placement
-    with working("trying moves"), located(name_of(rules_file)):
+    with working("trying moves"), naming_file(chosen.placement, chosen.constraints_file):
         found = explanation_of(read, constraint_costs=chosen.constraint_costs, seed=chosen.seed)
         if not isinstance(found, Explanation):
             proven = proven_bound_s(document, read.problem)

@@ -388,6 +388,21 @@ def naming_the_default(
 
 
 @contextmanager
+def naming_file(graph: str, constraints: str | None) -> Iterator[None]:
+    """Name the file at fault in an error: that of --constraints if it is about them, or else GRAPH.
+
+    The error of an infeasible problem also names the rules that cannot hold.
+    """
+    try:
+        yield
+    except StreamplaceError as raised:
+        error = named(raised)
+        of_rules = constraints is not None and "constraints" in str(error)
+        with located(name_of(str(constraints) if of_rules else graph)):
+            raise error from None
+
+
+@contextmanager
 def naming_whole_operators(
     graph: StreamGraph, groups: Sequence[Sequence[str]], *, added: bool
 ) -> Iterator[None]:

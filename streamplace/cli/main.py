@@ -62,8 +62,14 @@ EXPECTED = {
     "place": _ONE_GRAPH,
     "plan": _ONE_GRAPH,
     "size": _ONE_GRAPH,
+    "train": "a dataset and -o RUN, or --resume RUN without a dataset",
 }
 """Command -> the arguments that it takes, for the error about further ones."""
+INSTEAD = {
+    "help": "; write streamplace COMMAND --help",
+    "migrate": "; 'streamplace place --start' improves a placement",
+}
+"""Word that users take for a command -> what to write, as the end of the error."""
 MODULE_OF = {"import": "import_"}
 """The commands that have another name than their module and the object in it."""
 
@@ -192,10 +198,10 @@ def _usage_message(error: click.ClickException) -> str:
             group = context.command
             known = group.list_commands(context) if isinstance(group, click.Group) else []
             message = f"unknown command {name!r}" + (
-                valid_choices(name, known) if group is not cli else did_you_mean(name, known, NEAR)
+                valid_choices(name, known)
+                if group is not cli
+                else INSTEAD.get(name) or did_you_mean(name, known, NEAR)
             )
-            if name == "migrate":
-                message += "; 'streamplace place --start' improves a placement"
         case click.BadParameter(param=click.Parameter() as param) if not isinstance(
             error, click.MissingParameter
         ):

@@ -21,7 +21,6 @@ from streamplace.cli.place_jobs import place_job_file
 from streamplace.cli.place_notes import print_notes
 from streamplace.cli.place_problem import ProblemOptions, Start, read_problem
 from streamplace.cli.terminal import print_result
-from streamplace.errors import located
 from streamplace.execution.progress import working
 from streamplace.files.reading import name_of
 from streamplace.placers.limits import MaxRuntime
@@ -237,7 +236,7 @@ def place(chosen: PlaceOptions) -> None:
         problem.graph, problem.constraints.stated.colocate, added=chosen.whole_operators
     )
     semantics = chosen.problem.semantics
-    where = located(chosen.problem.constraints_file or name_of(chosen.graph))
+    where = inputs.naming_file(chosen.graph, chosen.problem.constraints_file)
     with working("placing"), where, naming:
         if start is None:
             result = placed(

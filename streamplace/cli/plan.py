@@ -88,7 +88,8 @@ def plan(chosen: PlanOptions) -> None:
     constraints, pin_note = inputs.with_pins(chosen.pins, cluster, constraints, read)
     cluster, constraints = inputs.after_losses(chosen.lost, cluster, constraints, read, named)
     of_cluster = located(chosen.cluster.cluster_file or named, only=ClusterError)
-    with working("planning"), located(named), of_cluster:
+    of_graph = inputs.naming_file(chosen.graph, chosen.constraints_file)
+    with working("planning"), of_graph, of_cluster:
         found = workflow.plan(
             read,
             cluster,

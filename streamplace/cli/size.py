@@ -224,7 +224,8 @@ def _size_graph(
     cluster, constraints = inputs.after_losses(chosen.lost, cluster, constraints, read, named)
     settings = {**settings, "constraints": constraints}
     of_cluster = located(cluster_file or named, only=ClusterError)
-    with working("sizing"), located(named), of_cluster, naming_lower_rate():
+    of_graph = inputs.naming_file(graph, constraints_file)
+    with working("sizing"), of_graph, of_cluster, naming_lower_rate():
         found: SizeResult | SizeTable
         if chosen.at is not None:
             found = sizes(read, cluster, chosen.at, **settings)

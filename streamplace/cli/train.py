@@ -217,7 +217,10 @@ def _settings(chosen: TrainOptions) -> tuple[str, TrainConfig]:
             )
     settings = read_config(config)
     if values := dict(map(_value, chosen.settings)):
-        settings = with_values(settings, values)
+        try:
+            settings = with_values(settings, values)
+        except StreamplaceError as error:
+            raise reworded(error, f"--set: {str(error).removeprefix('config: ')}") from None
     return config, settings if chosen.seed is None else with_seed(settings, chosen.seed)
 
 

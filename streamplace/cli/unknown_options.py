@@ -1,6 +1,7 @@
 """Messages about options that a command does not have."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import click
 
@@ -22,8 +23,10 @@ def unknown_option(error: click.NoSuchOption) -> str:
     meant = _meant(name, params)
     if meant is not None:
         return f"{message}; did you mean {meant!r}?"
+    if not (name.startswith(LONG) and _is_written(name)):
+        return message
     having = list(_having(name, context.find_root()))
-    if not (having and name.startswith(LONG)):
+    if not having:
         return message
     *others, last = having if len(having) <= SHOWN else [*having[:SHOWN], "others"]
     whose = f"{', '.join(others)} and {last} have" if others else f"{last} has"
@@ -40,6 +43,11 @@ def _meant(name: str, params: list[click.Parameter]) -> str | None:
     close = closest_match(typed, names, NEAR)
     found = [close] if close else with_words(typed, names)
     return names[found[0]] if len(found) == 1 else None
+
+
+def _is_written(name: str) -> bool:
+    """Return whether a module of the command line contains a name; to load all takes a second."""
+    return any(name in file.read_text("utf-8") for file in Path(__file__).parent.glob("*.py"))
 
 
 def _having(name: str, root: click.Context) -> Iterator[str]:

@@ -49,7 +49,7 @@ def read_cluster(path: str | Path) -> Cluster:
 def read_constraints(path: str | Path) -> Constraints:
     """Read a file that holds the ``constraints`` object of a graph file."""
     value, where = read_json(path), name_of(path)
-    if isinstance(value, dict) and not {"constraints", "operators"}.isdisjoint(value):
+    if isinstance(value, dict) and "constraints" in value and "format" not in value:
         expected = "the object that a graph has in 'constraints', such as {\"pins\": {…}}"
         raise FormatError(f"{where}: holds more than constraints; write only {expected}")
     return constraints_from(check(ConstraintsForm, value, where))

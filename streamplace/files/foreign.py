@@ -48,6 +48,7 @@ FIELDS = (
     ("storm-ui", {"spouts[].spoutId"}),
     ("storm-ui", {"*.:type"}),
     ("ibm-streamsx", {"operators[].outputs"}),
+    ("dream", {"operators[].idx", "connections[].from_vertex"}),
 )
 """Formats, and fields that their JSON objects have together.
 
@@ -58,6 +59,11 @@ OURS = "streamplace-"
 AROUND = ("plan", "visualization", "metrics")
 """Fields whose value may be the whole document, in answers of Flink and Storm."""
 CSV = "is CSV, not JSON; only placements (place --start) and costs (import --costs) may be CSV"
+
+TOML = (
+    "is TOML, not JSON; only training configurations (train --config) and costs (import --costs) "
+    "may be TOML"
+)
 
 
 def remedy_of_text(name: str, text: str = "") -> str:
@@ -72,6 +78,8 @@ def remedy_of_text(name: str, text: str = "") -> str:
     """
     if text and name.lower().endswith(".csv"):
         return CSV
+    if text and name.lower().endswith(".toml"):
+        return TOML
     return _remedy(kind_of_text(name, text), name)
 
 

@@ -24,6 +24,7 @@ from streamplace.errors import FormatError
 from streamplace.files.binary import fault_of_bytes, fault_of_zip
 from streamplace.files.foreign import OURS, remedy_of_text, remedy_of_value, what_is
 from streamplace.files.form_faults import listed_faults, syntax_fault
+from streamplace.files.own import EXPECTED, fault_of_lines, kind_of, other_kind
 from streamplace.files.schema import ForeignForm
 from streamplace.files.schema_fields import Place, without_units
 from streamplace.util.suggest import closest_match, near_file
@@ -43,12 +44,6 @@ GZIP = b"\x1f\x8b"
 STDIO = "-"
 """The file name that stands for stdin when reading and for stdout when writing."""
 ONE_STDIN = "only one input can be -"
-TAKEN_BY = {
-    "streamplace-cluster": "; --cluster takes it",
-    "streamplace-jobs": "; --job-file takes it",
-    "streamplace-placement": "; simulate, explain, diff, export and report take it",
-}
-"""Format of a file in the place of a graph -> what does take it."""
 GENERAL = {"name", "version", "comment"}
 """Fields that files of other programs have, too."""
 Form = TypeVar("Form", bound=BaseModel)
@@ -250,7 +245,7 @@ def parse(text: str, where: str, *, is_line: bool = False) -> Any:
             return json.loads(text, object_pairs_hook=_no_duplicates)
     except json.JSONDecodeError as error:
         remedy = "" if is_line else remedy_of_text(where, text)
-        fault = remedy or syntax_fault(error, is_line=is_line)
+        fault = remedy or fault_of_lines(error) or syntax_fault(error, is_line=is_line)
         raise FormatError(f"{where}: {fault}") from None
     except RecursionError:
         raise FormatError(f"{where}: nested too deeply") from None
@@ -330,20 +325,13 @@ def check(
     if not isinstance(value, dict):
         raise FormatError(f"{where}: must be an object (got {_kind(value)})")
     wanted = form.model_fields["format"].default if "format" in form.model_fields else None
-    if wanted and value.get("format", wanted) != wanted:
-        kind = wanted.removeprefix(OURS)
-        got = value["format"]
-        remedy = "; 'streamplace place' writes placements" if kind == "placement" else ""
-        if kind == "graph" and isinstance(got, str):
-            remedy = TAKEN_BY.get(got, "")
-        fault = f"expected a {kind} file (got {got!r:.80}){remedy}"
-        raise FormatError(f"{where}: format: {fault}")
-    if "format" not in form.model_fields and str(value.get("format")).startswith(OURS):
-        kind = str(value["format"])
-        fault = f"is a {kind.removeprefix(OURS)} of streamplace; another kind of file is expected"
-        if issubclass(form, ForeignForm):
-            fault = what_is(kind)
+    got = value.get("format", wanted)
+    if got != wanted and str(got).startswith(OURS):
+        fault = what_is(str(got)) if issubclass(form, ForeignForm) else other_kind(form, value)
         raise FormatError(f"{where}: {fault}")
+    if wanted and got != wanted:
+        expected = f"expected a {wanted.removeprefix(OURS)} file (got {got!r:.80})"
+        raise FormatError(f"{where}: format: {expected}")
     try:
         return form.model_validate(value)
     except ValidationError as error:
@@ -361,8 +349,12 @@ def check(
 
 def _another_kind(form: type[BaseModel], value: dict[str, Any], wanted: str | None) -> str:
     """Return that an object has nothing of the kind of file; empty if it has, or names it."""
+    if (form.model_fields.keys() - GENERAL) & value.keys():
+        return ""
+    if form.__name__ in EXPECTED and kind_of(value):
+        return other_kind(form, value)
     required = [name for name, field in form.model_fields.items() if field.is_required()]
-    if not (wanted and required) or (form.model_fields.keys() - GENERAL) & value.keys():
+    if not (wanted and required):
         return ""
     if any(closest_match(name, tuple(value)) for name in required):  # misspelt
         return ""

@@ -13,6 +13,7 @@ from streamplace.errors import FormatError
 from streamplace.files import cepsim, clusters, graphs
 from streamplace.files.datasets import iter_values, read_dataset, resolve
 from streamplace.files.foreign import remedy_of_value
+from streamplace.files.own import KINDS, kind_of
 from streamplace.files.placements import placement_from
 from streamplace.files.reading import name_of
 from streamplace.files.stored_objectives import objective_to
@@ -27,22 +28,7 @@ from streamplace.problem.resources import whole_amounts
 from streamplace.util.suggest import closest_match
 
 READABLE = "info reads graphs, datasets, clusters, placements, checkpoints and policy weights"
-FORMATS = {
-    "streamplace-scene": "a scene, which simulate --scene reads",
-    "streamplace-jobs": "a file of jobs, which place --job-file reads",
-    "streamplace-trace": "a trace, which simulate --trace writes",
-}
-CONFIG = "a training configuration, which train --config reads"
-FIELDS = (  # fields by which a kind of file is recognised, and the kind
-    ({"policy", "stage"}, CONFIG),
-    ({"policy", "sampling"}, CONFIG),  # of version 0.2
-    ({"step", "epoch", "reward"}, "the log of a training run, whose folder curves reads"),
-    ({"step", "epoch", "loss"}, "the log of a training run, whose folder curves reads"),
-    ({"jobs", "assignment", "placer"}, "the result of place --job-file"),
-    ({"jobs"}, "a file of jobs, which place --job-file reads"),
-    ({"dataset", "graphs", "rows"}, "the result of compare"),
-    ({"properties", "type"}, "a JSON Schema"),
-)
+SUMMARISED_KINDS = {KINDS[f"streamplace-{kind}"] for kind in ("graph", "cluster", "placement")}
 SUMMARISED = (
     "format",
     "operators",
@@ -263,10 +249,8 @@ def refuse_other_kind(value: Any, where: str) -> None:
     """
     if not isinstance(value, dict) or value.get("format") == "streamplace-placement":
         return
-    kind = FORMATS.get(str(value.get("format")))
-    if kind is None:
-        kind = next((name for fields, name in FIELDS if fields <= value.keys()), None)
-    if kind is not None:
+    kind = kind_of(value)
+    if kind is not None and kind not in SUMMARISED_KINDS:
         raise FormatError(f"{where}: is {kind}; {READABLE}")
     if not any(field in value or closest_match(field, value) for field in SUMMARISED):
         fault = remedy_of_value(value, where) or f"is not a file that info reads; {READABLE}"

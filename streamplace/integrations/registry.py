@@ -87,10 +87,15 @@ def read_document(path: str, kind: str) -> LogicalGraph:
         return _read(read, document, where)
     except FormatError:
         other = kind_of_file(path, data)
-        if other in (None, kind):
+        if other is None or _form_of(other) == _form_of(kind):
             raise
         also = "" if other not in READERS else f", not {kind}"
         raise FormatError(f"{where}: {what_is(other)}{also}") from None
+
+
+def _form_of(kind: str) -> str:
+    """Return what formats have in common whose files look alike: the module of the reader."""
+    return READERS.get(kind, kind).partition(":")[0]
 
 
 def kind_of_file(path: str, data: bytes | None = None) -> str | None:

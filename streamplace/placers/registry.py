@@ -51,6 +51,7 @@ PLACERS = {
     "random-eft": "streamplace.placers.scheduling.lists:RandomEft",
     "enumerative": "streamplace.placers.scheduling.search:Enumerative",
 }
+WEIGHTS = ".safetensors"
 WITHOUT_WEIGHTS = ("doppler", "placeto")
 """The published systems of which there is a config but no placer, as no weights are shipped."""
 ORACLES = {
@@ -235,8 +236,11 @@ def placer_of(placer: str | Placer) -> Placer:
 
 
 def _refuse_without_weights(text: str) -> None:
-    """Say how to train a published system that users take for a placer."""
+    """Say how to use a file of weights, and how to train a published system, without its name."""
     name, _ = plugins.parts_of(text)
+    if name.endswith(WEIGHTS):
+        meant = f"policy:file={name.removeprefix('policy=')}"
+        raise UsageError(f"unknown {custom.NOUN} {name!r}; did you mean {meant!r}?")
     if name in WITHOUT_WEIGHTS and name not in plugins.installed(custom.GROUP):
         raise UsageError(
             f"unknown {custom.NOUN} {name!r}; no weights of it are shipped: train it by "

@@ -7,6 +7,7 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,6 +17,7 @@ import safetensors
 from numpy.typing import NDArray
 
 from streamplace.errors import CheckpointError, UsageError
+from streamplace.files.own import kind_of
 from streamplace.files.reading import read_failure, read_raw
 from streamplace.files.training_logs import POLICY
 from streamplace.policy.registry import PolicySection, policy_section
@@ -96,8 +98,11 @@ def stored_tensors(data: bytes, where: str) -> tuple[dict[str, StoredTensor], di
     except (safetensors.SafetensorError, ValueError, KeyError, TypeError, RuntimeError) as error:
         if is_out_of_memory(error):
             raise MemoryError from None  # the file may be valid
-        message = "not a safetensors file of streamplace, or a damaged one"
-        raise CheckpointError(f"{where}: {message} ({error})") from None
+        message = f"not a safetensors file of streamplace, or a damaged one ({error})"
+        with suppress(ValueError, RecursionError):  # it may be JSON
+            if kind := kind_of(json.loads(data)):
+                message = f"is {kind}; expected weights of a policy"
+        raise CheckpointError(f"{where}: {message}") from None
     stored_hash = metadata.pop("sha256", None)
     if stored_hash != hash_of(tensors, metadata):
         raise CheckpointError(f"{where}: damaged: the content does not match its SHA-256")

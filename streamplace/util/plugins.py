@@ -61,11 +61,14 @@ def check_call(text: str, found: object, noun: str, arguments: Sequence[str]) ->
     if isinstance(found, type) or not callable(found):
         raise UsageError(f"{noun} {text!r}: {_kind(found)} is not a {noun}: {expected}")
     try:
-        inspect.signature(found).bind(*arguments)
-    except TypeError as error:
-        raise UsageError(f"{noun} {text!r}: is not a {noun}: {expected}, but {error}") from None
-    except ValueError:  # it has no signature
-        pass
+        signature = inspect.signature(found)
+    except ValueError:  # it has none
+        return
+    try:
+        signature.bind(*arguments)
+    except TypeError:
+        takes = f"this one takes ({', '.join(signature.parameters)})"
+        raise UsageError(f"{noun} {text!r}: is not a {noun}: {expected}, but {takes}") from None
 
 
 def _kind(found: object) -> str:
@@ -293,6 +296,10 @@ def find(
         choices = valid_choices(name, names_of(group, ours), or_own)
         if "," in name:
             choices = f"; one {noun} is expected, and no comma"
+        elif len(name.replace(";", " ").split()) > 1:
+            choices = "; names are separated by commas, and options of a name by colons"
+        elif name.partition("=")[0] in names_of(group, ours):
+            choices = f"; options follow a colon, as in {name.partition('=')[0]}:OPTION=VALUE"
         raise UsageError(f"unknown {noun} {name!r}{choices}")
     return load_installed(registered[name], noun), options
 

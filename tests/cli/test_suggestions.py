@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.reference.trainings import SMALL
+from streamplace.cli import unknown_options
 from tests.support.cli import Capture, refused
 from tests.support.input_files import CLUSTER, GRAPH, InputFiles
 
@@ -44,8 +45,13 @@ CASES = [
     (["watch", "flink", "--url", "http://localhost:1"], "as an argument, without --url"),
     (["place", "GRAPH", "--devices", "2x1", "--pin", "d0=a"], "write --pin a=d0"),
     (["place", "GRAPH", "--prefer", "balanced"], "did you mean 'balance'?"),
-    (["train", "GRAPH", "-o", "run", "--config", "CLUSTER"], "is a cluster of streamplace"),
+    (["train", "GRAPH", "-o", "run", "--config", "CLUSTER"], "expected a training config"),
     (["place", "GRAPH", "--placer", "metis,fuser"], "one placer is expected, and no comma"),
+    (["compare", "GRAPH", "--placers", "metis fuser"], "; names are separated by commas"),
+    (["compare", "GRAPH", "--placers", "metis;fuser"], "; names are separated by commas"),
+    (["place", "GRAPH", "--placer", "metis=3"], "follow a colon, as in metis:OPTION=VALUE"),
+    (["place", "GRAPH", "--placer", "p.safetensors"], "mean 'policy:file=p.safetensors'?"),
+    (["place", "GRAPH", "--placer", "policy=p.safetensors"], "mean 'policy:file=p.safetensors'?"),
     (["compare", "GRAPH", "--placers", "metis", "fuser"], "and placers that commas separate"),
     (["place", "GRAPH", "--devices", "2500x3"], "written as COUNTxMIPS, such as 5x2500"),
     (["place", "GRAPH", "--target-utilisation", "80"], "did you mean 0.8?"),
@@ -56,15 +62,9 @@ CASES = [
     (["plan", "-", "--constraints", "-"], "streamplace: stdin: only one input can be -"),
     (["watch", "http://localhost:1"], "; choose from flink (see streamplace watch --help)"),
     (["info", "GRAPH", "CLUSTER"], "info takes one file"),
-    (
-        ["explain", "GRAPH"],
-        "expected a placement file (got 'streamplace-graph'); 'streamplace place'",
-    ),
-    (["place", "CLUSTER"], "expected a graph file (got 'streamplace-cluster'); --cluster takes it"),
-    (
-        ["place", "GRAPH", "--constraints", "GRAPH"],
-        "graph.json: holds more than constraints; write",
-    ),
+    (["explain", "GRAPH"], "is a graph; expected a placement, which 'streamplace place' writes"),
+    (["place", "CLUSTER"], "is a cluster, which --cluster takes; expected a graph"),
+    (["place", "GRAPH", "--constraints", "GRAPH"], "is a graph; expected the object that a graph"),
     (["explain", "GRAPH", "--whole-operators"], "'--whole-operators'; place and size have it"),
     (["plan", "GRAPH", "--minimise", "machines"], "unknown option '--minimise'; size has it"),
     (["info", "GRAPH", "--cluster", "CLUSTER"], "compare, place, plan and others have it"),
@@ -82,6 +82,13 @@ def test_suggestions_on_the_command_line(
 ) -> None:
     files = {"GRAPH": inputs.graph, "PLACEMENT": inputs.placement, "CLUSTER": inputs.cluster}
     assert expected in refused(capsys, *(files.get(word, word) for word in words))
+
+
+def test_an_option_that_no_command_has_loads_no_other_command(
+    inputs: InputFiles, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(unknown_options, "_having", pytest.fail)
+    assert "unknown option '--zzzz' (see" in refused(capsys, "place", inputs.graph, "--zzzz")
 
 
 OPERATORS = [{"name": name, "instructions": 1} for name in ("parse", "filter", "sink")]

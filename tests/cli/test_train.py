@@ -327,16 +327,18 @@ def test_set_changes_keys_of_the_config(files: Path, tmp_path: Path, capsys: Cap
         ("run[0]=3", "run[0]: run is not a list"),
         ("run.seed.x=3", "run.seed.x: run.seed has no keys"),
         ("stage[0.epochs=3", "stage[0.epochs: is no key; write it as run.seed or"),
-        ("stage[0].epochs=many", "config: stage[0].epochs: must be a whole number"),
-        ("stage[0].epochs=-1", "config: stage[0].epochs: must be at least"),
+        ("stage[0].epochs=many", "--set: stage[0].epochs: must be a whole number"),
+        ("stage[0].epochs=-1", "--set: stage[0].epochs: must be at least"),
         ("stage[0].optimiser.rte=1", "unknown key 'rte'; did you mean 'rate'?"),
-        ("run.seed", "--set: must be KEY=VALUE (got 'run.seed')"),
+        ("run.seed", "must be KEY=VALUE (got 'run.seed')"),
     ],
 )
 def test_bad_values_of_keys(
     text: str, message: str, files: Path, tmp_path: Path, capsys: Capture
 ) -> None:
-    assert message in refused(capsys, *command(files, tmp_path / "run", "--set", text))
+    line = refused(capsys, *command(files, tmp_path / "run", "--set", text))
+    assert line.startswith("streamplace: --set: ")
+    assert message in line
     assert not (tmp_path / "run").exists()
 
 

@@ -99,7 +99,7 @@ USAGE = [
     (["export", "PLACEMENT"], "--to"),
     (["export", "PLACEMENT", "--to", "csv", "--json"], "--json"),
     (["schema", "nonsense"], "nonsense"),
-    (["simulate", "GRAPH"], "expected a placement file (got 'streamplace-graph')"),
+    (["simulate", "GRAPH"], "is a graph; expected a placement"),
     (["diff", "PLACEMENT"], "B"),
     (["explain"], "PLACEMENT"),
     (["explain", "GRAPH"], "graph.json"),
@@ -142,6 +142,12 @@ def test_bad_usage(
         (
             ["migrate"],
             "unknown command 'migrate'; 'streamplace place --start' improves a placement (see",
+        ),
+        (["help", "place"], "unknown command 'help'; write streamplace COMMAND --help (see"),
+        (["profile", "help"], "unknown command 'help'; choose from flink, "),
+        (
+            ["train", "d", "--resume", "run"],
+            "got unexpected extra argument (run); train takes a dataset and -o RUN, or --resume",
         ),
         (["apply", "flnik"], "unknown command 'flnik'; did you mean 'flink'? (see streamplace ap"),
         (["place", "g", "--ouput", "p"], "unknown option '--ouput'; did you mean '-o'?"),

@@ -232,3 +232,24 @@ def test_a_rate_out_of_range_is_the_fault_of_its_option(
     line = refused(capsys, "size", folder / "plain.json", option, rate)
     assert f"{option}: must be 1e-09 to 1e+15 tuples/s" in line
     assert "plain.json" not in line
+
+
+@pytest.mark.parametrize("command", ["plan", "size"])
+def test_the_constraints_file_is_blamed_for_constraints_only(
+    command: str, folder: Path, capsys: Capture
+) -> None:
+    heavy = sp.StreamGraph(
+        [sp.Operator("a", 1e6, 1.0, memory_bytes=1e12), sp.Operator("b", 1e6, 0.0)],
+        [sp.Stream("a", "b")],
+        source_rate=1.0,
+    )
+    write_dataset(folder / "heavy.json", [heavy])
+    write_cluster(folder / "small.json", sp.Cluster([sp.Device("x", 1, memory_bytes=1e9)]))
+    rules = folder / "rules.json"
+    rules.write_text('{"pins": {"a": "x"}}')
+    words = (command, folder / "heavy.json", "--constraints", rules)
+    line = refused(capsys, *words, "--cluster", folder / "small.json")
+    assert line.startswith(f"streamplace: {folder / 'heavy.json'}: ")
+    rules.write_text('{"pins": {"nobody": "x"}}')
+    line = refused(capsys, *words, "--devices", "1x1")
+    assert line.startswith(f"streamplace: {rules}: constraints.pins: unknown operator")

@@ -99,7 +99,7 @@ def test_an_error_names_the_file_the_line_and_the_fault(tmp_path: Path) -> None:
         ("\n\n", "holds no cluster"),
         ("[]\n", "line 1: must be an object (got a list)"),
         ("{\n", "line 1: "),
-        ('{"format": "streamplace-graph"}\n', "line 1: format: expected a cluster file"),
+        ('{"format": "streamplace-graph"}\n', "line 1: is a graph; expected a cluster"),
     ],
 )
 def test_other_files_are_refused(text: str, message: str, tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from tests.support.guards import hang_guard
 
 GRAPH = "dataset:real/riotbench-etl.json"
 OWN = {"nodes": [{"id": 1, "cost": 4}], "edges": [{"from": 1, "to": 2}]}
-SAME = {"dnn-latency": "dnn-partitioning"}  # one form of two meanings
+SAME = {"dnn-latency": "dnn-partitioning", "cepsim": "dream"}  # one form, read in two ways
 READ = {"dream", "cepsim"}  # without an import
 
 
@@ -65,14 +65,25 @@ def test_an_import_without_a_format_names_it(tmp_path: Path, capsys: Capture) ->
     for kind, documents in DOCUMENTS.items():
         file.write_text(documents[0])
         line = refused(capsys, "import", file)
-        if kind in READ:
-            assert "missing option '--from'; choose from flink-plan, " in line
-        else:
-            command = f"import {file} --from {SAME.get(kind, kind)} -o job-graph.json"
-            assert line.startswith("streamplace: missing option --from: ")
-            assert line.endswith(f"; write streamplace {command}")
+        command = f"import {file} --from {SAME.get(kind, kind)} -o job-graph.json"
+        assert line.startswith("streamplace: missing option --from: ")
+        assert line.endswith(f"; write streamplace {command}")
     assert "no such file" in refused(capsys, "import", tmp_path / "no such file")
-    assert "choose from flink-plan, " in refused(capsys, "import", "networks:Net")
+    file.write_bytes(b"\x7f\0\xff")
+    unknown = "missing option '--from': the format of {} is not recognised; the help lists all"
+    for name in (file, "networks:Net"):
+        assert unknown.format(name) in refused(capsys, "import", name)
+
+
+@pytest.mark.parametrize("kind", ["dnn-latency", "cepsim"])
+def test_a_fault_is_named_where_two_formats_look_alike(
+    kind: str, tmp_path: Path, capsys: Capture
+) -> None:
+    file = tmp_path / "job.json"
+    value = json.loads(DOCUMENTS[kind][0])
+    value[{"dnn-latency": "maxFPGAs", "cepsim": "event_rate"}[kind]] = -1
+    file.write_text(json.dumps(value))
+    assert "(got -1)" in refused(capsys, "import", file, "--from", kind)
 
 
 def test_a_format_is_not_looked_for_in_what_may_never_end(
@@ -83,7 +94,7 @@ def test_a_format_is_not_looked_for_in_what_may_never_end(
     monkeypatch.setattr("streamplace.cli.import_.MAX_GUESSED_BYTES", 10)
     for file in ("-", tmp_path / "pipe", "/dev/zero", tmp_path / "large"):
         with hang_guard(10):
-            assert "missing option '--from'; choose from" in refused(capsys, "import", file)
+            assert "missing option '--from': the format of" in refused(capsys, "import", file)
 
 
 def test_a_file_of_streamplace_needs_no_import(tmp_path: Path, capsys: Capture) -> None:

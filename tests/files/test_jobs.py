@@ -87,7 +87,7 @@ def test_faults(row: dict[str, Any], message: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        ({"format": "streamplace-graph"}, "expected a jobs file (got 'streamplace-graph')"),
+        ({"format": "streamplace-graph"}, "is a graph; expected a file of jobs"),
         ({"version": 2}, "version: is newer than this streamplace"),
         ({"jobs": []}, "jobs: needs at least one job"),
     ],

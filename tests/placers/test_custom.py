@@ -97,7 +97,7 @@ FAULTS = {
     "leaving:Last": "importing leaving failed: SystemExit: 7",
     "mine:Number": "a Number is not a placer",
     "mine:sp": "a module is not a placer",
-    "mine:pair": "is not a placer: a placer is called with problem, rng and start, but",
+    "mine:pair": "is called with problem, rng and start, but this one takes (a, b)",
     "mine:Last:befor=1": "unknown option 'befor'; did you mean 'before'",
     "mine:Last:before=one": "before must be a whole number",
     "mine:Last:loud=yes": "loud must be true or false",

@@ -23,7 +23,7 @@ GRAPHS: list[Fault] = [
     ("graph-no-lines.jsonl", "", "no graph"),
     ("graph-second-line-negative.jsonl", "line 2: operators[1].instructions", "-1.0"),
     ("graph-second-of-list-negative.json", "[1]: operators[1].instructions", "-1.0"),
-    ("graph-is-a-cluster.json", "format", "streamplace-cluster"),
+    ("graph-is-a-cluster.json", "", "is a cluster, which --cluster takes; expected a graph"),
     (
         "graph-version-2.json",
         "version",
@@ -109,7 +109,7 @@ DREAM: list[Fault] = [
 ]
 
 CLUSTERS: list[Fault] = [
-    ("cluster-is-a-graph.json", "format", "streamplace-graph"),
+    ("cluster-is-a-graph.json", "", "is a graph; expected a cluster"),
     ("cluster-no-devices.json", "devices", "needs at least one device"),
     ("cluster-devices-missing.json", "", "missing field 'devices'"),
     ("cluster-duplicate-device.json", "devices", "'d0'"),
@@ -153,11 +153,11 @@ CONSTRAINTS: list[Fault] = [
     ("constraints-unknown-field.json", "", "unknown field 'colocated'"),
     ("constraints-pins-list.json", "pins", r"must be an object \(got a list\)"),
     ("constraints-group-of-numbers.json", "colocate[0][0]", "must be a string"),
-    ("constraints-is-a-graph.json", "", "holds more than constraints; write only"),
+    ("constraints-is-a-graph.json", "", "is a graph; expected the object"),
 ]
 
 PLACEMENTS: list[Fault] = [
-    ("placement-is-a-graph.json", "format", "streamplace-graph"),
+    ("placement-is-a-graph.json", "", "is a graph; expected a placement"),
     ("placement-graph-hash-wrong.json", "problem.graph", "does not match"),
     ("placement-missing-operator.json", "assignment", "'b'"),
     ("placement-unknown-operator.json", "assignment", "'nobody'"),
@@ -206,7 +206,7 @@ PLACEMENTS_OF_GRAPH: list[Fault] = [  # bad as placements of the graph in input_
 
 SCENES: list[Fault] = [
     ("scene-truncated.json", "line 1", "not JSON"),
-    ("scene-is-a-graph.json", "format", "streamplace-graph"),
+    ("scene-is-a-graph.json", "", "is a graph; expected a scene"),
     ("scene-unknown-field.json", "", "unknown field 'windmills'"),
     ("scene-unknown-source.json", "sources.nobody", "unknown operator 'nobody'"),
     ("scene-profile-of-an-operator-with-inputs.json", "sources.b", "has inputs"),

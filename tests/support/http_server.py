@@ -2,12 +2,13 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Event, Thread
 from typing import Any
 
 Answer = tuple[int, bytes]
-"""Status and body."""
+"""Status and body; the body of a redirect is its target."""
 
 
 @contextmanager
@@ -22,6 +23,8 @@ def http_server(answer: Callable[[BaseHTTPRequestHandler], Answer | None]) -> It
                 over.wait(30)
                 return
             self.send_response(found[0])
+            if found[0] == HTTPStatus.FOUND:
+                self.send_header("Location", found[1].decode())
             self.send_header("Content-Length", str(len(found[1])))
             self.end_headers()
             self.wfile.write(found[1])

@@ -158,7 +158,7 @@ class Server:
             raise self._fault(request, endpoint)
         if not request.answer and sent.get_method() != "GET":
             return None
-        value = parse_answer(request.answer, self.url + endpoint, self.asked)
+        value = parse_answer(request.answer, self.url + endpoint, request.redirect + self.asked)
         self.asked = ""  # it is the right address
         return value
 
@@ -218,18 +218,23 @@ class _Request(threading.Thread):
         self._opener, self._request = opener, request
         self.answer = b""
         self.fault = self.remedy = ""
+        self.redirect = ""  # the end of a message
         self.status = 0  # of an answer that is a fault
 
     def run(self) -> None:
         try:
             with self._opener.open(self._request, timeout=600) as answer:
                 self.answer = answer.read(MAX_ANSWER_BYTES + 1)
+                if answer.url != self._request.full_url:
+                    self.redirect = f"; the server redirects to {answer.url!r:.200}"
             if len(self.answer) > MAX_ANSWER_BYTES:
                 self.fault = f"the answer exceeds {MAX_ANSWER_BYTES >> 20} MiB"
         except urllib.error.HTTPError as error:
             with error:
                 self.answer = _text_of(error)
-                self.fault = f"HTTP {error.code} {error.reason}".strip()
+                target = error.headers.get("Location")
+                reason = error.reason if target is None else f"redirect to {target!r:.200}"
+                self.fault = f"HTTP {error.code} {reason}".strip()
                 self.status = error.code
         except urllib.error.URLError as error:
             self.fault = str(getattr(error.reason, "strerror", None) or error.reason)

@@ -1,6 +1,7 @@
 """Addresses of REST servers: copied from a browser, or with a password."""
 
 import base64
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from email import message_from_bytes
@@ -114,6 +115,19 @@ def test_the_address_may_be_wrong_before_the_first_answer(answer: Answer, fault:
         server.get("/jobs", 5)
         with pytest.raises(BackendError, match=f"{fault}$"):
             server.get("/jobs", 5)
+
+
+def test_a_redirect_to_a_login_page_is_named() -> None:
+    def answer(request: BaseHTTPRequestHandler) -> Answer:
+        return (200, b"<html>") if "login" in request.path else (302, b"/login?next=jobs")
+
+    with http_server(answer) as host:
+        page = re.escape(f"http://{host}/login?next=jobs")
+        with pytest.raises(BackendError, match=f"not JSON.*; the server redirects to '{page}'; is"):
+            Server(f"http://{host}").get("/jobs", 5)
+    loop = pytest.raises(RefusedError, match=r"HTTP 302 redirect to '/jobs' for /jobs$")
+    with http_server(lambda request: (302, b"/jobs")) as host, loop:
+        Server(f"http://{host}").get("/jobs", 5)
 
 
 def test_what_to_do_about_a_server_that_does_not_answer() -> None:
