@@ -40,14 +40,7 @@ class PlanOptions(options.Common):
         help="Largest number of devices to try.  [default: the number in the cluster; if equal "
         "devices cannot keep up with the source rate, up to 64, as long as more devices help]",
     )
-    survive: int = option(
-        "--survive",
-        type=param_types.Whole(0, 1),
-        default=0,
-        show_default=True,
-        metavar="0|1",
-        help="1: the devices must keep up after the loss of any one of them.",
-    )
+    survive: int = options.survive()
     time_limit: float | None = options.time_limit(
         "Seconds of search for each number of devices or, if they differ, for all sets of devices "
         "together.  [default: 1; 10]"

@@ -91,14 +91,7 @@ class SizeOptions(options.Common):
         help="Seconds within which the tuples that wait after a restart are worked off.  "
         "[default: 1800 with --restart]",
     )
-    survive: int = option(
-        "--survive",
-        type=param_types.Whole(0, 1),
-        default=0,
-        show_default=True,
-        metavar="0|1",
-        help="1: the devices must keep up after the loss of any one of them.",
-    )
+    survive: int = options.survive()
     max_latency: LatencyLimit | None = option(
         "--max-latency",
         callback=latency_limit,
