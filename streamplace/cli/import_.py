@@ -45,8 +45,8 @@ MAX_GUESSED_BYTES = 2**26  # of a file whose format is looked for
 
 
 def _is_short(file: str) -> bool:
-    """Return whether a file is missing, or can be read in a moment; a pipe may never end."""
-    if not os.path.exists(file):
+    """Return whether a file is read, or refused, in a moment; a pipe may never end."""
+    if os.path.isdir(file) or not os.path.exists(file):
         return file != STDIO
     return os.path.isfile(file) and os.path.getsize(file) <= MAX_GUESSED_BYTES
 
@@ -85,7 +85,7 @@ class ImportOptions(options.Common):
         "COSTS",
     )
     form: options.Form = group(options.Form)
-    output: str = options.output("Graph file to write; - is stdout.  [default: -]", "GRAPH")
+    output: str = options.graph_output()
     cluster_out: str | None = option(
         "--cluster-out",
         type=param_types.NAME,

@@ -1,5 +1,6 @@
 """What commands read: clusters, placements and objectives, and whose choice an error is about."""
 
+import os
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -48,6 +49,7 @@ from streamplace.workflows.conflict import named
 from streamplace.workflows.latency.limit import LatencyLimit
 from streamplace.workflows.whole_operators import whole_operators
 
+COUNTED = re.compile(r"\d+x\d")
 COLOCATED = re.compile(r"constraints\.colocate\[(\d+)\]")
 PYTHON_NAME = "max_latency: "
 
@@ -60,8 +62,13 @@ def the_cluster(chosen: ClusterChoice) -> Cluster | None:
         try:
             return Cluster.parse(chosen.devices)
         except ClusterError as error:
-            raise ClusterError(f"--devices: {str(error).removeprefix('devices: ')}") from None
-    return None if chosen.cluster_file is None else read_cluster(chosen.cluster_file)
+            remedy = "; --cluster takes files" if os.path.exists(chosen.devices) else ""
+            fault = f"--devices: {str(error).removeprefix('devices: ')}{remedy}"
+            raise ClusterError(fault) from None
+    file = chosen.cluster_file
+    if file is not None and COUNTED.match(file) and not os.path.exists(file):
+        raise UsageError(f"--cluster: {file!r} is no file; write --devices {file}")
+    return None if file is None else read_cluster(file)
 
 
 def names_of_inputs(
@@ -181,6 +188,8 @@ def with_pins(
             close = did_you_mean(operator, graph.names)
             if operator in devices and device in operators:
                 close = f"; write --pin {device}={operator}"
+            elif "=" in operator and "," in operator:
+                close = "; repeat --pin for each operator"
             raise UsageError(f"--pin: unknown operator {operator!r}{close}")
         if device not in devices:
             raise UsageError(f"--pin: unknown device {device!r}{candidates(device, [*devices])}")

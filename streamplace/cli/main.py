@@ -68,6 +68,7 @@ EXPECTED = {
 INSTEAD = {
     "help": "; write streamplace COMMAND --help",
     "migrate": "; 'streamplace place --start' improves a placement",
+    "version": "; write streamplace --version",
 }
 """Word that users take for a command -> what to write, as the end of the error."""
 MODULE_OF = {"import": "import_"}

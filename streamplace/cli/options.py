@@ -1,5 +1,6 @@
 """Options that several commands share: fields of dataclasses, see `command`."""
 
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -24,6 +25,7 @@ from streamplace.cli.param_types import (
 )
 from streamplace.execution.backends import BACKENDS, Backend
 from streamplace.execution.progress import quietly
+from streamplace.files.datasets import check_name
 from streamplace.plots.formats import KINDS
 from streamplace.problem.objective import MODELS
 
@@ -120,6 +122,23 @@ def file(name: str, text: str, metavar: str = "FILE", *, required: bool = False)
 def output(text: str = "File to write; - is stdout.  [default: -]", metavar: str = "FILE") -> Any:
     """Return the option -o of commands that write to stdout by default."""
     return option("-o", type=FILE, default="-", metavar=metavar, help=text)
+
+
+def _graph_name(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
+    if value is not None and not os.path.exists(value):  # it may be a folder, or an input
+        check_name(value)
+    return value
+
+
+def graph_output(
+    text: str = "Graph file to write; - is stdout.  [default: -]",
+    name: str = "-o",
+    default: str | None = "-",
+) -> Any:
+    """Return an option for a graph to write, whose name is checked before the work."""
+    return option(
+        name, type=FILE, callback=_graph_name, default=default, metavar="GRAPH", help=text
+    )
 
 
 def constraints(of: str = "graph") -> Any:

@@ -39,7 +39,7 @@ class CostOptions(options.Common):
     )
     objective: None = options.no_objective("profile measures costs, which serve every objective")
     form: options.Form = group(options.Form)
-    output: str = options.output()
+    output: str = options.graph_output()
 
 
 @dataclass(frozen=True)

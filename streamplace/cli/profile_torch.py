@@ -89,7 +89,7 @@ class TorchOptions(options.Common):
         help="Graph of an earlier profile of this module, whose times for other kinds of device "
         "are kept.",
     )
-    output: str = options.output("Graph file to write; - is stdout.  [default: -]", "GRAPH")
+    output: str = options.graph_output()
     objective: None = options.no_objective("profile measures costs, which serve every objective")
 
 

@@ -119,9 +119,10 @@ class SizeOptions(options.Common):
         "not end in .json is a folder: a placement and a graph per job, and together.json.  "
         "[default: no file]",
     )
-    graph_out: str | None = options.file(
-        "--graph-out",
+    graph_out: str | None = options.graph_output(
         "Graph file to write, which states the chosen numbers; for simulate and place --start.",
+        "--graph-out",
+        None,
     )
 
 

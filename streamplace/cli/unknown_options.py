@@ -1,5 +1,6 @@
 """Messages about options that a command does not have."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,9 +15,12 @@ LONG = "--"
 def unknown_option(error: click.NoSuchOption) -> str:
     """Return the message: the option that was probably meant, or the commands that have it."""
     name, context = error.option_name, error.ctx
-    message = f"unknown option {name!r}"
     if context is None:
-        return message
+        return f"unknown option {name!r}"
+    joined = [word for word in context.obj or () if word[:2] == name != LONG and word[2:]]
+    if joined:  # such as -placer, of which click reads -p
+        name = f"-{joined[0].partition('=')[0]}"
+    message = f"unknown option {(joined or [name])[0]!r}"
     params = context.command.params
     if name.removeprefix(LONG) in {p.name for p in params if isinstance(p, click.Argument)}:
         return f"{message}; write its value as an argument, without {name}"
@@ -47,7 +51,9 @@ def _meant(name: str, params: list[click.Parameter]) -> str | None:
 
 def _is_written(name: str) -> bool:
     """Return whether a module of the command line contains a name; to load all takes a second."""
-    return any(name in file.read_text("utf-8") for file in Path(__file__).parent.glob("*.py"))
+    word = re.compile(rf"{re.escape(name)}(?![\w-])")
+    modules = Path(__file__).parent.glob("*.py")
+    return any(word.search(module.read_text("utf-8")) for module in modules)
 
 
 def _having(name: str, root: click.Context) -> Iterator[str]:

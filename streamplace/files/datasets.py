@@ -46,7 +46,7 @@ def resolve(path: str | Path) -> Path:
         return Path(path)
     folder = shipped_folder()
     found = (folder / text.removeprefix(PREFIX)).resolve()
-    if not (found.exists() and found.is_relative_to(folder.resolve())):
+    if text == PREFIX or not (found.exists() and found.is_relative_to(folder.resolve())):
         names = (*FOLDERS, *shipped_names())
         # without the prefix, which would make all names similar
         meant = closest_match(text.removeprefix(PREFIX), names)
@@ -220,6 +220,12 @@ def iter_values(path: Path) -> Iterator[tuple[str, str, Any]]:
         yield f"{where}: [{number}]", f"{stem}_{number}", item
 
 
+def check_name(path: str | Path) -> None:
+    """Raise FormatError unless a name ends as that of a file of graphs does, or is ``-``."""
+    if not Path(path).name.endswith((*LINES, ".json", ".npz")) and str(path) != STDIO:
+        raise FormatError(f"{path}: must end in .jsonl, .jsonl.gz, .json or .npz")
+
+
 def write_dataset(path: str | Path, graphs: Iterable[StreamGraph]) -> None:
     """Write graphs: any number to .jsonl or .jsonl.gz, one per line; one to .json or .npz.
 
@@ -230,8 +236,7 @@ def write_dataset(path: str | Path, graphs: Iterable[StreamGraph]) -> None:
         there are several.
     """
     name = Path(path).name
-    if not name.endswith((*LINES, ".json", ".npz")) and str(path) != STDIO:
-        raise FormatError(f"{path}: must end in .jsonl, .jsonl.gz, .json or .npz")
+    check_name(path)
     with atomic(path) as file:
         if name.endswith((".json", ".npz")):
             first = list(islice(graphs, 2))

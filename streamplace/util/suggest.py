@@ -68,7 +68,12 @@ def valid_choices(word: str, names: Sequence[str], or_else: str = "") -> str:
 
 
 def near_file(path: str | os.PathLike[str]) -> str:
-    """Return ``; did you mean 'folder/name'?`` for a missing file, or an empty string."""
+    """Return ``; did you mean 'folder/name'?`` for a missing file, or an empty string.
+
+    A link to a missing file is named instead.
+    """
+    if os.path.islink(path):
+        return f"; it is a link to {os.readlink(path)!r}, which is missing"
     is_compared = os.fspath(path).count(os.sep) <= MAX_DEPTH and not os.path.exists(path)
     found = _near_path(os.fspath(path)) if is_compared else None
     return "" if found is None else f"; did you mean {found!r}?"

@@ -189,3 +189,19 @@ def test_placements_are_not_written_as_csv(command: str, tmp_path: Path, capsys:
     line = refused(capsys, command, "dataset:real/riotbench-etl.json", "-o", file)
     assert "a placement file is JSON; 'streamplace export --to csv' writes CSV" in line
     assert not file.exists()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        [*FLINK, "-o"],
+        ["profile", "torch", "nowhere:Net", "-o"],
+        ["import", "nowhere.json", "--from", "dream", "-o"],
+        ["size", "nowhere.json", "--graph-out"],
+    ],
+    ids=lambda words: " ".join(words[:2]),
+)
+def test_the_name_of_a_graph_is_checked_before_the_work(
+    words: list[str], tmp_path: Path, capsys: Capture
+) -> None:
+    assert "x.txt: must end in .jsonl, " in refused(capsys, *words, tmp_path / "x.txt")

@@ -144,6 +144,7 @@ def test_bad_usage(
             "unknown command 'migrate'; 'streamplace place --start' improves a placement (see",
         ),
         (["help", "place"], "unknown command 'help'; write streamplace COMMAND --help (see"),
+        (["version"], "unknown command 'version'; write streamplace --version (see"),
         (["profile", "help"], "unknown command 'help'; choose from flink, "),
         (
             ["train", "d", "--resume", "run"],

@@ -69,6 +69,7 @@ def test_an_import_without_a_format_names_it(tmp_path: Path, capsys: Capture) ->
         assert line.startswith("streamplace: missing option --from: ")
         assert line.endswith(f"; write streamplace {command}")
     assert "no such file" in refused(capsys, "import", tmp_path / "no such file")
+    assert "cannot read: Is a directory" in refused(capsys, "import", tmp_path)
     file.write_bytes(b"\x7f\0\xff")
     unknown = "missing option '--from': the format of {} is not recognised; the help lists all"
     for name in (file, "networks:Net"):

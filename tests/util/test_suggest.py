@@ -52,3 +52,10 @@ def test_a_missing_folder_to_write_into_has_a_similar_name(
     Path("results").mkdir()
     line = refused(capsys, "generate", "dream", "-o", "reslts/graphs.jsonl")
     assert line.endswith("cannot write: no such folder; did you mean 'results'?")
+
+
+def test_a_link_to_a_missing_file_is_named(tmp_path: Path, capsys: Capture) -> None:
+    link = tmp_path / "graph.json"
+    link.symlink_to("nowhere.json")
+    line = refused(capsys, "place", link)
+    assert line.endswith("no such file; it is a link to 'nowhere.json', which is missing")
