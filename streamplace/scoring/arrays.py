@@ -74,9 +74,15 @@ def make_flow(graph: StreamGraph, cluster: Cluster, objective: Throughput) -> Fl
     with np.errstate(over="ignore", invalid="ignore"):
         check_loads(graph, flow.operator_tuples, flow.stream_tuples)
         check_loads(graph, flow.work, flow.stream_bits)
-    if objective.model != "bottleneck" and flow.nominal_sink_tuples < SMALLEST_NORMAL:
-        raise GraphError("streams: no tuple ever reaches a sink")
+    if objective.model != "bottleneck":
+        check_sinks(flow)
     return flow
+
+
+def check_sinks(flow: Flow) -> None:
+    """Raise GraphError if no tuple ever reaches a sink."""
+    if flow.nominal_sink_tuples < SMALLEST_NORMAL:
+        raise GraphError("streams: no tuple ever reaches a sink")
 
 
 def make_instance(flow: Flow, cluster: Cluster, rules: Feasibility) -> Instance:

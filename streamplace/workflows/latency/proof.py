@@ -8,6 +8,7 @@ import numpy as np
 from sim.work import instructions_of
 from streamplace.problem.objectives import only_throughput
 from streamplace.problem.problem import Problem
+from streamplace.scoring.arrays import check_sinks
 from streamplace.scoring.compiled import compiled
 from streamplace.scoring.tuples import deployed
 from streamplace.util.arrays import Bools, Floats
@@ -26,10 +27,13 @@ def disproved(problem: Problem, limit: LatencyLimit) -> LatencyAnswer | None:
         If the objective is not `Throughput` itself.
     ProblemError
         If operators join their inputs, or streams share messages.
+    GraphError
+        If no tuple ever reaches a sink.
     """
     only_throughput(problem.objective, "a limit on latency supports only throughput")
     target = problem.target_utilisation
     deployed(problem, np.zeros(len(problem.graph.names), np.int32))  # raises if not supported
+    check_sinks(compiled(problem).flow)
     least_used = compiled(problem).least_utilisation(links_count=True)
     # with the whole capacity in use, queues grow without limit
     is_full = least_used >= 1 if target == 1 else least_used > 1 + ROUNDING

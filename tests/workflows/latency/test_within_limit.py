@@ -6,7 +6,7 @@ import pytest
 import streamplace as sp
 from sim.engine import Settings
 from streamplace import Cluster, Device, Placement, Problem
-from streamplace.errors import InfeasibleError, ProblemError, UsageError
+from streamplace.errors import GraphError, InfeasibleError, ProblemError, UsageError
 from streamplace.scoring.tuples import tuple_score
 from streamplace.workflows.latency.limit import LatencyLimit
 from streamplace.workflows.latency.proof import disproved
@@ -161,3 +161,13 @@ def test_joins_are_refused() -> None:
     graph = sp.StreamGraph([("a", 1e6, 1.0), ("b", 1e6, 0.0)], [("a", "b")], firing="all")
     with pytest.raises(ProblemError, match="firing: single tuples require 'each'"):
         sp.place(graph, source_rate=100.0, max_latency="p99=1s")
+
+
+@pytest.mark.parametrize("quantity", ["mean", "p99"])
+def test_no_tuple_at_a_sink_is_an_error(quantity: str) -> None:
+    graph = sp.StreamGraph(
+        [sp.Operator("a", 1e5, 0), sp.Operator("b", 1e5, 0)], [sp.Stream("a", "b", 0.0)]
+    )
+    problem = Problem(graph, Cluster.of("2x2500"), source_rate=1000)
+    with pytest.raises(GraphError, match="no tuple ever reaches a sink"):
+        disproved(problem, LatencyLimit(quantity, 0.01))
