@@ -7,15 +7,15 @@ import click
 from streamplace.cli import options, param_types
 from streamplace.cli.command import argument, command, option, print_json, print_note
 from streamplace.cli.output_files import check_targets
-from streamplace.errors import FormatError, located
+from streamplace.errors import located
 from streamplace.execution.progress import working
 from streamplace.files.assignments import read_placement_json
 from streamplace.files.placements import EXPORTERS, placement_from, results_in
-from streamplace.files.reading import name_of, read_json, read_text
+from streamplace.files.reading import name_of, read_text
 from streamplace.files.writing import write_text
 from streamplace.integrations.export_notes import assumptions, losses
 from streamplace.integrations.flink import deployment
-from streamplace.integrations.flink.plan import running
+from streamplace.integrations.flink.plan import read_running
 from streamplace.integrations.flink.slot_groups import helper_source
 from streamplace.integrations.gnuradio import grc
 from streamplace.integrations.kubernetes_pods import dns_label
@@ -149,10 +149,7 @@ def _check_options(chosen: ExportOptions) -> None:
 def _export_deployment(placement: Placement, chosen: ExportOptions) -> None:
     """Write what the Flink Kubernetes operator needs to run a placement's numbers of instances."""
     plan_file, base = str(chosen.plan_file), None
-    value = read_json(plan_file)
-    where = f"{name_of(plan_file)}: plan"
-    with located(where, FormatError):
-        plan = running(value.get("plan") if isinstance(value, dict) else None, where)
+    plan = read_running(read_text(plan_file), name_of(plan_file))
     if chosen.patch_file is not None:
         base = deployment.base_document(*_document(chosen.patch_file))
         metadata = base["metadata"]

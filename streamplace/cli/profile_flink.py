@@ -156,12 +156,9 @@ def prometheus(chosen: PrometheusOptions) -> None:
     with working("reading"):
         server = Server(chosen.url, "a Prometheus")
         source = Prometheus(server, chosen.timeout)
+        read = None if by_web else read_running(read_text(chosen.plan), name_of(chosen.plan))
         job = source.job(chosen.job)
-        plan = (
-            Client(Server(chosen.plan), chosen.timeout).plan(job)
-            if by_web
-            else read_running(read_text(chosen.plan), name_of(chosen.plan))
-        )
+        plan = read or Client(Server(chosen.plan), chosen.timeout).plan(job)
         with_costs(plan.logical)
         watched, notes = source.watched(job, plan, chosen.seconds)
         found = fit_growth(Growth(plan, watched.readings), chosen.mips)

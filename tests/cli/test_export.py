@@ -270,7 +270,7 @@ def test_a_document_for_the_operator_needs_a_plan(
     assert "missing --plan" in refused(capsys, *to, "flink-deployment")
     assert "--plan requires --to flink-deployment" in refused(capsys, *to, "flink", "--plan", plan)
     line = refused(capsys, *to, "flink-deployment", "--plan", placement)
-    assert "placement.json: plan: must be an object" in line
+    assert "placement.json: not the plan of a running job, with the ids of its vertices" in line
     base = tmp_path / "base.yaml"
     base.write_text("kind: Deployment\n")
     line = refused(capsys, *to, "flink-deployment", "--plan", plan, "--patch", base)

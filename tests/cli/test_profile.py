@@ -194,6 +194,12 @@ def test_the_cluster_of_a_job(tmp_path: Path, capsys: Capture) -> None:
     assert {(device.mips, device.cores) for device in devices} == {(1500.0, 1)}
 
 
+def test_a_plan_is_read_before_prometheus_is_asked(tmp_path: Path, capsys: Capture) -> None:
+    words = ("--plan", tmp_path / "nowhere.json", "--mips", 1, "-o", tmp_path / "graph.json")
+    line = refused(capsys, "profile", "prometheus", "http://127.0.0.1:9", *words)
+    assert "nowhere.json: no such file" in line
+
+
 def test_metrics_that_a_prometheus_has(tmp_path: Path) -> None:
     plan, graph, cluster = (tmp_path / name for name in ("plan.json", "g.json", "c.json"))
     now = tmp_path / "now.json"
