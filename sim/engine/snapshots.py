@@ -141,7 +141,9 @@ def check(state: EngineState, target: Ints, order: Order) -> float:
         ("operator", came, processed, OFFERED * offered, order.operators),
     ):
         lost = np.abs(put - found) / np.maximum(np.maximum(1.0, least), put)
-        worst = max(worst, float(lost.max(initial=0.0)))
+        if not len(lost):  # a graph without streams
+            continue
+        worst = max(worst, float(lost.max()))
         place = int(np.argmax(np.where(np.isnan(lost), np.inf, lost)))
         if not lost[place] <= ROUNDING:
             number = int(np.flatnonzero(places == place)[0])

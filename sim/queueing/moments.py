@@ -215,8 +215,9 @@ def waits_of(work: Work, servers: Ints) -> tuple[Floats, Floats]:
         elif load > 0.0:
             waiting, service = erlang_c(c, load), load / work.tuples[r]
             variability = work.second[r] / (2.0 * load * service)
-            mean[r] = waiting * service / (c - load) * variability
-            variance[r] = mean[r] ** 2 * (2.0 / waiting - 1.0)
+            of_waiting = service / (c - load) * variability  # mean wait of those that wait
+            mean[r] = waiting * of_waiting
+            variance[r] = mean[r] * (2.0 * of_waiting - mean[r])
     return mean, variance
 
 

@@ -1,6 +1,6 @@
 """The throughput of placements, as functions of a problem."""
 
-from math import inf
+from math import inf, isfinite
 
 import numpy as np
 from numpy.typing import NDArray
@@ -102,7 +102,8 @@ def max_source_rate(problem: Problem, devices: Ints) -> float | None:
     """Return the source rate, in tuples/s, at which a placement's first device or link is full.
 
     Loads are those of ``bottleneck``, and full means at the target utilisation. The result is None
-    if the placement loads nothing, and for custom objectives.
+    if the placement loads nothing, or so little that no rate fills anything, and for custom
+    objectives.
 
     Parameters
     ----------
@@ -112,4 +113,5 @@ def max_source_rate(problem: Problem, devices: Ints) -> float | None:
     if type(problem.objective) is not Throughput:
         return None
     worst = float(worst_utilisation(flow(problem), devices)[0])
-    return problem.source_rate / worst if worst else None
+    highest = problem.source_rate / worst if worst else inf
+    return highest if isfinite(highest) else None

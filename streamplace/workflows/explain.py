@@ -1,6 +1,7 @@
 """Explanation of a placement: its bottleneck and the single moves that would help."""
 
 from dataclasses import replace
+from math import inf, isfinite
 from typing import NamedTuple
 
 import numpy as np
@@ -89,7 +90,8 @@ def _explained(placement: Placement) -> Explanation:
     problem, score = placement.problem, simulate(placement)
     load = _load(at_worst_rate(placement), score.bottleneck)
     used = score.bottleneck.utilisation
-    rate_factor = problem.target_utilisation / used if used else None
+    factor = problem.target_utilisation / used if used else inf
+    rate_factor = factor if isfinite(factor) else None
     contributions = _contributions(placement, load)
     without_moves = Explanation(explained, score, rate_factor, contributions, (), True)
     cause = too_heavy(at_worst_rate(placement).problem) if without_moves.limited else None

@@ -201,6 +201,8 @@ def test_nothing_limits_throughput() -> None:
     assert exact.rate_factor == pytest.approx(1.0)
     idle = explain(Placement(Problem(chain_graph(0.0)), [0]))
     assert (idle.rate_factor, idle.contributions, idle.limited) == (None, (), False)
+    nearly = Placement(Problem(chain_graph(1e-305), source_rate=10.0), [0])  # utilisation 4e-314
+    assert explain(nearly).rate_factor is None  # JSON has no number for infinity
 
 
 def test_no_single_move_helps() -> None:

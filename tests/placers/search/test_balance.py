@@ -243,8 +243,9 @@ def test_the_result_states_the_highest_source_rate() -> None:
     assert "carries up to 2,500 tuples/s" in str(result)
 
 
-def test_a_graph_without_work_has_no_highest_source_rate() -> None:
-    problem = Problem(chain_graph(0.0, 0.0, payload_bytes=0.0), source_rate=10.0)
+@pytest.mark.parametrize("instructions", [0.0, 1e-305])
+def test_a_graph_without_work_has_no_highest_source_rate(instructions: float) -> None:
+    problem = Problem(chain_graph(instructions, 0.0, payload_bytes=0.0), source_rate=10.0)
     assert overloaded(problem).source_rate == MAX_RATE
     result = solve(problem)
     assert result.max_source_rate is None

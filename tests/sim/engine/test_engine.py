@@ -12,7 +12,7 @@ from benchmarks.reference.changes import renamed
 from benchmarks.reference.strategies import Case, cases
 from sim.engine import Profile, RunMetrics, Scene, Settings, Speed
 from sim.engine.event_sets import NOTHING, make_sets, more_sets
-from streamplace import Cluster, Network, Operator, Placement, Problem, Stream, StreamGraph
+from streamplace import Cluster, Device, Network, Operator, Placement, Problem, Stream, StreamGraph
 from streamplace.scoring import engine
 from streamplace.scoring.flow import flow as flow_of
 from tests.support.graphs import loaded_chain
@@ -318,3 +318,12 @@ def test_tuples_are_accounted_for_at_the_highest_source_rates(settings: Settings
     for rate in (1e9, 1e12, 1e15):
         run = engine.run(Placement(problem.with_source_rate(rate), [0, 1]), settings=settings)
         assert run.throughput == pytest.approx(5000.0, rel=1e-3)
+
+
+def test_operators_without_streams_may_be_overloaded_by_far() -> None:
+    """What a source emits is a difference of large numbers, without any stream to check."""
+    graph = StreamGraph([Operator("a", 1e5, 0), Operator("b", 1e5, 0)], [])
+    cluster = Cluster([Device("slow", 1e-6, cores=2), Device("fast", 2500, cores=64)])
+    placement = Placement(Problem(graph, cluster, source_rate=1e9), [0, 1])
+    found = engine.run(placement, Settings(duration_s=5.0))
+    assert 0 < found.throughput < 1e9

@@ -52,3 +52,9 @@ def test_several_servers(servers: int, share: float) -> None:
 def test_overloaded_queues_have_no_mean(servers: int) -> None:
     assert wait(float(servers), 2.0, 6.0, servers) == (np.inf, np.inf)
     assert wait(0.0, 2.0, 6.0, servers) == (0.0, 0.0)
+
+
+@pytest.mark.parametrize("load", [0.03, 0.08])
+def test_nobody_waits_for_one_of_many_idle_servers(load: float) -> None:
+    """The probability of waiting for 128 servers, at most load**128 / 128!, is next to 0 or 0."""
+    assert wait(load, 2.0, 6.0, 128) == pytest.approx((0.0, 0.0))
