@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from threading import Timer
+from threading import Event, Thread, Timer
 from typing import Any
 
 import pytest
@@ -222,9 +222,16 @@ def test_missing_slots_are_named_beforehand() -> None:
 
 def test_slots_that_come_in_time_are_used() -> None:
     flink = crowded()
-    late = Timer(0.2, flink.join, ["tm-c"])
+
+    def come() -> None:
+        while not flink.changes and not over.wait(0.01):
+            pass
+        flink.join("tm-c")
+
+    late, over = Thread(target=come), Event()
     late.start()
     done, _ = acted(flink, THREE)
+    over.set()
     late.join()
     assert done.succeeded, done.reason
     assert flink.jobs[JOB].parallelism == dict.fromkeys(ONE, 3)
