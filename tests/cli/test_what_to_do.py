@@ -234,7 +234,7 @@ def test_a_rate_out_of_range_is_the_fault_of_its_option(
     assert "plain.json" not in line
 
 
-@pytest.mark.parametrize("command", ["plan", "size"])
+@pytest.mark.parametrize("command", ["place", "plan", "size"])
 def test_the_constraints_file_is_blamed_for_constraints_only(
     command: str, folder: Path, capsys: Capture
 ) -> None:
