@@ -79,6 +79,8 @@ CASES = [
     (["place", "GRAPH", "-json=1"], "unknown option '-json=1'; did you mean '--json'?"),
     (["place", "GRAPH", "-p", "metis"], "unknown option '-p' (see"),
     (["place", "GRAPH", "--cluster", "5x2500"], "is no file; write --devices 5x2500"),
+    (["place", "GRAPH", "--cluster", "2x5.5x4,8x1000"], "write --devices 2x5.5x4,8x1000"),
+    (["place", "GRAPH", "--cluster", "5x25.json"], "5x25.json: no such file"),
     (["place", "GRAPH", "--devices", "CLUSTER"], "; --cluster takes files"),
     (["place", "GRAPH", "--pin", "a=d0,b=d1"], "'a=d0,b'; repeat --pin for each operator"),
     (["compare", "dataset:"], "dataset:: no such dataset; choose from dataset:real, "),
