@@ -4,7 +4,7 @@
 # whole model, so that a batch normalisation frozen by eval() is trained again.
 #
 # Both switch the model to evaluation for their run. ptflops does not switch back. thop calls
-# model.train(mode), which acts on all layers below. A count at the start of a training script so
+# model.train(mode), which acts on all layers below. A count at the start of a training script thus
 # turns dropout off, or lets frozen statistics drift, and nothing is reported.
 #
 # Output seen (Python 3.11, x86-64), whether a layer is in training mode:

@@ -13,7 +13,7 @@ set -eu
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 python3 -m venv "$folder/venv"
-"$folder/venv/bin/pip" install -q leafsim==0.4.2 networkx==3.6.1 simpy==4.1.2
+"$folder/venv/bin/pip" install -q --no-deps leafsim==0.4.2 networkx==3.6.1 simpy==4.1.2
 "$folder/venv/bin/python" - <<'PYTHON'
 from leaf.application import Task
 from leaf.infrastructure import Node

@@ -45,11 +45,11 @@ from streamplace.problem.placement import Placement
 from streamplace.scoring.suspect_units import suspect_unit
 from streamplace.util.suggest import candidates, did_you_mean
 from streamplace.util.text import counted, printable
-from streamplace.workflows.conflict import named
+from streamplace.workflows.conflict import QUOTED, named
 from streamplace.workflows.latency.limit import LatencyLimit
 from streamplace.workflows.whole_operators import whole_operators
 
-COUNTED = re.compile(r"\d+x\d")
+COUNTED = re.compile(r"\d+x[\d.x, ]+")
 COLOCATED = re.compile(r"constraints\.colocate\[(\d+)\]")
 PYTHON_NAME = "max_latency: "
 
@@ -66,7 +66,7 @@ def the_cluster(chosen: ClusterChoice) -> Cluster | None:
             fault = f"--devices: {str(error).removeprefix('devices: ')}{remedy}"
             raise ClusterError(fault) from None
     file = chosen.cluster_file
-    if file is not None and COUNTED.match(file) and not os.path.exists(file):
+    if file is not None and COUNTED.fullmatch(file) and not os.path.exists(file):
         raise UsageError(f"--cluster: {file!r} is no file; write --devices {file}")
     return None if file is None else read_cluster(file)
 
@@ -406,7 +406,7 @@ def naming_file(graph: str, constraints: str | None) -> Iterator[None]:
         yield
     except StreamplaceError as raised:
         error = named(raised)
-        of_rules = constraints is not None and "constraints" in str(error)
+        of_rules = constraints is not None and "constraints" in QUOTED.sub("", str(error))
         with located(name_of(str(constraints) if of_rules else graph)):
             raise error from None
 

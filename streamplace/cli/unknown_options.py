@@ -50,8 +50,12 @@ def _meant(name: str, params: list[click.Parameter]) -> str | None:
 
 
 def _is_written(name: str) -> bool:
-    """Return whether a module of the command line contains a name; to load all takes a second."""
-    word = re.compile(rf"{re.escape(name)}(?![\w-])")
+    """Return whether a module of the command line has an option; to load all takes a second.
+
+    Modules contain its name, or the field from which `watch_options.option_name` makes it.
+    """
+    field = re.escape(name.removeprefix(LONG).replace("-", "_"))
+    word = re.compile(rf'{re.escape(name)}(?![\w-])|"{field}(?:_s)?"')
     modules = Path(__file__).parent.glob("*.py")
     return any(word.search(module.read_text("utf-8")) for module in modules)
 

@@ -62,7 +62,7 @@ def kind_of(value: Any) -> str | None:
 
 def other_kind(form: type[BaseModel], value: dict[str, Any]) -> str:
     """Return what an object is, and what is expected in its place."""
-    found = kind_of(value) or f"of the format {value['format']}"
+    found = kind_of(value) or f"of the format {value['format']!r:.80}"
     return f"is {found}; expected {EXPECTED.get(form.__name__, 'another kind of file')}"
 
 

@@ -83,3 +83,12 @@ def test_toml_is_not_json(tmp_path: Path, capsys: Capture) -> None:
     file = tmp_path / "costs.toml"
     file.write_text("# costs\nsource_rate = 1\n")
     assert "costs.toml: is TOML, not JSON; only" in refused(capsys, "place", file)
+
+
+def test_an_unknown_format_is_quoted_and_cut(tmp_path: Path, capsys: Capture) -> None:
+    file = tmp_path / "file.json"
+    file.write_text(json.dumps({"format": "streamplace-x\n" + "y" * 200}))
+    line = refused(capsys, "place", file)
+    assert "is of the format 'streamplace-x\\ny" in line
+    assert "y; expected a graph" in line
+    assert len(line) < 150 + len(str(file))

@@ -3,10 +3,12 @@
 import json
 from pathlib import Path
 
+import click
 import pytest
 
 from benchmarks.reference.trainings import SMALL
 from streamplace.cli import unknown_options
+from streamplace.cli.main import cli
 from tests.support.cli import Capture, refused
 from tests.support.input_files import CLUSTER, GRAPH, InputFiles
 
@@ -67,6 +69,7 @@ CASES = [
     (["place", "GRAPH", "--constraints", "GRAPH"], "is a graph; expected the object that a graph"),
     (["explain", "GRAPH", "--whole-operators"], "'--whole-operators'; place and size have it"),
     (["plan", "GRAPH", "--minimise", "machines"], "unknown option '--minimise'; size has it"),
+    (["plan", "GRAPH", "--cool-down", "5"], "unknown option '--cool-down'; watch flink has it"),
     (["info", "GRAPH", "--cluster", "CLUSTER"], "compare, place, plan and others have it"),
     (["profile", "flink", "GRAPH", "--topology", "a"], "'--topology'; profile storm has it"),
     (["place", "GRAPH", "--seeds", "1"], "unknown option '--seeds'; did you mean '--seed'?"),
@@ -76,6 +79,8 @@ CASES = [
     (["place", "GRAPH", "-json=1"], "unknown option '-json=1'; did you mean '--json'?"),
     (["place", "GRAPH", "-p", "metis"], "unknown option '-p' (see"),
     (["place", "GRAPH", "--cluster", "5x2500"], "is no file; write --devices 5x2500"),
+    (["place", "GRAPH", "--cluster", "2x5.5x4,8x1000"], "write --devices 2x5.5x4,8x1000"),
+    (["place", "GRAPH", "--cluster", "5x25.json"], "5x25.json: no such file"),
     (["place", "GRAPH", "--devices", "CLUSTER"], "; --cluster takes files"),
     (["place", "GRAPH", "--pin", "a=d0,b=d1"], "'a=d0,b'; repeat --pin for each operator"),
     (["compare", "dataset:"], "dataset:: no such dataset; choose from dataset:real, "),
@@ -97,6 +102,14 @@ def test_an_option_that_no_command_has_loads_no_other_command(
     monkeypatch.setattr(unknown_options, "_having", pytest.fail)
     for name in ("--zzzz", "--p"):  # others have --placer
         assert f"unknown option '{name}' (see" in refused(capsys, "place", inputs.graph, name)
+
+
+def test_every_option_is_found_without_loading_its_command() -> None:
+    commands = unknown_options._commands(click.Context(cli), "")
+    names = {name for _, command in commands for param in command.params for name in param.opts}
+    long = {name for name in names if name.startswith("--")}
+    assert len(long) > 100
+    assert [name for name in sorted(long) if not unknown_options._is_written(name)] == []
 
 
 OPERATORS = [{"name": name, "instructions": 1} for name in ("parse", "filter", "sink")]

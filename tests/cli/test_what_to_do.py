@@ -234,19 +234,19 @@ def test_a_rate_out_of_range_is_the_fault_of_its_option(
     assert "plain.json" not in line
 
 
-@pytest.mark.parametrize("command", ["plan", "size"])
+@pytest.mark.parametrize("command", ["place", "plan", "size"])
 def test_the_constraints_file_is_blamed_for_constraints_only(
     command: str, folder: Path, capsys: Capture
 ) -> None:
     heavy = sp.StreamGraph(
-        [sp.Operator("a", 1e6, 1.0, memory_bytes=1e12), sp.Operator("b", 1e6, 0.0)],
-        [sp.Stream("a", "b")],
+        [sp.Operator("constraints", 1e6, 1.0, memory_bytes=1e12), sp.Operator("b", 1e6, 0.0)],
+        [sp.Stream("constraints", "b")],
         source_rate=1.0,
     )
     write_dataset(folder / "heavy.json", [heavy])
     write_cluster(folder / "small.json", sp.Cluster([sp.Device("x", 1, memory_bytes=1e9)]))
     rules = folder / "rules.json"
-    rules.write_text('{"pins": {"a": "x"}}')
+    rules.write_text('{"pins": {"constraints": "x"}}')
     words = (command, folder / "heavy.json", "--constraints", rules)
     line = refused(capsys, *words, "--cluster", folder / "small.json")
     assert line.startswith(f"streamplace: {folder / 'heavy.json'}: ")
