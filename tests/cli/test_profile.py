@@ -77,6 +77,17 @@ def test_the_current_placement_without_numbers(tmp_path: Path, capsys: Capture) 
     assert not (tmp_path / "now.json").exists()
 
 
+def test_the_current_placement_without_a_source_rate(tmp_path: Path) -> None:
+    costs = tmp_path / "costs.toml"
+    costs.write_text("[default]\ninstructions = 1000\npayload_bytes = 10\nselectivity = 1\n")
+    options = ["--job", JOB_ID, "--mips", 1000, "--seconds", 0, "--costs", costs]
+    files = ["-o", tmp_path / "graph.json", "--placement", tmp_path / "now.json"]
+    with serving(SampleJob()) as url:
+        done = run("profile", "flink", url, *options, *files)
+    assert done.returncode == 1
+    assert "set source_rate in --costs" in one_line(done.stderr)
+
+
 def test_costs_of_unknown_operators(tmp_path: Path, capsys: Capture) -> None:
     costs, graph = tmp_path / "costs.toml", tmp_path / "graph.json"
     costs.write_text("[operators.nosuch]\ninstructions = 1")
