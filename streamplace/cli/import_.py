@@ -57,9 +57,10 @@ def _named_kind(ctx: click.Context, param: click.Parameter, value: str | None) -
         return value
     file = ctx.params["file"]
     is_read = not ctx.resilient_parsing and ":" not in file and _is_short(file)  # m:Class is code
-    if not is_read or (kind := kind_of_file(file)) is None:
-        unknown = f"the format of {name_of(file)} is not recognised"
-        raise click.UsageError(f"missing option '--from': {unknown}; the help lists all", ctx)
+    kind = kind_of_file(file) if is_read else None
+    if kind is None:
+        unknown = f" the format of {name_of(file)} is not recognised;" if is_read else ""
+        raise click.UsageError(f"missing option '--from':{unknown} the help lists all formats", ctx)
     if kind not in READERS:
         raise FormatError(f"{name_of(file)}: {what_is(kind)}")
     command = import_command(kind, name_of(file))

@@ -58,18 +58,22 @@ def draw_throughput(axes: Axes, reached: Floats) -> list[Artist]:
     drawn: list[Artist] = []
     for j, values in enumerate(reached):
         x, share = cumulative(values)
-        every = (j % 4 / MARKS / 4, 1 / MARKS)  # start and spacing, as shares of the diagonal
         drawn += axes.plot(
             [0.0, *x, max(1.0, x[-1])],
             [0.0, *share, 1.0],
             drawstyle="steps-post",
-            markevery=every,
+            markevery=_marked(j, len(x), MARKS),
             **line(j),
         )
     axes.set(xlabel="relative throughput", ylabel="share of graphs at or below")
     axes.set_xlim(0.0, 1.02 * max(1.0, float(reached.max())))
     axes.set_ylim(0.0, 1.02)
     return drawn
+
+
+def _marked(line: int, points: int, marks: int) -> list[int]:
+    """Return which points of a cumulative line have markers; its first point is not of the data."""
+    return sorted({1 + int((k + line % 4 / 4) * points / marks) for k in range(marks)})
 
 
 def draw_devices(axes: Axes, used: Floats) -> list[Artist]:
@@ -261,7 +265,7 @@ def distributions_picture(path: str | Path, datasets: Mapping[str, Sequence[Stre
                     [x[0], *x],
                     [0.0, *share],
                     drawstyle="steps-post",
-                    markevery=((i % 4) / MARKS_OF_DISTRIBUTION / 4, 1 / MARKS_OF_DISTRIBUTION),
+                    markevery=_marked(i, len(x), MARKS_OF_DISTRIBUTION),
                     **line(i),
                 )
                 lines += steps if number == 0 else []

@@ -71,9 +71,9 @@ def test_an_import_without_a_format_names_it(tmp_path: Path, capsys: Capture) ->
     assert "no such file" in refused(capsys, "import", tmp_path / "no such file")
     assert "cannot read: Is a directory" in refused(capsys, "import", tmp_path)
     file.write_bytes(b"\x7f\0\xff")
-    unknown = "missing option '--from': the format of {} is not recognised; the help lists all"
-    for name in (file, "networks:Net"):
-        assert unknown.format(name) in refused(capsys, "import", name)
+    missing, listed = "missing option '--from':", "the help lists all formats"
+    for name, unknown in ((file, f" the format of {file} is not recognised;"), ("a:Net", "")):
+        assert f"{missing}{unknown} {listed}" in refused(capsys, "import", name)
 
 
 @pytest.mark.parametrize("kind", ["dnn-latency", "cepsim"])
@@ -95,7 +95,7 @@ def test_a_format_is_not_looked_for_in_what_may_never_end(
     monkeypatch.setattr("streamplace.cli.import_.MAX_GUESSED_BYTES", 10)
     for file in ("-", tmp_path / "pipe", "/dev/zero", tmp_path / "large"):
         with hang_guard(10):
-            assert "missing option '--from': the format of" in refused(capsys, "import", file)
+            assert "missing option '--from': the help lists" in refused(capsys, "import", file)
 
 
 def test_a_file_of_streamplace_needs_no_import(tmp_path: Path, capsys: Capture) -> None:

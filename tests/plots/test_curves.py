@@ -9,11 +9,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 import streamplace as sp
 from streamplace.errors import FormatError
 from streamplace.files.training_logs import LARGEST, LOG, Log, read_log
-from streamplace.plots.comparison import cumulative, shares_of_devices
+from streamplace.plots.comparison import cumulative, draw_throughput, shares_of_devices
 from streamplace.plots.curves import _waiting, curve, draw_curves, smoothed
 from streamplace.scoring import engine
 
@@ -115,6 +117,14 @@ def test_a_distribution_counts_values_at_most_as_large(values: list[float]) -> N
     assert np.all(np.diff(x) > 0)
     for at, y in zip(x, share, strict=True):
         assert y == sum(value <= at for value in values) / len(values)
+
+
+def test_only_values_have_markers() -> None:
+    """A line begins at 0, which is no value, and ends at a share of 1."""
+    reached = np.array([[0.5, 0.8], [0.2, 0.9], [0.7, 0.7], [0.6, 1.0], [0.1, 0.3]])
+    drawn = draw_throughput(Figure().subplots(), reached)
+    marked = [line.get_markevery() for line in drawn if isinstance(line, Line2D)]
+    assert marked == [[1, 2], [1, 2], [1], [1, 2], [1, 2]]
 
 
 def test_devices_by_hand() -> None:

@@ -11,6 +11,7 @@ parallelism of a source or sink among their options (``ParallelismProvider``).
 import re
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from graphlib import CycleError, TopologicalSorter
 from typing import Annotated, Any, Protocol, TypeVar
 
@@ -41,6 +42,10 @@ VERSION, EDGES = "flinkVersion", "edges"
 EXCHANGE = "-exec-exchange_"
 """Part of the type of an exchange, such as ``stream-exec-exchange_1``."""
 UNION = "-exec-union_"
+NAMES = (
+    "operators have the names of a compiled plan, which the running job does not have; to export "
+    "a placement, import the text of EXPLAIN JSON_EXECUTION_PLAN"
+)
 
 
 def _whole(value: Any) -> Any:
@@ -216,7 +221,7 @@ def read_compiled(value: Mapping[str, Any], where: str) -> LogicalGraph:
     exchanges = [name for name, node in zip(names, nodes, strict=True) if node.distribution]
     parallelism = {name: node.parallelism for name, node in zip(names, nodes, strict=True)}
     groups = [*together.values()]
-    return build_logical_graph(
+    logical = build_logical_graph(
         names,
         links,
         parallelism={
@@ -229,6 +234,7 @@ def read_compiled(value: Mapping[str, Any], where: str) -> LogicalGraph:
         constraints=Constraints(colocate=groups),
         by_channel=groups,
     )
+    return replace(logical, notes=[NAMES])
 
 
 def _at_run_time(

@@ -260,6 +260,7 @@ def test_a_compiled_plan_is_read_with_its_edges() -> None:
     scan, keyed, grouped, single, rank, sink = job.graph.names
     assert [name.partition("#")[0] for name in (keyed, single)] == ["stream-exec-exchange_1"] * 2
     assert ends(job) == {*pairwise(job.graph.names)}
+    assert "EXPLAIN JSON_EXECUTION_PLAN" in job.notes[0]
     kinds = dict(zip([*pairwise(job.graph.names)], job.stream_distributions, strict=True))
     assert kinds == {
         (scan, keyed): Distribution.POINTWISE,
