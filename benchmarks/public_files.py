@@ -12,6 +12,7 @@ import argparse
 import re
 import shutil
 import subprocess
+import sys
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -47,6 +48,8 @@ def main() -> None:
         print(f"{files_of:6,} {what}")
     if count:
         print(f"{len(differing):6,} with other numbers of operators or streams", *differing)
+    elif arguments.format == "dot":
+        print("numbers are not compared: Graphviz' program gc is not installed", file=sys.stderr)
 
 
 def without_names(message: str) -> str:
