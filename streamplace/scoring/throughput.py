@@ -113,5 +113,10 @@ def max_source_rate(problem: Problem, devices: Ints) -> float | None:
     if type(problem.objective) is not Throughput:
         return None
     worst = float(worst_utilisation(flow(problem), devices)[0])
-    highest = problem.source_rate / worst if worst else inf
-    return highest if isfinite(highest) else None
+    return finite_ratio(problem.source_rate, worst)
+
+
+def finite_ratio(limit: float, used: float) -> float | None:
+    """Return the quotient of two numbers; None if it is infinite."""
+    ratio = limit / used if used else inf
+    return ratio if isfinite(ratio) else None

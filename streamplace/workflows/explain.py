@@ -1,7 +1,6 @@
 """Explanation of a placement: its bottleneck and the single moves that would help."""
 
 from dataclasses import replace
-from math import inf, isfinite
 from typing import NamedTuple
 
 import numpy as np
@@ -24,7 +23,7 @@ from streamplace.scoring.registry import (
     makespan_evaluator,
     throughput_evaluator,
 )
-from streamplace.scoring.throughput import at_worst_rate, simulate
+from streamplace.scoring.throughput import at_worst_rate, finite_ratio, simulate
 from streamplace.util.arrays import Floats, Ints
 from streamplace.workflows.constraint_costs import constraint_costs as costs_of_constraints
 from streamplace.workflows.explanation import (
@@ -90,8 +89,7 @@ def _explained(placement: Placement) -> Explanation:
     problem, score = placement.problem, simulate(placement)
     load = _load(at_worst_rate(placement), score.bottleneck)
     used = score.bottleneck.utilisation
-    factor = problem.target_utilisation / used if used else inf
-    rate_factor = factor if isfinite(factor) else None
+    rate_factor = finite_ratio(problem.target_utilisation, used)
     contributions = _contributions(placement, load)
     without_moves = Explanation(explained, score, rate_factor, contributions, (), True)
     cause = too_heavy(at_worst_rate(placement).problem) if without_moves.limited else None
