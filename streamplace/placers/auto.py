@@ -13,55 +13,57 @@ from streamplace.errors import PlacementError
 from streamplace.placers.base import BOTH, BasePlacer, Found, Placer, ReportingPlacer
 from streamplace.placers.contiguous import splits_well
 from streamplace.placers.registry import ready_placer
-from streamplace.placers.search.annealing import Budget, check_limits
+from streamplace.placers.search.annealing import COARSEST, Budget, check_limits
 from streamplace.placers.search.balance import (
     FEW_PLACEMENTS,
     Prefer,
-    balanced,
     balances,
     carries_all,
     check_prefer,
+    linear_problem,
     may_spread,
     most_balanced,
+    overloaded,
     refuse_preference,
     settled,
+    spread_out,
 )
 from streamplace.placers.search.chains import best_of_chains, starts
-from streamplace.placers.search.consolidate import AS_GOOD, consolidate, fewest_devices
+from streamplace.placers.search.consolidate import AS_GOOD as FEWER
+from streamplace.placers.search.consolidate import consolidate, fewest_devices
+from streamplace.placers.search.pool import pooled
 from streamplace.placers.search.exhaustive import best_and_cheapest
 from streamplace.placers.search.search import Climb
 from streamplace.placers.starting import fast_placement
-from streamplace.problem.objective import Objective
+from streamplace.problem.objective import Objective, Throughput
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.registry import evaluator, qualities
 from streamplace.scoring.score import ROUNDING
 
 SECONDS = 1.0  # the time limit without any other limit
-TRIES = (
-    "greedy",
-    "single",
-    "metis-recursive-oracle",
-    "metis-oracle",
-    "metis-recursive-oracle:weights=utilisation",
-    "metis-oracle:weights=utilisation",
-    "fuser-oracle",
-)
-"""The placers to run, the fastest first."""
-POLICY = "policy:samples=16"
-"""The policy to run after them."""
-TRIES_OF_LARGE = ("greedy", "multilevel", "metis:weights=utilisation", "single")
-"""The placers to run first where operators x devices exceeds `MIDDLE`, alone above `LARGE`.
-
-Partitioners that try every number of parts, and the fuser, whose time is quadratic in the graph,
-take too long there.
-"""
 OF_PASSES = "contiguous"
 """The placer to run first on graphs of the firing rule ``all``."""
-MIDDLE, LARGE = 2_000, 5_000  # operators x devices above which a graph is middle-sized, or large
-STARTS = 4  # the second search starts from this many of the best placements
-FIRST, SECOND = 0.5, 0.75  # each search's share of the remaining budget; consolidation follows
+POLICY = "policy:samples=16"
+TRIES = {
+    "single": (0.0, 1, 0),
+    "greedy": (0.2, 1, 1),
+    "metis-recursive-oracle:weights=utilisation": (20.0, 1, 1),
+    "metis-recursive-oracle": (20.0, 1, 1),
+    "metis-oracle:weights=utilisation": (60.0, 1, 1),
+    "metis-oracle": (60.0, 1, 1),
+    "fuser-oracle": (0.2, 2, 1),
+    POLICY: (180.0, 1, 1),
+}
+"""The placers to run first. Each takes the time of factor * size^power * devices^power changes of a
+search, where the size is the number of operators and streams; the factors were measured on graphs
+of 50 to 3,000 operators and 8 to 64 devices."""
+SHARE_OF_TRY = 0.1  # share of the budget that one of them may take
+CHANGE_S = 2e-7  # seconds that a change counts for in this choice, whatever the machine
+STARTS = 4  # chains start from this many of the best placements
+SEARCH, CHAINS, PROOF = 0.85, 0.5, 0.3  # shares of what is left for searches, and for a proof
 CLOSE = 1.0 - 1e-12  # share of the bound that counts as reaching it
+AS_GOOD = 1.0 - 1e-4  # share of the bound at which the search for headroom ends
 
 
 @dataclass(frozen=True)
@@ -140,25 +142,20 @@ class Auto(ReportingPlacer):
         self, problem: Problem, rng: np.random.Generator, start: Placement | None, budget: Budget
     ) -> Placement:
         """Return the best placement of streams of tuples."""
+        placements = self._results(problem, rng, start, budget)
         possible = evaluator(problem).best_possible
-        wanted = inf if possible is None else possible * (CLOSE if possible >= 1.0 else AS_GOOD)
-        placements = self._results(problem, rng, start, budget, wanted)
         if possible is None:
             return self._chosen(problem, start, placements)
-        as_good = 1.0 - ROUNDING  # where all placements are tried, nothing is given up
+        as_good = 1.0 - ROUNDING
         every = best_and_cheapest(problem, as_good, FEW_PLACEMENTS)
-        placements += every
-        if not every:
-            placements = self._searched(problem, rng, start, placements, budget, wanted)
-            reached = float(qualities(problem, placements).max())
-            as_good = AS_GOOD
-            if wanted <= reached < 1.0:  # what is given up may not add to what was not searched
-                as_good = max(AS_GOOD, wanted / reached)
+        placements += every or self._searched(problem, rng, start, placements, budget)
         if balances(self.prefer, start) and may_spread(problem, placements):
-            best = balanced(problem, rng, placements, budget)
+            best = spread_out(problem, rng, placements, budget)
             if start is None:
                 return settled(problem, [best.canonical(), best])
         else:
+            if not every and self.prefer == "fewest":
+                as_good = FEWER
             best = consolidate(problem, rng, placements, budget, as_good)
         return best.canonical() if start is None else best
 
@@ -177,62 +174,63 @@ class Auto(ReportingPlacer):
         start: Placement | None,
         placements: list[Placement],
         budget: Budget,
-        wanted: float,
     ) -> list[Placement]:
-        """Search as the placer `search` would alone, then from the best placements.
-
-        Placements are added until one is as good as wanted.
-        """
-        known = list(placements)
-        if qualities(problem, known).max() < wanted and _size(problem) <= LARGE:
-            alone = deepcopy(rng)
-            rows = starts(problem, alone, start)
-            known.append(best_of_chains(problem, alone, rows, budget.share(FIRST), wanted))
-        reached = qualities(problem, known)
-        if reached.max() < wanted:
-            rows = [known[i].devices for i in np.argsort(-reached, kind="stable")[:STARTS]]
-            known.append(best_of_chains(problem, rng, rows, budget.share(SECOND), wanted))
-        return known
+        """Return placements that searches from some find; see `pooled` and `best_of_chains`."""
+        scored = evaluator(problem)
+        linear = type(problem.objective) is Throughput and problem.model == "bottleneck"
+        found: list[Placement] = []
+        if linear or problem.feasibility.unit_count > COARSEST * len(problem.cluster.devices):
+            balancing = balances(self.prefer, start)
+            aimed = overloaded(problem) if balancing else linear_problem(problem, problem.source_rate)
+            known = [Placement(aimed, placement.devices) for placement in placements]
+            share = budget.share(SEARCH if linear else CHAINS)
+            best = pooled(aimed, rng, known, share)
+            found = [Placement(problem, one.devices) for one in best]
+        if not linear:
+            known = [*placements, *found]
+            order = np.argsort(-qualities(problem, known), kind="stable")[:STARTS]
+            rows = [known[i].devices for i in order.tolist()]
+            rows += starts(problem, rng, start)
+            found.append(best_of_chains(problem, rng, rows, budget.share(SEARCH)))
+        return found
 
     def _results(
-        self,
-        problem: Problem,
-        rng: np.random.Generator,
-        start: Placement | None,
-        budget: Budget,
-        wanted: float,
+        self, problem: Problem, rng: np.random.Generator, start: Placement | None, budget: Budget
     ) -> list[Placement]:
-        """Run the placers in turn until time is up or a placement is as good as wanted.
+        """Run the placers that are quick enough until time is up or a placement is the best one.
 
         Each placer returns what it would return alone with the same seed.
         """
-        placements, failure = [] if start is None else [start], PlacementError("no placer was run")
-        for placer in self._placers_for(problem):
+        placements = [] if start is None else [start]
+        failure = PlacementError("no placer was run")
+        possible = evaluator(problem).best_possible
+        wanted = inf if possible is None else possible * CLOSE
+        for placer in self._placers_for(problem, budget):
             try:
                 placements.append(placer(problem, deepcopy(rng), start))
             except PlacementError as error:
                 failure = error
                 continue
-            if qualities(problem, placements[-1:])[0] >= wanted or budget.seconds_left() <= 0:
+            if budget.seconds_left() <= 0:
                 break
         if not placements:
             raise failure
         return placements
 
-    def _placers_for(self, problem: Problem) -> Iterator[Placer]:
+    def _placers_for(self, problem: Problem, budget: Budget) -> Iterator[Placer]:
         """Load and return the placers for a problem, one by one.
 
         Weights that cannot be read are an error, since the result would differ without them.
         """
-        size = _size(problem)
-        tries = () if size > LARGE else (*TRIES, POLICY)
-        if size > MIDDLE:
-            tries = tuple(dict.fromkeys((*TRIES_OF_LARGE, *tries)))
-        for name in (OF_PASSES, *tries) if splits_well(problem) else tries:
+        size = len(problem.graph.names) + len(problem.graph.stream_source)
+        devices = len(problem.cluster.devices)
+        most = SHARE_OF_TRY * (SECONDS if budget.seconds is None else budget.seconds) / CHANGE_S
+        names = [
+            name
+            for name, (factor, of_size, of_devices) in TRIES.items()
+            if factor * size**of_size * devices**of_devices <= most
+        ]
+        for name in (OF_PASSES, *names) if splits_well(problem) else names:
             with work_clock.loading():
                 placer = ready_placer(name)
             yield placer
-
-
-def _size(problem: Problem) -> int:
-    return len(problem.graph.names) * len(problem.cluster.devices)
