@@ -53,7 +53,6 @@ FINE = 2e-3, 1e-5  # temperatures below it
 LEVELS = 2  # units and groups of all levels, per unit, to estimate the changes of a round
 BETTER = 1.0 + 1e-9  # smallest factor on the throughput that counts as an improvement
 NOTABLE = 1.0 + 1e-4  # smallest one after which a new best placement is polished
-WORSE, TRIES = 1.2, 2  # the first round of sizes ends after as many that are worse by this factor
 UP = 0.25  # share of recombinations on the next larger number of devices
 
 
@@ -139,7 +138,6 @@ class _Pool:
         sizes = [count for count in ladder(len(self.order)) if count > 1]
         self._sizes = sizes
         self._sweep = sizes[::-1][::2] if len(sizes) > 4 else sizes[::-1]  # noqa: PLR2004
-        self._worse = 0
 
     def add(self, placement: Placement) -> None:
         """Add a feasible placement to the pool."""
@@ -230,7 +228,7 @@ class _Pool:
         """Return the number of devices of the next restart."""
         if not self._restarts:
             return len(self.order)
-        while self._sweep and self._worse < TRIES:
+        while self._sweep:
             count = self._sweep.pop(0)
             if self._promising(count):
                 return count
@@ -262,7 +260,6 @@ class _Pool:
         on = self._chain(levels.instances[-1], moved_to_allowed(levels.instances[-1], on), plan)
         on = self._chain(levels.instances[-1], on, Schedule(COOL * groups, *FINE, *NEARBY, HARD))
         reached = self._refined(levels, on, count, EACH[first])
-        self._worse += reached * WORSE < self._best.reached
         self._reached[count] = max(reached, self._reached.get(count, 0.0))
 
     def _recombine(self, one: Member, other: Member) -> None:
