@@ -34,7 +34,8 @@ def main() -> None:
     try:
         options.command(options)
     except StreamplaceError as error:
-        sys.exit(f"{error}")
+        print(f"{error}", file=sys.stderr)
+        sys.exit(2)
 
 
 def _options(words: list[str]) -> argparse.Namespace:
@@ -53,6 +54,7 @@ def _options(words: list[str]) -> argparse.Namespace:
     run.add_argument("--placer-seed", type=int, default=0)
     run.add_argument("--ladder", action="store_true", help="also on fewer devices")
     run.add_argument("--folder", type=Path, help="another checkout of streamplace")
+    run.add_argument("--variant", metavar="TEXT", help="shown after @ in the placers' names")
     run.add_argument("--other", action="store_true", help=argparse.SUPPRESS)
     run.add_argument("-o", "--output", type=Path, required=True, metavar="FILE")
     run.set_defaults(command=_run)
@@ -79,13 +81,13 @@ def _run(options: argparse.Namespace) -> None:
     limits: list[Limit] = [MaxRuntime(seconds) for seconds in options.seconds]
     if options.evaluations is not None:
         limits = [MaxEvaluations(options.evaluations)]
-    label = running.label()
-    runs = []
+    label, runs = running.label(), []
+    variant = options.variant or (label if options.other else None)
     for name in options.placers.split(","):
         if name in ALL_RIVALS and name not in rivals():
             print(f"{name}: skipped; the extra 'partitioners' has it", file=sys.stderr)
             continue
-        shown = f"{name}@{label}" if options.other else name
+        shown = name if variant is None else f"{name}@{variant}"
         runs += [running.Run(name, limit, options.placer_seed, label, shown) for limit in limits]
     running.run_all(recipes, runs, options.output)
 

@@ -13,6 +13,7 @@ from itertools import count
 import numpy as np
 import pymetis
 
+from benchmarks.makespans.rivals import ONCE
 from benchmarks.partitioners import ECO, FAST, kahip, mt_kahypar
 from benchmarks.real_sizes.problems import LADDER
 from sim import work_clock
@@ -41,20 +42,20 @@ class Outcome:
 
     Parameters
     ----------
+    devices
+        (V,) the device of each operator.
     value
         Largest utilisation at the offered rate or, for makespans, seconds; lower is better.
-    cpu_s
-        CPU seconds used.
-    used
-        Devices used.
     least
         A lower bound of the value.
+    cpu_s
+        CPU seconds used.
     """
 
+    devices: Ints
     value: float
-    cpu_s: float
-    used: int
     least: float
+    cpu_s: float
 
 
 @dataclass(frozen=True)
@@ -82,7 +83,7 @@ def outcome(problem: Problem, name: str, limit: Limit, seed: int) -> Outcome:
     ----------
     name
         A rival of `rivals`, a placer of the product, or a placer with `SUBSETS` after its name. A
-        placer that accepts no limit is run again and again.
+        placer that accepts no limit runs with seed after seed, or once if it ignores seeds.
     limit
         CPU time; or evaluations, for placers that accept them.
 
@@ -90,20 +91,24 @@ def outcome(problem: Problem, name: str, limit: Limit, seed: int) -> Outcome:
     ------
     UsageError
         On an unknown name, or a limit that the placer does not accept.
+    PlacementError
+        If there is no placement.
     """
     worth = Worth.for_problem(problem)  # outside the clock, as all need its arrays
+    seconds = limit.value if isinstance(limit, MaxRuntime) else np.inf
+    make = rivals().get(name, partial(_placed, name, limit))
+    best, value = None, np.inf
     with work_clock.cpu_time():
-        seconds = limit.value if isinstance(limit, MaxRuntime) else 0.0
-        make = rivals().get(name, partial(_placed, name, limit))
         begun = work_clock.now()
-        best, value = None, np.inf
         for devices in make(problem, seed):
             if devices is not None and (reached := worth.of(devices)) < value:
                 best, value = devices, reached
-            if work_clock.now() - begun >= seconds or value <= worth.least * AT_BOUND:
+            used = work_clock.now() - begun
+            if used >= seconds or value <= worth.least * AT_BOUND:
                 break
-        used = work_clock.now() - begun
-    return Outcome(value, used, 0 if best is None else len(np.unique(best)), worth.least)
+    if best is None:
+        raise PlacementError(f"{name} found no placement")
+    return Outcome(best, value, worth.least, used)
 
 
 def rivals() -> dict[str, Callable[[Problem, int], Tries]]:
@@ -179,14 +184,13 @@ def _placed(text: str, limit: Limit, problem: Problem, seed: int) -> Tries:
             )
             placer = placer.limited(each)
         subsets = [subset(problem, k) for k in reversed(numbers)]
-    for shift in count(seed):
+    is_once = is_limited or name in ONCE
+    for shift in [seed] if is_once else count(seed):
         for on, part in subsets:
             try:
                 yield on[placer(part, np.random.default_rng(shift)).devices]
             except PlacementError:
                 yield None
-        if is_limited:
-            return
 
 
 def subset(problem: Problem, devices: int) -> tuple[Ints, Problem]:

@@ -5,9 +5,11 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 import streamplace
 from benchmarks.commit import DIRTY, ROOT, running_commit
@@ -15,6 +17,7 @@ from benchmarks.real_sizes.problems import Recipe
 from benchmarks.real_sizes.rivals import outcome, rivals
 from benchmarks.result_lines import add, read
 from streamplace import Problem, StreamGraph
+from streamplace.errors import PlacementError
 from streamplace.placers.limits import Limit, MaxEvaluations
 
 OTHER_CHECKOUT = """
@@ -25,6 +28,9 @@ from benchmarks.real_sizes.__main__ import main
 main()
 """
 """A program that runs this package with the streamplace of the folder that it starts in."""
+
+KEY = "problem", "placer", "limit", "seed", "commit"
+"""What tells a line from others."""
 
 
 @dataclass(frozen=True)
@@ -64,36 +70,47 @@ def label() -> str:
 
 
 def run_all(recipes: Iterable[Recipe], runs: list[Run], path: Path) -> None:
-    """Add the lines that are missing; those of a commit with changes are all run again."""
-    known = {key_of(row) for row in read(path) if not row["commit"].endswith(DIRTY)}
-    known_rivals = {key[:4] for key in known if key[1] in rivals()}
+    """Add the lines that are missing.
+
+    Partitioners have no commit of ours. Lines of a commit with changes are measured again.
+    """
+    kept = [key_of(row) for row in read(path) if not row["commit"].endswith(DIRTY)]
+    known = {_told_apart(key) for key in kept}
     with path.open("a") as file:
         for recipe in recipes:
-            wanted = [run for run in runs if run.key(recipe) not in known]
-            wanted = [run for run in wanted if run.key(recipe)[:4] not in known_rivals]
-            problem = recipe.problem() if wanted else None
+            wanted = [run for run in runs if _told_apart(run.key(recipe)) not in known]
+            if not wanted:
+                continue
+            problem = recipe.problem()
             for run in wanted:
-                assert problem is not None
                 problem.forget_compiled()
-                row = _row(recipe, problem, run)
+                try:
+                    row = _row(recipe, problem, run)
+                except PlacementError as error:
+                    print(f"{recipe}: {error}", file=sys.stderr)
+                    continue
                 add(file, row)
-                print(f"{recipe}: {run.shown} {row['limit']} {row['value']:.5g}", file=sys.stderr)
+                print(f"{recipe}: {run.shown}, {row['limit']}: {row['value']:.5g}", file=sys.stderr)
+
+
+def _told_apart(key: tuple[str, ...]) -> tuple[str, ...]:
+    return key[:-1] if key[1] in rivals() else key
 
 
 def _row(recipe: Recipe, problem: Problem, run: Run) -> dict[str, Any]:
-    found = asdict(outcome(problem, run.placer, run.limit, run.seed))
-    rounded = {name: float(f"{value:.6g}") for name, value in found.items()}
-    names = "problem", "placer", "limit", "seed", "commit"
+    found = outcome(problem, run.placer, run.limit, run.seed)
+    numbers = {"value": found.value, "least": found.least, "cpu_s": found.cpu_s}
     return {
-        **dict(zip(names, run.key(recipe), strict=True)),
-        **rounded,
+        **dict(zip(KEY, run.key(recipe), strict=True)),
+        **{name: float(f"{value:.6g}") for name, value in numbers.items()},
+        "used": len(np.unique(found.devices)),
         "graph": digest(problem.graph),
     }
 
 
 def key_of(row: dict[str, Any]) -> tuple[str, ...]:
     """Return what tells a line from others."""
-    return tuple(row[name] for name in ("problem", "placer", "limit", "seed", "commit"))
+    return tuple(row[name] for name in KEY)
 
 
 def digest(graph: StreamGraph) -> str:

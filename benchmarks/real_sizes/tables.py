@@ -12,6 +12,7 @@ import numpy as np
 from benchmarks.real_sizes import best
 from benchmarks.real_sizes.problems import Recipe
 from benchmarks.result_lines import read
+from streamplace.errors import UsageError
 from streamplace.util.arrays import Floats
 from streamplace.util.effect import Effect
 
@@ -56,7 +57,7 @@ class Results:
 
         Raises
         ------
-        SystemExit
+        UsageError
             If two lines of one problem were measured on different graphs.
         """
         latest: dict[tuple[str, str, str], dict[str, Any]] = {}
@@ -64,7 +65,7 @@ class Results:
         for row in (row for file in files for row in read(file)):
             problem = row["problem"]
             if graphs.setdefault(problem, row["graph"]) != row["graph"]:
-                raise SystemExit(f"{problem}: results of different graphs")
+                raise UsageError(f"{problem}: results of different graphs")
             latest[row["placer"], row["limit"], problem] = row
         values: dict[tuple[str, str], Values] = {}
         commits: dict[tuple[str, str], set[str]] = {}
@@ -123,7 +124,7 @@ def print_table(files: Iterable[Path], placer: str, *, markdown: bool) -> None:
     """Print the tables of a placer beside every rival, for each of its limits."""
     results = Results.of(files)
     if not results.limits(placer):
-        raise SystemExit(f"no results of {placer}")
+        raise UsageError(f"the files have no results of {placer}")
     stored = {problem: each.value for problem, each in best.known().items()}
     for limit in results.limits(placer):
         own = results.values[placer, limit]
