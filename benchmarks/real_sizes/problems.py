@@ -24,6 +24,7 @@ MIPS = (1000.0, 2500.0, 4000.0)  # speeds of unequal devices; equal ones have th
 PER_DEVICE = 4  # operators, at least: with fewer, one operator alone fills a device
 LADDER = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
 TEN_THOUSAND, LARGE = (10_000,), (100_000, 1_000_000)
+MOST_REAL = 100_000  # instances, since the family ``real`` has 20 streams for each
 BATCHES = (1_000, 100_000)  # source tuples
 
 
@@ -131,7 +132,8 @@ def _drawn(number: int, seed: int, sizes: Sequence[int], least: int, hard: bool)
     def pick(some: Sequence[Any]) -> Any:
         return some[int(next(picks) * len(some))]
 
-    operators = pick([size for size in sizes if size >= PER_DEVICE * least])
+    most = MOST_REAL if family == "real" else max(sizes)
+    operators = pick([size for size in sizes if PER_DEVICE * least <= size <= most])
     devices = pick([d for d in DEVICES if least <= d <= operators // PER_DEVICE])
     network: NetworkKind = pick(("nic", "pair"))
     link = pick((HARD_LINKS if hard else LINKS)[network])

@@ -75,10 +75,10 @@ def run_all(recipes: Iterable[Recipe], runs: list[Run], path: Path) -> None:
     Partitioners have no commit of ours. Lines of a commit with changes are measured again.
     """
     kept = [key_of(row) for row in read(path) if not row["commit"].endswith(DIRTY)]
-    known = {_told_apart(key) for key in kept}
+    known = {_identity(key) for key in kept}
     with path.open("a") as file:
         for recipe in recipes:
-            wanted = [run for run in runs if _told_apart(run.key(recipe)) not in known]
+            wanted = [run for run in runs if _identity(run.key(recipe)) not in known]
             if not wanted:
                 continue
             problem = recipe.problem()
@@ -93,7 +93,7 @@ def run_all(recipes: Iterable[Recipe], runs: list[Run], path: Path) -> None:
                 print(f"{recipe}: {run.shown}, {row['limit']}: {row['value']:.5g}", file=sys.stderr)
 
 
-def _told_apart(key: tuple[str, ...]) -> tuple[str, ...]:
+def _identity(key: tuple[str, ...]) -> tuple[str, ...]:
     return key[:-1] if key[1] in rivals() else key
 
 
