@@ -92,16 +92,20 @@ class Results:
 
 def ratios(own: Values, others: Values) -> Ratios:
     """Return throughput over throughput, each at most the offered rate, or makespans reversed."""
-    shared = [problem for problem in own if problem in others]
+    return uncapped_ratios(capped(own), capped(others))
+
+
+def uncapped_ratios(own: Values, others: Values) -> Ratios:
+    """Return the same without a limit by the offered rate, which compares headroom too."""
+    return {problem: others[problem] / value for problem, value in own.items() if problem in others}
+
+
+def capped(values: Values) -> Values:
+    """Return utilisations that are at least 1, and makespans as they are."""
     return {
-        problem: capped(problem, others[problem]) / capped(problem, own[problem])
-        for problem in shared
+        problem: value if Recipe.of(problem).batch else max(1.0, value)
+        for problem, value in values.items()
     }
-
-
-def capped(problem: str, value: float) -> float:
-    """Return a utilisation that is at least 1, or a makespan."""
-    return value if Recipe.of(problem).batch else max(1.0, value)
 
 
 def _mean(some: Ratios) -> Effect:
@@ -126,17 +130,17 @@ def print_table(files: Iterable[Path], placer: str, *, markdown: bool) -> None:
     if not results.limits(placer):
         raise UsageError(f"the files have no results of {placer}")
     stored = {problem: each.value for problem, each in best.known().items()}
+    least = capped(results.least)
     for limit in results.limits(placer):
-        own = results.values[placer, limit]
-        rows = {
-            name: ratios(own, results.values[name, limit]) for name in results.rivals(placer, limit)
-        }
-        rows = {name: some for name, some in rows.items() if some}
-        known = best_of(results, stored)
-        rows = {BEST: ratios(own, known), **rows}
-        binding = {p for p in own if known[p] > BINDING * max(1.0, results.least[p])}
+        own, known = results.values[placer, limit], best_of(results, stored)
+        names = results.rivals(placer, limit)
+        others = {BEST: known, **{name: results.values[name, limit] for name in names}}
+        rows = {name: some for name, values in others.items() if (some := ratios(own, values))}
+        binding = {problem for problem in own if known[problem] > BINDING * least[problem]}
         _print_header(results, placer, limit)
-        _print(_rival_lines(rows, binding))
+        _print(
+            _rival_lines(rows, {name: uncapped_ratios(own, others[name]) for name in rows}, binding)
+        )
         print()
         _print(_group_lines(rows))
         print()
@@ -162,30 +166,26 @@ def _print_header(results: Results, placer: str, limit: str) -> None:
     print(f"`{placer}` with {limit} each ({count} problems; commit {commits}; {used}):\n")
 
 
-def _rival_lines(rows: dict[str, Ratios], binding: set[str]) -> Iterator[list[str]]:
+def _rival_lines(
+    rows: dict[str, Ratios], uncapped: dict[str, Ratios], binding: set[str]
+) -> Iterator[list[str]]:
     yield [
-        "rival",
-        "problems",
-        "lower by > .5%",
-        "by > 2%",
-        "lowest",
-        "higher by > .5%",
-        "mean ratio",
-        "where links bind",
+        *("rival", "problems", "lower by > .5%", "by > 2%", "lowest", "higher by > .5%"),
+        *("mean ratio", "where links bind", "without the limit by the rate"),
     ]
     for name, some in rows.items():
         found = _array(some)
         bound = {problem: ratio for problem, ratio in some.items() if problem in binding}
         yield [
-            name if name == BEST else f"`{name}`",
-            str(len(found)),
-            _share(found < LOWER),
-            _share(found < FAR_LOWER),
-            f"{found.min():.3f}",
-            _share(found > 1 / LOWER),
-            _interval(_mean(some)),
+            *(_shown(name), f"{len(found)}", _share(found < LOWER), _share(found < FAR_LOWER)),
+            *(f"{found.min():.3f}", _share(found > 1 / LOWER), _interval(_mean(some))),
             f"{_interval(_mean(bound))}, {len(bound)} problems",
+            _interval(_mean(uncapped[name])),
         ]
+
+
+def _shown(name: str) -> str:
+    return name if name == BEST else f"`{name}`"
 
 
 def _interval(effect: Effect) -> str:
@@ -196,7 +196,7 @@ def _interval(effect: Effect) -> str:
 
 def _group_lines(rows: dict[str, Ratios]) -> Iterator[list[str]]:
     """Yield the mean ratio and the share of losses by group, one column for each rival."""
-    yield ["by", "", *(name if name == BEST else f"`{name}`" for name in rows)]
+    yield ["by", "", *map(_shown, rows)]
     problems = {problem: Recipe.of(problem) for some in rows.values() for problem in some}
     for title, group in GROUPS.items():
         groups = {problem: group(recipe) for problem, recipe in problems.items()}
@@ -244,10 +244,10 @@ def print_pairs(files: Iterable[Path]) -> None:
 def pairs(values: Values) -> Ratios:
     """Return the value on fewer devices over that on more, for every pair of numbers."""
     numbers: dict[str, dict[int, float]] = {}
-    for problem, value in values.items():
+    for problem, value in capped(values).items():
         recipe = Recipe.of(problem)
         whole = str(replace(recipe, fastest=0))
-        numbers.setdefault(whole, {})[recipe.fastest or recipe.devices] = capped(problem, value)
+        numbers.setdefault(whole, {})[recipe.fastest or recipe.devices] = value
     return {
         f"{Recipe.of(whole).words} on {few} and {more}": on[few] / on[more]
         for whole, on in numbers.items()
