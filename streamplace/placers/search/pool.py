@@ -64,35 +64,6 @@ class Member(NamedTuple):
     on: Ints  # (U,) positions of the units' devices in the order
 
 
-def pooled(
-    problem: Problem,
-    rng: np.random.Generator,
-    placements: Sequence[Placement],
-    budget: Budget,
-    wanted: float | None = None,
-) -> list[Placement]:
-    """Return the best placements found until the budget is spent, the best first.
-
-    Rounds do not depend on the limit: with the same seed, a longer search repeats a shorter one and
-    goes on.
-
-    Parameters
-    ----------
-    problem
-        A problem under ``bottleneck``.
-    placements
-        Feasible placements, the first members of the pool.
-    wanted
-        Relative throughput at which to stop; None: the bound.
-    """
-    pool = _Pool(problem, rng, budget, wanted)
-    for placement in placements:
-        pool.add(placement)
-    pool.search()
-    unit_of = problem.feasibility.unit_of
-    return [Placement(problem, pool.order[one.on][unit_of]) for one in pool.members]
-
-
 def device_order(problem: Problem) -> Ints:
     """Return the devices in the order in which the search adds them, (D,).
 
@@ -119,49 +90,73 @@ def ladder(count: int) -> list[int]:
     return [*(rung for rung in rungs if rung < count), count]
 
 
-class _Pool:
-    """The placements of a search, and what it knows of numbers of devices."""
+class Pool:
+    """The placements of a search, and what it knows of numbers of devices.
 
-    def __init__(
-        self, problem: Problem, rng: np.random.Generator, budget: Budget, wanted: float | None
-    ) -> None:
-        self.problem, self.rng, self.budget, self.wanted = problem, rng, budget, wanted
+    Rounds do not depend on the limit of a search: with the same seed, a longer search repeats a
+    shorter one and goes on.
+
+    Parameters
+    ----------
+    problem
+        A problem under ``bottleneck``.
+
+    Attributes
+    ----------
+    enough
+        Whether a placement has been found that no other one can beat.
+    """
+
+    def __init__(self, problem: Problem, rng: np.random.Generator) -> None:
+        self.problem, self.rng = problem, rng
         self.annealer = Annealer(problem, rng)
         self.order = device_order(problem)
         self.members: list[Member] = []
         self.enough = False
         self._instances: dict[int, Instance] = {}
+        self._bounds: dict[int, float] = {}
         self._leads = False  # whether the best placement is new and not yet polished
         self._changes = {True: 0, False: 0}  # tried by restarts, and by other rounds
         self._restarts = 0
+        self._size: int | None = None  # number of devices of the next round, if it is a restart
         self._reached: dict[int, float] = {}  # best result of a restart by number of devices
         sizes = [count for count in ladder(len(self.order)) if count > 1]
         self._sizes = sizes
         self._sweep = sizes[::-1][::2] if len(sizes) > 4 else sizes[::-1]  # noqa: PLR2004
 
     def add(self, placement: Placement) -> None:
-        """Add a feasible placement to the pool."""
-        place_of = np.argsort(self.order).astype(np.int32)
-        on = place_of[placement.devices[self.problem.feasibility.first_of]]
-        self._value(on, len(self.order))
+        """Add a feasible placement."""
+        self._value(self._places(placement), len(self.order))
 
-    def search(self) -> None:
-        """Make rounds until a placement is good enough or the next round exceeds the budget."""
-        self._on_one_device()
-        units, all_devices = len(self._instance(1).work), len(self.order)
-        while not self.enough and all_devices > 1:
-            restarts = self._is_restart()
-            count = self._size() if restarts else 0
-            groups = min(units, max(FEWEST, COARSEST * (count or self._best.count)))
+    @property
+    def placements(self) -> list[Placement]:
+        """The best placements found, the best first."""
+        return [Placement(self.problem, self._row(one.on)) for one in self.members]
+
+    def search(self, budget: Budget) -> None:
+        """Make rounds until a placement is good enough or the next round exceeds the budget.
+
+        The first round is always made.
+        """
+        if not self._restarts:
+            self._on_one_device()
+        units = len(self._instance(1).work)
+        while not self.enough and len(self.order) > 1:
+            if self._size is None and self._is_restart():
+                self._size = self._chosen_size()
+            groups = min(units, max(FEWEST, COARSEST * (self._size or self._best.count)))
             changes = (COARSE + COOL) * groups + EACH[0] * LEVELS * units
-            if self._restarts and max(changes, LONG * units) > self.budget.left():
+            if self._restarts and max(changes, LONG * units) > budget.left():
                 return
-            self._round(restarts, count)
+            begun, self._done, size = work_clock.now(), 0, self._size
+            self._round()
+            self._changes[size is not None] += self._done
+            budget.charge(self._done, work_clock.now() - begun)
 
-    def _round(self, restarts: bool, count: int) -> None:
-        begun, self._done = work_clock.now(), 0
-        if restarts:
-            self._restart(count)
+    def _round(self) -> None:
+        if self._size is not None:
+            size, self._size = self._size, None
+            self._restart(size)
         elif self._leads:
             self._leads = False
             self._polish(self._best, LEAD)
@@ -169,8 +164,6 @@ class _Pool:
             self._polish(self._drawn(3.0), LONG)
         else:
             self._recombine(self._drawn(1.5), self._drawn(1.0))
-        self._changes[restarts] += self._done
-        self.budget.charge(self._done, work_clock.now() - begun)
 
     # what is known
 
@@ -201,6 +194,11 @@ class _Pool:
 
     def _possible(self, count: int) -> float:
         """Return an upper bound on the relative throughput on the first devices, by CPU work."""
+        if count not in self._bounds:
+            self._bounds[count] = self._bound(count)
+        return self._bounds[count]
+
+    def _bound(self, count: int) -> float:
         instance = self._instance(count)
         if not instance.allowed[instance.row_of].any(axis=1).all():
             return 0.0
@@ -216,7 +214,7 @@ class _Pool:
     # decisions
 
     def _is_restart(self) -> bool:
-        if not self._restarts:
+        if not self._restarts or self._sweep:
             return True
         return not self._leads and self._changes[True] < RESTARTS * sum(self._changes.values())
 
@@ -224,7 +222,7 @@ class _Pool:
         near = self._best.reached * NEAR > self._possible(len(self.order))
         return POLISH[1] if near else POLISH[0]
 
-    def _size(self) -> int:
+    def _chosen_size(self) -> int:
         """Return the number of devices of the next restart."""
         if not self._restarts:
             return len(self.order)
@@ -250,7 +248,7 @@ class _Pool:
             self._value(on, 1)
 
     def _restart(self, count: int) -> None:
-        instance, first = self._instance(count), not self._restarts
+        instance, first = self._instance(count), bool(self._sweep)
         share = SHARES[self._restarts % len(SHARES)]
         self._restarts += 1
         levels = self._levels(instance, share, None, AIMS[int(self.rng.integers(len(AIMS)))])
@@ -306,17 +304,23 @@ class _Pool:
             except PlacementError:
                 return 0.0
             count = len(self.order)
-            on = np.argsort(self.order).astype(np.int32)[repaired.devices[self.problem.feasibility.first_of]]
+            on = self._places(repaired)
             on = self._chain(self._instance(count), on, Schedule(each * len(on), *FINE, *NEARBY, HARD))
         self._keep(self._last, on, count)
         return self._last
 
     def _chain(self, instance: Instance, on: Ints, plan: Schedule) -> Ints:
-        chain = self.annealer.chain(instance, on, plan, self.wanted)
+        chain = self.annealer.chain(instance, on, plan)
         self._done += chain.changes
         self._last = chain.reached
         self.enough = self.enough or chain.enough
         return chain.on
+
+    def _places(self, placement: Placement) -> Ints:
+        """Return the positions of the units' devices in the order, (U,)."""
+        place_of = np.argsort(self.order).astype(np.int32)
+        places: Ints = place_of[placement.devices[self.problem.feasibility.first_of]]
+        return places
 
     def _row(self, on: Ints) -> Ints:
         return self.order[on][self.problem.feasibility.unit_of]
