@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from copy import deepcopy
 from dataclasses import dataclass
-from math import inf
 from typing import ClassVar
 
 import numpy as np
@@ -12,6 +11,7 @@ from sim import work_clock
 from streamplace.errors import PlacementError
 from streamplace.placers.base import BOTH, BasePlacer, Found, Placer, ReportingPlacer
 from streamplace.placers.contiguous import splits_well
+from streamplace.placers.exact.decision import DecisionProblem, Incumbent, is_small
 from streamplace.placers.registry import ready_placer
 from streamplace.placers.search.annealing import COARSEST, Budget, check_limits
 from streamplace.placers.search.balance import (
@@ -31,7 +31,7 @@ from streamplace.placers.search.balance import (
 from streamplace.placers.search.chains import best_of_chains, starts
 from streamplace.placers.search.consolidate import AS_GOOD as FEWER
 from streamplace.placers.search.consolidate import consolidate, fewest_devices
-from streamplace.placers.search.pool import pooled
+from streamplace.placers.search.pool import Pool
 from streamplace.placers.search.exhaustive import best_and_cheapest
 from streamplace.placers.search.search import Climb
 from streamplace.placers.starting import fast_placement
@@ -61,9 +61,11 @@ of 50 to 3,000 operators and 8 to 64 devices."""
 SHARE_OF_TRY = 0.1  # share of the budget that one of them may take
 CHANGE_S = 2e-7  # seconds that a change counts for in this choice, whatever the machine
 STARTS = 4  # chains start from this many of the best placements
-SEARCH, CHAINS, PROOF = 0.85, 0.5, 0.3  # shares of what is left for searches, and for a proof
-CLOSE = 1.0 - 1e-12  # share of the bound that counts as reaching it
-AS_GOOD = 1.0 - 1e-4  # share of the bound at which the search for headroom ends
+SEARCH, CHAINS = 0.85, 0.5  # shares of what is left for the search, and before chains
+BEFORE_PROOF, PROOF = 0.2, 0.3  # shares of a search before a proof is tried, and for the proof
+FEW_UNITS = 45  # units that may be left once those that no better placement separates are joined
+NODES = 100_000  # of a branch and bound until it gives up
+CHANGES_PER_NODE = 16  # changes of a search that take the time of a node
 
 
 @dataclass(frozen=True)
@@ -130,7 +132,7 @@ class Auto(ReportingPlacer):
             from streamplace.placers.scheduling.search import auto_pass  # noqa: PLC0415 - slow to load
 
             return auto_pass(problem, rng, start, budget)
-        return Found(self._best(problem, rng, start, budget))
+        return self._best(problem, rng, start, budget)
 
     def stand_in(self, objective: Objective) -> BasePlacer | None:
         """Return a climb under objectives of a pass of which no search here knows."""
@@ -140,24 +142,23 @@ class Auto(ReportingPlacer):
 
     def _best(
         self, problem: Problem, rng: np.random.Generator, start: Placement | None, budget: Budget
-    ) -> Placement:
-        """Return the best placement of streams of tuples."""
-        placements = self._results(problem, rng, start, budget)
-        possible = evaluator(problem).best_possible
-        if possible is None:
-            return self._chosen(problem, start, placements)
-        as_good = 1.0 - ROUNDING
-        every = best_and_cheapest(problem, as_good, FEW_PLACEMENTS)
-        placements += every or self._searched(problem, rng, start, placements, budget)
+    ) -> Found:
+        """Return the best placement of streams of tuples, and a bound if one was proven."""
+        placements, bound = self._results(problem, rng, start, budget), None
+        if evaluator(problem).best_possible is None:
+            return Found(self._chosen(problem, start, placements))
+        every = best_and_cheapest(problem, 1.0 - ROUNDING, FEW_PLACEMENTS)
+        if not every:
+            every, bound = self._searched(problem, rng, start, placements, budget)
+        placements += every
         if balances(self.prefer, start) and may_spread(problem, placements):
             best = spread_out(problem, rng, placements, budget)
             if start is None:
-                return settled(problem, [best.canonical(), best])
+                return Found(settled(problem, [best.canonical(), best]), bound)
         else:
-            if not every and self.prefer == "fewest":
-                as_good = FEWER
+            as_good = FEWER if self.prefer == "fewest" and bound is None else 1.0 - ROUNDING
             best = consolidate(problem, rng, placements, budget, as_good)
-        return best.canonical() if start is None else best
+        return Found(best.canonical() if start is None else best, bound)
 
     def _chosen(
         self, problem: Problem, start: Placement | None, placements: list[Placement]
@@ -174,37 +175,65 @@ class Auto(ReportingPlacer):
         start: Placement | None,
         placements: list[Placement],
         budget: Budget,
-    ) -> list[Placement]:
-        """Return placements that searches from some find; see `pooled` and `best_of_chains`."""
-        scored = evaluator(problem)
+    ) -> tuple[list[Placement], float | None]:
+        """Return placements that searches find, and a bound on the throughput if one is proven."""
         linear = type(problem.objective) is Throughput and problem.model == "bottleneck"
         found: list[Placement] = []
+        bound = None
         if linear or problem.feasibility.unit_count > COARSEST * len(problem.cluster.devices):
-            balancing = balances(self.prefer, start)
-            aimed = overloaded(problem) if balancing else linear_problem(problem, problem.source_rate)
-            known = [Placement(aimed, placement.devices) for placement in placements]
+            aimed = linear_problem(problem, problem.source_rate)
+            if balances(self.prefer, start):
+                aimed = overloaded(problem)
+            pool = Pool(aimed, rng)
+            for placement in placements:
+                pool.add(Placement(aimed, placement.devices))
             share = budget.share(SEARCH if linear else CHAINS)
-            best = pooled(aimed, rng, known, share)
-            found = [Placement(problem, one.devices) for one in best]
+            pool.search(share.share(BEFORE_PROOF))
+            if linear and (bound := self._proven(aimed, pool, share)) is None:
+                pool.search(share)
+            found = [Placement(problem, one.devices) for one in pool.placements]
         if not linear:
             known = [*placements, *found]
             order = np.argsort(-qualities(problem, known), kind="stable")[:STARTS]
             rows = [known[i].devices for i in order.tolist()]
             rows += starts(problem, rng, start)
             found.append(best_of_chains(problem, rng, rows, budget.share(SEARCH)))
-        return found
+        return found, bound
+
+    def _proven(self, aimed: Problem, pool: Pool, budget: Budget) -> float | None:
+        """Return the throughput of the best placement once it is proven that none is better.
+
+        Better placements that the proof finds join the pool. The result is None if it does not end.
+        """
+        if pool.enough or not is_small(aimed):
+            return None
+        incumbent = Incumbent(aimed, pool.placements[0])
+        clock = budget.share(PROOF)
+        while clock.left() > 0 and not incumbent.closed:
+            decision = DecisionProblem(aimed, incumbent.rate_to_beat)
+            if len(decision.instance.work) > FEW_UNITS:
+                return None
+            begun = work_clock.now()
+            nodes = min(NODES, clock.left() // CHANGES_PER_NODE)
+            outcome = decision.search(nodes, clock)
+            budget.charge(nodes * CHANGES_PER_NODE, work_clock.now() - begun)
+            if outcome.proven:
+                incumbent.none_reaches(decision.rate)
+            elif outcome.found is None or not incumbent.offer(outcome.found):
+                return None
+            else:
+                pool.add(incumbent.placement)
+        return incumbent.bound if incumbent.closed else None
 
     def _results(
         self, problem: Problem, rng: np.random.Generator, start: Placement | None, budget: Budget
     ) -> list[Placement]:
-        """Run the placers that are quick enough until time is up or a placement is the best one.
+        """Run the placers that are quick enough until time is up.
 
         Each placer returns what it would return alone with the same seed.
         """
         placements = [] if start is None else [start]
         failure = PlacementError("no placer was run")
-        possible = evaluator(problem).best_possible
-        wanted = inf if possible is None else possible * CLOSE
         for placer in self._placers_for(problem, budget):
             try:
                 placements.append(placer(problem, deepcopy(rng), start))
