@@ -141,6 +141,11 @@ class Annealer:
         result = self._kernels.anneal(instance, state, self.rng_state, plan, wanted)
         return ChainResult(state.best, result.quality, result.enough, result.changes)
 
+    @property
+    def least(self) -> float:
+        """The lower bound on the largest load / reference."""
+        return self._kernels.least
+
     def near(self, result: ChainResult, times: float) -> bool:
         """Return whether the largest load is at most `times` its lower bound."""
         return (

@@ -36,7 +36,6 @@ from streamplace.scoring.compiled import compiled
 from streamplace.util.arrays import Ints
 
 MEMBERS = 8  # placements in the pool
-AIMS = 1.0, 0.9, 0.75, 0.5
 SHARES = 0.2, 0.1, 0.3, 0.5  # largest work of a group in turn, as a share of the mean per device
 FEWEST = 30  # groups at which coarsening stops, if `COARSEST` per device are fewer
 RESTARTS = 0.4  # share of all changes for restarts; the rest improves what is known
@@ -251,7 +250,7 @@ class Pool:
         instance, first = self._instance(count), bool(self._sweep)
         share = SHARES[self._restarts % len(SHARES)]
         self._restarts += 1
-        levels = self._levels(instance, share, None, AIMS[int(self.rng.integers(len(AIMS)))])
+        levels = self._levels(instance, share, None, self.rng.random() ** 2 if self._reached else 0.5)
         groups = len(levels.instances[-1].work)
         on = self.rng.integers(0, count, groups).astype(np.int32)
         plan = Schedule((SHORT if first else COARSE) * groups, HOT, COLD, *NEARBY, SOFT)
@@ -286,11 +285,12 @@ class Pool:
         on = self._chain(instance, one.on, plan)
         self._keep(self._last, on, count)
 
-    def _levels(self, instance: Instance, share: float, inside: Ints | None, aim: float = 1.0):
+    def _levels(self, instance: Instance, share: float, inside: Ints | None, aim: float = 0.0):
         count = len(instance.capacity)
         apart = inf
         if self.members:
-            apart = aim * (1.0 - 1e-9) / (self._best.reached * instance.reference)
+            load = (1.0 - 1e-9) / (self._best.reached * instance.reference)
+            apart = load * min(1.0, self.annealer.least / load) ** aim
         return levels_of(instance, share, inside, max(COARSEST, ceil(FEWEST / count)), self.rng, apart)
 
     def _refined(self, levels, on: Ints, count: int, each: int) -> float:
