@@ -38,8 +38,8 @@ from streamplace.util.arrays import Ints
 MEMBERS = 8  # placements in the pool
 SHARES = 0.2, 0.1, 0.3, 0.5  # largest work of a group in turn, as a share of the mean per device
 FEWEST = 30  # groups at which coarsening stops, if `COARSEST` per device are fewer
-RESTARTS = 0.4  # share of all changes for restarts; the rest improves what is known
-POLISH = 0.25, 0.5  # share of polishing among other rounds, and the same near the CPU bound
+RESTARTS = 0.5  # share of all changes for restarts; the rest improves what is known
+POLISH = 0.5, 0.5  # share of polishing among other rounds, and the same near the CPU bound
 NEAR = 1.05  # factor on the CPU bound within which balance matters more than what is cut
 SOFT, HARD, SHARP = 8, 16, (32, 128)  # powers at the coarsest level, below it, and of polishing
 COARSE, SHORT = 300, 60  # changes per group at the coarsest level; in the first restart
