@@ -62,9 +62,9 @@ SHARE_OF_TRY = 0.1  # share of the budget that one of them may take
 CHANGE_S = 2e-7  # seconds that a change counts for in this choice, whatever the machine
 STARTS = 4  # chains start from this many of the best placements
 SEARCH, CHAINS = 0.85, 0.5  # shares of what is left for the search, and before chains
-BEFORE_PROOF, PROOF = 0.2, 0.3  # shares of a search before a proof is tried, and for the proof
+BEFORE_PROOF = 2_000  # changes per unit of the search before a proof is tried
 FEW_UNITS = 45  # units that may be left once those that no better placement separates are joined
-NODES = 100_000  # of a branch and bound until it gives up
+NODES = 30_000  # of a branch and bound until it gives up; most proofs take fewer or never end
 CHANGES_PER_NODE = 16  # changes of a search that take the time of a node
 
 
@@ -188,7 +188,7 @@ class Auto(ReportingPlacer):
             for placement in placements:
                 pool.add(Placement(aimed, placement.devices))
             share = budget.share(SEARCH if linear else CHAINS)
-            pool.search(share.share(BEFORE_PROOF))
+            pool.search(share.up_to(BEFORE_PROOF * problem.feasibility.unit_count))
             if linear and (bound := self._proven(aimed, pool, share)) is None:
                 pool.search(share)
             found = [Placement(problem, one.devices) for one in pool.placements]
@@ -208,14 +208,13 @@ class Auto(ReportingPlacer):
         if pool.enough or not is_small(aimed):
             return None
         incumbent = Incumbent(aimed, pool.placements[0])
-        clock = budget.share(PROOF)
-        while clock.left() > 0 and not incumbent.closed:
+        while budget.left() > 0 and not incumbent.closed:
             decision = DecisionProblem(aimed, incumbent.rate_to_beat)
             if len(decision.instance.work) > FEW_UNITS:
                 return None
             begun = work_clock.now()
-            nodes = min(NODES, clock.left() // CHANGES_PER_NODE)
-            outcome = decision.search(nodes, clock)
+            nodes = min(NODES, budget.left() // CHANGES_PER_NODE)
+            outcome = decision.search(nodes, budget)
             budget.charge(nodes * CHANGES_PER_NODE, work_clock.now() - begun)
             if outcome.proven:
                 incumbent.none_reaches(decision.rate)
