@@ -16,6 +16,7 @@ All effort is counted, never timed, so that equal problems have equal bounds.
 from collections.abc import Callable
 from functools import cached_property
 from math import inf, sqrt
+from operator import itemgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -52,9 +53,10 @@ JUMPS = 12  # steps from a refuted limit to the next one at which something chan
 ROUNDS = 40  # limits tried at most
 MOST_CELLS = 200_000  # units x devices that are contracted for the quick bound; 5 to 100 ms
 MOST_ALL_CELLS = 2_000_000  # the same for the whole bound, and for groups
-CUT_WORK, PROBE_WORK = 10_000_000, 40_000_000  # arcs visited by `PARTS` and by `PROBING`
-NODE_WORK = 300_000  # units x devices x nodes of each branch and bound
-MOST_NODES = 3_000  # nodes of each; more were worth little on small graphs
+CUT_WORK = 2_000_000  # arcs visited by `PARTS`; a million take 10 to 25 ms
+WORK_PER_UNIT, MOST_WORK = 15_000, 8_000_000  # arcs visited by `PROBING`
+NODE_WORK, NODE_WORK_AT_ONCE = 1_200_000, 150_000  # units x devices x nodes; 30 million take 1 s
+MOST_NODES = 3_000  # nodes of each branch and bound; more were worth little on small graphs
 FEWEST_NODES = 100  # below, a search is not worth its tables
 SMALLEST = 1e-6  # load / reference below which a problem without work is not examined
 
@@ -67,6 +69,31 @@ class Verdict(NamedTuple):
     alone: float  # the largest load of one of these groups, alone on the device that suits it best
 
 
+class Effort:
+    """What several examinations may cost together, and the groups that they found.
+
+    Parameters
+    ----------
+    arcs
+        Arcs visited at most by `PARTS` and `PROBING`.
+    nodes
+        Units x devices x nodes of all branch and bounds.
+    """
+
+    def __init__(self, arcs: int = 0, nodes: int = 0) -> None:
+        self.arcs, self.nodes = arcs, nodes
+        self.visited = np.zeros(1, np.int64)
+        self.groups: list[tuple[float, Ints]] = []
+
+    def known(self, limit: float) -> tuple[float, Ints | None]:
+        """Return the smallest limit from this one for which groups are known, and the groups."""
+        return min(
+            (each for each in self.groups if each[0] >= limit),
+            default=(inf, None),
+            key=itemgetter(0),
+        )
+
+
 class LoadBounds:
     """Lower bounds on the largest load of any placement of an instance, relative to its reference.
 
@@ -76,15 +103,10 @@ class LoadBounds:
         (D,) see `sim.exact.dive`.
     total
         Such a bound from the CPU work of all units together.
-    links_count
-        Whether an overloaded link limits all units, as a device does.
     """
 
-    def __init__(
-        self, instance: Instance, identical: Ints, total: float, *, links_count: bool = True
-    ) -> None:
-        self.instance, self.links_count = instance, links_count
-        self.identical, self._total = identical, total
+    def __init__(self, instance: Instance, identical: Ints, total: float) -> None:
+        self.instance, self.identical, self._total = instance, identical, total
         self._cells = len(instance.work) * len(instance.capacity)
 
     @cached_property
@@ -94,7 +116,7 @@ class LoadBounds:
         least = max(self._total, largest_alone(self.instance, order))
         if self._cells > MOST_CELLS:
             return least
-        return self._raised(least, CONTRACTION, 0)
+        return self._raised(least, CONTRACTION, Effort())
 
     @cached_property
     def full(self) -> float:
@@ -102,11 +124,9 @@ class LoadBounds:
         least = self.quick
         if self._cells > MOST_ALL_CELLS:
             return least
-        least = self._raised(least, PARTS, CUT_WORK)
-        least = self._raised(least, PROBING, PROBE_WORK)
-        if self._nodes >= FEWEST_NODES:
-            least = self._raised(least, NODES, PROBE_WORK)
-        return least
+        least = self._raised(least, PARTS, Effort(CUT_WORK))
+        effort = self._effort(NODE_WORK)
+        return self._raised(self._raised(least, PROBING, effort), NODES, effort)
 
     @property
     def is_loose(self) -> bool:
@@ -117,69 +137,72 @@ class LoadBounds:
         """
         instance = self.instance
         partial = len(instance.up) > 0 or instance.multicast != NONE
-        sent = self.links_count and len(instance.capacity) > 1 and bool(instance.gap_s.any())
-        sent |= bool(instance.seconds_per_bit.any())
+        network = bool(instance.gap_s.any() or instance.seconds_per_bit.any())
+        sent = network and len(instance.capacity) > 1 and bool(instance.tuples.any())
         return sent and (partial or self._cells > MOST_ALL_CELLS)
 
-    def examined(self, limit: float, method: int, work: NDArray[np.int64], most: int) -> Verdict:
-        """Examine the placements within a limit by a method.
-
-        Parameters
-        ----------
-        work, most
-            (1,) number of arcs visited so far, which is increased, and at which to end.
-        """
-        return self._examined(self.instance, self._units, limit, method, work, most)
+    def examined(self, limit: float, method: int, effort: Effort) -> Verdict:
+        """Examine the placements within a limit by a method."""
+        return self._examined(self.instance, self._units, limit, method, effort)
 
     def together(self, limit: float, *, thorough: bool) -> Verdict:
         """Return what is known of the placements within a limit, with little or much effort."""
         if self._cells > MOST_ALL_CELLS or (self._cells > MOST_CELLS and not thorough):
-            units = np.arange(len(self.instance.work), dtype=np.int32)
-            return Verdict(limit if limit < self.quick else 0.0, units, self.quick)
-        method = PROBING if thorough else CONTRACTION
-        return self.examined(limit, method, np.zeros(1, np.int64), PROBE_WORK)
+            alone = np.arange(len(self.instance.work), dtype=np.int32)
+            return Verdict(limit if limit < self.quick else 0.0, alone, self.quick)
+        return self.examined(limit, PROBING if thorough else CONTRACTION, self._effort(0))
 
     @cached_property
     def _units(self) -> Units:
-        units = units_of(self.instance)
-        if self.links_count:
-            return units
-        none = np.zeros(0, np.int32)
-        return units._replace(sender=none, to=none, tuples=np.zeros(0), bits=np.zeros(0))
+        return units_of(self.instance)
 
-    @property
-    def _nodes(self) -> int:
-        """Nodes of a branch and bound."""
-        return min(MOST_NODES, NODE_WORK // self._cells)
+    def _effort(self, nodes: int) -> Effort:
+        return Effort(min(MOST_WORK, WORK_PER_UNIT * len(self.instance.work)), nodes)
 
-    def _raised(self, least: float, method: int, most: int) -> float:
-        work = np.zeros(1, np.int64)
-        return raised(least, lambda limit: self.examined(limit, method, work, most).refuted)
+    def _raised(self, least: float, method: int, effort: Effort) -> float:
+        return raised(least, lambda limit: self.examined(limit, method, effort).refuted)
 
     def _examined(
-        self,
-        instance: Instance,
-        units: Units,
-        limit: float,
-        method: int,
-        work: NDArray[np.int64],
-        most: int,
+        self, instance: Instance, units: Units, limit: float, method: int, effort: Effort
     ) -> Verdict:
         devices = len(instance.capacity)
         sends = receives = devices - 1.0
         if instance.nic or instance.egress:
             sends, receives = 1.0, 1.0 if instance.nic else inf
-        kinds = cheapest(instance)
-        verdict = Verdict(
-            *_examine(instance, kinds, units, limit, sends, receives, method, work, most)
+        kinds, (known, group) = cheapest(instance), effort.known(limit)
+        if group is None:
+            group = np.arange(len(instance.work), dtype=np.int32)
+        of_units = min(method, PROBING) if known == inf or method < NODES else CONTRACTION
+        found = _examine(
+            instance,
+            kinds,
+            units,
+            group,
+            limit,
+            (sends, receives),
+            of_units,
+            effort.visited,
+            effort.arcs,
         )
-        if method < NODES or verdict.refuted:
+        verdict = Verdict(min(found[0], known), found[1], found[2])
+        if verdict.refuted:
             return verdict
-        joined = merged(instance, verdict.group)
+        if method == PROBING:
+            effort.groups.append((limit, verdict.group))
+        elif method == NODES and self._ended(instance, verdict.group, limit, effort):
+            return verdict._replace(refuted=limit)
+        return verdict
+
+    def _ended(self, instance: Instance, group: Ints, limit: float, effort: Effort) -> bool:
+        """Return whether a branch and bound refutes a limit."""
+        joined = merged(instance, group)
+        cells = len(joined.work) * len(joined.capacity)
+        nodes = min(MOST_NODES, NODE_WORK_AT_ONCE // cells, effort.nodes // cells)
+        if nodes < FEWEST_NODES:
+            return False
+        effort.nodes -= nodes * cells
         search = dive(joined, self.identical, limit, hardness(joined))
-        nodes = min(MOST_NODES, NODE_WORK // (len(joined.work) * devices))
-        ended = refute(joined, search, limit, nodes) == REFUTED
-        return verdict._replace(refuted=limit if ended else 0.0)
+        return refute(joined, search, limit, nodes) == REFUTED
 
 
 @kernel
@@ -223,6 +246,7 @@ def raised(least: float, refuted: Callable[[float], float]) -> float:
             limit = sqrt(low * high)
         if reached := refuted(limit):
             least = low = max(limit, reached)
+            jumps = jumps if reached > limit else JUMPS
         elif limit <= low * (1.0 + ABOVE):
             break
         else:
@@ -235,16 +259,17 @@ def _examine(
     instance: Instance,
     cheap: Cheapest,
     units: Units,
+    group: Ints,
     limit: float,
-    sends: float,
-    receives: float,
+    carried: tuple[float, float],
     method: int,
     work: NDArray[np.int64],
     most: int,
 ) -> tuple[float, Ints, float]:
-    """Return the fields of `Verdict`; see `LoadBounds.examined`."""
-    group = np.arange(instance.work.shape[0]).astype(np.int32)
-    until, shared = np.inf, instance.multicast != NONE
+    """Return the fields of `Verdict`, from known groups; see `LoadBounds.examined`."""
+    (sends, receives), until, shared = carried, np.inf, instance.multicast != NONE
+    units = join(units, group, group.max() + 1, shared)
+    forbid(instance, units, group)
     while True:
         units, group, parted = contract(instance, cheap, units, group, limit)
         until = min(until, parted)

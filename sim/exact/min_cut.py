@@ -20,8 +20,9 @@ from sim.flow import Floats, Ints
 from sim.jit import bare, inner
 from sim.search.instance import Bools
 
-PLANES = 12  # sets tried per proof; more hardly improved any
-GRID, ZOOMS = 8, 4  # steps of a grid of multipliers, and how often it is refined around the best
+PLANES, KEPT = 12, 48  # sets tried per proof; more hardly improved any; and sets kept for others
+GRID, ZOOMS = 6, 5  # steps of a grid of multipliers, and how often it is refined around the best
+THREE = 3  # loads of a device with a limit on what it receives
 NOTHING = 1e-13  # flow that counts as none, relative to the limit
 CERTAIN = 1e-7  # relative distance by which a proof has to succeed, above all rounding
 FORCED = 1e9  # weight of a unit that S may not contain, relative to the limit
@@ -87,7 +88,10 @@ class Cuts(NamedTuple):
     at: Ints  # (U,) the next arc to try; before the first one: the sink
     queue: Ints  # (U + 1,) units
     path: Ints  # (U + 1,) arcs
-    plane: Floats  # (PLANES, 3) excess of each set's CPU load, sent and received loads
+    kept: Ints  # (1,) number of sets kept
+    plane: Floats  # (KEPT, 3) excess of each set's CPU load, sent and received loads
+    member: Bools  # (KEPT, U) whether each set contains each unit
+    counts: Bools  # (KEPT,) whether a set may be one of the device
     weight: Floats  # (3,) multipliers
     inside: Bools  # (U,) S, if it is one that no multipliers refute
 
@@ -102,7 +106,10 @@ def cuts_for(units: int, arcs: int) -> Cuts:
         np.empty(units, np.int32),
         np.empty(units + 1, np.int32),
         np.empty(units + 1, np.int32),
-        np.empty((PLANES, 3)),
+        np.zeros(1, np.int32),
+        np.empty((KEPT, 3)),
+        np.empty((KEPT, units), np.bool_),
+        np.empty(KEPT, np.bool_),
         np.empty(3),
         np.empty(units, np.bool_),
     )
@@ -135,11 +142,17 @@ def least_limit(
     work
         (1,) number of arcs visited so far, which is increased.
     """
-    weight, count = cuts.weight, 2 if receives == np.inf else 3
+    weight, count, kept = cuts.weight, 2 if receives == np.inf else 3, cuts.kept
+    cuts.inside[:] = True
+    if without < 0 or kept[0] > KEPT - PLANES:
+        kept[0] = 0  # sets are kept for the same unit v only
+    for k in range(kept[0]):
+        cuts.counts[k] = without < 0 or not cuts.member[k, without]
     weight[:] = 0.0
     weight[:count] = 1.0 / count
-    cuts.inside[:] = True
-    for planes in range(PLANES):
+    for _ in range(PLANES):
+        if _improve(cuts, count) <= CERTAIN:
+            return 0.0
         for i in range(arcs.head.shape[0]):
             load = weight[0] * arcs.cpu[i] + weight[1] * arcs.sent[i]
             cuts.arc[i] = (load + weight[2] * arcs.received[i]) / limit
@@ -151,17 +164,18 @@ def least_limit(
         most = weight[0] + weight[1] * sends + (weight[2] * receives if weight[2] > 0 else 0.0)
         if flow > most * (1.0 + CERTAIN):
             return float(limit * flow / (most * (1.0 + CERTAIN)))
-        plane = cuts.plane[planes]
+        plane = cuts.plane[kept[0]]
         _weigh(arcs, least, limit, cuts.level, plane)
         plane[0] -= 1.0
         plane[1] -= sends
-        plane[2] -= receives if count == 3 else 0.0
-        if max(plane[0], plane[1]) <= 0.0 and (count == 2 or plane[2] <= 0.0):
-            for u in range(least.shape[0]):
-                cuts.inside[u] = cuts.level[u] >= 0
+        plane[2] -= receives if count == THREE else 0.0
+        for u in range(least.shape[0]):
+            cuts.member[kept[0], u] = cuts.level[u] >= 0
+        if max(plane[0], plane[1]) <= 0.0 and (count < THREE or plane[2] <= 0.0):
+            cuts.inside[:] = cuts.member[kept[0]]
             return 0.0
-        if _improve(cuts.plane[: planes + 1], weight, count) <= CERTAIN:
-            return 0.0
+        cuts.counts[kept[0]] = True
+        kept[0] += 1
     return 0.0
 
 
@@ -181,9 +195,15 @@ def _weigh(arcs: Arcs, least: Floats, limit: float, level: Ints, plane: Floats) 
 
 
 @bare
-def _improve(planes: Floats, weight: Floats, count: int) -> float:
+def _improve(cuts: Cuts, count: int) -> float:
     """Set the multipliers that make the least excess of the sets largest, and return it."""
-    best, x, y, width = -np.inf, 0.5, 0.5, 0.5
+    planes, weight = cuts.plane, cuts.weight
+    best, x, y, width = -np.inf, 1.0 / count, 1.0 / count, 1.0
+    any_set = False
+    for k in range(cuts.kept[0]):
+        any_set |= cuts.counts[k]
+    if not any_set:
+        return np.inf
     for _ in range(ZOOMS):
         x0, y0 = x, y
         for p in range(-GRID, GRID + 1):
@@ -191,20 +211,21 @@ def _improve(planes: Floats, weight: Floats, count: int) -> float:
             if not 0.0 <= a <= 1.0:
                 continue
             for q in range(-GRID, GRID + 1):
-                b = y0 + width * q / GRID if count == 3 else 1.0 - a
+                b = y0 + width * q / GRID if count == THREE else 1.0 - a
                 if not 0.0 <= b <= 1.0 - a:
                     continue
-                least = np.inf
-                for k in range(planes.shape[0]):
-                    plane = planes[k]
-                    least = min(least, a * plane[0] + b * plane[1] + (1.0 - a - b) * plane[2])
+                least, c = np.inf, 1.0 - a - b
+                for k in range(cuts.kept[0]):
+                    if cuts.counts[k]:
+                        excess = a * planes[k, 0] + b * planes[k, 1] + c * planes[k, 2]
+                        least = min(least, excess)
                 if least > best:
                     best, x, y = least, a, b
-                if count == 2:
+                if count < THREE:
                     break
         width *= 0.3
     weight[0], weight[1] = x, y
-    weight[2] = max(0.0, 1.0 - x - y) if count == 3 else 0.0
+    weight[2] = max(0.0, 1.0 - x - y) if count == THREE else 0.0
     return best
 
 

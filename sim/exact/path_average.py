@@ -11,10 +11,9 @@ the bounds on f.
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sim.columns import read_only
-from sim.exact.bounds import LoadBounds, Verdict
+from sim.exact.bounds import Effort, LoadBounds, Verdict
 from sim.exact.contraction import units_of
 from sim.flow import ALL, Floats, Flow, Ints
 from sim.search.instance import Instance, ends_of_units, streams_of_units
@@ -33,35 +32,54 @@ def passing_shares(flow: Flow) -> Floats:
     return shares
 
 
+def with_messages(
+    instance: Instance, of_ends: Floats | float, of_copies: Floats | float
+) -> Instance:
+    """Return an instance with a part of its messages, which cost no CPU time.
+
+    Parameters
+    ----------
+    of_ends, of_copies
+        The parts of the messages at each end, (N,), and of those that streams share.
+    """
+    copies = instance.copies
+    return instance._replace(
+        tuples=instance.tuples * of_ends,
+        bits=instance.bits * of_ends,
+        copies=copies._replace(tuples=copies.tuples * of_copies, bits=copies.bits * of_copies),
+        taxing=False,
+        overhead_s=np.zeros_like(instance.overhead_s),
+        overhead_s_per_bit=read_only(np.zeros_like(instance.overhead_s_per_bit)),
+    )
+
+
 class PathAverageBounds(LoadBounds):
     """Lower bounds on 1 / relative throughput, divided by the instance's reference.
 
     Parameters
     ----------
     cpu
-        Bounds by CPU work alone.
+        Bounds of the instance by CPU work alone.
     flow, unit_of
-        The flow of the instance, and the unit of each operator, (V,).
+        Its flow, and the unit of each operator, (V,).
     """
 
-    def __init__(self, cpu: LoadBounds, flow: Flow, unit_of: Ints) -> None:
-        least = max(
-            cpu.quick, 1.0 / cpu.instance.reference
-        )  # no placement exceeds the offered rate
-        super().__init__(cpu.instance, cpu.identical, least)
-        self._sources = 1.0 / (least * cpu.instance.reference)
+    def __init__(self, instance: Instance, cpu: LoadBounds, flow: Flow, unit_of: Ints) -> None:
+        least = max(cpu.quick, 1.0 / instance.reference)  # at most the source rate is reached
+        super().__init__(instance, cpu.identical, least)
+        self._sources = 1.0 / (least * instance.reference)
         self._shares = passing_shares(flow)
         self._source = flow.source
         self._ends = ends_of_units(flow, unit_of)[2]
         self._copies = streams_of_units(flow, unit_of)
 
-    def examined(self, limit: float, method: int, work: NDArray[np.int64], most: int) -> Verdict:
+    def examined(self, limit: float, method: int, effort: Effort) -> Verdict:
         """Examine the placements with at least 1 / `limit` of the throughput; see `LoadBounds`."""
         sources = self._sources
         while True:
             instance = self._carried(1.0 / (limit * self.instance.reference), sources)
             units = units_of(instance)
-            verdict = self._examined(instance, units, limit, method, work, most)
+            verdict = self._examined(instance, units, limit, method, effort)
             if verdict.refuted:
                 return verdict._replace(refuted=limit)  # streams carry less at higher limits
             busiest = verdict.alone * self.instance.reference
@@ -74,19 +92,8 @@ class PathAverageBounds(LoadBounds):
         with np.errstate(divide="ignore", invalid="ignore"):
             lost = (sources - reached + SOLVED) / self._shares
         part = np.nan_to_num(np.maximum(sources - lost, 0.0)) / reached
-        instance, copies = self.instance, self.instance.copies
-        if instance.multicast == ALL:  # a receiver gets a message of the largest stream's size
+        if self.instance.multicast == ALL:  # a receiver gets a message of the largest one's size
             least = np.full(self._source.max(initial=0) + 1, np.inf)
             np.minimum.at(least, self._source, part)
             part = least[self._source]
-        scaled = copies._replace(
-            tuples=copies.tuples * part[self._copies], bits=copies.bits * part[self._copies]
-        )
-        return instance._replace(
-            tuples=instance.tuples * part[self._ends],
-            bits=instance.bits * part[self._ends],
-            copies=scaled,
-            taxing=False,
-            overhead_s=np.zeros_like(instance.overhead_s),
-            overhead_s_per_bit=read_only(np.zeros_like(instance.overhead_s_per_bit)),
-        )
+        return with_messages(self.instance, part[self._ends], part[self._copies])

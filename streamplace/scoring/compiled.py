@@ -10,6 +10,7 @@ import numpy as np
 from sim.closed_form.bounds import least_shares
 from sim.engine import Settings, Simulation
 from sim.exact import LoadBounds, PathAverageBounds
+from sim.exact.path_average import with_messages
 from sim.flow import Flow
 from sim.search import Instance
 from streamplace.problem.problem import Problem
@@ -90,30 +91,29 @@ class CompiledProblem:
     @cached_property
     def load_bounds(self) -> LoadBounds:
         """Bounds on loads where an overloaded link throttles all sources."""
-        return self._bounds(links_count=True)
+        return self._bounds(self.instance)
 
     @cached_property
     def cpu_bounds(self) -> LoadBounds:
         """Bounds on loads by CPU work alone."""
-        return self._bounds(links_count=False)
+        return self._bounds(with_messages(self.instance, 0.0, 0.0))
 
     @cached_property
     def path_average_bounds(self) -> LoadBounds:
         """Bounds on 1 / relative throughput under ``path-average``."""
         if self.flow.joins:  # what is lost with a stream is not a sum over paths
             return self.cpu_bounds
-        return PathAverageBounds(self.cpu_bounds, self.flow, self._rules.unit_of)
+        return PathAverageBounds(self.instance, self.cpu_bounds, self.flow, self._rules.unit_of)
 
     def least_utilisation(self, *, links_count: bool) -> float:
         """Return the quick lower bound on the largest utilisation, by all loads or by CPU work."""
         bounds = self.load_bounds if links_count else self.cpu_bounds
         return bounds.quick * self.instance.reference
 
-    def _bounds(self, *, links_count: bool) -> LoadBounds:
-        instance = self.instance
+    def _bounds(self, instance: Instance) -> LoadBounds:
         identical = identical_devices(self._cluster, self._constraints)
         total = least_shares(self.flow).total / instance.reference
-        return LoadBounds(instance, identical, total, links_count=links_count)
+        return LoadBounds(instance, identical, total)
 
     def simulation(self, settings: Settings) -> Simulation:
         """Return the engine's simulation of the problem with some settings."""
