@@ -54,7 +54,8 @@ ROUNDS = 40  # limits tried at most
 MOST_CELLS = 200_000  # units x devices that are contracted for the quick bound; 5 to 100 ms
 MOST_ALL_CELLS = 2_000_000  # the same for the whole bound, and for groups
 CUT_WORK = 2_000_000  # arcs visited by `PARTS`; a million take 10 to 25 ms
-WORK_PER_UNIT, MOST_WORK = 15_000, 8_000_000  # arcs visited by `PROBING`
+FAILURES = 3  # units in a row that need not be with the busy one, until no other is tried
+WORK_PER_PAIR, MOST_WORK = 300, 10_000_000  # arcs visited by `PROBING`, the former per U^2
 NODE_WORK, NODE_WORK_AT_ONCE = 1_200_000, 150_000  # units x devices x nodes; 30 million take 1 s
 MOST_NODES = 3_000  # nodes of each branch and bound; more were worth little on small graphs
 FEWEST_NODES = 100  # below, a search is not worth its tables
@@ -157,10 +158,10 @@ class LoadBounds:
         return units_of(self.instance)
 
     def _effort(self, nodes: int) -> Effort:
-        return Effort(min(MOST_WORK, WORK_PER_UNIT * len(self.instance.work)), nodes)
+        return Effort(min(MOST_WORK, WORK_PER_PAIR * len(self.instance.work) ** 2), nodes)
 
     def _raised(self, least: float, method: int, effort: Effort) -> float:
-        return raised(least, lambda limit: self.examined(limit, method, effort).refuted)
+        return raised(least, lambda limit: self.examined(limit, method, effort))
 
     def _examined(
         self, instance: Instance, units: Units, limit: float, method: int, effort: Effort
@@ -226,13 +227,13 @@ def largest_alone(instance: Instance, order: Ints) -> float:
     return largest
 
 
-def raised(least: float, refuted: Callable[[float], float]) -> float:
+def raised(least: float, examined: Callable[[float], Verdict]) -> float:
     """Return a lower bound on loads that is at least `least`, another one.
 
     Parameters
     ----------
-    refuted
-        Returns a limit, at least the given one, up to which every limit is refuted, or 0.
+    examined
+        Returns what is known of the placements within a limit.
     """
     low, high, step, jumps = least or SMALLEST, inf, FIRST_STEP, 0
     for _ in range(ROUNDS):
@@ -244,13 +245,16 @@ def raised(least: float, refuted: Callable[[float], float]) -> float:
             limit, step = low * (1.0 + step), step * GROWTH
         else:
             limit = sqrt(low * high)
-        if reached := refuted(limit):
-            least = low = max(limit, reached)
-            jumps = jumps if reached > limit else JUMPS
-        elif limit <= low * (1.0 + ABOVE):
+        verdict = examined(limit)
+        if verdict.refuted:
+            least = low = max(limit, verdict.refuted)
+            jumps = jumps if verdict.refuted > limit else JUMPS
+            continue
+        if limit <= low * (1.0 + ABOVE):
             break
-        else:
-            high = limit
+        high = limit
+        least = max(least, min(limit, verdict.alone))  # groups hold within smaller limits, too
+        low = max(low, least)
     return least
 
 
@@ -293,19 +297,26 @@ def _examine(
             if method == PARTS:
                 continue
             inside = cuts.inside.copy()  # a part without j shows that j need not be there
-            for i in range(arcs.first[v], arcs.first[v + 1]):
+            first = arcs.first[v]
+            shared_load = np.zeros(arcs.first[v + 1] - first)
+            for i in range(shared_load.shape[0]):
+                shared_load[i] = arcs.sent[first + i] + arcs.received[first + i]
+            failed = 0
+            for i in np.argsort(-shared_load) + first:
                 j = arcs.head[i]
                 if not inside[j] or probed[j] == v or find(root, j) == find(root, v):
                     continue
-                if work[0] > most:
+                if work[0] > most or failed == FAILURES:
                     break
                 probed[j] = v
                 lowest = least_limit(arcs, least, limit, sends, receives, v, j, cuts, work)
                 if lowest > limit:
                     until = min(until, lowest)
                     unite(root, v, j)
+                    failed = 0
                 else:
                     inside &= cuts.inside
+                    failed += 1
         left = number_roots(root)
         if left == root.shape[0]:
             return 0.0, group, alone
