@@ -11,7 +11,7 @@ from sim.exact.branch_and_bound import (
     refute,
     start_again,
 )
-from sim.exact.contraction import with_joined
+from sim.exact.contraction import merged
 from sim.exact.enumeration import Walk, enumerate_above, walk
 from sim.exact.path_average import PathAverageBounds
 
@@ -27,8 +27,8 @@ __all__ = [
     "dive",
     "enumerate_above",
     "hardness",
+    "merged",
     "refute",
     "start_again",
     "walk",
-    "with_joined",
 ]

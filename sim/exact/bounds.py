@@ -36,10 +36,10 @@ from sim.exact.contraction import (
     unite,
     units_of,
 )
-from sim.exact.min_cut import Arcs, arcs_of, cuts_for, least_limit
+from sim.exact.min_cut import Arcs, Cuts, arcs_of, cuts_for, least_limit
 from sim.flow import NONE, Floats, Ints
 from sim.jit import bare, inner, kernel
-from sim.search.instance import Instance, has_room, own_load, unit_load
+from sim.search.instance import Bools, Instance, has_room, own_load, unit_load
 
 CONTRACTION, PARTS, PROBING, NODES = range(4)
 BUSIEST = 10  # units whose parts are examined; 40 refuted no more on 51 link-bound problems
@@ -287,7 +287,6 @@ def _examine(
         cuts = cuts_for(least.shape[0], arcs.head.shape[0])
         root = np.arange(least.shape[0]).astype(np.int32)
         traffic = _traffic(arcs)
-        probed = np.full(least.shape[0], -1, np.int32)
         for v in np.argsort(-traffic)[:BUSIEST]:
             if work[0] > most or traffic[v] <= limit * CLOSE:
                 break
@@ -296,33 +295,51 @@ def _examine(
                 return min(until, lowest), group, alone
             if method == PARTS:
                 continue
-            inside = cuts.inside.copy()  # a part without j shows that j need not be there
-            first = arcs.first[v]
-            shared_load = np.zeros(arcs.first[v + 1] - first)
-            for i in range(shared_load.shape[0]):
-                shared_load[i] = arcs.sent[first + i] + arcs.received[first + i]
-            failed = 0
-            for i in np.argsort(-shared_load) + first:
-                j = arcs.head[i]
-                if not inside[j] or probed[j] == v or find(root, j) == find(root, v):
-                    continue
-                if work[0] > most or failed == FAILURES:
-                    break
-                probed[j] = v
-                lowest = least_limit(arcs, least, limit, sends, receives, v, j, cuts, work)
-                if lowest > limit:
-                    until = min(until, lowest)
-                    unite(root, v, j)
-                    failed = 0
-                else:
-                    inside &= cuts.inside
-                    failed += 1
+            parted = _probe(arcs, least, limit, carried, v, cuts, root, work, most)
+            until = min(until, parted)
         left = number_roots(root)
         if left == root.shape[0]:
             return 0.0, group, alone
         units = join(units, root, left, shared)
         group = root[group]
         forbid(instance, units, group)
+
+
+@inner
+def _probe(
+    arcs: Arcs,
+    least: Floats,
+    limit: float,
+    carried: tuple[float, float],
+    v: int,
+    cuts: Cuts,
+    root: Ints,
+    work: NDArray[np.int64],
+    most: int,
+) -> float:
+    """Unite the trees of v and of units that have to be with it, those with most traffic first.
+
+    Return the smallest limit within which one of them may be apart.
+    """
+    until, failed = np.inf, 0
+    possible = cuts.inside.copy()  # a part without j shows that j need not be there
+    first, end = arcs.first[v], arcs.first[v + 1]
+    for i in np.argsort(-(arcs.sent[first:end] + arcs.received[first:end])) + first:
+        j = arcs.head[i]
+        if not possible[j] or find(root, j) == find(root, v):
+            continue
+        if work[0] > most or failed == FAILURES:
+            break
+        possible[j] = False  # it is tried once
+        lowest = least_limit(arcs, least, limit, carried[0], carried[1], v, j, cuts, work)
+        if lowest > limit:
+            until = min(until, lowest)
+            unite(root, v, j)
+            failed = 0
+        else:
+            possible &= cuts.inside
+            failed += 1
+    return until
 
 
 @inner
@@ -363,7 +380,7 @@ def _too_full(instance: Instance, units: Units, least: Floats, limit: float) -> 
 
 
 @bare
-def _crowded(least: Floats, heaviest: Ints, devices: int) -> float:
+def _crowded(least: Floats, heaviest: NDArray[np.signedinteger], devices: int) -> float:
     """Return the load of the least k + 1 of the k * D + 1 heaviest units, the largest for any k."""
     most = 0.0
     for k in range(DEEPEST + 1):
@@ -376,7 +393,7 @@ def _crowded(least: Floats, heaviest: Ints, devices: int) -> float:
 
 
 @inner
-def _too_many(units: Units, heaviest: Ints, limit: float) -> float:
+def _too_many(units: Units, heaviest: NDArray[np.signedinteger], limit: float) -> float:
     """Return a limit within which devices cannot take as many of the heaviest units as there are.
 
     It is the smallest at which one of them takes another one; 0 if the devices can.
@@ -411,46 +428,48 @@ def _too_many(units: Units, heaviest: Ints, limit: float) -> float:
 def _too_heavy(instance: Instance, units: Units, limit: float) -> float:
     """Return a limit within which sets of devices have too little capacity; 0 if none has.
 
-    A set consists of the devices on which some unit fits, and has to do the work of all units that
-    fit nowhere else.
+    A set consists of the devices on which some unit fits, or of all, and has to do the work of all
+    units that fit nowhere else.
     """
     count, devices = units.load.shape
-    fits = np.empty((count, devices), np.bool_)
-    number = np.zeros(count, np.int32)
-    until, rooms = np.inf, instance.capacity
+    fits = np.ones((count + 1, devices), np.bool_)  # the last row stands for all devices
+    until = np.inf
     for u in range(count):
         for d in range(devices):
             load = max(units.load[u, d], units.own[u, d])
             fits[u, d] = load <= limit
-            number[u] += fits[u, d]
             if limit < load < np.inf:
                 until = min(until, load)
-    tried = np.full(SETS, -1, np.int32)
-    sets = 0
-    for s in range(-1, count):
-        if s >= 0 and number[s] == devices:
+    tried, sets = np.empty(SETS, np.int32), 0
+    for u in range(count, -1, -1):
+        is_known = False
+        for k in range(sets):
+            is_known |= bool(np.all(fits[tried[k]] == fits[u]))
+        if is_known:
             continue
-        known = False
-        for t in range(sets):
-            known |= tried[t] >= 0 and np.all(fits[tried[t]] == fits[s])
-        if known:
-            continue
-        work, room = 0.0, 0.0
-        for d in range(devices):
-            if s < 0 or fits[s, d]:
-                room += rooms[d]
-        for u in range(count):
-            least, belongs = np.inf, True
-            for d in range(devices):
-                if fits[u, d]:
-                    belongs &= s < 0 or fits[s, d]
-                    least = min(least, units.load[u, d] * rooms[d])
-            if belongs:
-                work += least
-        if work > limit * room:
-            return min(until, work / room)
-        tried[sets] = s
-        sets += 1
         if sets == SETS:
             break
+        tried[sets] = u
+        sets += 1
+        lowest = _least_in(instance, units, fits, u)
+        if lowest > limit:
+            return min(until, lowest)
     return 0.0
+
+
+@inner
+def _least_in(instance: Instance, units: Units, fits: Bools, row: int) -> float:
+    """Return the least mean load of the devices of a row of `fits`, from units that fit in it."""
+    work, room = 0.0, 0.0
+    for d in range(fits.shape[1]):
+        if fits[row, d]:
+            room += instance.capacity[d]
+    for u in range(units.load.shape[0]):
+        least, belongs = np.inf, True
+        for d in range(fits.shape[1]):
+            if fits[u, d]:
+                belongs &= fits[row, d]
+                least = min(least, units.load[u, d] * instance.capacity[d])
+        if belongs:
+            work += least
+    return work / room

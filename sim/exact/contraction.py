@@ -35,27 +35,6 @@ class Cheapest(NamedTuple):
     cpu: tuple[float, float]  # on the device at either end
 
 
-def with_joined(instance: Instance, limit: float) -> tuple[Instance, Ints]:
-    """Join all units that a limit keeps together, because no link could carry their traffic.
-
-    Joined units combine their streams, which may keep further units together, so this is repeated
-    until nothing changes.
-
-    Parameters
-    ----------
-    limit
-        Largest load / reference allowed on any device or link.
-
-    Returns
-    -------
-    tuple
-        The smaller instance, and the number of its unit that contains each original unit, (U,).
-    """
-    units, group = units_of(instance), np.arange(len(instance.work), dtype=np.int32)
-    group = contract(instance, cheapest(instance), units, group, limit)[1]
-    return merged(instance, group), group
-
-
 def merged(instance: Instance, group: Ints) -> Instance:
     """Return the instance of groups, (U,), numbered from 0 without gaps.
 
@@ -248,8 +227,8 @@ def _least_apart(
             load_ends(instance, b, a, 1.0, amounts[2], amounts[3], _collect, to)
             least = min(least, max(found[0], found[1], found[2]))
             if least <= limit:
-                return least
-    return least
+                return float(least)
+    return float(least)
 
 
 @bare
@@ -320,10 +299,7 @@ def join(units: Units, root: Ints, count: int, shared: bool) -> Units:
             last += 1
             sender[last], to[last] = divmod(key[order[j]], count)
             tuples[last], bits[last] = units.tuples[i], units.bits[i]
-    if shared:
-        home = root[units.home]
-    else:
-        home = np.arange(count).astype(np.int32)
+    home = root[units.home] if shared else np.arange(count).astype(np.int32)
     end = last + 1
     return Units(
         load,

@@ -76,7 +76,8 @@ def arcs_of(cheap: Cheapest, units: Units, shared: bool) -> Arcs:
 
 @bare
 def _cost(kind: tuple[float, float], units: Units, i: int) -> float:
-    return kind[0] * units.tuples[i] + kind[1] * units.bits[i]
+    cost: float = kind[0] * units.tuples[i] + kind[1] * units.bits[i]
+    return cost
 
 
 class Cuts(NamedTuple):
@@ -231,64 +232,78 @@ def _improve(cuts: Cuts, count: int) -> float:
 
 @bare
 def _max_flow(arcs: Arcs, cuts: Cuts, v: int, work: NDArray[np.int64]) -> float:
-    """Return the largest flow from v to the sink (Dinic 1970), or one that proves enough.
-
-    S is then where `cuts.level` is at least 0.
-    """
-    total, first, level, at = 0.0, arcs.first, cuts.level, cuts.at
-    while True:
-        level[:] = -1
-        level[v] = 0
-        cuts.queue[0] = v
-        begin, end, reached = 0, 1, False
-        while begin < end:
-            u = cuts.queue[begin]
-            begin += 1
-            at[u] = first[u] - 1
-            reached |= cuts.sink[u] > NOTHING
-            work[0] += first[u + 1] - first[u] + 1
-            for i in range(first[u], first[u + 1]):
-                if cuts.arc[i] > NOTHING and level[arcs.head[i]] < 0:
-                    level[arcs.head[i]] = level[u] + 1
-                    cuts.queue[end] = arcs.head[i]
-                    end += 1
-        if not reached:
-            return total
+    """Return the largest flow from v to the sink (Dinic 1970); S then has levels above -1."""
+    total = 0.0
+    while _reaches_sink(arcs, cuts, v, work):
         depth = 0
         cuts.queue[0] = v
         while depth >= 0:
             u = cuts.queue[depth]
-            if at[u] < first[u]:
+            if cuts.at[u] < arcs.first[u]:
                 if cuts.sink[u] > NOTHING:
-                    amount = cuts.sink[u]
-                    for k in range(depth):
-                        amount = min(amount, cuts.arc[cuts.path[k]])
-                    cuts.sink[u] -= amount
+                    amount, at = _augment(arcs, cuts, depth)
                     total += amount
-                    back_to = depth
-                    for k in range(depth - 1, -1, -1):
-                        i = cuts.path[k]
-                        cuts.arc[i] -= amount
-                        cuts.arc[arcs.back[i]] += amount
-                        if cuts.arc[i] <= NOTHING:
-                            back_to = k
                     work[0] += depth
-                    depth = back_to
+                    depth = at
                     continue
-                at[u] += 1
-            forward = False
-            while at[u] < first[u + 1]:
-                i = at[u]
-                if cuts.arc[i] > NOTHING and level[arcs.head[i]] == level[u] + 1:
-                    forward = True
-                    break
-                at[u] += 1
-                work[0] += 1
-            if forward:
-                cuts.path[depth] = at[u]
+                cuts.at[u] += 1
+            if _steps_on(arcs, cuts, u, work):
+                cuts.path[depth] = cuts.at[u]
                 depth += 1
-                cuts.queue[depth] = arcs.head[at[u]]
+                cuts.queue[depth] = arcs.head[cuts.at[u]]
             else:
                 depth -= 1
                 if depth >= 0:
-                    at[cuts.queue[depth]] += 1
+                    cuts.at[cuts.queue[depth]] += 1
+    return total
+
+
+@bare
+def _reaches_sink(arcs: Arcs, cuts: Cuts, v: int, work: NDArray[np.int64]) -> bool:
+    """Set the level of every unit that v can still send to; return whether one reaches the sink."""
+    level, queue = cuts.level, cuts.queue
+    level[:] = -1
+    level[v] = 0
+    queue[0] = v
+    begin, end, reached = 0, 1, False
+    while begin < end:
+        u = queue[begin]
+        begin += 1
+        cuts.at[u] = arcs.first[u] - 1
+        reached |= cuts.sink[u] > NOTHING
+        work[0] += arcs.first[u + 1] - arcs.first[u] + 1
+        for i in range(arcs.first[u], arcs.first[u + 1]):
+            if cuts.arc[i] > NOTHING and level[arcs.head[i]] < 0:
+                level[arcs.head[i]] = level[u] + 1
+                queue[end] = arcs.head[i]
+                end += 1
+    return reached
+
+
+@bare
+def _steps_on(arcs: Arcs, cuts: Cuts, u: int, work: NDArray[np.int64]) -> bool:
+    """Advance `cuts.at` to the next arc of u that leads on; return whether there is one."""
+    while cuts.at[u] < arcs.first[u + 1]:
+        i = cuts.at[u]
+        if cuts.arc[i] > NOTHING and cuts.level[arcs.head[i]] == cuts.level[u] + 1:
+            return True
+        cuts.at[u] += 1
+        work[0] += 1
+    return False
+
+
+@bare
+def _augment(arcs: Arcs, cuts: Cuts, depth: int) -> tuple[float, int]:
+    """Send what fits along the path; return it, and the depth of the first arc that is now full."""
+    end = cuts.queue[depth]
+    amount, at = cuts.sink[end], depth
+    for k in range(depth):
+        amount = min(amount, cuts.arc[cuts.path[k]])
+    cuts.sink[end] -= amount
+    for k in range(depth - 1, -1, -1):
+        i = cuts.path[k]
+        cuts.arc[i] -= amount
+        cuts.arc[arcs.back[i]] += amount
+        if cuts.arc[i] <= NOTHING:
+            at = k
+    return amount, at

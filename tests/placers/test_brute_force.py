@@ -28,7 +28,6 @@ from streamplace.placers.search.exhaustive import feasible_rows
 from streamplace.placers.search.search import Search
 from streamplace.problem.objective import Model
 from streamplace.problem.problem import Problem
-from streamplace.scoring.flow import flow
 from streamplace.scoring.registry import CLOSED_FORMS
 from streamplace.scoring.throughput import bound, throughput
 from tests.support.placements import throughput_of

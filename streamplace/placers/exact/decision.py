@@ -9,9 +9,9 @@ from sim.exact import (
     REFUTED,
     dive,
     hardness,
+    merged,
     refute,
     start_again,
-    with_joined,
 )
 from streamplace.placers.base import Found
 from streamplace.placers.search.annealing import Budget
@@ -127,7 +127,9 @@ class DecisionProblem:
         self.problem, self.rate = problem, rate
         original = compiled(problem).instance
         self.limit = problem.source_rate / (rate * original.reference)
-        self.instance, self._group = with_joined(original, self.limit)
+        known = compiled(problem).load_bounds.together(self.limit, thorough=True)
+        self._is_refuted, self._group = bool(known.refuted), known.group
+        self.instance = merged(original, known.group)
         self.identical = identical_devices(problem.cluster, problem.constraints)
         self._search = dive(self.instance, self.identical, self.limit, hardness(self.instance))
         self._budget = float(FIRST)
@@ -135,6 +137,8 @@ class DecisionProblem:
 
     def search(self, nodes: int, clock: Budget) -> Outcome:
         """Examine up to `nodes` more partial placements, while time is left."""
+        if self._is_refuted:
+            return Outcome(proven=True)
         while nodes > 0 and clock.seconds_left() > 0:
             step = min(SLICE, nodes, self._left)
             verdict = refute(self.instance, self._search, self.limit, step)

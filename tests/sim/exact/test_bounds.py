@@ -1,5 +1,6 @@
 """Bounds on loads and groups of units against all placements of small random problems."""
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -31,7 +32,7 @@ from tests.support.placements import every_placement
 from tests.support.share import Share
 
 SLACK = 1 + 1e-9
-KINDS = {
+KINDS: dict[str, Callable[[int, Model, int], Problem | None]] = {
     "plain": random_problem,
     "groups": grouped_problem,
     "resources": resource_problem,
