@@ -63,6 +63,7 @@ CHANGE_S = 2e-7  # seconds that a change counts for in this choice, whatever the
 STARTS = 4  # chains start from this many of the best placements
 SEARCH, CHAINS = 0.85, 0.5  # shares of what is left for the search, and before chains
 BEFORE_PROOF = 500  # changes per unit of the search before a proof is first tried
+WORTH_BOUNDS = 2_000_000  # changes that may follow from which better bounds are worth their time
 FEW_UNITS = 45  # units that may be left once those that no better placement separates are joined
 NODES = 10_000  # of the first branch and bound; later ones have twice as many as the last
 CHANGES_PER_NODE = 50  # changes of a search that take the time of a node
@@ -247,10 +248,10 @@ def _search(pool: Pool, budget: Budget) -> float | None:
     """
     changes, nodes = BEFORE_PROOF * pool.problem.feasibility.unit_count, NODES
     provable = is_small(pool.problem)
+    pool.search(budget.up_to(changes))
+    if not pool.enough and budget.left() >= WORTH_BOUNDS:
+        pool.tighten()
     while provable and not pool.enough and budget.left() > 0:
-        pool.search(budget.up_to(changes))
-        if pool.enough or budget.left() == 0:
-            break
         incumbent = Incumbent(pool.problem, pool.placements[0])
         decision = DecisionProblem(pool.problem, incumbent.rate_to_beat)
         if len(decision.instance.work) > FEW_UNITS:
@@ -263,7 +264,7 @@ def _search(pool: Pool, budget: Budget) -> float | None:
             return incumbent.bound
         if outcome.found is not None:
             pool.add(outcome.found)
-        changes = 2 * nodes * CHANGES_PER_NODE  # so that proofs take a third of the time at most
+        pool.search(budget.up_to(2 * nodes * CHANGES_PER_NODE))  # proofs take a third at most
         nodes *= 2
     pool.search(budget)
     return None

@@ -33,6 +33,7 @@ from streamplace.placers.search.annealing import (
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.compiled import compiled
+from streamplace.scoring.registry import throughput_evaluator
 from streamplace.util.arrays import Ints
 
 MEMBERS = 8  # placements in the pool
@@ -112,6 +113,7 @@ class Pool:
         self.order = device_order(problem)
         self.members: list[Member] = []
         self.enough = False
+        self._together: Ints | None = None  # (U,) groups that no better placement separates
         self._instances: dict[int, Instance] = {}
         self._bounds: dict[int, float] = {}
         self._leads = False  # whether the best placement is new and not yet polished
@@ -131,6 +133,15 @@ class Pool:
     def placements(self) -> list[Placement]:
         """The best placements found, the best first."""
         return [Placement(self.problem, self._row(one.on)) for one in self.members]
+
+    def tighten(self) -> None:
+        """Use the best bound on loads, and what it says of units that belong together."""
+        scored = throughput_evaluator(self.problem)
+        self.annealer.least = max(self.annealer.least, scored.load_bounds.full)
+        best = self._best.reached * self.problem.source_rate
+        self._together = scored.together(best * BETTER, thorough=True)
+        load = 1.0 / (self._best.reached * self.annealer.instance.reference)
+        self.enough = self._together is None or load <= self.annealer.least * BETTER
 
     def search(self, budget: Budget) -> None:
         """Make rounds until a placement is good enough or the next round exceeds the budget.
@@ -291,7 +302,7 @@ class Pool:
         if self.members:
             load = (1.0 - 1e-9) / (self._best.reached * instance.reference)
             apart = load * min(1.0, self.annealer.least / load) ** aim
-        return levels_of(instance, share, inside, max(COARSEST, ceil(FEWEST / count)), self.rng, apart)
+        return levels_of(instance, share, inside, max(COARSEST, ceil(FEWEST / count)), self.rng, apart, self._together)
 
     def _refined(self, levels, on: Ints, count: int, each: int) -> float:
         """Refine a placement of the largest groups on all levels and keep it."""
