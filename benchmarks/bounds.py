@@ -6,9 +6,10 @@ Link-bound problems: two families of 50 to 1,000 operators on 4 to 28 devices, e
 `pair` or `nic` networks on which all traffic at the bound by CPU work would load
 the links 10 or 40 times. Problems with a gap of at most `HARDLY` by the quick bound are left out,
 since their links hardly bind. With a DATASET, also every Nth of its graphs (default: 40) on
-5 x 2500 MIPS, under both closed forms. The best placement known is that of `auto` with a time limit
-of S (default: 1), `multilevel`, and up to `SMALL` operators `exact` with twice the limit. Times are
-CPU time, of the whole bound; the quick one is a part of it.
+5 x 2500 MIPS, under both closed forms. The best placement known is that of `multilevel` on the
+fastest devices, `auto` with a time limit of S (default: 1), also on the best of these sets, and up
+to `SMALL` operators `exact` with twice the limit. Times are CPU time, of the whole bound; the quick
+one is a part of it.
 """
 
 import argparse
@@ -17,6 +18,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from benchmarks.speed import report
 from streamplace import Cluster, Device, Network, Problem, Recipe, StreamGraph, read_dataset
@@ -35,6 +37,7 @@ SPEEDS, CORES = (1500.0, 2500.0, 4000.0), (2, 4, 8)  # of unequal devices
 OFFERED = 5.0  # source rate over the CPU bound
 HARDLY = 0.003
 SMALL = 200  # operators
+FASTEST = (1, 2, 3, 4, 6, 8, 12, 16, 20, 24)  # numbers of devices that a placement is tried on
 RATES = (1e4, 2e4)  # tuples/s of the dataset's graphs
 
 
@@ -123,18 +126,44 @@ def figures_of(problem: Problem, seconds: float) -> Figures:
     full = scored.bound
     ms = 1000 * (time.process_time() - begun)
     quick = problem.source_rate / max(1.0, scored.least_utilisation)
-    placers = [f"auto:seconds={seconds:g}", "multilevel"]
-    if len(problem.graph.names) <= SMALL:
-        placers.append(f"exact:seconds={2 * seconds:g}")
-    best = 0.0
-    for name in placers:
-        try:
-            found = ready_placer(name)(problem, np.random.default_rng(0))
-        except StreamplaceError:  # `exact` is not installed
-            continue
-        best = max(best, float(throughput(problem, found.devices)[0]))
+    best = best_known(problem, seconds)
     assert best <= full * (1 + 1e-9), "a placement is above the bound"
     return Figures(1.0 - best / quick, max(0.0, 1.0 - best / full), ms)
+
+
+def best_known(problem: Problem, seconds: float) -> float:
+    """Return the throughput of the best placement found, in tuples/s.
+
+    `multilevel` runs on the k fastest devices for several k, `auto` on all and on the best of these
+    sets, and `exact` on all.
+    """
+    order = np.argsort(-problem.cluster.capacity, kind="stable")
+    counts = [k for k in FASTEST if k < len(order)] + [len(order)]
+    reached = {k: reached_on(problem, order[:k], "multilevel") for k in counts}
+    best = max(reached.values())
+    leading = max(reached, key=lambda k: reached[k])
+    best = max(
+        best,
+        *(
+            reached_on(problem, order[:k], f"auto:seconds={seconds:g}")
+            for k in (leading, len(order))
+        ),
+    )
+    if len(problem.graph.names) <= SMALL:
+        best = max(best, reached_on(problem, order, f"exact:seconds={2 * seconds:g}"))
+    return best
+
+
+def reached_on(problem: Problem, devices: NDArray[np.integer], placer: str) -> float:
+    """Return the throughput that a placer reaches on some devices; 0 if it cannot run."""
+    rows = [problem.cluster.devices[d] for d in devices.tolist()]
+    cluster = Cluster(rows, problem.cluster.network)
+    on = Problem(problem.graph, cluster, objective=problem.objective)
+    try:
+        found = ready_placer(placer)(on, np.random.default_rng(0))
+    except StreamplaceError:  # `exact` is not installed
+        return 0.0
+    return float(throughput(on, found.devices)[0])
 
 
 if __name__ == "__main__":
