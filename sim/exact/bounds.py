@@ -51,12 +51,12 @@ CLOSE = 5e-4  # relative distance at which the bisection ends
 ABOVE = 1e-9  # relative distance at which a limit counts as above another one
 JUMPS = 12  # steps from a refuted limit to the next one at which something changes
 ROUNDS = 40  # limits tried at most
-MOST_CELLS = 200_000  # units x devices that are contracted for the quick bound; 5 to 100 ms
-MOST_ALL_CELLS = 2_000_000  # the same for the whole bound, and for groups
+MOST_CELLS = 200_000  # units x devices that are contracted: 3,000 x 64; a contraction takes 10 ms
+JOINING = 16  # arcs visited that a message counts as when units are joined
 CUT_WORK = 2_000_000  # arcs visited by `PARTS`; a million take 10 to 25 ms
 FAILURES = 3  # units in a row that need not be with the busy one, until no other is tried
 WORK_PER_PAIR, MOST_WORK = 300, 10_000_000  # arcs visited by `PROBING`, the former per U^2
-NODE_WORK, NODE_WORK_AT_ONCE = 1_200_000, 150_000  # units x devices x nodes; 30 million take 1 s
+NODE_WORK, NODE_WORK_AT_ONCE = 800_000, 100_000  # units x devices x nodes; 30 million take 1 s
 MOST_NODES = 3_000  # nodes of each branch and bound; more were worth little on small graphs
 FEWEST_NODES = 100  # below, a search is not worth its tables
 SMALLEST = 1e-6  # load / reference below which a problem without work is not examined
@@ -123,7 +123,7 @@ class LoadBounds:
     def full(self) -> float:
         """The bound by all methods, with an effort that depends on the instance only."""
         least = self.quick
-        if self._cells > MOST_ALL_CELLS:
+        if self._cells > MOST_CELLS:
             return least
         least = self._raised(least, PARTS, Effort(CUT_WORK))
         effort = self._effort(NODE_WORK)
@@ -140,7 +140,7 @@ class LoadBounds:
         partial = len(instance.up) > 0 or instance.multicast != NONE
         network = bool(instance.gap_s.any() or instance.seconds_per_bit.any())
         sent = network and len(instance.capacity) > 1 and bool(instance.tuples.any())
-        return sent and (partial or self._cells > MOST_ALL_CELLS)
+        return sent and (partial or self._cells > MOST_CELLS)
 
     def examined(self, limit: float, method: int, effort: Effort) -> Verdict:
         """Examine the placements within a limit by a method."""
@@ -148,7 +148,7 @@ class LoadBounds:
 
     def together(self, limit: float, *, thorough: bool) -> Verdict:
         """Return what is known of the placements within a limit, with little or much effort."""
-        if self._cells > MOST_ALL_CELLS or (self._cells > MOST_CELLS and not thorough):
+        if self._cells > MOST_CELLS:
             alone = np.arange(len(self.instance.work), dtype=np.int32)
             return Verdict(limit if limit < self.quick else 0.0, alone, self.quick)
         return self.examined(limit, PROBING if thorough else CONTRACTION, self._effort(0))
@@ -161,7 +161,13 @@ class LoadBounds:
         return Effort(min(MOST_WORK, WORK_PER_PAIR * len(self.instance.work) ** 2), nodes)
 
     def _raised(self, least: float, method: int, effort: Effort) -> float:
-        return raised(least, lambda limit: self.examined(limit, method, effort))
+        nothing = Verdict(0.0, np.arange(len(self.instance.work), dtype=np.int32), 0.0)
+
+        def examined(limit: float) -> Verdict:
+            is_spent = method in (PARTS, PROBING) and effort.visited[0] > effort.arcs
+            return nothing if is_spent else self.examined(limit, method, effort)
+
+        return raised(least, examined)
 
     def _examined(
         self, instance: Instance, units: Units, limit: float, method: int, effort: Effort
@@ -173,6 +179,7 @@ class LoadBounds:
         kinds, (known, group) = cheapest(instance), effort.known(limit)
         if group is None:
             group = np.arange(len(instance.work), dtype=np.int32)
+        effort.visited[0] += units.load.size + JOINING * len(units.to)
         of_units = min(method, PROBING) if known == inf or method < NODES else CONTRACTION
         found = _examine(
             instance,
