@@ -1,6 +1,6 @@
 """What is computed once per problem under objectives of one pass."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -238,6 +238,10 @@ class CompiledPass:
             topological = self._graph.order
             self._orders[name] = dispatch_order(self.tasks, self.masks, topological, name)
         return self._orders[name]
+
+    def follow(self, other: "CompiledPass", names: Iterable[DispatchOrder]) -> None:
+        """Take orders from the same graph on other devices, where mean times may differ."""
+        self._orders |= {name: other.order(name) for name in names}
 
     @cached_property
     def bounds(self) -> Bounds:

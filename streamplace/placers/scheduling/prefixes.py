@@ -1,0 +1,174 @@
+"""Searches for short passes on the first devices of a cluster, and on all of them."""
+
+from collections.abc import Callable, Iterator
+from copy import copy
+
+import numpy as np
+
+from streamplace.errors import InfeasibleError, PlacementError
+from streamplace.placers.base import Found
+from streamplace.placers.scheduling.annealing import REACHED, Step
+from streamplace.placers.search.annealing import Budget
+from streamplace.problem.losses import restricted
+from streamplace.problem.placement import Placement
+from streamplace.scoring.makespan_evaluator import MakespanEvaluator
+from streamplace.util.arrays import Floats, Ints
+
+import os
+RARER = float(os.environ.get("RARER","2"))  # how many times fewer evaluations a search gets than the next better one
+MOST_RANKS = 50  # from which all are as rare
+
+
+Steps = Callable[[MakespanEvaluator, np.random.Generator, Placement | None, Budget], Iterator[Step]]
+
+
+def best_on_prefixes(
+    scored: MakespanEvaluator,
+    steps: Steps,
+    rng: np.random.Generator,
+    start: Placement | None,
+    budget: Budget,
+) -> Found:
+    """Run a search for each of `prefixes`, and return the shortest pass.
+
+    What a search does depends on its devices, the seed and the number of its steps only, and each
+    may make all of the evaluations. So more evaluations are never worse, nor are more devices if
+    none is faster than those before it and their former number is one of `prefixes`. The clock only
+    ends the searches. Of the evaluations, about half go to the best search, a quarter to the second
+    best, and so on. A search ends where a bound says that it cannot become the best.
+
+    Parameters
+    ----------
+    steps
+        A search; the initial placement is given to the one on all devices only.
+
+    Raises
+    ------
+    PlacementError
+        If the search on all devices finds no feasible placement.
+    """
+    seed = int(rng.integers(2**63))
+    every = prefixes(scored)
+    running = [_Search(scored, steps, devices, seed, start, budget) for devices in every]
+    whole, best, best_s = running[0], np.empty(0, np.int32), np.inf
+    enough_s = scored.compiled.bounds.best * REACHED
+    while running and best_s > enough_s and (budget.seconds_left() > 0.0 or not len(best)):
+        running.sort(key=lambda each: each.best_s)  # of equal ones, that on more devices first
+        ends = [each.planned * RARER ** min(i, MOST_RANKS) for i, each in enumerate(running)]
+        search = running[int(np.argmin(ends))]
+        row = search.advance()
+        if row is not None and search.best_s < best_s:
+            best, best_s = row, search.best_s
+        if whole.is_proven:
+            return Found(Placement(scored.problem, best), best_s)
+        running = [each for each in running if not each.is_over and each.bound_s < best_s]
+    return Found(Placement(scored.problem, best))
+
+
+def prefixes(scored: MakespanEvaluator) -> list[Ints]:
+    """Return the devices of each search as sorted indices: all devices, then fewer and fewer.
+
+    Their numbers are 1, 2, 3, 4, 6, 8, 12, 16, …, and that of all devices. Devices to which an
+    operator is pinned come first, and then the fastest. Where groups have links of their own, the
+    devices of a group follow one another.
+    """
+    problem = scored.problem
+    devices = len(problem.cluster.devices)
+    allowed = problem.feasibility.allowed
+    is_pin = allowed[np.count_nonzero(allowed, axis=1) == 1].any(axis=0)
+    order = np.lexsort((-_speeds(scored), ~is_pin))
+    if any(each.source_group or each.target_group for each in problem.cluster.network.overrides):
+        groups = problem.cluster.group_of[order].tolist()
+        order = order[np.argsort([groups.index(group) for group in groups], kind="stable")]
+    return [np.sort(order[:count]) for count in counts(devices)]
+
+
+def counts(devices: int) -> list[int]:
+    """Return a number, and then 1.5 times each power of two and the powers below it, down to 1."""
+    powers = [1 << i for i in range(devices.bit_length())]
+    fewer = {*powers, *(3 * n // 2 for n in powers)}
+    return [devices, *sorted((n for n in fewer if n < devices), reverse=True)]
+
+
+def _speeds(scored: MakespanEvaluator) -> Floats:
+    """Return the mean speed of each device relative to each operator's fastest one, (D,).
+
+    Operators count by their time there. Speeds that differ only by rounding are equal.
+    """
+    tasks = scored.tasks
+    used = np.minimum(tasks.cores[:, None], tasks.device_cores)
+    seconds = tasks.seconds_by_device() * used / tasks.device_cores  # of the whole device
+    least = seconds.min(axis=1)
+    counted = np.isfinite(least) & (least > 0.0)
+    speeds = (least[counted, None] ** 2 / seconds[counted]).sum(axis=0)
+    return np.asarray(np.round(speeds / max(speeds.max(), np.finfo(np.float64).tiny), 9))
+
+
+class _Search:
+    """A search on some devices, whose placements are scored on all of them.
+
+    Attributes
+    ----------
+    best_s, bound_s
+        The makespan of the best placement so far, and a bound on all placements on these devices.
+    planned
+        The evaluations after the next step.
+    is_proven, is_over
+        Whether no other placement on these devices is shorter, and whether there are no more steps.
+    """
+
+    def __init__(
+        self,
+        whole: MakespanEvaluator,
+        steps: Steps,
+        devices: Ints,
+        seed: int,
+        start: Placement | None,
+        budget: Budget,
+    ) -> None:
+        self.best_s, self.bound_s, self.planned = np.inf, 0.0, 0
+        self.is_proven = self.is_over = False
+        self._whole, self._devices = whole, devices
+        self._is_whole = len(devices) == whole.tasks.devices
+        self._run = self._steps(steps, seed, start if self._is_whole else None, copy(budget))
+
+    def advance(self) -> Ints | None:
+        """Take the next step, and return the shortest placement of it, (V,), if it has any.
+
+        Raises
+        ------
+        PlacementError
+            If no feasible placement on all devices was found.
+        """
+        try:
+            step = next(self._run, None)
+        except (InfeasibleError, PlacementError):
+            if self._is_whole:
+                raise
+            step = None
+        if step is None:
+            self.is_over = True
+            return None
+        self.planned += step.ahead
+        self.is_proven = step.proven
+        if not step.rows:
+            return None
+        rows: Ints = self._devices[np.stack(step.rows)].astype(np.int32)
+        makespans = self._whole.makespans(rows)
+        self.best_s = min(self.best_s, float(makespans.min()))
+        shortest: Ints = rows[int(makespans.argmin())]
+        return shortest
+
+    def _steps(
+        self, steps: Steps, seed: int, start: Placement | None, budget: Budget
+    ) -> Iterator[Step]:
+        """Yield a step without placements that sets the bound, and then those of the search."""
+        problem, own = self._whole.problem, self._whole
+        if not self._is_whole:
+            own = MakespanEvaluator(restricted(problem, self._devices.tolist()))
+            own.compiled.follow(self._whole.compiled, own.order_names)
+        if not problem.makespan_objective.noise:
+            self.bound_s = own.least_s
+        yield Step([], 0)
+        rng = np.random.default_rng([seed, len(self._devices)])
+        yield from steps(own, rng, start, budget)
