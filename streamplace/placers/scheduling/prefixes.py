@@ -15,8 +15,9 @@ from streamplace.scoring.makespan_evaluator import MakespanEvaluator
 from streamplace.util.arrays import Floats, Ints
 
 import os
-RARER = float(os.environ.get("RARER","2"))  # how many times fewer evaluations a search gets than the next better one
-MOST_RANKS = 50  # from which all are as rare
+import os
+RARER = float(os.environ.get("RARER", "4"))  # how many times fewer evaluations a search gets than the next better one
+TO_BEGIN = 12  # evaluations per device that the first step of a search takes, about
 
 
 Steps = Callable[[MakespanEvaluator, np.random.Generator, Placement | None, Budget], Iterator[Step]]
@@ -48,21 +49,33 @@ def best_on_prefixes(
         If the search on all devices finds no feasible placement.
     """
     seed = int(rng.integers(2**63))
-    every = prefixes(scored)
-    running = [_Search(scored, steps, devices, seed, start, budget) for devices in every]
-    whole, best, best_s = running[0], np.empty(0, np.int32), np.inf
+    ladder = [_Search(scored, steps, each, seed, start, budget) for each in prefixes(scored)]
+    best, best_s = np.empty(0, np.int32), np.inf
     enough_s = scored.compiled.bounds.best * REACHED
-    while running and best_s > enough_s and (budget.seconds_left() > 0.0 or not len(best)):
-        running.sort(key=lambda each: each.best_s)  # of equal ones, that on more devices first
-        ends = [each.planned * RARER ** min(i, MOST_RANKS) for i, each in enumerate(running)]
-        search = running[int(np.argmin(ends))]
-        row = search.advance()
+    while ladder and best_s > enough_s and (budget.seconds_left() > 0.0 or not len(best)):
+        search = _next(ladder)
+        row = search.advance(best_s)
         if row is not None and search.best_s < best_s:
             best, best_s = row, search.best_s
-        if whole.is_proven:
+        if search.is_proven and search.is_whole:
             return Found(Placement(scored.problem, best), best_s)
-        running = [each for each in running if not each.is_over and each.bound_s < best_s]
+        ladder = [each for each in ladder if not each.is_over and each.bound_s < best_s]
     return Found(Placement(scored.problem, best))
+
+
+def _next(ladder: list["_Search"]) -> "_Search":
+    """Return the search that takes the next step: the one that would then have made the fewest.
+
+    Evaluations count `RARER` times as much from each to the next worse search. One that has not
+    begun counts as just worse than the next one on more devices.
+    """
+    expected_s = np.inf
+    keys = []
+    for i, each in enumerate(ladder):
+        expected_s = each.best_s if each.has_begun else expected_s
+        keys.append((expected_s, not each.has_begun, -i if each.has_begun else i))
+    ranked = sorted(range(len(ladder)), key=keys.__getitem__)
+    return ladder[min((ladder[i].planned * RARER**rank, i) for rank, i in enumerate(ranked))[1]]
 
 
 def prefixes(scored: MakespanEvaluator) -> list[Ints]:
@@ -113,37 +126,43 @@ class _Search:
         The makespan of the best placement so far, and a bound on all placements on these devices.
     planned
         The evaluations after the next step.
-    is_proven, is_over
-        Whether no other placement on these devices is shorter, and whether there are no more steps.
+    has_begun, is_over
+        Whether it has taken a step, and whether there are no more.
+    is_whole, is_proven
+        Whether it is that on all devices, and whether no placement on its devices is shorter.
     """
 
     def __init__(
         self,
-        whole: MakespanEvaluator,
+        scored: MakespanEvaluator,
         steps: Steps,
         devices: Ints,
         seed: int,
         start: Placement | None,
         budget: Budget,
     ) -> None:
-        self.best_s, self.bound_s, self.planned = np.inf, 0.0, 0
-        self.is_proven = self.is_over = False
-        self._whole, self._devices = whole, devices
-        self._is_whole = len(devices) == whole.tasks.devices
-        self._run = self._steps(steps, seed, start if self._is_whole else None, copy(budget))
+        self.best_s, self.bound_s, self.planned = np.inf, 0.0, TO_BEGIN * len(devices)
+        self.has_begun = self.is_over = self.is_proven = False
+        self.is_whole = len(devices) == scored.tasks.devices
+        self._scored, self._devices = scored, devices
+        self._run = self._steps(steps, seed, start if self.is_whole else None, copy(budget))
 
-    def advance(self) -> Ints | None:
-        """Take the next step, and return the shortest placement of it, (V,), if it has any.
+    def advance(self, best_s: float) -> Ints | None:
+        """Take the next step, and return its shortest placement, (V,).
+
+        The search is over instead if constraints need other devices, if its bound is not below the
+        best makespan known, or after its last step.
 
         Raises
         ------
         PlacementError
             If no feasible placement on all devices was found.
         """
+        self._best_known_s, self.has_begun = best_s, True
         try:
             step = next(self._run, None)
         except (InfeasibleError, PlacementError):
-            if self._is_whole:
+            if self.is_whole:
                 raise
             step = None
         if step is None:
@@ -151,10 +170,8 @@ class _Search:
             return None
         self.planned += step.ahead
         self.is_proven = step.proven
-        if not step.rows:
-            return None
         rows: Ints = self._devices[np.stack(step.rows)].astype(np.int32)
-        makespans = self._whole.makespans(rows)
+        makespans = self._scored.makespans(rows)
         self.best_s = min(self.best_s, float(makespans.min()))
         shortest: Ints = rows[int(makespans.argmin())]
         return shortest
@@ -162,13 +179,12 @@ class _Search:
     def _steps(
         self, steps: Steps, seed: int, start: Placement | None, budget: Budget
     ) -> Iterator[Step]:
-        """Yield a step without placements that sets the bound, and then those of the search."""
-        problem, own = self._whole.problem, self._whole
-        if not self._is_whole:
+        problem, own = self._scored.problem, self._scored
+        if not self.is_whole:
             own = MakespanEvaluator(restricted(problem, self._devices.tolist()))
-            own.compiled.follow(self._whole.compiled, own.order_names)
+            own.compiled.follow(self._scored.compiled, own.order_names)
         if not problem.makespan_objective.noise:
             self.bound_s = own.least_s
-        yield Step([], 0)
-        rng = np.random.default_rng([seed, len(self._devices)])
-        yield from steps(own, rng, start, budget)
+        if self.bound_s < self._best_known_s:
+            rng = np.random.default_rng([seed, len(self._devices)])
+            yield from steps(own, rng, start, budget)

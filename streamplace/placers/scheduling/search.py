@@ -39,6 +39,7 @@ BESIDE, PARTITIONED = (
 OF_SMALL = RandomEft(samples=50), CriticalPath(samples=50)
 """Further placers on graphs of up to `SMALL` units, unless one reached the bound."""
 
+DRAWN = 10  # placements of randomised list schedulers among the first starts
 FEW_CUTS = 14  # partitions, from two parts on, that are quick there too
 FURTHER = sum(placer.samples for placer in OF_SMALL) + FEW_CUTS  # evaluations that they take
 WORTH = 1_000  # evaluations from which a search can pay for them
@@ -108,20 +109,15 @@ def _different_units(operators: list[int], most: int, unit_of: Ints) -> list[int
     return list(by_unit.values())
 
 
-QUICK: tuple[Placer, ...] = Heft(), Peft(links=True), Single()
-MORE: tuple[Placer, ...] = Heft(contention=True), Cpop(), Enumerative()
-"""The placers whose placements are the first starts; those of `MORE` only below `LARGE`."""
-SAMPLED = RandomEft(samples=10), CriticalPath(samples=10)
-"""The placers of the next starts; from `LARGE` on only the first one."""
-
-
-def quick_placers(
-    problem: Problem,
-) -> tuple[tuple[Placer, ...], tuple[RandomEft | CriticalPath, ...]]:
-    """Return the placers to run before the search: those that are quickest, and those that draw."""
+def quick_placers(problem: Problem) -> tuple[tuple[Placer, ...], tuple[Placer, ...]]:
+    """Return the placers whose placements are the first starts of a search, and the next ones."""
+    parts = min(len(problem.cluster.devices), problem.feasibility.unit_count)
+    first: tuple[Placer, ...] = Heft(), Peft(links=True), Single(), MetisRecursive(parts=parts)
     if len(problem.graph.names) >= LARGE:
-        return QUICK, SAMPLED[:1]
-    return (*QUICK, *MORE), SAMPLED
+        return first, (RandomEft(samples=DRAWN),)
+    further = Enumerative(), Metis(parts=parts)
+    sampled = RandomEft(samples=DRAWN), CriticalPath(samples=DRAWN)
+    return (*first, Heft(contention=True), Cpop()), (*sampled, *further)
 
 
 def search_pass(
@@ -176,11 +172,9 @@ def steps_of_pass(
     """
     problem = scored.problem
     cuts = partitions(problem)
-    quick, sampled = quick_placers(problem)
-    devices = len(problem.cluster.devices)
-    cut = (MetisRecursive(parts=devices), Metis(parts=devices)) if devices > 1 else ()
-    rows = portfolio(problem, rng, start, (*quick, *cut))
-    ahead = sum(placer.samples for placer in sampled) * len(problem.cluster.devices)
+    first, second = quick_placers(problem)
+    rows = portfolio(problem, rng, start, first)
+    ahead = len(second) * DRAWN * len(problem.cluster.devices)
     if (proof := _enumerated(scored, rows, budget)) is not None:
         rows = distinct_rows([*rows, proof.result().placement.devices])
         yield Step([*rows], ahead, proof.closed)
@@ -188,7 +182,7 @@ def steps_of_pass(
             return
     else:
         yield Step([*rows], ahead)
-    rows = _with(rows, problem, rng, sampled)
+    rows = _with(rows, problem, rng, second)
     is_at_bound = scored.makespans(rows).min() <= scored.compiled.bounds.best * REACHED
     is_small = problem.feasibility.unit_count <= SMALL
     if is_small and budget.evaluations_left() >= WORTH and not is_at_bound:
