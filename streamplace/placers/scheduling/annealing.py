@@ -42,6 +42,7 @@ SWAPS, BLOCKS, JOINS, CRITICAL = 0.1, 0.5, 0.7, (0.6, 0.9)  # see `Shares`; chai
 SMALL = 30  # units up to which a graph is small
 FIRST = 20, 300, 3_000  # evaluations of the first chain: per unit, at least, at most
 GROWTH = 1.5  # of chains
+CLIMBS = 5
 MAX_CHANGES = 20_000, 4_000  # of a chain, plus per unit
 PATIENCE = 6  # chains of maximum length without improvement after which to stop
 HOTTEST, WARMING, COOLING = 0.05, 2e-4, 15.0  # temperature: at most, per evaluation and unit, range
@@ -297,8 +298,10 @@ def annealed_passes(
         MAX_CHANGES[0] + MAX_CHANGES[1] * units,
     )
     annealer, waited, found = PassAnnealer(scored, rng, leaving), 0, [best]
-    for number in count(0 if is_small else -1):
-        length = int(min(longest, first * GROWTH ** min(max(0, number), 60)))
+    for number in count(0 if is_small else -CLIMBS):
+        length = int(min(longest, first * GROWTH ** min(number, 60)))
+        if number < 0:
+            length = first // CLIMBS
         yield Step(found, length)
         if budget.left() == 0 or best_s <= enough_s or waited > PATIENCE * longest:
             break

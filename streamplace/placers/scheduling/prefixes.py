@@ -17,6 +17,7 @@ from streamplace.util.arrays import Floats, Ints
 import os
 import os
 RARER = float(os.environ.get("RARER", "4"))  # how many times fewer evaluations a search gets than the next better one
+EARLY = 2  # rank that counts at most for a search that has not begun
 TO_BEGIN = 12  # evaluations per device that the first step of a search takes, about
 
 
@@ -69,13 +70,14 @@ def _next(ladder: list["_Search"]) -> "_Search":
     Evaluations count `RARER` times as much from each to the next worse search. One that has not
     begun counts as just worse than the next one on more devices.
     """
-    expected_s = np.inf
-    keys = []
-    for i, each in enumerate(ladder):
-        expected_s = each.best_s if each.has_begun else expected_s
-        keys.append((expected_s, not each.has_begun, -i if each.has_begun else i))
-    ranked = sorted(range(len(ladder)), key=keys.__getitem__)
-    return ladder[min((ladder[i].planned * RARER**rank, i) for rank, i in enumerate(ranked))[1]]
+    begun = [each for each in ladder if each.has_begun]
+    waiting = [each for each in ladder if not each.has_begun][:1]
+    ranked = sorted(begun, key=lambda each: (each.best_s, len(each.devices)))
+    costs = [each.planned * RARER**rank for rank, each in enumerate(ranked)]
+    if waiting:
+        larger = max((rank for rank, each in enumerate(ranked) if each is begun[-1]), default=-1)
+        costs.append(waiting[0].planned * RARER ** min(larger + 1, EARLY))
+    return (ranked + waiting)[int(np.argmin(costs))]
 
 
 def prefixes(scored: MakespanEvaluator) -> list[Ints]:
@@ -144,7 +146,7 @@ class _Search:
         self.best_s, self.bound_s, self.planned = np.inf, 0.0, TO_BEGIN * len(devices)
         self.has_begun = self.is_over = self.is_proven = False
         self.is_whole = len(devices) == scored.tasks.devices
-        self._scored, self._devices = scored, devices
+        self.devices, self._scored = devices, scored
         self._run = self._steps(steps, seed, start if self.is_whole else None, copy(budget))
 
     def advance(self, best_s: float) -> Ints | None:
@@ -170,7 +172,7 @@ class _Search:
             return None
         self.planned += step.ahead
         self.is_proven = step.proven
-        rows: Ints = self._devices[np.stack(step.rows)].astype(np.int32)
+        rows: Ints = self.devices[np.stack(step.rows)].astype(np.int32)
         makespans = self._scored.makespans(rows)
         self.best_s = min(self.best_s, float(makespans.min()))
         shortest: Ints = rows[int(makespans.argmin())]
@@ -181,10 +183,10 @@ class _Search:
     ) -> Iterator[Step]:
         problem, own = self._scored.problem, self._scored
         if not self.is_whole:
-            own = MakespanEvaluator(restricted(problem, self._devices.tolist()))
+            own = MakespanEvaluator(restricted(problem, self.devices.tolist()))
             own.compiled.follow(self._scored.compiled, own.order_names)
         if not problem.makespan_objective.noise:
             self.bound_s = own.least_s
         if self.bound_s < self._best_known_s:
-            rng = np.random.default_rng([seed, len(self._devices)])
+            rng = np.random.default_rng([seed, len(self.devices)])
             yield from steps(own, rng, start, budget)
