@@ -29,7 +29,8 @@ from streamplace.report.schedules import (
 )
 from streamplace.scoring.flow import flow
 from streamplace.scoring.score import ROUNDING, ThroughputScore
-from streamplace.scoring.throughput import bound, ceiling, simulate
+from streamplace.scoring.registry import throughput_evaluator
+from streamplace.scoring.throughput import simulate
 from streamplace.util.checks import finite
 
 
@@ -107,7 +108,8 @@ def throughput_entry(
     problem = placement.problem.with_objective(objective)  # the same object if nothing changes
     same = problem is placement.problem
     score = own if same else simulate(Placement(problem, placement.devices))
-    upper, unlimited = bound(problem), ceiling(problem)
+    bounds = throughput_evaluator(problem)
+    upper, unlimited = bounds.bound, bounds.ceiling
     if same and proven is not None and proven >= score.throughput * (1 - ROUNDING):
         upper = min(upper, proven)
         if proven < problem.source_rate * (1 - ROUNDING):  # otherwise only the rate limits it
