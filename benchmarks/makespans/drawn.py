@@ -11,6 +11,7 @@ from streamplace.problem.network import NetworkKind
 from streamplace.scoring.compiled_pass import compiled_pass
 
 KINDS: tuple[NetworkKind, ...] = ("free", "egress", "pair", "nic")
+QUEUEING: tuple[NetworkKind, ...] = ("pair", "nic")
 ORDERS: tuple[DispatchOrder, ...] = ("fifo", "fifo", "b-level", "any")
 FAMILIES = (
     "layered-small",
@@ -100,7 +101,7 @@ def sized_problem(number: int, seed: int, small: bool = False) -> tuple[str, sp.
         Whether to draw 5 to 60 operators and up to 12 devices, with constraints for a third.
     """
     rng = np.random.default_rng((seed, number))
-    family, kind = ("layered", "series-parallel")[number % 2], ("pair", "nic")[number // 2 % 2]
+    family, kind = ("layered", "series-parallel")[number % 2], QUEUEING[number // 2 % 2]
     least, most = (5, 60) if small else (100, 3_000)
     operators = int(np.exp(rng.uniform(np.log(least), np.log(most))))
     sizes = range(operators, operators + 1)

@@ -28,8 +28,8 @@ from streamplace.report.schedules import (
     violated,
 )
 from streamplace.scoring.flow import flow
-from streamplace.scoring.score import ROUNDING, ThroughputScore
 from streamplace.scoring.registry import throughput_evaluator
+from streamplace.scoring.score import ROUNDING, ThroughputScore
 from streamplace.scoring.throughput import simulate
 from streamplace.util.checks import finite
 

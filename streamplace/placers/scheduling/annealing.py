@@ -42,7 +42,7 @@ SWAPS, BLOCKS, JOINS, CRITICAL = 0.1, 0.5, 0.7, (0.6, 0.9)  # see `Shares`; chai
 SMALL = 30  # units up to which a graph is small
 FIRST = 20, 300, 3_000  # evaluations of the first chain: per unit, at least, at most
 GROWTH = 1.5  # of chains
-CLIMBS = 5
+CLIMBS = 5  # parts of the first climb, after each of which another search may be better
 MAX_CHANGES = 20_000, 4_000  # of a chain, plus per unit
 PATIENCE = 6  # chains of maximum length without improvement after which to stop
 HOTTEST, WARMING, COOLING = 0.05, 2e-4, 15.0  # temperature: at most, per evaluation and unit, range
@@ -265,12 +265,12 @@ def annealed_passes(
 ) -> Iterator[Step]:
     """Yield the best of the given placements, and then what each chain of annealing finds.
 
-    On graphs that are not small, a climb from the best row comes first, since a short chain at a
-    temperature may end above it. Chains start from the best placement so far; on small graphs,
-    they start from each row in turn, best first, and then alternately from the best placement so
-    far and from the rows. With the order ``any``, they also take turns with the orders. With noise,
-    they anneal makespans without noise. The search ends when the budget is spent, when the lower
-    bound is reached, or after many evaluations without improvement.
+    On graphs that are not small, a climb from the best row comes first, in several parts, since a
+    short chain at a temperature may end above it. Chains start from the best placement so far; on
+    small graphs, they start from each row in turn, best first, and then alternately from the best
+    placement so far and from the rows. With the order ``any``, they also take turns with the
+    orders. With noise, they anneal makespans without noise. The search ends when the budget is
+    spent, when the lower bound is reached, or after many evaluations without improvement.
 
     The lengths of chains do not depend on the budget. With the same seed, a longer search therefore
     repeats a shorter one and goes on.
@@ -299,9 +299,9 @@ def annealed_passes(
     )
     annealer, waited, found = PassAnnealer(scored, rng, leaving), 0, [best]
     for number in count(0 if is_small else -CLIMBS):
-        length = int(min(longest, first * GROWTH ** min(number, 60)))
-        if number < 0:
-            length = first // CLIMBS
+        length = first // CLIMBS
+        if number >= 0:
+            length = int(min(longest, first * GROWTH ** min(number, 60)))
         yield Step(found, length)
         if budget.left() == 0 or best_s <= enough_s or waited > PATIENCE * longest:
             break

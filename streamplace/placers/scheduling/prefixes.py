@@ -14,11 +14,9 @@ from streamplace.problem.placement import Placement
 from streamplace.scoring.makespan_evaluator import MakespanEvaluator
 from streamplace.util.arrays import Floats, Ints
 
-import os
-import os
-RARER = float(os.environ.get("RARER", "4"))  # how many times fewer evaluations a search gets than the next better one
-EARLY = 2  # rank that counts at most for a search that has not begun
-TO_BEGIN = 12  # evaluations per device that the first step of a search takes, about
+RARER = 4.0  # times as much that an evaluation counts from a search to the next worse one
+EARLY = 2  # rank that a search that has not begun has at most: small numbers are soon tried
+TO_BEGIN = 12  # evaluations per device that take as long as the first step of a search, about
 
 
 Steps = Callable[[MakespanEvaluator, np.random.Generator, Placement | None, Budget], Iterator[Step]]
@@ -31,13 +29,14 @@ def best_on_prefixes(
     start: Placement | None,
     budget: Budget,
 ) -> Found:
-    """Run a search for each of `prefixes`, and return the shortest pass.
+    """Run a search on each of `prefixes`, and return the shortest pass.
 
-    What a search does depends on its devices, the seed and the number of its steps only, and each
-    may make all of the evaluations. So more evaluations are never worse, nor are more devices if
-    none is faster than those before it and their former number is one of `prefixes`. The clock only
-    ends the searches. Of the evaluations, about half go to the best search, a quarter to the second
-    best, and so on. A search ends where a bound says that it cannot become the best.
+    What a search does depends only on its devices, the seed and the number of its steps, and each
+    may make all of the evaluations. So more evaluations never give a longer pass, nor do more
+    devices that are no faster than the others, if the former number of devices is one of `counts`.
+    (Ranks are means over devices, so under the order ``b-level`` that holds for equal devices
+    only.) A search ends where its bound says that it cannot find a shorter pass. The clock ends all
+    searches; until then they take turns that do not depend on it, see `_next`.
 
     Parameters
     ----------
@@ -67,8 +66,9 @@ def best_on_prefixes(
 def _next(ladder: list["_Search"]) -> "_Search":
     """Return the search that takes the next step: the one that would then have made the fewest.
 
-    Evaluations count `RARER` times as much from each to the next worse search. One that has not
-    begun counts as just worse than the next one on more devices.
+    Evaluations count `RARER` times as much from each to the next worse search, so that three
+    quarters go to the best one. Searches begin in turn, that on all devices first, and count as
+    just worse than the one before until they begin.
     """
     begun = [each for each in ladder if each.has_begun]
     waiting = [each for each in ladder if not each.has_begun][:1]

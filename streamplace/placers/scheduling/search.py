@@ -31,10 +31,7 @@ from streamplace.util.arrays import Ints, distinct_rows
 
 FEW = 100_000  # placements up to which all are tried
 ENUMERATION = 0.5  # share of the budget for this
-BESIDE, PARTITIONED = (
-    0.1,
-    0.05,
-)  # evaluations of list schedulers and METIS per one of the search
+BESIDE, PARTITIONED = 0.1, 0.05  # evaluations of list schedulers and METIS per one of the search
 
 OF_SMALL = RandomEft(samples=50), CriticalPath(samples=50)
 """Further placers on graphs of up to `SMALL` units, unless one reached the bound."""
@@ -173,7 +170,10 @@ def steps_of_pass(
     problem = scored.problem
     cuts = partitions(problem)
     first, second = quick_placers(problem)
-    rows = portfolio(problem, rng, start, first)
+    try:
+        rows = portfolio(problem, rng, start, first)
+    except PlacementError:
+        rows = portfolio(problem, rng, start, second)
     ahead = len(second) * DRAWN * len(problem.cluster.devices)
     if (proof := _enumerated(scored, rows, budget)) is not None:
         rows = distinct_rows([*rows, proof.result().placement.devices])
