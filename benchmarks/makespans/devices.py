@@ -36,7 +36,7 @@ def main() -> None:
     text = f"auto:evaluations={options.evaluations}"
     if options.seconds is not None:
         text = f"auto:seconds={options.seconds!r}"
-    ratios, lines = [], []
+    ratios, lines, gaps = [], [], []
     for number in range(options.pairs):
         name, problem = sized_problem(number, options.seed, options.small)
         more = len(problem.cluster.devices)
@@ -50,6 +50,9 @@ def main() -> None:
             (ratios[-1], f"{name} ({number}): {both[1]:.4g} s on {fewer_of}, {both[0]:.4g} s")
         )
         print(lines[-1][1], flush=True)
+        scored = MakespanEvaluator(problem)
+        bounds_s = np.array([scored.least_s, scored.bound_s or 0.0])
+        gaps.append(1.0 - bounds_s / min(both))
     for ratio, line in sorted(lines, reverse=True)[:SHOWN]:
         print(f"{ratio:.4f}  {line}")
     values = np.array(ratios)
@@ -60,6 +63,8 @@ def main() -> None:
     mean = np.exp(np.log(values).mean())
     print(f"{len(values)} pairs; longer on more devices: {counts}")
     print(f"makespan on more over that on fewer devices: {mean:.4f} [{low:.4f}, {high:.4f}]")
+    before, after = np.mean(gaps, axis=0)
+    print(f"mean gap by paths and work {before:.1%}, with what must cross {after:.1%}")
 
 
 def _makespan(problem: sp.Problem, text: str) -> float:
