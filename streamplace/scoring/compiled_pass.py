@@ -22,6 +22,7 @@ from sim.schedule.ranks import (
 from sim.schedule.rules import Rules
 from sim.schedule.state import FIFO, RANKED, SEQUENCE, Noise, Order
 from sim.schedule.task_graph import ALL, DEVICE, EGRESS, FREE, NIC, NONE, PAIR, TaskGraph
+from sim.schedule.together import together_bound
 from sim.search.instance import rivals_of
 from streamplace.errors import GraphError
 from streamplace.problem.cluster import Cluster
@@ -254,6 +255,11 @@ class CompiledPass:
     def bounds(self) -> Bounds:
         """Lower bounds on the makespan of every placement without noise, in seconds."""
         return lower_bounds(self.tasks, *self.masks)
+
+    @cached_property
+    def together_s(self) -> float:
+        """The lower bound by operators that short passes keep on one device, in seconds."""
+        return together_bound(self.tasks, *self.masks, self._rules.unit_of, self.bounds.best)
 
     @cached_property
     def busiest_s(self) -> float:

@@ -51,7 +51,7 @@ def best_on_prefixes(
     seed = int(rng.integers(2**63))
     ladder = [_Search(scored, steps, each, seed, start, budget) for each in prefixes(scored)]
     best, best_s = np.empty(0, np.int32), np.inf
-    enough_s = scored.compiled.bounds.best * REACHED
+    enough_s = scored.compiled.together_s * REACHED
     while ladder and best_s > enough_s and (budget.seconds_left() > 0.0 or not len(best)):
         search = _next(ladder)
         row = search.advance(best_s)
