@@ -8,8 +8,10 @@ import streamplace as sp
 from benchmarks.makespans.problems import layered_problem
 from streamplace.problem.makespan import DispatchOrder
 from streamplace.problem.network import NetworkKind
+from streamplace.scoring.compiled_pass import compiled_pass
 
 KINDS: tuple[NetworkKind, ...] = ("free", "egress", "pair", "nic")
+QUEUEING: tuple[NetworkKind, ...] = ("pair", "nic")
 ORDERS: tuple[DispatchOrder, ...] = ("fifo", "fifo", "b-level", "any")
 FAMILIES = (
     "layered-small",
@@ -27,6 +29,9 @@ FAMILIES = (
 )
 SHARDED = ("chain-mm", "ffnn", "transformer-block", "transformer-layer")
 RATIOS = (0.1, 0.3, 1.0, 3.0)  # of communication to computation
+COUNTS = (4, 6, 8, 12, 16, 24, 32, 48, 64)  # of devices
+SMALL_COUNTS = (2, 3, 4, 6, 8, 12)
+BATCHES = (1_000, 100_000)
 
 
 def drawn_problem(number: int, seed: int) -> tuple[str, sp.Problem]:
@@ -82,3 +87,46 @@ def _constraints(
         return sp.Constraints()
     a, b, c, d, e = (graph.names[v] for v in rng.permutation(len(graph.names))[:5])
     return sp.Constraints({a: cluster.names[0]}, [[b, c]], [[d, e]])
+
+
+def sized_problem(number: int, seed: int, small: bool = False) -> tuple[str, sp.Problem]:
+    """Return a problem of 100 to 3,000 operators on 4 to 64 devices, with its description.
+
+    Families and kinds of network take turns. Devices are equal, or each is no faster than the one
+    before; links are equal. A mean message takes 0.03 to 3 times as long as a mean operator.
+
+    Parameters
+    ----------
+    small
+        Whether to draw 5 to 60 operators and up to 12 devices, with constraints for a third.
+    """
+    rng = np.random.default_rng((seed, number))
+    family, kind = ("layered", "series-parallel")[number % 2], QUEUEING[number // 2 % 2]
+    least, most = (5, 60) if small else (100, 3_000)
+    operators = int(np.exp(rng.uniform(np.log(least), np.log(most))))
+    sizes = range(operators, operators + 1)
+    graph = sp.Recipe(family, 1, sizes=sizes, seed=int(rng.integers(2**31))).graph(0)
+    devices = int(rng.choice(SMALL_COUNTS if small else COUNTS))
+    mips = np.full(devices, 4000.0)
+    if rng.random() < 0.5:
+        mips = -np.sort(-rng.uniform(1500.0, 6000.0, devices))
+    batch = int(rng.choice(BATCHES))
+    tasks = compiled_pass(
+        sp.Problem(graph, sp.Cluster.equal(1, 4000.0), objective=sp.Makespan(batch=batch))
+    ).tasks
+    per_operator, per_message = tasks.work.mean() / 4e9, tasks.bits.mean()
+    mbps = 1e-6 * per_message / (per_operator * 10.0 ** rng.uniform(-1.5, 0.5))
+    cluster = sp.Cluster(
+        [sp.Device(f"d{d}", float(m)) for d, m in enumerate(mips)],
+        sp.Network(kind, bandwidth_mbps=mbps, latency_s=0.001),
+    )
+    rules = _constraints(graph, cluster, rng) if small and number % 3 == 0 else sp.Constraints()
+    aim = sp.Makespan(batch=batch)
+    name = f"{family} {operators}, {kind}, {devices} devices"
+    return name, sp.Problem(graph, cluster, objective=aim, constraints=rules)
+
+
+def with_first(problem: sp.Problem, devices: int) -> sp.Problem:
+    """Return a problem on the first of its devices."""
+    cluster = sp.Cluster(problem.cluster.devices[:devices], problem.cluster.network)
+    return problem.with_cluster(cluster)

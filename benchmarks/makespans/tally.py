@@ -2,9 +2,10 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from math import exp, log
 from statistics import mean, median
 
-ROUNDING, CLOSE, NEAR = 1 + 1e-9, 1 + 1e-3, 1 + 1e-2
+LIMITS = 1 + 1e-9, 1 + 1e-3, 1 + 5e-3, 1 + 1e-2
 SAME = "search"  # anneals as `auto` does, so that at equal time they differ by when they stop
 AGAIN = "search again"  # a second run of `SAME` with the same seed
 
@@ -49,12 +50,13 @@ def report(done: list[Compared], rivals: tuple[str, ...]) -> None:
     it was run `AGAIN`, print how it compares with itself.
     """
     done = sorted(done, key=lambda each: each.number)
-    _headline("rival", "  largest ratio")
+    _headline("rival", "  mean ratio, largest")
     for rival in rivals:
         rows = [(r, each) for each in done if (r := each.ratio(rival)) is not None]
         worst, where = max(rows, key=lambda row: row[0])
-        place = f"{where.problem} ({where.number})" if worst > ROUNDING else ""
-        _row(rival, [row[0] for row in rows], f"  {max(worst, 1.0):.4f} {place}")
+        place = f"{where.problem} ({where.number})" if worst > LIMITS[0] else ""
+        middle = exp(mean(log(row[0]) for row in rows))
+        _row(rival, [row[0] for row in rows], f"  {middle:.4f}  {max(worst, 1.0):.4f} {place}")
     _by_part("every rival, by", done, rivals)
     if SAME in rivals:
         _by_part(f"all without {SAME}, by", done, tuple(n for n in rivals if n != SAME))
@@ -70,7 +72,7 @@ def report(done: list[Compared], rivals: tuple[str, ...]) -> None:
 
 def _beside(ratios: list[float]) -> str:
     """Return on how many problems `auto` is equal, shorter and longer, and the mean ratio."""
-    shorter, longer = sum(r < 1 / ROUNDING for r in ratios), sum(r > ROUNDING for r in ratios)
+    shorter, longer = sum(r < 1 / LIMITS[0] for r in ratios), sum(r > LIMITS[0] for r in ratios)
     counts = f"equal on {len(ratios) - shorter - longer}, shorter on {shorter}, longer on {longer}"
     return f"{counts}; mean ratio {mean(ratios):.4f}" if ratios else "no placements"
 
@@ -91,9 +93,9 @@ def _by_part(title: str, done: list[Compared], rivals: tuple[str, ...]) -> None:
 
 
 def _headline(title: str, more: str = "") -> None:
-    print(f"{title:28}{'problems':>8}{'as good':>9}{'to 0.1%':>9}{'to 1%':>9}{more}")
+    print(f"{title:28}{'problems':>8}{'as good':>9}{'to 0.1%':>9}{'to .5%':>9}{'to 1%':>9}{more}")
 
 
 def _row(name: str, ratios: list[float], more: str = "") -> None:
-    shares = [sum(r <= limit for r in ratios) / len(ratios) for limit in (ROUNDING, CLOSE, NEAR)]
+    shares = [sum(r <= limit for r in ratios) / len(ratios) for limit in LIMITS]
     print(f"{name:28}{len(ratios):8}" + "".join(f"{share:9.1%}" for share in shares) + more)

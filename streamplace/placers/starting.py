@@ -1,6 +1,7 @@
 """Placements for policies to start from."""
 
 from collections.abc import Iterable
+from itertools import chain
 
 import numpy as np
 
@@ -26,6 +27,6 @@ def fast_placement(problem: Problem, rng: np.random.Generator) -> Placement:
 
     placers: Iterable[Placer] = (Single(), MetisRecursive(), Random())
     if problem.objective.quantity == "makespan":  # list schedulers plan schedules
-        placers = search.quick_placers(problem)
+        placers = chain(*search.quick_placers(problem))
     rows = portfolio.portfolio(problem, rng, None, placers)
     return Placement(problem, rows[int(evaluator(problem).loss(rows).argmin())])

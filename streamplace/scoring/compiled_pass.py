@@ -1,11 +1,14 @@
 """What is computed once per problem under objectives of one pass."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from sim.closed_form.bounds import least_shares
+from sim.exact import LoadBounds
+from sim.exact.path_average import with_messages
 from sim.flow import run_down
 from sim.schedule.bounds import Bounds, lower_bounds
 from sim.schedule.ranks import (
@@ -19,15 +22,19 @@ from sim.schedule.ranks import (
 from sim.schedule.rules import Rules
 from sim.schedule.state import FIFO, RANKED, SEQUENCE, Noise, Order
 from sim.schedule.task_graph import ALL, DEVICE, EGRESS, FREE, NIC, NONE, PAIR, TaskGraph
+from sim.schedule.together import together_bound
 from sim.search.instance import rivals_of
+from streamplace.errors import GraphError
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.feasibility import Feasibility
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.graph_checks import Multicast
 from streamplace.problem.makespan import CHOICES, DispatchOrder, Makespan
 from streamplace.problem.network import NetworkKind
+from streamplace.problem.objective import Throughput
 from streamplace.problem.problem import Problem
-from streamplace.scoring.arrays import check_loads
+from streamplace.problem.symmetry import identical_devices
+from streamplace.scoring.arrays import check_loads, make_flow, make_instance
 from streamplace.util.arrays import Bools, Floats, Ints
 
 NETWORKS: dict[NetworkKind, int] = {"free": FREE, "egress": EGRESS, "pair": PAIR, "nic": NIC}
@@ -200,6 +207,7 @@ class CompiledPass:
     def __init__(self, problem: Problem) -> None:
         self._graph, self._cluster = problem.graph, problem.cluster
         self._objective, self._rules = problem.makespan_objective, problem.feasibility
+        self._constraints = problem.constraints
         self._orders: dict[DispatchOrder, Order] = {}
 
     @cached_property
@@ -239,10 +247,43 @@ class CompiledPass:
             self._orders[name] = dispatch_order(self.tasks, self.masks, topological, name)
         return self._orders[name]
 
+    def follow(self, other: "CompiledPass", names: Iterable[DispatchOrder]) -> None:
+        """Take orders from the same graph on other devices, where mean times may differ."""
+        self._orders |= {name: other.order(name) for name in names}
+
     @cached_property
     def bounds(self) -> Bounds:
         """Lower bounds on the makespan of every placement without noise, in seconds."""
         return lower_bounds(self.tasks, *self.masks)
+
+    @cached_property
+    def together_s(self) -> float:
+        """The lower bound by operators that short passes keep on one device, in seconds."""
+        return together_bound(self.tasks, *self.masks, self._rules.unit_of, self.bounds.best)
+
+    @cached_property
+    def busiest_s(self) -> float:
+        """A lower bound on the time that the busiest device or channel needs, in seconds.
+
+        Every pass takes at least as long, without noise. It is the bound on the largest utilisation
+        by a stream of one batch per second (`sim.exact.bounds`), where messages cost nothing but
+        their bytes, and those that wait for nothing (``free``) cost nothing. It is 0 if the graph
+        has no such stream, as without a sink that tuples reach.
+        """
+        batch = Throughput.of(float(self._objective.batch), "bottleneck")
+        try:
+            flow = make_flow(self._graph, self._cluster, batch)
+        except GraphError:
+            return 0.0
+        instance = make_instance(flow, self._cluster, self._rules)
+        if self.tasks.network == FREE or self._objective.inputs_everywhere:
+            instance = with_messages(instance, 0.0, 0.0)
+        costs = "gap_s", "overhead_s", "overhead_s_per_bit"
+        free = {name: np.zeros_like(getattr(instance, name)) for name in costs}
+        instance = instance._replace(taxing=False, **free)
+        identical = identical_devices(self._cluster, self._constraints)
+        bounds = LoadBounds(instance, identical, least_shares(flow).total / instance.reference)
+        return bounds.full * instance.reference
 
     @cached_property
     def fastest(self) -> FastestPaths:

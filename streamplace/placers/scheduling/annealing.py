@@ -1,6 +1,6 @@
 """Annealing chains on makespans, from several placements in turn."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import count
@@ -23,7 +23,7 @@ from sim.schedule.anneal import (
 from sim.schedule.fifo import FifoMemory, fifo_memory, serves
 from sim.schedule.moved_paths import paths_of
 from sim.schedule.state import FIFO, Order, Run, run_state
-from streamplace.placers.scheduling.passes import pass_evaluator
+from streamplace.placers.scheduling.passes import pass_evaluator, shortest
 from streamplace.placers.scheduling.portfolio import Tries, portfolio
 from streamplace.placers.search.annealing import Budget
 from streamplace.placers.search.current import Current
@@ -42,6 +42,7 @@ SWAPS, BLOCKS, JOINS, CRITICAL = 0.1, 0.5, 0.7, (0.6, 0.9)  # see `Shares`; chai
 SMALL = 30  # units up to which a graph is small
 FIRST = 20, 300, 3_000  # evaluations of the first chain: per unit, at least, at most
 GROWTH = 1.5  # of chains
+CLIMBS = 5  # parts of the first climb, after each of which another search may be better
 MAX_CHANGES = 20_000, 4_000  # of a chain, plus per unit
 PATIENCE = 6  # chains of maximum length without improvement after which to stop
 HOTTEST, WARMING, COOLING = 0.05, 2e-4, 15.0  # temperature: at most, per evaluation and unit, range
@@ -232,6 +233,14 @@ class PassAnnealer:
         return order.kind == FIFO and self._serves
 
 
+class Step(NamedTuple):
+    """A step of a search."""
+
+    rows: list[Ints]  # new placements, each (V,)
+    ahead: int  # evaluations that the next step may take
+    proven: bool = False  # whether no placement is shorter than the best of them
+
+
 def best_of_passes(
     scored: MakespanEvaluator,
     rng: np.random.Generator,
@@ -240,15 +249,28 @@ def best_of_passes(
     leaving: Leaving = NO_LIMIT,
     more: Sequence[Tries] = (),
 ) -> Ints:
-    """Return the placement of shortest makespan, (V,), of those that chains of annealing find.
+    """Return the placement of shortest makespan, (V,), of those that `annealed_passes` finds."""
+    steps = annealed_passes(scored, rng, rows, budget, leaving, more)
+    every = distinct_rows(row for step in steps for row in step.rows)
+    return np.asarray(every[shortest(scored, every)])
 
-    On graphs that are not small, a climb from the best row comes first, since a short chain at a
-    temperature may end above it. Chains start from the best placement so far; on small graphs,
-    they start from each row in turn, best first, and then alternately from the best placement so
-    far and from the rows. With the order ``any``, they also take turns with the orders. With noise,
-    they anneal makespans without noise, and the best of their results is taken. The search ends
-    when the budget is spent, when the lower bound is reached, or after many evaluations without
-    improvement.
+
+def annealed_passes(
+    scored: MakespanEvaluator,
+    rng: np.random.Generator,
+    rows: Ints,
+    budget: Budget,
+    leaving: Leaving = NO_LIMIT,
+    more: Sequence[Tries] = (),
+) -> Iterator[Step]:
+    """Yield the best of the given placements, and then what each chain of annealing finds.
+
+    On graphs that are not small, a climb from the best row comes first, in several parts, since a
+    short chain at a temperature may end above it. Chains start from the best placement so far; on
+    small graphs, they start from each row in turn, best first, and then alternately from the best
+    placement so far and from the rows. With the order ``any``, they also take turns with the
+    orders. With noise, they anneal makespans without noise. The search ends when the budget is
+    spent, when the lower bound is reached, or after many evaluations without improvement.
 
     The lengths of chains do not depend on the budget. With the same seed, a longer search therefore
     repeats a shorter one and goes on.
@@ -276,10 +298,14 @@ def best_of_passes(
         MAX_CHANGES[0] + MAX_CHANGES[1] * units,
     )
     annealer, waited, found = PassAnnealer(scored, rng, leaving), 0, [best]
-    for number in count(0 if is_small else -1):
+    for number in count(0 if is_small else -CLIMBS):
+        length = first // CLIMBS
+        if number >= 0:
+            length = int(min(longest, first * GROWTH ** min(number, 60)))
+        yield Step(found, length)
         if budget.left() == 0 or best_s <= enough_s or waited > PATIENCE * longest:
             break
-        length = int(min(longest, first * GROWTH ** min(max(0, number), 60)))
+        found = []
         for tries in more:
             tried = tries.best(scored, rng, length if number > 0 else least, budget)
             rows = np.vstack([rows, tried])
@@ -295,8 +321,6 @@ def best_of_passes(
         waited += length
         if chain.makespan_s < best_s:
             best, best_s, waited = chain.devices, chain.makespan_s, 0
-    every = distinct_rows(found)
-    return np.asarray(every[int(scored.makespans(every).argmin())])
 
 
 def cooling_of(evaluations: int, units: int, number: int) -> Cooling:

@@ -1,7 +1,7 @@
 """The placers `search` and `auto` under the makespan objective, and EnumerativeOptimizer."""
 
 from collections import defaultdict
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -14,18 +14,15 @@ from sim.schedule.enumerative import enumerative_placement
 from sim.schedule.task_graph import TaskGraph
 from streamplace.errors import PlacementError
 from streamplace.placers.base import MAKESPAN, BasePlacer, Found, Placer
-from streamplace.placers.scheduling.annealing import REACHED, SMALL, best_of_passes
-from streamplace.placers.scheduling.lists import Cpop, CriticalPath, Heft, RandomEft
+from streamplace.placers.partition import Metis, MetisRecursive
+from streamplace.placers.scheduling.annealing import REACHED, SMALL, Step, annealed_passes
+from streamplace.placers.scheduling.lists import Cpop, CriticalPath, Heft, Peft, RandomEft
 from streamplace.placers.scheduling.passes import pass_evaluator, repaired, shortest
-from streamplace.placers.scheduling.portfolio import (
-    PORTFOLIO,
-    Tries,
-    partitions,
-    portfolio,
-    samples,
-)
+from streamplace.placers.scheduling.portfolio import Tries, partitions, portfolio, samples
+from streamplace.placers.scheduling.prefixes import best_on_prefixes
 from streamplace.placers.scheduling.proof import PassProof
 from streamplace.placers.search.annealing import Budget
+from streamplace.placers.trivial import Single
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
@@ -34,11 +31,12 @@ from streamplace.util.arrays import Ints, distinct_rows
 
 FEW = 100_000  # placements up to which all are tried
 ENUMERATION = 0.5  # share of the budget for this
-SAMPLED, PARTITIONED = 0.1, 0.05  # evaluations of list schedulers and METIS per one of the search
+BESIDE, PARTITIONED = 0.1, 0.05  # evaluations of list schedulers and METIS per one of the search
 
 OF_SMALL = RandomEft(samples=50), CriticalPath(samples=50)
 """Further placers on graphs of up to `SMALL` units, unless one reached the bound."""
 
+DRAWN = 10  # placements of randomised list schedulers among the first starts
 FEW_CUTS = 14  # partitions, from two parts on, that are quick there too
 FURTHER = sum(placer.samples for placer in OF_SMALL) + FEW_CUTS  # evaluations that they take
 WORTH = 1_000  # evaluations from which a search can pay for them
@@ -108,19 +106,15 @@ def _different_units(operators: list[int], most: int, unit_of: Ints) -> list[int
     return list(by_unit.values())
 
 
-QUICK: tuple[Placer, ...] = (
-    *PORTFOLIO,
-    Heft(contention=True),
-    Cpop(),
-    CriticalPath(samples=10),
-    Enumerative(),
-)
-"""The placers whose placements are starts; on large graphs only those of `PORTFOLIO`."""
-
-
-def quick_placers(problem: Problem) -> tuple[Placer, ...]:
-    """Return the placers to run before the search."""
-    return QUICK if len(problem.graph.names) < LARGE else PORTFOLIO
+def quick_placers(problem: Problem) -> tuple[tuple[Placer, ...], tuple[Placer, ...]]:
+    """Return the placers whose placements are the first starts of a search, and the next ones."""
+    parts = min(len(problem.cluster.devices), problem.feasibility.unit_count)
+    first: tuple[Placer, ...] = Heft(), Peft(links=True), Single(), MetisRecursive(parts=parts)
+    if len(problem.graph.names) >= LARGE:
+        return first, (RandomEft(samples=DRAWN),)
+    further = Enumerative(), Metis(parts=parts)
+    sampled = RandomEft(samples=DRAWN), CriticalPath(samples=DRAWN)
+    return (*first, Heft(contention=True), Cpop()), (*sampled, *further)
 
 
 def search_pass(
@@ -129,15 +123,15 @@ def search_pass(
     start: Placement | None,
     budget: Budget,
 ) -> Placement:
-    """Run the quick placers, and then anneal from their placements; see `best_of_passes`.
+    """Return the placement that `auto_pass` finds, on the devices on which it was found.
 
     Raises
     ------
     PlacementError
         If no feasible placement was found.
     """
-    scored, rows, more = _begun("search", problem, rng, start, budget)
-    return Placement(problem, best_of_passes(scored, rng, rows, budget, more=more))
+    scored = pass_evaluator(problem, "search")
+    return best_on_prefixes(scored, steps_of_pass, rng, start, budget).placement
 
 
 def auto_pass(
@@ -146,50 +140,72 @@ def auto_pass(
     start: Placement | None,
     budget: Budget,
 ) -> Found:
-    """Try all placements if there are few, or else search as `search_pass` does.
+    """Search on all devices and on the first ones; see `best_on_prefixes` and `steps_of_pass`.
 
-    If all were tried, the makespan of the best one is a proven bound.
-
-    With the same seed and number of evaluations, the result is therefore never longer than that of
-    `search`. Identical devices are used in the order of the cluster, unless there is an initial
-    placement.
+    If all placements were tried, the makespan of the best one is a proven bound. Identical devices
+    are used in the order of the cluster, unless there is an initial placement.
 
     Raises
     ------
     PlacementError
         If no feasible placement was found.
     """
-    scored, rows, more = _begun("auto", problem, rng, start, budget)
-    found = _enumerated(scored, rows, budget)
-    if found is None:
-        found = Found(Placement(problem, best_of_passes(scored, rng, rows, budget, more=more)))
+    scored = pass_evaluator(problem, "auto")
+    found = best_on_prefixes(scored, steps_of_pass, rng, start, budget)
     return found if start is not None else replace(found, placement=found.placement.canonical())
 
 
-def _begun(
-    placer: str,
-    problem: Problem,
-    rng: np.random.Generator,
-    start: Placement | None,
-    budget: Budget,
-) -> tuple[MakespanEvaluator, Ints, tuple[Tries, ...]]:
-    """Return the evaluator, the placements of the quick placers, (K, V), and what follows them."""
-    scored = pass_evaluator(problem, placer)
+def steps_of_pass(
+    scored: MakespanEvaluator, rng: np.random.Generator, start: Placement | None, budget: Budget
+) -> Iterator[Step]:
+    """Yield the steps of a search: placements of quick placers, and then chains of annealing.
+
+    If there are few placements, all that the bounds do not rule out are tried in between.
+
+    Raises
+    ------
+    PlacementError
+        If the quick placers found no feasible placement.
+    """
+    problem = scored.problem
     cuts = partitions(problem)
-    rows = portfolio(problem, rng, start, quick_placers(problem))
+    first, second = quick_placers(problem)
+    try:
+        rows = portfolio(problem, rng, start, first)
+    except PlacementError:
+        rows = portfolio(problem, rng, start, second)
+    ahead = len(second) * DRAWN * len(problem.cluster.devices)
+    if (proof := _enumerated(scored, rows, budget)) is not None:
+        rows = distinct_rows([*rows, proof.result().placement.devices])
+        yield Step([*rows], ahead, proof.closed)
+        if proof.closed:
+            return
+    else:
+        yield Step([*rows], ahead)
+    rows = _with(rows, problem, rng, second)
     is_at_bound = scored.makespans(rows).min() <= scored.compiled.bounds.best * REACHED
     is_small = problem.feasibility.unit_count <= SMALL
     if is_small and budget.evaluations_left() >= WORTH and not is_at_bound:
+        yield Step([*rows], FURTHER)
         begun = work_clock.now()
         further = (*OF_SMALL, *(cut for cut, _ in islice(cuts, FEW_CUTS)))
-        with suppress(PlacementError):
-            rows = distinct_rows([*rows, *portfolio(problem, rng, None, further)])
+        rows = _with(rows, problem, rng, further)
         budget.charge(FURTHER, work_clock.now() - begun)
-    return scored, rows, (Tries(cuts, PARTITIONED), Tries(samples(problem), SAMPLED))
+    more = Tries(cuts, PARTITIONED), Tries(samples(problem), BESIDE)
+    yield from annealed_passes(scored, rng, rows, budget, more=more)
 
 
-def _enumerated(scored: MakespanEvaluator, rows: Ints, budget: Budget) -> Found | None:
-    """Return a placement that no other one beats, if there are few placements; otherwise None.
+def _with(
+    rows: Ints, problem: Problem, rng: np.random.Generator, placers: Iterable[Placer]
+) -> Ints:
+    """Return placements, (K, V), with those of further placers."""
+    with suppress(PlacementError):
+        return distinct_rows([*rows, *portfolio(problem, rng, None, placers)])
+    return rows
+
+
+def _enumerated(scored: MakespanEvaluator, rows: Ints, budget: Budget) -> PassProof | None:
+    """Try all placements for a share of the budget if there are few; otherwise return None.
 
     Parameters
     ----------
@@ -204,6 +220,4 @@ def _enumerated(scored: MakespanEvaluator, rows: Ints, budget: Budget) -> Found 
     proof = PassProof(scored, rows[shortest(scored, rows)])
     if not proof.closed:
         proof.enumerate(budget.share(ENUMERATION))
-    if not proof.closed:
-        return None
-    return replace(proof.result(), optimal=None)  # as no proof was asked for
+    return proof

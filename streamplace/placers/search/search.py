@@ -38,20 +38,24 @@ class Search(BasePlacer):
     Their lengths do not depend on the limit: with the same seed, a longer search repeats every
     chain of a shorter one except its last.
 
-    Under the makespan objective, chains start from the best of `start` and the placements of HEFT
-    (with and without contention), PEFT (with the times of links), CPOP, both randomised list
-    schedulers, the enumerative placer and the best single device; from 5,000 operators on, only of
-    HEFT, PEFT, random list scheduling and the best single device. On graphs of up to 30 units,
-    METIS with up to eight parts and more list schedules are among them, and chains take turns with
-    all of these starts. On others, a climb without annealing comes first. Beside the chains, a
-    tenth of their evaluations goes to more random list schedules, and a twentieth to METIS with
-    different numbers of parts. The clock does nothing but end the search: with the same seed, a
-    longer search repeats a shorter one and goes on.
+    Under the makespan objective, there is such a search on all devices and on the first 1, 2, 3, 4,
+    6, 8, 12, … of them, the fastest first, and the shortest pass is kept. Where there are at most
+    100,000 placements, all that the bounds do not rule out are tried. Otherwise, chains start from
+    the best of `start` and the placements of HEFT (with and without contention), PEFT (with the
+    times of links), CPOP, METIS with a part for each device, both randomised list schedulers, the
+    enumerative placer and the best single device; from 5,000 operators on, only of HEFT, PEFT,
+    METIS, random list scheduling and the best single device. On graphs of up to 30 units, METIS
+    with up to eight parts and more list schedules are among them, and chains take turns with all of
+    these starts. On others, a climb without annealing comes first. Beside the chains, a tenth of
+    their evaluations goes to more random list schedules, and a twentieth to METIS with different
+    numbers of parts. The clock does nothing but end the search: with the same seed, a longer search
+    repeats a shorter one and goes on.
 
     Parameters
     ----------
     evaluations
-        Changes tried by all chains together; default 100,000 plus 100 per unit.
+        Changes tried by all chains together; default 100,000 plus 100 per unit. Under the makespan
+        objective, those on each number of devices; the default is divided by their count.
     seconds
         Wall time in seconds, to limit the search by time. Results then depend on the machine.
     prefer
@@ -98,6 +102,10 @@ class Search(BasePlacer):
         evaluations = self.evaluations
         if evaluations is None and self.seconds is None:
             evaluations = CHANGES + CHANGES_PER_UNIT * problem.feasibility.unit_count
+            if problem.objective.is_pass:  # there is a search for each number of devices
+                from streamplace.placers.scheduling.prefixes import counts  # noqa: PLC0415 - slow to load
+
+                evaluations //= len(counts(len(problem.cluster.devices)))
         return Budget(self.seconds, evaluations)
 
 

@@ -100,7 +100,7 @@ def test_cp_sat_alone_proves_optima_without_contention(monkeypatch: pytest.Monke
     assert proof.bound == pytest.approx(6.0)
     odd, _ = graph.with_numbers(instructions=[3e6, 3e6, 2e6, 2e6, 3e6])
     problem = sp.Problem(odd, cluster, objective=sp.Makespan())
-    assert makespan_evaluator(problem).bound_s == pytest.approx(6.5)
+    assert makespan_evaluator(problem).least_s == pytest.approx(6.5)
     proof = Exact().run(problem, np.random.default_rng(0))
     assert proof.optimal
     assert proof.bound == pytest.approx(7.0)

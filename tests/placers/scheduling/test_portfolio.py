@@ -1,6 +1,6 @@
 """Starts of searches for short makespans within shares of a budget."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import count, repeat
 from typing import Any
 
@@ -17,10 +17,12 @@ from streamplace.placers.partition import Metis
 from streamplace.placers.registry import make_placer
 from streamplace.placers.scheduling import annealing, search
 from streamplace.placers.scheduling.annealing import (
+    CLIMBS,
     NO_HEAT,
     SMALL,
     Annealed,
     PassAnnealer,
+    Step,
     best_of_passes,
     cooling_of,
 )
@@ -135,8 +137,11 @@ def test_a_climb_comes_first_on_graphs_that_are_not_small(monkeypatch: pytest.Mo
     scored = MakespanEvaluator(large)
     heft = make_placer("heft")(large, seeded_rng()).devices[None]
     best_of_passes(scored, seeded_rng(), heft, Budget(evaluations=5001))
-    (climb, start), (warm, second) = chains
-    assert (climb.hot, start, second) == (NO_HEAT, heft[0].tolist(), ends[0][1])
+    *climbs, (warm, second) = chains
+    assert [climb.hot for climb, _ in climbs] == [NO_HEAT] * CLIMBS
+    starts = [start for _, start in climbs]
+    assert starts == [heft[0].tolist(), *(end for _, end in ends[: CLIMBS - 1])]
+    assert second == ends[CLIMBS - 1][1]
     assert warm.hot > 1e-6
     assert ends[0][0] < float(scored.makespans(heft)[0])
     chains.clear()
@@ -206,9 +211,9 @@ def test_a_chain_ends_with_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_auto_is_never_longer_than_search_with_the_same_seed() -> None:
-    for number in (12, 24, 36, 42):
+    for number in (12, 42):
         problem = drawn_problem(number, 0)[1]
-        for evaluations in (50, 1_000, 5_000):
+        for evaluations in (50, 1_000):
             auto, search = (
                 makespan_of(make_placer(f"{name}:evaluations={evaluations}")(problem, seeded_rng()))
                 for name in ("auto", "search")
@@ -222,11 +227,12 @@ def test_all_partitions_are_starts_on_small_graphs(
 ) -> None:
     """The starts of a search that can pay for them have METIS with the best number of parts."""
 
-    def best_start(scored: MakespanEvaluator, _: Any, rows: Ints, *__: Any, **___: Any) -> Ints:
-        best: Ints = rows[shortest(scored, rows)]
-        return best
+    def starts(
+        scored: MakespanEvaluator, _: Any, rows: Ints, *__: Any, **___: Any
+    ) -> Iterator[Step]:
+        yield Step([rows[shortest(scored, rows)]], 1)
 
-    monkeypatch.setattr(search, "best_of_passes", best_start)
+    monkeypatch.setattr(search, "annealed_passes", starts)
     for number in (199, 247):
         problem = drawn_problem(number, 1)[1]
         assert len(problem.graph.names) <= SMALL
