@@ -1,9 +1,9 @@
 """Plans and sizes of large graphs against the fewest devices that a sweep of placers finds.
 
-    python -m benchmarks.plans [--operators N …] [--known FILE] [--sizes]
+    python -m benchmarks.plans [--operators N …] [--link L] [--known FILE] [--sizes]
 
 Devices have 16 cores of 4,000 MIPS, and the source rate needs 8.4 of them. The bandwidth is such
-that the busiest link has a utilisation of 1.2 under METIS on nine devices. Best known is the fewest
+that the busiest link has a utilisation of L (1.2) under METIS on nine devices. Best known is the fewest
 devices on which `auto` (2 CPU seconds) or `multilevel` carries everything, with each number of
 devices tried from the bound on; `--known` keeps it in a file. Seconds are CPU seconds of this
 process, without the time to load libraries.
@@ -27,7 +27,7 @@ from streamplace.placers.registry import make_placer
 from streamplace.placers.search.balance import CARRIED
 from streamplace.problem.cluster import NetworkKind
 from streamplace.scoring.flow import flow
-from streamplace.scoring.registry import evaluator, qualities
+from streamplace.scoring.registry import qualities, throughput_evaluator
 from streamplace.workflows.plan import plan
 from streamplace.workflows.size import size
 
@@ -35,7 +35,7 @@ FAMILIES = "layered", "series-parallel", "random"
 OPERATORS = 1_000, 3_000, 10_000
 NETWORKS: tuple[NetworkKind, ...] = ("nic", "pair")
 MIPS, CORES = 4_000.0, 16
-NEEDED, LINK = 8.4, 1.2
+NEEDED = 8.4
 METIS_ON = 9  # devices on which METIS sets the bandwidth
 MOST = 64
 PLACERS = "multilevel", "auto:seconds=2"
@@ -45,6 +45,7 @@ def main() -> None:
     """Print a row per graph."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--operators", type=int, nargs="+", default=OPERATORS, metavar="N")
+    parser.add_argument("--link", type=float, default=1.2, metavar="L")
     parser.add_argument("--known", type=Path, metavar="FILE")
     parser.add_argument("--sizes", action="store_true", help="sizes too")
     chosen = parser.parse_args()
@@ -56,30 +57,30 @@ def main() -> None:
         for family in FAMILIES:
             graph = graph_of(family, count)
             for network in NETWORKS:
-                problem, on = prepared(graph, network)
-                name = f"{family} {count:,} {network}"
+                problem, on = prepared(graph, network, chosen.link)
+                name = f"{family} {count:,} {network} {chosen.link:g}"
                 least = next(n for n in range(1, MOST) if _bound(on(n)) >= CARRIED)
                 if name not in kept:
                     kept[name] = fewest(on, least)
                     if chosen.known is not None:
                         chosen.known.write_text(json.dumps(kept, indent=1))
-                cluster, rate = problem.cluster, problem.source_rate
+                rate = problem.source_rate
                 cells = [name, str(least), str(kept[name])]
-                cells += measured(
-                    lambda: str(plan(graph, cluster, source_rate=rate).fewest_devices)
-                )  # noqa: B023
+                cells += measured(plan, "fewest_devices", graph, problem.cluster, rate)
                 if chosen.sizes:
                     larger = on(METIS_ON * 3).cluster
-                    cells += measured(lambda: str(size(graph, larger, source_rate=rate).machines))  # noqa: B023
+                    cells += measured(size, "machines", graph, larger, rate)
                 print(" | ".join(cells), flush=True)
 
 
-def measured(work: Callable[[], str]) -> list[str]:
-    """Return what a function returns, or its error, and the CPU seconds that it took."""
+def measured(
+    command: Callable[..., object], what: str, graph: StreamGraph, cluster: Cluster, rate: float
+) -> list[str]:
+    """Return an attribute of a command's result, or its error, and the CPU seconds it took."""
     begun = time.process_time()
     with work_clock.cpu_time():
         try:
-            found = work()
+            found = str(getattr(command(graph, cluster, source_rate=rate), what))
         except StreamplaceError as error:
             found = str(error)[:60]
     return [found, f"{time.process_time() - begun:.1f}"]
@@ -114,7 +115,7 @@ def prepared(graph: StreamGraph, network: NetworkKind) -> tuple[Problem, Callabl
     rate = NEEDED / float(arrays.work.sum() / arrays.capacity.sum())
     loaded = on(METIS_ON, rate)
     _, link = utilisations(flow(loaded), placed("metis", loaded))
-    mbps = 1000.0 * float(link.max()) / LINK
+    mbps = 1000.0 * float(link.max()) / busiest
     return on(1, rate, mbps), lambda number: on(number, rate, mbps)
 
 
@@ -131,7 +132,7 @@ def fewest(on: Callable[[int], Problem], least: int) -> int | None:
 
 
 def _bound(problem: Problem) -> float:
-    return evaluator(problem).bound / problem.source_rate
+    return throughput_evaluator(problem).bound / problem.source_rate
 
 
 if __name__ == "__main__":

@@ -110,17 +110,14 @@ def plan(chosen: PlanOptions) -> None:
         return
     print_result(found)
     if found.cheapest is not None:
-        excluded = [
-            *(chosen.lost.without.split(",") if chosen.lost.without else ()),
-            *found.cheapest.unused,
-        ]
+        excluded = [*inputs.names_in(chosen.lost.without), *found.cheapest.unused]
         print_command(
             "streamplace place",
             chosen.graph,
             {
                 "--cluster": chosen.cluster.cluster_file,
                 "--devices": chosen.cluster.devices,
-                "--without": ",".join(excluded) or None,
+                "--without": inputs.names_out(excluded),
                 "--slow": chosen.lost.slow,
                 "--constraints": chosen.constraints_file,
                 "--pin": [f"{operator}={device}" for operator, device in chosen.pins.items()],

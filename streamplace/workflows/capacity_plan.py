@@ -334,11 +334,11 @@ def _numbers(counts: Sequence[int]) -> str:
     parts: list[list[int]] = []
     for count in counts:
         if parts and count == parts[-1][-1] + 1:
-            parts[-1].append(count)
+            parts[-1][1:] = [count]  # the first and the last one of a range
         else:
             parts.append([count])
-    several = [f"{part[0]} to {part[-1]}" if len(part) > 2 else _or(part) for part in parts]
-    return f"{_or(several)} {'device' if [*counts] == [1] else 'devices'}"
+    ranges = [" to ".join(map(str, part)) for part in parts]
+    return f"{_or(ranges)} {'device' if [*counts] == [1] else 'devices'}"
 
 
 def _or(words: Sequence[object]) -> str:

@@ -196,7 +196,7 @@ def refuse_unlimited(problem: Problem, source_rate: float) -> None:
     Parameters
     ----------
     source_rate
-        What the fewest devices sustain, in tuples/s; below `MAX_RATE`, a link or a device limits it.
+        What the fewest devices sustain, in tuples/s; below `MAX_RATE`, something limits it.
     """
     if source_rate < MAX_RATE:
         return
