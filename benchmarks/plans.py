@@ -103,7 +103,9 @@ def graph_of(family: str, count: int) -> StreamGraph:
     return StreamGraph(operators, streams, source_rate=1.0)
 
 
-def prepared(graph: StreamGraph, network: NetworkKind) -> tuple[Problem, Callable[[int], Problem]]:
+def prepared(
+    graph: StreamGraph, network: NetworkKind, busiest: float
+) -> tuple[Problem, Callable[[int], Problem]]:
     """Return the problem on one device, and a function from a number of devices to the problem."""
 
     def on(number: int, rate: float = 1.0, mbps: float = 1000.0) -> Problem:

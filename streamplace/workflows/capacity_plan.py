@@ -337,8 +337,10 @@ def _numbers(counts: Sequence[int]) -> str:
             parts[-1][1:] = [count]  # the first and the last one of a range
         else:
             parts.append([count])
-    ranges = [" to ".join(map(str, part)) for part in parts]
-    return f"{_or(ranges)} {'device' if [*counts] == [1] else 'devices'}"
+    words: list[object] = []
+    for first, *last in parts:
+        words += [f"{first} to {last[0]}"] if [first + 1] < last else [first, *last]
+    return f"{_or(words)} {'device' if [*counts] == [1] else 'devices'}"
 
 
 def _or(words: Sequence[object]) -> str:

@@ -32,7 +32,6 @@ from streamplace.workflows.latency.limit import LatencyLimit
 from streamplace.workflows.plan_unequal import prices_of
 from streamplace.workflows.sizing.attempts import Task
 from streamplace.workflows.sizing.choices import Choices
-from streamplace.workflows.sizing.factored import Instances
 from streamplace.workflows.sizing.large import Large, is_large, large_size
 from streamplace.workflows.sizing.latency_limit import sized_within
 from streamplace.workflows.sizing.needs import ShortageError, text_of_lacking
@@ -155,15 +154,15 @@ def _sized(task: Task, seconds: float | None) -> SizeResult:
     share = task.planned / task.objective.source_rate
     with naming_conflicts():
         several = _requirements(task)
-        several = [replace(one, at_most=one.at_most * share) for one in several]
+        if share != 1.0:
+            several = [replace(one, at_most=one.at_most * share) for one in several]
         if faults := lacking(several):
             text = f"size: cannot keep up: {text_of_lacking(task, faults)}"
             if any(graph.index[one.operator] in graph.instance_of for one in faults):
                 text += f"; {SINGLE}"
             raise ShortageError(text, faults[0].at_most)
         choices = Choices(graph, several, task.constraints.colocate)
-        instances = Instances(graph, choices.counts(choices.first), task.objective.source_rate)
-        if is_large(instances):
+        if is_large(graph, choices.counts(choices.first)):
             found: Joint | Large = large_size(task, choices, Budget(seconds))
         else:
             found = small_size(task, choices, seconds)

@@ -400,4 +400,4 @@ def test_a_rate_beyond_all_devices_is_named_before_what_large_sizes_lack() -> No
     with pytest.raises(InfeasibleError, match=r"together they carry .* after the loss of any one"):
         size(graph, "5x2500", source_rate=1e9, survive=1)
     with pytest.raises(UsageError, match="for which it does not support survive"):
-        size(graph, "1000x2500x8", source_rate=1e8, survive=1)
+        size(graph, "2000x2500x8", source_rate=2e8, survive=1)
