@@ -1,7 +1,9 @@
 """Capacity planning: the devices that sustain a source rate."""
 
+from contextlib import nullcontext
 from dataclasses import replace
 
+from sim import work_clock
 from streamplace.errors import UsageError
 from streamplace.placers.search.annealing import check_limits
 from streamplace.problem.cluster import MAX_DEVICES, Cluster
@@ -56,10 +58,10 @@ def plan(
         devices, None: all.
     seconds, evaluations
         Limits of the search, as those of the placer ``auto``: wall time in seconds per number of
-        devices, on unequal devices for all sets together (default 10); or number of changes tried
-        per number or set of devices, at first. Without either, each number of equal devices is
-        searched with 200,000 changes, plus 400 per operator, so that the result does not depend on
-        the machine.
+        devices, on unequal devices for all sets together; or number of changes tried per number or
+        set of devices, at first. Without either, each number of equal devices is searched with
+        200,000 changes, plus 400 per operator, so that the result does not depend on the machine,
+        and all sets of unequal devices together take 10 seconds of CPU time.
     survive
         1: the devices must keep up after the loss of any one of them, when all operators may be
         placed anew. 0: no losses.
@@ -87,7 +89,8 @@ def plan(
     limits = Limits(most, seconds, evaluations, survive, seed)
     if _is_equal(cluster) and not rules.allowed and not (survive and rules.pins):
         return plan_equal(graph, cluster, objective, rules, limits)
-    with naming_conflicts():
+    is_default = seconds is None and evaluations is None  # then other work does not matter
+    with naming_conflicts(), work_clock.cpu_time() if is_default else nullcontext():
         problem = Problem(graph, cluster, objective=objective, constraints=rules)
         return plan_unequal(problem, limits)
 

@@ -1,6 +1,7 @@
 """Sizing: how many instances of each operator sustain a source rate, and on which devices."""
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from math import inf
 from typing import get_args
@@ -100,7 +101,8 @@ def size(
         A limit on latency, such as ``p99=200ms``; see `LatencyLimit`. Sizes for a lower and lower
         utilisation are tried until one keeps it.
     seconds, evaluations
-        Limits of the search, as for `plan`; default: 5 seconds unless `evaluations` is set.
+        Limits of the search: wall time in seconds, or number of changes tried per set of devices,
+        at first. Without either: 5 seconds of CPU time.
 
     Raises
     ------
@@ -134,7 +136,9 @@ def size(
             *(graph, cluster, needed, wanted.source_rate, minimise, rules, weights, survive),
             *(evaluations, seed, _free(graph, resize=resize), whole_operators),
         )
-        return _sized(task, limit)
+        is_default = seconds is None and evaluations is None  # then other work does not matter
+        with work_clock.cpu_time() if is_default else nullcontext():
+            return _sized(task, limit)
 
     if max_latency is None:
         return sized(objective.target_utilisation)

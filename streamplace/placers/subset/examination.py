@@ -25,6 +25,7 @@ from streamplace.placers.subset.conditions import (
 from streamplace.placers.subset.sustained import Sustained, sustained
 from streamplace.problem.losses import restricted
 from streamplace.problem.objective import MAX_RATE
+from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.flow import flow
 from streamplace.scoring.registry import throughput_evaluator
@@ -182,6 +183,16 @@ class Examiner:
         elif found.is_best:
             self._refute(counts)
         return self.results[counts]
+
+    def inherit(self, counts: Counts, found: Sustained) -> Sustained | None:
+        """Return what a set sustains with a placement on a part of it."""
+        problem = self._restricted(counts)
+        if problem is None:
+            return None
+        both = (found.placement, found.carrying)
+        rows = [Placement.of(problem, each.assignment).devices for each in both]
+        rng = np.random.default_rng(self._seed)
+        return sustained(problem, rng, rows, Budget(None, 1), quick=True)
 
     def highest(self, counts: Counts) -> float:
         """Return an upper bound on the source rate that a set sustains, in tuples/s.
