@@ -12,16 +12,18 @@ OUTPUTS = ":!benchmarks/results"
 
 
 @cache
-def running_commit() -> str:
-    """Return the commit of the running code, determined once.
+def running_commit(root: Path | None = None) -> str:
+    """Return the commit of the running code, or of another checkout, determined once.
 
     It ends with `DIRTY` if tracked files have changes, except those in benchmarks/results.
     """
-    commit = _git("describe", "--always")
-    changes = _git("status", "--porcelain", "--untracked-files=no", "--", ".", OUTPUTS)
+    commit = _git(root or ROOT, "describe", "--always")
+    changes = _git(
+        root or ROOT, "status", "--porcelain", "--untracked-files=no", "--", ".", OUTPUTS
+    )
     return commit + DIRTY * bool(changes)
 
 
-def _git(*arguments: str) -> str:
-    run = subprocess.run(["git", *arguments], capture_output=True, text=True, check=False, cwd=ROOT)
+def _git(root: Path, *arguments: str) -> str:
+    run = subprocess.run(["git", *arguments], capture_output=True, text=True, check=False, cwd=root)
     return run.stdout.strip()

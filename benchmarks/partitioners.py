@@ -1,7 +1,8 @@
 """METIS, KaHIP and Mt-KaHyPar, as functions from a problem to devices.
 
 They divide the units of a problem into balanced parts with a small cut. All use METIS's vertex and
-edge weights, and an imbalance of 3% where they accept one. KaHIP makes equal parts only. KaHIP and
+edge weights, by default an imbalance of 3% where they accept one, and a part for each device; fewer
+parts go to the fastest devices. KaHIP makes equal parts only. KaHIP and
 Mt-KaHyPar are optional (extra `partitioners`).
 """
 
@@ -14,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamplace import Problem
-from streamplace.placers.partition import devices_of_parts, units_by_instructions
+from streamplace.placers.partition import devices_of_parts, parts_for, units_by_instructions
 from streamplace.placers.registry import ready_placer
 from streamplace.problem.grouping import Grouping
 from streamplace.scoring.flow import flow
@@ -47,10 +48,19 @@ def placed(name: str, problem: Problem) -> Ints:
     return ready_placer(name)(problem, np.random.default_rng(0)).devices
 
 
-def kahip(problem: Problem, mode: int) -> Ints:
+def kahip(
+    problem: Problem,
+    mode: int,
+    parts: int | None = None,
+    imbalance: float = IMBALANCE,
+    seed: int = 0,
+) -> Ints:
     """Run KaHIP's kaffpa (Sanders and Schulz 2013)."""
     import kahip as library  # noqa: PLC0415 - optional
 
+    parts = parts_for(problem, parts)
+    if parts == 1:
+        return np.full(len(problem.graph.names), problem.cluster.fastest_first[0], np.int32)
     units, edges = units_by_instructions(problem)
     lists = (
         kahip_weights(edges.vertex_weights),
@@ -59,8 +69,7 @@ def kahip(problem: Problem, mode: int) -> Ints:
         edges.neighbours,
     )
     columns = [column.tolist() for column in lists]
-    parts = len(problem.cluster.devices)
-    _, part_of = library.kaffpa(*columns, parts, IMBALANCE, True, 0, mode)
+    _, part_of = library.kaffpa(*columns, parts, imbalance, True, seed, mode)
     return _devices(problem, units, part_of)
 
 
@@ -71,24 +80,27 @@ def kahip_weights(weights: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.maximum(weights * min(most, total) // total, 1)
 
 
-def mt_kahypar(problem: Problem) -> Ints:
+def mt_kahypar(
+    problem: Problem, parts: int | None = None, imbalance: float = IMBALANCE, seed: int = 0
+) -> Ints:
     """Run Mt-KaHyPar's default preset on one thread, minimising cut edges.
 
     Gottesbüren et al. 2021.
     """
     import mtkahypar as library  # noqa: PLC0415 - optional
 
-    if len(problem.cluster.devices) == 1:  # Mt-KaHyPar makes at least two parts
-        return np.zeros(len(problem.graph.names), np.int32)
+    parts = parts_for(problem, parts)
+    if parts == 1:  # Mt-KaHyPar makes at least two parts
+        return np.full(len(problem.graph.names), problem.cluster.fastest_first[0], np.int32)
     units, edges = units_by_instructions(problem)
-    library.set_seed(0)
+    library.set_seed(seed)
     started = _mt_kahypar_on_one_thread()
     context = started.context_from_preset(library.PresetType.DEFAULT)
-    capacity = problem.cluster.capacity[problem.cluster.fastest_first]
-    context.set_partitioning_parameters(len(capacity), IMBALANCE, library.Objective.CUT)
+    capacity = problem.cluster.capacity[problem.cluster.fastest_first[:parts]]
+    context.set_partitioning_parameters(parts, imbalance, library.Objective.CUT)
     context.logging = False
     if np.ptp(capacity) > 0:
-        shares = (1 + IMBALANCE) * edges.vertex_weights.sum() * capacity / capacity.sum()
+        shares = (1 + imbalance) * edges.vertex_weights.sum() * capacity / capacity.sum()
         context.set_individual_target_block_weights(np.ceil(shares).astype(int).tolist())
     source = np.repeat(np.arange(len(edges.vertex_weights)), np.diff(edges.starts))
     once = source < edges.neighbours

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,7 @@ __all__ = [
     "Flow",
     "Ints",
     "as_rows",
+    "between_devices",
     "by_operator",
     "checked",
     "crossing_seconds",
@@ -312,13 +313,34 @@ class Flow:
         )
 
 
-def crossing_seconds(flow: Flow) -> tuple[float, float]:
+class Linked(Protocol):
+    """Devices and their links; see `Flow`."""
+
+    @property
+    def nic(self) -> bool: ...
+    @property
+    def capacity(self) -> Floats: ...
+    @property
+    def gap_s(self) -> Floats: ...
+    @property
+    def seconds_per_bit(self) -> Floats: ...
+
+
+def between_devices(net: Linked) -> NDArray[np.bool_]:
+    """Return which of the devices' own links lead to another device, without uplinks, as a mask.
+
+    With one device, all count.
+    """
+    count = len(net.capacity)
+    if net.nic or count == 1:
+        return np.ones(2 * count if net.nic else 1, dtype=np.bool_)
+    return ~np.eye(count, dtype=np.bool_).ravel()
+
+
+def crossing_seconds(net: Linked) -> tuple[float, float]:
     """Return seconds per message and per bit of an average link between two devices."""
-    between = np.ones(flow.own_links, dtype=bool)
-    if not flow.nic and flow.devices > 1:
-        between = ~np.eye(flow.devices, dtype=bool).ravel()
-    gap, per_bit = flow.gap_s[: flow.own_links], flow.seconds_per_bit[: flow.own_links]
-    return float(gap[between].mean()), float(per_bit[between].mean())
+    own = np.flatnonzero(between_devices(net))
+    return float(net.gap_s[own].mean()), float(net.seconds_per_bit[own].mean())
 
 
 def check_ends(source: Ints, target: Ints, operators: int) -> None:

@@ -9,12 +9,13 @@ from sim.search.anneal_samples import (
     sampled_loads,
     sampled_state,
 )
-from sim.search.coarsen import coarsened, joined
+from sim.search.coarsen import coarsened, inseparable, joined
 from sim.search.instance import (
     Instance,
     instance,
     least_load,
     least_work,
+    on_devices,
     own_loads,
     unit_loads,
     work_on_devices,
@@ -33,10 +34,12 @@ __all__ = [
     "anneal_path_average",
     "anneal_samples",
     "coarsened",
+    "inseparable",
     "instance",
     "joined",
     "least_load",
     "least_work",
+    "on_devices",
     "own_loads",
     "reduce_traffic",
     "sampled_loads",

@@ -1,8 +1,8 @@
 """Simulated annealing of the largest utilisation by moves and swaps (Kirkpatrick et al. 1983).
 
-Most moves do not change the largest utilisation. Annealing therefore minimises the sum of the 16th
-powers of all utilisations, whose 16th root is a smooth maximum. The best placement is the one
-whose largest utilisation is lowest.
+Most moves do not change the largest utilisation. Annealing therefore minimises the sum of a high
+power of all utilisations, whose root is a smooth maximum. The best placement is the one whose
+largest utilisation is lowest.
 """
 
 from typing import NamedTuple
@@ -15,7 +15,8 @@ from sim.search.moves import drawn, remember, settle, try_move, weigh
 from sim.search.rng import Word, uniform
 from sim.search.state import SearchState
 
-POWER = 16.0
+POWER = 16  # of utilisations; lower ones see more of the other loads, higher ones less
+LEAST_POWER = 8  # below it, the sum hardly depends on the largest load
 EVERY = 64  # steps per temperature
 AFRESH = 1 << 16  # steps between full computations of the loads, or the number of units if larger
 BETTER = 1.0 - 1e-12  # factor on the largest load; smaller differences are rounding
@@ -32,6 +33,7 @@ class Schedule(NamedTuple):
     cold: float  # final temperature
     swaps: float  # share of the changes that swap two units
     joins: float  # share that move a unit to a neighbour's device; the others move it anywhere
+    power: int = POWER  # of utilisations whose sum is minimised: a power of two, at least 8
 
 
 @kernel
@@ -51,7 +53,8 @@ def anneal(
         The largest load / reference of the best placement, and the number of steps done.
     """
     remember(now)
-    total = _total(now)
+    power = schedule.power
+    total = _total(now, power)
     top = now.load.max()
     at_top = _count_from(now, BETTER * top)
     temperature = schedule.hot
@@ -64,7 +67,7 @@ def anneal(
             temperature *= cooling
             if step % afresh == afresh - EVERY:
                 weigh(instance, now)
-                total = _total(now)
+                total = _total(now, power)
                 at_top = _count_from(now, BETTER * top)
         trial = drawn(instance, now, state, step, schedule.swaps, schedule.joins)
         if trial.b < 0:
@@ -73,8 +76,8 @@ def anneal(
         after = total
         for k in range(now.tally[0]):
             r = now.listed[k]
-            after += _power(now.load[r] + now.change[r]) - _power(now.load[r])
-        rise = -POWER * temperature * np.log(1.0 - uniform(state))
+            after += _power(now.load[r] + now.change[r], power) - _power(now.load[r], power)
+        rise = -power * temperature * np.log(1.0 - uniform(state))
         if after > total * np.exp(rise):
             continue
         for k in range(now.tally[0]):
@@ -93,18 +96,21 @@ def anneal(
 
 
 @bare
-def _power(x: float) -> float:
+def _power(x: float, power: int) -> float:
     x *= x
     x *= x
     x *= x
-    return x * x
+    while power > LEAST_POWER:
+        x *= x
+        power >>= 1
+    return x
 
 
 @bare
-def _total(now: SearchState) -> float:
+def _total(now: SearchState, power: int) -> float:
     total = 0.0
     for r in range(now.load.shape[0]):
-        total += _power(now.load[r])
+        total += _power(now.load[r], power)
     return total
 
 

@@ -1,21 +1,26 @@
 """Coarsening: joining units along their heaviest streams, for multilevel placement of large graphs.
 
-This is many-to-one heavy-edge matching (Karypis and Kumar 1998): in order of increasing degree,
-each unit joins the neighbour with which it shares the most traffic, as long as the group stays
-below a device's share.
+This is many-to-one heavy-edge matching (Karypis and Kumar 1998): in turn, each unit joins the
+neighbour with which it shares the most traffic, as long as the group stays below a device's share.
 """
 
 from typing import Any
 
 import numpy as np
 
-from sim.flow import Floats, Ints, by_operator
+from sim.flow import Floats, Ints, between_devices, by_operator
 from sim.jit import bare, kernel
 from sim.messages import Copies
-from sim.search.instance import Instance, largest_of_units, shared_streams, sums_of_units
+from sim.search.instance import Bools, Instance, largest_of_units, shared_streams, sums_of_units
 
 
-def joined(instance: Instance, traffic: Floats, heaviest: float, fewest: int) -> Ints:
+def joined(
+    instance: Instance,
+    traffic: Floats,
+    heaviest: float,
+    fewest: int,
+    rng: np.random.Generator | None = None,
+) -> Ints:
     """Return the group of each unit, (U,) int32, numbered from 0 without gaps.
 
     Parameters
@@ -26,15 +31,36 @@ def joined(instance: Instance, traffic: Floats, heaviest: float, fewest: int) ->
         Largest instructions/s / reference of a group, unless a single unit has more.
     fewest
         Number of groups at which to stop.
+    rng
+        Draws the order of units; None: the order of increasing degree.
 
     Notes
     -----
     Units join only units with the same mask of devices, and units with rivals join none. A group
     takes no more of a limit, such as memory, than the device with the least room has.
     """
-    degree = np.diff(instance.first_end)
-    order = np.argsort(degree, kind="stable").astype(np.int32)
+    if rng is None:
+        order = np.argsort(np.diff(instance.first_end), kind="stable").astype(np.int32)
+    else:
+        order = rng.permutation(len(instance.work)).astype(np.int32)
     return _join(instance, traffic, order, heaviest, fewest, instance.room.min(axis=0))
+
+
+def inseparable(instance: Instance, limit: float) -> Ints:
+    """Return groups of units, (U,) int32, that every placement with lower loads keeps together.
+
+    A stream that would load the best link by at least the limit stays within a device. Of such
+    units, those with different masks of devices and those with rivals are left alone.
+
+    Parameters
+    ----------
+    limit
+        Load / reference.
+    """
+    own = np.flatnonzero(between_devices(instance))
+    gap_s, seconds_per_bit = instance.gap_s[own].min(), instance.seconds_per_bit[own].min()
+    heavy = instance.tuples * gap_s + instance.bits * seconds_per_bit >= limit
+    return _together(instance, heavy & (len(instance.capacity) > 1))
 
 
 def coarsened(instance: Instance, group: Ints) -> Instance:
@@ -93,6 +119,40 @@ def _shared_streams(instance: Instance, group: Ints, groups: int) -> dict[str, A
         bits,
     )
     return shared_streams(home[left], merged, groups)
+
+
+@kernel
+def _together(instance: Instance, heavy: Bools) -> Ints:
+    """Return groups of the units that heavy streams join, (U,), numbered without gaps."""
+    units = instance.work.shape[0]
+    root = np.arange(units).astype(np.int32)
+    for u in range(units):
+        if instance.first_rival[u] < instance.first_rival[u + 1]:
+            continue
+        for i in range(instance.first_end[u], instance.first_end[u + 1]):
+            v = instance.other[i]
+            if not heavy[i] or instance.row_of[u] != instance.row_of[v]:
+                continue
+            if instance.first_rival[v] < instance.first_rival[v + 1]:
+                continue
+            a, b = _root(root, u), _root(root, v)
+            root[max(a, b)] = min(a, b)
+    count = 0
+    for u in range(units):  # the root of a group is its first unit
+        if root[u] == u:
+            root[u] = count
+            count += 1
+        else:
+            root[u] = root[root[u]]
+    return root
+
+
+@bare
+def _root(root: Ints, u: int) -> int:
+    while root[u] != u:
+        root[u] = root[root[u]]
+        u = root[u]
+    return u
 
 
 @kernel

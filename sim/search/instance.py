@@ -147,6 +147,37 @@ def instance(
     )
 
 
+def on_devices(instance: Instance, devices: Ints) -> Instance:
+    """Return the instance of a cluster that has only some of the devices, in the order given.
+
+    Migration must not be limited. Uplinks stay, whether devices use them or not.
+    """
+    count = len(instance.capacity)
+    if instance.nic:
+        own, links = np.concatenate([devices, count + devices]), 2 * count
+    else:
+        own, links = (devices[:, None] * count + devices).ravel(), count * count
+    kept = np.concatenate([own, np.arange(links, len(instance.gap_s))])
+    up, down = (
+        read_only(np.where(shared < 0, shared, shared + len(own) - links).astype(np.int32))
+        for shared in (each[devices] if len(each) else each for each in (instance.up, instance.down))
+    )
+    return instance._replace(
+        capacity=instance.capacity[devices],
+        cores=instance.cores[devices],
+        gap_s=instance.gap_s[kept],
+        seconds_per_bit=instance.seconds_per_bit[kept],
+        overhead_s=instance.overhead_s[kept],
+        up=up,
+        down=down,
+        allowed=read_only(instance.allowed[:, devices]),
+        room=instance.room[devices],
+        group_of=instance.group_of[devices],
+        class_of=read_only(instance.class_of[devices]),
+        overhead_s_per_bit=read_only(instance.overhead_s_per_bit[devices]),
+    )
+
+
 def sums_of_units(rows: Floats, unit_of: Ints, units: int) -> Floats:
     """Return the sums of the rows of each unit, (U, columns), for (V, columns)."""
     columns = [np.bincount(unit_of, weights=column, minlength=units) for column in rows.T]

@@ -8,7 +8,7 @@ import numpy as np
 
 from sim.flow import NONE, Ints
 from sim.jit import bare, kernel
-from sim.links import add_load, load_ends
+from sim.links import add_load, cpu_s, link_s, load_ends
 from sim.messages import charge, no_messages
 from sim.search.instance import Instance, clash, moving_cost, own_load, unit_load
 from sim.search.rng import Word, below, uniform
@@ -192,12 +192,62 @@ def _shift(instance: Instance, now: SearchState, u: int, b: int) -> None:
         _send_messages(instance, now, u, 1.0)
         now.on[u] = a
         return
+    if instance.nic and instance.up.shape[0] == 0:
+        _shift_links(instance, now, u, a, b)
+        return
     for i in range(instance.first_end[u], instance.first_end[u + 1]):
         c = now.on[instance.other[i]]
         if c != a:
             _cross(instance, now, i, a, c, -1.0)
         if c != b:
             _cross(instance, now, i, b, c, 1.0)
+
+
+@bare
+def _shift_links(instance: Instance, now: SearchState, u: int, a: int, b: int) -> None:
+    """Add the effect of unit u's streams if unit u moves from device a to b, with ``nic``.
+
+    Only the links of a and b change, and by sums over all streams, so that the time per stream is
+    that of two additions.
+    """
+    out_t, out_a_t, out_b_t, in_t, in_a_t, in_b_t = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    out_s, out_a_s, out_b_s, in_s, in_a_s, in_b_s = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    for i in range(instance.first_end[u], instance.first_end[u + 1]):
+        c, t, s = now.on[instance.other[i]], instance.tuples[i], instance.bits[i]
+        if instance.outward[i]:
+            out_t += t
+            out_s += s
+            if c == a:
+                out_a_t += t
+                out_a_s += s
+            elif c == b:
+                out_b_t += t
+                out_b_s += s
+        else:
+            in_t += t
+            in_s += s
+            if c == a:
+                in_a_t += t
+                in_a_s += s
+            elif c == b:
+                in_b_t += t
+                in_b_s += s
+    devices = instance.capacity.shape[0]
+    _load_link(instance, now, a, a, in_a_t - (out_t - out_a_t), in_a_s - (out_s - out_a_s))
+    _load_link(instance, now, b, b, out_t - out_b_t - in_b_t, out_s - out_b_s - in_b_s)
+    receives = devices + a, devices + b
+    _load_link(instance, now, receives[0], a, out_a_t - (in_t - in_a_t), out_a_s - (in_s - in_a_s))
+    _load_link(instance, now, receives[1], b, in_t - in_b_t - out_b_t, in_s - in_b_s - out_b_s)
+
+
+@bare
+def _load_link(
+    instance: Instance, now: SearchState, link: int, d: int, tuples: float, bits: float
+) -> None:
+    """Add a change of what passes a link of device d to the loads of the link and the device."""
+    _change(now, instance.capacity.shape[0] + link, link_s(instance, link, tuples, bits))
+    if instance.taxing:
+        _change(now, d, cpu_s(instance, link, d, tuples, bits) / instance.cores[d])
 
 
 @bare

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from copy import deepcopy
 from dataclasses import dataclass
-from math import inf
 from typing import ClassVar
 
 import numpy as np
@@ -12,56 +11,61 @@ from sim import work_clock
 from streamplace.errors import PlacementError
 from streamplace.placers.base import BOTH, BasePlacer, Found, Placer, ReportingPlacer
 from streamplace.placers.contiguous import splits_well
+from streamplace.placers.exact.decision import DecisionProblem, Incumbent, is_small
 from streamplace.placers.registry import ready_placer
-from streamplace.placers.search.annealing import Budget, check_limits
+from streamplace.placers.search.annealing import COARSEST, Budget, check_limits
 from streamplace.placers.search.balance import (
     FEW_PLACEMENTS,
     Prefer,
-    balanced,
     balances,
     carries_all,
     check_prefer,
+    linear_problem,
     may_spread,
     most_balanced,
+    overloaded,
     refuse_preference,
     settled,
+    spread_out,
 )
 from streamplace.placers.search.chains import best_of_chains, starts
-from streamplace.placers.search.consolidate import AS_GOOD, consolidate, fewest_devices
+from streamplace.placers.search.consolidate import AS_GOOD as FEWER
+from streamplace.placers.search.consolidate import consolidate, fewest_devices
+from streamplace.placers.search.pool import Pool
 from streamplace.placers.search.exhaustive import best_and_cheapest
 from streamplace.placers.search.search import Climb
 from streamplace.placers.starting import fast_placement
-from streamplace.problem.objective import Objective
+from streamplace.problem.objective import Objective, Throughput
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.registry import evaluator, qualities
 from streamplace.scoring.score import ROUNDING
 
 SECONDS = 1.0  # the time limit without any other limit
-TRIES = (
-    "greedy",
-    "single",
-    "metis-recursive-oracle",
-    "metis-oracle",
-    "metis-recursive-oracle:weights=utilisation",
-    "metis-oracle:weights=utilisation",
-    "fuser-oracle",
-)
-"""The placers to run, the fastest first."""
-POLICY = "policy:samples=16"
-"""The policy to run after them."""
-TRIES_OF_LARGE = ("greedy", "multilevel", "metis:weights=utilisation", "single")
-"""The placers to run first where operators x devices exceeds `MIDDLE`, alone above `LARGE`.
-
-Partitioners that try every number of parts, and the fuser, whose time is quadratic in the graph,
-take too long there.
-"""
 OF_PASSES = "contiguous"
 """The placer to run first on graphs of the firing rule ``all``."""
-MIDDLE, LARGE = 2_000, 5_000  # operators x devices above which a graph is middle-sized, or large
-STARTS = 4  # the second search starts from this many of the best placements
-FIRST, SECOND = 0.5, 0.75  # each search's share of the remaining budget; consolidation follows
-CLOSE = 1.0 - 1e-12  # share of the bound that counts as reaching it
+POLICY = "policy:samples=16"
+TRIES = {
+    "single": (0.0, 1, 0),
+    "greedy": (0.2, 1, 1),
+    "metis-recursive-oracle:weights=utilisation": (20.0, 1, 1),
+    "metis-recursive-oracle": (20.0, 1, 1),
+    "metis-oracle:weights=utilisation": (60.0, 1, 1),
+    "metis-oracle": (60.0, 1, 1),
+    "fuser-oracle": (0.2, 2, 1),
+    POLICY: (180.0, 1, 1),
+}
+"""The placers to run first. Each takes the time of factor * size^power * devices^power changes of a
+search, where the size is the number of operators and streams; the factors were measured on graphs
+of 50 to 3,000 operators and 8 to 64 devices."""
+SHARE_OF_TRY = 0.1  # share of the budget that one of them may take
+CHANGE_S = 2e-7  # seconds that a change counts for in this choice, whatever the machine
+STARTS = 4  # chains start from this many of the best placements
+SEARCH, CHAINS = 0.85, 0.5  # shares of what is left for the search, and before chains
+BEFORE_PROOF, PROOF = 0.2, 0.3  # shares of a search before a proof is tried, and for the proof
+FEW_UNITS = 45  # units that may be left once those that no better placement separates are joined
+NODES = 100_000  # of a branch and bound until it gives up
+CHANGES_PER_NODE = 16  # changes of a search that take the time of a node
 
 
 @dataclass(frozen=True)
@@ -128,7 +132,7 @@ class Auto(ReportingPlacer):
             from streamplace.placers.scheduling.search import auto_pass  # noqa: PLC0415 - slow to load
 
             return auto_pass(problem, rng, start, budget)
-        return Found(self._best(problem, rng, start, budget))
+        return self._best(problem, rng, start, budget)
 
     def stand_in(self, objective: Objective) -> BasePlacer | None:
         """Return a climb under objectives of a pass of which no search here knows."""
@@ -138,29 +142,23 @@ class Auto(ReportingPlacer):
 
     def _best(
         self, problem: Problem, rng: np.random.Generator, start: Placement | None, budget: Budget
-    ) -> Placement:
-        """Return the best placement of streams of tuples."""
-        possible = evaluator(problem).best_possible
-        wanted = inf if possible is None else possible * (CLOSE if possible >= 1.0 else AS_GOOD)
-        placements = self._results(problem, rng, start, budget, wanted)
-        if possible is None:
-            return self._chosen(problem, start, placements)
-        as_good = 1.0 - ROUNDING  # where all placements are tried, nothing is given up
-        every = best_and_cheapest(problem, as_good, FEW_PLACEMENTS)
-        placements += every
+    ) -> Found:
+        """Return the best placement of streams of tuples, and a bound if one was proven."""
+        placements, bound = self._results(problem, rng, start, budget), None
+        if evaluator(problem).best_possible is None:
+            return Found(self._chosen(problem, start, placements))
+        every = best_and_cheapest(problem, 1.0 - ROUNDING, FEW_PLACEMENTS)
         if not every:
-            placements = self._searched(problem, rng, start, placements, budget, wanted)
-            reached = float(qualities(problem, placements).max())
-            as_good = AS_GOOD
-            if wanted <= reached < 1.0:  # what is given up may not add to what was not searched
-                as_good = max(AS_GOOD, wanted / reached)
+            every, bound = self._searched(problem, rng, start, placements, budget)
+        placements += every
         if balances(self.prefer, start) and may_spread(problem, placements):
-            best = balanced(problem, rng, placements, budget)
+            best = spread_out(problem, rng, placements, budget)
             if start is None:
-                return settled(problem, [best.canonical(), best])
+                return Found(settled(problem, [best.canonical(), best]), bound)
         else:
+            as_good = FEWER if self.prefer == "fewest" and bound is None else 1.0 - ROUNDING
             best = consolidate(problem, rng, placements, budget, as_good)
-        return best.canonical() if start is None else best
+        return Found(best.canonical() if start is None else best, bound)
 
     def _chosen(
         self, problem: Problem, start: Placement | None, placements: list[Placement]
@@ -177,62 +175,91 @@ class Auto(ReportingPlacer):
         start: Placement | None,
         placements: list[Placement],
         budget: Budget,
-        wanted: float,
-    ) -> list[Placement]:
-        """Search as the placer `search` would alone, then from the best placements.
+    ) -> tuple[list[Placement], float | None]:
+        """Return placements that searches find, and a bound on the throughput if one is proven."""
+        linear = type(problem.objective) is Throughput and problem.model == "bottleneck"
+        found: list[Placement] = []
+        bound = None
+        if linear or problem.feasibility.unit_count > COARSEST * len(problem.cluster.devices):
+            aimed = linear_problem(problem, problem.source_rate)
+            if balances(self.prefer, start):
+                aimed = overloaded(problem)
+            pool = Pool(aimed, rng)
+            for placement in placements:
+                pool.add(Placement(aimed, placement.devices))
+            share = budget.share(SEARCH if linear else CHAINS)
+            pool.search(share.share(BEFORE_PROOF))
+            if linear and (bound := self._proven(aimed, pool, share)) is None:
+                pool.search(share)
+            found = [Placement(problem, one.devices) for one in pool.placements]
+        if not linear:
+            known = [*placements, *found]
+            order = np.argsort(-qualities(problem, known), kind="stable")[:STARTS]
+            rows = [known[i].devices for i in order.tolist()]
+            rows += starts(problem, rng, start)
+            found.append(best_of_chains(problem, rng, rows, budget.share(SEARCH)))
+        return found, bound
 
-        Placements are added until one is as good as wanted.
+    def _proven(self, aimed: Problem, pool: Pool, budget: Budget) -> float | None:
+        """Return the throughput of the best placement once it is proven that none is better.
+
+        Better placements that the proof finds join the pool. The result is None if it does not end.
         """
-        known = list(placements)
-        if qualities(problem, known).max() < wanted and _size(problem) <= LARGE:
-            alone = deepcopy(rng)
-            rows = starts(problem, alone, start)
-            known.append(best_of_chains(problem, alone, rows, budget.share(FIRST), wanted))
-        reached = qualities(problem, known)
-        if reached.max() < wanted:
-            rows = [known[i].devices for i in np.argsort(-reached, kind="stable")[:STARTS]]
-            known.append(best_of_chains(problem, rng, rows, budget.share(SECOND), wanted))
-        return known
+        if pool.enough or not is_small(aimed):
+            return None
+        incumbent = Incumbent(aimed, pool.placements[0])
+        clock = budget.share(PROOF)
+        while clock.left() > 0 and not incumbent.closed:
+            decision = DecisionProblem(aimed, incumbent.rate_to_beat)
+            if len(decision.instance.work) > FEW_UNITS:
+                return None
+            begun = work_clock.now()
+            nodes = min(NODES, clock.left() // CHANGES_PER_NODE)
+            outcome = decision.search(nodes, clock)
+            budget.charge(nodes * CHANGES_PER_NODE, work_clock.now() - begun)
+            if outcome.proven:
+                incumbent.none_reaches(decision.rate)
+            elif outcome.found is None or not incumbent.offer(outcome.found):
+                return None
+            else:
+                pool.add(incumbent.placement)
+        return incumbent.bound if incumbent.closed else None
 
     def _results(
-        self,
-        problem: Problem,
-        rng: np.random.Generator,
-        start: Placement | None,
-        budget: Budget,
-        wanted: float,
+        self, problem: Problem, rng: np.random.Generator, start: Placement | None, budget: Budget
     ) -> list[Placement]:
-        """Run the placers in turn until time is up or a placement is as good as wanted.
+        """Run the placers that are quick enough until time is up.
 
         Each placer returns what it would return alone with the same seed.
         """
-        placements, failure = [] if start is None else [start], PlacementError("no placer was run")
-        for placer in self._placers_for(problem):
+        placements = [] if start is None else [start]
+        failure = PlacementError("no placer was run")
+        for placer in self._placers_for(problem, budget):
             try:
                 placements.append(placer(problem, deepcopy(rng), start))
             except PlacementError as error:
                 failure = error
                 continue
-            if qualities(problem, placements[-1:])[0] >= wanted or budget.seconds_left() <= 0:
+            if budget.seconds_left() <= 0:
                 break
         if not placements:
             raise failure
         return placements
 
-    def _placers_for(self, problem: Problem) -> Iterator[Placer]:
+    def _placers_for(self, problem: Problem, budget: Budget) -> Iterator[Placer]:
         """Load and return the placers for a problem, one by one.
 
         Weights that cannot be read are an error, since the result would differ without them.
         """
-        size = _size(problem)
-        tries = () if size > LARGE else (*TRIES, POLICY)
-        if size > MIDDLE:
-            tries = tuple(dict.fromkeys((*TRIES_OF_LARGE, *tries)))
-        for name in (OF_PASSES, *tries) if splits_well(problem) else tries:
+        size = len(problem.graph.names) + len(problem.graph.stream_source)
+        devices = len(problem.cluster.devices)
+        most = SHARE_OF_TRY * (SECONDS if budget.seconds is None else budget.seconds) / CHANGE_S
+        names = [
+            name
+            for name, (factor, of_size, of_devices) in TRIES.items()
+            if factor * size**of_size * devices**of_devices <= most
+        ]
+        for name in (OF_PASSES, *names) if splits_well(problem) else names:
             with work_clock.loading():
                 placer = ready_placer(name)
             yield placer
-
-
-def _size(problem: Problem) -> int:
-    return len(problem.graph.names) * len(problem.cluster.devices)

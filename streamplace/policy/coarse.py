@@ -17,6 +17,7 @@ from streamplace.problem.objective import Throughput
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.problem.resources import MAX_AMOUNT
+from streamplace.scoring.compiled import compiled
 from streamplace.scoring.flow import flow
 from streamplace.scoring.registry import evaluator, qualities
 from streamplace.util.arrays import Floats, Ints
@@ -176,7 +177,7 @@ class Coarsening:
 
     def __init__(self, problem: Problem) -> None:
         self._problem = problem
-        self._levels = levels_of(problem, SHARE, per_device=PER_DEVICE)
+        self._levels = levels_of(compiled(problem).instance, SHARE, per_device=PER_DEVICE)
         self._group_of = [problem.feasibility.unit_of]
         for group in self._levels.groups:
             self._group_of.append(group[self._group_of[-1]])

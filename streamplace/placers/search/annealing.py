@@ -8,11 +8,17 @@ import numpy as np
 
 from sim import work_clock
 from sim.flow import crossing_seconds
-from sim.search import Instance, Schedule, coarsened, joined, search_state, work_on_devices
+from sim.search import (
+    Instance,
+    Schedule,
+    coarsened,
+    inseparable,
+    joined,
+    search_state,
+    work_on_devices,
+)
 from streamplace.errors import UsageError
 from streamplace.problem.problem import Problem
-from streamplace.scoring.compiled import compiled
-from streamplace.scoring.flow import flow
 from streamplace.scoring.registry import evaluator
 from streamplace.util.arrays import Ints
 
@@ -163,64 +169,76 @@ def moved_to_allowed(instance: Instance, on: Ints) -> Ints:
     return made
 
 
-@dataclass(frozen=True)
-class Levels:
-    """A problem coarsened repeatedly.
+class Levels(NamedTuple):
+    """An instance coarsened repeatedly.
 
-    Parameters
-    ----------
-    instances
-        One per level: the units first, the largest groups last.
-    groups
-        For each level except the last, the group of the next level that each unit or group joins.
-    on
-        Devices of the largest groups, (G,), if the groups respect a placement; otherwise None.
+    `instances` has one per level: the units first, the largest groups last. For each level except
+    the last, `groups` has the group of the next level that each unit or group joins.
     """
 
     instances: list[Instance]
     groups: list[Ints]
-    on: Ints | None
+
+    def up(self, on: Ints) -> Ints:
+        """Return the devices of the largest groups, (G,), where the units of each share one."""
+        for group in self.groups:
+            made = np.zeros(int(group.max()) + 1, np.int32)
+            made[group] = on
+            on = made
+        return on
 
 
 def levels_of(
-    problem: Problem, share: float, inside: Ints | None = None, per_device: int = COARSEST
+    instance: Instance,
+    share: float,
+    inside: Ints | None = None,
+    per_device: int = COARSEST,
+    rng: np.random.Generator | None = None,
+    apart: float = inf,
 ) -> Levels:
-    """Coarsen a problem until few groups per device are left.
+    """Coarsen an instance until few groups per device are left.
 
     Parameters
     ----------
     share
         Maximum work of one group, as a share of the mean work per device.
     inside
-        (U,) devices of units: only units on the same device are joined. None: any units.
+        (U,) labels of units, such as their devices: only units with equal ones are joined. None:
+        any units.
     per_device
         The number of groups per device at which to stop.
+    rng
+        Draws the order in which units are joined; None: by increasing degree.
+    apart
+        Units that no placement with lower loads / reference separates are joined first, whatever
+        their work.
     """
-    instances, groups, on = [compiled(problem).instance], [], inside
-    devices = len(problem.cluster.devices)
-    gap_s, per_bit = crossing_seconds(flow(problem))
-    heaviest = share * instances[0].work.sum() / devices
-    while len(instances[-1].work) > per_device * devices:
-        instance = instances[-1]
-        traffic = instance.tuples * gap_s + instance.bits * per_bit
-        alike = instance if on is None else instance._replace(row_of=instance.row_of * devices + on)
-        group = joined(
-            alike, traffic if traffic.any() else instance.tuples, heaviest, per_device * devices
-        )
+    levels, few = Levels([instance], []), per_device * len(instance.capacity)
+    gap_s, per_bit = crossing_seconds(instance)
+    heaviest = share * instance.work.sum() / len(instance.capacity)
+    labels = np.zeros(len(instance.work), np.int32) if inside is None else inside
+    group = inseparable(_labelled(instance, labels), apart)
+    while True:
+        if group.max() + 1 < len(group):
+            levels.groups.append(group)
+            levels.instances.append(coarsened(levels.instances[-1], group))
+            labels = Levels([], [group]).up(labels)
+        finest = levels.instances[-1]
+        if len(finest.work) <= few:
+            return levels
+        traffic = finest.tuples * gap_s + finest.bits * per_bit
+        traffic = traffic if traffic.any() else finest.tuples
+        group = joined(_labelled(finest, labels), traffic, heaviest, few, rng)
         if group.max() + 1 > USELESS * len(group):
-            break
-        groups.append(group)
-        instances.append(coarsened(instance, group))
-        if on is not None:
-            on = _of_groups(group, on)
-    return Levels(instances, groups, on)
+            return levels
 
 
-def _of_groups(group: Ints, on: Ints) -> Ints:
-    """Return the devices of groups, (G,), where all members of a group share one device."""
-    made = np.zeros(int(group.max()) + 1, np.int32)
-    made[group] = on
-    return made
+def _labelled(instance: Instance, labels: Ints) -> Instance:
+    """Return the instance with masks that differ between labels of units, (U,), too."""
+    both = instance.row_of.astype(np.int64) * (int(labels.max()) + 1) + labels
+    if not both.any():
+        return instance
+    return instance._replace(row_of=np.unique(both, return_inverse=True)[1].astype(np.int32))
 
 
 def refined(annealer: Annealer, instance: Instance, on: Ints, changes: int) -> ChainResult:

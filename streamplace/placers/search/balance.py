@@ -149,14 +149,27 @@ def may_spread(problem: Problem, placements: Sequence[Placement]) -> bool:
 def balanced(
     problem: Problem, rng: np.random.Generator, placements: Sequence[Placement], budget: Budget
 ) -> Placement:
-    """Return a placement with low utilisations, the largest first.
+    """Search for a lower largest utilisation for up to 0.1 s, then lower all; see `spread_out`."""
+    loaded = overloaded(problem)
+    known = [Placement(loaded, placement.devices) for placement in placements]
+    reached = qualities(loaded, known)
+    if reached.max() < AS_GOOD:
+        rows = [known[i].devices for i in np.argsort(-reached, kind="stable")[:STARTS]]
+        search = budget.share(SHARE).within(SECONDS)
+        known.append(best_of_chains(loaded, rng, rows, search, wanted=AS_GOOD))
+    return spread_out(problem, rng, known, budget)
+
+
+def spread_out(
+    problem: Problem, rng: np.random.Generator, placements: Sequence[Placement], budget: Budget
+) -> Placement:
+    """Return a placement with low utilisations, the largest first, near some placements.
 
     Utilisations are those of the model ``bottleneck`` at the highest source rate. Of two
     placements, the better one has the lower largest utilisation; if these are equal, the lower
     second largest one of a device or link, and so on; if all are equal, the better one by `ties`,
-    and then the one with less traffic. If there are few placements, the result is the best of all.
-    Otherwise the search for the lowest largest utilisation ends within 1% of the lower bound, or
-    after 0.1 s, and single moves and swaps then lower the others.
+    and then the one with less traffic. If there are few placements at all, the result is the best
+    of all. Otherwise single moves and swaps lower the utilisations of the best ones given.
     """
     loaded = overloaded(problem)
     every = feasible_rows(loaded, most=FEW_PLACEMENTS, distinct=True)
@@ -167,13 +180,7 @@ def balanced(
             return Placement(problem, every[_best_balanced(loaded, every, EQUAL)])
     known = [Placement(loaded, placement.devices) for placement in placements]
     known += [Placement(loaded, row) for row in islice(on_one_device(loaded), STARTS)]
-    reached = qualities(loaded, known)
-    if reached.max() < AS_GOOD:
-        rows = [known[i].devices for i in np.argsort(-reached, kind="stable")[:STARTS]]
-        search = budget.share(SHARE).within(SECONDS)
-        known.append(best_of_chains(loaded, rng, rows, search, wanted=AS_GOOD))
-        reached = qualities(loaded, known)
-    order = np.argsort(-reached, kind="stable")[:SPREAD_STARTS]
+    order = np.argsort(-qualities(loaded, known), kind="stable")[:SPREAD_STARTS]
     found = lowered(loaded, rng, np.stack([known[i].devices for i in order]), budget)
     return Placement(problem, found[_best_balanced(loaded, found, STEP)])
 
@@ -192,8 +199,8 @@ def overloaded(problem: Problem) -> Problem:
     that an objective can have, so that it is `MAX_RATE` if no bound is known or nothing limits the
     source rate.
     """
-    full = ceiling(_linear(problem, problem.source_rate))
-    return _linear(problem, min(max(full, MIN_VALUE), MAX_RATE))
+    full = ceiling(linear_problem(problem, problem.source_rate))
+    return linear_problem(problem, min(max(full, MIN_VALUE), MAX_RATE))
 
 
 def balances(prefer: Prefer | None, start: Placement | None) -> bool:
@@ -256,6 +263,6 @@ def _entries(problem: Problem) -> int:
     return arrays.devices + len(arrays.gap_s)
 
 
-def _linear(problem: Problem, rate: float) -> Problem:
+def linear_problem(problem: Problem, rate: float) -> Problem:
     """Return the problem at a source rate, under the model whose loads are linear in the rate."""
     return problem.with_objective(problem.throughput_objective.with_changes(rate, "bottleneck"))

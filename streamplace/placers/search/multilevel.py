@@ -80,13 +80,13 @@ class Multilevel(BasePlacer):
         self, problem: Problem, annealer: Annealer, share: float, hot: float, inside: Ints | None
     ) -> ChainResult:
         """Coarsen, place the groups, and refine level by level."""
-        levels = levels_of(problem, share, inside)
+        levels = levels_of(annealer.instance, share, inside)
         coarsest = levels.instances[-1]
         plan = self._coarse_plan(levels.instances[0], coarsest, hot)
-        if levels.on is None:
+        if inside is None:
             chain = _placed(problem, annealer, coarsest, plan)
         else:
-            chain = annealer.chain(coarsest, levels.on, plan)
+            chain = annealer.chain(coarsest, levels.up(inside), plan)
         return refined_below(annealer, levels, len(levels.groups), chain, self.changes)
 
     def _coarse_plan(self, finest: Instance, coarsest: Instance, hot: float) -> Schedule:

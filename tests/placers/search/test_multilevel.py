@@ -7,6 +7,7 @@ from sim.closed_form.bottleneck import utilisations, worst_utilisation
 from streamplace import Cluster, Constraints, Network, Problem, Recipe
 from streamplace.placers.registry import make_placer
 from streamplace.placers.search.annealing import levels_of
+from streamplace.scoring.compiled import compiled
 from streamplace.scoring.flow import flow
 from tests.support.graphs import preset_graph
 from tests.support.placers import seeded_rng
@@ -56,10 +57,9 @@ def test_heavy_streams_of_few_operators_are_not_cut(count: int) -> None:
 def test_groups_respect_a_placement() -> None:
     problem = loaded("layered", Cluster.equal(8))
     on = np.arange(COUNT, dtype=np.int32) * 8 // COUNT
-    levels = levels_of(problem, 0.2, on)
+    levels = levels_of(compiled(problem).instance, 0.2, on)
     assert len(levels.instances) > 2
-    assert levels.on is not None
-    expanded = levels.on
+    expanded = levels.up(on)
     for group in levels.groups[::-1]:
         expanded = expanded[group]
     assert (expanded == on).all()

@@ -1,0 +1,1 @@
+"""Placers beside their rivals on problems of the sizes that users bring."""

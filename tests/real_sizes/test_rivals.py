@@ -1,0 +1,69 @@
+"""Rivals at real sizes: their placements are feasible, and worth what is stored."""
+
+import numpy as np
+import pytest
+
+from benchmarks.real_sizes.problems import Recipe
+from benchmarks.real_sizes.rivals import ladder, metis, outcome, rivals, subset
+from benchmarks.reference import oracle
+from streamplace.errors import UsageError
+from streamplace.placers.limits import MaxEvaluations, MaxRuntime
+from streamplace.scoring.flow import flow
+from streamplace.scoring.makespan_evaluator import MakespanEvaluator
+
+PROBLEM = Recipe("layered", 50, 7, "nic", 3.0, 1.1, False, 1).problem()
+PASS = Recipe("layered", 50, 5, "pair", 1.0, 1.0, False, 1, batch=1_000).problem()
+PLACERS = "auto", "multilevel-subsets", "search-subsets", "metis-subsets"
+
+
+@pytest.mark.parametrize("name", [*rivals(), *PLACERS])
+def test_a_value_is_the_utilisation_of_a_feasible_placement(name: str) -> None:
+    found = outcome(PROBLEM, name, MaxRuntime(0.02), 0)
+    assert found.devices.shape == (50,)
+    assert PROBLEM.feasibility.violation(found.devices) is None
+    throughput = float(oracle.bottleneck(PROBLEM, found.devices.tolist()))
+    assert PROBLEM.source_rate / found.value == pytest.approx(throughput)
+    assert found.least <= found.value
+
+
+@pytest.mark.parametrize("name", ["auto", "heft-subsets", "peft:links-subsets", "cpop-subsets"])
+def test_a_makespan_is_that_of_the_placement(name: str) -> None:
+    found = outcome(PASS, name, MaxRuntime(0.02), 0)
+    makespan = MakespanEvaluator(PASS).makespans(found.devices)[0]
+    assert found.value == pytest.approx(makespan)
+    alone = outcome(PASS, name.removesuffix("-subsets"), MaxRuntime(0.02), 0)
+    assert name == "auto" or found.value <= alone.value
+
+
+def test_evaluations_limit_every_subset() -> None:
+    whole, parts = (
+        outcome(PROBLEM, name, MaxEvaluations(600), 0) for name in ("search", "search-subsets")
+    )
+    assert whole.value > 0
+    assert parts.value <= max(
+        outcome(few, "search", MaxEvaluations(100), 0).value
+        for few in [subset(PROBLEM, k)[1] for k in ladder(PROBLEM)]
+    )
+    with pytest.raises(UsageError, match="does not accept"):
+        outcome(PROBLEM, "greedy", MaxEvaluations(10), 0)
+
+
+def test_the_ladder_ends_with_all_devices() -> None:
+    assert ladder(PROBLEM) == [1, 2, 3, 4, 6, 7]
+
+
+@pytest.mark.parametrize("parts", [1, 3, 7])
+def test_parts_go_to_the_fastest_devices_and_the_heaviest_to_the_fastest(parts: int) -> None:
+    devices = metis(PROBLEM, parts, 0.1, 0, recursive=True)
+    fastest = PROBLEM.cluster.fastest_first[:parts]
+    assert set(devices.tolist()) <= set(fastest.tolist())
+    weights = np.bincount(devices, weights=flow(PROBLEM).work, minlength=7)[fastest]
+    assert (np.diff(weights) <= 1e-9 * weights.max()).all()
+
+
+def test_a_placement_on_a_subset_has_the_same_value_on_all_devices() -> None:
+    on, few = subset(PROBLEM, 3)
+    devices = np.arange(50, dtype=np.int32) % 3
+    assert oracle.bottleneck(few, devices.tolist()) == oracle.bottleneck(
+        PROBLEM, on[devices].tolist()
+    )
