@@ -29,7 +29,8 @@ from streamplace.workflows.too_heavy import full_link, refuse_unlimited, too_hea
 
 MAX_BY_DEFAULT = 64  # devices to try, unless `most` is set
 STALLED = 4  # stop when this many more devices changed nothing, so that links are the limit
-EVALUATIONS, PER_OPERATOR = 200_000, 400  # changes tried per number of devices
+EVALUATIONS, PER_OPERATOR = 200_000, 400  # changes tried per number of devices,
+MAX_EVALUATIONS = 4_000_000  # at most: about a second, and a few on 100,000 operators
 SECONDS = 20.0  # per number, after which the clock ends a search that is limited by changes
 # Changes tried on numbers that do not decide which is the fewest, all together: a few seconds. All
 # 64 numbers have a row up to about 300 operators, and 14 of them up to 3,000.
@@ -52,7 +53,7 @@ def plan_equal(
     largest = default if limits.most is None else limits.most
     table = _Table(graph, _named_first(cluster, constraints), objective, constraints, limits)
     least = table.least(largest)
-    spare = OTHERS // (EVALUATIONS + PER_OPERATOR * len(graph.names))
+    spare = OTHERS // _evaluations(graph)
     first = min(least, largest)
     if first - 1 <= spare:
         first = 1
@@ -126,7 +127,7 @@ class _Table:
         limits, before = self._limits, self._found
         evaluations, seconds = limits.evaluations, limits.seconds
         if evaluations is None and seconds is None:
-            evaluations = EVALUATIONS + PER_OPERATOR * len(self._graph.names)
+            evaluations = _evaluations(self._graph)
             seconds = SECONDS
         known = [] if before is None else [before.placement.devices, before.carrying.devices]
         try:
@@ -214,6 +215,11 @@ class _Table:
             left_out=tuple(left_out),
             limit=None if keeps_up or cause else full_link(best),
         )
+
+
+def _evaluations(graph: StreamGraph) -> int:
+    """Return the changes to try per number of devices, unless limits are set."""
+    return min(EVALUATIONS + PER_OPERATOR * len(graph.names), MAX_EVALUATIONS)
 
 
 def _infeasible(failure: Exception | None, message: str) -> StreamplaceError:

@@ -11,7 +11,6 @@ The search also decides how many devices to use: where links bind, more devices 
 add traffic. Devices have one order, and a placement uses the first k of them, with k on a ladder.
 """
 
-from collections.abc import Sequence
 from math import ceil, inf
 from typing import NamedTuple
 
@@ -22,7 +21,6 @@ from sim.search import Instance, Schedule, least_work, on_devices, search_state
 from streamplace.errors import PlacementError
 from streamplace.placers.repair import feasible
 from streamplace.placers.search.annealing import (
-    ALL_OVER,
     COARSEST,
     NEARBY,
     Annealer,
@@ -291,7 +289,9 @@ class Pool:
         apart = inf
         if self.members:
             apart = aim * (1.0 - 1e-9) / (self._best.reached * instance.reference)
-        return levels_of(instance, share, inside, max(COARSEST, ceil(FEWEST / count)), self.rng, apart)
+        return levels_of(
+            instance, share, inside, max(COARSEST, ceil(FEWEST / count)), self.rng, apart
+        )
 
     def _refined(self, levels, on: Ints, count: int, each: int) -> float:
         """Refine a placement of the largest groups on all levels and keep it."""
@@ -305,7 +305,9 @@ class Pool:
                 return 0.0
             count = len(self.order)
             on = self._places(repaired)
-            on = self._chain(self._instance(count), on, Schedule(each * len(on), *FINE, *NEARBY, HARD))
+            on = self._chain(
+                self._instance(count), on, Schedule(each * len(on), *FINE, *NEARBY, HARD)
+            )
         self._keep(self._last, on, count)
         return self._last
 

@@ -25,7 +25,6 @@ from streamplace.scoring.throughput import ceiling, throughput_where_scored
 from streamplace.util.arrays import Floats, Ints
 
 FEW_PLACEMENTS = 5_000  # if there are at most this many, all are tried
-POLISH = 5_000, 40  # changes that lower the largest utilisation: a constant, and per unit
 QUICK = Greedy(), Multilevel()  # tried first where a placement that carries everything is enough
 
 
@@ -72,16 +71,16 @@ def sustained(
     """Search for the placement that sustains the highest source rate; if these are few, in all.
 
     The placer `Auto` has the same problem, generator and limits as in `place`, so that the result
-    is not below that of `place`. A short search from its placement and `known` ones follows.
+    is not below that of `place`, nor below `known` placements.
 
     Parameters
     ----------
     known
-        Placements to start from, (V,) each; infeasible ones are left out.
+        Placements that count too, (V,) each; infeasible ones are left out.
     enough
         Whether to stop once the problem's source rate is sustained.
     quick
-        Whether to start from `known` only, if one of them is feasible.
+        Whether a short search from `known` replaces `Auto`, if one of them is feasible.
 
     Raises
     ------
@@ -94,20 +93,16 @@ def sustained(
         return _of(problem, loaded, carrying)
     every = feasible_rows(loaded, most=FEW_PLACEMENTS)
     if every is not None and len(every):
-        return _of_all(problem, loaded, every)
-    if not (quick and rows):
+        found = _of_best(problem, loaded, every)
+        return found._replace(bound=found.max_source_rate, is_best=True)
+    if quick and rows:
+        wanted = problem.source_rate / loaded.source_rate if enough else None
+        rows.append(best_of_chains(loaded, rng, rows, budget.share(0.5), wanted).devices)
+        if not throughput_evaluator(problem).linear:
+            rows.append(best_of_chains(problem, rng, rows[-1:] + rows[:-1], budget).devices)
+    else:
         rows += _placed(problem, rng, budget, rows, enough=enough)
-        if enough and (carrying := _carrying(problem, rows)) is not None:
-            return _of(problem, loaded, carrying)
-        budget = Budget(None, POLISH[0] + POLISH[1] * problem.feasibility.unit_count)
-    wanted = problem.source_rate / loaded.source_rate if enough else None
-    best = best_of_chains(loaded, rng, rows, budget.share(0.5), wanted).devices
-    found = _of(problem, loaded, best)
-    if not throughput_evaluator(problem).linear and not found.carries_all:
-        chosen = best_of_chains(problem, rng, [best, *rows], budget)
-        relative = _relative(problem, chosen.devices[None])[0]
-        found = found._replace(carrying=chosen, relative_throughput=float(relative))
-    return found
+    return _of_best(problem, loaded, np.stack(rows))
 
 
 def _placed(
@@ -155,15 +150,14 @@ def _relative(problem: Problem, rows: Ints) -> Floats:
     return throughput_where_scored(problem, rows) / problem.source_rate
 
 
-def _of_all(problem: Problem, loaded: Problem, every: Ints) -> Sustained:
-    """Return what the best of all placements, (K, V), sustains."""
-    found = _of(problem, loaded, every[int(worst_utilisation(flow(loaded), every).argmin())])
+def _of_best(problem: Problem, loaded: Problem, rows: Ints) -> Sustained:
+    """Return what the best of some placements, (K, V), sustains and carries."""
+    found = _of(problem, loaded, rows[int(worst_utilisation(flow(loaded), rows).argmin())])
     if not throughput_evaluator(problem).linear and not found.carries_all:
-        reached = throughput_where_scored(problem, every)
-        carrying = Placement(problem, every[int(reached.argmax())])
-        relative = float(reached.max()) / problem.source_rate
-        found = found._replace(carrying=carrying, relative_throughput=relative)
-    return found._replace(bound=found.max_source_rate, is_best=True)
+        reached = _relative(problem, rows)
+        carrying = Placement(problem, rows[int(reached.argmax())])
+        found = found._replace(carrying=carrying, relative_throughput=float(reached.max()))
+    return found
 
 
 def _of(problem: Problem, loaded: Problem, devices: Ints) -> Sustained:
