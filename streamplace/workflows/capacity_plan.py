@@ -2,15 +2,19 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from streamplace.display.mixins import Displayable, RoundedRepr
 from streamplace.display.text import number, percent_reached, percent_up, rounded_down, rounded_up
 from streamplace.display.view import TABLE_ROWS, Cell, Grid, Line, Names, View
+from streamplace.errors import PlacementError
+from streamplace.files import write_placement
 from streamplace.placers.search.balance import CARRIED
 from streamplace.problem.objective import MAX_RATE
 from streamplace.problem.placement import Placement
 from streamplace.scoring.loads import Bottleneck
+from streamplace.scoring.throughput import simulate
 from streamplace.util.text import counted
 from streamplace.workflows.too_heavy import TooHeavy
 
@@ -232,6 +236,32 @@ class Plan(Displayable):
     def fewest_devices(self) -> int | None:
         """The fewest devices of a row that keeps up; None if no row does."""
         return next((row.devices for row in self.rows if row.keeps_up), None)
+
+    @property
+    def placement(self) -> Placement | None:
+        """A placement on the cheapest or the fewest devices that keep up; None if none do."""
+        if self.cheapest is not None:
+            return self.cheapest.placement
+        return next((row.placement for row in self.rows if row.keeps_up), None)
+
+    def save(self, file: str | Path, *, inputs: Mapping[str, str] | None = None) -> None:
+        """Write `placement` to a placement file, with its problem and its score.
+
+        Parameters
+        ----------
+        inputs
+            See `Result.save`.
+
+        Raises
+        ------
+        PlacementError
+            If no devices keep up.
+        """
+        if self.placement is None:
+            raise PlacementError(f"plan: no placement to write: {self.headline}")
+        score = simulate(self.placement).to_dict()
+        named = {"inputs": {**inputs}} if inputs else {}
+        write_placement(file, self.placement, placer="plan", score=score, **named)
 
     @property
     def headline(self) -> str:

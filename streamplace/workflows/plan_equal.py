@@ -32,9 +32,9 @@ STALLED = 4  # stop when this many more devices changed nothing, so that links a
 EVALUATIONS, PER_OPERATOR = 200_000, 400  # changes tried per number of devices,
 MAX_EVALUATIONS = 4_000_000  # at most: about a second, and a few on 100,000 operators
 SECONDS = 20.0  # per number, after which the clock ends a search that is limited by changes
-# Changes tried on numbers that do not decide which is the fewest, all together: a few seconds. All
-# 64 numbers have a row up to about 300 operators, and 14 of them up to 3,000.
-OTHERS = 20_000_000
+# Operators times numbers of devices, up to which numbers have a row that do not decide which is the
+# fewest: all 64 of 300 operators, two of 10,000. They take a few seconds.
+OTHERS = 20_000
 
 
 def plan_equal(
@@ -53,7 +53,7 @@ def plan_equal(
     largest = default if limits.most is None else limits.most
     table = _Table(graph, _named_first(cluster, constraints), objective, constraints, limits)
     least = table.least(largest)
-    spare = OTHERS // _evaluations(graph)
+    spare = OTHERS // len(graph.names)
     first = min(least, largest)
     if first - 1 <= spare:
         first = 1
@@ -115,7 +115,9 @@ class _Table:
     def _problem(self, count: int) -> Problem:
         """Return the problem on the cluster's first devices, with more like them if needed."""
         kind, own = self._cluster.devices[0], self._cluster.devices[:count]
-        names = (f"{kind.name}+{i}" for i in range(1, count - len(own) + 1))
+        names = [f"d{i}" for i in range(len(own), count)]  # as in ``9x2500``
+        if {*self._cluster.names} != {f"d{i}" for i in range(len(self._cluster.devices))}:
+            names = [f"{kind.name}+{i}" for i in range(1, count - len(own) + 1)]
         devices = [*own, *(replace(kind, name=name) for name in names)]
         cluster = Cluster(devices, self._cluster.network)
         return Problem(
