@@ -3,9 +3,9 @@
     python -m benchmarks.plans [--operators N …] [--link L] [--known FILE] [--sizes]
 
 Devices have 16 cores of 4,000 MIPS, and the source rate needs 8.4 of them. The bandwidth is such
-that the busiest link has a utilisation of L (1.2) under METIS on nine devices. Best known is the fewest
-devices on which `auto` (2 CPU seconds) or `multilevel` carries everything, with each number of
-devices tried from the bound on; `--known` keeps it in a file. Seconds are CPU seconds of this
+that the busiest link has a utilisation of L (1.2) under METIS on nine devices. Best known is the
+fewest devices on which `auto` (2 CPU seconds) or `multilevel` carries everything; numbers are
+tried from the bound on, and `--known` keeps it in a file. Seconds are CPU seconds of this
 process, without the time to load libraries.
 """
 

@@ -203,7 +203,8 @@ class Plan(Displayable):
     unpriced
         Whether each device counted 1, because no device of the cluster has a price.
     proven
-        Whether a proof shows that no set of the cluster's devices keeps up.
+        Whether a proof shows that no set of the cluster's devices, or no number of equal ones that
+        was asked for, keeps up; or that fewer equal ones than `fewest_devices` do not.
     left_out
         Numbers of devices without a row, up to that of the last row or, on equal devices, to the
         largest that was asked for.

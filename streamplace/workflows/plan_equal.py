@@ -142,6 +142,11 @@ class _Table:
             self._failure = error
             self._missing.append(count)
             return
+        if before is not None:  # sums in another order may be lower by rounding
+            found = found._replace(
+                max_source_rate=max(found.max_source_rate, before.max_source_rate),
+                relative_throughput=max(found.relative_throughput, before.relative_throughput),
+            )
         price = self._cluster.devices[0].price
         row = PlanRow(
             count,
@@ -195,15 +200,15 @@ class _Table:
         least
             The bound rules out smaller numbers.
         proven
-            Whether it rules out all that may be tried.
+            Whether it rules out all numbers that may be tried.
         """
         if self._found is None:
             tried = counted(last, "device")
             message = f"plan: found no placement on up to {tried}; with {tried}, {self._failure}"
             raise _infeasible(self._failure, message)
         rows, best = tuple(self.rows), self._found.carrying
-        keeps_up = any(row.keeps_up for row in rows)
-        cause = None if keeps_up else too_heavy(best.problem)
+        fewest = next((row.devices for row in rows if row.keeps_up), None)
+        cause = None if fewest else too_heavy(best.problem)
         refuse_unlimited(best.problem, rows[0].max_source_rate)
         left_out = sorted({*range(1, last + 1)} - {row.devices for row in rows})
         return Plan(
@@ -211,11 +216,11 @@ class _Table:
             rows,
             cause,
             self._limits.survive,
-            proven=proven,
+            proven=proven or fewest == least + self._limits.survive,
             missing=tuple(self._missing),
             ruled_out=tuple(n for n in left_out if n < least and n not in self._missing),
             left_out=tuple(left_out),
-            limit=None if keeps_up or cause else full_link(best),
+            limit=None if fewest or cause else full_link(best),
         )
 
 

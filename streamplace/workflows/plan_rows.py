@@ -145,7 +145,10 @@ class Rows:
         return replace(row, relative_after_loss=self._after_loss(counts))
 
     def _extended(self, counts: Counts, row: PlanRow, size: int) -> tuple[Counts, PlanRow] | None:
-        """Return a set and its row with further devices, the cheapest, that carries as much."""
+        """Return a set with further devices, the cheapest, and its row.
+
+        It carries as much, also after a loss: the smaller set, and what is left of it, are in it.
+        """
         kinds = self._examiner.kinds
         spare = np.repeat(np.arange(len(counts)), kinds.total - np.array(counts))
         order = np.argsort(kinds.price[spare], kind="stable")[: size - sum(counts)]
@@ -155,13 +158,15 @@ class Rows:
         assert found is not None  # it has a row
         self._measured[larger] = self._examiner.inherit(larger, found)
         after = row.relative_after_loss
-        with_row = self._row(larger, required=True)
-        if with_row is None:
+        own = self._row(larger, required=True)
+        if own is None:
             return None
-        if after is not None:  # what is left of the smaller set carries as much on its own
-            least = max(after, with_row.relative_after_loss or 0.0)
-            with_row = replace(with_row, relative_after_loss=least)
-        return larger, with_row
+        return larger, replace(  # sums in another order may be lower by rounding
+            own,
+            max_source_rate=max(row.max_source_rate, own.max_source_rate),
+            relative_throughput=max(row.relative_throughput, own.relative_throughput),
+            relative_after_loss=None if after is None else max(after, own.relative_after_loss or 0),
+        )
 
     def _has_time_for_losses(self, counts: Counts) -> bool:
         if not self._is_late():
