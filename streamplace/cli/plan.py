@@ -45,7 +45,8 @@ class PlanOptions(options.Common):
     survive: int = options.survive()
     time_limit: float | None = options.time_limit(
         "Seconds of search for each number of devices or, if they differ, for all sets of devices "
-        "together.  [default: 1; 10]"
+        "together.  [default: a number of changes, which takes up to about a second; 10 seconds "
+        "of CPU time]"
     )
     output: str | None = options.file(
         "-o",
