@@ -37,7 +37,7 @@ NETWORKS: tuple[NetworkKind, ...] = ("nic", "pair")
 MIPS, CORES = 4_000.0, 16
 NEEDED = 8.4
 METIS_ON = 9  # devices on which METIS sets the bandwidth
-MOST = 64
+MOST = 24
 PLACERS = "multilevel", "auto:seconds=2"
 
 
@@ -122,15 +122,25 @@ def prepared(
 
 
 def fewest(on: Callable[[int], Problem], least: int) -> int | None:
-    """Return the fewest devices on which a placer carries everything; None if there are none."""
-    for number in range(least, MOST + 1):
-        problem = on(number)
-        for name in PLACERS:
-            with work_clock.cpu_time(), suppress(StreamplaceError):
-                found = make_placer(name)(problem, np.random.default_rng(0), None)
-                if qualities(problem, [found])[0] >= CARRIED:
-                    return number
-    return None
+    """Return the fewest devices on which a placer carries everything; None if there are none.
+
+    The search of `auto` uses as many of the devices as are best, so that where it fails on all,
+    fewer are not tried one by one.
+    """
+    numbers = range(least, MOST + 1)
+    if not _carried(on(MOST)):
+        return None
+    return next((number for number in numbers if _carried(on(number))), None)
+
+
+def _carried(problem: Problem) -> bool:
+    """Return whether a placer carries everything."""
+    for name in PLACERS:
+        with work_clock.cpu_time(), suppress(StreamplaceError):
+            found = make_placer(name)(problem, np.random.default_rng(0), None)
+            if qualities(problem, [found])[0] >= CARRIED:
+                return True
+    return False
 
 
 def _bound(problem: Problem) -> float:

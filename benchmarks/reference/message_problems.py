@@ -4,15 +4,30 @@ from dataclasses import replace
 
 import numpy as np
 
+from benchmarks.reference.random_problems import feasible_placements, random_problem
+from streamplace.errors import GraphError, InfeasibleError
 from streamplace.problem.cluster import Cluster, Device, NetworkKind
 from streamplace.problem.device_kinds import confined
 from streamplace.problem.graph import StreamGraph
+from streamplace.problem.objective import Model
 from streamplace.problem.problem import Problem
+from streamplace.scoring.flow import flow
 from streamplace.util.arrays import Ints
 
 KINDS: tuple[NetworkKind, ...] = ("pair", "nic", "free", "egress")
 FIRINGS, MULTICASTS = ("each", "all"), ("none", "device", "all")
 BYTE_S = (0.0, 1e-9, 2e-8)  # seconds per byte of a message
+
+
+def message_problem(seed: int, model: Model, most: int) -> Problem | None:
+    """Return a problem with times by kind of device, firing and multicast; None without any."""
+    rng = np.random.default_rng((seed, 3))
+    try:
+        problem = with_message_fields(random_problem(seed, model, most), rng)
+        flow(problem)
+    except (GraphError, InfeasibleError):
+        return None
+    return problem if next(feasible_placements(problem), None) is not None else None
 
 
 def with_message_fields(problem: Problem, rng: np.random.Generator) -> Problem:

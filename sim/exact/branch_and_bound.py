@@ -183,6 +183,19 @@ def dive(instance: Instance, identical: Ints, limit: float, hardness: Floats) ->
     )
 
 
+def hardness(instance: Instance) -> Floats:
+    """Return estimates of how hard units are to place, (U,): work plus traffic, as utilisation."""
+    devices, units = len(instance.capacity), len(instance.work)
+    links = np.arange(2 * devices) if instance.nic else np.arange(devices * devices)
+    if not instance.nic and devices > 1:
+        links = links[~np.eye(devices, dtype=np.bool_).ravel()]
+    gap_s, seconds_per_bit = instance.gap_s[links].mean(), instance.seconds_per_bit[links].mean()
+    ends = np.repeat(np.arange(units), np.diff(instance.first_end))
+    traffic = instance.tuples * gap_s + instance.bits * seconds_per_bit
+    hard: Floats = instance.work / instance.capacity.mean() + np.bincount(ends, traffic, units)
+    return hard
+
+
 def start_again(search: Dive) -> None:
     """Remove all units from the placement; the learned hardness is kept."""
     search.now.on[:] = -1

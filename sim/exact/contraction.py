@@ -1,46 +1,47 @@
 """Contraction of units that every placement within a limit keeps on one device."""
 
+from typing import NamedTuple
+
 import numpy as np
 
 from sim.columns import read_only
-from sim.exact.partial import Partial, highest, partial, put, take_back
-from sim.flow import Ints
-from sim.jit import bare, kernel
+from sim.flow import NONE, Floats, Ints
+from sim.jit import bare, inner, kernel
+from sim.links import load_ends
 from sim.search.coarsen import coarsened
-from sim.search.instance import Instance
+from sim.search.instance import Instance, has_room, own_load, unit_load
+
+MOST_PAIRS = 20_000_000  # streams x device pairs: above, only the fastest link decides; about 1 s
 
 
-def with_joined(instance: Instance, limit: float) -> tuple[Instance, Ints]:
-    """Join all units that a limit keeps together, because no link could carry their traffic.
+class Units(NamedTuple):
+    """U units, or groups of units, and N messages between them; loads are relative to 1."""
 
-    Joined units combine their streams, which may keep further units together, so this is repeated
-    until nothing changes.
-
-    Parameters
-    ----------
-    limit
-        Largest load / reference allowed on any device or link.
-
-    Returns
-    -------
-    tuple
-        The smaller instance, and the number of its unit that contains each original unit, (U,).
-    """
-    group = np.arange(len(instance.work), dtype=np.int32)
-    none_identical = np.full(len(instance.capacity), -1, np.int32)
-    while True:
-        together = _inseparable(instance, partial(instance, none_identical, 2), limit)
-        if together.max() == len(together) - 1:
-            return instance, group
-        instance = _merged(instance, together)
-        group = together[group]
+    load: Floats  # (U, D) CPU load on each device, inf where the unit may not run
+    own: Floats  # (U, D) the largest load of one of its operators on the cores that it can use
+    needs: Floats  # (U, K) see `Instance`
+    home: Ints  # (P,) unit of each producer; without multicast, each unit is one producer
+    sender: Ints  # (N,) producer of each message
+    to: Ints  # (N,) the unit that receives it
+    tuples: Floats  # (N,) tuples/s / reference
+    bits: Floats  # (N,) bit/s / reference
 
 
-def _merged(instance: Instance, group: Ints) -> Instance:
-    """Return the instance of groups, (U,).
+class Cheapest(NamedTuple):
+    """The least that a message between two devices costs: loads per tuple/s and per bit/s."""
+
+    sent: tuple[float, float]  # on the link that it leaves by
+    received: tuple[float, float]  # on the link that it arrives by
+    cpu: tuple[float, float]  # on the device at either end
+
+
+def merged(instance: Instance, group: Ints) -> Instance:
+    """Return the instance of groups, (U,), numbered from 0 without gaps.
 
     A group may use the devices that all its members may use; if members are rivals, none.
     """
+    if group.max() == len(group) - 1:
+        return instance
     merged = coarsened(instance, group)
     count = len(merged.work)
     allowed = np.ones((count, len(instance.capacity)), np.bool_)
@@ -51,42 +52,262 @@ def _merged(instance: Instance, group: Ints) -> Instance:
     return merged._replace(row_of=np.arange(count, dtype=np.int32), allowed=read_only(allowed))
 
 
+def units_of(instance: Instance) -> Units:
+    """Return the units of an instance and their messages."""
+    count = len(instance.work)
+    load, own = _tables(instance)
+    if instance.multicast != NONE:
+        copies = instance.copies
+        home, to = instance.home, copies.to
+        sender = np.repeat(np.arange(len(home)), np.diff(copies.first)).astype(np.int32)
+        tuples, bits = copies.tuples, copies.bits
+    else:
+        home, out = np.arange(count, dtype=np.int32), instance.outward
+        ends = np.repeat(home, np.diff(instance.first_end))
+        sender, to = ends[out], instance.other[out]
+        tuples, bits = instance.tuples[out], instance.bits[out]
+    return join(
+        Units(load, own, instance.needs, home, sender, to, tuples, bits),
+        np.arange(count, dtype=np.int32),
+        count,
+        instance.multicast != NONE,
+    )
+
+
+def cheapest(instance: Instance) -> Cheapest:
+    """Return the least that a message between two devices costs."""
+    devices = len(instance.capacity)
+    between = ~np.eye(devices, dtype=np.bool_).ravel()
+    if devices == 1:
+        return Cheapest((0.0, 0.0), (0.0, 0.0), (0.0, 0.0))
+    sending = np.flatnonzero(between) if not instance.nic else np.arange(devices)
+    receiving = sending + devices if instance.nic else sending
+    own = np.union1d(sending, receiving)
+    return Cheapest(
+        (float(instance.gap_s[sending].min()), float(instance.seconds_per_bit[sending].min())),
+        (float(instance.gap_s[receiving].min()), float(instance.seconds_per_bit[receiving].min())),
+        (
+            float(instance.overhead_s[own].min() / instance.cores.max()),
+            float((instance.overhead_s_per_bit / instance.cores).min()),
+        ),
+    )
+
+
 @kernel
-def _inseparable(instance: Instance, now: Partial, limit: float) -> Ints:
-    """Return groups of inseparable units, (U,), numbered in order of appearance."""
-    units = instance.work.shape[0]
-    root = np.arange(units).astype(np.int32)
-    for u in range(units):
-        for i in range(instance.first_end[u], instance.first_end[u + 1]):
-            v = instance.other[i]
-            if v > u and root[u] != root[v] and not _may_part(instance, now, u, v, limit):
-                low, high = min(root[u], root[v]), max(root[u], root[v])
-                for w in range(units):
-                    if root[w] == high:
-                        root[w] = low
-    number = np.full(units, -1, np.int32)
-    count = 0
-    for u in range(units):
-        if number[root[u]] < 0:
-            number[root[u]] = count
-            count += 1
-        root[u] = number[root[u]]
-    return root
+def _tables(instance: Instance) -> tuple[Floats, Floats]:
+    """Return `load` and `own` of `Units`."""
+    devices = instance.capacity.shape[0]
+    load = np.full((instance.work.shape[0], devices), np.inf)
+    own = np.zeros(load.shape)
+    used = np.zeros(instance.room.shape[1])
+    for u in range(load.shape[0]):
+        for d in range(devices):
+            if instance.allowed[instance.row_of[u], d] and has_room(instance, used, u, d):
+                load[u, d] = unit_load(instance, u, d)
+            own[u, d] = own_load(instance, u, d)
+    return load, own
+
+
+@kernel
+def contract(
+    instance: Instance, cheap: Cheapest, units: Units, group: Ints, limit: float
+) -> tuple[Units, Ints, float]:
+    """Join units until no two of them are inseparable within a limit.
+
+    Parameters
+    ----------
+    units, group
+        Units, and the one of them that contains each unit of `instance`, (U,).
+
+    Returns
+    -------
+    tuple
+        The joined units, the one of them that contains each unit of `instance`, and the smallest
+        limit, above the given one, within which two of the joined units may part.
+    """
+    until = np.inf
+    while True:
+        count = units.load.shape[0]
+        root = np.arange(count).astype(np.int32)
+        until = min(until, _join_inseparable(instance, cheap, units, limit, root))
+        left = number_roots(root)
+        if left == count:
+            return units, group, until
+        units = join(units, root, left, instance.multicast != NONE)
+        group = root[group]
+        forbid(instance, units, group)
 
 
 @bare
-def _may_part(instance: Instance, now: Partial, u: int, v: int, limit: float) -> bool:
-    """Return whether u and v can be on different devices while no other unit is placed."""
-    devices = instance.capacity.shape[0]
-    for a in range(devices):
-        if not instance.allowed[instance.row_of[u], a] or highest(instance, now, 0, u, a) > limit:
+def find(root: Ints, u: int) -> int:
+    """Return the root of the tree that contains u, and shorten the way to it."""
+    while root[u] != u:
+        root[u] = root[root[u]]
+        u = root[u]
+    return u
+
+
+@bare
+def unite(root: Ints, u: int, v: int) -> None:
+    """Join the trees of u and v, under the smaller root."""
+    a, b = find(root, u), find(root, v)
+    root[max(a, b)] = min(a, b)
+
+
+@inner
+def number_roots(root: Ints) -> int:
+    """Replace roots by numbers from 0 in order of appearance; return how many there are."""
+    count = 0
+    for u in range(root.shape[0]):
+        if find(root, u) == u:
             continue
-        put(instance, now, 0, u, a)
-        separable = False
+        root[u] = find(root, u)
+    for u in range(root.shape[0]):  # a root comes before the rest of its tree
+        if root[u] == u:
+            root[u] = count
+            count += 1
+        else:
+            root[u] = root[root[u]]
+    return count
+
+
+@inner
+def _join_inseparable(
+    instance: Instance, cheap: Cheapest, units: Units, limit: float, root: Ints
+) -> float:
+    """Unite the trees of inseparable units; return the smallest limit that parts two of them."""
+    count, messages = units.load.shape[0], units.to.shape[0]
+    devices = instance.capacity.shape[0]
+    key = np.empty(messages, np.int64)
+    for i in range(messages):
+        u, v = units.home[units.sender[i]], units.to[i]
+        key[i] = min(u, v) * count + max(u, v)
+    order = np.argsort(key)
+    amounts, found = np.empty(4), np.empty(3)  # tuples/s and bit/s from u to v, and back
+    until, at = np.inf, 0
+    all_links = messages * devices * devices <= MOST_PAIRS
+    while at < messages:
+        u, v = divmod(key[order[at]], count)
+        amounts[:] = 0.0
+        begin = at
+        while at < messages and key[order[at]] == key[order[begin]]:
+            i = order[at]
+            way = 0 if units.home[units.sender[i]] == u else 2
+            amounts[way] += units.tuples[i]
+            amounts[way + 1] += units.bits[i]
+            at += 1
+        least = 0.0
+        for way in range(0, 4, 2):
+            for kind in (cheap.sent, cheap.received):
+                least = max(least, amounts[way] * kind[0] + amounts[way + 1] * kind[1])
+        if least <= limit and all_links:
+            least = _least_apart(instance, units, u, v, amounts, limit, found)
+        if least > limit:
+            until = min(until, least)
+            unite(root, u, v)
+    return until
+
+
+@bare
+def _least_apart(
+    instance: Instance, units: Units, u: int, v: int, amounts: Floats, limit: float, found: Floats
+) -> float:
+    """Return the least limit within which u and v can be apart, or one that is at most `limit`."""
+    devices, least = instance.capacity.shape[0], np.inf
+    for a in range(devices):
+        if max(units.load[u, a], units.own[u, a]) >= least:
+            continue
         for b in range(devices):
-            if a != b and instance.allowed[instance.row_of[v], b]:
-                separable = separable or highest(instance, now, 1, v, b) <= limit
-        take_back(instance, now, u)
-        if separable:
-            return True
-    return False
+            if a == b or max(units.load[v, b], units.own[v, b]) >= least:
+                continue
+            found[0], found[1] = units.load[u, a], units.load[v, b]
+            found[2] = max(units.own[u, a], units.own[v, b])
+            to = found, a, b
+            load_ends(instance, a, b, 1.0, amounts[0], amounts[1], _collect, to)
+            load_ends(instance, b, a, 1.0, amounts[2], amounts[3], _collect, to)
+            least = min(least, max(found[0], found[1], found[2]))
+            if least <= limit:
+                return float(least)
+    return float(least)
+
+
+@bare
+def _collect(to: tuple[Floats, int, int], r: int, amount: float) -> None:
+    """Add to the load of one of two devices, or raise the largest load of a link."""
+    found, a, b = to
+    if r == a:
+        found[0] += amount
+    elif r == b:
+        found[1] += amount
+    else:
+        found[2] = max(found[2], amount)
+
+
+@bare
+def forbid(instance: Instance, units: Units, group: Ints) -> None:
+    """Let groups run only where their needs fit, and nowhere if members are rivals."""
+    for g in range(units.load.shape[0]):
+        for d in range(units.load.shape[1]):
+            for k in range(units.needs.shape[1]):
+                if units.needs[g, k] > instance.room[d, k]:
+                    units.load[g, d] = np.inf
+    for u in range(group.shape[0]):
+        for i in range(instance.first_rival[u], instance.first_rival[u + 1]):
+            if group[u] == group[instance.rival[i]]:
+                units.load[group[u], :] = np.inf
+
+
+@kernel
+def join(units: Units, root: Ints, count: int, shared: bool) -> Units:
+    """Return the units of groups, (U,), numbered from 0 without gaps.
+
+    Messages between groups are added up or, if `shared`, the largest of a producer's to a group.
+    """
+    devices = units.load.shape[1]
+    load, own = np.zeros((count, devices)), np.zeros((count, devices))
+    needs = np.zeros((count, units.needs.shape[1]))
+    for u in range(root.shape[0]):
+        g = root[u]
+        for d in range(devices):
+            load[g, d] += units.load[u, d]
+            own[g, d] = max(own[g, d], units.own[u, d])
+        for k in range(needs.shape[1]):
+            needs[g, k] += units.needs[u, k]
+    messages = units.to.shape[0]
+    key, kept = np.empty(messages, np.int64), 0
+    at = np.empty(messages, np.int64)
+    for i in range(messages):
+        p, g = units.sender[i], root[units.to[i]]
+        if root[units.home[p]] != g:
+            key[kept] = (p if shared else root[units.home[p]]) * count + g
+            at[kept] = i
+            kept += 1
+    order = np.argsort(key[:kept])
+    sender, to = np.empty(kept, np.int32), np.empty(kept, np.int32)
+    tuples, bits = np.empty(kept), np.empty(kept)
+    last = -1
+    for j in range(kept):
+        i = at[order[j]]
+        if j > 0 and key[order[j]] == key[order[j - 1]]:
+            if shared:
+                tuples[last] = max(tuples[last], units.tuples[i])
+                bits[last] = max(bits[last], units.bits[i])
+            else:
+                tuples[last] += units.tuples[i]
+                bits[last] += units.bits[i]
+        else:
+            last += 1
+            sender[last], to[last] = divmod(key[order[j]], count)
+            tuples[last], bits[last] = units.tuples[i], units.bits[i]
+    home = root[units.home] if shared else np.arange(count).astype(np.int32)
+    end = last + 1
+    return Units(
+        load,
+        own,
+        needs,
+        home,
+        sender[:end].copy(),
+        to[:end].copy(),
+        tuples[:end].copy(),
+        bits[:end].copy(),
+    )

@@ -10,7 +10,7 @@ from streamplace.cli.terminal import print_result
 from streamplace.errors import BackendError, ProblemError, located
 from streamplace.execution.progress import working
 from streamplace.files.assignments import read_placement_json
-from streamplace.files.placements import proven_bound_s
+from streamplace.files.placements import proven_bound
 from streamplace.files.reading import name_of
 from streamplace.integrations.flink.client import Client
 from streamplace.integrations.flink.use import Observed, observe
@@ -111,9 +111,7 @@ def explain(chosen: ExplainOptions) -> None:
             makespan_options.refuse(read.problem.objective, name)
     with working("trying moves"), naming_file(chosen.placement, chosen.constraints_file):
         found = explanation_of(read, constraint_costs=chosen.constraint_costs, seed=chosen.seed)
-        if not isinstance(found, Explanation):
-            proven = proven_bound_s(document, read.problem)
-            found = replace(found, score=found.score.with_proven(proven))
+        found = found.with_proven(proven_bound(document, read.problem))
     observed = None
     if chosen.url is not None and isinstance(found, Explanation):
         with working("watching"), located(name_of(chosen.placement)):

@@ -22,7 +22,7 @@ from streamplace.errors import (
 from streamplace.execution.progress import working
 from streamplace.files import read_graph
 from streamplace.files.assignments import read_placement_json
-from streamplace.files.placements import proven_bound_s
+from streamplace.files.placements import proven_bound
 from streamplace.files.reading import name_of
 from streamplace.plots.formats import kind_of
 from streamplace.problem.counts import expanded
@@ -118,7 +118,7 @@ def simulate(chosen: SimulateOptions) -> None:
         if engine_values:
             scored = engine_options.scored(stored, engine_values, settings)
         else:
-            scored = score_of(stored).with_proven(proven_bound_s(value, stored.problem))
+            scored = score_of(stored).with_proven(proven_bound(value, stored.problem))
         scored = scored.under_semantics(semantics)
     if chosen.gantt is not None:
         makespan_options.draw(chosen.gantt, stored, scored)

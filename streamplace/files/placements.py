@@ -142,15 +142,15 @@ def results_in(value: Any) -> dict[str, Any]:
     return {name: value[name] for name in RESULTS if name in value}
 
 
-def proven_bound_s(value: Any, problem: Problem) -> float | None:
-    """Return the lower bound on makespans that a placement file stores, in seconds.
+def proven_bound(value: Any, problem: Problem) -> float | None:
+    """Return the bound that a placement file stores, in the unit of its objective's scores.
 
     None if the file stores none, or not for this problem: its graph, cluster, constraints and
     objective have to be those of the file.
     """
     stored = value.get("bound") if isinstance(value, dict) else None
     aim = problem.objective
-    if stored is None or not aim.is_pass or objective_in(value) != aim:
+    if stored is None or objective_in(value) != aim:
         return None
     try:
         form = check(PlacementForm, value, "placement")

@@ -31,8 +31,8 @@ from streamplace.placers.search.balance import (
 from streamplace.placers.search.chains import best_of_chains, starts
 from streamplace.placers.search.consolidate import AS_GOOD as FEWER
 from streamplace.placers.search.consolidate import consolidate, fewest_devices
-from streamplace.placers.search.exhaustive import best_and_cheapest
 from streamplace.placers.search.pool import Pool
+from streamplace.placers.search.exhaustive import best_and_cheapest
 from streamplace.placers.search.search import Climb
 from streamplace.placers.starting import fast_placement
 from streamplace.problem.objective import Objective, Throughput
@@ -62,10 +62,10 @@ SHARE_OF_TRY = 0.1  # share of the budget that one of them may take
 CHANGE_S = 2e-7  # seconds that a change counts for in this choice, whatever the machine
 STARTS = 4  # chains start from this many of the best placements
 SEARCH, CHAINS = 0.85, 0.5  # shares of what is left for the search, and before chains
-BEFORE_PROOF, PROOF = 0.2, 0.3  # shares of a search before a proof is tried, and for the proof
+BEFORE_PROOF = 500  # changes per unit of the search before a proof is first tried
 FEW_UNITS = 45  # units that may be left once those that no better placement separates are joined
-NODES = 100_000  # of a branch and bound until it gives up
-CHANGES_PER_NODE = 16  # changes of a search that take the time of a node
+NODES = 10_000  # of the first branch and bound; later ones have twice as many as the last
+CHANGES_PER_NODE = 50  # changes of a search that take the time of a node
 
 
 @dataclass(frozen=True)
@@ -188,9 +188,7 @@ class Auto(ReportingPlacer):
             for placement in placements:
                 pool.add(Placement(aimed, placement.devices))
             share = budget.share(SEARCH if linear else CHAINS)
-            pool.search(share.share(BEFORE_PROOF))
-            if linear and (bound := self._proven(aimed, pool, share)) is None:
-                pool.search(share)
+            bound = _search(pool, share)
             found = [Placement(problem, one.devices) for one in pool.placements]
         if not linear:
             known = [*placements, *found]
@@ -199,31 +197,6 @@ class Auto(ReportingPlacer):
             rows += starts(problem, rng, start)
             found.append(best_of_chains(problem, rng, rows, budget.share(SEARCH)))
         return found, bound
-
-    def _proven(self, aimed: Problem, pool: Pool, budget: Budget) -> float | None:
-        """Return the throughput of the best placement once it is proven that none is better.
-
-        Better placements that the proof finds join the pool. The result is None if it does not end.
-        """
-        if pool.enough or not is_small(aimed):
-            return None
-        incumbent = Incumbent(aimed, pool.placements[0])
-        clock = budget.share(PROOF)
-        while clock.left() > 0 and not incumbent.closed:
-            decision = DecisionProblem(aimed, incumbent.rate_to_beat)
-            if len(decision.instance.work) > FEW_UNITS:
-                return None
-            begun = work_clock.now()
-            nodes = min(NODES, clock.left() // CHANGES_PER_NODE)
-            outcome = decision.search(nodes, clock)
-            budget.charge(nodes * CHANGES_PER_NODE, work_clock.now() - begun)
-            if outcome.proven:
-                incumbent.none_reaches(decision.rate)
-            elif outcome.found is None or not incumbent.offer(outcome.found):
-                return None
-            else:
-                pool.add(incumbent.placement)
-        return incumbent.bound if incumbent.closed else None
 
     def _results(
         self, problem: Problem, rng: np.random.Generator, start: Placement | None, budget: Budget
@@ -263,3 +236,34 @@ class Auto(ReportingPlacer):
             with work_clock.loading():
                 placer = ready_placer(name)
             yield placer
+
+
+def _search(pool: Pool, budget: Budget) -> float | None:
+    """Search with a pool and, at growing intervals, for a proof that no placement is better.
+
+    Returns
+    -------
+    The throughput in tuples/s that no placement exceeds, if that is proven.
+    """
+    changes, nodes = BEFORE_PROOF * pool.problem.feasibility.unit_count, NODES
+    provable = is_small(pool.problem)
+    while provable and not pool.enough and budget.left() > 0:
+        pool.search(budget.up_to(changes))
+        if pool.enough or budget.left() == 0:
+            break
+        incumbent = Incumbent(pool.problem, pool.placements[0])
+        decision = DecisionProblem(pool.problem, incumbent.rate_to_beat)
+        if len(decision.instance.work) > FEW_UNITS:
+            break
+        begun = work_clock.now()
+        outcome = decision.search(nodes, budget)
+        budget.charge(nodes * CHANGES_PER_NODE, work_clock.now() - begun)
+        if outcome.proven:
+            incumbent.none_reaches(decision.rate)
+            return incumbent.bound
+        if outcome.found is not None:
+            pool.add(outcome.found)
+        changes = 2 * nodes * CHANGES_PER_NODE  # so that proofs take a third of the time at most
+        nodes *= 2
+    pool.search(budget)
+    return None

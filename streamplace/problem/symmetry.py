@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from streamplace.problem.cluster import Cluster
+from streamplace.problem.constraints import Constraints
 from streamplace.problem.problem import Problem
 from streamplace.util.arrays import Ints
 
@@ -12,14 +14,19 @@ def interchangeable(problem: Problem) -> Ints:
     Devices of one kind are equal except for their name, have no link overrides and appear in no
     constraint. Their groups are equal too, if groups matter to links or to constraints.
     """
-    network = problem.cluster.network
+    return interchangeable_under(problem.cluster, problem.constraints)
+
+
+def interchangeable_under(cluster: Cluster, constraints: Constraints) -> Ints:
+    """Return the kind of each device, (D,), under constraints; see `interchangeable`."""
+    network = cluster.network
     of_groups = any(o.source_group or o.target_group for o in network.overrides)
-    groups_matter = of_groups or network.uplinks or problem.constraints.apart_groups
+    groups_matter = of_groups or network.uplinks or constraints.apart_groups
     named = {end for o in network.overrides for end in (o.source, o.target)}
-    named.update(problem.constraints.pins.values(), *problem.constraints.allowed.values())
+    named.update(constraints.pins.values(), *constraints.allowed.values())
     kinds: dict[object, int] = {}
     kind = []
-    for device in problem.cluster.devices:
+    for device in cluster.devices:
         group = device.group if groups_matter else None
         held = (device.memory_bytes, device.slots, device.resources, frozenset(device.labels))
         times = (device.kind, device.startup_s, device.overhead_s_per_byte)
@@ -27,6 +34,16 @@ def interchangeable(problem: Problem) -> Ints:
         key = device.name if device.name in named else traits
         kind.append(kinds.setdefault(key, len(kinds)))
     return np.array(kind, dtype=np.int32)
+
+
+def identical_devices(cluster: Cluster, constraints: Constraints) -> Ints:
+    """Return for each device the last identical device before it, (D,), or -1."""
+    last: dict[int, int] = {}
+    previous = np.full(len(cluster.devices), -1, dtype=np.int32)
+    for d, kind in enumerate(interchangeable_under(cluster, constraints).tolist()):
+        previous[d] = last.get(kind, -1)
+        last[kind] = d
+    return previous
 
 
 def relabelled(devices: Ints, kind: Ints, order: Ints) -> Ints:

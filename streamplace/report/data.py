@@ -28,9 +28,11 @@ from streamplace.report.schedules import (
     violated,
 )
 from streamplace.scoring.flow import flow
+from streamplace.scoring.registry import throughput_evaluator
 from streamplace.scoring.score import ROUNDING, ThroughputScore
-from streamplace.scoring.throughput import bound, ceiling, simulate
+from streamplace.scoring.throughput import simulate
 from streamplace.util.checks import finite
+from streamplace.workflows.result import gap_to, reaches
 
 
 @dataclass(frozen=True)
@@ -47,17 +49,20 @@ class Entry(TitledPlacement):
         Upper bound in tuples/s on the throughput of any placement under ``bottleneck``.
     ceiling
         The bound in tuples/s at an unlimited source rate; may be infinite.
+    bound_is_loose
+        Whether it may be far from the optimum; see `ThroughputEvaluator.bound_is_loose`.
     """
 
     score: ThroughputScore
     own: ThroughputScore
     bound: float
     ceiling: float
+    bound_is_loose: bool = False
 
     @property
     def gap(self) -> float:
         """How far throughput is below the bound, as a share of the bound."""
-        return max(0.0, 1.0 - self.score.throughput / self.bound)
+        return gap_to(self.score, self.bound)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the figures that `report --json` prints."""
@@ -66,6 +71,7 @@ class Entry(TitledPlacement):
             "relative_throughput": self.score.relative_throughput,
             "bound": self.bound,
             "gap": self.gap,
+            "proven": reaches(self.score, self.bound),
             "drawn": self.drawn,
         }
 
@@ -107,12 +113,13 @@ def throughput_entry(
     problem = placement.problem.with_objective(objective)  # the same object if nothing changes
     same = problem is placement.problem
     score = own if same else simulate(Placement(problem, placement.devices))
-    upper, unlimited = bound(problem), ceiling(problem)
+    bounds = throughput_evaluator(problem)
+    upper, unlimited = bounds.bound, bounds.ceiling
     if same and proven is not None and proven >= score.throughput * (1 - ROUNDING):
         upper = min(upper, proven)
         if proven < problem.source_rate * (1 - ROUNDING):  # otherwise only the rate limits it
             unlimited = min(unlimited, proven)
-    return Entry(title, placer, placement, score, own, upper, unlimited)
+    return Entry(title, placer, placement, score, own, upper, unlimited, bounds.bound_is_loose)
 
 
 def data_of(entries: Sequence[Entry | ScheduleEntry], written: str = "") -> dict[str, Any]:
@@ -197,6 +204,7 @@ def _row(one: Entry) -> dict[str, Any]:
         },
         "bound": one.bound,
         "ceiling": finite(one.ceiling),
+        "loose": one.bound_is_loose,
         "latency": one.latency or None,
         "inputs": list(one.inputs),
         "violations": violated(one.placement),

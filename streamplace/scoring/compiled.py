@@ -7,11 +7,14 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from sim.closed_form.bounds import least_utilisation
+from sim.closed_form.bounds import least_shares
 from sim.engine import Settings, Simulation
+from sim.exact import LoadBounds, PathAverageBounds
+from sim.exact.path_average import with_messages
 from sim.flow import Flow
 from sim.search import Instance
 from streamplace.problem.problem import Problem
+from streamplace.problem.symmetry import identical_devices
 from streamplace.scoring.arrays import make_flow, make_instance
 from streamplace.util.arrays import Floats
 
@@ -51,7 +54,7 @@ class CompiledProblem:
         self._graph, self._cluster = problem.graph, problem.cluster
         self._objective, self._rules = problem.throughput_objective, problem.feasibility
         self._simulations: dict[Settings, Simulation] = {}
-        self._least: dict[bool, float] = {}
+        self._constraints = problem.constraints
         self._lower_rates = [problem.with_source_rate(r) for r in problem.source_rates[1:]]
 
     @property
@@ -85,21 +88,32 @@ class CompiledProblem:
         """The units of the problem, as local search uses them."""
         return make_instance(self.flow, self._cluster, self._rules)
 
-    def least_utilisation(self, *, links_count: bool) -> float:
-        """Return the lower bound on the largest utilisation; see `sim.closed_form.bounds`.
+    @cached_property
+    def load_bounds(self) -> LoadBounds:
+        """Bounds on loads where an overloaded link throttles all sources."""
+        return self._bounds(self.instance)
 
-        Parameters
-        ----------
-        links_count
-            Whether to include the bounds from streams that are too heavy for any link, and from
-            those that cross one because their ends never share a device.
-        """
-        if links_count not in self._least:
-            flow, apart = self.flow, None
-            if links_count:
-                apart = self._rules.kept_apart(flow.source, flow.target)
-            self._least[links_count] = least_utilisation(flow, self._rules.unit_of, apart)
-        return self._least[links_count]
+    @cached_property
+    def cpu_bounds(self) -> LoadBounds:
+        """Bounds on loads by CPU work alone."""
+        return self._bounds(with_messages(self.instance, 0.0, 0.0))
+
+    @cached_property
+    def path_average_bounds(self) -> LoadBounds:
+        """Bounds on 1 / relative throughput under ``path-average``."""
+        if self.flow.joins:  # what is lost with a stream is not a sum over paths
+            return self.cpu_bounds
+        return PathAverageBounds(self.instance, self.cpu_bounds, self.flow, self._rules.unit_of)
+
+    def least_utilisation(self, *, links_count: bool) -> float:
+        """Return the quick lower bound on the largest utilisation, by all loads or by CPU work."""
+        bounds = self.load_bounds if links_count else self.cpu_bounds
+        return bounds.quick * self.instance.reference
+
+    def _bounds(self, instance: Instance) -> LoadBounds:
+        identical = identical_devices(self._cluster, self._constraints)
+        total = least_shares(self.flow).total / instance.reference
+        return LoadBounds(instance, identical, total)
 
     def simulation(self, settings: Settings) -> Simulation:
         """Return the engine's simulation of the problem with some settings."""

@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from sim.closed_form import bottleneck, path_average
 from sim.closed_form.bottleneck import utilisations
 from sim.engine import EngineError, RunMetrics, Settings
+from sim.exact import LoadBounds
+from sim.exact.path_average import SOLVED, passing_shares
 from sim.flow import Flow
 from sim.search import Instance, Schedule, SearchState, anneal, anneal_path_average
 from sim.work import own_utilisations
@@ -25,7 +27,6 @@ from streamplace.scoring.throughput_evaluator import ThroughputEvaluator, score_
 from streamplace.scoring.tuples import tuple_score
 from streamplace.util.arrays import Floats
 
-SOLVED = 1e-10  # share of the throughput that counts as error of the solver, with a margin
 MAX_STREAMS = 2_000  # beyond this, solving the links' equations after every change is slow
 ROUNDING = 1e-12  # relative distance within which a limit counts as reached
 
@@ -70,8 +71,8 @@ class ClosedFormEvaluator(ThroughputEvaluator):
 
     @property
     def best_possible(self) -> float:
-        """The relative throughput that no placement exceeds."""
-        return self.bound / self.problem.source_rate
+        """The relative throughput that no placement exceeds, by the quick bound."""
+        return 1.0 / max(1.0, self.least_utilisation)
 
 
 class BottleneckEvaluator(ClosedFormEvaluator):
@@ -102,6 +103,11 @@ class PathAverageEvaluator(ClosedFormEvaluator):
 
     overload_matters: bool = True
     quick_score_elements: ClassVar[int] = 2 * 10**7
+
+    @property
+    def throughput_bounds(self) -> LoadBounds:
+        """Bounds on 1 / relative throughput, divided by local search's reference."""
+        return self._compiled.path_average_bounds
 
     def highest_utilisation(self, share: float) -> float:
         """Return the limit that follows from the stream that contributes least to the sinks.
@@ -142,13 +148,7 @@ def _contributions(flow: Flow) -> Floats:
     """
     if flow.joins:  # every stream is needed by a sink
         return np.append(np.full(len(flow.source), 1.0 / len(flow.sinks)), 1.0)
-    reaching = np.zeros(flow.operators)  # tuples at the sinks per tuple that an operator processes
-    reaching[flow.sinks] = 1.0
-    for e in range(len(flow.source) - 1, -1, -1):  # streams into an operator precede those out
-        reaching[flow.source[e]] += flow.selectivity[e] * reaching[flow.target[e]]
-    loaded = flow.stream_tuples > 0
-    passing = flow.stream_tuples * reaching[flow.target] / flow.nominal_sink_tuples
-    return np.append(passing[loaded], 1.0)
+    return np.append(passing_shares(flow)[flow.stream_tuples > 0], 1.0)
 
 
 class EngineEvaluator(ThroughputEvaluator):

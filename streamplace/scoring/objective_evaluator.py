@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from sim.exact import LoadBounds
 from streamplace.errors import UsageError
 from streamplace.problem.objectives import NOUN, text_of
 from streamplace.problem.problem import Problem
@@ -73,6 +74,16 @@ class ObjectiveEvaluator(ThroughputEvaluator):
     def least_utilisation(self) -> float:
         """The lower bound on the largest utilisation, at the highest source rate."""
         return self.of_model.least_utilisation
+
+    @property
+    def throughput_bounds(self) -> LoadBounds:
+        """The bounds of the model, since worth does not exceed throughput."""
+        return self.of_model.throughput_bounds
+
+    @property
+    def load_bounds(self) -> LoadBounds:
+        """The bounds of the model on loads."""
+        return self.of_model.load_bounds
 
     @property
     def best_possible(self) -> float | None:

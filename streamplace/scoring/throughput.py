@@ -79,20 +79,17 @@ def busiest(placement: Placement) -> Bottleneck:
 
 
 def bound(problem: Problem) -> float:
-    """Return the upper bound on `throughput` under either closed form, in tuples/s.
+    """Return the upper bound on `throughput` that is printed, in tuples/s.
 
-    It follows from total CPU work, from the largest units, from groups of large units of which some
-    must share a device, and with ``bottleneck`` from streams too heavy for any link; see
-    `sim.closed_form.bounds`. It respects the target utilisation.
+    It respects the target utilisation; see `ThroughputEvaluator.least_utilisation`.
     """
     return throughput_evaluator(problem).bound
 
 
 def ceiling(problem: Problem) -> float:
-    """Return the upper bound on throughput at any source rate, in tuples/s.
+    """Return the quick upper bound on throughput at any source rate, in tuples/s.
 
-    It is inf if the graph loads no device or link. `bound` is the smaller of this and the source
-    rate.
+    It is inf if the graph loads no device or link; see `ThroughputEvaluator.least_utilisation`.
     """
     lowest = throughput_evaluator(problem).least_utilisation
     return problem.source_rate / lowest if lowest else inf

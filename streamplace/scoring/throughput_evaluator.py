@@ -1,11 +1,13 @@
 """The base class of the evaluators of throughput."""
 
 from abc import ABC, abstractmethod
+from math import inf
 from typing import ClassVar
 
 import numpy as np
 
 from sim.closed_form.bottleneck import utilisations, worst_utilisation
+from sim.exact import LoadBounds
 from sim.flow import as_rows
 from sim.links import all_crossed
 from sim.work import own_utilisations
@@ -16,7 +18,7 @@ from streamplace.scoring.engine import worst_of
 from streamplace.scoring.evaluator import LoadTrace, LocalSearch, Placements
 from streamplace.scoring.loads import Bottleneck, DeviceLoad, LinkLoad, UplinkLoad
 from streamplace.scoring.score import ThroughputScore
-from streamplace.util.arrays import Bools, Floats
+from streamplace.util.arrays import Bools, Floats, Ints
 
 
 class ThroughputEvaluator(ABC):
@@ -62,23 +64,69 @@ class ThroughputEvaluator(ABC):
 
     @property
     def least_utilisation(self) -> float:
-        """The lower bound on the largest utilisation, at the highest source rate.
+        """The quick lower bound on the largest utilisation, at the highest source rate.
 
-        It follows from total CPU work, from the largest units, from groups of large units of which
-        some must share a device, and with `linear` models from streams too heavy for any link; see
-        `sim.closed_form.bounds`. Utilisation is relative to the usable capacity.
+        There are two bounds, both functions of the problem only. This one takes a few milliseconds,
+        or time in proportion to the graph, so that every search can stop at it: it follows from
+        total CPU work, from units on the devices that they may run on, and, with `linear` models,
+        from units that no link can part. `bound`, which is printed, takes up to 20 ms with 50
+        operators and .2 s with more: it adds what a device must hold together with a busy unit, and
+        a branch and bound where problems are small. See `sim.exact.bounds`. Utilisation is relative
+        to the usable capacity.
         """
         return self._compiled.least_utilisation(links_count=self.linear)
 
     @property
     def bound(self) -> float:
-        """The upper bound on throughput in tuples/s, from utilisations and the highest rate."""
-        return self.problem.source_rate / max(1.0, self.least_utilisation)
+        """The upper bound on throughput in tuples/s; see `least_utilisation`."""
+        return self.problem.source_rate / max(1.0, self._full(self.throughput_bounds))
+
+    @property
+    def ceiling(self) -> float:
+        """The upper bound on throughput at any source rate, in tuples/s; inf without any load."""
+        least = self._full(self.load_bounds)
+        return self.problem.source_rate / least if least else inf
+
+    @property
+    def bound_is_loose(self) -> bool:
+        """Whether `bound` may be far from the optimum because links count in part or not at all."""
+        return self.throughput_bounds.is_loose
+
+    @property
+    def load_bounds(self) -> LoadBounds:
+        """Bounds on the largest utilisation, divided by local search's reference."""
+        return self._compiled.load_bounds if self.linear else self._compiled.cpu_bounds
+
+    @property
+    def throughput_bounds(self) -> LoadBounds:
+        """Bounds on 1 / relative throughput, unless it exceeds 1, divided by that reference."""
+        return self.load_bounds
+
+    def _full(self, bounds: LoadBounds) -> float:
+        return bounds.full * self._compiled.instance.reference
+
+    def together(self, throughput: float, *, thorough: bool = False) -> Ints | None:
+        """Return groups of units that better placements keep together, (U,); None if there is none.
+
+        Every placement with more than `throughput` keeps the units of each group on one device.
+        None says that there is no such placement.
+
+        Parameters
+        ----------
+        throughput
+            In tuples/s, above 0; the highest source rate if it is exceeded by headroom, as in
+            source rate / largest utilisation.
+        thorough
+            Whether to take up to .1 s, and not a few milliseconds.
+        """
+        limit = self.problem.source_rate / (throughput * self._compiled.instance.reference)
+        found = self.throughput_bounds.together(limit, thorough=thorough)
+        return None if found.refuted else found.group
 
     @property
     def least_load(self) -> float:
         """The lower bound on the load of every placement, relative to local search's reference."""
-        return self.problem.source_rate / self.bound / self._compiled.instance.reference
+        return max(1.0, self.least_utilisation) / self._compiled.instance.reference
 
     @abstractmethod
     def throughput_at(self, problem: Problem, devices: Placements) -> Floats:

@@ -80,7 +80,18 @@ def explain_throughput(
     if found.limited or constraint_costs:
         closed = _in_closed_form(placement)
         costs = costs_of_constraints(closed, seed=seed, quick=not constraint_costs)
-    return replace(found, violations=tuple(violations(placement)), costs=costs)
+    problem = placement.problem
+    scored = throughput_evaluator(problem)
+    bound = None if scored.best_possible is None else scored.bound
+    if bound is not None:
+        bound *= found.score.source_rate / problem.source_rate  # at the source rate of the score
+    return replace(
+        found,
+        violations=tuple(violations(placement)),
+        costs=costs,
+        bound=bound,
+        bound_is_loose=scored.bound_is_loose,
+    )
 
 
 def _explained(placement: Placement) -> Explanation:

@@ -1,8 +1,8 @@
 """The result types of `explain`: one for streams of tuples, and one for single passes."""
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Self
 
 from streamplace.display.mixins import Displayable
 from streamplace.display.text import percent, rounded_down
@@ -11,9 +11,10 @@ from streamplace.problem.placement import Placement
 from streamplace.problem.rules import Violation, violation_grid
 from streamplace.scoring.loads import use_entries, use_grids
 from streamplace.scoring.makespan_score import MakespanScore
-from streamplace.scoring.score import THROUGHPUT, ThroughputScore
+from streamplace.scoring.score import ROUNDING, THROUGHPUT, ThroughputScore
 from streamplace.workflows.against.comparison import Against
 from streamplace.workflows.constraint_costs import ConstraintCosts
+from streamplace.workflows.result import bound_in_words, gap_to, reaches
 from streamplace.workflows.single_moves import MIN_GAIN, ImprovingMove, LoweringMove, move_grid
 from streamplace.workflows.too_heavy import TooHeavy
 from streamplace.workflows.whole_operators import rule_namer
@@ -72,6 +73,11 @@ class Explanation(Displayable):
         What each constraint costs; None if that was not examined.
     against
         The comparison with a running job; None if there was none.
+    bound
+        Upper bound on the throughput of any placement in tuples/s, at the source rate of the score;
+        None if no bound is known, as under ``engine``.
+    bound_is_loose
+        Whether it may be far from the optimum; see `ThroughputEvaluator.bound_is_loose`.
     """
 
     placement: Placement
@@ -84,11 +90,21 @@ class Explanation(Displayable):
     violations: tuple[Violation, ...] = ()
     costs: ConstraintCosts | None = None
     against: Against | None = None
+    bound: float | None = None
+    bound_is_loose: bool = False
 
     @property
     def limited(self) -> bool:
         """Whether the bottleneck keeps the placement below the source rate."""
         return self.rate_factor is not None and self.rate_factor < 1 - MIN_GAIN
+
+    def with_proven(self, bound: float | None) -> Self:
+        """Return the explanation with a prover's bound, unless the placement exceeds it."""
+        if self.bound is None or bound is None:
+            return self
+        if bound < self.score.throughput * (1.0 - ROUNDING):
+            return self
+        return replace(self, bound=min(self.bound, bound))
 
     def to_dict(self) -> dict[str, Any]:
         """Return what `explain --json` prints."""
@@ -97,6 +113,9 @@ class Explanation(Displayable):
             "relative_throughput": self.score.relative_throughput,
             "bottleneck": asdict(self.score.bottleneck),
             "rate_factor": self.rate_factor,
+            "bound": self.bound,
+            "gap": None if self.bound is None else gap_to(self.score, self.bound),
+            "proven": None if self.bound is None else reaches(self.score, self.bound),
             "contributors": [one.to_dict() for one in self.contributions],
             "moves": [move.to_dict() for move in self.moves],
             "every_move_tried": self.every_move_tried,
@@ -136,6 +155,8 @@ class Explanation(Displayable):
             yield Line(f"bottleneck {top.kind} {{}} {at}", (top.name,))
             if self.cause is not None:
                 yield Line(*self.cause.text())
+            if self.bound is not None:
+                yield Line(bound_in_words(self.score, self.bound, is_loose=self.bound_is_loose))
         else:
             busiest = f"the busiest {top.kind}, {{}}, is {at}"
             yield Line(f"nothing limits throughput: {busiest}", (top.name,))
@@ -200,6 +221,10 @@ class PassExplanation(Displayable):
     moves: tuple[LoweringMove, ...]
     every_move_tried: bool
     violations: tuple[Violation, ...] = ()
+
+    def with_proven(self, bound_s: float | None) -> Self:
+        """Return the explanation with a prover's bound in seconds; see `MakespanScore`."""
+        return replace(self, score=self.score.with_proven(bound_s))
 
     def to_dict(self) -> dict[str, Any]:
         """Return what `explain --json` prints."""

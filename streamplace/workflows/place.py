@@ -187,6 +187,7 @@ def result_of(found: Found, placer: str, seconds: float) -> Result | MakespanRes
         seconds,
         status=found.status,
         bound=upper,
+        bound_is_loose=upper is not None and scored.bound_is_loose,
         max_source_rate=max_source_rate(problem, placement.devices),
     )
 

@@ -15,7 +15,7 @@ from streamplace.problem.makespan import PublishedName
 from streamplace.problem.placement import Placement
 from streamplace.scoring.loads import use_entries
 from streamplace.scoring.registry import makespan_evaluator
-from streamplace.scoring.score import Score, ThroughputScore, without_rounding
+from streamplace.scoring.score import ROUNDING, Score, ThroughputScore, without_rounding
 from streamplace.workflows.confidence import Confidence
 from streamplace.workflows.latency.limit import LatencyAnswer
 
@@ -101,6 +101,8 @@ class Result(PlacementResult):
     bound
         Upper bound on the throughput of any placement in tuples/s, at the source rate of the score;
         None if no bound is known, as under ``engine``.
+    bound_is_loose
+        Whether the bound may be far from the optimum; see `ThroughputEvaluator.bound_is_loose`.
     max_source_rate
         Source rate in tuples/s at which the first device or link is full, by the loads of
         ``bottleneck``; None if nothing is loaded, and for custom objectives.
@@ -113,6 +115,7 @@ class Result(PlacementResult):
 
     score: ThroughputScore
     bound: float | None = field(kw_only=True)
+    bound_is_loose: bool = field(default=False, kw_only=True)
     max_source_rate: float | None = field(default=None, kw_only=True)
     confidence: Confidence | None = field(default=None, kw_only=True)
     latency: LatencyAnswer | None = field(default=None, kw_only=True)
@@ -120,9 +123,12 @@ class Result(PlacementResult):
     @property
     def gap(self) -> float | None:
         """How far throughput is below the bound, as a share of the bound; None without a bound."""
-        if self.bound is None:
-            return None
-        return max(0.0, 1.0 - self.score.throughput / self.bound)
+        return None if self.bound is None else gap_to(self.score, self.bound)
+
+    @property
+    def proven(self) -> bool | None:
+        """Whether the placement is proven optimal; None without a bound."""
+        return None if self.bound is None else reaches(self.score, self.bound)
 
     def to_dict(self) -> dict[str, Any]:
         """Return what `place --json` prints."""
@@ -132,6 +138,7 @@ class Result(PlacementResult):
             "placer": self.placer,
             "bound": self.bound,
             "gap": self.gap,
+            "proven": self.proven,
             "seconds": self.seconds,
             "max_source_rate": self.max_source_rate,
             **self._reports(),
@@ -185,10 +192,26 @@ class Result(PlacementResult):
 
     def _bound_in_words(self) -> str:
         """Return the gap to the bound, as the end of a line; empty without a bound."""
-        if self.bound is None or self.gap is None:
+        if self.bound is None:
             return ""
-        most = f"at {number(self.score.source_rate)} tuples/s, no placement exceeds "
-        return f"; {most}{rounded_up(self.bound)}, so the gap is at most {percent_up(self.gap)}"
+        return f"; {bound_in_words(self.score, self.bound, is_loose=self.bound_is_loose)}"
+
+
+def gap_to(score: ThroughputScore, bound: float) -> float:
+    """Return how far throughput is below a bound in tuples/s, as a share of the bound."""
+    return max(0.0, 1.0 - score.throughput / bound)
+
+
+def reaches(score: ThroughputScore, bound: float) -> bool:
+    """Return whether throughput reaches a bound in tuples/s, which proves it optimal."""
+    return score.throughput >= bound * (1.0 - ROUNDING)
+
+
+def bound_in_words(score: ThroughputScore, bound: float, *, is_loose: bool) -> str:
+    """Return a bound on throughput in tuples/s, and the gap to it, as a part of a sentence."""
+    loose = " (the bound is loose)" if is_loose and not reaches(score, bound) else ""
+    most = f"at {number(score.source_rate)} tuples/s, no placement exceeds {rounded_up(bound)}"
+    return f"{most}, so the gap is at most {percent_up(gap_to(score, bound))}{loose}"
 
 
 @dataclass(frozen=True, repr=False)

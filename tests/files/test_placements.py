@@ -15,7 +15,7 @@ from benchmarks.reference.strategies import Case, cases
 from streamplace.errors import FormatError, OtherGraphError
 from streamplace.files import cepsim, read_placement, write_placement
 from streamplace.files.graphs import graph_from, graph_to
-from streamplace.files.placements import as_csv, placement_from, placement_to, proven_bound_s
+from streamplace.files.placements import as_csv, placement_from, placement_to, proven_bound
 from streamplace.files.schema import PlacementForm
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.constraints import Constraints
@@ -151,7 +151,7 @@ def test_a_placement_of_other_numbers_is_read_by_name() -> None:
 def test_the_bound_of_a_proof_holds_for_its_own_problem_only() -> None:
     problem = Problem(graph_from(LINE, "x"), objective=Makespan())
     value = placement_to(Placement(problem, [0, 1, 2]), bound=0.25)
-    assert proven_bound_s(value, problem) == 0.25
+    assert proven_bound(value, problem) == 0.25
     heavier = graph_from(HEAVIER, "x")
     for other in (
         Problem(heavier, objective=Makespan()),
@@ -160,9 +160,9 @@ def test_the_bound_of_a_proof_holds_for_its_own_problem_only() -> None:
         problem.with_constraints(Constraints(pins={"a": "d1"})),
         Problem(problem.graph),
     ):
-        assert proven_bound_s(value, other) is None
-    assert proven_bound_s(placement_to(Placement(problem, [0, 1, 2])), problem) is None
-    assert proven_bound_s([value], problem) is None
+        assert proven_bound(value, other) is None
+    assert proven_bound(placement_to(Placement(problem, [0, 1, 2])), problem) is None
+    assert proven_bound([value], problem) is None
 
 
 def test_an_assignment_without_a_graph_is_refused_with_what_to_do() -> None:

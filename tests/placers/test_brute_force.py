@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks.reference import oracle
 from benchmarks.reference.grouped_problems import grouped_problem
-from benchmarks.reference.message_problems import with_message_fields
+from benchmarks.reference.message_problems import message_problem
 from benchmarks.reference.random_problems import (
     every_placement,
     feasible_placements,
@@ -18,7 +18,7 @@ from benchmarks.reference.random_problems import (
 )
 from benchmarks.reference.resource_problems import resource_problem
 from benchmarks.reference.rules import obeying
-from streamplace.errors import GraphError, InfeasibleError, PlacementError
+from streamplace.errors import PlacementError
 from streamplace.placers.exact.cp_sat import Model as CpSat
 from streamplace.placers.exact.decision import DecisionProblem
 from streamplace.placers.exact.exact import Exact
@@ -28,7 +28,6 @@ from streamplace.placers.search.exhaustive import feasible_rows
 from streamplace.placers.search.search import Search
 from streamplace.problem.objective import Model
 from streamplace.problem.problem import Problem
-from streamplace.scoring.flow import flow
 from streamplace.scoring.registry import CLOSED_FORMS
 from streamplace.scoring.throughput import bound, throughput
 from tests.support.placements import throughput_of
@@ -40,17 +39,6 @@ QUICK = (
     *(name for name in names_for("throughput") if name not in ("auto", "exact", *LEARNED)),
     "auto:evaluations=20000",
 )
-
-
-def message_problem(seed: int, model: Model, most: int) -> Problem | None:
-    """Return a problem with times by kind of device, firing and multicast; None without any."""
-    rng = np.random.default_rng((seed, 3))
-    try:
-        problem = with_message_fields(random_problem(seed, model, most), rng)
-        flow(problem)
-    except (GraphError, InfeasibleError):
-        return None
-    return problem if next(feasible_placements(problem), None) is not None else None
 
 
 class Kind(NamedTuple):

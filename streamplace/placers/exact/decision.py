@@ -3,30 +3,26 @@
 from dataclasses import dataclass
 from math import inf
 
-import numpy as np
-
 from sim.exact import (
     FOUND,
     OPEN,
     REFUTED,
     dive,
+    hardness,
+    merged,
     refute,
     start_again,
-    with_joined,
 )
-from sim.flow import crossing_seconds
-from sim.search import Instance
 from streamplace.placers.base import Found
 from streamplace.placers.search.annealing import Budget
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
-from streamplace.problem.symmetry import interchangeable
+from streamplace.problem.symmetry import identical_devices
 from streamplace.scoring.compiled import compiled
-from streamplace.scoring.flow import flow
 from streamplace.scoring.registry import closed_form
 from streamplace.scoring.score import ROUNDING
 from streamplace.scoring.throughput import bound, throughput
-from streamplace.util.arrays import Floats, Ints
+from streamplace.util.arrays import Ints
 
 # Far above the effect of summing loads in another order. If no placement reaches `rate_to_beat`,
 # the bound is two of these margins above `reached`; this must be below ROUNDING to close the gap.
@@ -131,16 +127,18 @@ class DecisionProblem:
         self.problem, self.rate = problem, rate
         original = compiled(problem).instance
         self.limit = problem.source_rate / (rate * original.reference)
-        self.instance, self._group = with_joined(original, self.limit)
-        self.identical = identical_devices(problem)
-        self._search = dive(
-            self.instance, self.identical, self.limit, hardness(problem, self.instance)
-        )
+        known = compiled(problem).load_bounds.together(self.limit, thorough=True)
+        self._is_refuted, self._group = bool(known.refuted), known.group
+        self.instance = merged(original, known.group)
+        self.identical = identical_devices(problem.cluster, problem.constraints)
+        self._search = dive(self.instance, self.identical, self.limit, hardness(self.instance))
         self._budget = float(FIRST)
         self._left = FIRST
 
     def search(self, nodes: int, clock: Budget) -> Outcome:
         """Examine up to `nodes` more partial placements, while time is left."""
+        if self._is_refuted:
+            return Outcome(proven=True)
         while nodes > 0 and clock.seconds_left() > 0:
             step = min(SLICE, nodes, self._left)
             verdict = refute(self.instance, self._search, self.limit, step)
@@ -163,30 +161,6 @@ class DecisionProblem:
 def is_small(problem: Problem) -> bool:
     """Return whether a decision problem fits into memory."""
     return problem.feasibility.unit_count**2 * len(problem.cluster.devices) <= MAX_SIZE
-
-
-def identical_devices(problem: Problem) -> Ints:
-    """Return for each device the last identical device before it, (D,), or -1."""
-    last: dict[int, int] = {}
-    previous = np.full(len(problem.cluster.devices), -1, dtype=np.int32)
-    for d, kind in enumerate(interchangeable(problem).tolist()):
-        previous[d] = last.get(kind, -1)
-        last[kind] = d
-    return previous
-
-
-def hardness(problem: Problem, instance: Instance) -> Floats:
-    """Return estimates of how hard units are to place, (U,): work plus traffic, as utilisation."""
-    arrays = flow(problem)
-    gap_s, seconds_per_bit = crossing_seconds(arrays)
-    ends = np.repeat(np.arange(len(instance.work)), np.diff(instance.first_end))
-    traffic = np.bincount(
-        ends,
-        instance.tuples * gap_s + instance.bits * seconds_per_bit,
-        minlength=len(instance.work),
-    )
-    hard: Floats = instance.work / instance.capacity.mean() + traffic
-    return hard
 
 
 def decision_on(problem: Problem, share: float) -> DecisionProblem | None:

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from sim.exact import enumerate_above, walk
+from sim.exact import enumerate_above, hardness, walk
 from streamplace.errors import ObjectiveError, UsageError
 from streamplace.placers.base import BOTH, Found, ReportingPlacer
 from streamplace.placers.exact import cp_sat
@@ -16,8 +16,6 @@ from streamplace.placers.exact.decision import (
     DecisionProblem,
     Incumbent,
     Outcome,
-    hardness,
-    identical_devices,
     is_small,
 )
 from streamplace.placers.search.annealing import Budget, check_limits
@@ -26,6 +24,7 @@ from streamplace.problem.objective import Model
 from streamplace.problem.objectives import only_throughput
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
+from streamplace.problem.symmetry import identical_devices
 from streamplace.scoring.compiled import compiled
 from streamplace.scoring.flow import flow
 from streamplace.scoring.score import ROUNDING
@@ -51,8 +50,8 @@ def enumerate_all(incumbent: Incumbent, clock: Budget) -> None:
     """
     problem = incumbent.problem
     instance, arrays = compiled(problem).instance, flow(problem)
-    order = np.argsort(-hardness(problem, instance), kind="stable").astype(np.int32)
-    at = walk(instance, identical_devices(problem), order)
+    order = np.argsort(-hardness(instance), kind="stable").astype(np.int32)
+    at = walk(instance, identical_devices(problem.cluster, problem.constraints), order)
     rows: Ints = np.empty((ROWS, arrays.operators), np.int32)
     done = False
     while not (done or incumbent.closed) and clock.seconds_left() > 0:

@@ -10,9 +10,9 @@ from sim.schedule.exhaustive import enumeration, next_placements
 from sim.schedule.fifo_tree import fifo_tree, next_shorter, serves
 from sim.schedule.passes import makespans, timetable
 from streamplace.placers.base import Found
-from streamplace.placers.exact.decision import identical_devices
 from streamplace.placers.search.annealing import Budget
 from streamplace.problem.placement import Placement
+from streamplace.problem.symmetry import identical_devices
 from streamplace.scoring.makespan_evaluator import MakespanEvaluator
 from streamplace.scoring.score import ROUNDING, without_rounding
 from streamplace.util.arrays import Ints
@@ -35,7 +35,7 @@ class PassProof:
         self._scored, self._devices = scored, devices
         self._reached = float(scored.makespans(devices)[0])
         self._bound = scored.compiled.bounds.best
-        self._alike = identical_devices(scored.problem)
+        self._alike = identical_devices(scored.problem.cluster, scored.problem.constraints)
         self._next = self._enumeration()
 
     @property

@@ -73,6 +73,11 @@ class Budget:
             return self
         return Budget(min(seconds, self.seconds_left()), self.evaluations, _parent=self)
 
+    def up_to(self, changes: int) -> "Budget":
+        """Return this budget with at most a number of changes left."""
+        seconds = None if self.seconds is None else self.seconds_left()
+        return Budget(seconds, min(changes, self.evaluations_left()), _parent=self)
+
     def share(self, part: float) -> "Budget":
         """Return a budget with a share of what is left; its costs also count against this one."""
         evaluations = self.evaluations
@@ -140,6 +145,11 @@ class Annealer:
         state = search_state(instance, on)
         result = self._kernels.anneal(instance, state, self.rng_state, plan, wanted)
         return ChainResult(state.best, result.quality, result.enough, result.changes)
+
+    @property
+    def least(self) -> float:
+        """The lower bound on the largest load / reference."""
+        return self._kernels.least
 
     def near(self, result: ChainResult, times: float) -> bool:
         """Return whether the largest load is at most `times` its lower bound."""

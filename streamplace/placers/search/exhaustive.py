@@ -40,6 +40,8 @@ def feasible_rows(
         interchangeable devices of one group and price. All of these must have equal costs.
     """
     rules, devices = problem.feasibility, len(problem.cluster.devices)
+    if rules.unit_count * devices > MAX_CELLS:
+        return None
     costs = np.zeros((rules.unit_count, devices)) if unit_costs is None else unit_costs
     cheapest = np.where(rules.allowed, costs, np.inf).min(axis=1)
     extra = costs - cheapest[:, None]

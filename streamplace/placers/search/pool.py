@@ -11,6 +11,7 @@ The search also decides how many devices to use: where links bind, more devices 
 add traffic. Devices have one order, and a placement uses the first k of them, with k on a ladder.
 """
 
+from collections.abc import Sequence
 from math import ceil, inf
 from typing import NamedTuple
 
@@ -21,6 +22,7 @@ from sim.search import Instance, Schedule, least_work, on_devices, search_state
 from streamplace.errors import PlacementError
 from streamplace.placers.repair import feasible
 from streamplace.placers.search.annealing import (
+    ALL_OVER,
     COARSEST,
     NEARBY,
     Annealer,
@@ -34,11 +36,10 @@ from streamplace.scoring.compiled import compiled
 from streamplace.util.arrays import Ints
 
 MEMBERS = 8  # placements in the pool
-AIMS = 1.0, 0.9, 0.75, 0.5
 SHARES = 0.2, 0.1, 0.3, 0.5  # largest work of a group in turn, as a share of the mean per device
 FEWEST = 30  # groups at which coarsening stops, if `COARSEST` per device are fewer
-RESTARTS = 0.4  # share of all changes for restarts; the rest improves what is known
-POLISH = 0.25, 0.5  # share of polishing among other rounds, and the same near the CPU bound
+RESTARTS = 0.5  # share of all changes for restarts; the rest improves what is known
+POLISH = 0.5, 0.5  # share of polishing among other rounds, and the same near the CPU bound
 NEAR = 1.05  # factor on the CPU bound within which balance matters more than what is cut
 SOFT, HARD, SHARP = 8, 16, (32, 128)  # powers at the coarsest level, below it, and of polishing
 COARSE, SHORT = 300, 60  # changes per group at the coarsest level; in the first restart
@@ -249,7 +250,7 @@ class Pool:
         instance, first = self._instance(count), bool(self._sweep)
         share = SHARES[self._restarts % len(SHARES)]
         self._restarts += 1
-        levels = self._levels(instance, share, None, AIMS[int(self.rng.integers(len(AIMS)))])
+        levels = self._levels(instance, share, None, self.rng.random() ** 2 if self._reached else 0.5)
         groups = len(levels.instances[-1].work)
         on = self.rng.integers(0, count, groups).astype(np.int32)
         plan = Schedule((SHORT if first else COARSE) * groups, HOT, COLD, *NEARBY, SOFT)
@@ -284,14 +285,13 @@ class Pool:
         on = self._chain(instance, one.on, plan)
         self._keep(self._last, on, count)
 
-    def _levels(self, instance: Instance, share: float, inside: Ints | None, aim: float = 1.0):
+    def _levels(self, instance: Instance, share: float, inside: Ints | None, aim: float = 0.0):
         count = len(instance.capacity)
         apart = inf
         if self.members:
-            apart = aim * (1.0 - 1e-9) / (self._best.reached * instance.reference)
-        return levels_of(
-            instance, share, inside, max(COARSEST, ceil(FEWEST / count)), self.rng, apart
-        )
+            load = (1.0 - 1e-9) / (self._best.reached * instance.reference)
+            apart = load * min(1.0, self.annealer.least / load) ** aim
+        return levels_of(instance, share, inside, max(COARSEST, ceil(FEWEST / count)), self.rng, apart)
 
     def _refined(self, levels, on: Ints, count: int, each: int) -> float:
         """Refine a placement of the largest groups on all levels and keep it."""
@@ -305,9 +305,7 @@ class Pool:
                 return 0.0
             count = len(self.order)
             on = self._places(repaired)
-            on = self._chain(
-                self._instance(count), on, Schedule(each * len(on), *FINE, *NEARBY, HARD)
-            )
+            on = self._chain(self._instance(count), on, Schedule(each * len(on), *FINE, *NEARBY, HARD))
         self._keep(self._last, on, count)
         return self._last
 
