@@ -1,5 +1,6 @@
 """Plans on equal devices: the source rate that 1, 2, … of them sustain."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from math import ceil
 
@@ -22,6 +23,7 @@ from streamplace.problem.objective import Throughput
 from streamplace.problem.problem import Problem
 from streamplace.scoring.flow import flow
 from streamplace.scoring.registry import throughput_evaluator
+from streamplace.scoring.throughput import bound, ceiling
 from streamplace.util.text import counted
 from streamplace.workflows.capacity_plan import CLOSE, Limits, Plan, PlanRow
 from streamplace.workflows.conflict import named
@@ -92,19 +94,28 @@ class _Table:
         What fewer devices carry, more of them do too, so that a bound on a number holds for all
         below it.
         """
-        low, high, rate = 0, largest + 1, self._objective.source_rate
-        alone = self._bound(1)  # so that n devices carry n times as much at most
-        likely = min(largest, ceil(rate * CLOSE / alone)) if alone else 1
+        alone = self._bound(1, ceiling)  # so that n devices carry n times as much at most
+        rate = self._objective.source_rate * CLOSE
+        likely = min(largest, max(1, ceil(rate / alone))) if alone else 1
+        low = likely - 1 if likely > 1 and self._bound(likely - 1, ceiling) < rate else 0
+        quick = self._first(low, likely, largest, ceiling)
+        return self._first(quick - 1, quick, largest, bound)
+
+    def _first(self, low: int, guess: int, largest: int, limit: Callable[[Problem], float]) -> int:
+        """Return the first number above `low` that a bound on throughput does not rule out."""
+        high, rate = largest + 1, self._objective.source_rate * CLOSE
         while high - low > 1:
-            guess = likely - 1 if low < likely - 1 else likely if low < likely else 2 * low
             middle = min(guess, (low + high) // 2)
-            low, high = (middle, high) if self._bound(middle) < rate * CLOSE else (low, middle)
+            if self._bound(middle, limit) < rate:
+                low, guess = middle, 2 * middle
+            else:
+                high = guess = middle
         return high
 
-    def _bound(self, count: int) -> float:
+    def _bound(self, count: int, limit: Callable[[Problem], float]) -> float:
         """Return the bound on the throughput of so many devices; 0: no placement is possible."""
         try:
-            return throughput_evaluator(self._problem(count)).bound
+            return limit(self._problem(count))
         except ProblemError:
             if count >= len(self._cluster.devices):
                 raise
@@ -151,7 +162,7 @@ class _Table:
         row = PlanRow(
             count,
             found.max_source_rate,
-            found.bound,
+            min(found.bound, throughput_evaluator(found.carrying.problem).ceiling),
             found.relative_throughput,
             self._after_loss(count) if limits.survive else None,
             price=None if price is None else price * count,

@@ -94,18 +94,19 @@ def test_numbers_that_the_bound_rules_out_are_named_on_large_graphs(
     assert after.rows[0].relative_after_loss is None  # of four devices, three are not searched
 
 
-def test_not_enough_is_said_only_where_it_is_proven() -> None:
-    """The CPU work fills 4.4 devices, and the bound says nothing about slow interfaces."""
+def test_not_enough_is_said_only_where_it_is_proven(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The CPU work fills 4.4 devices; then bounds say nothing of interfaces that are too slow."""
     graph = layered(40)
     short = plan(graph, devices(4), most=4, evaluations=3_000)
     assert (short.fewest_devices, short.to_dict()["proven"]) == (None, True)
     assert short.headline.startswith("4 devices are not enough for ")
     assert short.headline.endswith(" (proven)")
-    slow = plan(graph, devices(6, 7_000.0), evaluations=3_000)
+    for name in ("bound", "ceiling"):
+        monkeypatch.setattr(plan_equal, name, lambda problem: problem.source_rate)
+    slow = plan(graph, devices(6, 300.0), evaluations=3_000)
     assert (slow.fewest_devices, slow.to_dict()["proven"]) == (None, False)
     assert "not enough" not in str(slow)
     assert slow.headline.startswith(f"none found up to {slow.rows[-1].devices} devices that keeps")
-    assert slow.rows[-1].bound >= slow.source_rate
     assert slow.headline.endswith(f"(bound {rounded_up(slow.rows[-1].bound)} tuples/s)")
     assert slow.placement is None
     with pytest.raises(PlacementError, match="no placement to write: none found"):

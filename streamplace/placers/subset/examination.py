@@ -105,6 +105,9 @@ class Examiner:
         verdict = self._known(counts)
         if verdict is not Verdict.OPEN or effort == QUICK:
             return verdict
+        if throughput_evaluator(problem).bound < problem.source_rate * CARRIED:
+            self._refute(counts)
+            return Verdict.REFUTED
         return self._prove(counts, problem, NODES * GROWTH**effort)
 
     def survives(self, counts: Counts, survive: int, effort: int = 0) -> Verdict:
@@ -225,8 +228,8 @@ class Examiner:
             return None
 
     def _is_bounded(self, problem: Problem) -> bool:
-        """Return whether the bound on throughput is too low."""
-        return throughput_evaluator(problem).bound < problem.source_rate * CARRIED
+        """Return whether the quick bound on throughput is too low."""
+        return ceiling(problem) < problem.source_rate * CARRIED
 
     def _prove(self, counts: Counts, problem: Problem, nodes: int) -> Verdict:
         decision = decision_on(problem, CARRIED)
