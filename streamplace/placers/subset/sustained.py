@@ -26,6 +26,7 @@ from streamplace.util.arrays import Floats, Ints
 
 FEW_PLACEMENTS = 5_000  # if there are at most this many, all are tried
 QUICK = Greedy(), Multilevel()  # tried first where a placement that carries everything is enough
+AGAIN = 4  # times as many changes where the first search does not carry everything
 
 
 class Sustained(NamedTuple):
@@ -117,22 +118,25 @@ def _placed(
     """
     seconds = None if budget.seconds is None else max(0.0, budget.seconds_left())
     evaluations = None if budget.evaluations is None else max(1, budget.evaluations_left())
-    auto, start = Auto(seconds, evaluations, "balance"), None
-    if enough and rows:
-        start = Placement(problem, rows[int(_relative(problem, np.stack(rows)).argmax())])
-    found, failure = list[Ints](), PlacementError("no placer was run")
-    for placer in (*QUICK, auto) if enough else (auto,):
+    auto, found, failure = Auto(seconds, evaluations, "balance"), list[Ints](), None
+    again = list[Auto]()  # where the bound allows more than was found
+    if enough or ceiling(problem) >= problem.source_rate * CARRIED:
+        again.append(Auto(seconds, evaluations and evaluations * AGAIN, "balance"))
+    for number, placer in enumerate((*QUICK, auto) if enough else (auto, *QUICK, *again)):
+        start = None
+        if number and (found or rows):
+            both = np.stack([*found, *rows])
+            start = Placement(problem, both[int(_relative(problem, both).argmax())])
         try:
             found.append(placer(problem, deepcopy(rng), start).devices)
         except PlacementError as error:
             failure = error
-            continue
-        if enough and _carrying(problem, found[-1:]) is not None:
+        if _carrying(problem, found[-1:]) is not None:
             break
     if not throughput_evaluator(problem).linear and not enough:
         with suppress(PlacementError):
             found.append(auto(overloaded(problem), deepcopy(rng)).devices)
-    if not found and not rows:
+    if failure is not None and not found and not rows:
         raise failure
     return found
 
