@@ -9,7 +9,7 @@ from sim.search.anneal_samples import (
     sampled_loads,
     sampled_state,
 )
-from sim.search.coarsen import coarsened, inseparable, joined
+from sim.search.coarsen import coarsened, inseparable, joined, joined_alike
 from sim.search.instance import (
     Instance,
     instance,
@@ -37,6 +37,7 @@ __all__ = [
     "inseparable",
     "instance",
     "joined",
+    "joined_alike",
     "least_load",
     "least_work",
     "on_devices",

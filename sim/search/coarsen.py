@@ -63,6 +63,16 @@ def inseparable(instance: Instance, limit: float) -> Ints:
     return _together(instance, heavy & (len(instance.capacity) > 1))
 
 
+def joined_alike(instance: Instance, group: Ints) -> Ints:
+    """Return the parts of groups, (U,) int32, of which all units have one mask and no rivals."""
+    units = len(group)
+    hostile = np.diff(instance.first_rival) > 0
+    key = group.astype(np.int64) * (int(instance.row_of.max()) + 1) + instance.row_of
+    key[hostile] = -1 - np.flatnonzero(hostile)
+    parts: Ints = np.unique(key, return_inverse=True)[1].astype(np.int32).reshape(units)
+    return parts
+
+
 def coarsened(instance: Instance, group: Ints) -> Instance:
     """Return the instance whose units are the groups, (U,).
 

@@ -160,7 +160,9 @@ def on_devices(instance: Instance, devices: Ints) -> Instance:
     kept = np.concatenate([own, np.arange(links, len(instance.gap_s))])
     up, down = (
         read_only(np.where(shared < 0, shared, shared + len(own) - links).astype(np.int32))
-        for shared in (each[devices] if len(each) else each for each in (instance.up, instance.down))
+        for shared in (
+            each[devices] if len(each) else each for each in (instance.up, instance.down)
+        )
     )
     return instance._replace(
         capacity=instance.capacity[devices],

@@ -17,6 +17,7 @@ from streamplace.placers.search.annealing import COARSEST, Budget, check_limits
 from streamplace.placers.search.balance import (
     FEW_PLACEMENTS,
     Prefer,
+    balanced,
     balances,
     carries_all,
     check_prefer,
@@ -26,13 +27,12 @@ from streamplace.placers.search.balance import (
     overloaded,
     refuse_preference,
     settled,
-    spread_out,
 )
 from streamplace.placers.search.chains import best_of_chains, starts
 from streamplace.placers.search.consolidate import AS_GOOD as FEWER
 from streamplace.placers.search.consolidate import consolidate, fewest_devices
-from streamplace.placers.search.pool import Pool
 from streamplace.placers.search.exhaustive import best_and_cheapest
+from streamplace.placers.search.pool import Pool
 from streamplace.placers.search.search import Climb
 from streamplace.placers.starting import fast_placement
 from streamplace.problem.objective import Objective, Throughput
@@ -46,23 +46,24 @@ OF_PASSES = "contiguous"
 """The placer to run first on graphs of the firing rule ``all``."""
 POLICY = "policy:samples=16"
 TRIES = {
-    "single": (0.0, 1, 0),
-    "greedy": (0.2, 1, 1),
-    "metis-recursive-oracle:weights=utilisation": (20.0, 1, 1),
-    "metis-recursive-oracle": (20.0, 1, 1),
-    "metis-oracle:weights=utilisation": (60.0, 1, 1),
-    "metis-oracle": (60.0, 1, 1),
-    "fuser-oracle": (0.2, 2, 1),
-    POLICY: (180.0, 1, 1),
+    "single": (0.0, 1),
+    "greedy": (0.2, 1),
+    "metis-recursive-oracle:weights=utilisation": (20.0, 1),
+    "metis-recursive-oracle": (20.0, 1),
+    "metis-oracle:weights=utilisation": (60.0, 1),
+    "metis-oracle": (60.0, 1),
+    "fuser-oracle": (0.2, 2),
+    POLICY: (180.0, 1),
 }
-"""The placers to run first. Each takes the time of factor * size^power * devices^power changes of a
-search, where the size is the number of operators and streams; the factors were measured on graphs
-of 50 to 3,000 operators and 8 to 64 devices."""
+"""The placers to run first, if their cost permits: the factor and the power in factor * size^power
+* devices, where the size is the number of operators and streams. That many changes of a search take
+as long, measured on graphs of 50 to 3,000 operators and 8 to 64 devices."""
 SHARE_OF_TRY = 0.1  # share of the budget that one of them may take
 CHANGE_S = 2e-7  # seconds that a change counts for in this choice, whatever the machine
 STARTS = 4  # chains start from this many of the best placements
 SEARCH, CHAINS = 0.85, 0.5  # shares of what is left for the search, and before chains
 BEFORE_PROOF = 500  # changes per unit of the search before a proof is first tried
+WORTH_BOUNDS = 2_000_000  # changes that may follow from which better bounds are worth their time
 FEW_UNITS = 45  # units that may be left once those that no better placement separates are joined
 NODES = 10_000  # of the first branch and bound; later ones have twice as many as the last
 CHANGES_PER_NODE = 50  # changes of a search that take the time of a node
@@ -147,16 +148,17 @@ class Auto(ReportingPlacer):
         placements, bound = self._results(problem, rng, start, budget), None
         if evaluator(problem).best_possible is None:
             return Found(self._chosen(problem, start, placements))
-        every = best_and_cheapest(problem, 1.0 - ROUNDING, FEW_PLACEMENTS)
+        found = every = best_and_cheapest(problem, 1.0 - ROUNDING, FEW_PLACEMENTS)
         if not every:
-            every, bound = self._searched(problem, rng, start, placements, budget)
-        placements += every
-        if balances(self.prefer, start) and may_spread(problem, placements):
-            best = spread_out(problem, rng, placements, budget)
+            found, bound = self._searched(problem, rng, start, placements, budget)
+        placements += found
+        balancing = balances(self.prefer, start)
+        if balancing and may_spread(problem, placements):
+            best = balanced(problem, rng, placements, budget, search=False)
             if start is None:
                 return Found(settled(problem, [best.canonical(), best]), bound)
         else:
-            as_good = FEWER if self.prefer == "fewest" and bound is None else 1.0 - ROUNDING
+            as_good = 1.0 - ROUNDING if balancing or every else FEWER
             best = consolidate(problem, rng, placements, budget, as_good)
         return Found(best.canonical() if start is None else best, bound)
 
@@ -177,10 +179,12 @@ class Auto(ReportingPlacer):
         budget: Budget,
     ) -> tuple[list[Placement], float | None]:
         """Return placements that searches find, and a bound on the throughput if one is proven."""
-        linear = type(problem.objective) is Throughput and problem.model == "bottleneck"
+        plain = type(problem.objective) is Throughput
+        linear = plain and problem.model == "bottleneck"
+        coarsens = problem.feasibility.unit_count > COARSEST * len(problem.cluster.devices)
         found: list[Placement] = []
         bound = None
-        if linear or problem.feasibility.unit_count > COARSEST * len(problem.cluster.devices):
+        if linear or (plain and coarsens):
             aimed = linear_problem(problem, problem.source_rate)
             if balances(self.prefer, start):
                 aimed = overloaded(problem)
@@ -229,8 +233,8 @@ class Auto(ReportingPlacer):
         most = SHARE_OF_TRY * (SECONDS if budget.seconds is None else budget.seconds) / CHANGE_S
         names = [
             name
-            for name, (factor, of_size, of_devices) in TRIES.items()
-            if factor * size**of_size * devices**of_devices <= most
+            for name, (factor, power) in TRIES.items()
+            if factor * size**power * devices <= most
         ]
         for name in (OF_PASSES, *names) if splits_well(problem) else names:
             with work_clock.loading():
@@ -247,10 +251,10 @@ def _search(pool: Pool, budget: Budget) -> float | None:
     """
     changes, nodes = BEFORE_PROOF * pool.problem.feasibility.unit_count, NODES
     provable = is_small(pool.problem)
+    pool.search(budget.up_to(changes))
+    if not pool.enough and budget.left() >= WORTH_BOUNDS:
+        pool.tighten()
     while provable and not pool.enough and budget.left() > 0:
-        pool.search(budget.up_to(changes))
-        if pool.enough or budget.left() == 0:
-            break
         incumbent = Incumbent(pool.problem, pool.placements[0])
         decision = DecisionProblem(pool.problem, incumbent.rate_to_beat)
         if len(decision.instance.work) > FEW_UNITS:
@@ -263,7 +267,7 @@ def _search(pool: Pool, budget: Budget) -> float | None:
             return incumbent.bound
         if outcome.found is not None:
             pool.add(outcome.found)
-        changes = 2 * nodes * CHANGES_PER_NODE  # so that proofs take a third of the time at most
+        pool.search(budget.up_to(2 * nodes * CHANGES_PER_NODE))  # proofs take a third at most
         nodes *= 2
     pool.search(budget)
     return None

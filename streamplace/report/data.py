@@ -32,7 +32,6 @@ from streamplace.scoring.registry import throughput_evaluator
 from streamplace.scoring.score import ROUNDING, ThroughputScore
 from streamplace.scoring.throughput import simulate
 from streamplace.util.checks import finite
-from streamplace.workflows.result import gap_to, reaches
 
 
 @dataclass(frozen=True)
@@ -62,7 +61,7 @@ class Entry(TitledPlacement):
     @property
     def gap(self) -> float:
         """How far throughput is below the bound, as a share of the bound."""
-        return gap_to(self.score, self.bound)
+        return self.score.gap_to(self.bound)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the figures that `report --json` prints."""
@@ -71,7 +70,7 @@ class Entry(TitledPlacement):
             "relative_throughput": self.score.relative_throughput,
             "bound": self.bound,
             "gap": self.gap,
-            "proven": reaches(self.score, self.bound),
+            "proven": self.score.reaches(self.bound),
             "drawn": self.drawn,
         }
 

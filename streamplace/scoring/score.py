@@ -146,6 +146,14 @@ class ThroughputScore(Score):
     objective: str = field(default=THROUGHPUT, kw_only=True)
     uplinks: tuple[UplinkLoad, ...] = field(default=(), kw_only=True)
 
+    def gap_to(self, bound: float) -> float:
+        """Return how far throughput is below a bound in tuples/s, as a share of the bound."""
+        return max(0.0, 1.0 - self.throughput / bound)
+
+    def reaches(self, bound: float) -> bool:
+        """Return whether throughput reaches an upper bound in tuples/s, and so is optimal."""
+        return self.throughput >= bound * (1.0 - ROUNDING)
+
     @property
     def figures(self) -> dict[str, float]:
         """The throughput in tuples/s, and the relative throughput."""

@@ -14,7 +14,7 @@ from streamplace.scoring.makespan_score import MakespanScore
 from streamplace.scoring.score import ROUNDING, THROUGHPUT, ThroughputScore
 from streamplace.workflows.against.comparison import Against
 from streamplace.workflows.constraint_costs import ConstraintCosts
-from streamplace.workflows.result import bound_in_words, gap_to, reaches
+from streamplace.workflows.result import bound_in_words
 from streamplace.workflows.single_moves import MIN_GAIN, ImprovingMove, LoweringMove, move_grid
 from streamplace.workflows.too_heavy import TooHeavy
 from streamplace.workflows.whole_operators import rule_namer
@@ -114,8 +114,8 @@ class Explanation(Displayable):
             "bottleneck": asdict(self.score.bottleneck),
             "rate_factor": self.rate_factor,
             "bound": self.bound,
-            "gap": None if self.bound is None else gap_to(self.score, self.bound),
-            "proven": None if self.bound is None else reaches(self.score, self.bound),
+            "gap": None if self.bound is None else self.score.gap_to(self.bound),
+            "proven": None if self.bound is None else self.score.reaches(self.bound),
             "contributors": [one.to_dict() for one in self.contributions],
             "moves": [move.to_dict() for move in self.moves],
             "every_move_tried": self.every_move_tried,

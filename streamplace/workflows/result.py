@@ -15,7 +15,7 @@ from streamplace.problem.makespan import PublishedName
 from streamplace.problem.placement import Placement
 from streamplace.scoring.loads import use_entries
 from streamplace.scoring.registry import makespan_evaluator
-from streamplace.scoring.score import ROUNDING, Score, ThroughputScore, without_rounding
+from streamplace.scoring.score import Score, ThroughputScore, without_rounding
 from streamplace.workflows.confidence import Confidence
 from streamplace.workflows.latency.limit import LatencyAnswer
 
@@ -123,12 +123,12 @@ class Result(PlacementResult):
     @property
     def gap(self) -> float | None:
         """How far throughput is below the bound, as a share of the bound; None without a bound."""
-        return None if self.bound is None else gap_to(self.score, self.bound)
+        return None if self.bound is None else self.score.gap_to(self.bound)
 
     @property
     def proven(self) -> bool | None:
         """Whether the placement is proven optimal; None without a bound."""
-        return None if self.bound is None else reaches(self.score, self.bound)
+        return None if self.bound is None else self.score.reaches(self.bound)
 
     def to_dict(self) -> dict[str, Any]:
         """Return what `place --json` prints."""
@@ -197,21 +197,11 @@ class Result(PlacementResult):
         return f"; {bound_in_words(self.score, self.bound, is_loose=self.bound_is_loose)}"
 
 
-def gap_to(score: ThroughputScore, bound: float) -> float:
-    """Return how far throughput is below a bound in tuples/s, as a share of the bound."""
-    return max(0.0, 1.0 - score.throughput / bound)
-
-
-def reaches(score: ThroughputScore, bound: float) -> bool:
-    """Return whether throughput reaches a bound in tuples/s, which proves it optimal."""
-    return score.throughput >= bound * (1.0 - ROUNDING)
-
-
 def bound_in_words(score: ThroughputScore, bound: float, *, is_loose: bool) -> str:
     """Return a bound on throughput in tuples/s, and the gap to it, as a part of a sentence."""
-    loose = " (the bound is loose)" if is_loose and not reaches(score, bound) else ""
+    loose = " (the bound is loose)" if is_loose and not score.reaches(bound) else ""
     most = f"at {number(score.source_rate)} tuples/s, no placement exceeds {rounded_up(bound)}"
-    return f"{most}, so the gap is at most {percent_up(gap_to(score, bound))}{loose}"
+    return f"{most}, so the gap is at most {percent_up(score.gap_to(bound))}{loose}"
 
 
 @dataclass(frozen=True, repr=False)

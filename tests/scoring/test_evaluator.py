@@ -100,9 +100,9 @@ def test_score_agrees_with_simulate_and_quality(model: Model, seed: int) -> None
 @pytest.mark.parametrize("seed", SEEDS)
 def test_no_placement_exceeds_the_best_possible(model: Model, seed: int) -> None:
     problem, _ = drawn(seed, model)
-    best = closed_form(problem).best_possible
-    assert best == pytest.approx(bound(problem) / problem.source_rate, rel=1e-12)
-    assert optimum(problem) <= best * problem.source_rate * (1 + 1e-9)
+    best, printed = closed_form(problem).best_possible, bound(problem)
+    assert printed <= best * problem.source_rate * (1 + 1e-12)
+    assert optimum(problem) <= printed * (1 + 1e-9)
 
 
 def test_the_engine_has_no_best_possible_and_no_closed_form() -> None:

@@ -1,5 +1,6 @@
 """Tests for explanations of bottlenecks, with improving moves compared with brute force."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -12,6 +13,7 @@ from benchmarks.reference.changes import as_fast
 from benchmarks.reference.oracle_messages import messages
 from benchmarks.reference.strategies import cases
 from streamplace import Cluster, Constraints, Device, Network, Operator, Stream, StreamGraph
+from streamplace.problem.cluster import Uplink
 from streamplace.problem.objective import Model
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
@@ -20,6 +22,7 @@ from streamplace.scoring.throughput import simulate, throughput
 from streamplace.workflows import single_moves
 from streamplace.workflows.explain import explain_throughput as explain
 from streamplace.workflows.explanation import Explanation
+from streamplace.workflows.place import solve
 from tests.support.graphs import MBIT, chain_graph
 from tests.support.strategies import constrained_problems
 
@@ -232,8 +235,31 @@ def test_the_engine_is_explained_by_a_closed_form() -> None:
         Placement(Problem(graph, Cluster.equal(2), model=model, target_utilisation=0.5), [0, 0, 0])
         for model in ("engine", "bottleneck")
     )
-    assert explain(engine) == explain(closed)
+    assert explain(engine) == replace(explain(closed), bound=None)
     assert explain(engine).score.model == "bottleneck"
+
+
+def test_the_bound_of_an_explanation_is_that_of_place() -> None:
+    problem = Problem(chain_graph(4e6, 4e6, 1e6), Cluster.equal(2), source_rate=1000.0)
+    found, placed = explain(Placement(problem, [0, 0, 0])), solve(problem, "auto")
+    assert found.bound == placed.bound == pytest.approx(500.0)  # 5e9 instructions/s on one device
+    assert (found.to_dict()["gap"], found.to_dict()["proven"]) == (pytest.approx(4 / 9), False)
+    assert (placed.gap, placed.to_dict()["proven"]) == (0.0, True)
+    lines = [str(line) for line in found._view().body]
+    assert any("no placement exceeds 500, so the gap is at most 44.5%" in line for line in lines)
+    assert found.with_proven(400.0).bound == 400.0
+    assert found.with_proven(200.0) == found.with_proven(None) == found  # it carries 277.8
+
+
+def test_the_text_says_where_a_bound_is_loose() -> None:
+    """Uplinks are not part of the proofs by cuts."""
+    devices = [Device(f"d{i}", 2500.0, group=g) for i, g in enumerate("ab")]
+    uplinks = (Uplink("a", 1.0, 1.0), Uplink("b", 1.0, 1.0))
+    cluster = Cluster(devices, Network(uplinks=uplinks))
+    problem = Problem(chain_graph(4e6, 4e6, 1e6, payload_bytes=1.0), cluster, source_rate=1000.0)
+    worse, best = explain(Placement(problem, [0, 0, 0])), solve(problem, "auto")
+    said = [any("(the bound is loose)" in str(x) for x in r._view().body) for r in (worse, best)]
+    assert said == [True, False]
 
 
 @models

@@ -14,6 +14,7 @@ from sim.search import (
     coarsened,
     inseparable,
     joined,
+    joined_alike,
     search_state,
     work_on_devices,
 )
@@ -148,8 +149,12 @@ class Annealer:
 
     @property
     def least(self) -> float:
-        """The lower bound on the largest load / reference."""
+        """The lower bound on the largest load / reference, at which chains stop."""
         return self._kernels.least
+
+    @least.setter
+    def least(self, least: float) -> None:
+        self._kernels = replace(self._kernels, least=least)
 
     def near(self, result: ChainResult, times: float) -> bool:
         """Return whether the largest load is at most `times` its lower bound."""
@@ -205,6 +210,7 @@ def levels_of(
     per_device: int = COARSEST,
     rng: np.random.Generator | None = None,
     apart: float = inf,
+    together: Ints | None = None,
 ) -> Levels:
     """Coarsen an instance until few groups per device are left.
 
@@ -222,25 +228,32 @@ def levels_of(
     apart
         Units that no placement with lower loads / reference separates are joined first, whatever
         their work.
+    together
+        (U,) groups of units to join before, whatever their work. None: no more.
     """
     levels, few = Levels([instance], []), per_device * len(instance.capacity)
     gap_s, per_bit = crossing_seconds(instance)
     heaviest = share * instance.work.sum() / len(instance.capacity)
     labels = np.zeros(len(instance.work), np.int32) if inside is None else inside
-    group = inseparable(_labelled(instance, labels), apart)
-    while True:
+
+    def descend(group: Ints) -> None:
+        nonlocal labels
         if group.max() + 1 < len(group):
             levels.groups.append(group)
             levels.instances.append(coarsened(levels.instances[-1], group))
             labels = Levels([], [group]).up(labels)
-        finest = levels.instances[-1]
-        if len(finest.work) <= few:
-            return levels
+
+    if together is not None:
+        descend(joined_alike(_labelled(instance, labels), together))
+    descend(inseparable(_labelled(levels.instances[-1], labels), apart))
+    while len((finest := levels.instances[-1]).work) > few:
         traffic = finest.tuples * gap_s + finest.bits * per_bit
         traffic = traffic if traffic.any() else finest.tuples
         group = joined(_labelled(finest, labels), traffic, heaviest, few, rng)
         if group.max() + 1 > USELESS * len(group):
-            return levels
+            break
+        descend(group)
+    return levels
 
 
 def _labelled(instance: Instance, labels: Ints) -> Instance:

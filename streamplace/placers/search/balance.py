@@ -147,29 +147,27 @@ def may_spread(problem: Problem, placements: Sequence[Placement]) -> bool:
 
 
 def balanced(
-    problem: Problem, rng: np.random.Generator, placements: Sequence[Placement], budget: Budget
+    problem: Problem,
+    rng: np.random.Generator,
+    placements: Sequence[Placement],
+    budget: Budget,
+    *,
+    search: bool = True,
 ) -> Placement:
-    """Search for a lower largest utilisation for up to 0.1 s, then lower all; see `spread_out`."""
-    loaded = overloaded(problem)
-    known = [Placement(loaded, placement.devices) for placement in placements]
-    reached = qualities(loaded, known)
-    if reached.max() < AS_GOOD:
-        rows = [known[i].devices for i in np.argsort(-reached, kind="stable")[:STARTS]]
-        search = budget.share(SHARE).within(SECONDS)
-        known.append(best_of_chains(loaded, rng, rows, search, wanted=AS_GOOD))
-    return spread_out(problem, rng, known, budget)
-
-
-def spread_out(
-    problem: Problem, rng: np.random.Generator, placements: Sequence[Placement], budget: Budget
-) -> Placement:
-    """Return a placement with low utilisations, the largest first, near some placements.
+    """Return a placement with low utilisations, the largest first.
 
     Utilisations are those of the model ``bottleneck`` at the highest source rate. Of two
     placements, the better one has the lower largest utilisation; if these are equal, the lower
     second largest one of a device or link, and so on; if all are equal, the better one by `ties`,
-    and then the one with less traffic. If there are few placements at all, the result is the best
-    of all. Otherwise single moves and swaps lower the utilisations of the best ones given.
+    and then the one with less traffic. If there are few placements, the result is the best of all.
+    Otherwise the search for the lowest largest utilisation ends within 1% of the lower bound, or
+    after 0.1 s, and single moves and swaps then lower the others.
+
+    Parameters
+    ----------
+    search
+        Whether to search; otherwise the largest utilisation is that of one of the placements, or
+        what moves and swaps make of it.
     """
     loaded = overloaded(problem)
     every = feasible_rows(loaded, most=FEW_PLACEMENTS, distinct=True)
@@ -180,7 +178,13 @@ def spread_out(
             return Placement(problem, every[_best_balanced(loaded, every, EQUAL)])
     known = [Placement(loaded, placement.devices) for placement in placements]
     known += [Placement(loaded, row) for row in islice(on_one_device(loaded), STARTS)]
-    order = np.argsort(-qualities(loaded, known), kind="stable")[:SPREAD_STARTS]
+    reached = qualities(loaded, known)
+    if search and reached.max() < AS_GOOD:
+        rows = [known[i].devices for i in np.argsort(-reached, kind="stable")[:STARTS]]
+        limit = budget.share(SHARE).within(SECONDS)
+        known.append(best_of_chains(loaded, rng, rows, limit, wanted=AS_GOOD))
+        reached = qualities(loaded, known)
+    order = np.argsort(-reached, kind="stable")[:SPREAD_STARTS]
     found = lowered(loaded, rng, np.stack([known[i].devices for i in order]), budget)
     return Placement(problem, found[_best_balanced(loaded, found, STEP)])
 

@@ -26,7 +26,9 @@ SP.throughput = (() => {
       boundIsFull,
       ceiling,
       bound: Math.min(setting.rate, ceiling),
-      boundNote: boundIsFull ? "no placement carries more" : "by CPU alone (edited)",
+      boundNote: boundIsFull
+        ? `no placement carries more${problem.loose ? "; the bound is loose" : ""}`
+        : "by CPU alone (edited)",
       edited: !state.same(setting, edits.first),
     };
   }

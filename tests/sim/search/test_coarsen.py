@@ -5,9 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchmarks.reference.random_problems import every_placement, random_problem
 from benchmarks.reference.strategies import problems
 from sim.closed_form.bottleneck import utilisations
-from sim.search import coarsened, joined, search_state
+from sim.search import coarsened, inseparable, joined, joined_alike, search_state
 from sim.work import own_utilisations
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.constraints import Constraints
@@ -77,3 +78,32 @@ def test_units_with_different_constraints_are_not_joined() -> None:
     rivals = coarse.rival[coarse.first_rival[c] : coarse.first_rival[c + 1]]
     assert rivals.tolist() == [d]
     assert coarse.allowed[coarse.row_of[a]].tolist() == [True, False, False]
+
+
+def test_no_placement_with_lower_loads_parts_inseparable_units() -> None:
+    """Every placement of small random problems is tried, at the load of each as the limit."""
+    parted = 0
+    for seed in range(40):
+        problem = random_problem(seed, max_placements=500)
+        instance = compiled(problem).instance
+        first_of = problem.feasibility.first_of
+        for row in np.concatenate(list(every_placement(problem))):
+            on = row[first_of]
+            if (on[problem.feasibility.unit_of] != row).any():
+                continue  # it parts the members of a unit
+            top = search_state(instance, on).load.max()
+            group = inseparable(instance, top * (1.0 + 1e-9))
+            for g in range(group.max() + 1):
+                assert len(set(on[group == g].tolist())) == 1, (seed, row)
+            parted += int(group.max()) + 1 < len(group)
+    assert parted > 100
+
+
+def test_joined_alike_keeps_masks_and_rivals_apart() -> None:
+    graph = chain_graph(*[1.0] * 6)
+    names = list(graph.names)
+    constraints = Constraints(exlocate=[names[3:5]], allowed={names[1]: ["d0", "d1"]})
+    problem = Problem(graph, Cluster.equal(3), constraints=constraints)
+    parts = joined_alike(compiled(problem).instance, np.zeros(6, np.int32))
+    assert len(set(parts.tolist())) == 4
+    assert all(np.count_nonzero(parts == parts[v]) == 1 for v in (1, 3, 4))
