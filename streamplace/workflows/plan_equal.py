@@ -49,7 +49,8 @@ def plan_equal(
     """Return the capacity of increasing numbers of equal devices; see `workflows.plan.plan`.
 
     The bound rules out the numbers below `least`. From there on, numbers are searched until one
-    keeps up. Other numbers have a row if the work for all of them is below a limit.
+    keeps up; on large graphs with growing gaps, which are then bisected. Other numbers have a row
+    if the work for all of them is below a limit.
     """
     default = max(MAX_BY_DEFAULT, len(cluster.devices))
     largest = default if limits.most is None else limits.most
@@ -61,11 +62,21 @@ def plan_equal(
         first = 1
     elif limits.survive and first > 1:  # what is left after a loss
         first -= 1
-    for count in range(first, largest + 1):
-        table.add(count)
+    skips = spare < MAX_BY_DEFAULT and not limits.survive  # a loss is about one device fewer
+    count, gap = first, 0
+    while count <= largest:
+        row = table.add(count)
         is_large = len(table.rows) >= spare
         if (limits.most is None or is_large) and table.is_last(whole=not is_large):
             break
+        if skips and count >= least and not (row and row.keeps_up):
+            gap = max(1, 2 * gap)  # undecided numbers take long: skip some, and come back to them
+            count = max(count + 1, min(count + gap, largest))
+        else:
+            count += 1
+    if skips:
+        table.bisect(least)
+    count = max(row.devices for row in table.rows) if table.rows else largest
     last = max(count, len(cluster.devices)) if limits.most is None else largest
     return table.plan(least, last, proven=least > largest)
 
@@ -86,7 +97,7 @@ class _Table:
         self.rows: list[PlanRow] = []
         self._missing: list[int] = []
         self._failure: Exception | None = None
-        self._found: Sustained | None = None
+        self._found: dict[int, Sustained] = {}
 
     def least(self, largest: int) -> int:
         """Return the least number that no bound rules out; one more than `largest` if none.
@@ -135,9 +146,19 @@ class _Table:
             self._graph, cluster, objective=self._objective, constraints=self._constraints
         )
 
-    def add(self, count: int) -> None:
-        """Search on a number of devices, and add its row."""
-        limits, before = self._limits, self._found
+    def bisect(self, least: int) -> None:
+        """Search between the largest number that does not keep up and the smallest that does."""
+        high = next((row.devices for row in self.rows if row.keeps_up), least)
+        below = [row.devices for row in self.rows if row.devices < high]
+        low = max(below, default=high)
+        while low >= least and high - low > 1:
+            middle = (low + high) // 2
+            row = self.add(middle)
+            low, high = (low, middle) if row is not None and row.keeps_up else (middle, high)
+
+    def add(self, count: int) -> PlanRow | None:
+        """Search on a number of devices; add its row and return it."""
+        limits, before = self._limits, self._before(count)
         evaluations, seconds = limits.evaluations, limits.seconds
         if evaluations is None and seconds is None:
             evaluations = _evaluations(self._graph)
@@ -152,7 +173,7 @@ class _Table:
                 raise
             self._failure = error
             self._missing.append(count)
-            return
+            return None
         if before is not None:  # sums in another order may be lower by rounding
             found = found._replace(
                 max_source_rate=max(found.max_source_rate, before.max_source_rate),
@@ -168,8 +189,24 @@ class _Table:
             price=None if price is None else price * count,
             placement=found.carrying,
         )
-        self._found = found
-        self.rows.append(row)
+        self._found[count] = found
+        self.rows = sorted([*self.rows, row], key=lambda row: row.devices)
+        return row
+
+    def _before(self, count: int) -> Sustained | None:
+        """Return what the largest smaller number sustains; None if none was searched."""
+        smaller = [number for number in self._found if number < count]
+        return self._found[max(smaller)] if smaller else None
+
+    def _growing(self) -> tuple[PlanRow, ...]:
+        """Return the rows, none worse than the one before, which may have been searched later."""
+        rows: list[PlanRow] = []
+        for row in self.rows:
+            if rows and row.max_source_rate < rows[-1].max_source_rate:
+                row = replace(row, max_source_rate=rows[-1].max_source_rate)  # noqa: PLW2901
+                row = replace(row, placement=rows[-1].placement)  # noqa: PLW2901
+            rows.append(row)
+        return tuple(rows)
 
     def _after_loss(self, count: int) -> float | None:
         """Return what is left after a loss, as much as one device fewer has; None: not searched."""
@@ -188,9 +225,10 @@ class _Table:
         whole
             Whether numbers up to that of the cluster are wanted in any case.
         """
-        if not self.rows or self._found is None:
+        if not self.rows:
             return False
-        row, problem = self.rows[-1], self._found.carrying.problem
+        row = self.rows[-1]
+        problem = self._found[row.devices].carrying.problem
         if whole and row.devices < len(self._cluster.devices):
             return False
         if row.keeps_up:
@@ -213,11 +251,11 @@ class _Table:
         proven
             Whether it rules out all numbers that may be tried.
         """
-        if self._found is None:
+        if not self.rows:
             tried = counted(last, "device")
             message = f"plan: found no placement on up to {tried}; with {tried}, {self._failure}"
             raise _infeasible(self._failure, message)
-        rows, best = tuple(self.rows), self._found.carrying
+        rows, best = self._growing(), self._found[self.rows[-1].devices].carrying
         fewest = next((row.devices for row in rows if row.keeps_up), None)
         cause = None if fewest else too_heavy(best.problem)
         refuse_unlimited(best.problem, rows[0].max_source_rate)
@@ -228,7 +266,7 @@ class _Table:
             cause,
             self._limits.survive,
             proven=proven or fewest == least + self._limits.survive,
-            missing=tuple(self._missing),
+            missing=tuple(sorted(self._missing)),
             ruled_out=tuple(n for n in left_out if n < least and n not in self._missing),
             left_out=tuple(left_out),
             limit=None if fewest or cause else full_link(best),

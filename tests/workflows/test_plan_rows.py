@@ -94,6 +94,21 @@ def test_numbers_that_the_bound_rules_out_are_named_on_large_graphs(
     assert after.rows[0].relative_after_loss is None  # of four devices, three are not searched
 
 
+@pytest.mark.parametrize("mbps", [8_500.0, pytest.param(9_000.0, marks=pytest.mark.long)])
+def test_numbers_are_skipped_on_large_graphs_and_the_fewest_is_bisected(
+    monkeypatch: pytest.MonkeyPatch, mbps: float
+) -> None:
+    monkeypatch.setattr(plan_equal, "OTHERS", 0)
+    found = plan(layered(40), devices(3, mbps), evaluations=100)
+    for before, row in pairwise(found.rows):
+        assert row.devices > before.devices
+        assert row.max_source_rate >= before.max_source_rate
+    rows = {row.devices: row for row in found.rows}
+    assert {*rows} | {*found.left_out} == {*range(1, max(rows) + 1)}
+    if (fewest := found.fewest_devices) is not None and fewest - 1 not in found.ruled_out:
+        assert not rows[fewest - 1].keeps_up
+
+
 def test_not_enough_is_said_only_where_it_is_proven(monkeypatch: pytest.MonkeyPatch) -> None:
     """The CPU work fills 4.4 devices; then bounds say nothing of interfaces that are too slow."""
     graph = layered(40)

@@ -26,7 +26,8 @@ from streamplace.util.arrays import Floats, Ints
 
 FEW_PLACEMENTS = 5_000  # if there are at most this many, all are tried
 QUICK = Greedy(), Multilevel()  # tried first where a placement that carries everything is enough
-AGAIN = 4  # times as many changes where the first search does not carry everything
+AGAIN = 4  # times as many changes where the first search does not carry everything,
+MOST_AGAIN = 4_000_000  # up to so many
 
 
 class Sustained(NamedTuple):
@@ -121,7 +122,8 @@ def _placed(
     auto, found, failure = Auto(seconds, evaluations, "balance"), list[Ints](), None
     again = list[Auto]()  # where the bound allows more than was found
     if enough or ceiling(problem) >= problem.source_rate * CARRIED:
-        again.append(Auto(seconds, evaluations and evaluations * AGAIN, "balance"))
+        more = evaluations and max(evaluations, min(AGAIN * evaluations, MOST_AGAIN))
+        again.append(Auto(seconds, more, "balance"))
     for number, placer in enumerate((*QUICK, auto) if enough else (auto, *QUICK, *again)):
         start = None
         if number and (found or rows):
