@@ -73,15 +73,16 @@ CHANGES_PER_NODE = 50  # changes of a search that take the time of a node
 class Auto(ReportingPlacer):
     """Run several placers, search from their best placements, then balance or reduce devices.
 
+    The search (`pool`) ends with the budget, at the bound, or with a proof that no placement is
+    better; with ``fewest``, also once everything offered is carried. Where at most 30,000
+    placements differ by more than exchanges of equal devices, all are tried instead.
+
     Where everything offered is carried, or an operator limits it that fills no device or link,
-    ``balance`` lowers the largest utilisation, then the second largest, and so on (see `balance`).
-    Otherwise, and with ``fewest``, the result has the fewest devices among placements within 0.1%
-    of the best throughput, and among those the least traffic between devices. The search for
-    throughput stops when a placement reaches the bound or, where not everything offered can be
-    carried, is within 0.1% of it; the result is then, too. Where at most 30,000 placements differ
-    by more than exchanges of equal devices, all are tried, and nothing is given up. Identical
-    devices are used in the order of the cluster, unless there is an initial placement or `ties`
-    prefers others.
+    ``balance`` then lowers the largest utilisation, the second largest, and so on (see `balance`).
+    Otherwise, and with ``fewest``, the result has the fewest devices among the best placements, and
+    among those the least traffic between devices. With ``fewest``, placements within 0.1% of the
+    best throughput are as good. Identical devices are used in the order of the cluster, unless
+    there is an initial placement or `ties` prefers others.
 
     Under the makespan objective, the quick placers of `Search` are run. Where there are at most
     100,000 placements, all that the bounds do not rule out are tried, for up to half of the budget.
