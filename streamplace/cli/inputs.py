@@ -1,11 +1,13 @@
 """What commands read: clusters, placements and objectives, and whose choice an error is about."""
 
+import csv
 import os
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
+from io import StringIO
 from math import nan
 from pathlib import Path
 from typing import Any
@@ -123,13 +125,25 @@ def read_list(file: str, graphs: int, remedy: str = "") -> list[Cluster]:
     return clusters
 
 
+def names_in(text: str | None) -> tuple[str, ...]:
+    """Return the parts of text that commas separate, except those in double quotes, as in CSV."""
+    return () if text is None else tuple(next(csv.reader([text])) or [""])
+
+
+def names_out(names: Iterable[str]) -> str | None:
+    """Return text that `names_in` reads as these names; None without any."""
+    text = StringIO()
+    csv.writer(text, lineterminator="").writerow(names)
+    return text.getvalue() or None
+
+
 def the_losses(chosen: LostDevices) -> Losses:
     """Return the lost and slow devices that the options name."""
-    lost = () if chosen.without is None else tuple(chosen.without.split(","))
+    lost = names_in(chosen.without)
     if not all(lost):
         raise click.UsageError(f"--without: expected device names (got {chosen.without!r})")
     shares: dict[str, float] = {}
-    for part in [] if chosen.slow is None else chosen.slow.split(","):
+    for part in names_in(chosen.slow):
         name, equals, text = part.rpartition("=")
         try:
             share = float(text)

@@ -268,7 +268,8 @@ class LostDevices:
     without: str | None = option(
         "--without",
         metavar="NAME[,…]",
-        help="Devices of the cluster that are lost; the name of a group means all of its devices.",
+        help="Devices of the cluster that are lost; the name of a group means all of its devices. "
+        """Here and with --slow, a name with a comma is in double quotes: '"rack1,2",n1'.""",
     )
     slow: str | None = option(
         "--slow",

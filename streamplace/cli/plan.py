@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+import click
+
 from streamplace.cli import inputs, options, param_types
 from streamplace.cli.command import argument, command, group, option, print_json, print_note
 from streamplace.cli.output_files import check_targets
@@ -43,7 +45,13 @@ class PlanOptions(options.Common):
     survive: int = options.survive()
     time_limit: float | None = options.time_limit(
         "Seconds of search for each number of devices or, if they differ, for all sets of devices "
-        "together.  [default: 1; 10]"
+        "together.  [default: a number of changes, which takes up to about a second; 10 seconds "
+        "of CPU time]"
+    )
+    output: str | None = options.file(
+        "-o",
+        "Placement file to write: a placement on the fewest or cheapest devices that keep up, for "
+        "place --start; - is stdout.  [default: no file]",
     )
     plot: str | None = options.file(
         "--plot",
@@ -68,8 +76,10 @@ def plan(chosen: PlanOptions) -> None:
     """
     if chosen.plot is not None:  # before anything runs
         kind_of(chosen.plot)
+    if chosen.as_json and chosen.output == "-":
+        raise click.UsageError("only one of -o and --json can write to stdout")
     check_targets(
-        {"--plot": chosen.plot},
+        {"-o": chosen.output, "--plot": chosen.plot},
         (chosen.graph, chosen.cluster.cluster_file, chosen.constraints_file),
     )
     with working("reading"):
@@ -107,20 +117,20 @@ def plan(chosen: PlanOptions) -> None:
         print_note("no device has a price: each counts 1, so that the cheapest are the fewest")
     if chosen.as_json:
         print_json(found.to_dict())
-        return
-    print_result(found)
-    if found.cheapest is not None:
-        excluded = [
-            *(chosen.lost.without.split(",") if chosen.lost.without else ()),
-            *found.cheapest.unused,
-        ]
+    else:
+        print_result(found, to_stderr=chosen.output == "-")
+    if chosen.output is not None:
+        files = chosen.graph, chosen.cluster.cluster_file, chosen.constraints_file
+        found.save(chosen.output, inputs=inputs.names_of_inputs(*files))
+    if found.cheapest is not None and not chosen.as_json and chosen.output != "-":
+        excluded = [*inputs.names_in(chosen.lost.without), *found.cheapest.unused]
         print_command(
             "streamplace place",
             chosen.graph,
             {
                 "--cluster": chosen.cluster.cluster_file,
                 "--devices": chosen.cluster.devices,
-                "--without": ",".join(excluded) or None,
+                "--without": inputs.names_out(excluded),
                 "--slow": chosen.lost.slow,
                 "--constraints": chosen.constraints_file,
                 "--pin": [f"{operator}={device}" for operator, device in chosen.pins.items()],

@@ -111,7 +111,7 @@ class SizeOptions(options.Common):
         help="Keep all instances of an operator on one device.",
     )
     time_limit: float | None = options.time_limit(
-        "Seconds of search per source rate.  [default: 5]"
+        "Seconds of search per source rate.  [default: 5 of CPU time]"
     )
     output: str | None = options.file(
         "-o",

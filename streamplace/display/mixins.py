@@ -78,7 +78,7 @@ class TruncatedRepr:
 
 def _repr_of(value: "DataclassInstance", show: Callable[[object], str]) -> str:
     """Return the repr of a dataclass; `show` turns its values into text."""
-    fields = distinguishing_fields(value)
+    fields = [field for field in distinguishing_fields(value) if field.repr]
     values = (f"{field.name}={show(getattr(value, field.name))}" for field in fields)
     return f"{type(value).__name__}({', '.join(values)})"
 

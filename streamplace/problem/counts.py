@@ -171,12 +171,12 @@ def logical_of(graph: StreamGraph, counts: Mapping[str, int] | None = None) -> L
         **nothing,
     )
     distributions: dict[tuple[str, str], list[AnyDistribution]] = {}
-    for stream, e in zip(plain.streams, before.tolist(), strict=True):
-        target = graph.index[stream.target]
-        ends = numbers[graph.index[stream.source]], numbers[target]
-        distributions.setdefault((stream.source, stream.target), []).append(
-            _distribution(graph, e, target, equal=ends[0] == ends[1])
-        )
+    pairs = zip(plain.stream_source.tolist(), plain.stream_target.tolist(), strict=True)
+    for (source, target), e in zip(pairs, before.tolist(), strict=True):
+        if numbers[target] > 1:  # a single instance receives everything
+            distributions.setdefault((graph.names[source], graph.names[target]), []).append(
+                _distribution(graph, e, target, equal=numbers[source] == numbers[target])
+            )
     sources = {graph.names[v] for v in graph.sources.tolist()}
     return LogicalGraph(
         plain,

@@ -195,15 +195,26 @@ def _streams(
             f"streams: more than {MAX_STREAMS:,} between instances; "
             "use --fold to keep each operator as one"
         )
-    ends = [np.empty((0, 2), dtype=np.int32)]
-    shares = [np.empty(0)]
-    for e, (u, v) in enumerate(zip(graph.stream_source, graph.stream_target, strict=True)):
+    single = np.array(
+        [
+            one is Distribution.ALL and p == q == 1
+            for one, p, q in zip(distribution, of_source, of_target, strict=True)
+        ],
+        dtype=np.bool_,
+    )
+    source, target = graph.stream_source[single], graph.stream_target[single]
+    ends = [np.stack([first[source], first[target]], axis=1)]
+    shares, of = [np.ones(len(source))], [np.flatnonzero(single)]
+    for e in np.flatnonzero(~single).tolist():
+        u, v = int(graph.stream_source[e]), int(graph.stream_target[e])
         with within(f"streams: {graph.names[u]!r} -> {graph.names[v]!r}"):
             a, b, share = pairs(distribution[e], of_source[e], of_target[e])
-        ends.append(np.stack([first[u] + a, first[v] + b], axis=1).astype(np.int32))
+        ends.append(np.stack([first[u] + a, first[v] + b], axis=1))
         shares.append(share)
-    sizes = [len(some) for some in shares[1:]]
-    return np.concatenate(ends), np.repeat(np.arange(len(sizes)), sizes), np.concatenate(shares)
+        of.append(np.full(len(share), e))
+    order = np.argsort(stream := np.concatenate(of), kind="stable")
+    in_order = np.concatenate(ends).astype(np.int32)[order]
+    return in_order, stream[order], np.concatenate(shares)[order]
 
 
 def _number(distribution: AnyDistribution, sources: int, targets: int) -> int:

@@ -249,8 +249,9 @@ class LogicalGraph:
         """The distribution of each of the graph's E streams, in their order."""
         visited: dict[tuple[str, str], int] = {}
         found: list[AnyDistribution] = []
-        for stream in self.graph.streams:
-            ends = stream.source, stream.target
+        graph, names = self.graph, self.graph.names
+        for u, v in zip(graph.stream_source.tolist(), graph.stream_target.tolist(), strict=True):
+            ends = names[u], names[v]
             number = visited.get(ends, 0)
             visited[ends] = number + 1
             known = self.distributions.get(ends, ())

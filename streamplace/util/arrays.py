@@ -21,3 +21,11 @@ def distinct_rows(rows: Iterable[Ints]) -> Ints:
     """
     by_bytes = {row.astype(">i4").tobytes(): row for row in rows}
     return np.stack([by_bytes[key] for key in sorted(by_bytes)])
+
+
+def grouped_rows(rows: Bools) -> tuple[Bools, Ints, Ints]:
+    """Return the distinct rows of an array, (R, C), the one that each row is, and their numbers."""
+    if len(rows) and (rows == rows[0]).all():  # as most are, and sorting takes seconds
+        return rows[:1], np.zeros(len(rows), np.int32), np.array([len(rows)], np.int32)
+    distinct, row_of, count = np.unique(rows, axis=0, return_inverse=True, return_counts=True)
+    return distinct, row_of.reshape(-1).astype(np.int32), count.astype(np.int32)

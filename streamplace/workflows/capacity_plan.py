@@ -1,26 +1,25 @@
 """The result type of `plan`: what sets of devices sustain, the cheapest of them, and losses."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from streamplace.display.mixins import Displayable, RoundedRepr
 from streamplace.display.text import number, percent_reached, percent_up, rounded_down, rounded_up
 from streamplace.display.view import TABLE_ROWS, Cell, Grid, Line, Names, View
-from streamplace.errors import ProblemError
+from streamplace.errors import PlacementError
+from streamplace.files import write_placement
 from streamplace.placers.search.balance import CARRIED
 from streamplace.problem.objective import MAX_RATE
 from streamplace.problem.placement import Placement
 from streamplace.scoring.loads import Bottleneck
+from streamplace.scoring.throughput import simulate
 from streamplace.util.text import counted
 from streamplace.workflows.too_heavy import TooHeavy
 
 CLOSE = CARRIED  # share of a rate that counts as reaching it, up to rounding
 ROWS_SHOWN = 12  # in a repr
-NOTHING_LIMITS = (
-    "operators: nothing limits the source rate, because no operator needs CPU time and no stream "
-    "has to cross a link; set the instructions of operators"
-)
 
 
 @dataclass(frozen=True, repr=False)
@@ -51,7 +50,7 @@ class DeviceLoss(RoundedRepr):
         """Return the cells of a table's row."""
         return (
             self.device,
-            rounded_down(self.max_source_rate),
+            _sustained(self.max_source_rate),
             percent_reached(self.relative_throughput),
         )
 
@@ -135,6 +134,8 @@ class PlanRow(RoundedRepr):
         Total price of the devices per unit of time; None: they have no price.
     names
         Names of the devices; None: the devices are equal, so any of them will do.
+    placement
+        The placement with the highest relative throughput, on a cluster of these devices.
     """
 
     devices: int
@@ -144,6 +145,7 @@ class PlanRow(RoundedRepr):
     relative_after_loss: float | None = None
     price: float | None = None
     names: tuple[str, ...] | None = None
+    placement: Placement | None = field(default=None, repr=False, compare=False)
 
     @property
     def keeps_up(self) -> bool:
@@ -156,7 +158,11 @@ class PlanRow(RoundedRepr):
         """The source rate that these devices sustain, in words."""
         many = "devices sustain" if self.devices > 1 else "device sustains"
         at = "" if self.price is None else f" at a price of {number(self.price)}"
-        return f"{self.devices} {many} {rounded_down(self.max_source_rate)} tuples/s{at}"
+        return f"{self.devices} {many} {_sustained(self.max_source_rate)} tuples/s{at}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return an entry of ``rows`` of `plan --json`."""
+        return {key: value for key, value in vars(self).items() if key != "placement"}
 
     def cells(self, head: tuple[str, ...]) -> tuple[Cell, ...]:
         """Return the cells of the row under some of the headings of `HEAD`."""
@@ -164,8 +170,8 @@ class PlanRow(RoundedRepr):
         cells: dict[str, Cell] = {
             "devices": str(self.devices),
             "price": "" if self.price is None else number(self.price),
-            "sustained, tuples/s": rounded_down(self.max_source_rate),
-            "upper bound": rounded_up(self.bound),
+            "sustained, tuples/s": _sustained(self.max_source_rate),
+            "upper bound": rounded_up(self.bound) if self.bound < MAX_RATE else "none",
             "relative": percent_reached(self.relative_throughput),
             "after a loss": "" if after is None else percent_reached(after),
             "names": Names.of(self.names or ()),
@@ -197,10 +203,14 @@ class Plan(Displayable):
     unpriced
         Whether each device counted 1, because no device of the cluster has a price.
     proven
-        Whether a proof shows that no set of the cluster's devices keeps up.
-    missing, left_out
-        Numbers of devices up to that of the last row without a row, because no placement was found
-        on them, and because there was no time for them or their losses are too many.
+        Whether a proof shows that no set of the cluster's devices, or no number of equal ones that
+        was asked for, keeps up; or that fewer equal ones than `fewest_devices` do not.
+    left_out
+        Numbers of devices without a row, up to that of the last row or, on equal devices, to the
+        largest that was asked for.
+    missing, ruled_out
+        Those of them on which no placement was found, and for which the bound shows that they do
+        not keep up. Others were not needed, or there was no time, or their losses are too many.
     limit
         The link or uplink that is full first in the best placement found, if no set keeps up and
         that is the reason; None otherwise.
@@ -218,19 +228,41 @@ class Plan(Displayable):
     unpriced: bool = False
     proven: bool = False
     missing: tuple[int, ...] = ()
+    ruled_out: tuple[int, ...] = ()
     left_out: tuple[int, ...] = ()
     limit: Bottleneck | None = None
     pinned: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        """Raise a ProblemError if the fewest devices sustain every rate."""
-        if self.rows[0].max_source_rate >= MAX_RATE:
-            raise ProblemError(NOTHING_LIMITS)
 
     @property
     def fewest_devices(self) -> int | None:
         """The fewest devices of a row that keeps up; None if no row does."""
         return next((row.devices for row in self.rows if row.keeps_up), None)
+
+    @property
+    def placement(self) -> Placement | None:
+        """A placement on the cheapest or the fewest devices that keep up; None if none do."""
+        if self.cheapest is not None:
+            return self.cheapest.placement
+        return next((row.placement for row in self.rows if row.keeps_up), None)
+
+    def save(self, file: str | Path, *, inputs: Mapping[str, str] | None = None) -> None:
+        """Write `placement` to a placement file, with its problem and its score.
+
+        Parameters
+        ----------
+        inputs
+            See `Result.save`.
+
+        Raises
+        ------
+        PlacementError
+            If no devices keep up.
+        """
+        if self.placement is None:
+            raise PlacementError(f"plan: no placement to write: {self.headline}")
+        score = simulate(self.placement).to_dict()
+        named = {"inputs": {**inputs}} if inputs else {}
+        write_placement(file, self.placement, placer="plan", score=score, **named)
 
     @property
     def headline(self) -> str:
@@ -243,14 +275,18 @@ class Plan(Displayable):
         if (count := self.fewest_devices) is not None:
             return f"{count} {'devices keep' if count > 1 else 'device keeps'} up with {rate}"
         last = max(row.devices for row in self.rows)
-        proven = " (proven)" if self.proven else ""
-        return f"{last} {'devices are' if last > 1 else 'device is'} not enough for {rate}{proven}"
+        if self.proven:
+            are = "devices are" if last > 1 else "device is"
+            return f"{last} {are} not enough for {rate} (proven)"
+        bound = self.rows[-1].bound
+        limit = f"bound {rounded_up(bound)} tuples/s" if bound < MAX_RATE else "no bound"
+        return f"none found up to {counted(last, 'device')} that keeps up with {rate} ({limit})"
 
     def to_dict(self) -> dict[str, Any]:
         """Return what `plan --json` prints."""
         return {
             "source_rate": self.source_rate,
-            "rows": [vars(row) for row in self.rows],
+            "rows": [row.to_dict() for row in self.rows],
             "fewest_devices": self.fewest_devices,
             "cheapest": None if self.cheapest is None else self.cheapest.to_dict(),
             "survive": self.survive,
@@ -260,6 +296,7 @@ class Plan(Displayable):
             "proven": self.proven or (self.cheapest is not None and self.cheapest.gap == 0.0),
             "unpriced": self.unpriced,
             "missing": list(self.missing),
+            "ruled_out": list(self.ruled_out),
             "left_out": list(self.left_out),
             "not_survived": {device: list(names) for device, names in self.pinned.items()},
         }
@@ -270,10 +307,14 @@ class Plan(Displayable):
             more = len(self.rows) - ROWS_SHOWN
             lines.append(f"and {counted(more, 'more row')}")
         body: list[Line | Grid] = [self._table()]
-        if self.missing:
-            body.append(Line(f"no placement found on {_numbers(self.missing)}"))
-        if self.left_out:
-            body.append(Line(f"no time or too many losses for {_numbers(self.left_out)}"))
+        others = {*self.left_out} - {*self.missing} - {*self.ruled_out}
+        for text, counts in (
+            ("no placement found on", self.missing),
+            ("ruled out by the bound:", self.ruled_out),
+            ("not searched:", sorted(others)),
+        ):
+            if counts:
+                body.append(Line(f"{text} {_numbers(counts)}"))
         if self.cheapest is not None:
             names = self.cheapest.devices
             body.append(Line("cheapest: {}", (Names.of(names),)))
@@ -308,14 +349,31 @@ class Plan(Displayable):
             return []
         head = ("without", "carries, tuples/s", "relative")
         worst = min(self.losses, key=lambda loss: loss.rank)
-        carried = rounded_down(worst.max_source_rate)
+        carried = _sustained(worst.max_source_rate)
         text = f"worst loss: {{}}, after which they carry {carried} tuples/s"
         table = Grid(head, len(self.losses), lambda i: self.losses[i].cells())
         return [table, Line(text, (worst.device,))]
 
 
-def _numbers(counts: tuple[int, ...]) -> str:
-    """Return numbers of devices in words, such as ``1, 2 or 4 devices``."""
-    *first, last = (str(count) for count in counts)
-    text = f"{', '.join(first)} or {last}" if first else last
-    return f"{text} {'device' if counts == (1,) else 'devices'}"
+def _sustained(rate: float) -> str:
+    """Return a source rate in words; no source rate is above `MAX_RATE`."""
+    return rounded_down(rate) if rate < MAX_RATE else f"at least {number(MAX_RATE)}"
+
+
+def _numbers(counts: Sequence[int]) -> str:
+    """Return increasing numbers of devices in words, such as ``1, 4 to 6 or 8 devices``."""
+    parts: list[list[int]] = []
+    for count in counts:
+        if parts and count == parts[-1][-1] + 1:
+            parts[-1][1:] = [count]  # the first and the last one of a range
+        else:
+            parts.append([count])
+    words: list[object] = []
+    for first, *last in parts:
+        words += [f"{first} to {last[0]}"] if [first + 1] < last else [first, *last]
+    return f"{_or(words)} {'device' if [*counts] == [1] else 'devices'}"
+
+
+def _or(words: Sequence[object]) -> str:
+    *first, last = map(str, words)
+    return f"{', '.join(first)} or {last}" if first else last

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from math import inf
 
 import numpy as np
 
@@ -20,6 +21,7 @@ MAX_SETS = 20_000  # sets of a cluster's devices, up to which all of one size ar
 TRIED = 300  # sets of one size that are searched where none keeps up, at most
 ROUNDING = 1e-9  # of source rates, relative
 DIGITS = 9  # to which relative throughputs are compared
+
 Ranked = tuple[tuple[float, float, float], Counts]
 """A key by which a set is better if it is smaller, and the set."""
 
@@ -43,8 +45,6 @@ class Rows:
     ----------
     missing
         Numbers of devices on which no placement was found.
-    left_out
-        Numbers of devices for which there was no time, or that have too many different losses.
     """
 
     def __init__(
@@ -53,7 +53,6 @@ class Rows:
         self._examiner, self._survive, self._clock, self._scale = examiner, survive, clock, scale
         self._measured: dict[Counts, Sustained | None] = {}
         self.missing: list[int] = []
-        self.left_out: list[int] = []
 
     def of(self, found: Cheapest, most: int | None) -> tuple[tuple[PlanRow, ...], Cheapest]:
         """Return the best set of each number of devices, and the cheapest set.
@@ -71,18 +70,20 @@ class Rows:
                 row = self._row(found.counts, required=True)
                 assert row is not None  # a placement on this set is known
             rows[last] = found.counts, row
+        before: tuple[Counts, PlanRow] | None = None
         for left, size in zip(range(len(sizes), 0, -1), sizes, strict=True):
-            if size in rows:
-                continue
-            with self._share(left):
-                best = self._best_of(size)
-                row = None if best is None else self._row(best, required=False)
-            if best is not None and row is not None:
-                rows[size] = best, row
-            elif best is not None or self._is_late():
-                self.left_out.append(size)
-            else:
-                self.missing.append(size)
+            if size not in rows:
+                with self._share(left):
+                    best = self._best_of(size)
+                    row = None if best is None else self._row(best, required=False)
+                own = None if best is None or row is None else (best, row)
+                if before is not None and (own is None or _rank(own[1]) < _rank(before[1])):
+                    own = self._extended(*before, size)
+                if own is not None:
+                    rows[size] = own
+                elif best is None and not self._is_late():
+                    self.missing.append(size)
+            before = rows.get(size, before)
         found = self._cheaper(found, [best for best, row in rows.values() if row.keeps_up])
         last = last if found.counts is None else sum(found.counts)
         return tuple(rows[size][1] for size in sorted(rows) if size <= last), found
@@ -137,10 +138,35 @@ class Rows:
             found.relative_throughput,
             price=None if self._scale is None else kinds.cost(counts) * self._scale,
             names=tuple(names[d] for d in kinds.devices(counts)),
+            placement=found.carrying,
         )
         if not self._survive:
             return row
         return replace(row, relative_after_loss=self._after_loss(counts))
+
+    def _extended(self, counts: Counts, row: PlanRow, size: int) -> tuple[Counts, PlanRow] | None:
+        """Return a set with further devices, the cheapest, and its row.
+
+        It carries as much, also after a loss: the smaller set, and what is left of it, are in it.
+        """
+        kinds = self._examiner.kinds
+        spare = np.repeat(np.arange(len(counts)), kinds.total - np.array(counts))
+        order = np.argsort(kinds.price[spare], kind="stable")[: size - sum(counts)]
+        added = np.bincount(spare[order], minlength=len(counts))
+        larger: Counts = tuple((np.array(counts) + added).tolist())
+        found = self._measured[counts]
+        assert found is not None  # it has a row
+        self._measured[larger] = self._examiner.inherit(larger, found)
+        after = row.relative_after_loss
+        own = self._row(larger, required=True)
+        if own is None:
+            return None
+        return larger, replace(  # sums in another order may be lower by rounding
+            own,
+            max_source_rate=max(row.max_source_rate, own.max_source_rate),
+            relative_throughput=max(row.relative_throughput, own.relative_throughput),
+            relative_after_loss=None if after is None else max(after, own.relative_after_loss or 0),
+        )
 
     def _has_time_for_losses(self, counts: Counts) -> bool:
         if not self._is_late():
@@ -218,3 +244,11 @@ class Rows:
         pinned = [problem.cluster.index[d] for d in problem.constraints.pins.values()]
         order = dict.fromkeys([*pinned, *problem.cluster.fastest_first.tolist()])
         return self._examiner.kinds.counts(np.array(list(order)[:size]))
+
+
+def _rank(row: PlanRow) -> tuple[float, float]:
+    """Return a key by which a row is better; all that keep up are equally good."""
+    if row.keeps_up:
+        return inf, inf
+    after = row.relative_after_loss
+    return row.relative_throughput if after is None else after, row.max_source_rate

@@ -16,7 +16,7 @@ from streamplace.util.arrays import Floats
 from streamplace.util.text import counted
 from streamplace.workflows.capacity_plan import CheapestSet, DeviceLoss, Limits, Plan
 from streamplace.workflows.plan_rows import Rows
-from streamplace.workflows.too_heavy import full_link, too_heavy
+from streamplace.workflows.too_heavy import full_link, refuse_unlimited, too_heavy
 
 SECONDS = 10.0  # for all sets together
 SEARCHING = 0.85  # share of the time for the cheapest set; rows and losses follow
@@ -65,6 +65,7 @@ def plan_unequal(problem: Problem, limits: Limits) -> Plan:
     rows, found = table.of(found, limits.most)
     if not rows:
         raise InfeasibleError(_no_rows(problem, limits.most))
+    refuse_unlimited(problem, rows[0].max_source_rate)
     cheapest = _cheapest(examiner, found, table, scale)
     lossy = kinds.everything if found.counts is None else found.counts
     cause = None if cheapest is not None else too_heavy(problem)
@@ -81,7 +82,7 @@ def plan_unequal(problem: Problem, limits: Limits) -> Plan:
         unpriced=prices is None,
         proven=found.refuted,
         missing=tuple(n for n in table.missing if n < rows[-1].devices),
-        left_out=tuple(n for n in table.left_out if n < rows[-1].devices),
+        left_out=tuple(sorted({*range(1, rows[-1].devices)} - {row.devices for row in rows})),
         limit=limit,
         pinned=_pinned(problem) if survive else {},
     )

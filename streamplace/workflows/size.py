@@ -1,6 +1,7 @@
 """Sizing: how many instances of each operator sustain a source rate, and on which devices."""
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from math import inf
 from typing import get_args
@@ -32,7 +33,6 @@ from streamplace.workflows.latency.limit import LatencyLimit
 from streamplace.workflows.plan_unequal import prices_of
 from streamplace.workflows.sizing.attempts import Task
 from streamplace.workflows.sizing.choices import Choices
-from streamplace.workflows.sizing.factored import Instances
 from streamplace.workflows.sizing.large import Large, is_large, large_size
 from streamplace.workflows.sizing.latency_limit import sized_within
 from streamplace.workflows.sizing.needs import ShortageError, text_of_lacking
@@ -101,7 +101,8 @@ def size(
         A limit on latency, such as ``p99=200ms``; see `LatencyLimit`. Sizes for a lower and lower
         utilisation are tried until one keeps it.
     seconds, evaluations
-        Limits of the search, as for `plan`; default: 5 seconds unless `evaluations` is set.
+        Limits of the search: wall time in seconds, or number of changes tried per set of devices,
+        at first. Without either: 5 seconds of CPU time.
 
     Raises
     ------
@@ -135,7 +136,9 @@ def size(
             *(graph, cluster, needed, wanted.source_rate, minimise, rules, weights, survive),
             *(evaluations, seed, _free(graph, resize=resize), whole_operators),
         )
-        return _sized(task, limit)
+        is_default = seconds is None and evaluations is None  # then other work does not matter
+        with work_clock.cpu_time() if is_default else nullcontext():
+            return _sized(task, limit)
 
     if max_latency is None:
         return sized(objective.target_utilisation)
@@ -155,15 +158,15 @@ def _sized(task: Task, seconds: float | None) -> SizeResult:
     share = task.planned / task.objective.source_rate
     with naming_conflicts():
         several = _requirements(task)
-        several = [replace(one, at_most=one.at_most * share) for one in several]
+        if share != 1.0:
+            several = [replace(one, at_most=one.at_most * share) for one in several]
         if faults := lacking(several):
             text = f"size: cannot keep up: {text_of_lacking(task, faults)}"
             if any(graph.index[one.operator] in graph.instance_of for one in faults):
                 text += f"; {SINGLE}"
             raise ShortageError(text, faults[0].at_most)
         choices = Choices(graph, several, task.constraints.colocate)
-        instances = Instances(graph, choices.counts(choices.first), task.objective.source_rate)
-        if is_large(instances):
+        if is_large(graph, choices.counts(choices.first)):
             found: Joint | Large = large_size(task, choices, Budget(seconds))
         else:
             found = small_size(task, choices, seconds)

@@ -6,11 +6,14 @@ from typing import Any
 
 import numpy as np
 
+from sim.closed_form.bottleneck import NOTHING
 from sim.search import own_loads, unit_loads
 from sim.work import work_of
 from streamplace.display.text import number, rounded_up
+from streamplace.errors import ProblemError
 from streamplace.problem.graph_checks import NAMES_SHOWN
 from streamplace.problem.limits import SLOTS
+from streamplace.problem.objective import MAX_RATE
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.compiled import compiled
@@ -20,6 +23,10 @@ from streamplace.util.arrays import Bools
 
 MARGIN = 1e-9  # utilisation beyond 1 that is rounding
 INSTRUCTIONS_PER_MI = 1e6
+NOTHING_LIMITS = (
+    "operators: nothing limits the source rate, because no operator needs CPU time and no stream "
+    "has to cross a link; set the instructions of operators"
+)
 
 
 @dataclass(frozen=True)
@@ -181,3 +188,19 @@ def full_link(placement: Placement) -> Bottleneck | None:
     bottleneck = score.bottleneck
     full = bottleneck.utilisation > placement.problem.target_utilisation * (1.0 + MARGIN)
     return bottleneck if bottleneck.kind in {"link", "uplink"} and full else None
+
+
+def refuse_unlimited(problem: Problem, source_rate: float) -> None:
+    """Raise a ProblemError if operators need no CPU time and so sustain every source rate.
+
+    Parameters
+    ----------
+    source_rate
+        What the fewest devices sustain, in tuples/s; below `MAX_RATE`, something limits it.
+    """
+    if source_rate < MAX_RATE:
+        return
+    instance = compiled(problem).instance
+    loads = unit_loads(instance)[problem.feasibility.allowed] * instance.reference
+    if float(loads.max()) < NOTHING:
+        raise ProblemError(NOTHING_LIMITS)

@@ -171,3 +171,47 @@ def test_bad_initial_placements_and_limits(
     assert expected in refused(
         capsys, "place", inputs.graph, *(files.get(word, word) for word in options)
     )
+
+
+def test_a_device_whose_name_has_a_comma_can_be_left_out(tmp_path: Path, capsys: Capture) -> None:
+    """The command that `plan` prints works, and so do other names in double quotes."""
+    graph, cluster = tmp_path / "graph.json", tmp_path / "cluster.json"
+    graph.write_text('{"source_rate": 1000, "operators": [{"name": "a", "instructions": 9e5}]}')
+    names = ("rack1,2", 'of "two"', "n1")
+    devices = [{"name": name, "mips": 2000, "price": 3} for name in names]
+    devices[-1] = {"name": "n1", "mips": 1000, "price": 1}
+    cluster.write_text(json.dumps({"devices": devices}))
+    lines = succeeds(capsys, "plan", graph, "--cluster", cluster).splitlines()
+    command = shlex.split(lines[-1].removeprefix("to place on these devices: "))
+    assert {*json_of(capsys, *command[1:])["assignment"].values()} == {"n1"}
+    slow = ("--slow", '"rack1,2=0.5",n1=0.5')
+    placed = json_of(capsys, "place", graph, "--cluster", cluster, *slow, "--without", "n1")
+    assert placed["relative_throughput"] == 1.0
+    for text in ("", "n1,", ",n1"):
+        found = refused(capsys, "place", graph, "--cluster", cluster, "--without", text)
+        assert "--without: expected device names" in found
+    assert "unknown device or group 'rack1'" in refused(
+        capsys, "place", graph, "--cluster", cluster, "--without", "rack1,2"
+    )
+
+
+def test_the_placement_on_the_fewest_devices_is_confirmed(
+    inputs: InputFiles, tmp_path: Path, capsys: Capture
+) -> None:
+    written = tmp_path / "plan.json"
+    found = json_of(capsys, "plan", inputs.graph, "--devices", "1x4", "-o", written)
+    count = found["fewest_devices"]
+    assert count == 2
+    options = ("--devices", f"{count}x4", "--start", written)
+    placed = json_of(capsys, "place", inputs.graph, *options)
+    assert placed["relative_throughput"] == 1.0
+    assert placed["moves"] == []
+    known = [row["devices"] for row in found["rows"]] + found["left_out"]
+    assert known == [*range(1, len(known) + 1)]
+    both = ("-o", "-", "--json")
+    assert "only one of -o and --json" in refused(capsys, "plan", inputs.graph, *both)
+    missing = tmp_path / "missing.json"
+    short = ("plan", inputs.graph, "--devices", "1x4", "--most", "1", "-o", missing)
+    assert main([*map(str, short)]) == 1
+    assert "no placement to write" in capsys.readouterr().err
+    assert not missing.exists()

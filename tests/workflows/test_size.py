@@ -135,12 +135,15 @@ def test_stated_numbers_are_kept_unless_resized() -> None:
 
 
 def test_operators_stay_whole_if_asked() -> None:
-    graph = job(parse={"instructions": 4e5})  # 3.2 of 4 cores, so that only count has room beside
+    each = {"instructions": 2.75e5}  # 2.2 of 4 cores, so that no two have room on a device
+    graph = job(read=each, parse=each, count=each)
     divided = size(graph, "3x2500x4", evaluations=5_000)
     assert divided.placement is not None
+    assert divided.machines == 2
     assert max(len(set(on)) for on in devices_of_instances(divided.placement).values()) > 1
     found = size(graph, "3x2500x4", whole_operators=True, evaluations=5_000)
     assert found.placement is not None
+    assert found.machines == 3
     assert operator_devices(found.placement).keys() == {"read", "parse", "count"}
     assert found.throughput == pytest.approx(2e4)
     with pytest.raises(PlacementError, match="lower the source rate, or allow operators"):
@@ -400,4 +403,4 @@ def test_a_rate_beyond_all_devices_is_named_before_what_large_sizes_lack() -> No
     with pytest.raises(InfeasibleError, match=r"together they carry .* after the loss of any one"):
         size(graph, "5x2500", source_rate=1e9, survive=1)
     with pytest.raises(UsageError, match="for which it does not support survive"):
-        size(graph, "1000x2500x8", source_rate=1e8, survive=1)
+        size(graph, "2000x2500x8", source_rate=2e8, survive=1)

@@ -208,7 +208,7 @@ def test_numbers_between_those_tried_are_allowed_where_instances_are_even() -> N
 def test_thousands_of_instances_have_no_rules_of_their_own() -> None:
     rules = sp.Constraints(pins={"count[1]": "d1"})
     with pytest.raises(UsageError, match="does not support constraints on single instances"):
-        size(job(), "400x2500x64", source_rate=6e6, constraints=rules)
+        size(job(), "400x2500x64", source_rate=3e7, constraints=rules)
 
 
 def test_names_of_operators_and_of_instances() -> None:

@@ -142,7 +142,14 @@ class Search:
 
     def run(self) -> Cheapest:
         """Return the cheapest set found and the bound on its price."""
-        everything = self._kinds.everything
+        everything, lattice = self._kinds.everything, None
+        if Lattice.is_small(self._kinds):
+            lattice = Lattice(self._examiner, self._survive, self._most)
+            if (first := lattice.next()) is not None:  # no condition excludes it, so try it at once
+                counts = lattice.counts(first)
+                if self._carries(counts) is Verdict.CARRIES:
+                    self._accept(counts)
+                    return Cheapest(counts, self._price)
         verdict = Verdict.OPEN
         for effort in range(EFFORTS):
             verdict = self._carries(everything, effort)
@@ -153,11 +160,11 @@ class Search:
                 return Cheapest(None, 0.0, refuted=True)
             return Cheapest(None, self._relaxation().price)
         self._accept(everything)
-        if not Lattice.is_small(self._kinds):
+        if lattice is None:
             self._remove_repeatedly(self._clock)
             self._remove_free()
             return Cheapest(self._best, self._relaxation().price)
-        lattice = Lattice(self._examiner, self._survive, self._most)
+        lattice.new_turn()
         if lattice.left > FEW_SETS:
             self._remove_repeatedly(self._clock.share(SEARCHING))
         bound = self._examine_all(lattice)

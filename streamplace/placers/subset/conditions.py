@@ -19,7 +19,7 @@ from streamplace.problem.problem import Problem
 from streamplace.problem.symmetry import interchangeable
 from streamplace.scoring.compiled import compiled
 from streamplace.scoring.registry import closed_form
-from streamplace.util.arrays import Bools, Floats, Ints
+from streamplace.util.arrays import Bools, Floats, Ints, grouped_rows
 
 Counts = tuple[int, ...]
 """The number of devices of each kind, in a set of devices."""
@@ -216,7 +216,7 @@ def _able(instance: Instance, limit: float) -> Bools:
 
 def _masks(able: Bools) -> tuple[Bools, list[Ints]]:
     """Return distinct sets of devices, (M, D), and the units that can run only on each of them."""
-    distinct, row_of, count = np.unique(able, axis=0, return_inverse=True, return_counts=True)
+    distinct, row_of, count = grouped_rows(able)
     masks = distinct
     if len(masks) > MAX_MASKS:
         common = np.sort(np.argsort(-count, kind="stable")[:MAX_MASKS])
@@ -224,7 +224,7 @@ def _masks(able: Bools) -> tuple[Bools, list[Ints]]:
     everywhere = np.ones((1, able.shape[1]), dtype=np.bool_)
     masks = np.unique(np.concatenate([masks, everywhere]), axis=0)
     within = (~(distinct & ~mask).any(axis=1) for mask in masks)
-    return masks, [np.flatnonzero(each[row_of.reshape(-1)]).astype(np.int32) for each in within]
+    return masks, [np.flatnonzero(each[row_of]).astype(np.int32) for each in within]
 
 
 def _slots(needs: Floats, amounts: Floats, mask: Bools) -> list[Floats]:

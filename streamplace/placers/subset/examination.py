@@ -25,6 +25,7 @@ from streamplace.placers.subset.conditions import (
 from streamplace.placers.subset.sustained import Sustained, sustained
 from streamplace.problem.losses import restricted
 from streamplace.problem.objective import MAX_RATE
+from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.flow import flow
 from streamplace.scoring.registry import throughput_evaluator
@@ -104,6 +105,9 @@ class Examiner:
         verdict = self._known(counts)
         if verdict is not Verdict.OPEN or effort == QUICK:
             return verdict
+        if throughput_evaluator(problem).bound < problem.source_rate * CARRIED:
+            self._refute(counts)
+            return Verdict.REFUTED
         return self._prove(counts, problem, NODES * GROWTH**effort)
 
     def survives(self, counts: Counts, survive: int, effort: int = 0) -> Verdict:
@@ -183,6 +187,16 @@ class Examiner:
             self._refute(counts)
         return self.results[counts]
 
+    def inherit(self, counts: Counts, found: Sustained) -> Sustained | None:
+        """Return what a set sustains with a placement on a part of it."""
+        problem = self._restricted(counts)
+        if problem is None:
+            return None
+        both = (found.placement, found.carrying)
+        rows = [Placement.of(problem, each.assignment).devices for each in both]
+        rng = np.random.default_rng(self._seed)
+        return sustained(problem, rng, rows, Budget(None, 1), quick=True)
+
     def highest(self, counts: Counts) -> float:
         """Return an upper bound on the source rate that a set sustains, in tuples/s.
 
@@ -214,8 +228,8 @@ class Examiner:
             return None
 
     def _is_bounded(self, problem: Problem) -> bool:
-        """Return whether the bound on throughput is too low."""
-        return throughput_evaluator(problem).bound < problem.source_rate * CARRIED
+        """Return whether the quick bound on throughput is too low."""
+        return ceiling(problem) < problem.source_rate * CARRIED
 
     def _prove(self, counts: Counts, problem: Problem, nodes: int) -> Verdict:
         decision = decision_on(problem, CARRIED)

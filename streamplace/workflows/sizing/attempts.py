@@ -1,6 +1,6 @@
 """Attempts to place one choice of numbers of instances on the cheapest devices."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import inf
 
 import numpy as np
@@ -62,6 +62,7 @@ class Task:
     seed: int
     free: frozenset[str]
     whole: bool
+    _latest: dict[object, Problem] = field(default_factory=dict, init=False, repr=False)
 
     @property
     def wanted(self) -> Throughput:
@@ -90,11 +91,17 @@ class Task:
         InfeasibleError
             If provably no placement satisfies the constraints.
         """
-        rules = replace(self.constraints, colocate=()) if apart else self.constraints
-        graph = expanded(self.graph, counts)
-        if self.whole and not apart:
-            rules = colocate_instances(graph, rules)
-        return Problem(graph, self.cluster, objective=self.objective, constraints=rules)
+        apart = apart and bool(self.whole or self.constraints.colocate)
+        key = apart, tuple(counts.items())
+        if key not in self._latest:
+            rules = replace(self.constraints, colocate=()) if apart else self.constraints
+            graph = expanded(self.graph, counts)
+            if self.whole and not apart:
+                rules = colocate_instances(graph, rules)
+            made = Problem(graph, self.cluster, objective=self.objective, constraints=rules)
+            self._latest.clear()
+            self._latest[key] = made
+        return self._latest[key]
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from heapq import heappop, heappush
-from math import inf, prod
+from math import inf
 
 from streamplace.problem.graph import StreamGraph
 from streamplace.util.groups import connected
@@ -40,10 +40,14 @@ class Choices:
         self._colocated = self._with_common(units)
         self._forward = self._with_common(_forward_groups(graph))
 
-    @property
-    def number(self) -> int:
-        """The number of vectors of `by_instances`."""
-        return prod(len(self._of[task[0]].counts) for task in self._tasks)
+    def are_few(self, most: int) -> bool:
+        """Return whether `by_instances` yields at most so many vectors."""
+        number = 1
+        for task in self._tasks:
+            number *= len(self._of[task[0]].counts)
+            if number > most:
+                return False
+        return True
 
     @property
     def are_all(self) -> bool:

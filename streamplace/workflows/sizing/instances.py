@@ -90,6 +90,11 @@ class Shares:
         A graph whose operators state numbers of instances.
     tuples
         (E,) tuples/s on each stream, in any unit.
+
+    Attributes
+    ----------
+    uneven
+        Operators of whose n instances some may have more than 1/n of the tuples.
     """
 
     def __init__(self, graph: StreamGraph, tuples: Floats) -> None:
@@ -98,6 +103,12 @@ class Shares:
         for e, v in enumerate(graph.stream_target.tolist()):
             if tuples[e] > 0.0:
                 self._inputs[v].append(e)
+        uneven = {
+            int(graph.stream_target[e])
+            for e in graph.partitioning
+            if graph.partitioning[e] != "rebalance"
+        }
+        self.uneven = uneven | {*graph.partitions}
 
     def busiest(self, v: int, count: int) -> float:
         """Return the share of the busiest of `count` instances of operator v.
@@ -105,6 +116,8 @@ class Shares:
         ``broadcast`` streams send everything to every instance. How ``forward`` and ``rescale``
         streams divide their tuples depends on other operators, so that the share is a lower bound.
         """
+        if v not in self.uneven:
+            return 1.0 / count
         inputs, groups = self._inputs[v], self._graph.partitions.get(v)
         if not inputs:
             return 1.0 / count if groups is None else ceil(groups / count) / groups
@@ -128,6 +141,8 @@ class Shares:
 
         It is what every instance receives, and the largest share of a key.
         """
+        if v not in self.uneven:
+            return 0.0
         keys = [
             part * max(self._keys(e).values(), default=0.0)
             for e, part, kind in self._parts(v)

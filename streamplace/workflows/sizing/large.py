@@ -9,6 +9,7 @@ import numpy as np
 from streamplace.placers.search.annealing import Budget
 from streamplace.placers.subset.conditions import Kinds
 from streamplace.placers.subset.price_bound import fluid_bound
+from streamplace.problem.graph import StreamGraph
 from streamplace.problem.limits import SLOTS
 from streamplace.problem.logical import instance_names
 from streamplace.problem.problem import Problem
@@ -27,7 +28,7 @@ from streamplace.workflows.sizing.requirements import Requirement
 from streamplace.workflows.sizing.result import SizeResult
 from streamplace.workflows.sizing.small import UnfoundError, text_of_unfound
 
-MOST_INSTANCES = 2_000  # of a size that is searched with all streams between instances
+# Streams between instances up to which all are listed and searched; beyond, they take gigabytes.
 MOST_STREAMS = 500_000
 GROWTH = 0.005  # further devices after an attempt, as a share of those before
 ROUNDING = 1e-9
@@ -146,17 +147,14 @@ def _capacity(task: Task) -> Floats:
     return np.array([d.mips * d.cores * INSTRUCTIONS_PER_MI for d in task.cluster.devices])
 
 
-def is_large(instances: Instances) -> bool:
+def is_large(graph: StreamGraph, counts: Counts) -> bool:
     """Return whether a graph of all streams between instances would be too large to search."""
-    graph, counts = instances.graph, instances.counts.astype(np.int64)
-    if int(counts.sum()) > MOST_INSTANCES:
-        return True
+    of, streams = [counts[name] for name in graph.names], 0
     ends = zip(graph.stream_source.tolist(), graph.stream_target.tolist(), strict=True)
-    streams = sum(
-        int(counts[v]) * (1 if instances.is_forward(e) else int(counts[u]))
-        for e, (u, v) in enumerate(ends)
-    )
-    return streams > MOST_STREAMS
+    for e, (u, v) in enumerate(ends):
+        is_forward = graph.partitioning.get(e) == "forward" and of[u] == of[v]
+        streams += of[v] if is_forward else of[u] * of[v]
+    return streams > max(MOST_STREAMS, len(graph.stream_source))
 
 
 def pack_on_fewest(

@@ -16,7 +16,7 @@ from streamplace.problem.graph import StreamGraph
 from streamplace.problem.problem import Problem
 from streamplace.problem.rules import BY_NUMBER, LIMITS, Rule, RuledParts
 from streamplace.scoring.compiled import compiled
-from streamplace.util.arrays import Bools, Floats, Ints
+from streamplace.util.arrays import Bools, Floats, Ints, grouped_rows
 from streamplace.util.text import counted
 from streamplace.workflows.conflict import listed_and
 from streamplace.workflows.sizing.attempts import Task
@@ -114,10 +114,10 @@ def _names(graph: StreamGraph, chosen: Bools) -> tuple[str, ...]:
 
 def _masks(allowed: Bools) -> list[tuple[Bools, Ints]]:
     """Return distinct sets of devices, (D,), and the units that may run only on each of them."""
-    distinct, row_of = np.unique(allowed, axis=0, return_inverse=True)
+    distinct, row_of, _ = grouped_rows(allowed)
     masks = np.unique(np.concatenate([distinct, np.ones((1, allowed.shape[1]), bool)]), axis=0)
     within = [~(distinct & ~mask).any(axis=1) for mask in masks]
-    units = [np.flatnonzero(each[row_of.reshape(-1)]).astype(np.int32) for each in within]
+    units = [np.flatnonzero(each[row_of]).astype(np.int32) for each in within]
     return list(zip(masks, units, strict=True))
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from math import inf
+from math import ceil, inf
 
 import numpy as np
 
@@ -168,6 +168,11 @@ def _requirement(
         A load that the busiest instance has, whatever their number.
     """
     name, (least, most) = graph.names[v], limits
+    is_even = v not in shares.uneven and v not in graph.scaling
+    if is_even and limits == (1, MAX_PARALLELISM) and (alone := load(1)) < most - CHOICES:
+        counts = range(first := max(1, ceil(alone / (1.0 + ROUNDING))), first + CHOICES + 1)
+        cause, loads = f"{most:,} instances", tuple(alone / count for count in counts)
+        return Requirement(name, tuple(counts), loads, cause, inf, most, True, False)
     few, is_bounded, choices = most - least < FEW, most < MAX_PARALLELISM, list[tuple[int, float]]()
     if few or is_bounded or floor <= 1.0 + ROUNDING:
         choices = list(_choices(load, least, most, floor, every=few))

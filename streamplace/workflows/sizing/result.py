@@ -52,7 +52,7 @@ class SizeResult(Displayable):
         The names of the devices that are needed: those that run an instance and, if one may be
         lost, spare ones.
     seconds
-        Wall time of the search in seconds.
+        Time of the search in seconds: CPU time if it had no limit, and wall time otherwise.
     survive
         Number of devices that may be lost.
     latency

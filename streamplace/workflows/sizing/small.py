@@ -97,7 +97,7 @@ def cheapest(task: Task, choices: Choices, bound: float, clock: Budget) -> Joint
             search.attempt(vector, FIRST_SHARE)
     if search.price <= bound * SAME:
         return Joint(search.best, bound)
-    if choices.number <= ALL_VECTORS:
+    if choices.are_few(ALL_VECTORS):
         return search.all(bound)
     search.climb(bound)
     return Joint(search.best, bound)
