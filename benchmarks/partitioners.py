@@ -1,8 +1,8 @@
 """METIS, KaHIP and Mt-KaHyPar, as functions from a problem to devices.
 
 They divide the units of a problem into balanced parts with a small cut. All use METIS's vertex and
-edge weights, and an imbalance of 3% where they accept one. KaHIP makes equal parts only. KaHIP and
-Mt-KaHyPar are optional (extra `partitioners`).
+edge weights and, except METIS's sweep, an imbalance of 3% where they accept one. KaHIP makes equal
+parts only. KaHIP and Mt-KaHyPar are optional (extra `partitioners`).
 """
 
 from collections.abc import Callable
@@ -33,6 +33,7 @@ def partitioners() -> dict[str, Partitioner]:
     by_name: dict[str, Partitioner] = {
         "METIS k-way": partial(placed, "metis"),
         "METIS recursive": partial(placed, "metis-recursive"),
+        "METIS sweep": partial(placed, "metis-sweep"),
     }
     if find_spec("kahip"):
         by_name["KaHIP fast"] = partial(kahip, mode=FAST)
