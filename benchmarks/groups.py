@@ -18,10 +18,10 @@ import numpy as np
 
 from benchmarks.large_graphs import PRESETS, Setting, prepared, relative
 from streamplace import Problem
-from streamplace.policy.coarse import SHARE, Coarsening, Part, problem_of_groups
+from streamplace.policy.coarse import SHARE, Part, parts_of, problem_of_groups, refined
 from streamplace.policy.hsdag.policy import Hsdag
 from streamplace.policy.noise import NumpySampler
-from streamplace.policy.placer import CHANGES, SHIPPED, TRAINED_ON, loaded
+from streamplace.policy.placer import CHANGES, SHIPPED, loaded
 from streamplace.policy.registry import PolicySection, policy_section
 from streamplace.policy.threads import one_thread
 from streamplace.policy.weights import new_policy
@@ -34,6 +34,7 @@ from streamplace.util.arrays import Ints
 TRAINING, FIGURES = 1_000, 10_000  # operators
 TRAINING_SEED, SEED = 50_000, 60_000
 GRAPHS = 4  # per preset
+TRAINED_ON = 150  # the largest number of operators in the training of the shipped weights
 LEVELS, GROUPS, STEPS, HIDDEN = 6, 48, 4, 64  # of the network; three groups per device
 COLUMNS = "one pass", "lowest", "refined", "lowest", "groups", "CPU s"
 
@@ -89,7 +90,7 @@ Row = tuple[float, float, int, float]
 def heavy_edges(problem: Problem) -> Row:
     """Place the groups with which the placer `policy` coarsens a graph."""
     begun = time.process_time()
-    part = Coarsening(problem).parts(TRAINED_ON)[0]
+    part = next(parts_of(problem, TRAINED_ON))
     return placed(problem, part, begun)
 
 
@@ -108,10 +109,10 @@ def placed(problem: Problem, part: Part, begun: float) -> Row:
     batch = policy.batch([policy.encode(part.problem)])
     devices: Ints = part.expanded(policy.sample(batch, 1, NumpySampler())[0])[0]
     start = Placement(problem, devices)
-    refined = Coarsening(problem).refined(start, np.random.default_rng(0), CHANGES)
+    better = refined(problem, start, np.random.default_rng(0), CHANGES)
     seconds = time.process_time() - begun
     count = len(part.problem.graph.names)
-    return relative(problem, devices), relative(problem, refined.devices), count, seconds
+    return relative(problem, devices), relative(problem, better.devices), count, seconds
 
 
 def report(name: str, rows: Sequence[Row]) -> None:

@@ -1,8 +1,8 @@
 """METIS, KaHIP and Mt-KaHyPar, as functions from a problem to devices.
 
 They divide the units of a problem into balanced parts with a small cut. All use METIS's vertex and
-edge weights, by default an imbalance of 3% where they accept one, and a part for each device; fewer
-parts go to the fastest devices. KaHIP makes equal parts only. KaHIP and
+edge weights and, except METIS's sweep, an imbalance of 3% where they accept one, and a part for
+each device; fewer parts go to the fastest devices. KaHIP makes equal parts only. KaHIP and
 Mt-KaHyPar are optional (extra `partitioners`).
 """
 
@@ -34,6 +34,7 @@ def partitioners() -> dict[str, Partitioner]:
     by_name: dict[str, Partitioner] = {
         "METIS k-way": partial(placed, "metis"),
         "METIS recursive": partial(placed, "metis-recursive"),
+        "METIS sweep": partial(placed, "metis-sweep"),
     }
     if find_spec("kahip"):
         by_name["KaHIP fast"] = partial(kahip, mode=FAST)

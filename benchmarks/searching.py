@@ -27,6 +27,7 @@ SEARCH, AUTO = "search:seconds=0.02", "auto:seconds=0.2"
 OTHERS = (
     "metis-oracle",
     "metis-recursive-oracle",
+    "metis-sweep",
     "fuser-oracle",
     "policy:samples=16",
     SEARCH,

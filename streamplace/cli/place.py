@@ -146,6 +146,7 @@ def place(chosen: PlaceOptions) -> None:
                                partition the graph, by default into a part per device
     metis-oracle, metis-recursive-oracle, fuser-oracle
                                try 2, 3, … parts and keep the best
+    metis-sweep                METIS with many imbalances and numbers of parts, the best of all
     contiguous                 consecutive parts of the graph, such as layers of a neural network
     exact                      proves the optimum, or bounds the gap to it (uses OR-tools)
     climb, greedy, single, round-robin, random

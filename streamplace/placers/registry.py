@@ -33,6 +33,7 @@ PLACERS = {
     "greedy": "streamplace.placers.trivial:Greedy",
     "metis": "streamplace.placers.partition:Metis",
     "metis-recursive": "streamplace.placers.partition:MetisRecursive",
+    "metis-sweep": "streamplace.placers.partition:MetisSweep",
     "fuser": "streamplace.placers.partition:Fuser",
     "contiguous": "streamplace.placers.contiguous:Contiguous",
     "search": "streamplace.placers.search.search:Search",

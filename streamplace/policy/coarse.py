@@ -1,6 +1,6 @@
 """Groups of operators that a policy places as wholes, and the refinement of what it placed."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -8,7 +8,8 @@ import numpy as np
 
 from sim.flow import Flow
 from streamplace.errors import InfeasibleError
-from streamplace.placers.search.annealing import Annealer, levels_of, refined, refined_below
+from streamplace.placers.search.annealing import Annealer, levels_of, refined_below
+from streamplace.placers.search.annealing import refined as short_chain
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.graph import StreamGraph
@@ -26,6 +27,7 @@ BITS_PER_BYTE = 8.0
 SLOTS = "slots of devices"
 SHARE = 0.4  # maximum work of one group, as a share of the mean work per device
 PER_DEVICE = 3  # groups per device of the coarsest level
+CYCLES = 2  # times that a placement is coarsened and refined again
 
 
 class ProblemOfGroups(NamedTuple):
@@ -169,66 +171,54 @@ class Part:
         return rows if self.grouping is None else rows[:, self.grouping.group_of]
 
 
-class Coarsening:
-    """The levels of a problem: its units, and successively larger groups of them.
+def parts_of(problem: Problem, largest: int) -> Iterator[Part]:
+    """Yield the problems of groups that a policy can place, the one with most groups first.
 
-    Groups are joined along heavy streams; see `placers.search.annealing`.
+    Groups are joined along heavy streams, level by level; see `placers.search.annealing`.
+
+    Parameters
+    ----------
+    largest
+        The largest number of groups; if every level has more, the coarsest is used.
     """
+    group_of, levels = problem.feasibility.unit_of, list[Grouping]()
+    for group in levels_of(compiled(problem).instance, SHARE, per_device=PER_DEVICE).groups:
+        group_of = group[group_of]
+        levels.append(Grouping(problem.graph, group_of))
+    for grouping in levels:
+        if grouping.count <= max(largest, levels[-1].count):
+            made = problem_of_groups(problem, grouping)
+            if made is not None:
+                yield Part(*made)
 
-    def __init__(self, problem: Problem) -> None:
-        self._problem = problem
-        self._levels = levels_of(compiled(problem).instance, SHARE, per_device=PER_DEVICE)
-        self._group_of = [problem.feasibility.unit_of]
-        for group in self._levels.groups:
-            self._group_of.append(group[self._group_of[-1]])
 
-    def parts(self, largest: int) -> list["Part"]:
-        """Return the problems of groups that a policy can place, the one with most groups first.
+def refined(
+    problem: Problem, placement: Placement, rng: np.random.Generator, changes: int
+) -> Placement:
+    """Return the better of a feasible placement and of the one that short chains make of it.
 
-        Parameters
-        ----------
-        largest
-            The largest number of groups; if every level has more, the coarsest is returned.
-        """
-        sizes = [int(group.max()) + 1 for group in self._group_of]
-        wanted = [
-            problem_of_groups(self._problem, Grouping(self._problem.graph, group))
-            for group, size in zip(self._group_of[1:], sizes[1:], strict=True)
-            if size <= max(largest, sizes[-1])
-        ]
-        return [Part(*made) for made in wanted if made is not None]
+    The chains begin on groups of operators that share a device, so that they also move what a
+    policy has placed operator by operator as a whole.
 
-    def refined(self, placement: Placement, rng: np.random.Generator, changes: int) -> Placement:
-        """Return the better of a feasible placement and of the one that short chains make of it.
-
-        The chains begin on the coarsest level whose groups the placement keeps together.
-
-        Parameters
-        ----------
-        changes
-            Changes tried per group or unit on every level.
-        """
-        problem, devices = self._problem, placement.devices
-        annealer = Annealer(problem, rng, headroom=True)
-        level = max(
-            (n for n, group in enumerate(self._group_of) if _keeps(group, devices)), default=0
-        )
-        on = np.empty(self._group_of[level].max() + 1, np.int32)
-        on[self._group_of[level]] = devices
-        chain = refined(annealer, self._levels.instances[level], on, changes)
-        chain = refined_below(annealer, self._levels, level, chain, changes)
-        candidate = Placement(problem, chain.on[problem.feasibility.unit_of])
-        before, after = qualities(problem, [placement, candidate])
-        return candidate if after >= before else placement
+    Parameters
+    ----------
+    changes
+        Changes tried per group or unit on every level.
+    """
+    annealer, rules = Annealer(problem, rng, headroom=True), problem.feasibility
+    on = placement.devices[rules.first_of]
+    for _ in range(CYCLES):
+        levels = levels_of(annealer.instance, SHARE, on, PER_DEVICE)
+        chain = short_chain(annealer, levels.instances[-1], levels.up(on), changes)
+        chain = refined_below(annealer, levels, len(levels.groups), chain, changes)
+        on = chain.on
+        if chain.enough:
+            break
+    candidate = Placement(problem, on[rules.unit_of])
+    before, after = qualities(problem, [placement, candidate])
+    return candidate if after >= before else placement
 
 
 def supports_search(problem: Problem) -> bool:
     """Return whether the problem's objective supports local search."""
     return evaluator(problem).local_search() is not None
-
-
-def _keeps(group_of: Ints, devices: Ints) -> bool:
-    """Return whether operators of one group, (V,), are on one device."""
-    on = np.empty(int(group_of.max()) + 1, np.int32)
-    on[group_of] = devices
-    return bool((on[group_of] == devices).all())

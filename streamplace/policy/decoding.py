@@ -11,7 +11,7 @@ from torch.nn.functional import one_hot
 
 from streamplace.policy import trajectories
 from streamplace.policy.graph_batch import GraphBatch
-from streamplace.policy.noise import UNAVAILABLE
+from streamplace.policy.noise import UNAVAILABLE, seed_of_step
 from streamplace.policy.trajectories import Trajectories
 from streamplace.util.arrays import Ints
 
@@ -108,16 +108,33 @@ class Sampler:
         return explores
 
 
-def placing(seed: int | None, temperature: float) -> Sampler:
-    """Return the rule of the placer `policy`, whose first sample uses the most likely devices.
+@dataclass
+class PlacingSampler(Sampler):
+    """The rule of the placer `policy`: samples are the first ones of a larger number of samples.
 
     Parameters
     ----------
     seed
-        Seed of its generator. Without one, every choice is the most likely device.
+        Seed of its random numbers, see `noise.seed_of_step`.
+    step
+        The number of choices so far.
     """
-    generator = None if seed is None else torch.Generator().manual_seed(seed)
-    return Sampler(generator, temperature, first_is_likeliest=True)
+
+    seed: int = 0
+    step: int = 0
+
+    def __call__(self, logits: Tensor, samples: int) -> Tensor:
+        """Choose a device per row, (R,), from logits, (R, D), with `samples` rows per problem."""
+        assert self.generator is not None, "it samples"
+        self.generator.manual_seed(seed_of_step(self.seed, self.step))
+        self.step += 1
+        return super().__call__(logits, samples)
+
+
+def placing(seed: int, temperature: float) -> PlacingSampler:
+    """Return the rule of the placer `policy`, whose first sample uses the most likely devices."""
+    generator = torch.Generator().manual_seed(seed)
+    return PlacingSampler(generator, temperature, first_is_likeliest=True, seed=seed)
 
 
 class OneOrderState:

@@ -5,6 +5,7 @@ import stat
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -14,9 +15,9 @@ from sim import work_clock
 from streamplace.errors import CheckpointError, UsageError
 from streamplace.placers.base import THROUGHPUT, BasePlacer, refuse_other_objectives
 from streamplace.placers.limits import Limit, MaxEvaluations
-from streamplace.placers.repair import feasible, feasible_ones
+from streamplace.placers.repair import feasible_ones
 from streamplace.placers.starting import fast_placement
-from streamplace.policy.coarse import Coarsening, Part, supports_search
+from streamplace.policy.coarse import Part, parts_of, refined, supports_search
 from streamplace.policy.config import MAX_PLACEMENTS
 from streamplace.policy.device_scorer.numpy_inference import NumpyScorer, numpy_scorer
 from streamplace.policy.encoded import BeamSearching, Reorderable
@@ -29,12 +30,12 @@ from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.orders import traversal_order
 from streamplace.scoring.registry import qualities
-from streamplace.util.arrays import Ints, distinct_rows
+from streamplace.util.arrays import Ints
 from streamplace.util.extras import load_learned
 
 SHIPPED = Path(__file__).parent / "shipped" / "best.safetensors"
 TEMPERATURE = 1.5  # higher than in training: only the best sample is kept, so variety helps
-TRAINED_ON = 150  # the largest number of operators in the training of the shipped weights
+LARGEST = 30  # operators or groups placed one by one: more cost more, and end no better
 CHANGES = 20  # per operator; a few milliseconds on a graph of 100 operators
 
 
@@ -61,7 +62,7 @@ class PolicyPlacer(BasePlacer):
         The largest number of operators that the policy places one by one, for policies that build
         placements under throughput. Of larger graphs it places groups, about so many at most. With
         several samples, some are of groups on smaller graphs as well. 0: never place groups.
-        Default: 150, and 0 with a `file`.
+        Default: 30, and 0 with a `file`.
     refine
         Changes tried per operator to improve the best placement, under throughput. With 0, the
         result is what the network placed. Default: 20, and 0 with a `file`.
@@ -165,23 +166,27 @@ class PolicyPlacer(BasePlacer):
             return self._built(made, problem, rng)
 
     def _built(self, made: "LoadedPolicy", problem: Problem, rng: np.random.Generator) -> Placement:
-        """Return the best of the placements that a policy builds, refined."""
+        """Return the best of the placements that a policy builds, refined.
+
+        The placements are looked at one after another, and each that is better than all before is
+        refined. A larger number of samples is therefore never worse.
+        """
         largest, changes = self._limits(problem)
-        coarsening = Coarsening(problem) if largest or changes else None
-        parts: list[Part] = []
-        if not largest or len(problem.graph.names) <= largest:
-            parts.append(Part(problem))
-        if coarsening is not None and largest and (self.samples > 1 or not parts):
-            parts += coarsening.parts(largest)
-        drafts = self._drafts(made, parts or [Part(problem)], rng)
-        if len(drafts) == 1:
-            best = feasible(problem, drafts[0])
-        else:
-            placements = feasible_ones(problem, distinct_rows(drafts))
-            best = placements[int(qualities(problem, placements).argmax())]
-        if coarsening is None or not changes:
-            return best
-        return coarsening.refined(best, rng, changes)
+        seed = rng.integers(2**62)
+        alone = not largest or len(problem.graph.names) <= largest
+        every = chain(
+            [Part(problem)] if alone else (), parts_of(problem, largest) if largest else ()
+        )
+        parts = list(islice(every, self.samples)) or [Part(problem)]
+        drafts = {row.tobytes(): row for row in self._drafts(made, parts, rng)}
+        found = feasible_ones(problem, drafts.values())
+        reached = qualities(problem, found)
+        before = np.maximum.accumulate(np.concatenate([[-np.inf], reached[:-1]]))
+        better = [found[number] for number in np.flatnonzero(reached > before)]
+        if not changes:
+            return better[-1]
+        again = [refined(problem, one, np.random.default_rng(seed), changes) for one in better]
+        return again[int(qualities(problem, again).argmax())]
 
     def _limits(self, problem: Problem) -> tuple[int, int]:
         """Return the largest number of operators placed one by one, and the changes to try.
@@ -196,7 +201,7 @@ class PolicyPlacer(BasePlacer):
             return 0, 0
         if not supports_search(problem):
             return 0, 0
-        defaults = (0, 0) if self.file else (TRAINED_ON, CHANGES)
+        defaults = (0, 0) if self.file else (LARGEST, CHANGES)
         chosen = self.coarsen, self.refine
         coarsen, refine = (
             default if value is None else value
@@ -226,9 +231,9 @@ class PolicyPlacer(BasePlacer):
             made.policy.check(problem)
             batch = made.policy.batch([self._encoded(made, problem, rng)])
             seed = int(rng.integers(2**62))
-            refined = load_learned("streamplace.policy.refining:refined_from", made.file)
+            refine = load_learned("streamplace.policy.refining:refined_from", made.file)
             with one_thread():
-                devices = refined(made.policy, batch, first, self.episodes, self.samples, seed)
+                devices = refine(made.policy, batch, first, self.episodes, self.samples, seed)
         return Placement(problem, devices)
 
     def _drafts(
@@ -239,14 +244,16 @@ class PolicyPlacer(BasePlacer):
     ) -> Ints:
         """Return the placements that the policy makes, (N, V), before repair.
 
-        The parts, whose operators or groups are placed, take turns; the beam is that of the first.
+        The parts, whose operators or groups are placed, take turns; the beam is that of the first
+        and comes last. The placements of a smaller number of samples are the first of a larger one.
         """
-        drafts: list[Ints] = []
-        for number, part in enumerate(parts[: self.samples]):
-            count = len(range(number, self.samples, len(parts)))
-            rows = self._sampled(made, part.problem, count, 0 if number else self.beam, rng)
+        drafts, turns = list[Ints](), list[int]()
+        for number, part in enumerate(parts):
+            own = range(number, self.samples, len(parts))
+            rows = self._sampled(made, part.problem, len(own), 0 if number else self.beam, rng)
             drafts.append(part.expanded(rows))
-        return np.concatenate(drafts)
+            turns += [*own, *[self.samples] * (len(rows) - len(own))]
+        return np.concatenate(drafts)[np.argsort(turns, kind="stable")]
 
     def _sampled(
         self,
@@ -256,12 +263,12 @@ class PolicyPlacer(BasePlacer):
         beam: int,
         rng: np.random.Generator,
     ) -> Ints:
-        """Return the placements of a problem that the policy makes, (N, V)."""
+        """Return the placements of a problem that the policy makes, (N, V), the beam's last."""
         made.policy.check(problem)
         if beam:
             made.check_beam()
         batch = made.policy.batch([self._encoded(made, problem, rng)])
-        sampler = made.sampler(int(rng.integers(2**62)) if samples > 1 else None)
+        sampler = made.sampler(int(rng.integers(2**62)))
         with one_thread():
             drafts: Ints = made.policy.sample(batch, samples, sampler)[0]
             if beam:
@@ -311,8 +318,8 @@ class LoadedPolicy:
         if not isinstance(self.policy, BeamSearching):
             raise UsageError(f"policy: beam: {self.name} does not support beam search")
 
-    def sampler(self, seed: int | None) -> Any:
-        """Return the rule that chooses devices; without a seed, the most likely ones."""
+    def sampler(self, seed: int) -> Any:
+        """Return the rule that chooses devices, the most likely ones for the first sample."""
         if isinstance(self.policy, NumpyScorer):
             return NumpySampler(seed, TEMPERATURE)
         return load_learned("streamplace.policy.decoding:placing", self.file)(seed, TEMPERATURE)

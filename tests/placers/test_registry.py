@@ -10,7 +10,7 @@ import pytest
 
 from streamplace.errors import UsageError
 from streamplace.placers.limits import MaxRuntime
-from streamplace.placers.partition import Fuser, Metis, Oracle
+from streamplace.placers.partition import Fuser, Metis, MetisRecursive, MetisSweep, Oracle
 from streamplace.placers.registry import NAMES, WITHOUT_WEIGHTS, class_of, make_placer, named
 from streamplace.placers.scheduling.lists import Heft
 from streamplace.placers.search.search import Search
@@ -29,6 +29,9 @@ def test_options_reach_the_placer() -> None:
     assert make_placer("heft:contention") == make_placer("heft:contention=true") == Heft(True)
     assert make_placer("heft:contention=false") == make_placer("heft") == Heft()
     assert make_placer("metis-oracle:weights=utilisation") == Oracle(Metis(weights="utilisation"))
+    assert make_placer("metis:imbalance=0.3") == Metis(imbalance=0.3)
+    assert make_placer("metis-recursive-oracle:imbalance=1") == Oracle(MetisRecursive(imbalance=1))
+    assert make_placer("metis-sweep:weights=utilisation") == MetisSweep("utilisation")
     assert make_placer("search:evaluations=80") == Search(evaluations=80)
     assert make_placer("search:seconds=0.5") == Search(seconds=0.5)
 
@@ -41,7 +44,7 @@ def test_options_reach_the_placer() -> None:
         ("", "unknown placer ''"),
         ("doppler", "unknown placer 'doppler'; no weights of it are shipped: train it by"),
         ("placeto:episodes=3", "streamplace train DATASET --config placeto -o RUN, and use policy"),
-        ("metis:", "unknown option ''; choose from parts, weights"),
+        ("metis:", "unknown option ''; choose from parts, weights, imbalance"),
         ("metis:part=3", "unknown option 'part'; did you mean 'parts'?"),
         ("metis:parts=three", "parts must be a whole number"),
         ("metis:parts=0", "parts must be at least 1"),
@@ -49,6 +52,14 @@ def test_options_reach_the_placer() -> None:
         ("metis:parts=2:parts=3", "option 'parts' is repeated"),
         ("metis-oracle:parts=3", "it tries every number of parts"),
         ("metis:weights=heavy", "weights must be instructions or utilisation"),
+        ("metis:imbalance=0", "imbalance must be 0.001 to 1000 (got 0)"),
+        ("metis:imbalance=nan", "imbalance must be 0.001 to 1000 (got nan)"),
+        ("metis-recursive:imbalance=1001", "imbalance must be 0.001 to 1000 (got 1001)"),
+        ("metis-oracle:imbalance=-1", "imbalance must be 0.001 to 1000 (got -1)"),
+        ("metis:imbalance=3%", "imbalance must be a number"),
+        ("metis-sweep:weights=heavy", "weights must be instructions or utilisation"),
+        ("metis-sweep:parts=3", "unknown option 'parts'; choose from weights"),
+        ("metis-sweep:imbalance=1", "unknown option 'imbalance'; choose from weights"),
         ("fuser:parts=-2", "parts must be at least 1"),
         ("greedy:depth=3", "unknown option 'depth'; choose from order"),
         ("single:depth=3", "unknown option 'depth'; it has no options"),

@@ -17,7 +17,7 @@ from streamplace import (
 )
 from streamplace.errors import UsageError
 from streamplace.placers.registry import make_placer
-from streamplace.policy.coarse import Coarsening, problem_of_groups
+from streamplace.policy.coarse import parts_of, problem_of_groups, refined
 from streamplace.policy.placer import LoadedPolicy
 from streamplace.problem.grouping import Grouping
 from streamplace.problem.network import NetworkKind
@@ -43,7 +43,7 @@ def large_problem(
 
 
 def test_parts_become_smaller_and_no_group_is_too_large() -> None:
-    parts = Coarsening(large_problem()).parts(150)
+    parts = list(parts_of(large_problem(), 150))
     sizes = [len(part.problem.graph.names) for part in parts]
     assert sizes == sorted(sizes, reverse=True)
     assert 12 <= sizes[-1] < sizes[0] <= 150
@@ -51,13 +51,13 @@ def test_parts_become_smaller_and_no_group_is_too_large() -> None:
 
 
 def test_the_coarsest_part_is_used_where_all_are_too_large() -> None:
-    (part,) = Coarsening(large_problem()).parts(5)
+    (part,) = parts_of(large_problem(), 5)
     assert len(part.problem.graph.names) > 5
 
 
 def test_devices_of_groups_are_those_of_their_operators() -> None:
     problem = large_problem()
-    part = Coarsening(problem).parts(150)[0]
+    part = next(parts_of(problem, 150))
     assert part.grouping is not None
     rows = np.random.default_rng(0).integers(4, size=(3, part.grouping.count)).astype(np.int32)
     expanded = part.expanded(rows)
@@ -70,14 +70,13 @@ def test_devices_of_groups_are_those_of_their_operators() -> None:
 @pytest.mark.parametrize("changes", [1, 20])
 def test_refinement_never_lowers_the_quality(kind: NetworkKind, changes: int) -> None:
     problem, rng = large_problem(kind=kind), seeded_rng()
-    coarsening = Coarsening(problem)
-    part = coarsening.parts(150)[-1]
+    *_, part = parts_of(problem, 150)
     assert part.grouping is not None
     of_groups = rng.integers(4, size=(1, part.grouping.count)).astype(np.int32)
     of_operators = rng.integers(4, size=(1, 400)).astype(np.int32)
     for row in (part.expanded(of_groups)[0], of_operators[0]):
         start = Placement(problem, row)
-        before, after = qualities(problem, [start, coarsening.refined(start, rng, changes)])
+        before, after = qualities(problem, [start, refined(problem, start, rng, changes)])
         assert after > before
 
 
@@ -97,7 +96,7 @@ def test_large_graphs_are_placed_by_groups() -> None:
 
 
 def test_small_graphs_without_refinement_are_placed_by_the_network_alone() -> None:
-    problem = Problem(preset_graph("layered", 60), "5x2500", source_rate=1e4)
+    problem = Problem(preset_graph("layered", 30), "5x2500", source_rate=1e4)
     plain, alone = (
         make_placer(name)(problem, seeded_rng()).devices.tolist()
         for name in ("policy:coarsen=0:refine=0", "policy:refine=0")

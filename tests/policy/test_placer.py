@@ -1,18 +1,21 @@
 """The policy placer: weights files, constraints and errors."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.reference.strategies import problems
 from streamplace import Problem
 from streamplace.errors import InfeasibleError, UsageError
 from streamplace.placers.registry import make_placer
+from streamplace.policy.coarse import Part
+from streamplace.policy.placer import PolicyPlacer
 from streamplace.policy.registry import policy_section
 from streamplace.policy.weights import pack_policy, read_policy
 from streamplace.problem.objective import Model
@@ -28,6 +31,7 @@ from tests.support.policies import (
     layered_problem,
     policy_of,
 )
+from tests.support.share import Share
 from tests.support.strategies import constrained_problems
 
 SCORER = "device-scorer"
@@ -44,11 +48,16 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return paths
 
 
+def rng(seed: int) -> np.random.Generator:
+    """Return a generator."""
+    return np.random.default_rng(seed)
+
+
 def place_by_policy(file: Path, problem: Problem, seed: int = 0, **options: int | str) -> Ints:
     """Return the placement by a policy file."""
     text = "".join(f":{key}={value}" for key, value in options.items())
     placer = make_placer(f"policy:file={file}{text}")
-    return placer(problem, np.random.default_rng(seed)).devices
+    return placer(problem, rng(seed)).devices
 
 
 @pytest.mark.parametrize("name", KINDS)
@@ -120,14 +129,54 @@ def test_more_samples_are_never_worse_than_one(
     gains = []
     for seed in range(4):
         problem = layered_problem(12, cluster_of(3, seed=seed), seed=seed, model=model)
-        one = throughput_of(problem, place_by_policy(files[name], problem, seed))
-        for samples in (2, 12):
-            more = throughput_of(
-                problem, place_by_policy(files[name], problem, seed, samples=samples)
-            )
-            assert more >= one * (1 - 1e-12)
-            gains.append(more / one)
+        one, two, twelve = (
+            throughput_of(problem, place_by_policy(files[name], problem, seed, samples=samples))
+            for samples in (1, 2, 12)
+        )
+        assert one <= two <= twelve
+        gains.append(twelve / one)
     assert max(gains) > 1
+
+
+@settings(max_examples=6)
+@given(st.sampled_from(CLOSED_FORMS).flatmap(problems), st.integers(0, 9))
+def test_more_samples_are_never_worse(problem: Problem, seed: int) -> None:
+    """Also after refinement."""
+    reached = [
+        throughput_of(problem, make_placer(f"policy:samples={n}")(problem, rng(seed)).devices)
+        for n in (1, 4, 16)
+    ]
+    assert reached == sorted(reached)
+
+
+def test_more_samples_of_groups_are_never_worse() -> None:
+    """Samples of larger graphs are of groups on several levels, which take turns."""
+    gains = []
+    for seed, (operators, devices) in enumerate([(20, 2), (90, 2), (20, 5), (90, 3)]):
+        problem = layered_problem(operators, cluster_of(devices, seed=seed), seed)
+        reached = [
+            throughput_of(problem, make_placer(f"policy:samples={n}")(problem, rng(seed)).devices)
+            for n in (1, 3, 4, 16)
+        ]
+        assert reached == sorted(reached)
+        gains.append(reached[-1] / reached[0])
+    assert max(gains) > 1
+
+
+@pytest.mark.parametrize("name", ["device-scorer", "b+f1&f2"])
+def test_samples_are_the_first_of_a_larger_number(name: str, files: dict[str, Path]) -> None:
+    placer = PolicyPlacer(file=str(files[name]))
+    problem = layered_problem(14, cluster_of(3, seed=1), seed=2)
+
+    def drafts(samples: int) -> list[tuple[int, ...]]:
+        several, made = replace(placer, samples=samples), placer._loaded()
+        rows = several._drafts(made, [Part(problem)] * min(3, samples), rng(5))
+        return [tuple(row.tolist()) for row in rows]
+
+    larger = drafts(16)
+    assert len(set(larger)) > 8
+    for samples in (1, 2, 4, 11):
+        assert drafts(samples) == larger[:samples]
 
 
 @pytest.mark.parametrize("beam", [1, 4])
@@ -224,3 +273,19 @@ def test_a_different_number_of_devices_is_rejected(
         solve(layered_problem(6, cluster_of(devices)), f"policy:file={files[name]}")
     assert "\n" not in str(caught.value)
     assert str(caught.value).endswith(f"sizes = {{ devices = {devices} }} under [policy]")
+
+
+@pytest.mark.long
+def test_16_samples_are_never_worse_than_one_pass(share: Share) -> None:
+    """Of 523 problems, 19 were once, by up to 38%."""
+    gains = []
+    for seed in share.of(range(600)):
+        operators, devices = 10 + seed % 60, (2, 3, 5)[seed % 3]
+        problem = layered_problem(operators, cluster_of(devices, seed=seed), seed)
+        reached = [
+            throughput_of(problem, make_placer(name)(problem, rng(seed)).devices)
+            for name in ("policy", "policy:samples=16")
+        ]
+        assert reached[0] <= reached[1]
+        gains.append(reached[1] / reached[0])
+    assert np.mean(gains) > 1.001

@@ -6,6 +6,7 @@ elements (PEs) and counts *connections*, not bytes.
 """
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import ClassVar, Literal, Self, get_args
 
@@ -28,6 +29,9 @@ from streamplace.util.suggest import did_you_mean
 
 FUSER_SLOW_FROM = 5_000  # operators from which the fuser takes minutes
 UTILISATION_UNIT = 1000.0  # vertex weight: utilisation of a mean device, times 1000
+LEAST_IMBALANCE, MOST_IMBALANCE = 0.001, 1000.0  # METIS counts thousandths, from one on
+IMBALANCES = (0.01, 0.03, 0.1, 0.3, 1.0)  # of the sweep; METIS's defaults are .03 and .001
+ALL_PARTS = 8  # numbers of parts up to here are all tried by the sweep, larger ones by a factor
 Weights = Literal["instructions", "utilisation"]
 
 
@@ -225,29 +229,38 @@ def devices_of_parts(problem: Problem, part_of: Ints, load: Floats) -> Ints:
 
 @dataclass(frozen=True)
 class Metis(Partitioner):
-    """K-way partitioning by METIS with its default options.
+    """K-way partitioning by METIS.
 
     Parameters
     ----------
     weights
         Weights of operators: ``instructions`` per source tuple, as published; or ``utilisation`` of
         a mean device, times 1000, which gives better placements on the benchmark.
+    imbalance
+        How far the weight of a part may exceed its share, as a part of it, 0.001 to 1000. Default:
+        METIS's own, 0.03 for k-way partitions and 0.001 for recursive bisection.
     """
 
     name: ClassVar[str] = "metis"
     weights: Weights = "instructions"
+    imbalance: float | None = None
     recursive: bool = field(default=False, init=False)
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.weights not in get_args(Weights):
-            message = f"metis: weights must be {' or '.join(get_args(Weights))}"
+            message = f"weights must be {' or '.join(get_args(Weights))}"
             raise UsageError(message + did_you_mean(str(self.weights), get_args(Weights)))
+        if self.imbalance is not None and not LEAST_IMBALANCE <= self.imbalance <= MOST_IMBALANCE:
+            limits = f"{LEAST_IMBALANCE:g} to {MOST_IMBALANCE:g}"
+            raise UsageError(f"imbalance must be {limits} (got {self.imbalance:g})")
 
     def part_of(self, problem: Problem, parts: int) -> Ints:
         """Return the part of each operator, (V,), which is that of its unit."""
         units, graph = problem.compiled(_UNITS[self.weights])
-        part_of_unit = cut(problem, graph, parts, recursive=self.recursive)
+        part_of_unit = cut(
+            problem, graph, parts, recursive=self.recursive, imbalance=self.imbalance
+        )
         return units.expand(part_of_unit).astype(np.int32, copy=False)
 
 
@@ -316,5 +329,56 @@ class Oracle(BasePlacer):
         max_parts = parts_for(problem, None)
         numbers = range(min(2, max_parts), max_parts + 1)
         tries = [self.partitioner.with_parts(parts) for parts in numbers]
-        placements = run_placers(tries, problem, rng, start)
-        return placements[int(qualities(problem, placements).argmax())]
+        return _best_of(tries, problem, rng, start)
+
+
+@dataclass(frozen=True)
+class MetisSweep(BasePlacer):
+    """Run METIS with many settings and keep the best; ties go to fewer parts.
+
+    The settings are every imbalance of `IMBALANCES`, k-way partitioning and recursive bisection,
+    and 2 … D parts (D devices). Where there are many devices, numbers of parts grow by a factor, so
+    that their number grows with the logarithm of D only.
+
+    Parameters
+    ----------
+    weights
+        Weights of operators, see `Metis`.
+    """
+
+    name: ClassVar[str] = "metis-sweep"
+    weights: Weights = "instructions"
+
+    def __post_init__(self) -> None:
+        Metis(weights=self.weights)
+
+    def __call__(
+        self, problem: Problem, rng: np.random.Generator, start: Placement | None = None
+    ) -> Placement:
+        """Return the best placement, or raise METIS's last error if it found none."""
+        tries = [
+            variant(parts, self.weights, imbalance)
+            for parts in _ladder(parts_for(problem, None))
+            for variant in (Metis, MetisRecursive)
+            for imbalance in IMBALANCES
+        ]
+        return _best_of(tries, problem, rng, start)
+
+
+def _ladder(most: int) -> list[int]:
+    """Return 2, 3, … up to `ALL_PARTS`, then numbers that grow by half, and `most` itself."""
+    numbers = list(range(min(2, most), min(most, ALL_PARTS) + 1))
+    while numbers[-1] < most:
+        numbers.append(min(most, numbers[-1] * 3 // 2))
+    return numbers
+
+
+def _best_of(
+    tries: Sequence[Partitioner],
+    problem: Problem,
+    rng: np.random.Generator,
+    start: Placement | None,
+) -> Placement:
+    """Return the best of the placements by some partitioners, the first one on a tie."""
+    placements = run_placers(tries, problem, rng, start)
+    return placements[int(qualities(problem, placements).argmax())]

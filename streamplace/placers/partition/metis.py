@@ -78,7 +78,12 @@ class WeightedGraph:
         self.starts = np.searchsorted(self._end_of, np.arange(count + 1))
 
     def partition(
-        self, parts: int, shares: NDArray[np.float64] | None = None, *, recursive: bool
+        self,
+        parts: int,
+        shares: NDArray[np.float64] | None = None,
+        *,
+        recursive: bool,
+        imbalance: float | None = None,
     ) -> Integers:
         """Return the part, 0..parts-1, of each of the N vertices.
 
@@ -88,6 +93,9 @@ class WeightedGraph:
             Number of parts, 1 to N.
         shares
             (parts,) share of the vertex weight that each part should get; None: equal shares.
+        imbalance
+            How far a part may exceed its share, as a part of it, at least 0.001: METIS counts whole
+            thousandths (``ufactor``). None: METIS's default.
 
         Raises
         ------
@@ -106,6 +114,9 @@ class WeightedGraph:
         with work_clock.loading():
             import pymetis  # noqa: PLC0415 - heavy
 
+        options = pymetis.Options()
+        if imbalance is not None:
+            options.ufactor = round(1000 * imbalance)
         native = pymetis.zero_copy_dtype()
         columns = (self.starts, self.neighbours, self.vertex_weights, self.edge_weights)
         starts, neighbours, vweights, eweights = (c.astype(native, copy=False) for c in columns)
@@ -118,6 +129,7 @@ class WeightedGraph:
                     eweights=eweights,
                     tpwgts=None if shares is None else (shares / shares.sum()).tolist(),
                     recursive=recursive,
+                    options=options,
                 )
         except RuntimeError as error:
             raise PlacementError(f"METIS failed: {error}") from None
@@ -169,12 +181,23 @@ def weighted(quotient: Quotient) -> WeightedGraph:
     )
 
 
-def cut(problem: Problem, graph: WeightedGraph, parts: int, *, recursive: bool) -> Ints:
-    """Return the part of each vertex, (N,), sized by the capacities of the fastest devices."""
+def cut(
+    problem: Problem,
+    graph: WeightedGraph,
+    parts: int,
+    *,
+    recursive: bool,
+    imbalance: float | None = None,
+) -> Ints:
+    """Return the part of each vertex, (N,), sized by the capacities of the fastest devices.
+
+    `WeightedGraph.partition` has the other arguments.
+    """
     capacity = problem.cluster.capacity[problem.cluster.fastest_first[:parts]]
     equal = capacity[0] == capacity[-1]
     shares = None if equal else capacity / capacity.sum()
-    return graph.partition(parts, shares, recursive=recursive).astype(np.int32, copy=False)
+    made = graph.partition(parts, shares, recursive=recursive, imbalance=imbalance)
+    return made.astype(np.int32, copy=False)
 
 
 def vertex_weights(load: Floats) -> NDArray[np.int64]:

@@ -130,12 +130,21 @@ class DreamStudy(PlannedStudy):
         yield from ((model, start) for model in MODELS for (start,) in blocks(count, BLOCK))
 
     def _results(self, model: Model, start: int) -> Iterator[Row]:
-        """Yield a row for each graph and system: relative throughput and devices, by rate."""
+        """Yield the rows of all systems on a block of graphs."""
+        return self.rows(model, start, placers(self._weights))
+
+    def rows(self, model: Model, start: int, systems: Mapping[str, str]) -> Iterator[Row]:
+        """Yield a row for each graph and system: relative throughput and devices, by rate.
+
+        Parameters
+        ----------
+        start
+            Number of the first graph of the block.
+        systems
+            Placers by the name of their row.
+        """
         graphs = self._graphs(range(start, start + BLOCK))
-        seed = self.seed + start
-        found = compare(
-            graphs, placers(self._weights), SOURCE_RATES, model=model, seed=seed, jobs=1
-        )
+        found = compare(graphs, systems, SOURCE_RATES, model=model, seed=self.seed + start, jobs=1)
         for g in range(len(graphs)):
             for j, system in enumerate(found.placers):
                 yield {

@@ -145,6 +145,21 @@ def test_numbers_of_parts_out_of_range_are_refused(parts: int) -> None:
         graph.partition(parts, recursive=False)
 
 
+@pytest.mark.parametrize("recursive", [False, True])
+def test_parts_may_exceed_their_share_by_the_imbalance(recursive: bool) -> None:
+    """A chain of heavy streams and a light one, which an equal cut cannot be content with."""
+    ends = np.arange(9)
+    traffic = np.full(9, 100)
+    traffic[2] = 1
+    graph = WeightedGraph(ends, ends + 1, np.full(10, 100), traffic)
+    found = {}
+    for imbalance in (0.01, 0.5):
+        part_of = graph.partition(2, recursive=recursive, imbalance=imbalance)
+        found[imbalance] = traffic[part_of[:-1] != part_of[1:]].sum()
+        assert np.bincount(part_of).max() <= 5 * (1 + imbalance)
+    assert found[0.01] >= 100 > found[0.5] == 1
+
+
 def test_invalid_weights_are_refused() -> None:
     ends, ones = np.array([0, 1]), np.ones(2, dtype=np.int64)
     for vertices, edges, shares in (

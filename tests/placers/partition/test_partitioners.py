@@ -5,7 +5,7 @@ import pytest
 
 from streamplace import Cluster, Constraints, Operator, Problem, Recipe, Stream, StreamGraph
 from streamplace.errors import PlacementError
-from streamplace.placers.partition import Fuser, Oracle, Partitioner, fuse
+from streamplace.placers.partition import Fuser, Metis, Oracle, Partitioner, fuse
 from streamplace.placers.registry import make_placer
 from streamplace.scoring.throughput import throughput
 from streamplace.util.arrays import Ints
@@ -65,6 +65,42 @@ def test_an_oracle_is_the_best_of_its_numbers_of_parts(name: str, model: str) ->
         found = make_placer(f"{name}-oracle")(problem, seeded_rng()).devices
         best = throughput(problem, np.stack(tried)).max()
         assert throughput(problem, found)[0] == pytest.approx(best, rel=1e-12)
+
+
+@pytest.mark.parametrize("cluster", [Cluster.equal(4), Cluster.parse("2x3000,1x1000")])
+def test_the_sweep_is_the_best_of_its_settings(cluster: Cluster) -> None:
+    recipe = Recipe("dream", 40, seed=3)
+    settings = [
+        f"{name}:parts={parts}:imbalance={imbalance}"
+        for name in ("metis", "metis-recursive")
+        for parts in range(2, len(cluster.devices) + 1)
+        for imbalance in (0.01, 0.03, 0.1, 0.3, 1.0)
+    ]
+    above = 0
+    for number in range(0, 40, 8):
+        problem = Problem(recipe.graph(number), cluster)
+        tried = np.stack([make_placer(s)(problem, seeded_rng()).devices for s in settings])
+        found = make_placer("metis-sweep")(problem, seeded_rng()).devices
+        reached = throughput(problem, tried)
+        assert throughput(problem, found)[0] == pytest.approx(reached.max(), rel=1e-12)
+        above += reached.max() > reached[:5].max() * 1.001
+    assert above, "more than two parts should pay on some graph"
+
+
+def test_the_sweep_tries_few_numbers_of_many_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: set[int] = set()
+
+    def noted(of: Metis, problem: Problem, parts: int) -> Ints:
+        asked.add(parts)
+        return np.arange(len(problem.graph.names), dtype=np.int32) % parts
+
+    monkeypatch.setattr(Metis, "part_of", noted)
+    for devices, numbers in ((1, [1]), (3, [2, 3]), (20, [*range(2, 9), 12, 18, 20])):
+        asked.clear()
+        make_placer("metis-sweep")(
+            Problem(chain_graph(*[2e6] * 30), Cluster.equal(devices)), seeded_rng()
+        )
+        assert sorted(asked) == numbers
 
 
 def test_an_oracle_on_one_device_uses_it() -> None:

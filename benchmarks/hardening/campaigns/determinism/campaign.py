@@ -36,6 +36,7 @@ PLACERS = (
     "metis",
     "metis-recursive",
     "metis-oracle",
+    "metis-sweep",
     "fuser-oracle",
     "contiguous",
     "greedy",

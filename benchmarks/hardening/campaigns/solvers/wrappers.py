@@ -24,6 +24,7 @@ PLACERS = (
     "metis-recursive",
     "metis-oracle",
     "metis-recursive-oracle",
+    "metis-sweep",
     "fuser",
     "contiguous",
     "greedy",
