@@ -138,9 +138,9 @@ def print_table(files: Iterable[Path], placer: str, *, markdown: bool) -> None:
         rows = {name: some for name, values in others.items() if (some := ratios(own, values))}
         binding = {problem for problem in own if known[problem] > BINDING * least[problem]}
         _print_header(results, placer, limit)
-        _print(
-            _rival_lines(rows, {name: uncapped_ratios(own, others[name]) for name in rows}, binding)
-        )
+        uncapped = {name: uncapped_ratios(own, others[name]) for name in rows}
+        cpu_s = {name: results.cpu_s.get((name, limit), []) for name in rows}
+        _print(_rival_lines(rows, uncapped, binding, cpu_s))
         print()
         _print(_group_lines(rows))
         print()
@@ -167,11 +167,14 @@ def _print_header(results: Results, placer: str, limit: str) -> None:
 
 
 def _rival_lines(
-    rows: dict[str, Ratios], uncapped: dict[str, Ratios], binding: set[str]
+    rows: dict[str, Ratios],
+    uncapped: dict[str, Ratios],
+    binding: set[str],
+    cpu_s: dict[str, list[float]],
 ) -> Iterator[list[str]]:
     yield [
         *("rival", "problems", "lower by > .5%", "by > 2%", "lowest", "higher by > .5%"),
-        *("mean ratio", "where links bind", "without the limit by the rate"),
+        *("mean ratio", "where links bind", "without the limit by the rate", "its CPU s"),
     ]
     for name, some in rows.items():
         found = _array(some)
@@ -181,6 +184,7 @@ def _rival_lines(
             *(f"{found.min():.3f}", _share(found > 1 / LOWER), _interval(_mean(some))),
             f"{_interval(_mean(bound))}, {len(bound)} problems",
             _interval(_mean(uncapped[name])),
+            f"{np.mean(cpu_s[name]):.2f}" if cpu_s[name] else "any",
         ]
 
 
