@@ -18,6 +18,7 @@ from streamplace.util.effect import Effect
 
 LOWER, FAR_LOWER = 0.995, 0.98  # ratios below which a problem counts as lost, and is named
 BINDING = 1.02  # best value known over what CPU allows, from which links bind
+COLUMNS = 5  # rivals in the table of groups that goes into docs/results
 BEST = "best known"
 GROUPS: dict[str, Callable[[Recipe], object]] = {
     "family": lambda recipe: recipe.family,
@@ -142,7 +143,7 @@ def print_table(files: Iterable[Path], placer: str, *, markdown: bool) -> None:
         cpu_s = {name: results.cpu_s.get((name, limit), []) for name in rows}
         _print(_rival_lines(rows, uncapped, binding, cpu_s))
         print()
-        _print(_group_lines(rows))
+        _print(_group_lines(dict(list(rows.items())[:COLUMNS]) if markdown else rows))
         print()
         for line in _losses(rows, FAR_LOWER if markdown else LOWER):
             print(line)
@@ -172,18 +173,21 @@ def _rival_lines(
     binding: set[str],
     cpu_s: dict[str, list[float]],
 ) -> Iterator[list[str]]:
+    """Yield a line for each rival; makespans have no offered rate, so no columns for it."""
+    of_rates = ["where links bind", "without the limit by the rate"]
+    has_rates = any(not Recipe.of(problem).batch for some in rows.values() for problem in some)
     yield [
         *("rival", "problems", "lower by > .5%", "by > 2%", "lowest", "higher by > .5%"),
-        *("mean ratio", "where links bind", "without the limit by the rate", "its CPU s"),
+        *("mean ratio", *(of_rates if has_rates else []), "its CPU s"),
     ]
     for name, some in rows.items():
         found = _array(some)
         bound = {problem: ratio for problem, ratio in some.items() if problem in binding}
+        bound_mean = f"{_interval(_mean(bound))}, {len(bound)} problems"
         yield [
             *(_shown(name), f"{len(found)}", _share(found < LOWER), _share(found < FAR_LOWER)),
             *(f"{found.min():.3f}", _share(found > 1 / LOWER), _interval(_mean(some))),
-            f"{_interval(_mean(bound))}, {len(bound)} problems",
-            _interval(_mean(uncapped[name])),
+            *([bound_mean, _interval(_mean(uncapped[name]))] if has_rates else []),
             f"{np.mean(cpu_s[name]):.2f}" if cpu_s[name] else "any",
         ]
 
