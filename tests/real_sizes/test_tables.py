@@ -12,7 +12,7 @@ from benchmarks.commit import ROOT, running_commit
 from benchmarks.real_sizes import best
 from benchmarks.real_sizes.__main__ import main
 from benchmarks.real_sizes.best import Known
-from benchmarks.real_sizes.tables import pairs, ratios
+from benchmarks.real_sizes.results import pairs, ratios
 from benchmarks.result_lines import read
 
 A, B, C = (f"random 100 4 nic {link} 0.8 1 1 0 0" for link in (1, 3, 10))
