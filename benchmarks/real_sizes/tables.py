@@ -1,23 +1,30 @@
 """Tables of results: a placer beside each of its rivals, losses first."""
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
-from itertools import combinations
-from math import exp
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from benchmarks.real_sizes import best
 from benchmarks.real_sizes.problems import Recipe
-from benchmarks.result_lines import read
+from benchmarks.real_sizes.results import (
+    Ratios,
+    Results,
+    array,
+    best_of,
+    capped,
+    mean,
+    pairs,
+    ratios,
+    uncapped_ratios,
+)
 from streamplace.errors import UsageError
-from streamplace.util.arrays import Floats
+from streamplace.util.arrays import Bools
 from streamplace.util.effect import Effect
 
 LOWER, FAR_LOWER = 0.995, 0.98  # ratios below which a problem counts as lost, and is named
 BINDING = 1.02  # best value known over what CPU allows, from which links bind
+COLUMNS = 5  # rivals in the table of groups that goes into docs/results
 BEST = "best known"
 GROUPS: dict[str, Callable[[Recipe], object]] = {
     "family": lambda recipe: recipe.family,
@@ -28,99 +35,8 @@ GROUPS: dict[str, Callable[[Recipe], object]] = {
     "load": lambda recipe: recipe.load,
 }
 
-Values = dict[str, float]  # value by problem
-Ratios = dict[str, float]  # placer over rival by problem; above 1 the placer is better
 
-
-@dataclass(frozen=True)
-class Results:
-    """All results of some files.
-
-    Attributes
-    ----------
-    values
-        (placer, limit) -> problem -> value, of the latest line of each.
-    least
-        Problem -> lower bound of the value by CPU alone.
-    commits
-        (placer, limit) -> commits of these lines.
-    """
-
-    values: dict[tuple[str, str], Values]
-    least: Values
-    commits: dict[tuple[str, str], set[str]]
-    cpu_s: dict[tuple[str, str], list[float]]
-
-    @classmethod
-    def of(cls, files: Iterable[Path]) -> "Results":
-        """Read files.
-
-        Raises
-        ------
-        UsageError
-            If two lines of one problem were measured on different graphs.
-        """
-        latest: dict[tuple[str, str, str], dict[str, Any]] = {}
-        graphs: dict[str, str] = {}
-        for row in (row for file in files for row in read(file)):
-            problem = row["problem"]
-            if graphs.setdefault(problem, row["graph"]) != row["graph"]:
-                raise UsageError(f"{problem}: results of different graphs")
-            latest[row["placer"], row["limit"], problem] = row
-        values: dict[tuple[str, str], Values] = {}
-        commits: dict[tuple[str, str], set[str]] = {}
-        cpu_s: dict[tuple[str, str], list[float]] = {}
-        for (placer, limit, problem), row in latest.items():
-            values.setdefault((placer, limit), {})[problem] = row["value"]
-            commits.setdefault((placer, limit), set()).add(row["commit"])
-            cpu_s.setdefault((placer, limit), []).append(row["cpu_s"])
-        least = {problem: row["least"] for (_, _, problem), row in latest.items()}
-        return cls(values, least, commits, cpu_s)
-
-    def limits(self, placer: str) -> list[str]:
-        """Return the limits of a placer, the longest first."""
-        return sorted(
-            (t for p, t in self.values if p == placer), key=lambda t: -float(t.split()[0])
-        )
-
-    def rivals(self, placer: str, limit: str) -> list[str]:
-        """Return the other placers with a limit, the one that it compares worst with first."""
-        others = [name for name, own in self.values if own == limit and name != placer]
-        own = self.values[placer, limit]
-        return sorted(others, key=lambda name: _mean(ratios(own, self.values[name, limit])).mean)
-
-
-def ratios(own: Values, others: Values) -> Ratios:
-    """Return throughput over throughput, each at most the offered rate, or makespans reversed."""
-    return uncapped_ratios(capped(own), capped(others))
-
-
-def uncapped_ratios(own: Values, others: Values) -> Ratios:
-    """Return the same without a limit by the offered rate, which compares headroom too."""
-    return {problem: others[problem] / value for problem, value in own.items() if problem in others}
-
-
-def capped(values: Values) -> Values:
-    """Return utilisations that are at least 1, and makespans as they are."""
-    return {
-        problem: value if Recipe.of(problem).batch else max(1.0, value)
-        for problem, value in values.items()
-    }
-
-
-def _mean(some: Ratios) -> Effect:
-    """Return the geometric mean with its interval."""
-    if not some:
-        return Effect(1.0, np.nan, np.nan)
-    effect = Effect.of(np.log(_array(some)))
-    return Effect(exp(effect.mean), exp(effect.low), exp(effect.high))
-
-
-def _array(some: Ratios) -> Floats:
-    return np.array(list(some.values()))
-
-
-def _share(hits: Floats | np.ndarray) -> str:
+def _share(hits: Bools) -> str:
     return f"{100 * float(np.mean(hits)):.1f}%" if len(hits) else "-"
 
 
@@ -138,24 +54,15 @@ def print_table(files: Iterable[Path], placer: str, *, markdown: bool) -> None:
         rows = {name: some for name, values in others.items() if (some := ratios(own, values))}
         binding = {problem for problem in own if known[problem] > BINDING * least[problem]}
         _print_header(results, placer, limit)
-        _print(
-            _rival_lines(rows, {name: uncapped_ratios(own, others[name]) for name in rows}, binding)
-        )
+        uncapped = {name: uncapped_ratios(own, others[name]) for name in rows}
+        cpu_s = {name: results.cpu_s.get((name, limit), []) for name in rows}
+        _print(_rival_lines(rows, uncapped, binding, cpu_s))
         print()
-        _print(_group_lines(rows))
+        _print(_group_lines(dict(list(rows.items())[:COLUMNS]) if markdown else rows))
         print()
         for line in _losses(rows, FAR_LOWER if markdown else LOWER):
             print(line)
         print()
-
-
-def best_of(results: Results, stored: Values) -> Values:
-    """Return the best value of each problem, stored or among some results."""
-    found = dict(stored)
-    for values in results.values.values():
-        for problem, value in values.items():
-            found[problem] = min(value, found.get(problem, np.inf))
-    return found
 
 
 def _print_header(results: Results, placer: str, limit: str) -> None:
@@ -167,20 +74,27 @@ def _print_header(results: Results, placer: str, limit: str) -> None:
 
 
 def _rival_lines(
-    rows: dict[str, Ratios], uncapped: dict[str, Ratios], binding: set[str]
+    rows: dict[str, Ratios],
+    uncapped: dict[str, Ratios],
+    binding: set[str],
+    cpu_s: dict[str, list[float]],
 ) -> Iterator[list[str]]:
+    """Yield a line for each rival; makespans have no offered rate, so no columns for it."""
+    of_rates = ["where links bind", "without the limit by the rate"]
+    has_rates = any(not Recipe.of(problem).batch for some in rows.values() for problem in some)
     yield [
         *("rival", "problems", "lower by > .5%", "by > 2%", "lowest", "higher by > .5%"),
-        *("mean ratio", "where links bind", "without the limit by the rate"),
+        *("mean ratio", *(of_rates if has_rates else []), "its CPU s"),
     ]
     for name, some in rows.items():
-        found = _array(some)
+        found = array(some)
         bound = {problem: ratio for problem, ratio in some.items() if problem in binding}
+        bound_mean = f"{_interval(mean(bound))}, {len(bound)} problems"
         yield [
             *(_shown(name), f"{len(found)}", _share(found < LOWER), _share(found < FAR_LOWER)),
-            *(f"{found.min():.3f}", _share(found > 1 / LOWER), _interval(_mean(some))),
-            f"{_interval(_mean(bound))}, {len(bound)} problems",
-            _interval(_mean(uncapped[name])),
+            *(f"{found.min():.3f}", _share(found > 1 / LOWER), _interval(mean(some))),
+            *([bound_mean, _interval(mean(uncapped[name]))] if has_rates else []),
+            f"{np.mean(cpu_s[name]):.2f}" if cpu_s[name] else "any",
         ]
 
 
@@ -204,8 +118,8 @@ def _group_lines(rows: dict[str, Ratios]) -> Iterator[list[str]]:
             cells = []
             for some in rows.values():
                 chosen = {p: ratio for p, ratio in some.items() if groups[p] == value}
-                lost = _share(_array(chosen) < LOWER)
-                cells.append(f"{_mean(chosen).mean:.3f} ({lost})" if chosen else "")
+                lost = _share(array(chosen) < LOWER)
+                cells.append(f"{mean(chosen).mean:.3f} ({lost})" if chosen else "")
             yield [title, f"{value:,}" if isinstance(value, int) else f"{value}", *cells]
 
 
@@ -227,11 +141,11 @@ def print_pairs(files: Iterable[Path]) -> None:
         found = pairs(values)
         if not found:
             continue
-        some = _array(found)
+        some = array(found)
         rows.append(
             [
                 *(f"`{placer}`", limit, f"{len(some)}", _share(some < LOWER)),
-                *(_share(some < 1 - 1e-9), _interval(_mean(found)), f"{some.min():.3f}"),
+                *(_share(some < 1 - 1e-9), _interval(mean(found)), f"{some.min():.3f}"),
             ]
         )
         lost = sorted((ratio, pair) for pair, ratio in found.items() if ratio < FAR_LOWER)
@@ -239,20 +153,6 @@ def print_pairs(files: Iterable[Path]) -> None:
     _print(rows)
     print()
     print("\n".join(worst))
-
-
-def pairs(values: Values) -> Ratios:
-    """Return the value on fewer devices over that on more, for every pair of numbers."""
-    numbers: dict[str, dict[int, float]] = {}
-    for problem, value in capped(values).items():
-        recipe = Recipe.of(problem)
-        whole = str(replace(recipe, fastest=0))
-        numbers.setdefault(whole, {})[recipe.fastest or recipe.devices] = value
-    return {
-        f"{Recipe.of(whole).words} on {few} and {more}": on[few] / on[more]
-        for whole, on in numbers.items()
-        for few, more in combinations(sorted(on), 2)
-    }
 
 
 def _print(lines: Iterable[list[str]]) -> None:

@@ -1,16 +1,18 @@
 """Tables, stored best values and runs of the benchmark at real sizes, on small files."""
 
 import json
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from benchmarks.commit import ROOT, running_commit
 from benchmarks.real_sizes import best
 from benchmarks.real_sizes.__main__ import main
 from benchmarks.real_sizes.best import Known
-from benchmarks.real_sizes.tables import pairs, ratios
+from benchmarks.real_sizes.results import pairs, ratios
 from benchmarks.result_lines import read
 
 A, B, C = (f"random 100 4 nic {link} 0.8 1 1 0 0" for link in (1, 3, 10))
@@ -104,3 +106,16 @@ def test_a_run_continues_and_skips_partitioners_that_are_not_installed(
     with pytest.raises(SystemExit) as end:
         call(monkeypatch, *words, "--placers", "hefty")
     assert end.value.code == 2
+
+
+@pytest.mark.long
+def test_another_checkout_runs_with_this_benchmark(tmp_path: Path) -> None:
+    for package in ("sim", "streamplace", "datasets"):
+        (tmp_path / package).symlink_to(ROOT / package)
+    path = tmp_path / "rows"
+    words = ("run", "--count", "1", "--seconds", "0.01", "--placers", "metis", "-o", str(path))
+    command = [sys.executable, "-m", "benchmarks.real_sizes", *words, "--folder", str(tmp_path)]
+    subprocess.run(command, check=True, cwd=ROOT, capture_output=True)
+    (row,) = read(path)
+    assert row["placer"] == f"metis@{row['commit']}"
+    assert row["commit"] != running_commit()
