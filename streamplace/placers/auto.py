@@ -49,9 +49,7 @@ TRIES = {
     "single": (0.0, 1),
     "greedy": (0.2, 1),
     "metis-recursive-oracle:weights=utilisation": (20.0, 1),
-    "metis-recursive-oracle": (20.0, 1),
-    "metis-oracle:weights=utilisation": (60.0, 1),
-    "metis-oracle": (60.0, 1),
+    "metis-sweep": (230.0, 1),
     "fuser-oracle": (0.2, 2),
     POLICY: (180.0, 1),
 }
