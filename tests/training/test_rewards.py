@@ -13,7 +13,7 @@ from streamplace import simulate
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.registry import evaluator
-from streamplace.scoring.throughput import bound
+from streamplace.scoring.throughput import ceiling
 from streamplace.training.learner import StageInterruptedError
 from streamplace.training.rewards import MeasuredRewards, Rewards
 from tests.support.measures import Modelled, measurements_of, modelled_s, rows_of
@@ -31,7 +31,8 @@ def test_rewards_are_scores(model: str, data: st.DataObject) -> None:
     relative = Rewards([problem], "relative")
     assert relative(0, rows) == pytest.approx([s.relative_throughput for s in scores], rel=1e-12)
     logs = Rewards([problem], "log")(0, rows)
-    expected = [math.log(max(score.throughput / bound(problem), 1e-9)) for score in scores]
+    quick = min(problem.source_rate, ceiling(problem))
+    expected = [math.log(max(score.throughput / quick, 1e-9)) for score in scores]
     assert logs == pytest.approx(expected, abs=1e-9)
     assert (logs <= 1e-9).all()
     assert relative.total == len(rows)
