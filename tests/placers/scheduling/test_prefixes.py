@@ -12,12 +12,14 @@ from streamplace.placers.scheduling.prefixes import counts, prefixes
 from streamplace.placers.scheduling.search import steps_of_pass
 from streamplace.placers.search.annealing import Budget
 from streamplace.problem.losses import restricted
+from streamplace.problem.makespan import DispatchOrder
 from streamplace.scoring.makespan_evaluator import MakespanEvaluator
 from tests.support.makespan_problems import constrained_makespan_problem, makespan_of
 from tests.support.placers import seeded_rng
 from tests.support.share import Share
 
 ROUNDED = 1 + 1e-9
+ORDERS: tuple[DispatchOrder, ...] = ("fifo", "b-level", "topological", "any")
 MEMBERS = (
     "heft",
     "heft:contention=true",
@@ -139,7 +141,7 @@ def test_placements_on_first_devices_have_the_same_makespan_on_all() -> None:
     rng = np.random.default_rng(0)
     for number in range(12):
         _, problem = sized_problem(number, seed=8, small=True)
-        order = ("fifo", "b-level", "topological", "any")[number % 4]
+        order = ORDERS[number % len(ORDERS)]
         aim = replace(problem.makespan_objective, order=order, barrier=number % 5 == 0)
         whole = MakespanEvaluator(problem.with_objective(aim))
         for devices in prefixes(whole)[1:-1]:
