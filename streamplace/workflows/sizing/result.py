@@ -21,6 +21,7 @@ from streamplace.workflows.sizing.requirements import Requirement
 
 Minimise = Literal["machines", "money", "instances"]
 LIMITS_SHOWN = 5
+OPERATORS_SHOWN = 1_000  # more take seconds to lay out, and nobody reads them; --json has all
 
 
 @dataclass(frozen=True, repr=False)
@@ -166,6 +167,8 @@ class SizeResult(Displayable):
             ("operator", "instances"),
             len(names),
             lambda i: (names[i], str(self.parallelism[names[i]])),
+            max_rows=OPERATORS_SHOWN,
+            left_out="and {} more operators",
             names=(0,),
         )
         limits = [Line("{}", (one.text(),)) for one in self.limits[:LIMITS_SHOWN]]
