@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sim.exact.bounds import raised
+from sim.exact.bounds import Verdict, raised
 from sim.exact.contraction import find, unite
 from sim.flow import Floats, Ints
 from sim.jit import bare, inner, kernel
@@ -96,11 +96,12 @@ def together_bound(
     streams_of = Streams(first_in, inputs, order)
     first = np.unique(unit_of, return_index=True)[1].astype(np.int32)
 
-    def refuted(limit: float) -> float:
+    def examined(limit: float) -> Verdict:
         root = first[unit_of]
-        return limit if _is_refuted(tasks.columns, times, streams_of, limit, root) else 0.0
+        refuted = _is_refuted(tasks.columns, times, streams_of, limit, root)
+        return Verdict(limit if refuted else 0.0, root, 0.0)
 
-    return raised(least, refuted)
+    return raised(least, examined)
 
 
 @kernel
