@@ -25,6 +25,7 @@ from streamplace.util.effect import Effect
 LOWER, FAR_LOWER = 0.995, 0.98  # ratios below which a problem counts as lost, and is named
 BINDING = 1.02  # best value known over what CPU allows, from which links bind
 COLUMNS = 5  # rivals in the table of groups that goes into docs/results
+NAMED = 20  # problems that the table of losses names there
 BEST = "best known"
 GROUPS: dict[str, Callable[[Recipe], object]] = {
     "family": lambda recipe: recipe.family,
@@ -60,8 +61,8 @@ def print_table(files: Iterable[Path], placer: str, *, markdown: bool) -> None:
         print()
         _print(_group_lines(dict(list(rows.items())[:COLUMNS]) if markdown else rows))
         print()
-        for line in _losses(rows, FAR_LOWER if markdown else LOWER):
-            print(line)
+        below, most = (FAR_LOWER, NAMED) if markdown else (LOWER, len(own))
+        _print(_losses({name: rows[name] for name in names if name in rows}, below, most))
         print()
 
 
@@ -123,13 +124,20 @@ def _group_lines(rows: dict[str, Ratios]) -> Iterator[list[str]]:
             yield [title, f"{value:,}" if isinstance(value, int) else f"{value}", *cells]
 
 
-def _losses(rows: dict[str, Ratios], below: float) -> Iterator[str]:
-    """Yield a line for each rival: the problems on which it is better, the largest loss first."""
+def _losses(rows: dict[str, Ratios], below: float, most: int) -> Iterator[list[str]]:
+    """Yield a line for each problem on which a rival is better, the largest loss first."""
+    lost: dict[str, dict[str, float]] = {}
     for name, some in rows.items():
-        lost = sorted((ratio, problem) for problem, ratio in some.items() if ratio < below)
-        if lost:
-            listed = "; ".join(f"{Recipe.of(problem).words} {ratio:.3f}" for ratio, problem in lost)
-            yield f"- Lower than {name} by more than {100 * (1 - below):.2g}%: {listed}."
+        for problem in (problem for problem, ratio in some.items() if ratio < below):
+            lost.setdefault(problem, {})[name] = some[problem]
+    worst = sorted(lost, key=lambda problem: min(lost[problem].values()))
+    yield [f"lower by more than {100 * (1 - below):.2g}% on", "ratio, largest loss first"]
+    for problem in worst[:most]:
+        ordered = sorted(lost[problem].items(), key=lambda item: item[1])
+        shown = ", ".join(f"{ratio:.3f} `{name}`" for name, ratio in ordered)
+        yield [Recipe.of(problem).words, shown]
+    if len(worst) > most:
+        yield [f"{len(worst) - most} more", ""]
 
 
 def print_pairs(files: Iterable[Path]) -> None:

@@ -59,7 +59,7 @@ def test_the_table_counts_losses_and_names_them(
     assert "| `metis-sweep` | 3 | 33.3% | 33.3% | 0.800 | 33.3% | 1.170 [0.800, 2.000] |" in out
     assert "| best known | 3 | 33.3% | 33.3% | 0.800 | 0.0% | 0.928 [0.800, 1.000] |" in out
     assert "0.894, 2 problems |" in out  # links bind in B and C
-    assert "nic, link 3, load 0.8, seed 1 0.800" in out
+    assert "nic, link 3, load 0.8, seed 1 | 0.800 `metis-sweep` |" in out
     assert "heft" not in out
 
 
