@@ -171,6 +171,11 @@ class TotalCostEvaluator(MakespanEvaluator):
         return False
 
     @property
+    def bound_s(self) -> float | None:
+        """The lower bound on the total cost in seconds; None with noise."""
+        return None if self.problem.makespan_objective.noise else self.least_s
+
+    @property
     def least_s(self) -> float:
         """The execution times of all operators on the fastest devices that they may run on."""
         devices = np.arange(self.tasks.devices, dtype=np.int32)
