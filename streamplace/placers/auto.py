@@ -28,7 +28,7 @@ from streamplace.placers.search.balance import (
     refuse_preference,
     settled,
 )
-from streamplace.placers.search.chains import best_of_chains, starts
+from streamplace.placers.search.chains import best_of_chains
 from streamplace.placers.search.consolidate import AS_GOOD as FEWER
 from streamplace.placers.search.consolidate import consolidate, fewest_devices
 from streamplace.placers.search.exhaustive import best_and_cheapest
@@ -197,7 +197,6 @@ class Auto(ReportingPlacer):
             known = [*placements, *found]
             order = np.argsort(-qualities(problem, known), kind="stable")[:STARTS]
             rows = [known[i].devices for i in order.tolist()]
-            rows += starts(problem, rng, start)
             found.append(best_of_chains(problem, rng, rows, budget.share(SEARCH)))
         return found, bound
 
