@@ -191,7 +191,8 @@ class Auto(ReportingPlacer):
             for placement in placements:
                 pool.add(Placement(aimed, placement.devices))
             share = budget.share(SEARCH if linear else CHAINS)
-            bound = _search(pool, share)
+            proven = _search(pool, share)
+            bound = proven if linear else None  # others may carry more than `aimed` does
             found = [Placement(problem, one.devices) for one in pool.placements]
         if not linear:
             known = [*placements, *found]
