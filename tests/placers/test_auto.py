@@ -1,11 +1,13 @@
 """Tests for the placer `auto`, compared with the placers that it runs."""
 
+from collections.abc import Iterable
 from itertools import product
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from benchmarks.reference.random_problems import optimum, random_problem
 from streamplace import Cluster, Network, Operator, Problem, Recipe, Stream, StreamGraph
 from streamplace.errors import CheckpointError
 from streamplace.placers import auto
@@ -19,6 +21,7 @@ from tests.support.graphs import chain_graph, preset_graph
 from tests.support.long import long_after
 from tests.support.paths import ROOT
 from tests.support.placers import seeded_rng
+from tests.support.share import Share
 
 
 @pytest.mark.parametrize("preset", long_after(1, ["dream", "layered"]))
@@ -107,3 +110,27 @@ def test_proven_bounds_hold_for_the_model(model: Model) -> None:
     assert found.bound is None or found.bound >= reached * (1.0 - 1e-9)
     if model == "path-average":
         assert found.bound is None
+
+
+def check_proofs(monkeypatch: pytest.MonkeyPatch, seeds: Iterable[int]) -> int:
+    """Compare what searches prove with the best of all placements; return the number of proofs."""
+    monkeypatch.setattr(auto, "best_and_cheapest", lambda *_: [])
+    proofs = 0
+    for seed in seeds:
+        problem = random_problem(seed, max_placements=20_000)
+        found = Auto(evaluations=50_000).run(problem, seeded_rng())
+        if found.bound is not None:
+            best, reached = optimum(problem), throughput(problem, found.placement.devices)[0]
+            assert best <= found.bound * (1.0 + 1e-9), seed
+            assert reached >= best * (1.0 - 3e-9), seed
+            proofs += 1
+    return proofs
+
+
+def test_proofs_agree_with_brute_force(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert check_proofs(monkeypatch, range(25)) > 0
+
+
+@pytest.mark.long
+def test_many_proofs_agree_with_brute_force(monkeypatch: pytest.MonkeyPatch, share: Share) -> None:
+    assert check_proofs(monkeypatch, share.of(range(1_000))) > share.least(40)
