@@ -15,6 +15,7 @@ from streamplace.scoring.makespan_evaluator import MakespanEvaluator
 from streamplace.util.arrays import Floats, Ints
 
 RARER = 4.0  # times as much that an evaluation counts from a search to the next worse one
+ON_ALL = 0.5  # times as much that one of the search on all devices counts
 EARLY = 2  # rank that a search that has not begun has at most: small numbers are soon tried
 TO_BEGIN = 12  # evaluations per device that take as long as the first step of a search, about
 
@@ -66,14 +67,19 @@ def best_on_prefixes(
 def _next(ladder: list["_Search"]) -> "_Search":
     """Return the search that takes the next step: the one that would then have made the fewest.
 
-    Evaluations count `RARER` times as much from each to the next worse search, so that three
-    quarters go to the best one. Searches begin in turn, that on all devices first, and count as
+    Evaluations count `RARER` times as much from each to the next worse search, but `ON_ALL` times
+    for the search on all devices, which gets two thirds of them or more: it may need long to become
+    better than one on few devices, whose first placements are good (a tree of 2,000 operators ended
+    at .157 s on two devices, where sixteen need .087 s). Searches begin in turn, that on all devices first, and count as
     just worse than the one before until they begin.
     """
     begun = [each for each in ladder if each.has_begun]
     waiting = [each for each in ladder if not each.has_begun][:1]
     ranked = sorted(begun, key=lambda each: (each.best_s, len(each.devices)))
-    costs = [each.planned * RARER**rank for rank, each in enumerate(ranked)]
+    costs = [
+        each.planned * (ON_ALL if each.is_whole else RARER**rank)
+        for rank, each in enumerate(ranked)
+    ]
     if waiting:
         larger = max((rank for rank, each in enumerate(ranked) if each is begun[-1]), default=-1)
         costs.append(waiting[0].planned * RARER ** min(larger + 1, EARLY))
