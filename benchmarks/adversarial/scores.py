@@ -28,6 +28,8 @@ MEMBERS = {
     "critical-path": "critical-path:samples=50",
     "random-eft": "random-eft:samples=50",
     "enumerative": "enumerative",
+    "metis": "metis",
+    "metis-recursive": "metis-recursive",
     "metis-oracle": "metis-oracle",
     "single": "single",
 }

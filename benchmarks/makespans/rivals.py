@@ -32,6 +32,7 @@ ONCE = (
     "fuser",
     "metis-oracle",
     "metis-recursive-oracle",
+    "metis-sweep",
     "fuser-oracle",
 )
 """The placers that return the same placement with all random numbers."""

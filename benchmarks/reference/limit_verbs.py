@@ -76,7 +76,7 @@ def plan(case: Case) -> None:
     keeping = [s for some in sets.values() for s in some if case.best(s) >= case.rate * (1 - 1e-9)]
     known = {row.devices: row for row in found.rows}
     assert set(found.missing) == {n for n in best if n < found.rows[-1].devices and not best[n]}
-    assert not found.left_out
+    assert set(found.left_out) == {n for n in best if n < found.rows[-1].devices} - set(known)
     for n, row in known.items():
         if n > len(devices):
             assert row.bound >= best[len(devices)] * (1 - CLOSE)

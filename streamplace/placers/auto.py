@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from copy import deepcopy
 from dataclasses import dataclass
+from math import inf
 from typing import ClassVar
 
 import numpy as np
@@ -60,6 +61,7 @@ SHARE_OF_TRY = 0.1  # share of the budget that one of them may take
 CHANGE_S = 2e-7  # seconds that a change counts for in this choice, whatever the machine
 STARTS = 4  # chains start from this many of the best placements
 SEARCH, CHAINS = 0.85, 0.5  # shares of what is left for the search, and before chains
+CLOSE = 1.0 - 1e-12  # share of the bound that counts as reaching it
 BEFORE_PROOF = 500  # changes per unit of the search before a proof is first tried
 WORTH_BOUNDS = 2_000_000  # changes that may follow from which better bounds are worth their time
 FEW_UNITS = 45  # units that may be left once those that no better placement separates are joined
@@ -78,14 +80,15 @@ class Auto(ReportingPlacer):
     Where everything offered is carried, or an operator limits it that fills no device or link,
     ``balance`` then lowers the largest utilisation, the second largest, and so on (see `balance`).
     Otherwise, and with ``fewest``, the result has the fewest devices among the best placements, and
-    among those the least traffic between devices. With ``fewest``, placements within 0.1% of the
-    best throughput are as good. Identical devices are used in the order of the cluster, unless
-    there is an initial placement or `ties` prefers others.
+    among those the least traffic between devices. If ``fewest`` is asked for, placements within
+    0.1% of the best throughput are as good. Identical devices are used in the order of the cluster,
+    unless there is an initial placement or `ties` prefers others.
 
     Under the makespan objective, the quick placers of `Search` are run. Where there are at most
     100,000 placements, all that the bounds do not rule out are tried, for up to half of the budget.
     Unless this proves the best placement, a search from the placers' results follows until the
-    lower bound is reached, the budget is spent, or many changes have not helped.
+    lower bound is reached, the budget is spent, or many changes have not helped. Such a search runs
+    on all devices and on the first 1, 2, 3, 4, 6, 8, 12, … of them.
 
     Under other objectives of a pass, such as the total cost, `Climb` runs with the same limits,
     without an initial placement from the best one of a few fast placers.
@@ -98,6 +101,7 @@ class Auto(ReportingPlacer):
         that has begun ends. Results then depend on the machine.
     evaluations
         Number of changes that the searches may try: a limit that does not depend on the machine.
+        Under the makespan objective, it is one for each number of devices.
     prefer
         ``balance`` or ``fewest``; None: ``fewest`` with an initial placement, else ``balance``.
     """
@@ -157,7 +161,7 @@ class Auto(ReportingPlacer):
             if start is None:
                 return Found(settled(problem, [best.canonical(), best]), bound)
         else:
-            as_good = 1.0 - ROUNDING if balancing or every else FEWER
+            as_good = FEWER if self.prefer == "fewest" and not every else 1.0 - ROUNDING
             best = consolidate(problem, rng, placements, budget, as_good)
         return Found(best.canonical() if start is None else best, bound)
 
@@ -206,17 +210,20 @@ class Auto(ReportingPlacer):
     ) -> list[Placement]:
         """Run the placers that are quick enough until time is up.
 
-        Each placer returns what it would return alone with the same seed.
+        Each placer returns what it would return alone with the same seed. Unless headroom matters,
+        the best possible placement ends this, so that an initial one is left alone.
         """
         placements = [] if start is None else [start]
         failure = PlacementError("no placer was run")
+        possible = evaluator(problem).best_possible
+        wanted = inf if possible is None or balances(self.prefer, start) else possible * CLOSE
         for placer in self._placers_for(problem, budget):
             try:
                 placements.append(placer(problem, deepcopy(rng), start))
             except PlacementError as error:
                 failure = error
                 continue
-            if budget.seconds_left() <= 0:
+            if budget.seconds_left() <= 0 or qualities(problem, placements[-1:])[0] >= wanted:
                 break
         if not placements:
             raise failure

@@ -21,18 +21,19 @@ def test_bottleneck_and_helpful_moves(inputs: InputFiles, tmp_path: Path, capsys
         "throughput 833.333 tuples/s, 83.3% of 1,000 (bottleneck)",
         "bottleneck device d0 at 120.0%",
     ]
-    assert [line.split() for line in lines[2:6]] == [
+    assert lines[2] == "at 1,000 tuples/s, no placement exceeds 1,000, so the gap is at most 16.7%"
+    assert [line.split() for line in lines[3:7]] == [
         ["operator", "utilisation", "share"],
         ["c", "60.0%", "50.0%"],
         ["b", "40.0%", "33.3%"],
         ["a", "20.0%", "16.7%"],
     ]
-    found = [line.split(maxsplit=2) for line in lines[7:]]
+    found = [line.split(maxsplit=2) for line in lines[8:]]
     assert [words[:2] for words in found] == [["c", "d0"], ["b", "d0"], ["a", "d0"]]
     assert found[0][2].split()[:5] == ["d1,", "d2,", "d3", "1,000", "+166.667"]
     assert found[0][2].rstrip().endswith("device d0 at 60.0%")
     short = succeeds(capsys, "explain", file, "--top", "1").splitlines()
-    assert short[4] == "and 2 more with smaller shares"
+    assert short[5] == "and 2 more with smaller shares"
     assert short[-1] == "and 2 more that help less"
 
 
@@ -98,9 +99,9 @@ def test_names_are_not_markup(tmp_path: Path, capsys: Capture) -> None:
     lines = succeeds(capsys, "explain", file).splitlines()
     assert lines[1] == "bottleneck device [bold]x at 300.0%"
     assert lines[2].startswith("[red]a and [/]b are kept together and need")
-    assert [line.split()[0] for line in lines[4:7]] == ["[red]a", "[/]b", "c"]
-    assert lines[8].split()[:4] == ["[red]a,", "[/]b", "[bold]x", "y"]
-    assert "device [bold]x at" in lines[9]
+    assert [line.split()[0] for line in lines[5:8]] == ["[red]a", "[/]b", "c"]
+    assert lines[9].split()[:4] == ["[red]a,", "[/]b", "[bold]x", "y"]
+    assert "device [bold]x at" in lines[10]
 
 
 def test_a_graph_too_large_to_try_every_move(

@@ -8,7 +8,8 @@ import pytest
 from tests.support.cli import SCORE_KEYS, Capture, check_score_keys, json_of, succeeds
 from tests.support.input_files import CLUSTER, InputFiles
 
-RESULT = SCORE_KEYS | {"assignment", "placer", "bound", "gap", "seconds", "max_source_rate"}
+RESULT = SCORE_KEYS | {"assignment", "placer", "bound", "gap", "proven"}
+RESULT |= {"seconds", "max_source_rate"}
 EXPLANATION = {"throughput", "relative_throughput", "bottleneck", "contributors", "moves"}
 EXPLANATION |= {
     "rate_factor",
@@ -18,6 +19,9 @@ EXPLANATION |= {
     "violations",
     "constraint_costs",
     "against",
+    "bound",
+    "gap",
+    "proven",
 }
 MOVE = {"operators", "from", "to", "throughput", "gain", "bottleneck"}
 ROW = {

@@ -102,10 +102,10 @@ def test_rows_count_problems_on_which_auto_is_as_good(capsys: pytest.CaptureFixt
     rows = [made(0, 1.0, 1.0), made(1, 1.0005, 1.0), made(2, 1.25, 1.0), made(3, 1.0, None)]
     report(rows, ("heft",))
     lines = capsys.readouterr().out.splitlines()
-    assert lines[1].split()[:6] == ["heft", "3", "33.3%", "66.7%", "66.7%", "1.2500"]
+    assert lines[1].split()[:7] == ["heft", "3", "33.3%", "66.7%", "66.7%", "66.7%", "1.2500"]
     assert lines[1].endswith("dream, free, fifo (2)")
     ends = [line.split() for line in lines if line.startswith("all")]
-    assert ends == [["all", "4", "50.0%", "75.0%", "75.0%"]]
+    assert ends == [["all", "4", "50.0%", "75.0%", "75.0%", "75.0%"]]
 
 
 def test_auto_is_compared_with_search_on_its_own(capsys: pytest.CaptureFixture[str]) -> None:
@@ -116,8 +116,8 @@ def test_auto_is_compared_with_search_on_its_own(capsys: pytest.CaptureFixture[s
     report(rows, ("search", "heft"))
     lines = capsys.readouterr().out.splitlines()
     assert "auto beside search: equal on 1, shorter on 1, longer on 2; mean ratio 1.0500" in lines
-    ends = [line.split()[-4:] for line in lines if line.startswith("all ") and "by" not in line]
-    assert ends == [["4", "50.0%", "50.0%", "50.0%"], ["4", "100.0%", "100.0%", "100.0%"]]
+    ends = [line.split()[-5:] for line in lines if line.startswith("all ") and "by" not in line]
+    assert ends == [["4", *["50.0%"] * 4], ["4", *["100.0%"] * 4]]
     assert not any(line.startswith("search beside itself") for line in lines)
 
 
@@ -128,7 +128,7 @@ def test_search_is_compared_with_itself(capsys: pytest.CaptureFixture[str]) -> N
         row.seconds[SAME] = 0.5
     report(rows, (SAME, "heft"))
     found = [line.split() for line in capsys.readouterr().out.splitlines() if "itself" in line]
-    assert found == [["search", "beside", "itself", "2", "50.0%", "50.0%", "50.0%", "1.2500"]]
+    assert found == [["search", "beside", "itself", "2", *["50.0%"] * 4, "1.2500"]]
 
 
 def test_a_run_is_resumed_after_its_last_complete_line(
@@ -167,4 +167,5 @@ def test_lines_of_other_settings_are_refused(tmp_path: Path) -> None:
     with pytest.raises(SystemExit, match="has other settings"):
         Lines(path, Settings(seed=4, evaluations=50, seconds=None)).read()
     assert path.read_text() == before
-    assert json.loads(before.splitlines()[0]) == {"seed": 3, "evaluations": 50, "seconds": None}
+    settings = {"seed": 3, "evaluations": 50, "seconds": None, "sized": False}
+    assert json.loads(before.splitlines()[0]) == settings

@@ -93,7 +93,7 @@ CONFIGS: list[Fault] = [
     (
         "config-teacher-unknown-option.toml",
         "stage[0].teacher",
-        "unknown option 'colour'; choose from parts, weights$",
+        "unknown option 'colour'; choose from parts, weights, imbalance$",
     ),
     (
         "config-dagger-unknown-teacher.toml",

@@ -258,8 +258,8 @@ def test_the_text_says_where_a_bound_is_loose() -> None:
     cluster = Cluster(devices, Network(uplinks=uplinks))
     problem = Problem(chain_graph(4e6, 4e6, 1e6, payload_bytes=1.0), cluster, source_rate=1000.0)
     worse, best = explain(Placement(problem, [0, 0, 0])), solve(problem, "auto")
-    said = [any("(the bound is loose)" in str(x) for x in r._view().body) for r in (worse, best)]
-    assert said == [True, False]
+    loose = [any("(the bound is loose)" in str(x) for x in r._view().body) for r in (worse, best)]
+    assert loose == [True, False]
 
 
 @models

@@ -109,7 +109,7 @@ def test_numbers_are_skipped_on_large_graphs_and_the_fewest_is_bisected(
         assert not rows[fewest - 1].keeps_up
 
 
-def test_not_enough_is_said_only_where_it_is_proven(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_not_enough_is_stated_only_where_it_is_proven(monkeypatch: pytest.MonkeyPatch) -> None:
     """The CPU work fills 4.4 devices; then bounds say nothing of interfaces that are too slow."""
     graph = layered(40)
     short = plan(graph, devices(4), most=4, evaluations=3_000)

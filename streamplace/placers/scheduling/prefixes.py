@@ -29,6 +29,8 @@ def best_on_prefixes(
     rng: np.random.Generator,
     start: Placement | None,
     budget: Budget,
+    *,
+    fewer: bool = True,
 ) -> Found:
     """Run a search on each of `prefixes`, and return the shortest pass.
 
@@ -43,6 +45,8 @@ def best_on_prefixes(
     ----------
     steps
         A search; the initial placement is given to the one on all devices only.
+    fewer
+        Whether to search on fewer devices, too.
 
     Raises
     ------
@@ -51,6 +55,7 @@ def best_on_prefixes(
     """
     seed = int(rng.integers(2**63))
     ladder = [_Search(scored, steps, each, seed, start, budget) for each in prefixes(scored)]
+    ladder = ladder if fewer else ladder[:1]
     best, best_s = np.empty(0, np.int32), np.inf
     enough_s = scored.compiled.together_s * REACHED
     while ladder and best_s > enough_s and (budget.seconds_left() > 0.0 or not len(best)):
@@ -70,8 +75,8 @@ def _next(ladder: list["_Search"]) -> "_Search":
     Evaluations count `RARER` times as much from each to the next worse search, but `ON_ALL` times
     for the search on all devices, which gets two thirds of them or more: it may need long to become
     better than one on few devices, whose first placements are good (a tree of 2,000 operators ended
-    at .157 s on two devices, where sixteen need .087 s). Searches begin in turn, that on all devices first, and count as
-    just worse than the one before until they begin.
+    at .157 s on two devices, where sixteen need .087 s). Searches begin in turn, that on all
+    devices first, and count as just worse than the one before until they begin.
     """
     begun = [each for each in ladder if each.has_begun]
     waiting = [each for each in ladder if not each.has_begun][:1]

@@ -123,7 +123,9 @@ def search_pass(
     start: Placement | None,
     budget: Budget,
 ) -> Placement:
-    """Return the placement that `auto_pass` finds, on the devices on which it was found.
+    """Return the placement that `auto_pass` would find by the search on all devices alone.
+
+    Its evaluations thus compare with those of other placers.
 
     Raises
     ------
@@ -131,7 +133,7 @@ def search_pass(
         If no feasible placement was found.
     """
     scored = pass_evaluator(problem, "search")
-    return best_on_prefixes(scored, steps_of_pass, rng, start, budget).placement
+    return best_on_prefixes(scored, steps_of_pass, rng, start, budget, fewer=False).placement
 
 
 def auto_pass(

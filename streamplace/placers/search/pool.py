@@ -123,7 +123,7 @@ class Pool:
     def search(self, budget: Budget) -> None:
         """Make rounds until a placement is good enough or the next round exceeds the budget.
 
-        The first round is always made.
+        Without a good enough placement, the first round is always made.
         """
         if not self._restarts:
             self._try_one_device()
@@ -175,6 +175,7 @@ class Pool:
 
     def _keep(self, reached: float, on: Ints, count: int) -> None:
         """Add a placement to the pool unless it is there."""
+        self.enough = self.enough or self._load(reached) <= self._annealer.least * BETTER
         if self._members and reached > self._best.reached * NOTABLE:
             self._leads = True
         if any(one.reached == reached and (one.on == on).all() for one in self._members):

@@ -38,9 +38,8 @@ class Search(BasePlacer):
     Their lengths do not depend on the limit: with the same seed, a longer search repeats every
     chain of a shorter one except its last.
 
-    Under the makespan objective, there is such a search on all devices and on the first 1, 2, 3, 4,
-    6, 8, 12, … of them, the fastest first, and the shortest pass is kept. Where there are at most
-    100,000 placements, all that the bounds do not rule out are tried. Otherwise, chains start from
+    Under the makespan objective, all placements that the bounds do not rule out are tried where
+    there are at most 100,000. Otherwise, chains start from
     the best of `start` and the placements of HEFT (with and without contention), PEFT (with the
     times of links), CPOP, METIS with a part for each device, both randomised list schedulers, the
     enumerative placer and the best single device; from 5,000 operators on, only of HEFT, PEFT,
@@ -102,10 +101,6 @@ class Search(BasePlacer):
         evaluations = self.evaluations
         if evaluations is None and self.seconds is None:
             evaluations = CHANGES + CHANGES_PER_UNIT * problem.feasibility.unit_count
-            if problem.objective.is_pass:  # there is a search for each number of devices
-                from streamplace.placers.scheduling.prefixes import counts  # noqa: PLC0415 - slow to load
-
-                evaluations //= len(counts(len(problem.cluster.devices)))
         return Budget(self.seconds, evaluations)
 
 
