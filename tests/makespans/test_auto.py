@@ -102,7 +102,8 @@ def test_rows_count_problems_on_which_auto_is_as_good(capsys: pytest.CaptureFixt
     rows = [made(0, 1.0, 1.0), made(1, 1.0005, 1.0), made(2, 1.25, 1.0), made(3, 1.0, None)]
     report(rows, ("heft",))
     lines = capsys.readouterr().out.splitlines()
-    assert lines[1].split()[:7] == ["heft", "3", "33.3%", "66.7%", "66.7%", "66.7%", "1.2500"]
+    assert lines[1].split()[:6] == ["heft", "3", "33.3%", "66.7%", "66.7%", "66.7%"]
+    assert "1.2500" in lines[1]
     assert lines[1].endswith("dream, free, fifo (2)")
     ends = [line.split() for line in lines if line.startswith("all")]
     assert ends == [["all", "4", "50.0%", "75.0%", "75.0%", "75.0%"]]
