@@ -18,7 +18,7 @@ import os
 import sys
 from pathlib import Path
 
-from benchmarks.real_sizes import best, problems, running, tables
+from benchmarks.real_sizes import best, gaps, problems, running, tables
 from benchmarks.real_sizes.problems import Recipe
 from benchmarks.real_sizes.rivals import rivals
 from streamplace.errors import StreamplaceError
@@ -58,7 +58,7 @@ def _options(words: list[str]) -> argparse.Namespace:
     run.add_argument("--other", action="store_true", help=argparse.SUPPRESS)
     run.add_argument("-o", "--output", type=Path, required=True, metavar="FILE")
     run.set_defaults(command=_run)
-    for name, command in (("table", _table), ("pairs", _pairs), ("best", _best)):
+    for name, command in (("table", _table), ("pairs", _pairs), ("gaps", _gaps), ("best", _best)):
         other = commands.add_parser(name)
         other.add_argument("files", type=Path, nargs="+", metavar="FILE")
         other.set_defaults(command=command)
@@ -113,6 +113,10 @@ def _table(options: argparse.Namespace) -> None:
 
 def _pairs(options: argparse.Namespace) -> None:
     tables.print_pairs(options.files)
+
+
+def _gaps(options: argparse.Namespace) -> None:
+    gaps.print_gaps(options.files)
 
 
 def _best(options: argparse.Namespace) -> None:
