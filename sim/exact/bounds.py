@@ -136,11 +136,15 @@ class LoadBounds:
         That is so if the instance is too large, or if the proofs leave out uplinks, or all but the
         largest stream of a message.
         """
+        partial = len(self.instance.up) > 0 or self.instance.multicast != NONE
+        return self.counts_links and (partial or self._cells > MOST_CELLS)
+
+    @property
+    def counts_links(self) -> bool:
+        """Whether streams between devices load links in the instance."""
         instance = self.instance
-        partial = len(instance.up) > 0 or instance.multicast != NONE
         network = bool(instance.gap_s.any() or instance.seconds_per_bit.any())
-        sent = network and len(instance.capacity) > 1 and bool(instance.tuples.any())
-        return sent and (partial or self._cells > MOST_CELLS)
+        return network and len(instance.capacity) > 1 and bool(instance.tuples.any())
 
     def examined(self, limit: float, method: int, effort: Effort) -> Verdict:
         """Examine the placements within a limit by a method."""

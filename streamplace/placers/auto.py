@@ -34,7 +34,7 @@ from streamplace.placers.search.consolidate import AS_GOOD as FEWER
 from streamplace.placers.search.consolidate import consolidate, fewest_devices
 from streamplace.placers.search.exhaustive import best_and_cheapest
 from streamplace.placers.search.pool import Pool
-from streamplace.placers.search.search import Climb
+from streamplace.placers.search.search import Climb, first_row
 from streamplace.placers.starting import fast_placement
 from streamplace.problem.objective import Objective, Throughput
 from streamplace.problem.placement import Placement
@@ -66,6 +66,7 @@ BEFORE_PROOF = 500  # changes per unit of the search before a proof is first tri
 WORTH_BOUNDS = 2_000_000  # changes that may follow from which better bounds are worth their time
 FEW_UNITS = 45  # units that may be left once those that no better placement separates are joined
 NODES = 10_000  # of the first branch and bound; later ones have twice as many as the last
+FEWEST_NODES = 100  # below, a proof is not worth its tables
 CHANGES_PER_NODE = 50  # changes of a search that take the time of a node
 
 
@@ -119,10 +120,12 @@ class Auto(ReportingPlacer):
     def run(
         self, problem: Problem, rng: np.random.Generator, start: Placement | None = None
     ) -> Found:
-        """Return the best placement, or raise the last placer's error if none found one.
+        """Return the best placement.
 
         Raises
         ------
+        PlacementError, InfeasibleError
+            If no feasible placement was found, or none exists.
         UsageError
             Under an objective of a pass, if there is a preference.
         """
@@ -154,16 +157,19 @@ class Auto(ReportingPlacer):
         found = every = best_and_cheapest(problem, 1.0 - ROUNDING, FEW_PLACEMENTS)
         if not every:
             found, bound = self._searched(problem, rng, start, placements, budget)
+        elif type(problem.objective) is Throughput:
+            bound = problem.source_rate * float(qualities(problem, every).max())
         placements += found
+        proven = True if bound is not None and not every else None
         balancing = balances(self.prefer, start)
         if balancing and may_spread(problem, placements):
             best = balanced(problem, rng, placements, budget, search=False)
             if start is None:
-                return Found(settled(problem, [best.canonical(), best]), bound)
+                return Found(settled(problem, [best.canonical(), best]), bound, proven)
         else:
             as_good = FEWER if self.prefer == "fewest" and not every else 1.0 - ROUNDING
             best = consolidate(problem, rng, placements, budget, as_good)
-        return Found(best.canonical() if start is None else best, bound)
+        return Found(best.canonical() if start is None else best, bound, proven)
 
     def _chosen(
         self, problem: Problem, start: Placement | None, placements: list[Placement]
@@ -214,20 +220,16 @@ class Auto(ReportingPlacer):
         the best possible placement ends this, so that an initial one is left alone.
         """
         placements = [] if start is None else [start]
-        failure = PlacementError("no placer was run")
         possible = evaluator(problem).best_possible
         wanted = inf if possible is None or balances(self.prefer, start) else possible * CLOSE
         for placer in self._placers_for(problem, budget):
             try:
                 placements.append(placer(problem, deepcopy(rng), start))
-            except PlacementError as error:
-                failure = error
+            except PlacementError:
                 continue
             if budget.seconds_left() <= 0 or qualities(problem, placements[-1:])[0] >= wanted:
                 break
-        if not placements:
-            raise failure
-        return placements
+        return placements or [Placement(problem, first_row(problem))]
 
     def _placers_for(self, problem: Problem, budget: Budget) -> Iterator[Placer]:
         """Load and return the placers for a problem, one by one.
@@ -265,6 +267,9 @@ def _search(pool: Pool, budget: Budget) -> float | None:
         decision = DecisionProblem(pool.problem, incumbent.rate_to_beat)
         if len(decision.instance.work) > FEW_UNITS:
             break
+        nodes = min(nodes, budget.left() // (3 * CHANGES_PER_NODE))  # a third of the time at most
+        if nodes < FEWEST_NODES:
+            break
         begun = work_clock.now()
         outcome = decision.search(nodes, budget)
         budget.charge(nodes * CHANGES_PER_NODE, work_clock.now() - begun)
@@ -273,7 +278,7 @@ def _search(pool: Pool, budget: Budget) -> float | None:
             return incumbent.bound
         if outcome.found is not None:
             pool.add(outcome.found)
-        pool.search(budget.up_to(2 * nodes * CHANGES_PER_NODE))  # proofs take a third at most
+        pool.search(budget.up_to(2 * nodes * CHANGES_PER_NODE))
         nodes *= 2
     pool.search(budget)
     return None

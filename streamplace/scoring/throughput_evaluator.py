@@ -90,7 +90,10 @@ class ThroughputEvaluator(ABC):
     @property
     def bound_is_loose(self) -> bool:
         """Whether `bound` may be far from the optimum because links count in part or not at all."""
-        return self.throughput_bounds.is_loose
+        counted = self._compiled.load_bounds.counts_links
+        return self.throughput_bounds.is_loose or (
+            counted and not self.throughput_bounds.counts_links
+        )
 
     @property
     def load_bounds(self) -> LoadBounds:

@@ -15,6 +15,7 @@ from streamplace.errors import (
     reworded,
 )
 from streamplace.placers.search.annealing import Budget
+from streamplace.placers.search.balance import linear_problem
 from streamplace.placers.subset.sustained import Sustained, sustained
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.constraints import Constraints
@@ -183,7 +184,7 @@ class _Table:
         row = PlanRow(
             count,
             found.max_source_rate,
-            min(found.bound, throughput_evaluator(found.carrying.problem).ceiling),
+            max(self._bound_of(found), found.max_source_rate),
             found.relative_throughput,
             self._after_loss(count) if limits.survive else None,
             price=None if price is None else price * count,
@@ -192,6 +193,12 @@ class _Table:
         self._found[count] = found
         self.rows = sorted([*self.rows, row], key=lambda row: row.devices)
         return row
+
+    def _bound_of(self, found: Sustained) -> float:
+        """Return the bound on the source rate that the devices sustain, by all loads."""
+        problem = found.carrying.problem
+        loaded = linear_problem(problem, problem.source_rate)
+        return min(found.bound, throughput_evaluator(loaded).ceiling)
 
     def _before(self, count: int) -> Sustained | None:
         """Return what the largest smaller number sustains; None if none was searched."""
@@ -202,9 +209,14 @@ class _Table:
         """Return the rows, none worse than the one before, which may have been searched later."""
         rows: list[PlanRow] = []
         for row in self.rows:
+            if rows and row.relative_throughput < rows[-1].relative_throughput:
+                row = replace(  # noqa: PLW2901
+                    row,
+                    relative_throughput=rows[-1].relative_throughput,
+                    placement=rows[-1].placement,
+                )
             if rows and row.max_source_rate < rows[-1].max_source_rate:
                 row = replace(row, max_source_rate=rows[-1].max_source_rate)  # noqa: PLW2901
-                row = replace(row, placement=rows[-1].placement)  # noqa: PLW2901
             rows.append(row)
         return tuple(rows)
 

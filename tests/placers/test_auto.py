@@ -8,7 +8,16 @@ import numpy as np
 import pytest
 
 from benchmarks.reference.random_problems import optimum, random_problem
-from streamplace import Cluster, Network, Operator, Problem, Recipe, Stream, StreamGraph
+from streamplace import (
+    Cluster,
+    Constraints,
+    Network,
+    Operator,
+    Problem,
+    Recipe,
+    Stream,
+    StreamGraph,
+)
 from streamplace.errors import CheckpointError
 from streamplace.placers import auto
 from streamplace.placers.auto import Auto
@@ -134,3 +143,36 @@ def test_proofs_agree_with_brute_force(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.long
 def test_many_proofs_agree_with_brute_force(monkeypatch: pytest.MonkeyPatch, share: Share) -> None:
     assert check_proofs(monkeypatch, share.of(range(1_000))) > share.least(40)
+
+
+def test_pins_that_no_quick_placer_knows_are_kept() -> None:
+    """In no time, only `single` is run, and it finds nothing."""
+    graph = chain_graph(*[1.0] * 100)
+    pins = {graph.names[0]: "d3", graph.names[1]: "d5"}
+    problem = Problem(graph, Cluster.equal(8), constraints=Constraints(pins=pins))
+    found = Auto(seconds=0.0)(problem, seeded_rng())
+    assert problem.feasibility.violation(found.devices) is None
+
+
+def test_graphs_without_work_are_placed() -> None:
+    graph = chain_graph(*[0.0] * 20, payload_bytes=0.0)
+    found = Auto(evaluations=2_000)(Problem(graph, Cluster.equal(5)), seeded_rng())
+    assert len(found.devices) == 20
+
+
+def test_an_infeasible_placement_ends_no_search() -> None:
+    """Random groups that ignore `exlocate` may reach the bound; their repair does not."""
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        graph = chain_graph(*rng.uniform(1e5, 3e5, 24), payload_bytes=1e3)
+        names = list(graph.names)
+        apart = [names[i : i + 3] for i in range(0, 24, 3)]
+        cluster = Cluster(Cluster.equal(3).devices, Network("nic", bandwidth_mbps=100.0))
+        problem = Problem(
+            graph, cluster, source_rate=300.0, constraints=Constraints(exlocate=apart)
+        )
+        found = Auto(evaluations=300_000, prefer="fewest")(problem, seeded_rng())
+        free = Auto(evaluations=300_000)(problem, seeded_rng())
+        reached = qualities(problem, [found, free])
+        assert reached[0] >= reached[1] * 0.998
+        assert problem.feasibility.violation(found.devices) is None

@@ -57,7 +57,8 @@ def best_on_prefixes(
     ladder = [_Search(scored, steps, each, seed, start, budget) for each in prefixes(scored)]
     ladder = ladder if fewer else ladder[:1]
     best, best_s = np.empty(0, np.int32), np.inf
-    enough_s = scored.compiled.together_s * REACHED
+    noisy = bool(scored.problem.makespan_objective.noise)  # a mean may lie below a bound without it
+    enough_s = 0.0 if noisy else scored.compiled.together_s * REACHED
     while ladder and best_s > enough_s and (budget.seconds_left() > 0.0 or not len(best)):
         search = _next(ladder)
         row = search.advance(best_s)

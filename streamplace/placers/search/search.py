@@ -53,8 +53,7 @@ class Search(BasePlacer):
     Parameters
     ----------
     evaluations
-        Changes tried by all chains together; default 100,000 plus 100 per unit. Under the makespan
-        objective, those on each number of devices; the default is divided by their count.
+        Changes tried by all chains together; default 100,000 plus 100 per unit.
     seconds
         Wall time in seconds, to limit the search by time. Results then depend on the machine.
     prefer

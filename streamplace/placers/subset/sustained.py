@@ -118,12 +118,14 @@ def _placed(
         If none was found, and there are no `rows`.
     """
     seconds = None if budget.seconds is None else max(0.0, budget.seconds_left())
+    seconds = seconds if seconds is None or throughput_evaluator(problem).linear else seconds / 2
     evaluations = None if budget.evaluations is None else max(1, budget.evaluations_left())
     auto, found, failure = Auto(seconds, evaluations, "balance"), list[Ints](), None
     again = list[Auto]()  # where the bound allows more than was found
     if enough or ceiling(problem) >= problem.source_rate * CARRIED:
         more = evaluations and max(evaluations, min(AGAIN * evaluations, MOST_AGAIN))
-        again.append(Auto(seconds, more, "balance"))
+        if more:  # with a limit on time only, the first run has had it
+            again.append(Auto(seconds, more, "balance"))
     for number, placer in enumerate((*QUICK, auto) if enough else (auto, *QUICK, *again)):
         start = None
         if number and (found or rows):
