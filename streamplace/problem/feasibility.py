@@ -123,23 +123,6 @@ class Feasibility:
         _, first, row_of = np.unique(packed, axis=0, return_index=True, return_inverse=True)
         return self.allowed[first], row_of.ravel().astype(np.int32)
 
-    def kept_apart(self, first: Ints, second: Ints) -> Bools:
-        """Return which pairs of operators never share a device, (E,), from their indices, (E,)."""
-        units = self.unit_of[first], self.unit_of[second]
-        apart: Bools = np.zeros(len(first), dtype=np.bool_)
-        if self.is_free:
-            return apart
-        for group in (*self.excluding, *self.separating):
-            inside = np.isin(np.arange(self.unit_count), group)
-            apart |= inside[units[0]] & inside[units[1]] & (units[0] != units[1])
-        needs = self.needs[units[0]] + self.needs[units[1]]
-        shareable: Bools = units[0] == units[1]
-        for d, room in enumerate(self.room):
-            allowed = self.allowed[units[0], d] & self.allowed[units[1], d]
-            shareable |= allowed & (needs <= room).all(axis=1)
-        apart |= ~shareable
-        return apart
-
     @cached_property
     def first_of(self) -> Ints:
         """(U,) index of the first operator of each unit."""

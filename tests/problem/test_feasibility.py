@@ -180,21 +180,3 @@ def test_feasibility_agrees_with_brute_force(rules: Constraints, limit: float | 
     found = [compiled.violation(np.array(p, np.int32)) is None for p in every]
     assert found == good
     assert compiled.is_free == all(good) or not compiled.is_free
-
-
-def test_pairs_that_never_share_a_device() -> None:
-    """By exlocate, by racks, by disjoint devices, or because no device has room for both."""
-    rows = [
-        Operator(name, 1.0, 1.0, memory_bytes=2.0 if name in "ef" else 0.0) for name in "abcdef"
-    ]
-    graph = StreamGraph(rows, source_rate=1.0)
-    cluster = Cluster([Device(f"d{i}", 10, memory_bytes=3.0) for i in range(3)])
-    rules = Constraints(
-        exlocate=[["a", "b"]], apart_groups=[["b", "c"]], pins={"c": "d0"}, allowed={"d": ["d1"]}
-    )
-    pairs = [("a", "b"), ("b", "c"), ("c", "d"), ("e", "f"), ("a", "c"), ("d", "e"), ("a", "a")]
-    ends = np.array([[graph.index[v] for v in pair] for pair in pairs], dtype=np.int32).T
-    apart = Feasibility(graph, cluster, rules).kept_apart(*ends)
-    assert apart.tolist() == [True, True, True, True, False, False, False]
-    free = Feasibility(GRAPH, Cluster([Device("x", 10, labels=("gpu",))]), Constraints())
-    assert not free.kept_apart(*np.array([[0], [1]], dtype=np.int32)).any()

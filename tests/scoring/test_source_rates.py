@@ -151,7 +151,9 @@ def test_the_bound_is_at_the_rate_of_the_score() -> None:
     ]  # 16,800 MIPS needed, 10,000 available
     graph = StreamGraph(heavy, CROWDED.streams, source_shares=SHARES)
     for rates in ((2000, 4000), (4000,)):
-        found = place(graph, crowd.cluster, source_rate=rates, model="path-average", placer="search")
+        found = place(
+            graph, crowd.cluster, source_rate=rates, model="path-average", placer="search"
+        )
         assert found.bound is not None
         assert found.gap is not None
         best = bound(found.placement.problem) / 4000
