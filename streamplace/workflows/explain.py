@@ -90,7 +90,7 @@ def explain_throughput(
         violations=tuple(violations(placement)),
         costs=costs,
         bound=bound,
-        bound_is_loose=scored.bound_is_loose,
+        bound_is_loose=bound is not None and scored.bound_is_loose,
     )
 
 
