@@ -28,7 +28,7 @@ from streamplace.scoring.makespan_evaluator import MakespanEvaluator
 from streamplace.util.arrays import Ints
 
 IMBALANCES = (0.03, 0.3, 0.1, 1.0, 0.01)  # of every sweep, the most useful ones first
-AT_BOUND = 1.0005  # a rival stops this close to the lower bound, since nobody can be better
+AT_BOUND = 1.0005  # a rival stops this close to the lower bound, which no placement beats
 SUBSETS = "-subsets"
 """The end of the name of a placer that runs on subsets of the devices."""
 

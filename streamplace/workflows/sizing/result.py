@@ -21,7 +21,7 @@ from streamplace.workflows.sizing.requirements import Requirement
 
 Minimise = Literal["machines", "money", "instances"]
 LIMITS_SHOWN = 5
-OPERATORS_SHOWN = 1_000  # more take seconds to lay out, and nobody reads them; --json has all
+OPERATORS_SHOWN = 1_000  # longer tables take seconds to lay out; --json has all
 
 
 @dataclass(frozen=True, repr=False)
