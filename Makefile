@@ -20,7 +20,7 @@ $(READY): pyproject.toml locks/dev.txt locks/torch.txt locks/install_torch.py
 	$(BIN)/python $(LOCKED) locks/dev.txt
 	$(BIN)/python locks/install_torch.py # the CPU build, with hashes, where an index offers it
 	$(BIN)/python $(INSTALL) --no-deps --no-build-isolation -e .
-	$(BIN)/python -m sim.kernels
+	$(BIN)/python -m streamplace.sim.kernels
 	touch $@
 
 demo: $(READY)
@@ -46,7 +46,7 @@ test-browser: $(READY)
 	$(BIN)/python -m pytest tests/browser
 
 kernels: $(READY) # compiles those that have changed; without it, each is compiled where it is first used
-	$(BIN)/python -m sim.kernels
+	$(BIN)/python -m streamplace.sim.kernels
 
 lint: $(READY)
 	$(BIN)/ruff check .

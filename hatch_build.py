@@ -21,9 +21,13 @@ class KernelsHook(BuildHookInterface[Any]):
         """Add the file of kernels to a wheel, but not to an editable installation."""
         if version == "editable" or PORTABLE in os.environ:
             return
-        self._python("-m", "sim.kernels")  # what is there and current is not compiled again
-        path = self._python("-c", "from sim.kernels.bundle import PATH; print(PATH)").strip()
-        build_data["force_include"][path] = f"sim/kernels/compiled/{Path(path).name}"
+        self._python(
+            "-m", "streamplace.sim.kernels"
+        )  # what is there and current is not compiled again
+        path = self._python(
+            "-c", "from streamplace.sim.kernels.bundle import PATH; print(PATH)"
+        ).strip()
+        build_data["force_include"][path] = f"streamplace/sim/kernels/compiled/{Path(path).name}"
         build_data["tag"] = f"cp{sys.version_info.major}{sys.version_info.minor}-none-{_platform()}"
         build_data["pure_python"] = False
 

@@ -19,9 +19,9 @@ from typing import Any
 
 import numpy as np
 import torch
+from streamplace.sim.lookahead import CANDIDATE_FEATURES
 from torch import nn
 
-from sim.lookahead import CANDIDATE_FEATURES
 from streamplace import Problem, Recipe
 from streamplace.policy.decoding import Sampler
 from streamplace.policy.device_scorer import features

@@ -20,6 +20,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
+from streamplace.sim.closed_form.bottleneck import worst_utilisation
 
 from benchmarks.reference.uncertain_problems import (
     TrueCosts,
@@ -27,7 +28,6 @@ from benchmarks.reference.uncertain_problems import (
     uncertain_problem,
 )
 from benchmarks.speed import report
-from sim.closed_form.bottleneck import worst_utilisation
 from streamplace import Problem, StreamGraph
 from streamplace.execution.parallel import each
 from streamplace.integrations.profiling.estimates import or_exact, slope

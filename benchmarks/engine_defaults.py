@@ -14,9 +14,9 @@ import time
 from collections import Counter
 
 import numpy as np
+from streamplace.sim.engine import Settings
 
 from benchmarks.speed import report
-from sim.engine import Settings
 from streamplace import Cluster, Device, Network, Operator, Placement, Problem, Stream, StreamGraph
 from streamplace.scoring import engine
 from streamplace.scoring.throughput import simulate

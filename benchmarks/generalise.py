@@ -27,8 +27,8 @@ from typing import Any
 from unittest.mock import patch
 
 import numpy as np
+from streamplace.sim import work_clock
 
-from sim import work_clock
 from streamplace import Cluster, Network, Placement, Problem, Recipe, read_dataset
 from streamplace.execution.parallel import each
 from streamplace.placers.registry import make_placer

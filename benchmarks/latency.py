@@ -16,11 +16,11 @@ from typing import get_args
 
 import numpy as np
 from scipy.stats import kendalltau
+from streamplace.sim.queueing import estimated
+from streamplace.sim.tuples import Arrivals, Deployment, deploy, expected_tuples, run
+from streamplace.sim.tuples.state import Process
 
 from benchmarks.speed import report
-from sim.queueing import estimated
-from sim.tuples import Arrivals, Deployment, deploy, expected_tuples, run
-from sim.tuples.state import Process
 from streamplace import Cluster, Network, Problem, Recipe
 from streamplace.placers.registry import make_placer
 from streamplace.problem.device import Device

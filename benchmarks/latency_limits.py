@@ -13,10 +13,10 @@ import time
 from collections import Counter
 
 import numpy as np
+from streamplace.sim.engine import Settings
 
 from benchmarks.latency import largest_utilisation, placements_of, random_problem_of
 from benchmarks.speed import report
-from sim.engine import Settings
 from streamplace import Placement, Problem
 from streamplace.scoring.tuples import deployed, run_tuples
 from streamplace.workflows.latency.limit import LatencyLimit

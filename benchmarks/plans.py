@@ -17,10 +17,10 @@ from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
+from streamplace.sim import work_clock
+from streamplace.sim.closed_form.bottleneck import utilisations
 
 from benchmarks.partitioners import placed
-from sim import work_clock
-from sim.closed_form.bottleneck import utilisations
 from streamplace import Cluster, Device, Network, Operator, Problem, Recipe, Stream, StreamGraph
 from streamplace.errors import StreamplaceError
 from streamplace.placers.registry import make_placer

@@ -18,10 +18,10 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
+from streamplace.sim.kernels import bundle
 
 from benchmarks.bytecode import environment
 from benchmarks.plain import PlainScorer
-from sim.kernels import bundle
 from streamplace import Cluster, Problem, Recipe, StreamGraph, place, write_dataset
 from streamplace.scoring.throughput import throughput
 

@@ -51,7 +51,7 @@ def package_of(module: str) -> str:
 
 def modules() -> dict[str, Path]:
     """Return the paths of all modules of this repository by dotted name."""
-    paths = sorted([*ROOT.glob("sim/**/*.py"), *ROOT.glob("streamplace/**/*.py")])
+    paths = sorted([*ROOT.glob("sim/**/*.py"), *ROOT.glob("streamplace/**/*.py")])  # no links
     return {_dotted(path): path for path in paths}
 
 
@@ -111,6 +111,7 @@ def package_graph() -> "nx.DiGraph[str]":
 
 def _dotted(path: Path) -> str:
     names = path.relative_to(ROOT).with_suffix("").parts
+    names = names if names[0] == "streamplace" else ("streamplace", *names)  # sim is linked there
     return ".".join(names[:-1] if names[-1] == "__init__" else names)
 
 
@@ -186,7 +187,7 @@ def _box(name: str, x: float, y: float) -> Iterator[str]:
 def _purpose(package: str) -> str:
     """Return the first sentence of a package's docstring."""
     known = modules()
-    path = known.get(f"streamplace.{package}", known.get(package))
+    path = known.get(f"streamplace.{package}")
     text = ast.get_docstring(ast.parse(path.read_text())) if path else None
     return re.split(r"\.\s|\.$", text or "")[0]
 

@@ -4,8 +4,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-
-from sim.jit import kernel
+from streamplace.sim.jit import kernel
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int32]
@@ -13,7 +12,7 @@ MOST = float(np.finfo(np.float64).max)  # the largest finite number
 
 
 class Columns(NamedTuple):
-    """The columns of a flow as a tuple for kernels; see `sim.flow.Flow`."""
+    """The columns of a flow as a tuple for kernels; see `streamplace.sim.flow.Flow`."""
 
     source_tuples: Floats
     instructions: Floats

@@ -13,9 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-
-from sim.flow import Floats, Ints
-from sim.jit import bare, kernel
+from streamplace.sim.flow import Floats, Ints
+from streamplace.sim.jit import bare, kernel
 
 Bools = NDArray[np.bool_]
 LARGEST = np.finfo(np.float64).max

@@ -3,11 +3,10 @@
 from typing import NamedTuple
 
 import numpy as np
-
-from sim.flow import ALL, NONE, Columns, Floats, Ints
-from sim.jit import bare, inner, kernel
-from sim.links import ends_of, link_s, slot_of, uplinks_of
-from sim.messages import copies_of, list_messages, marks, no_messages
+from streamplace.sim.flow import ALL, NONE, Columns, Floats, Ints
+from streamplace.sim.jit import bare, inner, kernel
+from streamplace.sim.links import ends_of, link_s, slot_of, uplinks_of
+from streamplace.sim.messages import copies_of, list_messages, marks, no_messages
 
 STAGES = 4  # links that a stream between devices may pass, one after the other; see `passed`
 

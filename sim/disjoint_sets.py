@@ -3,8 +3,8 @@
 A root is its own parent and the smallest element of its set.
 """
 
-from sim.flow import Ints
-from sim.jit import bare, inner
+from streamplace.sim.flow import Ints
+from streamplace.sim.jit import bare, inner
 
 
 @bare

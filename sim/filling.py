@@ -10,9 +10,8 @@ one that is no further (Bertsekas, Gallager: Data Networks, 1992, section 6.5.2)
 from math import inf
 
 import numpy as np
-
-from sim.flow import Floats, Ints
-from sim.jit import bare, kernel
+from streamplace.sim.flow import Floats, Ints
+from streamplace.sim.jit import bare, kernel
 
 FULL = 1e-12  # share of a resource that counts as none left: rounding errors
 WAITING, RISING, STOPPED = range(3)

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from sim.columns import (
+from streamplace.sim.columns import (
     Columns,
     Floats,
     Ints,
@@ -216,7 +216,7 @@ class Flow:
 
     @cached_property
     def limits_operators(self) -> bool:
-        """Whether some operator cannot use all cores of some device; see `sim.work`."""
+        """Whether some operator cannot use all cores of some device; see `streamplace.sim.work`."""
         return bool(self.cores.max() > self.operator_cores.min())
 
     @cached_property
@@ -365,7 +365,7 @@ def check_uplinks(up: Ints, down: Ints, devices: int, own_links: int) -> None:
     Parameters
     ----------
     up, down
-        See `sim.flow.Flow`.
+        See `streamplace.sim.flow.Flow`.
     devices
         The number of devices, or 0 if there are no shared links.
     own_links
@@ -386,7 +386,7 @@ def check_uplinks(up: Ints, down: Ints, devices: int, own_links: int) -> None:
 def check_times(
     timed: Ints, timed_instructions: Floats, class_of: Ints, operators: int, devices: int
 ) -> None:
-    """Refuse a table of times that does not fit V operators and D devices; see `sim.flow.Flow`.
+    """Refuse a table of times that does not fit V operators and D devices; see `Flow`.
 
     Raises
     ------

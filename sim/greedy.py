@@ -2,13 +2,12 @@
 
 import numpy as np
 from numpy.typing import NDArray
-
-from sim.columns import by_operator, read_only
-from sim.flow import NONE, Columns, Floats, Flow, Ints
-from sim.jit import bare, kernel
-from sim.links import cpu_s, ends_of, link_s, slot_of, uplinks_of
-from sim.messages import Copies, Messages, charge, copies_of, no_messages
-from sim.work import own_utilisation, work_on
+from streamplace.sim.columns import by_operator, read_only
+from streamplace.sim.flow import NONE, Columns, Floats, Flow, Ints
+from streamplace.sim.jit import bare, kernel
+from streamplace.sim.links import cpu_s, ends_of, link_s, slot_of, uplinks_of
+from streamplace.sim.messages import Copies, Messages, charge, copies_of, no_messages
+from streamplace.sim.work import own_utilisation, work_on
 
 
 def greedy(flow: Flow, allowed: NDArray[np.bool_], row_of: Ints, order: Ints | None = None) -> Ints:

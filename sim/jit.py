@@ -13,8 +13,8 @@ from typing import Any, NoReturn, TypeVar, cast
 
 import numba
 
-from sim.kernels.cache import cached
-from sim.kernels.inlined import InlinedCompiler
+from streamplace.sim.kernels.cache import cached
+from streamplace.sim.kernels.inlined import InlinedCompiler
 
 F = TypeVar("F", bound=Callable[..., object])
 
@@ -28,7 +28,8 @@ _HOOKS = ("_cache", "get_call_template", "_compile_for_args", "add_overload", "o
 def kernel(function: F) -> F:
     """Compile with numba, without the GIL and with C arithmetic (x / 0 is inf).
 
-    What comes compiled with the package, or was compiled before, is loaded; see `sim.kernels`.
+    What comes compiled with the package, or was compiled before, is loaded; see
+    `streamplace.sim.kernels`.
     """
     return cast("F", _called(_compiled(function, {})))
 

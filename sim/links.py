@@ -9,9 +9,8 @@ from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-
-from sim.flow import Floats, Flow, Ints
-from sim.jit import bare, bare_entry, inner
+from streamplace.sim.flow import Floats, Flow, Ints
+from streamplace.sim.jit import bare, bare_entry, inner
 
 
 class Priced(Protocol):

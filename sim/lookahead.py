@@ -9,19 +9,18 @@ between problems of any size and source rate: 1 is perfect balance.
 
 import numpy as np
 from numpy.typing import NDArray
-
-from sim.flow import Floats, Ints
-from sim.jit import inner, kernel
-from sim.links import ends_of, uplinks_of
-from sim.lookahead_batch import Bools, LookaheadBatch, LookaheadProblem, collate
-from sim.lookahead_loads import (
+from streamplace.sim.flow import Floats, Ints
+from streamplace.sim.jit import inner, kernel
+from streamplace.sim.links import ends_of, uplinks_of
+from streamplace.sim.lookahead_batch import Bools, LookaheadBatch, LookaheadProblem, collate
+from streamplace.sim.lookahead_loads import (
     PartialPlacements,
     change_loads,
     nothing_placed,
     scratch_of,
     work_in_batch,
 )
-from sim.messages import Messages
+from streamplace.sim.messages import Messages
 
 __all__ = [
     "CANDIDATE_FEATURES",

@@ -5,11 +5,10 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-
-from sim.closed_form.bottleneck import lowest_utilisation
-from sim.flow import Floats, Flow, Ints
-from sim.messages import Copies
-from sim.work import class_work
+from streamplace.sim.closed_form.bottleneck import lowest_utilisation
+from streamplace.sim.flow import Floats, Flow, Ints
+from streamplace.sim.messages import Copies
+from streamplace.sim.work import class_work
 
 Bools = NDArray[np.bool_]
 
@@ -44,7 +43,7 @@ class LookaheadBatch(NamedTuple):
     down: Ints  # (D,) the same for downlinks
     class_of: Ints  # (D,) class of each device
     first_work: NDArray[np.int64]  # (V,) index of the operator's work on class 0, -1 if not timed
-    class_work: Floats  # instructions/s by class of devices; see `sim.work`
+    class_work: Floats  # instructions/s by class of devices; see `streamplace.sim.work`
     egress: Bools  # (P,)
     multicast: Ints  # (P,)
     overhead_s_per_bit: Floats  # (D,)

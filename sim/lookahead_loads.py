@@ -3,13 +3,12 @@
 from typing import NamedTuple
 
 import numpy as np
-
-from sim.flow import NONE, Floats, Ints
-from sim.jit import inner
-from sim.links import cpu_s, ends_of, link_s, uplinks_of
-from sim.lookahead_batch import LookaheadBatch
-from sim.messages import Messages, Net, charge, no_messages
-from sim.work import of_usable_cores
+from streamplace.sim.flow import NONE, Floats, Ints
+from streamplace.sim.jit import inner
+from streamplace.sim.links import cpu_s, ends_of, link_s, uplinks_of
+from streamplace.sim.lookahead_batch import LookaheadBatch
+from streamplace.sim.messages import Messages, Net, charge, no_messages
+from streamplace.sim.work import of_usable_cores
 
 
 class PartialPlacements(NamedTuple):

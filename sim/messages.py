@@ -11,10 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-
-from sim.flow import ALL, Columns, Floats, Ints
-from sim.jit import bare, inner, kernel
-from sim.links import Priced, cpu_s, ends_of, link_s, slot_of, uplinks_of
+from streamplace.sim.flow import ALL, Columns, Floats, Ints
+from streamplace.sim.jit import bare, inner, kernel
+from streamplace.sim.links import Priced, cpu_s, ends_of, link_s, slot_of, uplinks_of
 
 CHARGES = 6  # loads per message: both ends, their links, and uplinks
 

@@ -8,14 +8,13 @@ from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-
-from sim.columns import by_operator, read_only
-from sim.flow import Floats, Flow, Ints
-from sim.jit import kernel
+from streamplace.sim.columns import by_operator, read_only
+from streamplace.sim.flow import Floats, Flow, Ints
+from streamplace.sim.jit import kernel
 
 
 class Streams(Protocol):
-    """The streams of an acyclic graph, such as a `sim.flow.Flow`.
+    """The streams of an acyclic graph, such as a `streamplace.sim.flow.Flow`.
 
     Streams into an operator precede the streams out of it.
     """
@@ -172,7 +171,9 @@ def forward_part(flow: Flow, unit_of: Ints) -> NDArray[np.bool_]:
     """
     last = np.full(flow.operators, -1)
     last[flow.target] = np.arange(len(flow.target))
-    order = np.argsort(last, kind="stable").astype(np.int32)  # topological, as in `sim.greedy`
+    order = np.argsort(last, kind="stable").astype(
+        np.int32
+    )  # topological, as in `streamplace.sim.greedy`
     first_in, inward = by_operator(flow.target, flow.operators)
     units = int(unit_of.max()) + 1
     return _forward(unit_of, units, order, flow.source, flow.target, first_in, inward)

@@ -12,9 +12,8 @@ from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-
-from sim.flow import Columns, Floats, Flow, Ints
-from sim.jit import bare, kernel
+from streamplace.sim.flow import Columns, Floats, Flow, Ints
+from streamplace.sim.jit import bare, kernel
 
 
 class Worked(Protocol):

@@ -33,6 +33,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from streamplace.sim import work_clock
 
 from benchmarks.adversarial.annealing import STEPS, anneal
 from benchmarks.adversarial.problems import CONTENDED, LARGER, PUBLISHED, SIZES
@@ -51,7 +52,6 @@ from benchmarks.adversarial.scores import (
 from benchmarks.adversarial.tables import CONFIRMING, SEEDS, report, report_longer, rows_of
 from benchmarks.makespans.rivals import ONCE
 from benchmarks.schedulers.library import Library
-from sim import work_clock
 from streamplace.errors import StreamplaceError
 from streamplace.files.writing import write_text
 

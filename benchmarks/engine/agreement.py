@@ -9,11 +9,11 @@ from itertools import count, islice
 from pathlib import Path
 
 import numpy as np
+from streamplace.sim.engine import RunMetrics, Settings
 
 from benchmarks.engine import SEED
 from benchmarks.reference.changes import renamed, shares
 from benchmarks.speed import report
-from sim.engine import RunMetrics, Settings
 from streamplace import Cluster, Device, Network, Placement, Problem, Recipe, StreamGraph
 from streamplace.problem.objective import Model
 from streamplace.scoring import engine as runs

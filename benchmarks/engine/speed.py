@@ -10,11 +10,11 @@ from functools import cache, partial
 
 import numpy as np
 import torch
+from streamplace.sim.engine import RunMetrics, Settings, Simulation, metrics
 
 from benchmarks.engine import RATE, SEED
 from benchmarks.reference.engine import PlainEngine
 from benchmarks.speed import interleaved, report
-from sim.engine import RunMetrics, Settings, Simulation, metrics
 from streamplace import Cluster, Problem, Recipe, StreamGraph, place
 from streamplace.policy.registry import make_policy
 from streamplace.problem.objective import Model

@@ -7,9 +7,10 @@ import time
 from collections.abc import Callable
 from functools import partial
 
+from streamplace.sim.schedule.bounds import lower_bounds
+from streamplace.sim.schedule.ranks import waits
+
 from benchmarks.makespans.problems import layered_problem
-from sim.schedule.bounds import lower_bounds
-from sim.schedule.ranks import waits
 from streamplace.scoring.compiled_pass import compiled_pass
 
 SIZES = (30, 200, 1_000, 10_000, 100_000)

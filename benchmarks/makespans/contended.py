@@ -14,9 +14,9 @@ import time
 from collections.abc import Callable, Mapping
 
 import numpy as np
+from streamplace.sim.schedule.anneal import Cooling
 
 import streamplace as sp
-from sim.schedule.anneal import Cooling
 from streamplace.generate.contended import KINDS
 from streamplace.placers.registry import make_placer
 from streamplace.placers.scheduling.annealing import PassAnnealer, cooling_of

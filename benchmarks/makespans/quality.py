@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
 import numpy as np
+from streamplace.sim import work_clock
 
 from benchmarks.makespans.problems import (
     Reference,
@@ -26,7 +27,6 @@ from benchmarks.makespans.problems import (
     layered_problem,
     pipedream,
 )
-from sim import work_clock
 from streamplace.errors import PlacementError
 from streamplace.placers.base import BasePlacer
 from streamplace.placers.registry import ready_placer

@@ -35,10 +35,10 @@ from typing import Any
 
 import numpy as np
 from scipy import stats
+from streamplace.sim import work_clock
 
 from benchmarks.makespans.problems import SHARED
 from benchmarks.makespans.recorded_runs import GIGABIT, MANAGERS, SEED, Manager, Run, read
-from sim import work_clock
 from streamplace.errors import StreamplaceError
 from streamplace.util.arrays import Bools, Floats
 

@@ -5,10 +5,10 @@ from math import inf
 from typing import Protocol
 
 import numpy as np
+from streamplace.sim import work_clock
 
 import streamplace as sp
 from benchmarks.makespans.tally import AGAIN, SAME
-from sim import work_clock
 from streamplace.errors import PlacementError
 from streamplace.placers.registry import make_placer
 from streamplace.scoring.makespan_evaluator import MakespanEvaluator

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
+from streamplace.sim import work_clock
 
-from sim import work_clock
 from streamplace.errors import PlacementError
 from streamplace.placers.registry import ready_placer
 from streamplace.problem.placement import Placement

@@ -12,12 +12,12 @@ from itertools import count
 
 import numpy as np
 import pymetis
+from streamplace.sim import work_clock
+from streamplace.sim.closed_form.bottleneck import lowest_utilisation, worst_utilisation
 
 from benchmarks.makespans.rivals import ONCE
 from benchmarks.partitioners import ECO, FAST, kahip, mt_kahypar
 from benchmarks.real_sizes.problems import LADDER
-from sim import work_clock
-from sim.closed_form.bottleneck import lowest_utilisation, worst_utilisation
 from streamplace import Cluster, Problem
 from streamplace.errors import PlacementError
 from streamplace.placers.limits import Limit, MaxEvaluations, MaxRuntime

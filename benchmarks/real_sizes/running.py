@@ -22,7 +22,7 @@ from streamplace.placers.limits import Limit, MaxEvaluations
 
 OTHER_CHECKOUT = """
 import sys
-import sim, streamplace
+import sim, streamplace # sim: a package of its own up to 0.4
 sys.path.insert(0, {root!r})
 from benchmarks.real_sizes.__main__ import main
 main()

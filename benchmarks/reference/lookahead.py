@@ -1,7 +1,7 @@
 """Lookahead features of partial placements in plain Python, from their definitions.
 
-`Draft` stores only the devices of operators, so values that the kernels of `sim.lookahead` update
-from step to step are computed from scratch here.
+`Draft` stores only the devices of operators, so values that the kernels of
+`streamplace.sim.lookahead` update from step to step are computed from scratch here.
 """
 
 import math
@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from sim.closed_form.bottleneck import lowest_utilisation
-from sim.flow import Flow, crossing_seconds
-from sim.lookahead import (
+from streamplace.sim.closed_form.bottleneck import lowest_utilisation
+from streamplace.sim.flow import Flow, crossing_seconds
+from streamplace.sim.lookahead import (
     LINEAR,
     LookaheadProblem,
 )

@@ -17,7 +17,9 @@ ACCURACY = 1e-7  # of the solver
 def shares(
     loads: Floats, caps: Floats, least: Floats, weights: Floats, classes: Ints
 ) -> tuple[Floats, Floats]:
-    """Return the reserved parts of minimums and the shares of J jobs; see `sim.filling.fill`.
+    """Return the reserved parts of minimums and the shares of J jobs.
+
+    See `streamplace.sim.filling.fill`.
 
     Parameters
     ----------

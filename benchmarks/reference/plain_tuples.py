@@ -1,8 +1,8 @@
 """A plain simulation of single tuples with objects and a list of events, for comparison.
 
-It draws the same random numbers as `sim.tuples` in the same order, so that the latencies of both
-are equal to rounding. An idle core looks through all operators of its device for the tuple that
-came first.
+It draws the same random numbers as `streamplace.sim.tuples` in the same order, so that the
+latencies of both are equal to rounding. An idle core looks through all operators of its device for
+the tuple that came first.
 """
 
 import heapq
@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from sim.tuples import Arrivals, Deployment
+from streamplace.sim.tuples import Arrivals, Deployment
 
 WORD = 2**64 - 1
 
@@ -49,7 +49,7 @@ class Moving:
 
 
 class PlainTuples:
-    """One run; `latencies_s` has what `sim.tuples.TupleRun.latencies_s` has."""
+    """One run; `latencies_s` has what `streamplace.sim.tuples.TupleRun.latencies_s` has."""
 
     def __init__(
         self,

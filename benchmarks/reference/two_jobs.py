@@ -6,10 +6,10 @@ The shares of two jobs follow from a few minima, without progressive filling.
 from collections.abc import Sequence
 
 import numpy as np
+from streamplace.sim.closed_form.bottleneck import resource_loads
 
 from benchmarks.reference.random_problems import every_placement, random_problem
 from benchmarks.reference.rules import obeying
-from sim.closed_form.bottleneck import resource_loads
 from streamplace import Cluster
 from streamplace.problem.jobs import Job, Jobs
 from streamplace.problem.problem import Problem

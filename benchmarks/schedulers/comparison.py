@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from math import exp, log
 
 import numpy as np
+from streamplace.sim import work_clock
 
 from benchmarks.schedulers.instances import ROUNDING, Instance, by_start
 from benchmarks.schedulers.library import FailedError, Library
-from sim import work_clock
 from streamplace.placers.registry import make_placer
 from streamplace.scoring.makespan_evaluator import MakespanEvaluator
 from streamplace.util.effect import Effect

@@ -10,10 +10,10 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
+from streamplace.sim.schedule.bounds import times_on
+from streamplace.sim.schedule.task_graph import FREE, TaskGraph
 
 import streamplace as sp
-from sim.schedule.bounds import times_on
-from sim.schedule.task_graph import FREE, TaskGraph
 from streamplace.errors import ProblemError
 from streamplace.problem.makespan import DispatchOrder
 from streamplace.problem.network import NetworkKind

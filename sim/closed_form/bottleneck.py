@@ -6,13 +6,12 @@ operators have a utilisation of their own on devices with more cores than they c
 
 import numpy as np
 from numpy.typing import NDArray
-
-from sim.closed_form.bounds import least_shares
-from sim.flow import NONE, Columns, Floats, Flow, Ints, as_rows, checked
-from sim.jit import bare, inner, kernel
-from sim.links import add_load, load_ends
-from sim.messages import charge, copies_of, no_messages
-from sim.work import largest_own, raise_to_own, work_on
+from streamplace.sim.closed_form.bounds import least_shares
+from streamplace.sim.flow import NONE, Columns, Floats, Flow, Ints, as_rows, checked
+from streamplace.sim.jit import bare, inner, kernel
+from streamplace.sim.links import add_load, load_ends
+from streamplace.sim.messages import charge, copies_of, no_messages
+from streamplace.sim.work import largest_own, raise_to_own, work_on
 
 LANES = 4  # placements scored together, which hides the latency of adding to one device
 NOTHING = 1e-100  # smaller utilisations count as 0, because dividing by them may overflow

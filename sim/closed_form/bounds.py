@@ -3,9 +3,8 @@
 from typing import NamedTuple
 
 import numpy as np
-
-from sim.flow import Floats, Flow, Ints
-from sim.work import cannot_run, class_work, fastest, first_of_classes
+from streamplace.sim.flow import Floats, Flow, Ints
+from streamplace.sim.work import cannot_run, class_work, fastest, first_of_classes
 
 ROUNDS = 60  # in which weights of classes of devices are improved
 

@@ -4,11 +4,10 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-
-from sim.flow import ALL, NONE, Columns, Floats, Flow, Ints, checked
-from sim.jit import bare, kernel
-from sim.links import ends_of, link_s, load_ends, uplinks_of
-from sim.messages import charge, copies_of, list_messages, marks, no_messages
+from streamplace.sim.flow import ALL, NONE, Columns, Floats, Flow, Ints, checked
+from streamplace.sim.jit import bare, kernel
+from streamplace.sim.links import ends_of, link_s, load_ends, uplinks_of
+from streamplace.sim.messages import charge, copies_of, list_messages, marks, no_messages
 
 
 def loads_by_stream(flow: Flow, placement: NDArray[np.integer], resource: int) -> Floats:

@@ -20,12 +20,18 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-
-from sim.closed_form.bottleneck import add_streams, add_utilisations, utilisations
-from sim.crossed import STAGES, Crossed, nothing_crossed, number_links, number_streams, passed
-from sim.flow import NONE, Columns, Floats, Flow, Ints, checked
-from sim.jit import bare, bare_entry, kernel
-from sim.work import largest_own, taken, taken_at_first
+from streamplace.sim.closed_form.bottleneck import add_streams, add_utilisations, utilisations
+from streamplace.sim.crossed import (
+    STAGES,
+    Crossed,
+    nothing_crossed,
+    number_links,
+    number_streams,
+    passed,
+)
+from streamplace.sim.flow import NONE, Columns, Floats, Flow, Ints, checked
+from streamplace.sim.jit import bare, bare_entry, kernel
+from streamplace.sim.work import largest_own, taken, taken_at_first
 
 STEPS = 100
 HALVINGS = 40

@@ -9,11 +9,10 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-
-from sim.closed_form.bottleneck import add_utilisations
-from sim.flow import Columns, Floats, Flow, Ints, checked
-from sim.jit import kernel
-from sim.work import largest_own
+from streamplace.sim.closed_form.bottleneck import add_utilisations
+from streamplace.sim.flow import Columns, Floats, Flow, Ints, checked
+from streamplace.sim.jit import kernel
+from streamplace.sim.work import largest_own
 
 
 class Draws(NamedTuple):

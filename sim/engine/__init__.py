@@ -1,10 +1,10 @@
 """The engine: a tick simulator based on CEPSim's algorithm; see sim/README.md."""
 
-from sim.engine.metrics import RunMetrics
-from sim.engine.scene import Profile, Scene, Speed, Window
-from sim.engine.settings import Settings
-from sim.engine.simulation import Simulation
-from sim.engine.snapshots import EngineError, SceneError
+from streamplace.sim.engine.metrics import RunMetrics
+from streamplace.sim.engine.scene import Profile, Scene, Speed, Window
+from streamplace.sim.engine.settings import Settings
+from streamplace.sim.engine.simulation import Simulation
+from streamplace.sim.engine.snapshots import EngineError, SceneError
 
 __all__ = [
     "EngineError",

@@ -1,15 +1,14 @@
 """The deployment of a placement: devices, links, costs and shares."""
 
 import numpy as np
-
-from sim.crossed import Crossed, nothing_crossed, number_streams
-from sim.engine.links import DOWNLINK, RECEIVER, SENDER, UPLINK
-from sim.engine.records import Records
-from sim.flow import ALL, NONE, Columns, Floats, Ints
-from sim.jit import inner, kernel
-from sim.links import cpu_s, ends_of, link_s, uplinks_of
-from sim.messages import Copies, list_messages, marks, no_messages
-from sim.work import instructions_on
+from streamplace.sim.crossed import Crossed, nothing_crossed, number_streams
+from streamplace.sim.engine.links import DOWNLINK, RECEIVER, SENDER, UPLINK
+from streamplace.sim.engine.records import Records
+from streamplace.sim.flow import ALL, NONE, Columns, Floats, Ints
+from streamplace.sim.jit import inner, kernel
+from streamplace.sim.links import cpu_s, ends_of, link_s, uplinks_of
+from streamplace.sim.messages import Copies, list_messages, marks, no_messages
+from streamplace.sim.work import instructions_on
 
 FOREVER = 1e9  # ticks
 

@@ -13,10 +13,9 @@ yet), links, then sources. The last list contains the free sets, and its tail is
 from functools import lru_cache
 
 import numpy as np
-
-from sim.engine.records import LIST, SET, EngineState, Records, blank, copied
-from sim.flow import Floats
-from sim.jit import bare
+from streamplace.sim.engine.records import LIST, SET, EngineState, Records, blank, copied
+from streamplace.sim.flow import Floats
+from streamplace.sim.jit import bare
 
 NOTHING = np.uint32(0xFFFFFFFF)
 

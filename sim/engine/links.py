@@ -6,10 +6,9 @@ with uplinks. Links work in stages: the sender's, uplinks, downlinks, and the re
 """
 
 import numpy as np
-
-from sim.engine.event_sets import NOTHING, append, new_set, pour, remove_first, split
-from sim.engine.records import EngineState, Rules
-from sim.jit import bare
+from streamplace.sim.engine.event_sets import NOTHING, append, new_set, pour, remove_first, split
+from streamplace.sim.engine.records import EngineState, Rules
+from streamplace.sim.jit import bare
 
 MOST_NEW = 3  # new sets per stream and tick: sent, split on the first link, split on the second
 MOST_NEW_UPLINKS = 5  # with uplinks and downlinks

@@ -2,12 +2,12 @@
 
 from collections.abc import Callable
 
-from sim.engine.event_sets import append, free_sets, more_sets, new_set
-from sim.engine.links import CRUMB, MOST_NEW, MOST_NEW_UPLINKS, land, serve_all
-from sim.engine.operators import run_operator, waiting_for
-from sim.engine.records import EngineState, Rules
-from sim.engine.snapshots import EngineError
-from sim.jit import bare, bare_entry
+from streamplace.sim.engine.event_sets import append, free_sets, more_sets, new_set
+from streamplace.sim.engine.links import CRUMB, MOST_NEW, MOST_NEW_UPLINKS, land, serve_all
+from streamplace.sim.engine.operators import run_operator, waiting_for
+from streamplace.sim.engine.records import EngineState, Rules
+from streamplace.sim.engine.snapshots import EngineError
+from streamplace.sim.jit import bare, bare_entry
 
 MOST_PASSES = 8  # passes of the dynamic scheduler per tick; remaining work waits for the next tick
 NO_TUPLES = 1e-9  # smaller numbers of tuples are rounding

@@ -6,10 +6,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from sim.engine.simulation import Simulation
-from sim.engine.snapshots import RunTrace
-from sim.flow import Floats
-from sim.work import instructions_of
+from streamplace.sim.engine.simulation import Simulation
+from streamplace.sim.engine.snapshots import RunTrace
+from streamplace.sim.flow import Floats
+from streamplace.sim.work import instructions_of
 
 MAX_DIGITS = 4
 STEADY = 0.01  # tolerance for steady and settled runs, as a share of the expected tuples
@@ -57,7 +57,8 @@ class RunMetrics:
     Parameters
     ----------
     stands
-        False if half the tick may still change the throughput; see `sim.engine.metrics`.
+        False if half the tick may still change the throughput; see
+        `streamplace.sim.engine.metrics`.
     coarser
         The same run with twice the tick, if the tick was chosen by its comparison.
     """

@@ -1,12 +1,11 @@
 """The work of one operator in one tick, which backpressure limits (`_share_that_fits`)."""
 
 import numpy as np
-
-from sim.engine.event_sets import take
-from sim.engine.links import SENDER, key_at, send
-from sim.engine.records import EngineState, Rules
-from sim.flow import Floats
-from sim.jit import bare
+from streamplace.sim.engine.event_sets import take
+from streamplace.sim.engine.links import SENDER, key_at, send
+from streamplace.sim.engine.records import EngineState, Rules
+from streamplace.sim.flow import Floats
+from streamplace.sim.jit import bare
 
 TINY = 1e-300
 

@@ -9,8 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-
-from sim.flow import Floats, Ints
+from streamplace.sim.flow import Floats, Ints
 
 Records = NDArray[np.void]
 
@@ -93,7 +92,7 @@ LINK = np.dtype(
         ("held", "f8"),  # largest `held` of its senders in this tick
         ("needed", "f8"),  # seconds for the sets sent in this tick; inf: not known
         ("clear", "u1"),  # whether it serves all its sets in this tick, in which they were sent
-        ("stage", "u1"),  # see `sim.engine.links`
+        ("stage", "u1"),  # see `streamplace.sim.engine.links`
     ],
     align=True,
 )
@@ -179,7 +178,7 @@ class EngineState(NamedTuple):
     sets: Records
     totals: Floats  # (sets, S) source tuples per path
     first_backlog: int  # the list of the first source's backlog
-    lists: Records  # see `sim.engine.event_sets`
+    lists: Records  # see `streamplace.sim.engine.event_sets`
     scratch: Floats  # (S,)
     offered: NDArray  # type: ignore[type-arg]  # (sources, ticks or 1) tuples
     speed: NDArray  # type: ignore[type-arg]  # (changes + 1, D) factor of a device's capacity

@@ -5,9 +5,8 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
-
-from sim.flow import Columns, Floats, Flow
-from sim.jit import kernel
+from streamplace.sim.flow import Columns, Floats, Flow
+from streamplace.sim.jit import kernel
 
 MOST = 1e12  # maximum of seconds, tuples and factors in a scene
 MOST_SLOTS = 1_000_000

@@ -5,7 +5,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from sim.tuples.state import Process
+from streamplace.sim.tuples.state import Process
 
 Scheduler = Literal["default", "dynamic"]
 Allocation = Literal["uniform", "weighted"]
@@ -28,7 +28,8 @@ class Settings:
     tick_s
         Seconds per tick. The engine uses shorter ticks if twice the tuples of a tick would not fit
         into a bounded queue, or if a window is shorter. None: `Simulation.run` begins with 0.1 s
-        and halves the tick until the throughput no longer changes; see `sim.engine.metrics`.
+        and halves the tick until the throughput no longer changes; see
+        `streamplace.sim.engine.metrics`.
     scheduler
         ``default``: an operator has its fixed share of its device in every tick, used or not.
         ``dynamic``: operators that have work share what others leave unused.
@@ -48,9 +49,9 @@ class Settings:
         Whether latency includes the time that tuples wait at their source. In CEPSim it does not.
     arrivals, service
         Random arrivals and the distribution of service times, with which single tuples are
-        simulated (`sim.tuples`) instead of ticks. Queues are then unbounded, and of the other
-        settings only `duration_s`, `measure_from_s` and `seed` have an effect; those of ticks must
-        have their defaults. None: ticks.
+        simulated (`streamplace.sim.tuples`) instead of ticks. Queues are then unbounded, and of the
+        other settings only `duration_s`, `measure_from_s` and `seed` have an effect; those of ticks
+        must have their defaults. None: ticks.
     seed
         Seed of the random numbers of a simulation of single tuples.
     """

@@ -6,17 +6,17 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from sim.engine import records
-from sim.engine.deployment import lay_out
-from sim.engine.event_sets import make_sets
-from sim.engine.loop import advance
-from sim.engine.records import EngineState, Rules, blank, copied
-from sim.engine.scene import Scene, gains, with_windows
-from sim.engine.settings import Settings
-from sim.engine.snapshots import RunTrace, SceneError, Snapshot, check
-from sim.engine.tables import Places, Tables, wire
-from sim.engine.tick_length import Timed, lay_out_ticks, longest_tick
-from sim.flow import Floats, Flow, Ints, checked
+from streamplace.sim.engine import records
+from streamplace.sim.engine.deployment import lay_out
+from streamplace.sim.engine.event_sets import make_sets
+from streamplace.sim.engine.loop import advance
+from streamplace.sim.engine.records import EngineState, Rules, blank, copied
+from streamplace.sim.engine.scene import Scene, gains, with_windows
+from streamplace.sim.engine.settings import Settings
+from streamplace.sim.engine.snapshots import RunTrace, SceneError, Snapshot, check
+from streamplace.sim.engine.tables import Places, Tables, wire
+from streamplace.sim.engine.tick_length import Timed, lay_out_ticks, longest_tick
+from streamplace.sim.flow import Floats, Flow, Ints, checked
 
 ROOM = 8  # initial number of sets per stream
 LEAST_ROOM = 1024  # smallest initial number of sets
@@ -125,7 +125,7 @@ class Simulation:
         every_s: float | None = None,
         tick_s: float | None = None,
     ) -> RunTrace:
-        """Simulate one placement with one tick; see `sim.engine.metrics.run` for several.
+        """Simulate one placement with one tick; `metrics.run` takes several.
 
         Parameters
         ----------
@@ -209,7 +209,7 @@ class Simulation:
         return state, rules, timing, link
 
     def tick_for(self, placement: NDArray[np.integer]) -> float:
-        """Return the seconds per tick for a placement, (V,); see `sim.engine.tick_length`."""
+        """Return the seconds per tick for a placement, (V,); see `tick_length`."""
         return self._tick_for(checked(self.flow, placement)[0])
 
     def _tick_for(self, placement: Ints) -> float:

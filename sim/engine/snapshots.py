@@ -4,11 +4,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-
-from sim.engine.event_sets import NOTHING
-from sim.engine.records import EngineState
-from sim.flow import Floats, Flow, Ints
-from sim.jit import inner, kernel
+from streamplace.sim.engine.event_sets import NOTHING
+from streamplace.sim.engine.records import EngineState
+from streamplace.sim.flow import Floats, Flow, Ints
+from streamplace.sim.jit import inner, kernel
 
 ROUNDING = 1e-6  # tolerated share of unaccounted tuples
 OFFERED = 1e-4  # share of the offered tuples below which an operator's own are their rounding
@@ -96,7 +95,7 @@ class RunTrace:
     """
 
     tick_s: float
-    period: int  # ticks; see `sim.engine.tick_length`
+    period: int  # ticks; see `streamplace.sim.engine.tick_length`
     begin: Snapshot  # when measuring begins
     end: Snapshot
     series: tuple[Snapshot, ...]
@@ -162,7 +161,7 @@ def read_off(
     streams: Floats,
     sources: Floats,
 ) -> None:
-    """Fill in one row per counter named in `sim.engine.snapshots`, in the flow's order.
+    """Fill in one row per counter named in `streamplace.sim.engine.snapshots`, in the flow's order.
 
     Parameters
     ----------

@@ -10,14 +10,13 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-
-from sim.engine import records
-from sim.engine.records import Records, blank
-from sim.engine.scene import Scene
-from sim.engine.snapshots import Order
-from sim.flow import Floats, Flow, Ints, by_operator
-from sim.jit import kernel
-from sim.orders import depths
+from streamplace.sim.engine import records
+from streamplace.sim.engine.records import Records, blank
+from streamplace.sim.engine.scene import Scene
+from streamplace.sim.engine.snapshots import Order
+from streamplace.sim.flow import Floats, Flow, Ints, by_operator
+from streamplace.sim.jit import kernel
+from streamplace.sim.orders import depths
 
 Hashes = NDArray[np.uint64]
 ROUNDS = 8  # distance in streams up to which the hash distinguishes operators

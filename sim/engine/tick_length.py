@@ -5,16 +5,15 @@ from math import ceil, lcm
 from typing import NamedTuple
 
 import numpy as np
-
-from sim.closed_form import bottleneck
-from sim.engine import records
-from sim.engine.records import Records, blank
-from sim.engine.scene import Scene
-from sim.engine.settings import MOST_TICKS, Settings
-from sim.engine.snapshots import EngineError
-from sim.flow import Columns, Floats, Flow, Ints
-from sim.jit import kernel
-from sim.links import ends_of, uplinks_of
+from streamplace.sim.closed_form import bottleneck
+from streamplace.sim.engine import records
+from streamplace.sim.engine.records import Records, blank
+from streamplace.sim.engine.scene import Scene
+from streamplace.sim.engine.settings import MOST_TICKS, Settings
+from streamplace.sim.engine.snapshots import EngineError
+from streamplace.sim.flow import Columns, Floats, Flow, Ints
+from streamplace.sim.jit import kernel
+from streamplace.sim.links import ends_of, uplinks_of
 
 FINEST = 100  # periods are rounded to fractions of a tick with at most this denominator
 

@@ -1,7 +1,7 @@
 """Exact search and proofs of optimality: contraction, branch and bound, and enumeration."""
 
-from sim.exact.bounds import LoadBounds, Verdict
-from sim.exact.branch_and_bound import (
+from streamplace.sim.exact.bounds import LoadBounds, Verdict
+from streamplace.sim.exact.branch_and_bound import (
     FOUND,
     OPEN,
     REFUTED,
@@ -11,9 +11,9 @@ from sim.exact.branch_and_bound import (
     refute,
     start_again,
 )
-from sim.exact.contraction import merged
-from sim.exact.enumeration import Walk, enumerate_above, walk
-from sim.exact.path_average import PathAverageBounds
+from streamplace.sim.exact.contraction import merged
+from streamplace.sim.exact.enumeration import Walk, enumerate_above, walk
+from streamplace.sim.exact.path_average import PathAverageBounds
 
 __all__ = [
     "FOUND",

@@ -4,11 +4,12 @@ A limit is refuted if no placement has all loads within it. The bound is the lar
 refutation was found for, by one of four methods; each contains those before it:
 
 `CONTRACTION`: units that no link can part are one unit; then some unit fits nowhere, or sets of
-units are too heavy, or too many, for the devices that they fit on (`sim.exact.contraction`).
+units are too heavy, or too many, for the devices that they fit on
+(`streamplace.sim.exact.contraction`).
 `PARTS`: no device can hold one of the units with the most traffic, and what it takes with it
-(`sim.exact.min_cut`).
+(`streamplace.sim.exact.min_cut`).
 `PROBING`: what such a unit must take with it is joined to it.
-`NODES`: a branch and bound on the units that remain ends (`sim.exact.branch_and_bound`).
+`NODES`: a branch and bound on the units that remain ends (`branch_and_bound`).
 
 All effort is counted, never timed, so that equal problems have equal bounds.
 """
@@ -22,9 +23,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sim.disjoint_sets import find, number_roots, unite
-from sim.exact.branch_and_bound import REFUTED, dive, hardness, refute
-from sim.exact.contraction import (
+from streamplace.sim.disjoint_sets import find, number_roots, unite
+from streamplace.sim.exact.branch_and_bound import REFUTED, dive, hardness, refute
+from streamplace.sim.exact.contraction import (
     Cheapest,
     Units,
     cheapest,
@@ -34,10 +35,10 @@ from sim.exact.contraction import (
     merged,
     units_of,
 )
-from sim.exact.min_cut import Arcs, Cuts, arcs_of, cuts_for, least_limit
-from sim.flow import NONE, Floats, Ints
-from sim.jit import bare, inner, kernel
-from sim.search.instance import Bools, Instance, has_room, own_load, unit_load
+from streamplace.sim.exact.min_cut import Arcs, Cuts, arcs_of, cuts_for, least_limit
+from streamplace.sim.flow import NONE, Floats, Ints
+from streamplace.sim.jit import bare, inner, kernel
+from streamplace.sim.search.instance import Bools, Instance, has_room, own_load, unit_load
 
 CONTRACTION, PARTS, PROBING, NODES = range(4)
 BUSIEST = 10  # units whose parts are examined; 40 refuted no more on 51 link-bound problems
@@ -99,7 +100,7 @@ class LoadBounds:
     Parameters
     ----------
     identical
-        (D,) see `sim.exact.dive`.
+        (D,) see `streamplace.sim.exact.dive`.
     total
         Such a bound from the CPU work of all units together.
     """

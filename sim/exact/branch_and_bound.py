@@ -15,11 +15,18 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-
-from sim.exact.partial import Partial, highest, is_spare, may_go, partial, put, take_back
-from sim.flow import Floats, Ints
-from sim.jit import bare, kernel
-from sim.search.instance import Bools, Instance, least_load, work_of_unit
+from streamplace.sim.exact.partial import (
+    Partial,
+    highest,
+    is_spare,
+    may_go,
+    partial,
+    put,
+    take_back,
+)
+from streamplace.sim.flow import Floats, Ints
+from streamplace.sim.jit import bare, kernel
+from streamplace.sim.search.instance import Bools, Instance, least_load, work_of_unit
 
 COARSEST, FINEST = 2, 80  # steps per device
 USED = 8  # numbers of steps in use, the most effective ones

@@ -3,14 +3,13 @@
 from typing import NamedTuple
 
 import numpy as np
-
-from sim.columns import read_only
-from sim.disjoint_sets import number_roots, unite
-from sim.flow import NONE, Floats, Ints
-from sim.jit import bare, inner, kernel
-from sim.links import load_ends
-from sim.search.coarsen import coarsened
-from sim.search.instance import Instance, has_room, own_load, unit_load
+from streamplace.sim.columns import read_only
+from streamplace.sim.disjoint_sets import number_roots, unite
+from streamplace.sim.flow import NONE, Floats, Ints
+from streamplace.sim.jit import bare, inner, kernel
+from streamplace.sim.links import load_ends
+from streamplace.sim.search.coarsen import coarsened
+from streamplace.sim.search.instance import Instance, has_room, own_load, unit_load
 
 MOST_PAIRS = 20_000_000  # streams x device pairs: above, only the fastest link decides; about 1 s
 

@@ -1,4 +1,4 @@
-"""Enumeration of all placements that could be better under `sim.closed_form.path_average`.
+"""Enumeration of all placements that could be better under the model ``path-average``.
 
 Link throttling is not monotonic: one more stream on a link can help a stream elsewhere. A partial
 placement is therefore pruned only by bounds that hold for all its completions: sources run no
@@ -10,12 +10,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sim.exact.partial import Partial, may_go, partial, put, take_back
-from sim.flow import Columns, Floats, Ints
-from sim.jit import bare, kernel
-from sim.links import ends_of, link_s, uplinks_of
-from sim.search.instance import Instance, own_load
-from sim.work import taken, taken_at_first
+from streamplace.sim.exact.partial import Partial, may_go, partial, put, take_back
+from streamplace.sim.flow import Columns, Floats, Ints
+from streamplace.sim.jit import bare, kernel
+from streamplace.sim.links import ends_of, link_s, uplinks_of
+from streamplace.sim.search.instance import Instance, own_load
+from streamplace.sim.work import taken, taken_at_first
 
 
 class Walk(NamedTuple):

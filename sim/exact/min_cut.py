@@ -14,11 +14,10 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-
-from sim.exact.contraction import Cheapest, Units
-from sim.flow import Floats, Ints
-from sim.jit import bare, inner
-from sim.search.instance import Bools
+from streamplace.sim.exact.contraction import Cheapest, Units
+from streamplace.sim.flow import Floats, Ints
+from streamplace.sim.jit import bare, inner
+from streamplace.sim.search.instance import Bools
 
 PLANES, KEPT = 12, 48  # sets tried per proof; more hardly improved any; and sets kept for others
 GRID, ZOOMS = 6, 5  # steps of a grid of multipliers, and how often it is refined around the best

@@ -6,12 +6,11 @@ Loads are stored for every depth (number of units placed), so that removing a un
 from typing import NamedTuple
 
 import numpy as np
-
-from sim.flow import NONE, Floats, Ints
-from sim.jit import bare
-from sim.links import add_load, cpu_s, ends_of, link_s, load_ends, slot_of, uplinks_of
-from sim.messages import Messages, charge, no_messages
-from sim.search.instance import Instance, clash, has_room, own_load, unit_load
+from streamplace.sim.flow import NONE, Floats, Ints
+from streamplace.sim.jit import bare
+from streamplace.sim.links import add_load, cpu_s, ends_of, link_s, load_ends, slot_of, uplinks_of
+from streamplace.sim.messages import Messages, charge, no_messages
+from streamplace.sim.search.instance import Instance, clash, has_room, own_load, unit_load
 
 
 class Partial(NamedTuple):

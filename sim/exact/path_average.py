@@ -1,4 +1,4 @@
-"""Bounds under `sim.closed_form.path_average`, by a reduction to loads.
+"""Bounds under `streamplace.sim.closed_form.path_average`, by a reduction to loads.
 
 Let a placement reach the share r of the sinks' nominal tuples, and let its sources run at the share
 a of their rate, which is at most a known one. Tuples are only lost on the way, so each stream still
@@ -11,12 +11,11 @@ the bounds on f.
 """
 
 import numpy as np
-
-from sim.columns import read_only
-from sim.exact.bounds import Effort, LoadBounds, Verdict
-from sim.exact.contraction import units_of
-from sim.flow import ALL, Floats, Flow, Ints
-from sim.search.instance import Instance, ends_of_units, streams_of_units
+from streamplace.sim.columns import read_only
+from streamplace.sim.exact.bounds import Effort, LoadBounds, Verdict
+from streamplace.sim.exact.contraction import units_of
+from streamplace.sim.flow import ALL, Floats, Flow, Ints
+from streamplace.sim.search.instance import Instance, ends_of_units, streams_of_units
 
 SOLVED = 1e-10  # share of the throughput that counts as error of the solver, with a margin
 LOWER = 1e-6  # relative change of the sources' share from which the streams are weighed again

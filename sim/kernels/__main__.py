@@ -1,4 +1,4 @@
-"""Command ``python -m sim.kernels [FOLDER]``, which compiles the kernels of the package.
+"""Compilation of all kernels: ``python -m streamplace.sim.kernels [FOLDER]``.
 
 It runs itself again with the settings of numba for the processor, which numba reads on import.
 """
@@ -13,9 +13,9 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-from sim.kernels import bundle
-from sim.kernels.cache import for_bundle, key_of, read_saved
-from sim.kernels.signatures import kernel_named, read_signatures
+from streamplace.sim.kernels import bundle
+from streamplace.sim.kernels.cache import for_bundle, key_of, read_saved
+from streamplace.sim.kernels.signatures import kernel_named, read_signatures
 
 SETTINGS = {
     "NUMBA_CPU_NAME": bundle.processor(),
@@ -57,8 +57,8 @@ def build(folder: Path) -> tuple[int, int]:
 
 
 def _package_of(name: str) -> str:
-    """Return the package of a kernel, as ``sim.search``, whose kernels have common functions."""
-    return ".".join(name.split(".")[: 2 if name.startswith("sim.") else 3])
+    """Return the package of a kernel, whose kernels have common functions."""
+    return ".".join(name.split(".")[:3])
 
 
 def _cores() -> int:
@@ -73,7 +73,7 @@ def _compile(versions: Sequence[Version]) -> None:
 if __name__ == "__main__":
     others = {name: text for name, text in os.environ.items() if not name.startswith("NUMBA_")}
     if os.environ != others | SETTINGS:
-        command = [sys.executable, "-m", "sim.kernels", *sys.argv[1:]]
+        command = [sys.executable, "-m", "streamplace.sim.kernels", *sys.argv[1:]]
         sys.exit(subprocess.run(command, env=others | SETTINGS, check=False).returncode)
     chosen = Path(sys.argv[1]) if len(sys.argv) > 1 else bundle.PATH.parent
     compiled, total = build(chosen)

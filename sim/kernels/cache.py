@@ -15,11 +15,10 @@ from numba.core.compiler import CompileResult
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.runtime.nrt import rtsys
 from numba.misc.appdirs import user_cache_dir
-
-from sim import work_clock
-from sim.kernels import before_compiling, bundle, inlined
-from sim.kernels.content import content_of, fields_of
-from sim.kernels.signatures import write_signatures
+from streamplace.sim import work_clock
+from streamplace.sim.kernels import before_compiling, bundle, inlined
+from streamplace.sim.kernels.content import content_of, fields_of
+from streamplace.sim.kernels.signatures import write_signatures
 
 RECORDED = "STREAMPLACE_RECORD_KERNELS"
 """The variable that names a folder to which signatures are written when Python uses them first."""

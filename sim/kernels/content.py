@@ -8,9 +8,6 @@ from typing import Any
 
 import numpy as np
 
-OWN = ("sim.", "streamplace.")
-"""What modules of this package begin with; those of others have no kernels and do not change."""
-
 
 @cache
 def content_of(kernel: Any) -> str:
@@ -81,12 +78,17 @@ def _values(function: FunctionType) -> Iterator[tuple[str, object]]:
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
         yield name, cell.cell_contents
     names = [*_names(function.__code__)]
+    own = {_root(__name__), _root(function.__module__)}
     for name in names:
         if name in function.__globals__:
             value = function.__globals__[name]
             yield name, value
-            if isinstance(value, ModuleType) and value.__name__.startswith(OWN):
+            if isinstance(value, ModuleType) and _root(value.__name__) in own:  # others are fixed
                 yield from ((n, vars(value)[n]) for n in names if n in vars(value))
+
+
+def _root(module: str) -> str:
+    return module.partition(".")[0]
 
 
 def _names(code: CodeType) -> Iterator[str]:

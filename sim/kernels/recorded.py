@@ -1,10 +1,9 @@
-"""Command ``python -m sim.kernels.recorded FOLDER``, which adds recorded signatures to the list."""
+"""Addition of recorded signatures: ``python -m streamplace.sim.kernels.recorded FOLDER``."""
 
 import sys
 from pathlib import Path
 
-from sim.kernels.content import OWN
-from sim.kernels.signatures import read_signatures, write_signatures
+from streamplace.sim.kernels.signatures import read_signatures, write_signatures
 
 
 def add(folder: Path) -> int:
@@ -12,7 +11,7 @@ def add(folder: Path) -> int:
     signatures, new = read_signatures(), 0
     for path in sorted(folder.glob("*.json")):
         for name, versions in read_signatures(path).items():
-            if not name.startswith(OWN):  # of a test
+            if not name.startswith("streamplace."):  # of a test or an extension
                 continue
             known = signatures.setdefault(name, [])
             unknown = [version for version in versions if version not in known]

@@ -52,7 +52,7 @@ def write_signatures(signatures: Signatures, path: Path = LIST) -> None:
 
 
 def kernel_named(name: str) -> Any:
-    """Return the kernel with a qualified name, as ``sim.greedy._greedy``."""
+    """Return the kernel with a qualified name, as ``streamplace.sim.greedy._greedy``."""
     module, _, function = name.rpartition(".")
     return getattr(import_module(module), function)
 

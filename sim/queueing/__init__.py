@@ -1,5 +1,5 @@
 """Estimates of the latency of single tuples by queueing theory; see sim/README.md."""
 
-from sim.queueing.estimate import Estimate, estimated
+from streamplace.sim.queueing.estimate import Estimate, estimated
 
 __all__ = ["Estimate", "estimated"]

@@ -4,10 +4,9 @@ from dataclasses import dataclass
 from math import erfc, exp, inf, lgamma, log, sqrt
 
 import numpy as np
-
-from sim.flow import Floats, Ints
-from sim.jit import bare, kernel
-from sim.queueing.moments import (
+from streamplace.sim.flow import Floats, Ints
+from streamplace.sim.jit import bare, kernel
+from streamplace.sim.queueing.moments import (
     Hops,
     Moments,
     moments_of,
@@ -16,8 +15,8 @@ from sim.queueing.moments import (
     work_of_links,
     work_of_threads,
 )
-from sim.tuples.deployment import Deployment
-from sim.tuples.state import Arrivals
+from streamplace.sim.tuples.deployment import Deployment
+from streamplace.sim.tuples.state import Arrivals
 
 NORMAL_FROM = 1e3  # shape from which Wilson and Hilferty's approximation is used
 NO_SHAPE = 1e-12  # shape below which the scale could overflow

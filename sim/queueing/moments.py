@@ -18,10 +18,9 @@ exponential where a tuple waits at all, as for M/M/c.
 from typing import NamedTuple
 
 import numpy as np
-
-from sim.flow import Floats, Ints
-from sim.jit import bare, inner, kernel
-from sim.tuples.deployment import Deployment
+from streamplace.sim.flow import Floats, Ints
+from streamplace.sim.jit import bare, inner, kernel
+from streamplace.sim.tuples.deployment import Deployment
 
 FULL = 1.0 - 1e-9  # utilisation from which a queue counts as overloaded, whatever the rounding
 MOST_VISITS = 20_000_000  # operators x devices; above, all waits count as independent

@@ -8,11 +8,17 @@ blocks of units.
 from typing import NamedTuple
 
 import numpy as np
-
-from sim.flow import Floats, Ints
-from sim.jit import bare, kernel
-from sim.schedule.fifo import FifoMemory, begin_change, change, fifo_makespan, is_overloaded, keep
-from sim.schedule.moved_paths import (
+from streamplace.sim.flow import Floats, Ints
+from streamplace.sim.jit import bare, kernel
+from streamplace.sim.schedule.fifo import (
+    FifoMemory,
+    begin_change,
+    change,
+    fifo_makespan,
+    is_overloaded,
+    keep,
+)
+from streamplace.sim.schedule.moved_paths import (
     MANY,
     Paths,
     begin_moves,
@@ -21,11 +27,11 @@ from sim.schedule.moved_paths import (
     keep_paths,
     move,
 )
-from sim.schedule.ranked import makespan_of
-from sim.schedule.rules import NOWHERE, Placed, Rules, may_run
-from sim.schedule.state import Noise, Order, Run
-from sim.schedule.task_graph import Columns
-from sim.search.rng import Word, below, uniform
+from streamplace.sim.schedule.ranked import makespan_of
+from streamplace.sim.schedule.rules import NOWHERE, Placed, Rules, may_run
+from streamplace.sim.schedule.state import Noise, Order, Run
+from streamplace.sim.schedule.task_graph import Columns
+from streamplace.sim.search.rng import Word, below, uniform
 
 MAX_BLOCK = 32  # units in a block
 FUTILE = 20  # changes per evaluation, feasible or not, after which to give up

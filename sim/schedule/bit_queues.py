@@ -11,10 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-
-from sim.flow import Floats, Ints
-from sim.jit import bare
-from sim.schedule.queues import insert
+from streamplace.sim.flow import Floats, Ints
+from streamplace.sim.jit import bare
+from streamplace.sim.schedule.queues import insert
 
 BITS = 32
 _SEQUENCE = 0x077CB531

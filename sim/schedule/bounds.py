@@ -4,11 +4,10 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-
-from sim.flow import Floats, Ints
-from sim.jit import bare, kernel
-from sim.schedule.ranks import waits
-from sim.schedule.task_graph import Columns, TaskGraph, seconds_on
+from streamplace.sim.flow import Floats, Ints
+from streamplace.sim.jit import bare, kernel
+from streamplace.sim.schedule.ranks import waits
+from streamplace.sim.schedule.task_graph import Columns, TaskGraph, seconds_on
 
 CELLS = 1 << 18  # cuts x operators that one search examines
 FEWEST_CUTS = 16

@@ -8,10 +8,9 @@ once.
 from typing import NamedTuple
 
 import numpy as np
-
-from sim.flow import Floats, Ints
-from sim.jit import bare
-from sim.schedule.task_graph import (
+from streamplace.sim.flow import Floats, Ints
+from streamplace.sim.jit import bare
+from streamplace.sim.schedule.task_graph import (
     ALL,
     FREE,
     NONE,

@@ -11,10 +11,9 @@ out.
 from typing import NamedTuple
 
 import numpy as np
-
-from sim.flow import Floats, Ints
-from sim.jit import bare, kernel
-from sim.schedule.lists import (
+from streamplace.sim.flow import Floats, Ints
+from streamplace.sim.jit import bare, kernel
+from streamplace.sim.schedule.lists import (
     ListSchedule,
     arrival,
     core_timelines,
@@ -25,8 +24,8 @@ from sim.schedule.lists import (
     push_sources,
     push_successors,
 )
-from sim.schedule.queues import Events, no_events, pop
-from sim.schedule.rules import (
+from streamplace.sim.schedule.queues import Events, no_events, pop
+from streamplace.sim.schedule.rules import (
     NOWHERE,
     Bools,
     Placed,
@@ -36,7 +35,7 @@ from sim.schedule.rules import (
     nothing_placed,
     put,
 )
-from sim.schedule.task_graph import (
+from streamplace.sim.schedule.task_graph import (
     ALL,
     FREE,
     NIC,
@@ -48,7 +47,7 @@ from sim.schedule.task_graph import (
     message_seconds,
     seconds_on,
 )
-from sim.schedule.timelines import (
+from streamplace.sim.schedule.timelines import (
     Timelines,
     clear,
     clear_used,

@@ -6,11 +6,10 @@ operator starts. Only an operator that takes no time can cause anything at the s
 """
 
 import numpy as np
-
-from sim.flow import Ints
-from sim.jit import bare, kernel
-from sim.schedule.channels import free_channels
-from sim.schedule.messages import (
+from streamplace.sim.flow import Ints
+from streamplace.sim.jit import bare, kernel
+from streamplace.sim.schedule.channels import free_channels
+from streamplace.sim.schedule.messages import (
     arrive,
     deliver,
     end_operator,
@@ -21,8 +20,8 @@ from sim.schedule.messages import (
     send_seconds,
     start_channels,
 )
-from sim.schedule.queues import NOTHING, pop, push
-from sim.schedule.state import (
+from streamplace.sim.schedule.queues import NOTHING, pop, push
+from streamplace.sim.schedule.state import (
     FIFO,
     JOINING,
     LANDING,
@@ -37,7 +36,7 @@ from sim.schedule.state import (
     release,
     touch,
 )
-from sim.schedule.task_graph import Columns, seconds_on
+from streamplace.sim.schedule.task_graph import Columns, seconds_on
 
 
 @kernel

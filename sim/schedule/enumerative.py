@@ -6,12 +6,11 @@ the least total time of the messages to them. Groups follow one another from sou
 
 import numpy as np
 from numpy.typing import NDArray
-
-from sim.flow import Floats, Ints
-from sim.jit import bare, inner, kernel
-from sim.schedule.lists import inputs_of
-from sim.schedule.rules import NOWHERE, Placed, Rules, may_run, nothing_placed, put
-from sim.schedule.task_graph import Columns, TaskGraph, message_seconds
+from streamplace.sim.flow import Floats, Ints
+from streamplace.sim.jit import bare, inner, kernel
+from streamplace.sim.schedule.lists import inputs_of
+from streamplace.sim.schedule.rules import NOWHERE, Placed, Rules, may_run, nothing_placed, put
+from streamplace.sim.schedule.task_graph import Columns, TaskGraph, message_seconds
 
 Bools = NDArray[np.bool_]
 FEW = 8  # columns up to which all assignments are tried, so that ties go to the first of them

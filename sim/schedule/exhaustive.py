@@ -8,13 +8,12 @@ devices that are alike, only the first is tried.
 from typing import NamedTuple
 
 import numpy as np
-
-from sim.flow import Floats, Ints
-from sim.jit import bare, kernel
-from sim.schedule.bounds import prices_of, times_on
-from sim.schedule.ranks import waits
-from sim.schedule.rules import NOWHERE, Placed, Rules, next_device, nothing_placed, put
-from sim.schedule.task_graph import Columns, TaskGraph, message_seconds, seconds_on
+from streamplace.sim.flow import Floats, Ints
+from streamplace.sim.jit import bare, kernel
+from streamplace.sim.schedule.bounds import prices_of, times_on
+from streamplace.sim.schedule.ranks import waits
+from streamplace.sim.schedule.rules import NOWHERE, Placed, Rules, next_device, nothing_placed, put
+from streamplace.sim.schedule.task_graph import Columns, TaskGraph, message_seconds, seconds_on
 
 CLOSE = 1e-12  # relative difference from the limit that counts as reaching it
 

@@ -10,10 +10,9 @@ where all devices have one core; `engine` serves the rest, and agrees with it ex
 from typing import NamedTuple
 
 import numpy as np
-
-from sim.flow import Floats, Ints
-from sim.jit import bare, kernel
-from sim.schedule.channels import (
+from streamplace.sim.flow import Floats, Ints
+from streamplace.sim.jit import bare, kernel
+from streamplace.sim.schedule.channels import (
     Channels,
     arrival_at,
     channel_count,
@@ -21,7 +20,7 @@ from sim.schedule.channels import (
     free_channels,
     send,
 )
-from sim.schedule.queues import (
+from streamplace.sim.schedule.queues import (
     NOTHING,
     Events,
     first_cores,
@@ -32,7 +31,7 @@ from sim.schedule.queues import (
     pop,
     push,
 )
-from sim.schedule.task_graph import FREE, NIC, NONE, Columns, seconds_on
+from streamplace.sim.schedule.task_graph import FREE, NIC, NONE, Columns, seconds_on
 
 WIDE = 256  # operators on a level from which a binary heap is faster than a sorted list
 BEYOND = 1.0 + 1e-9  # times the limit, which sums in another order do not reach by rounding

@@ -9,12 +9,11 @@ shortest time after the end on each device.
 from typing import NamedTuple
 
 import numpy as np
-
-from sim.flow import Floats, Ints
-from sim.jit import bare
-from sim.schedule.bounds import prices_of
-from sim.schedule.rules import NOWHERE, Placed, Rules
-from sim.schedule.task_graph import Columns, TaskGraph, message_seconds
+from streamplace.sim.flow import Floats, Ints
+from streamplace.sim.jit import bare
+from streamplace.sim.schedule.bounds import prices_of
+from streamplace.sim.schedule.rules import NOWHERE, Placed, Rules
+from streamplace.sim.schedule.task_graph import Columns, TaskGraph, message_seconds
 
 OPEN, QUEUED, DONE = range(3)  # status of an operator; a queued one has a device
 CLOSE = 1e-12  # relative difference from the limit that counts as reaching it

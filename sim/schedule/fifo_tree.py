@@ -9,11 +9,10 @@ unused devices that are alike, only the first is tried.
 from typing import NamedTuple
 
 import numpy as np
-
-from sim.flow import Floats, Ints
-from sim.jit import bare, bare_entry, kernel
-from sim.schedule.bounds import times_on
-from sim.schedule.fifo_cuts import (
+from streamplace.sim.flow import Floats, Ints
+from streamplace.sim.jit import bare, bare_entry, kernel
+from streamplace.sim.schedule.bounds import times_on
+from streamplace.sim.schedule.fifo_cuts import (
     DONE,
     OPEN,
     QUEUED,
@@ -23,10 +22,17 @@ from sim.schedule.fifo_cuts import (
     may_be_shorter,
     partial_pass,
 )
-from sim.schedule.ranks import waits
-from sim.schedule.rules import NOWHERE, Placed, Rules, next_device, nothing_placed, put
-from sim.schedule.state import FIFO, Order
-from sim.schedule.task_graph import FREE, NONE, Columns, TaskGraph, arrival_over, link_between
+from streamplace.sim.schedule.ranks import waits
+from streamplace.sim.schedule.rules import NOWHERE, Placed, Rules, next_device, nothing_placed, put
+from streamplace.sim.schedule.state import FIFO, Order
+from streamplace.sim.schedule.task_graph import (
+    FREE,
+    NONE,
+    Columns,
+    TaskGraph,
+    arrival_over,
+    link_between,
+)
 
 COMPLETE, TOO_LONG = -1, -2
 

@@ -8,13 +8,21 @@ another order on each device, may need a different time for the same placement.
 from typing import NamedTuple
 
 import numpy as np
-
-from sim.flow import Floats, Ints
-from sim.jit import bare, kernel
-from sim.schedule.queues import Events, first_cores, no_events, pop, push
-from sim.schedule.rules import NOWHERE, Bools, Placed, Rules, may_run, may_try, nothing_placed, put
-from sim.schedule.task_graph import Columns, TaskGraph, message_seconds, seconds_on
-from sim.schedule.timelines import Timelines, earliest, insert, timelines
+from streamplace.sim.flow import Floats, Ints
+from streamplace.sim.jit import bare, kernel
+from streamplace.sim.schedule.queues import Events, first_cores, no_events, pop, push
+from streamplace.sim.schedule.rules import (
+    NOWHERE,
+    Bools,
+    Placed,
+    Rules,
+    may_run,
+    may_try,
+    nothing_placed,
+    put,
+)
+from streamplace.sim.schedule.task_graph import Columns, TaskGraph, message_seconds, seconds_on
+from streamplace.sim.schedule.timelines import Timelines, earliest, insert, timelines
 
 
 class ListSchedule(NamedTuple):

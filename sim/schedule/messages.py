@@ -1,10 +1,19 @@
 """Messages: what an operator sends, the channels, receivers, and inputs."""
 
-from sim.flow import Ints
-from sim.jit import bare
-from sim.schedule.queues import NOTHING, push
-from sim.schedule.state import LANDING, STARTING, TURN, Noise, Run, join, line_up, release
-from sim.schedule.task_graph import ALL, FREE, NIC, NONE, PAIR, Columns, link_between
+from streamplace.sim.flow import Ints
+from streamplace.sim.jit import bare
+from streamplace.sim.schedule.queues import NOTHING, push
+from streamplace.sim.schedule.state import (
+    LANDING,
+    STARTING,
+    TURN,
+    Noise,
+    Run,
+    join,
+    line_up,
+    release,
+)
+from streamplace.sim.schedule.task_graph import ALL, FREE, NIC, NONE, PAIR, Columns, link_between
 
 
 @bare

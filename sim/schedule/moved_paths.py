@@ -13,11 +13,10 @@ save. Results do not depend on it.
 from typing import NamedTuple
 
 import numpy as np
-
-from sim.flow import Floats, Ints
-from sim.jit import bare
-from sim.schedule.fifo import BEYOND
-from sim.schedule.task_graph import Columns, TaskGraph, message_seconds, seconds_on
+from streamplace.sim.flow import Floats, Ints
+from streamplace.sim.jit import bare
+from streamplace.sim.schedule.fifo import BEYOND
+from streamplace.sim.schedule.task_graph import Columns, TaskGraph, message_seconds, seconds_on
 
 CHECK, KEEP, SAVED = 1, 3, 6  # time to check a change, to keep a placement, and of a pass, about
 TRIAL = 16  # evaluations for which time to check one is given in advance

@@ -5,15 +5,14 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-
-from sim.flow import Floats, Ints
-from sim.jit import kernel
-from sim.schedule.engine import run_pass
-from sim.schedule.fifo import FifoMemory, fifo_makespan, fifo_memory, serves
-from sim.schedule.queues import NOTHING
-from sim.schedule.ranked import makespan_of
-from sim.schedule.state import FIFO, Noise, Order, Run, run_state
-from sim.schedule.task_graph import Columns, TaskGraph
+from streamplace.sim.flow import Floats, Ints
+from streamplace.sim.jit import kernel
+from streamplace.sim.schedule.engine import run_pass
+from streamplace.sim.schedule.fifo import FifoMemory, fifo_makespan, fifo_memory, serves
+from streamplace.sim.schedule.queues import NOTHING
+from streamplace.sim.schedule.ranked import makespan_of
+from streamplace.sim.schedule.state import FIFO, Noise, Order, Run, run_state
+from streamplace.sim.schedule.task_graph import Columns, TaskGraph
 
 NO_NOISE = Noise(np.zeros(0), np.zeros(0))
 

@@ -13,9 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-
-from sim.flow import Floats, Ints
-from sim.jit import bare
+from streamplace.sim.flow import Floats, Ints
+from streamplace.sim.jit import bare
 
 Numbers = Ints | NDArray[np.int64]
 NOTHING = -1

@@ -6,15 +6,14 @@ cores are free. `engine` serves all other cases, and agrees exactly.
 """
 
 import numpy as np
-
-from sim.flow import Ints
-from sim.jit import bare
-from sim.schedule.bit_queues import add, add_later, admit, clear, first, remove_first
-from sim.schedule.channels import arrival_at, free_channels, send
-from sim.schedule.engine import run_pass
-from sim.schedule.queues import NOTHING, insert
-from sim.schedule.state import RANKED, TOUCHED, Noise, Order, Run, touch
-from sim.schedule.task_graph import NIC, NONE, Columns, seconds_on
+from streamplace.sim.flow import Ints
+from streamplace.sim.jit import bare
+from streamplace.sim.schedule.bit_queues import add, add_later, admit, clear, first, remove_first
+from streamplace.sim.schedule.channels import arrival_at, free_channels, send
+from streamplace.sim.schedule.engine import run_pass
+from streamplace.sim.schedule.queues import NOTHING, insert
+from streamplace.sim.schedule.state import RANKED, TOUCHED, Noise, Order, Run, touch
+from streamplace.sim.schedule.task_graph import NIC, NONE, Columns, seconds_on
 
 UNSERVED = -1.0
 

@@ -13,13 +13,12 @@ by the fastest links, one of which may have no limit.
 from typing import NamedTuple
 
 import numpy as np
-
-from sim.flow import Floats, Ints
-from sim.jit import bare, kernel
-from sim.orders import b_levels
-from sim.schedule.queues import Events, pop, push
-from sim.schedule.rules import Bools
-from sim.schedule.task_graph import NIC, Columns, TaskGraph, message_seconds, seconds_on
+from streamplace.sim.flow import Floats, Ints
+from streamplace.sim.jit import bare, kernel
+from streamplace.sim.orders import b_levels
+from streamplace.sim.schedule.queues import Events, pop, push
+from streamplace.sim.schedule.rules import Bools
+from streamplace.sim.schedule.task_graph import NIC, Columns, TaskGraph, message_seconds, seconds_on
 
 ROUNDING = 1e-12  # difference of ranks, relative to the highest, that counts as none
 

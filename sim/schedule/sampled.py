@@ -7,14 +7,21 @@ path method that DOPPLER compares itself with). Ties are broken at random.
 """
 
 import numpy as np
-
-from sim.flow import Floats, Ints
-from sim.jit import bare, kernel
-from sim.schedule.lists import inputs_of, last_arrival, occupied
-from sim.schedule.queues import first_cores, free_from, keep_cores
-from sim.schedule.rules import NOWHERE, Placed, Rules, forget_all, may_run, nothing_placed, put
-from sim.schedule.task_graph import Columns, TaskGraph, seconds_on
-from sim.search.rng import Word, below
+from streamplace.sim.flow import Floats, Ints
+from streamplace.sim.jit import bare, kernel
+from streamplace.sim.schedule.lists import inputs_of, last_arrival, occupied
+from streamplace.sim.schedule.queues import first_cores, free_from, keep_cores
+from streamplace.sim.schedule.rules import (
+    NOWHERE,
+    Placed,
+    Rules,
+    forget_all,
+    may_run,
+    nothing_placed,
+    put,
+)
+from streamplace.sim.schedule.task_graph import Columns, TaskGraph, seconds_on
+from streamplace.sim.search.rng import Word, below
 
 
 def sampled_placements(

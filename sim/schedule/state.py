@@ -9,13 +9,12 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-
-from sim.flow import Floats, Ints
-from sim.jit import bare
-from sim.schedule.bit_queues import BitQueues, bit_queues
-from sim.schedule.channels import Channels, channel_count, channels_of
-from sim.schedule.queues import NOTHING, Events, no_events
-from sim.schedule.task_graph import Columns
+from streamplace.sim.flow import Floats, Ints
+from streamplace.sim.jit import bare
+from streamplace.sim.schedule.bit_queues import BitQueues, bit_queues
+from streamplace.sim.schedule.channels import Channels, channel_count, channels_of
+from streamplace.sim.schedule.queues import NOTHING, Events, no_events
+from streamplace.sim.schedule.task_graph import Columns
 
 FIFO, RANKED, SEQUENCE = range(3)  # orders of the operators on a device
 TOUCHED, STARTING, LANDING, JOINING, OPENED, TURN = range(6)  # indices in `counts`

@@ -6,11 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-
-from sim.columns import first_misplaced, read_only
-from sim.flow import Floats, Ints
-from sim.jit import bare, kernel
-from sim.orders import longest_paths
+from streamplace.sim.columns import first_misplaced, read_only
+from streamplace.sim.flow import Floats, Ints
+from streamplace.sim.jit import bare, kernel
+from streamplace.sim.orders import longest_paths
 
 Bools = NDArray[np.bool_]
 FREE, EGRESS, PAIR, NIC = range(4)  # kinds of network: what messages queue for

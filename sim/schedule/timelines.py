@@ -8,9 +8,8 @@ added near it. A task that takes no time fits between two tasks of a block, too.
 from typing import NamedTuple
 
 import numpy as np
-
-from sim.flow import Floats, Ints
-from sim.jit import bare
+from streamplace.sim.flow import Floats, Ints
+from streamplace.sim.jit import bare
 
 NOTHING = -1
 

@@ -10,15 +10,14 @@ is assumed about devices but the shortest time of each operator and of each mess
 from typing import NamedTuple
 
 import numpy as np
-
-from sim.disjoint_sets import find, unite
-from sim.exact.bounds import Verdict, raised
-from sim.flow import Floats, Ints
-from sim.jit import bare, inner, kernel
-from sim.schedule.bounds import Bools, times_on
-from sim.schedule.lists import inputs_of
-from sim.schedule.ranks import waits
-from sim.schedule.task_graph import NIC, Columns, TaskGraph
+from streamplace.sim.disjoint_sets import find, unite
+from streamplace.sim.exact.bounds import Verdict, raised
+from streamplace.sim.flow import Floats, Ints
+from streamplace.sim.jit import bare, inner, kernel
+from streamplace.sim.schedule.bounds import Bools, times_on
+from streamplace.sim.schedule.lists import inputs_of
+from streamplace.sim.schedule.ranks import waits
+from streamplace.sim.schedule.task_graph import NIC, Columns, TaskGraph
 
 MOST = 20_000  # operators and streams; 9,000 take 40 ms
 ROUNDS = 30  # times that heads and tails are computed per limit, at most

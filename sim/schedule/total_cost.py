@@ -1,11 +1,10 @@
 """Execution and transfer times of placements, without regard to what happens at the same time."""
 
 import numpy as np
-
-from sim.flow import Floats, Ints
-from sim.jit import bare, kernel
-from sim.schedule.state import Noise
-from sim.schedule.task_graph import ALL, NIC, NONE, Columns, link_between, seconds_on
+from streamplace.sim.flow import Floats, Ints
+from streamplace.sim.jit import bare, kernel
+from streamplace.sim.schedule.state import Noise
+from streamplace.sim.schedule.task_graph import ALL, NIC, NONE, Columns, link_between, seconds_on
 
 
 @kernel

@@ -1,16 +1,16 @@
 """Local search: moves of units, annealing, and coarsening."""
 
-from sim.search.anneal import Schedule, anneal
-from sim.search.anneal_path_average import anneal_path_average
-from sim.search.anneal_samples import (
+from streamplace.sim.search.anneal import Schedule, anneal
+from streamplace.sim.search.anneal_path_average import anneal_path_average
+from streamplace.sim.search.anneal_samples import (
     SampledLoads,
     SampledState,
     anneal_samples,
     sampled_loads,
     sampled_state,
 )
-from sim.search.coarsen import coarsened, inseparable, joined, joined_alike
-from sim.search.instance import (
+from streamplace.sim.search.coarsen import coarsened, inseparable, joined, joined_alike
+from streamplace.sim.search.instance import (
     Instance,
     instance,
     least_load,
@@ -20,9 +20,9 @@ from sim.search.instance import (
     unit_loads,
     work_on_devices,
 )
-from sim.search.moves import search_state
-from sim.search.spread import reduce_traffic, spread
-from sim.search.state import SearchState
+from streamplace.sim.search.moves import search_state
+from streamplace.sim.search.spread import reduce_traffic, spread
+from streamplace.sim.search.state import SearchState
 
 __all__ = [
     "Instance",

@@ -8,12 +8,11 @@ largest utilisation is lowest.
 from typing import NamedTuple
 
 import numpy as np
-
-from sim.jit import bare, kernel
-from sim.search.instance import Instance
-from sim.search.moves import drawn, remember, settle, try_move, weigh
-from sim.search.rng import Word, uniform
-from sim.search.state import SearchState
+from streamplace.sim.jit import bare, kernel
+from streamplace.sim.search.instance import Instance
+from streamplace.sim.search.moves import drawn, remember, settle, try_move, weigh
+from streamplace.sim.search.rng import Word, uniform
+from streamplace.sim.search.state import SearchState
 
 POWER = 16  # of utilisations; lower ones see more of the other loads, higher ones less
 LEAST_POWER = 8  # below it, the sum hardly depends on the largest load

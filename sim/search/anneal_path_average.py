@@ -9,16 +9,15 @@ placement is always solved in full.
 from typing import NamedTuple
 
 import numpy as np
-
-from sim.closed_form.path_average import Equations, look, solve, unsolved
-from sim.crossed import Crossed, nothing_crossed, number_links
-from sim.flow import Columns, Floats, Ints
-from sim.jit import bare, inner, kernel
-from sim.search.anneal import AFRESH, EVERY, Schedule
-from sim.search.instance import Instance
-from sim.search.moves import drawn, remember, settle, try_move, weigh
-from sim.search.rng import Word, uniform
-from sim.search.state import Move, SearchState
+from streamplace.sim.closed_form.path_average import Equations, look, solve, unsolved
+from streamplace.sim.crossed import Crossed, nothing_crossed, number_links
+from streamplace.sim.flow import Columns, Floats, Ints
+from streamplace.sim.jit import bare, inner, kernel
+from streamplace.sim.search.anneal import AFRESH, EVERY, Schedule
+from streamplace.sim.search.instance import Instance
+from streamplace.sim.search.moves import drawn, remember, settle, try_move, weigh
+from streamplace.sim.search.rng import Word, uniform
+from streamplace.sim.search.state import Move, SearchState
 
 ROUNDS = 20  # rounds from the last solution before solving in full
 NEAR = 1e-4  # sufficient residual for trials

@@ -11,18 +11,17 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-
-from sim.closed_form.sampled import Draws
-from sim.flow import NONE, Floats, Flow, Ints
-from sim.jit import bare, inner, kernel
-from sim.links import cpu_s, ends_of, link_s, slot_of, uplinks_of
-from sim.messages import Copies, charge
-from sim.search.anneal import Schedule
-from sim.search.instance import Instance, ends_of_units, streams_of_units
-from sim.search.moves import drawn, remember, settle
-from sim.search.rng import Word, uniform
-from sim.search.state import SearchState
-from sim.work import first_of_classes, of_usable_cores
+from streamplace.sim.closed_form.sampled import Draws
+from streamplace.sim.flow import NONE, Floats, Flow, Ints
+from streamplace.sim.jit import bare, inner, kernel
+from streamplace.sim.links import cpu_s, ends_of, link_s, slot_of, uplinks_of
+from streamplace.sim.messages import Copies, charge
+from streamplace.sim.search.anneal import Schedule
+from streamplace.sim.search.instance import Instance, ends_of_units, streams_of_units
+from streamplace.sim.search.moves import drawn, remember, settle
+from streamplace.sim.search.rng import Word, uniform
+from streamplace.sim.search.state import SearchState
+from streamplace.sim.work import first_of_classes, of_usable_cores
 
 BEYOND = 0.1  # slope of the excess beyond full, relative to the ramp: less overload is better
 
@@ -78,7 +77,7 @@ def _by_class(flow: Flow, unit_of: Ints, instance: Instance, draws: Draws) -> tu
 
 
 class SampledState(NamedTuple):
-    """Loads of R resources in S draws, numbered as in `sim.search.moves`."""
+    """Loads of R resources in S draws, numbered as in `streamplace.sim.search.moves`."""
 
     load: Floats  # (R, S) utilisation
     excess: Floats  # (R,) mean excess of each resource

@@ -7,12 +7,17 @@ neighbour with which it shares the most traffic, as long as the group stays belo
 from typing import Any
 
 import numpy as np
-
-from sim.disjoint_sets import number_roots, unite
-from sim.flow import Floats, Ints, between_devices, by_operator
-from sim.jit import bare, kernel
-from sim.messages import Copies
-from sim.search.instance import Bools, Instance, largest_of_units, shared_streams, sums_of_units
+from streamplace.sim.disjoint_sets import number_roots, unite
+from streamplace.sim.flow import Floats, Ints, between_devices, by_operator
+from streamplace.sim.jit import bare, kernel
+from streamplace.sim.messages import Copies
+from streamplace.sim.search.instance import (
+    Bools,
+    Instance,
+    largest_of_units,
+    shared_streams,
+    sums_of_units,
+)
 
 
 def joined(

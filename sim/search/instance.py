@@ -5,12 +5,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-
-from sim.columns import by_operator, read_only
-from sim.flow import Floats, Flow, Ints
-from sim.jit import bare, kernel
-from sim.messages import Copies
-from sim.work import class_work, of_usable_cores, own_by_class
+from streamplace.sim.columns import by_operator, read_only
+from streamplace.sim.flow import Floats, Flow, Ints
+from streamplace.sim.jit import bare, kernel
+from streamplace.sim.messages import Copies
+from streamplace.sim.work import class_work, of_usable_cores, own_by_class
 
 Bools = NDArray[np.bool_]
 
@@ -284,7 +283,7 @@ def work_on_devices(instance: Instance, on: NDArray[np.integer]) -> Floats:
 def own_load(instance: Instance, u: int, d: int) -> float:
     """Return the largest load of an operator of unit u on the cores of device d that it can use.
 
-    Operators that can use all cores do not count; see `sim.work`.
+    Operators that can use all cores do not count; see `streamplace.sim.work`.
     """
     if instance.class_own.shape[1] > 0:
         own: float = instance.class_own[u, instance.class_of[d]]

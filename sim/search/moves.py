@@ -5,14 +5,13 @@ l, and unit u, whose operators may be unable to use all cores of a device, has l
 """
 
 import numpy as np
-
-from sim.flow import NONE, Ints
-from sim.jit import bare, kernel
-from sim.links import add_load, cpu_s, link_s, load_ends
-from sim.messages import charge, no_messages
-from sim.search.instance import Instance, clash, moving_cost, own_load, unit_load
-from sim.search.rng import Word, below, uniform
-from sim.search.state import Move, SearchState
+from streamplace.sim.flow import NONE, Ints
+from streamplace.sim.jit import bare, kernel
+from streamplace.sim.links import add_load, cpu_s, link_s, load_ends
+from streamplace.sim.messages import charge, no_messages
+from streamplace.sim.search.instance import Instance, clash, moving_cost, own_load, unit_load
+from streamplace.sim.search.rng import Word, below, uniform
+from streamplace.sim.search.state import Move, SearchState
 
 RETURNING = 0.5  # share of a moved unit's changes that move it back, if migration is limited
 WINDOW = 8192  # changes are drawn from this many units at a time, which fit into a cache

@@ -2,8 +2,7 @@
 
 import numpy as np
 from numpy.typing import NDArray
-
-from sim.jit import bare
+from streamplace.sim.jit import bare
 
 Word = NDArray[np.uint64]  # (1,), must not be 0
 

@@ -1,13 +1,12 @@
 """Changes without loss of throughput: all loads lower, the largest first, or less traffic."""
 
 import numpy as np
-
-from sim.flow import Floats
-from sim.jit import bare, kernel
-from sim.search.instance import Instance
-from sim.search.moves import drawn, settle, try_move
-from sim.search.rng import Word
-from sim.search.state import Move, SearchState
+from streamplace.sim.flow import Floats
+from streamplace.sim.jit import bare, kernel
+from streamplace.sim.search.instance import Instance
+from streamplace.sim.search.moves import drawn, settle, try_move
+from streamplace.sim.search.rng import Word
+from streamplace.sim.search.state import Move, SearchState
 
 TRAFFIC_SWAPS, TRAFFIC_JOINS = 0.3, 0.6
 SWAPS, JOINS = 0.4, 0.2

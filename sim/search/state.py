@@ -6,9 +6,9 @@ l, and unit u, whose operators may be unable to use all cores of a device, has l
 
 from typing import NamedTuple
 
-from sim.flow import Floats, Ints
-from sim.messages import Messages
-from sim.search.instance import Bools
+from streamplace.sim.flow import Floats, Ints
+from streamplace.sim.messages import Messages
+from streamplace.sim.search.instance import Bools
 
 
 class SearchState(NamedTuple):

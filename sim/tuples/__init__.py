@@ -1,8 +1,8 @@
 """A discrete-event simulation of single tuples on placed operators; see sim/README.md."""
 
-from sim.tuples.deployment import Deployment, UnsupportedError, deploy
-from sim.tuples.run import TupleRun, expected_tuples, run
-from sim.tuples.state import Arrivals
+from streamplace.sim.tuples.deployment import Deployment, UnsupportedError, deploy
+from streamplace.sim.tuples.run import TupleRun, expected_tuples, run
+from streamplace.sim.tuples.state import Arrivals
 
 __all__ = [
     "Arrivals",

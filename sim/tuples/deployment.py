@@ -4,12 +4,11 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-
-from sim.columns import by_operator
-from sim.crossed import STAGES, nothing_crossed, number_links
-from sim.flow import NONE, Floats, Flow, Ints, checked
-from sim.links import cpu_seconds
-from sim.work import instructions_of
+from streamplace.sim.columns import by_operator
+from streamplace.sim.crossed import STAGES, nothing_crossed, number_links
+from streamplace.sim.flow import NONE, Floats, Flow, Ints, checked
+from streamplace.sim.links import cpu_seconds
+from streamplace.sim.work import instructions_of
 
 
 class UnsupportedError(ValueError):

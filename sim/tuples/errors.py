@@ -4,10 +4,9 @@ from math import ceil, hypot, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
-
-from sim.flow import Floats, Ints
-from sim.tuples.deployment import Deployment
-from sim.tuples.state import BURST, PHASE_S, Arrivals
+from streamplace.sim.flow import Floats, Ints
+from streamplace.sim.tuples.deployment import Deployment
+from streamplace.sim.tuples.state import BURST, PHASE_S, Arrivals
 
 BATCHES = 20  # of successive latencies
 LEAST = 10  # latencies in each of them

@@ -7,11 +7,11 @@ with an idle thread.
 
 from math import log
 
-from sim.crossed import STAGES
-from sim.jit import bare, kernel, part
-from sim.search.rng import uniform
-from sim.tuples.deployment import Deployment
-from sim.tuples.state import (
+from streamplace.sim.crossed import STAGES
+from streamplace.sim.jit import bare, kernel, part
+from streamplace.sim.search.rng import uniform
+from streamplace.sim.tuples.deployment import Deployment
+from streamplace.sim.tuples.state import (
     EVENTS,
     FREE,
     FREE_COUNT,

@@ -4,12 +4,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-
-from sim.flow import Floats
-from sim.tuples.deployment import Deployment
-from sim.tuples.errors import relaxation_s, standard_errors, summary
-from sim.tuples.events import DONE, NO_RECORDS, NO_ROOM, run_events
-from sim.tuples.state import (
+from streamplace.sim.flow import Floats
+from streamplace.sim.tuples.deployment import Deployment
+from streamplace.sim.tuples.errors import relaxation_s, standard_errors, summary
+from streamplace.sim.tuples.events import DONE, NO_RECORDS, NO_ROOM, run_events
+from streamplace.sim.tuples.state import (
     PRESENT,
     PRESENT_BEFORE,
     PROCESSED,

@@ -9,11 +9,10 @@ from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
-
-from sim.flow import Floats, Ints
-from sim.jit import bare, part
-from sim.search.rng import Word
-from sim.tuples.deployment import Deployment
+from streamplace.sim.flow import Floats, Ints
+from streamplace.sim.jit import bare, part
+from streamplace.sim.search.rng import Word
+from streamplace.sim.tuples.deployment import Deployment
 
 Process = Literal["poisson", "bursts"]
 BURST, CALM = 1.5, 0.5  # factors of the source rate in a burst and between two
@@ -73,7 +72,7 @@ class Arrivals:
 
 
 class Draws(NamedTuple):
-    """Generators of random numbers; see `sim.search.rng`."""
+    """Generators of random numbers; see `streamplace.sim.search.rng`."""
 
     arrivals: Words  # (S, 1) one per source, so that arrivals do not depend on the placement
     services: Word

@@ -6,8 +6,6 @@ from typing import Any
 
 import click
 
-from sim.closed_form import bottleneck
-from sim.engine import RunMetrics, Settings
 from streamplace.cli.command import option, print_note
 from streamplace.cli.options import file
 from streamplace.cli.output_files import check_targets
@@ -22,10 +20,12 @@ from streamplace.scoring import engine
 from streamplace.scoring.models import score_of_run
 from streamplace.scoring.score import ThroughputScore
 from streamplace.scoring.tuples import tuple_score
+from streamplace.sim.closed_form import bottleneck
+from streamplace.sim.engine import RunMetrics, Settings
 
 SAMPLE_INTERVAL_S = 1.0  # between samples of the trace
 SINGLE_TUPLES = ("arrivals", "service")  # options of a simulation of single tuples
-SETTING_NAMES = {  # option -> field of sim.engine.Settings
+SETTING_NAMES = {  # option -> field of streamplace.sim.engine.Settings
     "duration": "duration_s",
     "tick": "tick_s",
     "scheduler": "scheduler",

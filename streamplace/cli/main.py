@@ -13,11 +13,11 @@ from pkgutil import resolve_name
 
 import click
 
-from sim.kernels import before_compiling
 from streamplace.cli.shells import VARIABLE, prepare
 from streamplace.cli.unknown_options import unknown_option
 from streamplace.errors import StreamplaceError
 from streamplace.execution.progress import is_quiet
+from streamplace.sim.kernels import before_compiling
 from streamplace.util.out_of_memory import is_out_of_memory
 from streamplace.util.suggest import NEAR, did_you_mean, valid_choices
 from streamplace.util.text import printable
@@ -224,7 +224,7 @@ def note_compiling() -> None:
     """Say on a terminal, once, that kernels are compiled, and why none came with the package."""
     if not sys.stderr.isatty() or is_quiet():
         return
-    from sim.kernels.bundle import reason_for_none  # noqa: PLC0415 - loaded where a kernel is
+    from streamplace.sim.kernels.bundle import reason_for_none  # noqa: PLC0415 - loaded where a kernel is
 
     reason = reason_for_none() or "one is used for the first time"
     click.echo(f"compiling kernels, which takes up to a minute, once: {reason}", err=True)

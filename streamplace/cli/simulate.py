@@ -5,7 +5,6 @@ from typing import Any
 
 import click
 
-from sim.engine import Settings
 from streamplace.cli import engine_options, inputs, makespan_options, options, param_types
 from streamplace.cli.command import argument, command, group, print_json, print_note
 from streamplace.cli.inputs import naming_the_default, placement_of_graph
@@ -34,6 +33,7 @@ from streamplace.problem.rules import violations
 from streamplace.problem.uncertainty import assumptions
 from streamplace.scoring.score import Score, ThroughputScore
 from streamplace.scoring.suspect_units import suspect_of
+from streamplace.sim.engine import Settings
 from streamplace.workflows.simulate import score_of
 
 

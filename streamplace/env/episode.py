@@ -3,10 +3,10 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from sim.lookahead import collate, nothing_placed, place_next
 from streamplace.env.observation import Observed, final_observation, lookahead, observation
 from streamplace.policy.device_scorer.features import encode
 from streamplace.problem.problem import Problem
+from streamplace.sim.lookahead import collate, nothing_placed, place_next
 from streamplace.util.arrays import Bools, Ints
 
 

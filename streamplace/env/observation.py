@@ -5,7 +5,8 @@ These are the inputs of streamplace's own policy, in this order:
 - 14 about the operator, `OF_OPERATOR`;
 - 12 about the whole problem, `OF_PROBLEM`;
 - for each device in turn: 1 if the action mask offers it, otherwise 0; then the 28 numbers of
-  `sim.lookahead.CANDIDATE_FEATURES`, about the device without and with the operator on it.
+  `streamplace.sim.lookahead.CANDIDATE_FEATURES`, about the device without and with the operator on
+  it.
 
 **Units.** Loads (of CPUs and links) are utilisations divided by the lower bound on the
 largest utilisation of any placement, so 1 is perfect balance whatever the source rate and the size
@@ -17,8 +18,8 @@ times that bound.
 import numpy as np
 from numpy.typing import NDArray
 
-from sim.lookahead import F, LookaheadBatch, PartialPlacements, candidate_features
 from streamplace.policy.device_scorer.features import ScorerProblem
+from streamplace.sim.lookahead import F, LookaheadBatch, PartialPlacements, candidate_features
 
 Observed = NDArray[np.float32]
 

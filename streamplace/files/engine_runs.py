@@ -6,12 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from sim.engine import Profile, RunMetrics, Scene, Speed, Window
 from streamplace.errors import FormatError, ProblemError, located, within
 from streamplace.files.reading import check
 from streamplace.files.schema import VERSION, Form, Name, Number, Positive, Version
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
+from streamplace.sim.engine import Profile, RunMetrics, Scene, Speed, Window
 from streamplace.util.suggest import candidates, did_you_mean
 
 Kind = TypeVar("Kind", Profile, Window, Speed)

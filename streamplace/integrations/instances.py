@@ -6,8 +6,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from sim.closed_form.contributions import loads_by_stream
-from sim.work import work_of
 from streamplace.errors import ProblemError
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.graph import StreamGraph
@@ -15,6 +13,8 @@ from streamplace.problem.graph_checks import listed
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.flow import flow
+from streamplace.sim.closed_form.contributions import loads_by_stream
+from streamplace.sim.work import work_of
 from streamplace.util.arrays import Floats
 
 PART_OF_SINK = re.compile(r"(.*): (?:Writer|Committer)(#\d+)?", re.DOTALL)

@@ -8,7 +8,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from sim import work_clock
 from streamplace.errors import PlacementError
 from streamplace.placers.base import BOTH, BasePlacer, Found, Placer, ReportingPlacer
 from streamplace.placers.contiguous import splits_well
@@ -41,6 +40,7 @@ from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.registry import evaluator, qualities
 from streamplace.scoring.score import ROUNDING
+from streamplace.sim import work_clock
 
 SECONDS = 1.0  # the time limit without any other limit
 OF_PASSES = "contiguous"

@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sim import work_clock
 from streamplace.errors import (
     CustomPlacerError,
     StreamplaceError,
@@ -20,6 +19,7 @@ from streamplace.placers.registry import NamedPlacer, ready, taking_start
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.compiled import digest
+from streamplace.sim import work_clock
 from streamplace.util.evaluation_count import counting
 from streamplace.util.plugins import named_fault
 

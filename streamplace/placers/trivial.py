@@ -7,7 +7,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from sim import greedy
 from streamplace.errors import PlacementError
 from streamplace.placers.base import THROUGHPUT, BasePlacer
 from streamplace.placers.repair import by_preference, feasible
@@ -19,6 +18,7 @@ from streamplace.problem.symmetry import interchangeable
 from streamplace.scoring.flow import flow
 from streamplace.scoring.orders import traversal_order
 from streamplace.scoring.registry import evaluator, qualities_of_rows
+from streamplace.sim import greedy
 from streamplace.util.arrays import Ints
 
 
@@ -144,7 +144,9 @@ class Random(BasePlacer):
 
 @dataclass(frozen=True)
 class Greedy(InOrder):
-    """Places each operator where the utilisations that it raises are lowest; see `sim.greedy`.
+    """Places each operator where the utilisations that it raises are lowest.
+
+    See `streamplace.sim.greedy`.
 
     Parameters
     ----------

@@ -16,8 +16,8 @@ from streamplace.plots.style import COLOURS, GREY, NAME, legend_below, legend_ri
 from streamplace.util.arrays import Floats
 
 if TYPE_CHECKING:  # since training logs are drawn without them, in less time
-    from sim.engine import RunMetrics
     from streamplace.problem.placement import Placement
+    from streamplace.sim.engine import RunMetrics
     from streamplace.workflows.capacity_plan import Plan
 
 PANEL = (4.4, 2.6)  # width and height in inches

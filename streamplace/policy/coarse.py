@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sim.flow import Flow
 from streamplace.errors import InfeasibleError
 from streamplace.placers.search.annealing import Annealer, levels_of, refined_below
 from streamplace.placers.search.annealing import refined as short_chain
@@ -21,6 +20,7 @@ from streamplace.problem.resources import MAX_AMOUNT
 from streamplace.scoring.compiled import compiled
 from streamplace.scoring.flow import flow
 from streamplace.scoring.registry import evaluator, qualities
+from streamplace.sim.flow import Flow
 from streamplace.util.arrays import Floats, Ints
 
 BITS_PER_BYTE = 8.0

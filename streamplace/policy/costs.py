@@ -4,10 +4,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sim.flow import Flow
 from streamplace.problem.problem import Problem
 from streamplace.scoring.compiled_pass import compiled_pass
 from streamplace.scoring.flow import flow
+from streamplace.sim.flow import Flow
 from streamplace.util.arrays import Floats, Ints
 
 

@@ -8,14 +8,14 @@ from typing import Any, Generic, Literal, Protocol, Self, TypeVar, runtime_check
 import numpy as np
 from numpy.typing import NDArray
 
-from sim.closed_form.bottleneck import lowest_utilisation
-from sim.flow import Flow
-from sim.lookahead import LookaheadProblem
 from streamplace.errors import UnsuitableError
 from streamplace.problem.problem import Problem
 from streamplace.problem.symmetry import interchangeable, relabelled
 from streamplace.scoring.flow import flow
 from streamplace.scoring.registry import throughput_evaluator
+from streamplace.sim.closed_form.bottleneck import lowest_utilisation
+from streamplace.sim.flow import Flow
+from streamplace.sim.lookahead import LookaheadProblem
 from streamplace.util.arrays import Ints
 
 
@@ -225,7 +225,7 @@ def check_devices(problem: Problem, expected: int) -> None:
 
 
 def lookahead_problem(problem: Problem) -> LookaheadProblem:
-    """Return a problem as arrays for `sim.lookahead`.
+    """Return a problem as arrays for `streamplace.sim.lookahead`.
 
     Raises
     ------

@@ -5,12 +5,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sim.columns import by_operator
-from sim.jit import bare, kernel
-from sim.schedule.queues import first_cores, free_from, keep_cores
 from streamplace.policy.costs import costs_of
 from streamplace.problem.problem import Problem
 from streamplace.scoring.compiled_pass import compiled_pass
+from streamplace.sim.columns import by_operator
+from streamplace.sim.jit import bare, kernel
+from streamplace.sim.schedule.queues import first_cores, free_from, keep_cores
 from streamplace.util.arrays import Bools, Floats, Ints
 
 NOWHERE = -1

@@ -11,7 +11,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from sim import work_clock
 from streamplace.errors import CheckpointError, UsageError
 from streamplace.placers.base import THROUGHPUT, BasePlacer, refuse_other_objectives
 from streamplace.placers.limits import Limit, MaxEvaluations
@@ -30,6 +29,7 @@ from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.orders import traversal_order
 from streamplace.scoring.registry import qualities
+from streamplace.sim import work_clock
 from streamplace.util.arrays import Ints
 from streamplace.util.extras import load_learned
 

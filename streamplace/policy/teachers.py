@@ -11,14 +11,6 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from sim.lookahead import (
-    CANDIDATE_FEATURES,
-    candidate_features,
-    collate,
-    place_next,
-)
-from sim.lookahead import nothing_placed as empty_state
-from sim.orders import b_levels
 from streamplace.errors import UnsuitableError
 from streamplace.policy.config import EXPERTS
 from streamplace.policy.encoded import Encoded, lookahead_problem
@@ -34,6 +26,14 @@ from streamplace.policy.partial import (
 )
 from streamplace.problem.problem import Problem
 from streamplace.scoring.compiled_pass import compiled_pass
+from streamplace.sim.lookahead import (
+    CANDIDATE_FEATURES,
+    candidate_features,
+    collate,
+    place_next,
+)
+from streamplace.sim.lookahead import nothing_placed as empty_state
+from streamplace.sim.orders import b_levels
 from streamplace.util.arrays import Bools, Floats, Ints
 
 ROUNDING = 1e-9  # relative: equal sums of times may differ by rounding

@@ -13,7 +13,7 @@ from streamplace.util.checks import check_number
 from streamplace.util.suggest import did_you_mean
 
 if TYPE_CHECKING:
-    from sim.engine import Settings
+    from streamplace.sim.engine import Settings
 
 Model = Literal["bottleneck", "path-average", "engine"]
 MODELS: tuple[Model, ...] = get_args(Model)

@@ -5,11 +5,11 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
-from sim.flow import run_down
 from streamplace.errors import GraphError, ProblemError
 from streamplace.problem.counts import expanded
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.placement import Placement
+from streamplace.sim.flow import run_down
 from streamplace.util.arrays import Floats
 from streamplace.util.checks import check_type
 from streamplace.workflows.result import PlacementResult

@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sim.work import work_of
 from streamplace.files.clusters import cluster_to
 from streamplace.files.graphs import constraints_to, graph_to
 from streamplace.files.reading import name_of
@@ -31,6 +30,7 @@ from streamplace.scoring.flow import flow
 from streamplace.scoring.registry import throughput_evaluator
 from streamplace.scoring.score import ROUNDING, ThroughputScore
 from streamplace.scoring.throughput import simulate
+from streamplace.sim.work import work_of
 from streamplace.util.checks import finite
 
 

@@ -5,11 +5,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sim.closed_form.contributions import message_sums
-from sim.work import work_of
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.flow import flow
+from streamplace.sim.closed_form.contributions import message_sums
+from streamplace.sim.work import work_of
 from streamplace.util.arrays import Bools, Floats, Ints
 
 

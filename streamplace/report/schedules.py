@@ -19,9 +19,9 @@ from streamplace.problem.rules import violations
 from streamplace.scoring.registry import makespan_evaluator
 
 if TYPE_CHECKING:
-    from sim.schedule.state import Order
-    from sim.schedule.task_graph import TaskGraph
     from streamplace.scoring.makespan_score import MakespanScore
+    from streamplace.sim.schedule.state import Order
+    from streamplace.sim.schedule.task_graph import TaskGraph
 
 SHOWN = "the page shows throughput, makespans and total costs"
 DRAWN = 500  # operators of the largest graph that is drawn in lanes

@@ -5,16 +5,16 @@ from typing import NamedTuple, get_args
 
 import numpy as np
 
-from sim.closed_form.bottleneck import lowest_utilisation
-from sim.columns import all_within
-from sim.flow import Flow
-from sim.search import Instance, instance
 from streamplace.errors import GraphError
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.feasibility import Feasibility
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.graph_checks import Multicast
 from streamplace.problem.objective import Throughput
+from streamplace.sim.closed_form.bottleneck import lowest_utilisation
+from streamplace.sim.columns import all_within
+from streamplace.sim.flow import Flow
+from streamplace.sim.search import Instance, instance
 from streamplace.util.arrays import SMALLEST_NORMAL, Bools, Floats, Ints
 
 HEAVIEST = 1e100  # limit of tuples/s, instructions/s and bit/s: beyond any job, below overflow
@@ -116,7 +116,7 @@ def check_loads(graph: StreamGraph, of_operators: Floats, of_streams: Floats) ->
 
 
 class Times(NamedTuple):
-    """The columns of a `sim.flow.Flow` that come from times by kind of device.
+    """The columns of a `streamplace.sim.flow.Flow` that come from times by kind of device.
 
     The table is empty if no operator has such times.
     """

@@ -7,15 +7,15 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from sim.closed_form.bounds import least_shares
-from sim.engine import Settings, Simulation
-from sim.exact import LoadBounds, PathAverageBounds
-from sim.exact.path_average import with_messages
-from sim.flow import Flow
-from sim.search import Instance
 from streamplace.problem.problem import Problem
 from streamplace.problem.symmetry import identical_devices
 from streamplace.scoring.arrays import make_flow, make_instance
+from streamplace.sim.closed_form.bounds import least_shares
+from streamplace.sim.engine import Settings, Simulation
+from streamplace.sim.exact import LoadBounds, PathAverageBounds
+from streamplace.sim.exact.path_average import with_messages
+from streamplace.sim.flow import Flow
+from streamplace.sim.search import Instance
 from streamplace.util.arrays import Floats
 
 

@@ -6,24 +6,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sim.closed_form.bounds import least_shares
-from sim.exact import LoadBounds
-from sim.exact.path_average import with_messages
-from sim.flow import run_down
-from sim.schedule.bounds import Bounds, lower_bounds
-from sim.schedule.ranks import (
-    FastestPaths,
-    by_rank,
-    fastest_paths,
-    mean_messages,
-    mean_seconds,
-    upward_rank,
-)
-from sim.schedule.rules import Rules
-from sim.schedule.state import FIFO, RANKED, SEQUENCE, Noise, Order
-from sim.schedule.task_graph import ALL, DEVICE, EGRESS, FREE, NIC, NONE, PAIR, TaskGraph
-from sim.schedule.together import together_bound
-from sim.search.instance import rivals_of
 from streamplace.errors import GraphError
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.feasibility import Feasibility
@@ -35,6 +17,33 @@ from streamplace.problem.objective import Throughput
 from streamplace.problem.problem import Problem
 from streamplace.problem.symmetry import identical_devices
 from streamplace.scoring.arrays import check_loads, make_flow, make_instance
+from streamplace.sim.closed_form.bounds import least_shares
+from streamplace.sim.exact import LoadBounds
+from streamplace.sim.exact.path_average import with_messages
+from streamplace.sim.flow import run_down
+from streamplace.sim.schedule.bounds import Bounds, lower_bounds
+from streamplace.sim.schedule.ranks import (
+    FastestPaths,
+    by_rank,
+    fastest_paths,
+    mean_messages,
+    mean_seconds,
+    upward_rank,
+)
+from streamplace.sim.schedule.rules import Rules
+from streamplace.sim.schedule.state import FIFO, RANKED, SEQUENCE, Noise, Order
+from streamplace.sim.schedule.task_graph import (
+    ALL,
+    DEVICE,
+    EGRESS,
+    FREE,
+    NIC,
+    NONE,
+    PAIR,
+    TaskGraph,
+)
+from streamplace.sim.schedule.together import together_bound
+from streamplace.sim.search.instance import rivals_of
 from streamplace.util.arrays import Bools, Floats, Ints
 
 NETWORKS: dict[NetworkKind, int] = {"free": FREE, "egress": EGRESS, "pair": PAIR, "nic": NIC}
@@ -52,7 +61,7 @@ def mean_rank(tasks: TaskGraph, masks: Masks) -> Floats:
     """Return HEFT's upward rank of each operator, (V,) seconds.
 
     Means are over the devices that may run an operator (Topcuoglu et al. 2002); see
-    `sim.schedule.ranks`.
+    `streamplace.sim.schedule.ranks`.
     """
     return upward_rank(tasks, mean_seconds(tasks, *masks), mean_messages(tasks, *masks))
 
@@ -266,9 +275,9 @@ class CompiledPass:
         """A lower bound on the time that the busiest device or channel needs, in seconds.
 
         Every pass takes at least as long, without noise. It is the bound on the largest utilisation
-        by a stream of one batch per second (`sim.exact.bounds`), where messages cost nothing but
-        their bytes, and those that wait for nothing (``free``) cost nothing. It is 0 if the graph
-        has no such stream, as without a sink that tuples reach.
+        by a stream of one batch per second (`streamplace.sim.exact.bounds`), where messages cost
+        nothing but their bytes, and those that wait for nothing (``free``) cost nothing. It is 0 if
+        the graph has no such stream, as without a sink that tuples reach.
         """
         batch = Throughput.of(float(self._objective.batch), "bottleneck")
         try:

@@ -3,13 +3,21 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sim.engine import EngineError, RunMetrics, Scene, SceneError, Settings, Simulation, metrics
 from streamplace.display.view import Line
 from streamplace.errors import ProblemError, SimulationError, UsageError
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.compiled import at_all_rates, compiled
 from streamplace.scoring.score import ThroughputScore
+from streamplace.sim.engine import (
+    EngineError,
+    RunMetrics,
+    Scene,
+    SceneError,
+    Settings,
+    Simulation,
+    metrics,
+)
 
 GROWING = 0.01  # growth of the queues at sources, as a share of the rate offered, to be shown
 ROUNDING = 1e-9  # relative difference of throughputs that counts as equal

@@ -7,8 +7,8 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from sim.search import Instance, Schedule, SearchState
 from streamplace.scoring.score import Score
+from streamplace.sim.search import Instance, Schedule, SearchState
 from streamplace.util.arrays import Floats
 
 Placements = NDArray[np.integer]

@@ -1,9 +1,9 @@
 """The arrays of a problem, for placers and tools."""
 
-from sim.flow import Flow
 from streamplace.problem.objective import Throughput
 from streamplace.problem.problem import Problem
 from streamplace.scoring.compiled import compiled
+from streamplace.sim.flow import Flow
 
 
 def flow(problem: Problem) -> Flow:

@@ -14,8 +14,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sim.closed_form.bottleneck import resource_loads
-from sim.filling import CAPPED, fill
 from streamplace.errors import within
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.constraints import Constraints
@@ -26,6 +24,8 @@ from streamplace.problem.objective import MIN_VALUE
 from streamplace.problem.problem import Problem
 from streamplace.scoring.compiled import check_loads
 from streamplace.scoring.flow import flow
+from streamplace.sim.closed_form.bottleneck import resource_loads
+from streamplace.sim.filling import CAPPED, fill
 from streamplace.util.arrays import Bools, Floats, Ints
 
 MAX_NUMBERS = 4_000_000  # loads in memory at once
@@ -172,7 +172,8 @@ class JointProblem:
     """The problem of placing J jobs on one cluster together.
 
     A joint placement has a device for each operator of all jobs, in the order of the jobs. Its
-    shares follow from progressive filling (`sim.filling`), under the loads of ``bottleneck``.
+    shares follow from progressive filling (`streamplace.sim.filling`), under the loads of
+    ``bottleneck``.
 
     Parameters
     ----------

@@ -2,10 +2,6 @@
 
 import numpy as np
 
-from sim.schedule.fifo import serves
-from sim.schedule.passes import makespans, timetable
-from sim.schedule.state import Order
-from sim.schedule.task_graph import TaskGraph
 from streamplace.errors import ProblemError, SimulationError
 from streamplace.problem.device_kinds import misplaced
 from streamplace.problem.makespan import DispatchOrder
@@ -13,6 +9,10 @@ from streamplace.problem.problem import Problem
 from streamplace.scoring.compiled_pass import CompiledPass, compiled_pass, names_of
 from streamplace.scoring.evaluator import LocalSearch, Placements, ScheduleTrace
 from streamplace.scoring.makespan_score import MakespanScore
+from streamplace.sim.schedule.fifo import serves
+from streamplace.sim.schedule.passes import makespans, timetable
+from streamplace.sim.schedule.state import Order
+from streamplace.sim.schedule.task_graph import TaskGraph
 from streamplace.util.arrays import Floats, Ints
 from streamplace.util.evaluation_count import count
 

@@ -7,9 +7,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from sim.schedule.passes import Timetable, divide
-from sim.schedule.queues import NOTHING
-from sim.schedule.ranks import FastestPaths
 from streamplace.display.text import number, percent_up, rounded_down
 from streamplace.display.view import Cell, Grid, Line, View
 from streamplace.problem.makespan import CHOICES, DispatchOrder, PublishedName, rules_in_words
@@ -19,6 +16,9 @@ from streamplace.problem.problem import Problem
 from streamplace.scoring.division import MakespanDivision, ScoreDivision
 from streamplace.scoring.loads import DeviceLoad, LinkLoad, device_grid, link_grids
 from streamplace.scoring.score import ROUNDING, Score
+from streamplace.sim.schedule.passes import Timetable, divide
+from streamplace.sim.schedule.queues import NOTHING
+from streamplace.sim.schedule.ranks import FastestPaths
 from streamplace.util.checks import finite
 
 MAKESPAN = "makespan"
@@ -211,7 +211,8 @@ class MakespanScore(Score):
     def deliveries(self) -> list[int]:
         """The numbers of the messages between devices, one for each receiving device.
 
-        A number is the index of the first stream that the message serves; see `sim.schedule.state`.
+        A number is the index of the first stream that the message serves; see
+        `streamplace.sim.schedule.state`.
         """
         delivery = self.timetable.run.delivery
         return [int(k) for k in np.unique(delivery[delivery != NOTHING])]

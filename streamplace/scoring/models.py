@@ -8,14 +8,6 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from sim.closed_form import bottleneck, path_average
-from sim.closed_form.bottleneck import utilisations
-from sim.engine import EngineError, RunMetrics, Settings
-from sim.exact import LoadBounds
-from sim.exact.path_average import SOLVED, passing_shares
-from sim.flow import Flow
-from sim.search import Instance, Schedule, SearchState, anneal, anneal_path_average
-from sim.work import own_utilisations
 from streamplace.errors import SimulationError
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
@@ -25,6 +17,14 @@ from streamplace.scoring.evaluator import Annealed, LocalSearch, Placements
 from streamplace.scoring.score import ThroughputScore
 from streamplace.scoring.throughput_evaluator import ThroughputEvaluator, score_at
 from streamplace.scoring.tuples import tuple_score
+from streamplace.sim.closed_form import bottleneck, path_average
+from streamplace.sim.closed_form.bottleneck import utilisations
+from streamplace.sim.engine import EngineError, RunMetrics, Settings
+from streamplace.sim.exact import LoadBounds
+from streamplace.sim.exact.path_average import SOLVED, passing_shares
+from streamplace.sim.flow import Flow
+from streamplace.sim.search import Instance, Schedule, SearchState, anneal, anneal_path_average
+from streamplace.sim.work import own_utilisations
 from streamplace.util.arrays import Floats
 
 MAX_STREAMS = 2_000  # beyond this, solving the links' equations after every change is slow

@@ -5,7 +5,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from sim.exact import LoadBounds
 from streamplace.errors import UsageError
 from streamplace.problem.objectives import NOUN, text_of
 from streamplace.problem.problem import Problem
@@ -13,6 +12,7 @@ from streamplace.scoring.evaluator import LocalSearch, Placements
 from streamplace.scoring.registry import model_evaluator
 from streamplace.scoring.score import ROUNDING, ThroughputScore
 from streamplace.scoring.throughput_evaluator import ThroughputEvaluator
+from streamplace.sim.exact import LoadBounds
 from streamplace.util.arrays import Floats
 from streamplace.util.plugins import named_fault
 

@@ -5,13 +5,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sim import orders
-from sim.orders import b_levels
 from streamplace.errors import UsageError
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.objectives import check_order
 from streamplace.problem.problem import Problem
 from streamplace.scoring.compiled import compiled_parts
+from streamplace.sim import orders
+from streamplace.sim.orders import b_levels
 from streamplace.util.arrays import Floats, Ints
 
 
@@ -62,14 +62,14 @@ def mean_times(problem: Problem) -> tuple[Floats, Floats]:
     """Return the mean time that each operator takes, (V,), and that each stream takes, (E,).
 
     Under the makespan objective, they are the mean execution times and the mean message times of
-    HEFT (`sim.schedule.ranks`), in seconds. Otherwise they are utilisations at the source rate: of
-    a device of mean capacity, and of a mean link.
+    HEFT (`streamplace.sim.schedule.ranks`), in seconds. Otherwise they are utilisations at the
+    source rate: of a device of mean capacity, and of a mean link.
     """
     return compiled_parts(problem).mean_times
 
 
 class _Streams(NamedTuple):
-    """The streams of a graph, as `sim.orders.Streams` has them."""
+    """The streams of a graph, as `streamplace.sim.orders.Streams` has them."""
 
     source: Ints
     target: Ints

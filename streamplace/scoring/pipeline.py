@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sim.schedule.total_cost import execution_seconds
 from streamplace.errors import ProblemError
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
@@ -14,6 +13,7 @@ from streamplace.scoring.compiled_pass import compiled_pass
 from streamplace.scoring.evaluator import Placements
 from streamplace.scoring.makespan_evaluator import rows_of
 from streamplace.scoring.registry import makespan_evaluator
+from streamplace.sim.schedule.total_cost import execution_seconds
 from streamplace.util.arrays import Floats
 
 

@@ -7,11 +7,11 @@ from statistics import NormalDist
 
 import numpy as np
 
-from sim.closed_form.sampled import Draws, draws_of, sampled_utilisation
-from sim.flow import Flow
 from streamplace.problem.problem import Problem
 from streamplace.problem.uncertainty import Uncertainty
 from streamplace.scoring.flow import flow
+from streamplace.sim.closed_form.sampled import Draws, draws_of, sampled_utilisation
+from streamplace.sim.flow import Flow
 from streamplace.util.arrays import Floats, Ints
 
 ROUNDING = 1.0 + 1e-9  # largest utilisation at which everything offered counts as carried

@@ -5,8 +5,6 @@ from math import inf, isfinite
 import numpy as np
 from numpy.typing import NDArray
 
-from sim.closed_form.bottleneck import utilisations, worst_utilisation
-from sim.work import own_utilisations
 from streamplace.problem.objective import Throughput
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
@@ -16,6 +14,8 @@ from streamplace.scoring.loads import Bottleneck
 from streamplace.scoring.registry import throughput_evaluator, where_scored
 from streamplace.scoring.score import ThroughputScore
 from streamplace.scoring.throughput_evaluator import bottleneck_at
+from streamplace.sim.closed_form.bottleneck import utilisations, worst_utilisation
+from streamplace.sim.work import own_utilisations
 from streamplace.util.arrays import Floats, Ints
 
 

@@ -6,11 +6,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from sim.closed_form.bottleneck import utilisations, worst_utilisation
-from sim.exact import LoadBounds
-from sim.flow import as_rows
-from sim.links import all_crossed
-from sim.work import own_utilisations
 from streamplace.problem.objectives import text_of
 from streamplace.problem.problem import Problem
 from streamplace.scoring.compiled import CompiledProblem, at_all_rates, compiled
@@ -18,6 +13,11 @@ from streamplace.scoring.engine import worst_of
 from streamplace.scoring.evaluator import LoadTrace, LocalSearch, Placements
 from streamplace.scoring.loads import Bottleneck, DeviceLoad, LinkLoad, UplinkLoad
 from streamplace.scoring.score import ThroughputScore
+from streamplace.sim.closed_form.bottleneck import utilisations, worst_utilisation
+from streamplace.sim.exact import LoadBounds
+from streamplace.sim.flow import as_rows
+from streamplace.sim.links import all_crossed
+from streamplace.sim.work import own_utilisations
 from streamplace.util.arrays import Bools, Floats, Ints
 
 
@@ -71,8 +71,8 @@ class ThroughputEvaluator(ABC):
         total CPU work, from units on the devices that they may run on, and, with `linear` models,
         from units that no link can part. `bound`, which is printed, takes up to 20 ms with 50
         operators and .2 s with more: it adds what a device must hold together with a busy unit, and
-        a branch and bound where problems are small. See `sim.exact.bounds`. Utilisation is relative
-        to the usable capacity.
+        a branch and bound where problems are small. See `streamplace.sim.exact.bounds`. Utilisation
+        is relative to the usable capacity.
         """
         return self._compiled.least_utilisation(links_count=self.linear)
 

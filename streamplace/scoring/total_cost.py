@@ -8,9 +8,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from sim.schedule.passes import timetable
-from sim.schedule.task_graph import NIC
-from sim.schedule.total_cost import execution_seconds, transfer_seconds
 from streamplace.display.text import number, percent, percent_up
 from streamplace.display.view import Cell, Grid, Line
 from streamplace.problem.makespan import Makespan, rules_in_words
@@ -19,6 +16,9 @@ from streamplace.scoring.division import ScoreDivision
 from streamplace.scoring.evaluator import Placements
 from streamplace.scoring.makespan_evaluator import MakespanEvaluator, rows_of
 from streamplace.scoring.makespan_score import MakespanScore, cells_of
+from streamplace.sim.schedule.passes import timetable
+from streamplace.sim.schedule.task_graph import NIC
+from streamplace.sim.schedule.total_cost import execution_seconds, transfer_seconds
 from streamplace.util.arrays import Floats
 from streamplace.util.evaluation_count import count
 

@@ -6,17 +6,6 @@ from math import floor, log10
 import numpy as np
 from numpy.typing import NDArray
 
-from sim.engine import Settings
-from sim.queueing import Estimate, estimated
-from sim.tuples import (
-    Arrivals,
-    Deployment,
-    TupleRun,
-    UnsupportedError,
-    deploy,
-    expected_tuples,
-    run,
-)
 from streamplace.display.text import number
 from streamplace.display.view import Line
 from streamplace.errors import ProblemError, UsageError
@@ -26,6 +15,17 @@ from streamplace.scoring.compiled import compiled
 from streamplace.scoring.loads import Bottleneck
 from streamplace.scoring.score import ThroughputScore
 from streamplace.scoring.throughput_evaluator import bottleneck_at, score_at
+from streamplace.sim.engine import Settings
+from streamplace.sim.queueing import Estimate, estimated
+from streamplace.sim.tuples import (
+    Arrivals,
+    Deployment,
+    TupleRun,
+    UnsupportedError,
+    deploy,
+    expected_tuples,
+    run,
+)
 from streamplace.util.arrays import Floats
 
 ARRIVALS = {"poisson": "Poisson arrivals", "bursts": "Poisson arrivals in bursts"}
@@ -50,14 +50,14 @@ class TupleScore(ThroughputScore):
     latency_se_s
         Standard errors of `latency_s`, which the length of the run leaves; None with few tuples.
     arrivals, service
-        The arrivals, and the distribution of service times; see `sim.engine.Settings`.
+        The arrivals, and the distribution of service times; see `streamplace.sim.engine.Settings`.
     tuples
         Number of tuples that operators processed.
     growth
         Growth of the tuples that wait, are in service or between devices, while measured.
     measured_s, enough_s
         The measured seconds, and those from which the standard errors are reliable: 100 times the
-        longest relaxation time of the queues; see `sim.tuples.errors`.
+        longest relaxation time of the queues; see `streamplace.sim.tuples.errors`.
     settled
         Whether enough was measured, and `growth` is at most 1% of the tuples that reached sinks.
     """

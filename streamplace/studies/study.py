@@ -12,13 +12,13 @@ from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
-from sim.orders import longest_paths
 from streamplace.display.view import Grid, Line, View
 from streamplace.generate import Recipe
 from streamplace.policy.threads import one_thread
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.problem import Problem
+from streamplace.sim.orders import longest_paths
 from streamplace.studies.table import Table
 
 DEVICES = "5x2500"

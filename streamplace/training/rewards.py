@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
-from sim.engine import Settings
 from streamplace.execution.parallel import cpu_count
 from streamplace.problem.objective import Model
 from streamplace.problem.problem import Problem
 from streamplace.scoring.evaluator import LEAST_LOSS, OtherLoss, Placements
 from streamplace.scoring.registry import evaluator, throughput_evaluator
 from streamplace.scoring.throughput import ceiling, throughput
+from streamplace.sim.engine import Settings
 from streamplace.training.elite_buffer import EliteBuffer
 from streamplace.training.learner import StageInterruptedError
 from streamplace.training.measuring import Measurements, MeasuringError

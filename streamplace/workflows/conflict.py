@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from sim import work_clock
 from streamplace.errors import (
     InfeasibleError,
     PlacementError,
@@ -27,6 +26,7 @@ from streamplace.problem.graph import StreamGraph
 from streamplace.problem.limits import SLOTS
 from streamplace.problem.problem import Problem
 from streamplace.problem.rules import LIMITS, Rule, RuledParts
+from streamplace.sim import work_clock
 
 STEPS = 2_000  # of the search that needs no preparation and decides most problems
 NODES = 100_000  # of the search that learns from failures

@@ -5,10 +5,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sim.closed_form import bottleneck
-from sim.closed_form.contributions import loads_by_stream
-from sim.flow import Flow
-from sim.work import own_utilisations, work_of
 from streamplace.problem.objective import Throughput
 from streamplace.problem.objectives import only_throughput
 from streamplace.problem.placement import Placement
@@ -24,6 +20,10 @@ from streamplace.scoring.registry import (
     throughput_evaluator,
 )
 from streamplace.scoring.throughput import at_worst_rate, finite_ratio, simulate
+from streamplace.sim.closed_form import bottleneck
+from streamplace.sim.closed_form.contributions import loads_by_stream
+from streamplace.sim.flow import Flow
+from streamplace.sim.work import own_utilisations, work_of
 from streamplace.util.arrays import Floats, Ints
 from streamplace.workflows.constraint_costs import constraint_costs as costs_of_constraints
 from streamplace.workflows.explanation import (

@@ -8,8 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from sim.filling import CAPPED
-from sim.work import own_utilisations
 from streamplace.display.mixins import Displayable
 from streamplace.display.text import number, percent, percent_reached, quoted
 from streamplace.display.view import Cell, Grid, Line, Names, View
@@ -22,6 +20,8 @@ from streamplace.scoring.flow import flow
 from streamplace.scoring.joint import Allocation, JointProblem, shared_multicast, union_graph
 from streamplace.scoring.loads import Bottleneck, use_columns, use_entries
 from streamplace.scoring.throughput_evaluator import bottleneck_at
+from streamplace.sim.filling import CAPPED
+from streamplace.sim.work import own_utilisations
 from streamplace.util.arrays import Floats, Ints
 from streamplace.util.text import counted
 

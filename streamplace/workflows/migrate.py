@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from sim import work_clock
 from streamplace.display.mixins import Displayable
 from streamplace.display.text import number
 from streamplace.display.view import TABLE_ROWS, Grid, Line, View
@@ -23,6 +22,7 @@ from streamplace.problem.device_kinds import misplaced
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.score import Score
+from streamplace.sim import work_clock
 from streamplace.util.checks import check_int, check_number
 from streamplace.workflows.diff import Move, moves_between, relative_gain
 from streamplace.workflows.place import placed, result_of

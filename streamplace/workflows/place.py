@@ -6,7 +6,6 @@ from typing import Any, overload
 
 import numpy as np
 
-from sim import work_clock
 from streamplace.errors import InfeasibleError, UsageError
 from streamplace.placers.base import Found, Placer
 from streamplace.placers.running import check_start, name_of, run_placer
@@ -19,6 +18,7 @@ from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.registry import evaluator, throughput_evaluator
 from streamplace.scoring.throughput import max_source_rate
+from streamplace.sim import work_clock
 from streamplace.util.checks import check_seed
 from streamplace.workflows.confidence import check_confidence, confident
 from streamplace.workflows.conflict import naming_conflicts

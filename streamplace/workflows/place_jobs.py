@@ -5,7 +5,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from sim import work_clock
 from streamplace.display.text import number, rounded_up
 from streamplace.errors import InfeasibleError, PlacementError, within
 from streamplace.placers.auto import Auto
@@ -26,6 +25,7 @@ from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.compiled import compiled
 from streamplace.scoring.joint import Allocation, JointProblem, shared_multicast, union_graph
+from streamplace.sim import work_clock
 from streamplace.util.arrays import Bools, Floats, Ints
 from streamplace.util.checks import check_seed
 from streamplace.workflows.conflict import naming_conflicts

@@ -3,7 +3,6 @@
 from contextlib import nullcontext
 from dataclasses import replace
 
-from sim import work_clock
 from streamplace.errors import UsageError
 from streamplace.placers.search.annealing import check_limits
 from streamplace.problem.cluster import MAX_DEVICES, Cluster
@@ -13,6 +12,7 @@ from streamplace.problem.graph import StreamGraph
 from streamplace.problem.objective import Model, Throughput
 from streamplace.problem.problem import Problem, check_graph
 from streamplace.scoring.registry import CLOSED_FORMS
+from streamplace.sim import work_clock
 from streamplace.util.checks import check_seed
 from streamplace.workflows.capacity_plan import Limits, Plan
 from streamplace.workflows.conflict import naming_conflicts

@@ -6,7 +6,6 @@ from math import ceil
 
 import numpy as np
 
-from sim.closed_form.bounds import least_shares
 from streamplace.errors import (
     InfeasibleError,
     PlacementError,
@@ -25,6 +24,7 @@ from streamplace.problem.problem import Problem
 from streamplace.scoring.flow import flow
 from streamplace.scoring.registry import throughput_evaluator
 from streamplace.scoring.throughput import bound, ceiling
+from streamplace.sim.closed_form.bounds import least_shares
 from streamplace.util.text import counted
 from streamplace.workflows.capacity_plan import CLOSE, Limits, Plan, PlanRow
 from streamplace.workflows.conflict import named

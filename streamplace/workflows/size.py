@@ -8,7 +8,6 @@ from typing import get_args
 
 import numpy as np
 
-from sim import work_clock
 from streamplace.errors import (
     ClusterError,
     InfeasibleError,
@@ -25,6 +24,7 @@ from streamplace.problem.objective import Model, Throughput
 from streamplace.problem.parallelism import FREE
 from streamplace.problem.problem import check_graph
 from streamplace.scoring.registry import CLOSED_FORMS
+from streamplace.sim import work_clock
 from streamplace.util.arrays import Floats
 from streamplace.util.checks import check_seed
 from streamplace.util.suggest import valid_choices

@@ -6,9 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from sim.closed_form.bottleneck import NOTHING
-from sim.search import own_loads, unit_loads
-from sim.work import work_of
 from streamplace.display.text import number, rounded_up
 from streamplace.errors import ProblemError
 from streamplace.problem.graph_checks import NAMES_SHOWN
@@ -19,6 +16,9 @@ from streamplace.problem.problem import Problem
 from streamplace.scoring.compiled import compiled
 from streamplace.scoring.loads import Bottleneck
 from streamplace.scoring.registry import throughput_evaluator
+from streamplace.sim.closed_form.bottleneck import NOTHING
+from streamplace.sim.search import own_loads, unit_loads
+from streamplace.sim.work import work_of
 from streamplace.util.arrays import Bools
 
 MARGIN = 1e-9  # utilisation beyond 1 that is rounding

@@ -17,12 +17,12 @@ from hypothesis import given
 import streamplace as sp
 from benchmarks.reference.changes import shares
 from benchmarks.reference.strategies import problems
-from sim.lookahead import F
 from streamplace.env import ID, PlacementEnv
 from streamplace.env.observation import HIGHEST, OF_OPERATOR, OF_PROBLEM, size_of
 from streamplace.errors import FormatError, GraphError, ProblemError, UsageError
 from streamplace.policy.device_scorer import features
 from streamplace.scoring.throughput import throughput
+from streamplace.sim.lookahead import F
 from tests.support.paths import ROOT
 from tests.support.strategies import constrained_problems
 

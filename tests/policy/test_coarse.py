@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from sim.closed_form.bottleneck import utilisations
 from streamplace import (
     Cluster,
     Constraints,
@@ -23,6 +22,7 @@ from streamplace.problem.grouping import Grouping
 from streamplace.problem.network import NetworkKind
 from streamplace.scoring.flow import flow
 from streamplace.scoring.registry import qualities
+from streamplace.sim.closed_form.bottleneck import utilisations
 from streamplace.util.arrays import Ints
 from tests.support.graphs import chain_graph, preset_graph
 from tests.support.placements import some_placement_is_feasible, throughput_of

@@ -9,7 +9,6 @@ import pytest
 
 from benchmarks.reference import oracle
 from benchmarks.reference.random_problems import feasible_placements, optimum, random_problem
-from sim.engine import Settings
 from streamplace.errors import UsageError
 from streamplace.problem.objective import MODELS, Model, Throughput
 from streamplace.problem.placement import Placement
@@ -25,6 +24,7 @@ from streamplace.scoring.registry import (
     throughput_evaluator,
 )
 from streamplace.scoring.throughput import bound, simulate
+from streamplace.sim.engine import Settings
 from streamplace.util.arrays import Ints
 
 SEEDS = range(12)
@@ -158,7 +158,7 @@ def test_the_cache_is_freed_with_its_problem(model: Model) -> None:
 
 
 def test_placements_without_a_score_have_quality_minus_1(monkeypatch: pytest.MonkeyPatch) -> None:
-    from sim.closed_form import path_average  # noqa: PLC0415 - patched below
+    from streamplace.sim.closed_form import path_average  # noqa: PLC0415 - patched below
 
     problem, rows = drawn(2, "path-average")
     bad = rows[1]

@@ -6,10 +6,10 @@ import pytest
 from benchmarks.reference import max_min, oracle
 from benchmarks.reference.random_problems import random_problem
 from benchmarks.reference.two_jobs import two_jobs
-from sim.filling import CAPPED
 from streamplace import Cluster, Job, Jobs
 from streamplace.errors import InfeasibleError
 from streamplace.scoring.joint import JointProblem
+from streamplace.sim.filling import CAPPED
 from streamplace.util.arrays import Floats, Ints
 from tests.support.graphs import chain_graph
 from tests.support.jobs import competing_jobs

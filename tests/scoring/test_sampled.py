@@ -7,8 +7,6 @@ import pytest
 
 from benchmarks.reference.random_problems import feasible_placements
 from benchmarks.reference.uncertain_problems import larger_uncertain_problem, uncertain_problem
-from sim.closed_form.bottleneck import utilisations
-from sim.work import own_utilisations
 from streamplace import Problem, read_cluster
 from streamplace.problem.objective import Model
 from streamplace.problem.uncertainty import Uncertainty
@@ -23,6 +21,8 @@ from streamplace.scoring.sampled import (
     utilisation_at,
 )
 from streamplace.scoring.throughput import throughput
+from streamplace.sim.closed_form.bottleneck import utilisations
+from streamplace.sim.work import own_utilisations
 from tests.support.graphs import chain_graph
 from tests.support.placers import seeded_rng
 

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from benchmarks.reference import oracle
 from benchmarks.reference.strategies import Case, cases, problems
-from sim.closed_form import path_average
 from streamplace.errors import GraphError, SimulationError
 from streamplace.problem.cluster import Cluster, Device, Network
 from streamplace.problem.graph import Operator, Stream, StreamGraph
@@ -19,6 +18,7 @@ from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.flow import flow
 from streamplace.scoring.throughput import bound, simulate, throughput
+from streamplace.sim.closed_form import path_average
 from tests.support.graphs import MBIT
 
 SPLIT = StreamGraph(

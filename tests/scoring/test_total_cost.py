@@ -13,9 +13,6 @@ import streamplace as sp
 from benchmarks.reference.plain_total_cost import plain_total_cost
 from benchmarks.reference.schedule_placements import placement_of
 from benchmarks.reference.schedule_problems import schedule_problem
-from sim.schedule.passes import timetable
-from sim.schedule.queues import NOTHING
-from sim.schedule.state import Noise
 from streamplace.errors import ObjectiveError, ProblemError, UnsuitableError, UsageError
 from streamplace.placers.registry import make_placer
 from streamplace.placers.running import run_placer
@@ -25,6 +22,9 @@ from streamplace.report.schedules import ScheduleEntry
 from streamplace.scoring.evaluator import ScheduleTrace
 from streamplace.scoring.registry import evaluator, makespan_evaluator
 from streamplace.scoring.total_cost import TotalCostEvaluator, TotalCostScore
+from streamplace.sim.schedule.passes import timetable
+from streamplace.sim.schedule.queues import NOTHING
+from streamplace.sim.schedule.state import Noise
 from streamplace.training.config import read_config
 from streamplace.training.problems import make_problems
 from streamplace.training.rewards import Rewards

@@ -5,14 +5,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from sim.engine import Settings
-from sim.tuples import Arrivals
 from streamplace import Placement, Problem, Throughput, simulate
 from streamplace.errors import ProblemError, UsageError
 from streamplace.problem.objective import Model
 from streamplace.scoring import engine
 from streamplace.scoring.registry import evaluator
 from streamplace.scoring.tuples import TupleScore, estimate
+from streamplace.sim.engine import Settings
+from streamplace.sim.tuples import Arrivals
 from tests.support.graphs import loaded_chain
 
 SINGLE = Settings(duration_s=100.0, arrivals="poisson", service="exponential")

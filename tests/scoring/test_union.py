@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.reference.strategies import clusters, graphs
-from sim.closed_form.bottleneck import utilisations
 from streamplace import Cluster, Constraints, Job, Jobs, Operator, Problem, StreamGraph
 from streamplace.errors import InfeasibleError
 from streamplace.problem.graph_checks import Firing, Multicast
 from streamplace.scoring.flow import flow
 from streamplace.scoring.joint import shared_multicast, union_graph
+from streamplace.sim.closed_form.bottleneck import utilisations
 from tests.support.graphs import chain_graph
 
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.reference import max_min
-from sim.filling import CAPPED, fill
+from streamplace.sim.filling import CAPPED, fill
 from streamplace.util.arrays import Floats, Ints
 
 Input = tuple[Floats, Floats, Floats, Floats, Ints]

@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from benchmarks.reference import oracle
 from benchmarks.reference.strategies import problems
-from sim.flow import Flow, as_rows, checked
 from streamplace.problem.cluster import Cluster, LinkOverride, Network
 from streamplace.problem.graph import Operator, StreamGraph
 from streamplace.problem.problem import Problem
 from streamplace.scoring.flow import flow as flow_of
+from streamplace.sim.flow import Flow, as_rows, checked
 
 
 def diamond(**changes: Any) -> Flow:

@@ -9,9 +9,9 @@ import numba
 import numpy as np
 import pytest
 
-from sim import jit
-from sim.flow import Ints
-from sim.jit import bare, bare_entry, kernel
+from streamplace.sim import jit
+from streamplace.sim.flow import Ints
+from streamplace.sim.jit import bare, bare_entry, kernel
 
 ROOT = Path(__file__).resolve().parents[2]
 FOR_KERNELS = {"inner", "bare", "part"}
@@ -68,7 +68,7 @@ def test_without_compilation_every_function_is_python(monkeypatch: pytest.Monkey
 def test_a_function_for_kernels_is_compiled_with_the_first_kernel_that_calls_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("sim.kernels.cache._folder", lambda codegen: None)
+    monkeypatch.setattr("streamplace.sim.kernels.cache._folder", lambda codegen: None)
 
     @bare
     def third(x: float) -> float:

@@ -10,10 +10,14 @@ from hypothesis import strategies as st
 
 from benchmarks.reference.lookahead import Draft, bent
 from benchmarks.reference.strategies import cases
-from sim.closed_form import bottleneck
-from sim.closed_form.bottleneck import lowest_utilisation
-from sim.flow import crossing_seconds
-from sim.lookahead import (
+from streamplace.problem.cluster import Cluster, Device, LinkOverride, Network
+from streamplace.problem.graph import Operator, Stream, StreamGraph
+from streamplace.problem.problem import Problem
+from streamplace.scoring.flow import flow as flow_of
+from streamplace.sim.closed_form import bottleneck
+from streamplace.sim.closed_form.bottleneck import lowest_utilisation
+from streamplace.sim.flow import crossing_seconds
+from streamplace.sim.lookahead import (
     CANDIDATE_FEATURES,
     PartialPlacements,
     candidate_features,
@@ -22,11 +26,7 @@ from sim.lookahead import (
     place_next,
     squashed,
 )
-from sim.work import own_utilisations
-from streamplace.problem.cluster import Cluster, Device, LinkOverride, Network
-from streamplace.problem.graph import Operator, Stream, StreamGraph
-from streamplace.problem.problem import Problem
-from streamplace.scoring.flow import flow as flow_of
+from streamplace.sim.work import own_utilisations
 from tests.support.decoding_runs import (
     DecodingRun,
     decode,

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 
 from benchmarks.reference.strategies import problems
-from sim import orders
-from sim.flow import Flow, Ints
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.problem import Problem
 from streamplace.scoring.flow import flow as flow_of
+from streamplace.sim import orders
+from streamplace.sim.flow import Flow, Ints
 from tests.support.graphs import lettered_graph
 
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from sim import work_clock
 from streamplace.placers.search.annealing import Budget
+from streamplace.sim import work_clock
 
 
 class WallClock:

@@ -3,8 +3,8 @@
 from itertools import product
 from math import inf
 
-from sim.flow import Ints
-from sim.schedule.task_graph import ALL, DEVICE, TaskGraph
+from streamplace.sim.flow import Ints
+from streamplace.sim.schedule.task_graph import ALL, DEVICE, TaskGraph
 
 
 def shortest_in_any_order(tasks: TaskGraph, allowed: list[list[int]], unit_of: Ints) -> float:

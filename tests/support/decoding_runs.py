@@ -9,9 +9,11 @@ from numpy.typing import NDArray
 
 from benchmarks.reference.lookahead import Draft
 from benchmarks.reference.strategies import problems
-from sim.closed_form.bottleneck import lowest_utilisation
-from sim.flow import Flow
-from sim.lookahead import (
+from streamplace.problem.problem import Problem
+from streamplace.scoring.flow import flow as flow_of
+from streamplace.sim.closed_form.bottleneck import lowest_utilisation
+from streamplace.sim.flow import Flow
+from streamplace.sim.lookahead import (
     CANDIDATE_FEATURES,
     LookaheadProblem,
     PartialPlacements,
@@ -20,8 +22,6 @@ from sim.lookahead import (
     nothing_placed,
     place_next,
 )
-from streamplace.problem.problem import Problem
-from streamplace.scoring.flow import flow as flow_of
 
 
 def lookahead_problem(

@@ -5,14 +5,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sim.flow import Ints
-from sim.schedule.lists import ListSchedule, list_schedule
-from sim.schedule.passes import makespans
-from sim.schedule.ranks import mean_messages, mean_seconds, optimistic_costs, upward_rank
 from streamplace.files.clusters import cluster_to
 from streamplace.files.graphs import graph_to
 from streamplace.integrations.logical_builder import resized
 from streamplace.integrations.registry import read_document
+from streamplace.sim.flow import Ints
+from streamplace.sim.schedule.lists import ListSchedule, list_schedule
+from streamplace.sim.schedule.passes import makespans
+from streamplace.sim.schedule.ranks import (
+    mean_messages,
+    mean_seconds,
+    optimistic_costs,
+    upward_rank,
+)
 from tests.support.schedule_tasks import TaskProblem, task_problem
 
 

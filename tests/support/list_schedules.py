@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from benchmarks.reference.schedule_problems import schedule_problem
-from sim.schedule.lists import ListSchedule
+from streamplace.sim.schedule.lists import ListSchedule
 from tests.support.schedule_tasks import TaskProblem, task_problem
 
 SEEDS = range(150)

@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sim.schedule.passes import Division, divide
 from streamplace import Placement
 from streamplace.scoring.makespan_score import MakespanScore
+from streamplace.sim.schedule.passes import Division, divide
 
 EDITS = 10
 

@@ -6,9 +6,9 @@ from math import exp, factorial
 import numpy as np
 from numpy.typing import NDArray
 
-from sim.tuples import Arrivals, Deployment, TupleRun, deploy, run
 from streamplace import Problem
 from streamplace.scoring.flow import flow
+from streamplace.sim.tuples import Arrivals, Deployment, TupleRun, deploy, run
 from tests.support.graphs import loaded_chain
 
 

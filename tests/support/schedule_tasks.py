@@ -1,4 +1,4 @@
-"""Task graphs of `sim.schedule` from the JSON forms of problems, as the plain engine reads them."""
+"""Task graphs of `streamplace.sim.schedule` from JSON forms, as the plain engine reads them."""
 
 from collections.abc import Iterable
 from fractions import Fraction
@@ -8,12 +8,21 @@ import numpy as np
 
 from benchmarks.reference.schedule_inputs import Form, ScheduleInputs
 from benchmarks.reference.schedule_problems import ScheduleForm
-from sim.flow import Floats, Ints
-from sim.schedule.passes import makespans, timetable
-from sim.schedule.ranks import by_rank, mean_messages, mean_seconds, upward_rank
-from sim.schedule.rules import Rules
-from sim.schedule.state import FIFO, RANKED, SEQUENCE, Order
-from sim.schedule.task_graph import ALL, DEVICE, EGRESS, FREE, NIC, NONE, PAIR, TaskGraph
+from streamplace.sim.flow import Floats, Ints
+from streamplace.sim.schedule.passes import makespans, timetable
+from streamplace.sim.schedule.ranks import by_rank, mean_messages, mean_seconds, upward_rank
+from streamplace.sim.schedule.rules import Rules
+from streamplace.sim.schedule.state import FIFO, RANKED, SEQUENCE, Order
+from streamplace.sim.schedule.task_graph import (
+    ALL,
+    DEVICE,
+    EGRESS,
+    FREE,
+    NIC,
+    NONE,
+    PAIR,
+    TaskGraph,
+)
 from tests.support.schedule_comparison import Times
 
 NETWORKS = {"free": FREE, "egress": EGRESS, "pair": PAIR, "nic": NIC}
@@ -22,7 +31,7 @@ BIT, NOTHING = Fraction(1, 8), Fraction(0)  # bytes
 
 
 class TaskProblem(NamedTuple):
-    """A problem of `sim.schedule`, and the placement of its form."""
+    """A problem of `streamplace.sim.schedule`, and the placement of its form."""
 
     inputs: ScheduleInputs
     tasks: TaskGraph

@@ -9,7 +9,6 @@ import pytest
 import streamplace as sp
 from benchmarks.confidence import ASKED, checked
 from benchmarks.reference.uncertain_problems import TrueCosts, uncertain_problem
-from sim.closed_form.bottleneck import worst_utilisation
 from streamplace.errors import ProblemError, UsageError
 from streamplace.files.reading import read_json
 from streamplace.placers.search.confident import COMPARED
@@ -18,6 +17,7 @@ from streamplace.problem.logical import LogicalGraph
 from streamplace.scoring import sampled
 from streamplace.scoring.flow import flow
 from streamplace.scoring.sampled import CostDraws
+from streamplace.sim.closed_form.bottleneck import worst_utilisation
 from streamplace.workflows.confidence import REPORTED, Confidence
 from streamplace.workflows.place import solve
 from tests.support.objectives import Net

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from sim.closed_form.bottleneck import worst_utilisation
 from streamplace import (
     Cluster,
     Constraints,
@@ -19,6 +18,7 @@ from streamplace.placers.search.exhaustive import feasible_rows
 from streamplace.problem.objective import Model
 from streamplace.scoring.flow import flow
 from streamplace.scoring.throughput import throughput
+from streamplace.sim.closed_form.bottleneck import worst_utilisation
 from streamplace.workflows.plan import plan
 from streamplace.workflows.size import size
 from tests.support.graphs import chain_graph

@@ -4,12 +4,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-
-from sim.engine.records import EngineState, Rules, copied
-from sim.engine.snapshots import Order, Snapshot
-from sim.engine.tables import Places
-from sim.engine.tick_length import Timed
-from sim.flow import Flow, Ints
+from streamplace.sim.engine.records import EngineState, Rules, copied
+from streamplace.sim.engine.snapshots import Order, Snapshot
+from streamplace.sim.engine.tables import Places
+from streamplace.sim.engine.tick_length import Timed
+from streamplace.sim.flow import Flow, Ints
 
 RECORDS = (
     "operators",
@@ -37,7 +36,7 @@ class Checkpoint:
     tick
         The next tick.
     state, rules, timing, link
-        See `sim.engine.simulation.Simulation.ready`.
+        See `streamplace.sim.engine.simulation.Simulation.ready`.
     devices
         (V,) the placement.
     flow

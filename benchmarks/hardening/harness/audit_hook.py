@@ -32,7 +32,7 @@ DISK_CHANGES = (
 """Events of changes to the disk; `os` raises one event per function."""
 READABLE = (sys.prefix, sys.base_prefix, str(ROOT), "/proc/self/", "/proc/thread-self/")
 """Folders of Python, its packages and this process, which a reader may always read."""
-KERNEL_LOADERS = ("sim.kernels.cache", "numba.core.serialize")
+KERNEL_LOADERS = ("streamplace.sim.kernels.cache", "numba.core.serialize")
 """Modules that unpickle kernels and their constants, never the content of files of streamplace."""
 WRITE_FLAGS = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 """Flags that open a file for more than reading."""

@@ -33,7 +33,7 @@ assert find_spec("torch") is None, "the extra learn is installed"
 """
 WITH_KERNELS = """
 import sys
-from sim.kernels.bundle import reason_for_none
+from streamplace.sim.kernels.bundle import reason_for_none
 sys.exit(reason_for_none() or None) # an empty text would exit with 1
 """
 COMMANDS = (

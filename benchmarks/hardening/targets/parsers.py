@@ -7,6 +7,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
+from streamplace.sim.engine import Settings
 
 from benchmarks.hardening.corpus import journals, measured_run, own_files, study_files
 from benchmarks.hardening.corpus.document import Document
@@ -42,7 +43,6 @@ from benchmarks.hardening.targets.consumers import (
     use_result,
     use_rules,
 )
-from sim.engine import Settings
 from streamplace.control.controller import Controller
 from streamplace.control.journal import Entry, latest, read_entries, unfinished
 from streamplace.control.plans import Deployment

@@ -2,8 +2,9 @@
 
 from collections import deque
 
+from streamplace.sim.engine.scene import Window
+
 from benchmarks.reference.engine.sets import EventSet, merged
-from sim.engine.scene import Window
 
 
 def mean_output(window: Window, rate: float) -> float:

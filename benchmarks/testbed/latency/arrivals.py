@@ -3,16 +3,16 @@
 import numpy as np
 
 from benchmarks.reference.plain_tuples import Generator
-from sim.tuples import Arrivals
 from streamplace import Problem
 from streamplace.scoring.compiled import compiled
+from streamplace.sim.tuples import Arrivals
 
 
 def births_s(problem: Problem, seed: int, seconds: float) -> dict[int, list[float]]:
     """Return the moments, in seconds from the start, at which tuples arrive at each source.
 
-    They are independent Poisson processes. A run of `sim.tuples` with the same seed and rate draws
-    the same moments, so that both have the same arrivals.
+    They are independent Poisson processes. A run of `streamplace.sim.tuples` with the same seed and
+    rate draws the same moments, so that both have the same arrivals.
     """
     rates = compiled(problem).flow.source_tuples
     sources = np.flatnonzero(rates > 0).tolist()

@@ -2,8 +2,9 @@
 
 from typing import Literal
 
-from sim.engine import Settings
-from sim.tuples.errors import quantile
+from streamplace.sim.engine import Settings
+from streamplace.sim.tuples.errors import quantile
+
 from streamplace import Placement, Problem
 from streamplace.scoring.tuples import run_tuples
 from streamplace.util.arrays import Floats, Ints

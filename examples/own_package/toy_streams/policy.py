@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 import numpy as np
 import torch
+from streamplace.sim import orders
 from torch import Tensor, nn
 
-from sim import orders
 from streamplace import Problem
 from streamplace.policy import trajectories
 from streamplace.policy.base import Constructive

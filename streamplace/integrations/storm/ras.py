@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from sim.work import work_of
 from streamplace.errors import ProblemError
 from streamplace.integrations.instances import devices_of_instances, require_source_rate, shown
 from streamplace.integrations.storm.settings import (
@@ -23,6 +22,7 @@ from streamplace.problem.cluster import Device
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.placement import Placement
 from streamplace.scoring.flow import flow
+from streamplace.sim.work import work_of
 
 CORE = 100  # percent
 ROUNDING = 1e-9  # percent of a core

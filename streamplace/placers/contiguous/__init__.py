@@ -7,10 +7,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from sim import work_clock
-from sim.contiguous import Lattice, Split, split
-from sim.flow import Flow
-from sim.orders import forward_part
 from streamplace.errors import UsageError
 from streamplace.placers.base import THROUGHPUT, BasePlacer
 from streamplace.placers.contiguous.costs import Classes, classes_of, costs_of
@@ -19,6 +15,10 @@ from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.compiled import compiled
 from streamplace.scoring.registry import qualities
+from streamplace.sim import work_clock
+from streamplace.sim.contiguous import Lattice, Split, split
+from streamplace.sim.flow import Flow
+from streamplace.sim.orders import forward_part
 from streamplace.util.arrays import Bools, Ints
 
 Edges = set[tuple[int, int]]

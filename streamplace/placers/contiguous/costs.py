@@ -1,17 +1,17 @@
-"""The costs of items on classes of devices, as arrays for `sim.contiguous`."""
+"""The costs of items on classes of devices, as arrays for `streamplace.sim.contiguous`."""
 
 from dataclasses import dataclass
 from math import prod
 
 import numpy as np
 
-from sim.contiguous import Devices, Items, Messages, Rates
-from sim.flow import NONE, Flow
-from sim.search import Instance
-from sim.search.instance import own_loads, unit_loads
 from streamplace.problem.problem import Problem
 from streamplace.problem.symmetry import interchangeable
 from streamplace.scoring.compiled import compiled
+from streamplace.sim.contiguous import Devices, Items, Messages, Rates
+from streamplace.sim.flow import NONE, Flow
+from streamplace.sim.search import Instance
+from streamplace.sim.search.instance import own_loads, unit_loads
 from streamplace.util.arrays import Floats, Ints
 
 MAX_STATES = 256  # of devices in use; beyond, devices are used in one order

@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from sim.flow import NONE
-from sim.links import cpu_seconds, link_seconds, slot_of
-from sim.search import Instance, own_loads, unit_loads
 from streamplace.errors import UsageError
 from streamplace.placers.exact.decision import DecisionProblem, Outcome
 from streamplace.placers.search.annealing import Budget
+from streamplace.sim.flow import NONE
+from streamplace.sim.links import cpu_seconds, link_seconds, slot_of
+from streamplace.sim.search import Instance, own_loads, unit_loads
 from streamplace.util.extras import missing
 
 try:

@@ -3,16 +3,6 @@
 from dataclasses import dataclass
 from math import inf
 
-from sim.exact import (
-    FOUND,
-    OPEN,
-    REFUTED,
-    dive,
-    hardness,
-    merged,
-    refute,
-    start_again,
-)
 from streamplace.placers.base import Found
 from streamplace.placers.search.annealing import Budget
 from streamplace.problem.placement import Placement
@@ -22,6 +12,16 @@ from streamplace.scoring.compiled import compiled
 from streamplace.scoring.registry import closed_form
 from streamplace.scoring.score import ROUNDING
 from streamplace.scoring.throughput import bound, throughput
+from streamplace.sim.exact import (
+    FOUND,
+    OPEN,
+    REFUTED,
+    dive,
+    hardness,
+    merged,
+    refute,
+    start_again,
+)
 from streamplace.util.arrays import Ints
 
 # Far above the effect of summing loads in another order. If no placement reaches `rate_to_beat`,

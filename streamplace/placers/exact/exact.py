@@ -8,7 +8,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from sim.exact import enumerate_above, hardness, walk
 from streamplace.errors import ObjectiveError, UsageError
 from streamplace.placers.base import BOTH, Found, ReportingPlacer
 from streamplace.placers.exact import cp_sat
@@ -29,6 +28,7 @@ from streamplace.scoring.compiled import compiled
 from streamplace.scoring.flow import flow
 from streamplace.scoring.score import ROUNDING
 from streamplace.scoring.throughput import throughput_where_scored
+from streamplace.sim.exact import enumerate_above, hardness, walk
 from streamplace.util.arrays import Ints
 
 ROWS = 256  # placements scored per call; with more, a better bound would be used later

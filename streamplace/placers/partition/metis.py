@@ -14,10 +14,10 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from sim import work_clock
 from streamplace.errors import PlacementError
 from streamplace.problem.grouping import Quotient
 from streamplace.problem.problem import Problem
+from streamplace.sim import work_clock
 from streamplace.util.arrays import Floats, Ints
 
 Integers = NDArray[np.integer]

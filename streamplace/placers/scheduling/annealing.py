@@ -8,8 +8,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sim import work_clock
-from sim.schedule.anneal import (
+from streamplace.placers.scheduling.passes import pass_evaluator, shortest
+from streamplace.placers.scheduling.portfolio import Tries, portfolio
+from streamplace.placers.search.annealing import Budget
+from streamplace.placers.search.current import Current
+from streamplace.placers.search.exhaustive import FEW, ROUNDING, feasible_rows
+from streamplace.problem.placement import Placement
+from streamplace.problem.problem import Problem
+from streamplace.scoring.makespan_evaluator import MakespanEvaluator
+from streamplace.sim import work_clock
+from streamplace.sim.schedule.anneal import (
     NO_LIMIT,
     Cooling,
     Leaving,
@@ -20,17 +28,9 @@ from sim.schedule.anneal import (
     shape_of,
     walk_from,
 )
-from sim.schedule.fifo import FifoMemory, fifo_memory, serves
-from sim.schedule.moved_paths import paths_of
-from sim.schedule.state import FIFO, Order, Run, run_state
-from streamplace.placers.scheduling.passes import pass_evaluator, shortest
-from streamplace.placers.scheduling.portfolio import Tries, portfolio
-from streamplace.placers.search.annealing import Budget
-from streamplace.placers.search.current import Current
-from streamplace.placers.search.exhaustive import FEW, ROUNDING, feasible_rows
-from streamplace.problem.placement import Placement
-from streamplace.problem.problem import Problem
-from streamplace.scoring.makespan_evaluator import MakespanEvaluator
+from streamplace.sim.schedule.fifo import FifoMemory, fifo_memory, serves
+from streamplace.sim.schedule.moved_paths import paths_of
+from streamplace.sim.schedule.state import FIFO, Order, Run, run_state
 from streamplace.util.arrays import Floats, Ints, distinct_rows
 from streamplace.util.evaluation_count import count as count_evaluations
 

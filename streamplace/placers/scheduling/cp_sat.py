@@ -5,12 +5,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sim.flow import Floats, Ints
-from sim.schedule.bounds import times_on
-from sim.schedule.ranks import waits
-from sim.schedule.rules import Rules
-from sim.schedule.task_graph import NIC, NONE, TaskGraph
 from streamplace.errors import UsageError
+from streamplace.sim.flow import Floats, Ints
+from streamplace.sim.schedule.bounds import times_on
+from streamplace.sim.schedule.ranks import waits
+from streamplace.sim.schedule.rules import Rules
+from streamplace.sim.schedule.task_graph import NIC, NONE, TaskGraph
 from streamplace.util.extras import missing
 
 try:

@@ -5,10 +5,16 @@ from typing import ClassVar
 
 import numpy as np
 
-from sim.schedule.bounds import times_on
-from sim.schedule.contention import contention_schedule
-from sim.schedule.lists import ListSchedule, list_schedule
-from sim.schedule.ranks import (
+from streamplace.errors import UsageError
+from streamplace.placers.base import MAKESPAN, Found, ReportingPlacer
+from streamplace.placers.scheduling.passes import pass_evaluator, repaired, shortest
+from streamplace.problem.placement import Placement
+from streamplace.problem.problem import Problem
+from streamplace.scoring.compiled_pass import CompiledPass, mean_rank
+from streamplace.sim.schedule.bounds import times_on
+from streamplace.sim.schedule.contention import contention_schedule
+from streamplace.sim.schedule.lists import ListSchedule, list_schedule
+from streamplace.sim.schedule.ranks import (
     downward_rank,
     mean_messages,
     mean_seconds,
@@ -16,14 +22,8 @@ from sim.schedule.ranks import (
     upward_rank,
     with_ties,
 )
-from sim.schedule.sampled import sampled_placements
-from sim.schedule.task_graph import TaskGraph
-from streamplace.errors import UsageError
-from streamplace.placers.base import MAKESPAN, Found, ReportingPlacer
-from streamplace.placers.scheduling.passes import pass_evaluator, repaired, shortest
-from streamplace.problem.placement import Placement
-from streamplace.problem.problem import Problem
-from streamplace.scoring.compiled_pass import CompiledPass, mean_rank
+from streamplace.sim.schedule.sampled import sampled_placements
+from streamplace.sim.schedule.task_graph import TaskGraph
 from streamplace.util.arrays import Floats, Ints
 
 EQUAL = 1e-9  # relative difference of priorities that counts as none
@@ -63,10 +63,10 @@ class Heft(_Scheduler):
     """HEFT: the operator of highest upward rank goes where it ends first (Topcuoglu et al. 2002).
 
     Ranks use mean times over the devices that may run an operator, and mean times of messages over
-    all pairs of different devices that may run both ends (see `sim.schedule.ranks`). An operator
-    may be inserted into a gap of a device. The paper breaks ties at random; here the operator that
-    comes first in the graph goes first, and of the devices where it ends first, the one where it
-    starts first.
+    all pairs of different devices that may run both ends (see `streamplace.sim.schedule.ranks`). An
+    operator may be inserted into a gap of a device. The paper breaks ties at random; here the
+    operator that comes first in the graph goes first, and of the devices where it ends first, the
+    one where it starts first.
 
     Parameters
     ----------

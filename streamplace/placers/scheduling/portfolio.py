@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sim import work_clock
 from streamplace.errors import GraphError, PlacementError
 from streamplace.placers.base import Placer
 from streamplace.placers.partition import Metis, MetisRecursive, parts_for
@@ -18,6 +17,7 @@ from streamplace.placers.trivial import RoundRobin, Single
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.makespan_evaluator import MakespanEvaluator
+from streamplace.sim import work_clock
 from streamplace.util.arrays import Ints, distinct_rows
 
 PORTFOLIO: tuple[Placer, ...] = (Heft(), Peft(links=True), RandomEft(samples=10), Single())

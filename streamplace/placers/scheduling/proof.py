@@ -5,16 +5,16 @@ from functools import partial
 
 import numpy as np
 
-from sim import work_clock
-from sim.schedule.exhaustive import enumeration, next_placements
-from sim.schedule.fifo_tree import fifo_tree, next_shorter, serves
-from sim.schedule.passes import makespans, timetable
 from streamplace.placers.base import Found
 from streamplace.placers.search.annealing import Budget
 from streamplace.problem.placement import Placement
 from streamplace.problem.symmetry import identical_devices
 from streamplace.scoring.makespan_evaluator import MakespanEvaluator
 from streamplace.scoring.score import ROUNDING, without_rounding
+from streamplace.sim import work_clock
+from streamplace.sim.schedule.exhaustive import enumeration, next_placements
+from streamplace.sim.schedule.fifo_tree import fifo_tree, next_shorter, serves
+from streamplace.sim.schedule.passes import makespans, timetable
 from streamplace.util.arrays import Ints
 from streamplace.util.evaluation_count import count as count_evaluations
 

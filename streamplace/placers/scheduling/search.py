@@ -9,9 +9,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from sim import work_clock
-from sim.schedule.enumerative import enumerative_placement
-from sim.schedule.task_graph import TaskGraph
 from streamplace.errors import PlacementError
 from streamplace.placers.base import MAKESPAN, BasePlacer, Found, Placer
 from streamplace.placers.partition import Metis, MetisRecursive
@@ -27,6 +24,9 @@ from streamplace.problem.graph import StreamGraph
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.makespan_evaluator import MakespanEvaluator
+from streamplace.sim import work_clock
+from streamplace.sim.schedule.enumerative import enumerative_placement
+from streamplace.sim.schedule.task_graph import TaskGraph
 from streamplace.util.arrays import Ints, distinct_rows
 
 FEW = 100_000  # placements up to which all are tried

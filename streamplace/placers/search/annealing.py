@@ -6,9 +6,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sim import work_clock
-from sim.flow import crossing_seconds
-from sim.search import (
+from streamplace.errors import UsageError
+from streamplace.problem.problem import Problem
+from streamplace.scoring.registry import evaluator
+from streamplace.sim import work_clock
+from streamplace.sim.flow import crossing_seconds
+from streamplace.sim.search import (
     Instance,
     Schedule,
     coarsened,
@@ -18,9 +21,6 @@ from sim.search import (
     search_state,
     work_on_devices,
 )
-from streamplace.errors import UsageError
-from streamplace.problem.problem import Problem
-from streamplace.scoring.registry import evaluator
 from streamplace.util.arrays import Ints
 
 HOTTEST, COLDEST = 0.2, 0.002  # temperatures of a thorough chain

@@ -6,10 +6,6 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from sim import work_clock
-from sim.closed_form.bottleneck import utilisations
-from sim.search import search_state, spread
-from sim.work import own_utilisations
 from streamplace.errors import UnsuitableError, UsageError
 from streamplace.placers.search.annealing import Annealer, Budget
 from streamplace.placers.search.chains import best_of_chains
@@ -21,6 +17,10 @@ from streamplace.problem.problem import Problem
 from streamplace.scoring.flow import flow
 from streamplace.scoring.registry import qualities, qualities_of_rows
 from streamplace.scoring.throughput import ceiling
+from streamplace.sim import work_clock
+from streamplace.sim.closed_form.bottleneck import utilisations
+from streamplace.sim.search import search_state, spread
+from streamplace.sim.work import own_utilisations
 from streamplace.util.arrays import Floats, Ints
 
 Prefer = Literal["balance", "fewest"]

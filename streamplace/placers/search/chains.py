@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from sim import work_clock
 from streamplace.errors import PlacementError
 from streamplace.placers.base import Placer
 from streamplace.placers.contiguous import Contiguous, splits_well
@@ -17,6 +16,7 @@ from streamplace.placers.trivial import Greedy, RoundRobin, Single
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.registry import qualities, qualities_of_rows, throughput_evaluator
+from streamplace.sim import work_clock
 from streamplace.util.arrays import Ints, distinct_rows
 
 IMPROVED = 1.0 + 1e-9  # smallest factor that counts as an improvement
@@ -92,7 +92,8 @@ def best_of_chains(
     wanted
         Relative throughput at which to stop; None: the bound.
     rules
-        Fields of `sim.search.Instance` that limit moves: `current_device`, `migration_cost` and
+        Fields of `streamplace.sim.search.Instance` that limit moves: `current_device`,
+        `migration_cost` and
         `migration_budget`.
     """
     scored = throughput_evaluator(problem)

@@ -11,14 +11,6 @@ from math import sqrt
 
 import numpy as np
 
-from sim.search import (
-    Instance,
-    SampledLoads,
-    anneal_samples,
-    sampled_loads,
-    sampled_state,
-    search_state,
-)
 from streamplace.placers.search.annealing import Budget, schedule
 from streamplace.placers.search.chains import best_of_chains
 from streamplace.placers.search.exhaustive import feasible_rows
@@ -28,6 +20,14 @@ from streamplace.problem.uncertainty import Uncertainty
 from streamplace.scoring.compiled import compiled
 from streamplace.scoring.flow import flow
 from streamplace.scoring.sampled import CostDraws, carried, draws_within, utilisation_at
+from streamplace.sim.search import (
+    Instance,
+    SampledLoads,
+    anneal_samples,
+    sampled_loads,
+    sampled_state,
+    search_state,
+)
 from streamplace.util.arrays import Floats, Ints, distinct_rows
 
 INFLATED = (0.25, 0.5, 1.0, 1.5)  # standard errors that are added to all costs, one after another

@@ -4,20 +4,20 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sim import work_clock
-from sim.columns import read_only
-from sim.search import (
+from streamplace.placers.search.annealing import Annealer, Budget, moved_to_allowed, schedule
+from streamplace.problem.placement import Placement
+from streamplace.problem.problem import Problem
+from streamplace.scoring.flow import flow
+from streamplace.scoring.registry import qualities
+from streamplace.sim import work_clock
+from streamplace.sim.columns import read_only
+from streamplace.sim.search import (
     Instance,
     least_work,
     reduce_traffic,
     search_state,
     work_on_devices,
 )
-from streamplace.placers.search.annealing import Annealer, Budget, moved_to_allowed, schedule
-from streamplace.problem.placement import Placement
-from streamplace.problem.problem import Problem
-from streamplace.scoring.flow import flow
-from streamplace.scoring.registry import qualities
 from streamplace.util.arrays import Ints
 
 AS_GOOD = 1.0 - 1e-3  # share of the best throughput that counts as equally good

@@ -5,7 +5,6 @@ from itertools import combinations, islice
 
 import numpy as np
 
-from sim import work_clock
 from streamplace.errors import InfeasibleError, PlacementError
 from streamplace.placers.repair import assign, feasible
 from streamplace.placers.search.annealing import Budget
@@ -14,6 +13,7 @@ from streamplace.placers.search.exhaustive import feasible_rows
 from streamplace.placers.search.nearby import Nearby
 from streamplace.problem.placement import Placement
 from streamplace.scoring.compiled import compiled_parts
+from streamplace.sim import work_clock
 from streamplace.util.arrays import Bools, Floats, Ints
 
 MAX_EVICTED = 3  # units that make room for others, at most; beyond them the search takes too long

@@ -5,7 +5,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from sim.search import Instance, Schedule
 from streamplace.errors import UsageError
 from streamplace.placers.base import THROUGHPUT, BasePlacer
 from streamplace.placers.partition import devices_of_parts, parts_for
@@ -23,6 +22,7 @@ from streamplace.placers.search.annealing import (
 from streamplace.problem.grouping import Quotient
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
+from streamplace.sim.search import Instance, Schedule
 from streamplace.util.arrays import Ints
 
 # for each try in turn: maximum work of one group, as a share of the mean work per device; and the

@@ -6,7 +6,6 @@ from typing import Protocol
 
 import numpy as np
 
-from sim.closed_form.bottleneck import worst_utilisation
 from streamplace.placers.search.annealing import Budget
 from streamplace.placers.search.balance import CARRIED, Prefer, overloaded
 from streamplace.placers.search.chains import best_of_chains, starts
@@ -16,6 +15,7 @@ from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.flow import flow
 from streamplace.scoring.registry import evaluator, qualities_of_rows
+from streamplace.sim.closed_form.bottleneck import worst_utilisation
 from streamplace.util.arrays import Floats, Ints
 
 SEARCHED = 0.8  # share of a budget for annealing; moves that gain nothing are then removed

@@ -15,8 +15,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sim import work_clock
-from sim.search import Instance, Schedule, least_work, on_devices, search_state
 from streamplace.errors import PlacementError
 from streamplace.placers.ladder import ladder
 from streamplace.placers.repair import feasible
@@ -33,6 +31,8 @@ from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.compiled import compiled
 from streamplace.scoring.registry import throughput_evaluator
+from streamplace.sim import work_clock
+from streamplace.sim.search import Instance, Schedule, least_work, on_devices, search_state
 from streamplace.util.arrays import Ints
 
 # All of these were chosen on 40 problems of 100 to 3,000 operators on 2 to 64 devices, most with

@@ -5,7 +5,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from sim import work_clock
 from streamplace.placers.base import BOTH, BasePlacer
 from streamplace.placers.repair import feasible
 from streamplace.placers.search.annealing import Budget, check_limits
@@ -23,6 +22,7 @@ from streamplace.problem.makespan import Makespan
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.registry import qualities_of_rows
+from streamplace.sim import work_clock
 from streamplace.util.arrays import Ints
 
 CHANGES, CHANGES_PER_UNIT = 100_000, 100  # tried by default: a constant, plus a number per unit

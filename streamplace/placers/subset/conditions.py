@@ -13,12 +13,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sim.search import Instance, least_load, least_work, own_loads, unit_loads
 from streamplace.placers.exact.decision import decision_on
 from streamplace.problem.problem import Problem
 from streamplace.problem.symmetry import interchangeable
 from streamplace.scoring.compiled import compiled
 from streamplace.scoring.registry import closed_form
+from streamplace.sim.search import Instance, least_load, least_work, own_loads, unit_loads
 from streamplace.util.arrays import Bools, Floats, Ints, grouped_rows
 
 Counts = tuple[int, ...]

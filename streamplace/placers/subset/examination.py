@@ -7,7 +7,6 @@ from enum import Enum
 
 import numpy as np
 
-from sim.greedy import least_loaded
 from streamplace.errors import InfeasibleError, PlacementError
 from streamplace.placers.exact.decision import decision_on
 from streamplace.placers.repair import feasible
@@ -30,6 +29,7 @@ from streamplace.problem.problem import Problem
 from streamplace.scoring.flow import flow
 from streamplace.scoring.registry import throughput_evaluator
 from streamplace.scoring.throughput import ceiling, throughput_where_scored
+from streamplace.sim.greedy import least_loaded
 from streamplace.util.arrays import Floats, Ints
 
 CHANGES, CHANGES_PER_UNIT = 10_000, 100  # tried per set at effort 0

@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sim.closed_form.bottleneck import worst_utilisation
 from streamplace.errors import PlacementError
 from streamplace.placers.auto import Auto
 from streamplace.placers.search.annealing import Budget
@@ -22,6 +21,7 @@ from streamplace.problem.problem import Problem
 from streamplace.scoring.flow import flow
 from streamplace.scoring.registry import throughput_evaluator
 from streamplace.scoring.throughput import ceiling, throughput_where_scored
+from streamplace.sim.closed_form.bottleneck import worst_utilisation
 from streamplace.util.arrays import Floats, Ints
 
 FEW_PLACEMENTS = 5_000  # if there are at most this many, all are tried

@@ -1,8 +1,8 @@
 """Features of a problem and of its partial placements for the device scorer, of any size.
 
 All loads are divided by the problem's reference utilisation, a lower bound over all placements
-(`sim.closed_form.bottleneck.lowest_utilisation`), so that their range does not depend on the source
-rate or the size of the cluster.
+(`streamplace.sim.closed_form.bottleneck.lowest_utilisation`), so that their range does not depend
+on the source rate or the size of the cluster.
 """
 
 from collections.abc import Sequence
@@ -11,10 +11,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sim import orders
-from sim.closed_form.bottleneck import lowest_utilisation
-from sim.flow import Flow
-from sim.lookahead import (
+from streamplace.policy.config import DeviceScorerSizes
+from streamplace.policy.encoded import EncodedGraph, JoinedGraphs, lookahead_problem
+from streamplace.problem.problem import Problem
+from streamplace.scoring.flow import flow
+from streamplace.scoring.orders import traversal_order
+from streamplace.scoring.registry import throughput_evaluator
+from streamplace.sim import orders
+from streamplace.sim.closed_form.bottleneck import lowest_utilisation
+from streamplace.sim.flow import Flow
+from streamplace.sim.lookahead import (
     CANDIDATE_FEATURES,
     LookaheadBatch,
     LookaheadProblem,
@@ -26,12 +32,6 @@ from sim.lookahead import (
     place_next,
     squashed,
 )
-from streamplace.policy.config import DeviceScorerSizes
-from streamplace.policy.encoded import EncodedGraph, JoinedGraphs, lookahead_problem
-from streamplace.problem.problem import Problem
-from streamplace.scoring.flow import flow
-from streamplace.scoring.orders import traversal_order
-from streamplace.scoring.registry import throughput_evaluator
 from streamplace.util.arrays import Bools, Ints
 
 Single = NDArray[np.float32]
@@ -41,7 +41,7 @@ NUMBERED_ORDERS = ("by-depth", "by-path")  # the orders 0 and 1 of configs
 EVEN_SHARE = 0.2  # see `ScorerArrays.even_share`
 
 CandidateFeatures = NDArray[np.float32]
-"""(R', D, F) features of every device with the next operator on it, see `sim.lookahead`."""
+"""(R', D, F) features of every device with the next operator on it, of `sim.lookahead`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +51,8 @@ class ScorerProblem(EncodedGraph):
     Attributes
     ----------
     lookahead
-        The arrays from which `sim.lookahead` computes features of devices during decoding.
+        The arrays from which `streamplace.sim.lookahead` computes features of devices during
+        decoding.
     operators, streams, totals
         (V, OF_OPERATOR), (E, OF_STREAM) and (OF_PROBLEM,) float32 features of operators, streams
         and the problem.
@@ -69,7 +70,7 @@ class ScorerArrays(JoinedGraphs[ScorerProblem]):
     Attributes
     ----------
     lookahead
-        The problems' arrays for `sim.lookahead`, end to end.
+        The problems' arrays for `streamplace.sim.lookahead`, end to end.
     source, target
         (E,) int64 batch indices of the operators at the ends of each stream.
     problem_of
@@ -194,7 +195,7 @@ class PartialRows:
     Parameters
     ----------
     lookahead
-        The problems' arrays for `sim.lookahead`, end to end.
+        The problems' arrays for `streamplace.sim.lookahead`, end to end.
     orders
         The rows of `EncodedGraph.orders` that samples cycle through.
     samples

@@ -3,7 +3,8 @@
 A message-passing encoder reads the graph; operators are then placed one after another. Every device
 is scored by the same network, so one set of weights works for any number of devices, equal or not.
 The inputs of a device's score are the features it would have with the operator on it
-(`sim.lookahead`), the operator's embedding, and the sum of the embeddings of its operators so far.
+(`streamplace.sim.lookahead`), the operator's embedding, and the sum of the embeddings of its
+operators so far.
 """
 
 from collections.abc import Sequence
@@ -15,7 +16,6 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from sim.lookahead import CANDIDATE_FEATURES
 from streamplace.policy import trajectories
 from streamplace.policy.base import Constructive
 from streamplace.policy.config import DeviceScorerSizes
@@ -35,6 +35,7 @@ from streamplace.policy.graph_batch import GraphBatch
 from streamplace.policy.teachers import Teacher
 from streamplace.policy.trajectories import Trajectories
 from streamplace.problem.problem import Problem
+from streamplace.sim.lookahead import CANDIDATE_FEATURES
 from streamplace.util.arrays import Bools, Ints
 
 
@@ -236,7 +237,8 @@ class DeviceScorer(Constructive[ScorerProblem, ScorerBatch]):
         resident
             (R, D, H) embeddings for devices, see `embed`, summed over the operators on each.
         candidates
-            (R, D, F) features of each device with the operator on it, see `sim.lookahead`.
+            (R, D, F) features of each device with the operator on it, see
+            `streamplace.sim.lookahead`.
         offered
             (R, D) bool, the devices that may be chosen.
         """

@@ -9,7 +9,6 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from sim.lookahead import CANDIDATE_FEATURES
 from streamplace.errors import CheckpointError
 from streamplace.policy.config import DeviceScorerSizes
 from streamplace.policy.device_scorer import features
@@ -25,6 +24,7 @@ from streamplace.policy.device_scorer.features import (
 from streamplace.policy.noise import UNAVAILABLE
 from streamplace.policy.tensor_files import WeightsFile
 from streamplace.problem.problem import Problem
+from streamplace.sim.lookahead import CANDIDATE_FEATURES
 from streamplace.util.arrays import Bools, Ints
 
 Single = NDArray[np.float32]

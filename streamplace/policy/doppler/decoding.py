@@ -5,7 +5,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sim.schedule.lists import nothing_placed_in, offer_each, put_each
 from streamplace.policy.doppler.encode import DopplerBatch
 from streamplace.policy.partial import (
     BEST,
@@ -16,6 +15,7 @@ from streamplace.policy.partial import (
     nothing_placed,
     put_next,
 )
+from streamplace.sim.schedule.lists import nothing_placed_in, offer_each, put_each
 from streamplace.util.arrays import Bools, Ints
 
 FREE = -1

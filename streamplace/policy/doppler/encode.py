@@ -10,13 +10,13 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from sim.schedule.rules import Rules
 from streamplace.policy.config import SourcesFirst
 from streamplace.policy.encoded import SortedBatch
 from streamplace.policy.partial import Costs, mean_messages, partial_costs
 from streamplace.problem.problem import Problem
 from streamplace.scoring.compiled_pass import rules_of
 from streamplace.scoring.orders import traversal_order
+from streamplace.sim.schedule.rules import Rules
 from streamplace.util.arrays import Floats, Ints
 
 Single = NDArray[np.float32]

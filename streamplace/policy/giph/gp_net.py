@@ -11,9 +11,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sim.flow import Floats, Ints
-from sim.jit import kernel, part
-from sim.schedule.rules import NOWHERE, Placed, Rules, may_run, put, take_off
+from streamplace.sim.flow import Floats, Ints
+from streamplace.sim.jit import kernel, part
+from streamplace.sim.schedule.rules import NOWHERE, Placed, Rules, may_run, put, take_off
 
 EDGE_FEATURES = 4
 Bools = NDArray[np.bool_]

@@ -6,7 +6,6 @@ from typing import TypeAlias
 
 import numpy as np
 
-from sim.schedule.rules import Rules
 from streamplace.policy.config import GiphSizes
 from streamplace.policy.costs import Costs, costs_of
 from streamplace.policy.encoded import SortedBatch
@@ -14,6 +13,7 @@ from streamplace.policy.giph.gp_net import Pairs
 from streamplace.problem.problem import Problem
 from streamplace.problem.symmetry import interchangeable
 from streamplace.scoring.compiled_pass import rules_of
+from streamplace.sim.schedule.rules import Rules
 from streamplace.util.arrays import Bools, Floats, Ints
 
 MOVES = 2  # steps of an episode per operator

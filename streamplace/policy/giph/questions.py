@@ -4,8 +4,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sim.closed_form.bottleneck import worst_utilisation
-from sim.schedule.rules import NOWHERE, Placed, nothing_placed, put_all
 from streamplace.policy.giph.gp_net import (
     GpNet,
     earliest_pairs,
@@ -29,6 +27,8 @@ from streamplace.policy.giph.view import (
 )
 from streamplace.scoring.evaluator import Evaluator, ScheduleTrace
 from streamplace.scoring.flow import flow
+from streamplace.sim.closed_form.bottleneck import worst_utilisation
+from streamplace.sim.schedule.rules import NOWHERE, Placed, nothing_placed, put_all
 from streamplace.util.arrays import Bools, Floats, Ints
 
 

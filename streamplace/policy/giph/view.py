@@ -5,8 +5,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sim.flow import Floats, Ints
-from sim.jit import kernel, part
 from streamplace.policy.giph.gp_net import (
     EDGE_FEATURES,
     Bools,
@@ -15,6 +13,8 @@ from streamplace.policy.giph.gp_net import (
     last_arrival,
     transfer,
 )
+from streamplace.sim.flow import Floats, Ints
+from streamplace.sim.jit import kernel, part
 
 Single = NDArray[np.float32]
 PAIR_FEATURES = 4

@@ -9,7 +9,6 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from sim.columns import by_operator
 from streamplace.policy.config import HsdagFeature, HsdagSizes
 from streamplace.policy.decoding import Sampler
 from streamplace.policy.encoded import SortedBatch
@@ -18,6 +17,7 @@ from streamplace.policy.hsdag.kernels import Draws, Groups, fractal_dimensions
 from streamplace.policy.partial import Costs, mean_messages, partial_costs
 from streamplace.problem.grouping import Grouping, feasible_chain_groups
 from streamplace.problem.problem import Problem
+from streamplace.sim.columns import by_operator
 from streamplace.util.arrays import Bools, Floats, Ints
 
 Single = NDArray[np.float32]

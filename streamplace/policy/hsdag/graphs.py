@@ -9,9 +9,9 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from sim.columns import by_operator
 from streamplace.policy.hsdag.kernels import Successors, Weights, smoothed
 from streamplace.problem.grouping import Grouping
+from streamplace.sim.columns import by_operator
 from streamplace.util.arrays import SMALLEST_NORMAL, Floats, Ints
 
 Drop: TypeAlias = Callable[[Tensor], Tensor]

@@ -5,8 +5,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sim.flow import Floats, Ints
-from sim.jit import inner, kernel
+from streamplace.sim.flow import Floats, Ints
+from streamplace.sim.jit import inner, kernel
 
 Single = NDArray[np.float32]
 Bools = NDArray[np.bool_]

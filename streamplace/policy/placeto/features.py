@@ -6,8 +6,6 @@ from typing import TypeAlias
 
 import numpy as np
 
-from sim.flow import Ints
-from sim.schedule.rules import Rules
 from streamplace.policy.config import PlacetoSizes
 from streamplace.policy.encoded import SortedBatch
 from streamplace.policy.placeto.network import Problems
@@ -16,6 +14,8 @@ from streamplace.problem.graph import StreamGraph
 from streamplace.problem.problem import Problem
 from streamplace.scoring.compiled_pass import rules_of
 from streamplace.scoring.orders import mean_times, traversal_order
+from streamplace.sim.flow import Ints
+from streamplace.sim.schedule.rules import Rules
 from streamplace.util.arrays import Floats
 
 

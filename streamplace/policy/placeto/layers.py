@@ -19,7 +19,7 @@ from numba.core import cgutils as _cgutils
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
-from sim.jit import part
+from streamplace.sim.jit import part
 
 LANES = 8  # numbers in a vector; LLVM splits it for processors with shorter ones
 ROWS = 4  # rows whose results are computed together

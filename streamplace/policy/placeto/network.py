@@ -9,8 +9,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sim.flow import Ints
-from sim.jit import part
 from streamplace.policy.placeto.layers import (
     LANES,
     Layers,
@@ -39,6 +37,8 @@ from streamplace.policy.placeto.summaries import (
     relate,
     sums,
 )
+from streamplace.sim.flow import Ints
+from streamplace.sim.jit import part
 
 OWN = 5  # features of an operator besides the device it is on
 AHEAD, BACK = 3, 7  # first layer of message passing along and against the streams

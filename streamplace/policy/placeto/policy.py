@@ -9,9 +9,6 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from sim.schedule.fifo import fifo_memory
-from sim.schedule.rules import nothing_placed, put_all
-from sim.schedule.task_graph import Columns
 from streamplace.policy.base import Refiner
 from streamplace.policy.config import PlacetoSizes
 from streamplace.policy.decoding import Sampler
@@ -44,6 +41,9 @@ from streamplace.problem.makespan import Makespan
 from streamplace.problem.problem import Problem
 from streamplace.scoring.evaluator import Evaluator, ScheduleTrace
 from streamplace.scoring.makespan_evaluator import MakespanEvaluator
+from streamplace.sim.schedule.fifo import fifo_memory
+from streamplace.sim.schedule.rules import nothing_placed, put_all
+from streamplace.sim.schedule.task_graph import Columns
 from streamplace.util.arrays import Floats, Ints
 
 NO_WEIGHTS = Packing(OWN + 1, 1).empty()

@@ -10,8 +10,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sim.flow import Ints
-from sim.jit import part
 from streamplace.policy.placeto.layers import (
     Layers,
     Single,
@@ -21,6 +19,8 @@ from streamplace.policy.placeto.layers import (
     cut,
     inputs_back,
 )
+from streamplace.sim.flow import Ints
+from streamplace.sim.jit import part
 
 Bools = NDArray[np.bool_]
 LARGEST = np.float32(1e12)

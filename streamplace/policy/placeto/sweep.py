@@ -5,11 +5,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sim.flow import Floats, Ints
-from sim.jit import kernel, part
-from sim.schedule.fifo import FifoMemory, fifo_makespan
-from sim.schedule.rules import Placed, Rules, may_run, put, take_off
-from sim.schedule.task_graph import Columns
 from streamplace.policy.placeto.layers import ZERO, Single, clear
 from streamplace.policy.placeto.network import (
     Differences,
@@ -23,6 +18,11 @@ from streamplace.policy.placeto.network import (
     embed_back,
 )
 from streamplace.policy.placeto.summaries import Changes, Passing
+from streamplace.sim.flow import Floats, Ints
+from streamplace.sim.jit import kernel, part
+from streamplace.sim.schedule.fifo import FifoMemory, fifo_makespan
+from streamplace.sim.schedule.rules import Placed, Rules, may_run, put, take_off
+from streamplace.sim.schedule.task_graph import Columns
 
 Bools = NDArray[np.bool_]
 UNAVAILABLE = np.float32(-1e9)  # logit of a device that is not offered, as in policy.decoding

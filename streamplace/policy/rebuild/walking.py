@@ -9,10 +9,17 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from sim.schedule.contention import Memory, Present, Weights, no_schedule, schedule_part
-from sim.schedule.passes import timetable
-from sim.schedule.queues import no_events
-from sim.schedule.ranks import (
+from streamplace.placers.base import MAKESPAN, refuse_other_objectives
+from streamplace.placers.repair import feasible
+from streamplace.policy.encoded import SortedBatch
+from streamplace.problem.problem import Problem
+from streamplace.scoring.evaluator import Evaluator
+from streamplace.scoring.makespan_evaluator import MakespanEvaluator
+from streamplace.scoring.registry import makespan_evaluator
+from streamplace.sim.schedule.contention import Memory, Present, Weights, no_schedule, schedule_part
+from streamplace.sim.schedule.passes import timetable
+from streamplace.sim.schedule.queues import no_events
+from streamplace.sim.schedule.ranks import (
     Neighbours,
     grow,
     mean_messages,
@@ -21,14 +28,7 @@ from sim.schedule.ranks import (
     optimistic_costs,
     upward_rank,
 )
-from sim.schedule.task_graph import FREE
-from streamplace.placers.base import MAKESPAN, refuse_other_objectives
-from streamplace.placers.repair import feasible
-from streamplace.policy.encoded import SortedBatch
-from streamplace.problem.problem import Problem
-from streamplace.scoring.evaluator import Evaluator
-from streamplace.scoring.makespan_evaluator import MakespanEvaluator
-from streamplace.scoring.registry import makespan_evaluator
+from streamplace.sim.schedule.task_graph import FREE
 from streamplace.util.arrays import Floats, Ints
 
 TINY = 1e-12  # share that is added to both, so that graphs without work or messages have a ratio

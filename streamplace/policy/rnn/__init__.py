@@ -12,8 +12,6 @@ from torch import Tensor, nn
 from torch.nn.functional import one_hot
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from sim.schedule.lists import nothing_placed_in, offer, put_in
-from sim.schedule.rules import Rules
 from streamplace.errors import UnsuitableError
 from streamplace.policy.base import Constructive
 from streamplace.policy.config import RnnSizes
@@ -27,6 +25,8 @@ from streamplace.problem.symmetry import interchangeable
 from streamplace.scoring.compiled_pass import rules_of
 from streamplace.scoring.flow import flow
 from streamplace.scoring.orders import traversal_order
+from streamplace.sim.schedule.lists import nothing_placed_in, offer, put_in
+from streamplace.sim.schedule.rules import Rules
 from streamplace.util.arrays import Floats, Ints
 
 Single = NDArray[np.float32]

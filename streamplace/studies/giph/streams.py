@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from sim import work_clock
 from streamplace.generate import Recipe
 from streamplace.placers.registry import make_placer
 from streamplace.placers.search.current import current_devices, moving_seconds
@@ -19,6 +18,7 @@ from streamplace.problem.losses import Losses
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.registry import evaluator
+from streamplace.sim import work_clock
 from streamplace.studies.study import (
     DEVICES,
     Outcome,

@@ -9,7 +9,6 @@ from math import inf
 
 import numpy as np
 
-from sim import work_clock
 from streamplace.errors import InfeasibleError, PlacementError
 from streamplace.placers.partition.metis import WeightedGraph, edge_weights, vertex_weights
 from streamplace.placers.repair import feasible
@@ -23,6 +22,7 @@ from streamplace.problem.grouping import Grouping, feasible_chain_groups
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.registry import makespan_evaluator
+from streamplace.sim import work_clock
 from streamplace.studies.hsdag.registered import (
     ABLATIONS,
     ACCELERATOR_ONLY,

@@ -6,8 +6,6 @@ from functools import cached_property
 
 import numpy as np
 
-from sim.closed_form.bottleneck import utilisations
-from sim.work import instructions_of, work_of
 from streamplace.integrations.profiling.profile import JobUse
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.graph_checks import listed
@@ -15,6 +13,8 @@ from streamplace.problem.objective import Throughput
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.flow import flow
+from streamplace.sim.closed_form.bottleneck import utilisations
+from streamplace.sim.work import instructions_of, work_of
 from streamplace.util.arrays import Floats
 
 

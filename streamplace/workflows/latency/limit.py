@@ -6,12 +6,12 @@ from dataclasses import dataclass, fields
 from math import isfinite
 from typing import Any, Literal, Self, get_args
 
-from sim.engine.settings import Service
-from sim.tuples.state import Process
 from streamplace.display.text import rounded_down
 from streamplace.display.view import Line
 from streamplace.errors import UsageError
 from streamplace.scoring.tuples import ARRIVALS
+from streamplace.sim.engine.settings import Service
+from streamplace.sim.tuples.state import Process
 from streamplace.util.checks import check_number, check_str, check_type, set_plain_numbers
 from streamplace.util.plugins import read_options
 
@@ -35,7 +35,7 @@ class LatencyLimit:
     seconds
         The limit.
     arrivals, service
-        The random arrivals and services; see `sim.engine.Settings`.
+        The random arrivals and services; see `streamplace.sim.engine.Settings`.
     margin
         Share by which an estimate or a simulation must be below the limit to count: the value times
         1 + margin is at most the limit.

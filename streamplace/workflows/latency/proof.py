@@ -5,12 +5,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sim.work import instructions_of
 from streamplace.problem.objectives import only_throughput
 from streamplace.problem.problem import Problem
 from streamplace.scoring.arrays import check_sinks
 from streamplace.scoring.compiled import compiled
 from streamplace.scoring.tuples import deployed
+from streamplace.sim.work import instructions_of
 from streamplace.util.arrays import Bools, Floats
 from streamplace.workflows.latency.limit import LatencyAnswer, LatencyLimit
 

@@ -7,10 +7,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sim import work_clock
-from sim.engine import Settings
-from sim.tuples import Arrivals, expected_tuples
-from sim.tuples.errors import quantile
 from streamplace.placers.search.annealing import Budget
 from streamplace.placers.search.balance import CARRIED
 from streamplace.placers.search.exhaustive import feasible_rows
@@ -19,6 +15,10 @@ from streamplace.problem.problem import Problem
 from streamplace.scoring.compiled import compiled
 from streamplace.scoring.registry import qualities
 from streamplace.scoring.tuples import MOST_TUPLES, busiest, deployed, estimate, run_tuples
+from streamplace.sim import work_clock
+from streamplace.sim.engine import Settings
+from streamplace.sim.tuples import Arrivals, expected_tuples
+from streamplace.sim.tuples.errors import quantile
 from streamplace.util.arrays import Ints
 from streamplace.util.checks import finite
 from streamplace.workflows.latency.limit import LatencyAnswer, LatencyLimit

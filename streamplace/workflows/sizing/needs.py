@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sim.search import least_work
 from streamplace.display.text import number, rounded_up
 from streamplace.errors import InfeasibleError
 from streamplace.placers.search.annealing import Budget
@@ -16,6 +15,7 @@ from streamplace.problem.graph import StreamGraph
 from streamplace.problem.problem import Problem
 from streamplace.problem.rules import BY_NUMBER, LIMITS, Rule, RuledParts
 from streamplace.scoring.compiled import compiled
+from streamplace.sim.search import least_work
 from streamplace.util.arrays import Bools, Floats, Ints, grouped_rows
 from streamplace.util.text import counted
 from streamplace.workflows.conflict import listed_and

@@ -7,7 +7,6 @@ from math import ceil, inf
 
 import numpy as np
 
-from sim.search import own_loads, unit_loads
 from streamplace.display.text import rounded_up
 from streamplace.errors import GraphError, ProblemError
 from streamplace.problem.cluster import Cluster
@@ -20,6 +19,7 @@ from streamplace.problem.parallelism import MAX_PARALLELISM, NO_SCALING, Scaling
 from streamplace.problem.problem import Problem
 from streamplace.scoring.compiled import compiled
 from streamplace.scoring.flow import flow
+from streamplace.sim.search import own_loads, unit_loads
 from streamplace.util.arrays import Floats
 from streamplace.workflows.sizing.instances import (
     Shares,

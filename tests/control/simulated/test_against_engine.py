@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+from streamplace.sim.engine import Profile, Scene, Settings
 
 from benchmarks.control.restarts import resuming
 from benchmarks.control.simulated.run import JobState, advance
 from benchmarks.control.simulated.trace import STEP_S, Trace
-from sim.engine import Profile, Scene, Settings
 from streamplace.control.plans import Deployment
 from streamplace.scoring import engine
 from tests.support.simulated import CHAIN, SMALL

@@ -28,8 +28,6 @@ from benchmarks.hardening.campaigns.invariants.problem_checks import CONSERVATIO
 from benchmarks.hardening.campaigns.invariants.score_invariance import CHANGES, difference, score_of
 from benchmarks.reference.changes import remade
 from benchmarks.reference.strategies import Case
-from sim.engine import RunMetrics, Scene, Settings, Simulation
-from sim.flow import Flow
 from streamplace import Placement, Problem
 from streamplace.errors import ProblemError
 from streamplace.placers.base import Placer
@@ -38,6 +36,8 @@ from streamplace.scoring import engine
 from streamplace.scoring.models import ClosedFormEvaluator
 from streamplace.scoring.registry import CLOSED_FORMS, THROUGHPUT
 from streamplace.scoring.throughput import throughput
+from streamplace.sim.engine import RunMetrics, Scene, Settings, Simulation
+from streamplace.sim.flow import Flow
 from streamplace.util.arrays import Floats, Ints
 
 SHARE = 0.01  # 200 problems, 500 pairs, 16 problems with limits

@@ -4,10 +4,10 @@ from itertools import pairwise
 
 import numpy as np
 
-from sim.orders import forward_part
 from streamplace import Constraints, Operator, Problem, Stream, StreamGraph
 from streamplace.placers.contiguous import Precedence, all_closed_sets, orders, precedence
 from streamplace.scoring.flow import flow
+from streamplace.sim.orders import forward_part
 
 PATH = ["a", "b", "c", "loss", "c'", "b'", "a'"]
 ORPHAN = ("c'", "scale"), ("scale", "b'")  # an operator of the backward pass alone

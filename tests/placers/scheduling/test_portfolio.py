@@ -9,8 +9,6 @@ import pytest
 
 import streamplace as sp
 from benchmarks.makespans.drawn import drawn_problem
-from sim.schedule.anneal import Cooling
-from sim.schedule.state import Order
 from streamplace.errors import PlacementError
 from streamplace.placers.base import Placer
 from streamplace.placers.partition import Metis
@@ -32,6 +30,8 @@ from streamplace.placers.search.annealing import Budget
 from streamplace.placers.trivial import RoundRobin, Single
 from streamplace.problem.makespan import DispatchOrder
 from streamplace.scoring.makespan_evaluator import MakespanEvaluator
+from streamplace.sim.schedule.anneal import Cooling
+from streamplace.sim.schedule.state import Order
 from streamplace.util.arrays import Ints
 from tests.support.makespan_problems import makespan_of, makespan_problem
 from tests.support.placers import seeded_rng
@@ -171,7 +171,7 @@ def test_the_clock_only_ends_a_search(number: int, monkeypatch: pytest.MonkeyPat
     def makespans(seed: int) -> list[float]:
         rng, now_s = np.random.default_rng(seed), count()
         clock = (tick + rng.random() for tick in now_s)
-        monkeypatch.setattr("sim.work_clock.now", lambda: next(clock))
+        monkeypatch.setattr("streamplace.sim.work_clock.now", lambda: next(clock))
         found = list[float]()
         anneal = PassAnnealer._anneal
 
@@ -195,7 +195,7 @@ def test_a_chain_ends_with_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """On a clock that only evaluations advance, it ends up to the least number of them later."""
     scored = MakespanEvaluator(drawn_problem(12, 0)[1])
     anneal, now_s, second = PassAnnealer._anneal, [0.0], 10_000  # evaluations in a second
-    monkeypatch.setattr("sim.work_clock.now", lambda: now_s[0])
+    monkeypatch.setattr("streamplace.sim.work_clock.now", lambda: now_s[0])
 
     def timed(self: PassAnnealer, *args: Any) -> tuple[float, int]:
         found, evaluations = anneal(self, *args)

@@ -6,8 +6,6 @@ import numpy as np
 import pytest
 
 from benchmarks.reference.random_problems import feasible_placements, random_problem
-from sim.closed_form.bottleneck import utilisations, worst_utilisation
-from sim.work import own_utilisations
 from streamplace import (
     Cluster,
     Constraints,
@@ -35,6 +33,8 @@ from streamplace.problem.objective import MAX_RATE, Model
 from streamplace.scoring.flow import flow
 from streamplace.scoring.registry import CLOSED_FORMS, qualities
 from streamplace.scoring.throughput import max_source_rate
+from streamplace.sim.closed_form.bottleneck import utilisations, worst_utilisation
+from streamplace.sim.work import own_utilisations
 from streamplace.util.arrays import Floats, Ints
 from streamplace.workflows.place import solve
 from tests.support.graphs import chain_graph

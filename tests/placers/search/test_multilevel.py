@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from sim.closed_form.bottleneck import utilisations, worst_utilisation
 from streamplace import Cluster, Constraints, Network, Problem, Recipe
 from streamplace.placers.registry import make_placer
 from streamplace.placers.search.annealing import levels_of
 from streamplace.scoring.compiled import compiled
 from streamplace.scoring.flow import flow
+from streamplace.sim.closed_form.bottleneck import utilisations, worst_utilisation
 from tests.support.graphs import preset_graph
 from tests.support.placers import seeded_rng
 

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from benchmarks.reference.random_problems import optimum, random_problem
-from sim.closed_form.bottleneck import worst_utilisation
 from streamplace import Cluster, Constraints, Device, Network, Placement, Problem
 from streamplace.errors import PlacementError
 from streamplace.placers.registry import make_placer
@@ -13,6 +12,7 @@ from streamplace.placers.search.balance import overloaded
 from streamplace.placers.search.pool import Pool, device_order
 from streamplace.problem.network import NetworkKind, Uplink
 from streamplace.scoring.flow import flow
+from streamplace.sim.closed_form.bottleneck import worst_utilisation
 from tests.support.graphs import chain_graph, preset_graph
 from tests.support.placers import seeded_rng
 from tests.support.share import Share

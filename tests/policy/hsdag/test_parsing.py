@@ -7,8 +7,8 @@ import pytest
 from numpy.typing import NDArray
 
 from benchmarks.reference.graph_parsing import fractal_dimension, has_cycle, merged, parsed
-from sim.columns import by_operator
 from streamplace.policy.hsdag.kernels import Successors, by_score, fractal_dimensions, parse
+from streamplace.sim.columns import by_operator
 
 Pairs = list[tuple[int, int]]
 

@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import streamplace as sp
-from sim.schedule.passes import timetable
 from streamplace.policy.partial import mean_messages, nothing_placed, partial_costs, put_next
 from streamplace.scoring.compiled_pass import compiled_pass
+from streamplace.sim.schedule.passes import timetable
 from streamplace.util.arrays import Ints
 from tests.support.doppler import pass_problem
 from tests.support.graphs import preset_graph

@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 
 from benchmarks.reference import oracle
 from benchmarks.reference.strategies import Case, batches, cases, clusters, graphs, problems
-from sim.closed_form import bottleneck
-from sim.flow import Flow
 from streamplace.problem.cluster import Cluster, Device, LinkOverride, Network
 from streamplace.problem.graph import Operator, Stream, StreamGraph
 from streamplace.problem.problem import Problem
 from streamplace.scoring.flow import flow as flow_of
+from streamplace.sim.closed_form import bottleneck
+from streamplace.sim.flow import Flow
 from tests.support.graphs import MBIT
 
 

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 from benchmarks.reference import oracle
 from benchmarks.reference.strategies import Case, batches, cases, problems
-from sim import crossed as crossings
-from sim.closed_form import path_average
 from streamplace.problem.cluster import Cluster, LinkOverride, Network, NetworkKind
 from streamplace.problem.graph import Operator, Stream, StreamGraph
 from streamplace.problem.problem import Problem
 from streamplace.scoring.flow import flow as flow_of
+from streamplace.sim import crossed as crossings
+from streamplace.sim.closed_form import path_average
 from tests.support.graphs import MBIT, lettered_graph
 
 

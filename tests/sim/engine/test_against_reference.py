@@ -13,13 +13,13 @@ from benchmarks.reference.engine import PlainEngine
 from benchmarks.reference.grouped_problems import grouped_problem
 from benchmarks.reference.scenes import engine_settings, scenes
 from benchmarks.reference.strategies import cases
-from sim.engine import EngineError
-from sim.engine import simulation as engine
-from sim.engine.scene import Scene
-from sim.engine.settings import Settings
-from sim.engine.simulation import Simulation
 from streamplace import Cluster, Network, Operator, Problem, Stream, StreamGraph
 from streamplace.scoring.flow import flow as flow_of
+from streamplace.sim.engine import EngineError
+from streamplace.sim.engine import simulation as engine
+from streamplace.sim.engine.scene import Scene
+from streamplace.sim.engine.settings import Settings
+from streamplace.sim.engine.simulation import Simulation
 
 
 @given(st.data(), cases(shared=True), engine_settings())

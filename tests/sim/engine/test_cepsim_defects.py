@@ -5,12 +5,12 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from sim.engine import Settings, loop
-from sim.engine.event_sets import NOTHING
-from sim.engine.loop import run_ticks
-from sim.engine.records import EngineState
 from streamplace import Cluster, Network, Operator, Placement, Problem, Stream, StreamGraph
 from streamplace.scoring import engine
+from streamplace.sim.engine import Settings, loop
+from streamplace.sim.engine.event_sets import NOTHING
+from streamplace.sim.engine.loop import run_ticks
+from streamplace.sim.engine.records import EngineState
 from tests.support.graphs import lettered_graph
 
 RATE = 1000.0

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from benchmarks.reference.random_problems import random_problem
-from sim.engine import simulation
-from sim.engine.settings import Settings
 from streamplace.scoring.flow import flow as flow_of
+from streamplace.sim.engine import simulation
+from streamplace.sim.engine.settings import Settings
 
 SEEDS = range(30)
 

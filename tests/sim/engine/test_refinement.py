@@ -2,10 +2,10 @@
 
 import pytest
 
-from sim.engine import Settings
 from streamplace import Cluster, Network, Operator, Placement, Problem, Stream, StreamGraph
 from streamplace.scoring import engine
 from streamplace.scoring.throughput import simulate
+from streamplace.sim.engine import Settings
 from tests.support.graphs import loaded_chain
 
 AUTO = Settings(tick_s=None)
@@ -45,7 +45,7 @@ def test_a_stated_tick_runs_once() -> None:
 
 def test_a_run_that_takes_too_long_has_not_settled(monkeypatch: pytest.MonkeyPatch) -> None:
     placement = two_sources_and_a_join()
-    monkeypatch.setattr("sim.engine.metrics.MAX_STEPS", 5 * 61 / 0.03)
+    monkeypatch.setattr("streamplace.sim.engine.metrics.MAX_STEPS", 5 * 61 / 0.03)
     assert not engine.run(placement, AUTO).settled
 
 

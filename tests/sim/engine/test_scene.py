@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sim.engine import Profile, Scene, Settings, Simulation, Speed, Window
 from streamplace import Placement
 from streamplace.errors import ProblemError
 from streamplace.scoring import engine
 from streamplace.scoring.flow import flow as flow_of
+from streamplace.sim.engine import Profile, Scene, Settings, Simulation, Speed, Window
 from tests.support.graphs import loaded_chain
 
 

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sim.engine import Settings, Simulation
 from streamplace.scoring.flow import flow as flow_of
+from streamplace.sim.engine import Settings, Simulation
 from tests.support.graphs import loaded_chain
 
 

@@ -5,9 +5,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sim.engine import EngineError, Profile, Scene, Settings, Speed, Window, loop
-from sim.engine import simulation as engine
-from sim.engine.event_sets import NOTHING
 from streamplace import (
     Cluster,
     Device,
@@ -20,6 +17,9 @@ from streamplace import (
     StreamGraph,
 )
 from streamplace.scoring import engine as runs
+from streamplace.sim.engine import EngineError, Profile, Scene, Settings, Speed, Window, loop
+from streamplace.sim.engine import simulation as engine
+from streamplace.sim.engine.event_sets import NOTHING
 from tests.support.graphs import lettered_graph
 
 FREE = 1e-3  # instructions per tuple, a negligible cost
@@ -189,7 +189,7 @@ def test_an_unconnected_graph_changes_nothing(backpressure: bool) -> None:
 
 
 def test_too_many_ticks_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sim.engine.tick_length.MOST_TICKS", 1000)
+    monkeypatch.setattr("streamplace.sim.engine.tick_length.MOST_TICKS", 1000)
     simulation = runs.simulation(light_problem("ab", 1e7))
     with pytest.raises(EngineError, match="1,000 ticks"):
         simulation.run(np.array([0, 0]))

@@ -14,7 +14,6 @@ from benchmarks.reference.random_problems import feasible_placements, random_pro
 from benchmarks.reference.resource_problems import resource_problem
 from benchmarks.reference.rules import obeying
 from benchmarks.reference.strategies import problems
-from sim.closed_form.bottleneck import lowest_utilisation, worst_utilisation
 from streamplace.generate import Recipe
 from streamplace.placers.registry import make_placer
 from streamplace.problem.cluster import Cluster, Network
@@ -26,6 +25,7 @@ from streamplace.scoring.flow import flow
 from streamplace.scoring.registry import CLOSED_FORMS, throughput_evaluator
 from streamplace.scoring.throughput import bound, throughput
 from streamplace.scoring.throughput_evaluator import ThroughputEvaluator
+from streamplace.sim.closed_form.bottleneck import lowest_utilisation, worst_utilisation
 from streamplace.util.arrays import Floats, Ints
 from tests.support.graphs import chain_graph
 from tests.support.placements import every_placement

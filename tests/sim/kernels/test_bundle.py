@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sim.kernels import bundle
+from streamplace.sim.kernels import bundle
 
 
 @pytest.fixture

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sim.jit import bare, kernel
-from sim.kernels import before_compiling, bundle
-from sim.kernels.cache import _folder, for_bundle, key_of, read_saved
+from streamplace.sim.jit import bare, kernel
+from streamplace.sim.kernels import before_compiling, bundle
+from streamplace.sim.kernels.cache import _folder, for_bundle, key_of, read_saved
 
 CODE = """
 import sys
@@ -51,16 +51,16 @@ COMMANDS = [
 ]
 BELOW = """
 import numpy as np
-from sim.kernels import bundle
+from streamplace.sim.kernels import bundle
 bundle.PATH = bundle.PATH.with_name("none.zip")
-from sim.columns import first_misplaced
+from streamplace.sim.columns import first_misplaced
 numbers = np.arange(3, dtype=np.int32)
 numbers.setflags(write=False)
 print(first_misplaced(numbers, numbers, 4))
 """
 
 needs_file = pytest.mark.skipif(
-    not bundle.PATH.exists(), reason="no file of kernels: run python -m sim.kernels"
+    not bundle.PATH.exists(), reason="no file of kernels: run python -m streamplace.sim.kernels"
 )
 
 
@@ -85,7 +85,7 @@ def new_kernel() -> Any:
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return an empty folder, in which kernels are saved."""
-    monkeypatch.setattr("sim.kernels.cache._folder", lambda codegen: tmp_path)
+    monkeypatch.setattr("streamplace.sim.kernels.cache._folder", lambda codegen: tmp_path)
     return tmp_path
 
 
@@ -94,7 +94,7 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the file of a saved kernel, for an array of numbers; its name is its key."""
     folder = tmp_path_factory.mktemp("saved")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("sim.kernels.cache._folder", lambda codegen: folder)
+        patch.setattr("streamplace.sim.kernels.cache._folder", lambda codegen: folder)
         first = new_kernel()
         assert first(np.ones(2)) == 4.0
     return folder / key_of(first, tuple(first.signatures[0]))
@@ -177,7 +177,9 @@ def test_settings_of_numba_and_homeless_users_have_no_common_folder(
     monkeypatch.delenv("NUMBA_CACHE_DIR")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(bundle, "PATH", Path("/proc/none/compiled.zip"))
-    monkeypatch.setattr("sim.kernels.cache.user_cache_dir", lambda _: "~/.cache/streamplace")
+    monkeypatch.setattr(
+        "streamplace.sim.kernels.cache.user_cache_dir", lambda _: "~/.cache/streamplace"
+    )
     assert _folder.__wrapped__(codegen) is None
     assert not (tmp_path / "~").exists()
 
@@ -188,7 +190,7 @@ def test_commands_compile_nothing_wherever_they_run(tmp_path: Path) -> None:
 
     If this fails after a change, a kernel is new, or has arguments of new types: set
     STREAMPLACE_RECORD_KERNELS to a folder, run the command, and then
-    ``python -m sim.kernels.recorded FOLDER`` and ``make kernels``.
+    ``python -m streamplace.sim.kernels.recorded FOLDER`` and ``make kernels``.
     """
     environment = {
         "PATH": os.environ["PATH"],

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from numba.extending import intrinsic
 
-from sim.jit import bare, kernel
-from sim.kernels.cache import key_of
-from sim.kernels.content import content_of
+from streamplace.sim.jit import bare, kernel
+from streamplace.sim.kernels.cache import key_of
+from streamplace.sim.kernels.content import content_of
 
 types = cast("Any", numba.types)  # its attributes have no annotations
 
@@ -31,7 +31,7 @@ def caller(x):
 
 def content(source: str, decorate: Any = kernel) -> str:
     """Return the content of the kernel `caller` that calls the function `callee` for kernels."""
-    names: dict[str, Any] = {"__name__": "sim.example"}
+    names: dict[str, Any] = {"__name__": "streamplace.sim.example"}
     exec(compile(source, "example.py", "exec"), names)
     names["callee"] = bare(names["callee"])
     return content_of(decorate(names["caller"]))

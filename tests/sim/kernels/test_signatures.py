@@ -10,7 +10,7 @@ import numba
 import numpy as np
 import pytest
 
-from sim.kernels.signatures import LIST, kernel_named, read_signatures, write_signatures
+from streamplace.sim.kernels.signatures import LIST, kernel_named, read_signatures, write_signatures
 
 types = cast("Any", numba.types)
 
@@ -43,7 +43,7 @@ class Only(MetaPathFinder):
 
 
 sys.meta_path.insert(0, Only())
-from sim.kernels.signatures import kernel_named, read_signatures
+from streamplace.sim.kernels.signatures import kernel_named, read_signatures
 for name in read_signatures():
     kernel_named(name)
 """
@@ -69,16 +69,21 @@ KINDS = [
 
 def test_every_type_is_read_as_it_was_written(tmp_path: Path) -> None:
     path = tmp_path / "signatures.json"
-    found = {"sim.example.all": [tuple(KINDS)], "sim.example.each": [(kind,) for kind in KINDS]}
+    found = {
+        "streamplace.sim.example.all": [tuple(KINDS)],
+        "streamplace.sim.example.each": [(kind,) for kind in KINDS],
+    }
     write_signatures(found, path)
     again = read_signatures(path)
-    assert again["sim.example.all"] == found["sim.example.all"]
-    assert {*again["sim.example.each"]} == {*found["sim.example.each"]}
+    assert again["streamplace.sim.example.all"] == found["streamplace.sim.example.all"]
+    assert {*again["streamplace.sim.example.each"]} == {*found["streamplace.sim.example.each"]}
 
 
 def test_other_types_are_refused(tmp_path: Path) -> None:
     with pytest.raises(TypeError, match="unicode_type: no text for this type of argument"):
-        write_signatures({"sim.example.text": [(types.unicode_type,)]}, tmp_path / "text.json")
+        write_signatures(
+            {"streamplace.sim.example.text": [(types.unicode_type,)]}, tmp_path / "text.json"
+        )
 
 
 def test_the_list_is_written_as_it_is_and_names_kernels(tmp_path: Path) -> None:

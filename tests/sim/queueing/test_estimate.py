@@ -7,11 +7,11 @@ import pytest
 from scipy.stats import kendalltau
 
 from benchmarks.latency import TARGET, compared
-from sim.queueing import Estimate, estimated
-from sim.tuples import Arrivals, Deployment, run
 from streamplace import Cluster, Operator, Problem, StreamGraph
 from streamplace.problem.device import Device
 from streamplace.scoring.flow import flow
+from streamplace.sim.queueing import Estimate, estimated
+from streamplace.sim.tuples import Arrivals, Deployment, run
 from tests.support.graphs import loaded_chain
 from tests.support.queues import deployed, deployed_chain, long_run
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import gammaincc
 
-from sim.queueing.estimate import mixture_quantile, mixture_tail
+from streamplace.sim.queueing.estimate import mixture_quantile, mixture_tail
 
 ONE = np.ones(1)
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sim.queueing.moments import Work, waits_of
+from streamplace.sim.queueing.moments import Work, waits_of
 
 
 def erlang_c(servers: int, load: float) -> float:

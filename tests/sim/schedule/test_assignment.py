@@ -5,8 +5,8 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from sim.flow import Floats, Ints
-from sim.schedule.enumerative import cheapest_assignment
+from streamplace.sim.flow import Floats, Ints
+from streamplace.sim.schedule.enumerative import cheapest_assignment
 
 SEEDS = range(300)
 

@@ -2,9 +2,16 @@
 
 import numpy as np
 
-from sim.flow import Ints
-from sim.jit import kernel
-from sim.schedule.bit_queues import BitQueues, add, bit_queues, clear, first, remove_first
+from streamplace.sim.flow import Ints
+from streamplace.sim.jit import kernel
+from streamplace.sim.schedule.bit_queues import (
+    BitQueues,
+    add,
+    bit_queues,
+    clear,
+    first,
+    remove_first,
+)
 
 
 @kernel

@@ -8,13 +8,20 @@ import numpy as np
 import pytest
 
 from benchmarks.reference.schedule_problems import schedule_problem
-from sim.flow import Ints
-from sim.schedule.anneal import Cooling, Shares, anneal_events, anneal_fifo, shape_of, walk_from
-from sim.schedule.bounds import lower_bounds
-from sim.schedule.fifo import fifo_memory, serves
-from sim.schedule.moved_paths import paths_of
-from sim.schedule.passes import makespans
-from sim.schedule.state import FIFO, run_state
+from streamplace.sim.flow import Ints
+from streamplace.sim.schedule.anneal import (
+    Cooling,
+    Shares,
+    anneal_events,
+    anneal_fifo,
+    shape_of,
+    walk_from,
+)
+from streamplace.sim.schedule.bounds import lower_bounds
+from streamplace.sim.schedule.fifo import fifo_memory, serves
+from streamplace.sim.schedule.moved_paths import paths_of
+from streamplace.sim.schedule.passes import makespans
+from streamplace.sim.schedule.state import FIFO, run_state
 from tests.support.schedule_cases import schedule_form
 from tests.support.schedule_tasks import TaskProblem, task_problem
 from tests.support.share import Share

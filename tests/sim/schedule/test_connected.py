@@ -4,9 +4,9 @@ import heapq
 
 import numpy as np
 
-from sim.schedule.queues import no_events
-from sim.schedule.ranks import Neighbours, grow, neighbours_of
 from streamplace.generate import Recipe
+from streamplace.sim.schedule.queues import no_events
+from streamplace.sim.schedule.ranks import Neighbours, grow, neighbours_of
 from streamplace.util.arrays import Floats, Ints
 
 GRAPHS = 200

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sim.schedule.contention import (
+from streamplace.sim.schedule.contention import (
     NO_WEIGHTS,
     Present,
     Weights,
@@ -10,7 +10,7 @@ from sim.schedule.contention import (
     no_schedule,
     schedule_part,
 )
-from sim.schedule.lists import ListSchedule
+from streamplace.sim.schedule.lists import ListSchedule
 from streamplace.util.arrays import Ints
 from tests.support.list_schedules import check, problems
 from tests.support.schedule_tasks import TaskProblem, heft_rank

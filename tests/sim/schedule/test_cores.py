@@ -4,9 +4,9 @@ from itertools import chain
 
 import numpy as np
 
-from sim.flow import Floats, Ints
-from sim.jit import kernel
-from sim.schedule.queues import first_cores, free_from, keep_cores
+from streamplace.sim.flow import Floats, Ints
+from streamplace.sim.jit import kernel
+from streamplace.sim.schedule.queues import first_cores, free_from, keep_cores
 
 
 @kernel

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from benchmarks.reference.schedule_problems import schedule_problem
-from sim.schedule.passes import Division, divide, timetable
+from streamplace.sim.schedule.passes import Division, divide, timetable
 from tests.support.schedule_cases import schedule_form
 from tests.support.schedule_tasks import task_problem
 

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from benchmarks.reference.schedule_problems import ScheduleForm
-from sim.schedule.lists import list_schedule
-from sim.schedule.passes import makespans
-from sim.schedule.ranks import optimistic_costs
+from streamplace.sim.schedule.lists import list_schedule
+from streamplace.sim.schedule.passes import makespans
+from streamplace.sim.schedule.ranks import optimistic_costs
 from tests.support.released_data import SHARED
 from tests.support.schedule_comparison import first_difference
 from tests.support.schedule_tasks import fast_engine, heft_rank, task_problem

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from benchmarks.reference.schedule_problems import schedule_problem
-from sim.flow import Ints
-from sim.schedule.exhaustive import enumeration, next_placements
-from sim.schedule.passes import makespans
+from streamplace.sim.flow import Ints
+from streamplace.sim.schedule.exhaustive import enumeration, next_placements
+from streamplace.sim.schedule.passes import makespans
 from tests.support.schedule_cases import schedule_form
 from tests.support.schedule_tasks import TaskProblem, task_problem
 from tests.support.share import Share

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from benchmarks.reference.schedule_problems import schedule_problem
-from sim.flow import Floats, Ints
-from sim.jit import kernel
-from sim.schedule.fifo import (
+from streamplace.sim.flow import Floats, Ints
+from streamplace.sim.jit import kernel
+from streamplace.sim.schedule.fifo import (
     FifoMemory,
     begin_change,
     change,
@@ -17,7 +17,7 @@ from sim.schedule.fifo import (
     keep,
     serves,
 )
-from sim.schedule.task_graph import Columns
+from streamplace.sim.schedule.task_graph import Columns
 from tests.support.schedule_tasks import task_problem
 from tests.support.share import Share
 

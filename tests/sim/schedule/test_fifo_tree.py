@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sim.flow import Ints
-from sim.schedule.fifo_tree import fifo_tree, next_shorter, serves
-from sim.schedule.passes import makespans
+from streamplace.sim.flow import Ints
+from streamplace.sim.schedule.fifo_tree import fifo_tree, next_shorter, serves
+from streamplace.sim.schedule.passes import makespans
 from tests.support.free_schedules import free_form
 from tests.support.schedule_cases import schedule_form
 from tests.support.schedule_tasks import TaskProblem, task_problem

@@ -4,15 +4,15 @@ import numpy as np
 
 from benchmarks.reference.schedule_placements import placement_of
 from benchmarks.reference.schedule_problems import schedule_problem
-from sim.schedule.contention import contention_schedule
-from sim.schedule.lists import core_timelines, list_schedule
-from sim.schedule.passes import timetable
-from sim.schedule.ranks import optimistic_costs
-from sim.schedule.sampled import sampled_placements
-from sim.schedule.state import RANKED, Order
-from sim.schedule.task_graph import FREE
 from streamplace.problem.constraints import Constraints
 from streamplace.scoring.compiled_pass import compiled_pass
+from streamplace.sim.schedule.contention import contention_schedule
+from streamplace.sim.schedule.lists import core_timelines, list_schedule
+from streamplace.sim.schedule.passes import timetable
+from streamplace.sim.schedule.ranks import optimistic_costs
+from streamplace.sim.schedule.sampled import sampled_placements
+from streamplace.sim.schedule.state import RANKED, Order
+from streamplace.sim.schedule.task_graph import FREE
 from tests.support.list_schedules import check, problems
 from tests.support.schedule_cases import schedule_form
 from tests.support.schedule_tasks import heft_rank, task_problem

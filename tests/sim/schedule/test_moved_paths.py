@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from benchmarks.reference.schedule_problems import schedule_problem
-from sim.flow import Floats, Ints
-from sim.jit import kernel
-from sim.schedule.moved_paths import (
+from streamplace.sim.flow import Floats, Ints
+from streamplace.sim.jit import kernel
+from streamplace.sim.schedule.moved_paths import (
     MANY,
     Paths,
     begin_moves,
@@ -18,8 +18,14 @@ from sim.schedule.moved_paths import (
     move,
     paths_of,
 )
-from sim.schedule.passes import makespans
-from sim.schedule.task_graph import Bools, Columns, TaskGraph, message_seconds, seconds_on
+from streamplace.sim.schedule.passes import makespans
+from streamplace.sim.schedule.task_graph import (
+    Bools,
+    Columns,
+    TaskGraph,
+    message_seconds,
+    seconds_on,
+)
 from tests.support.schedule_tasks import task_problem
 from tests.support.share import Share
 

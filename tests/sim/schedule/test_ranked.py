@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 
 from benchmarks.reference.schedule_problems import schedule_problem
-from sim.flow import Floats, Ints
-from sim.jit import kernel
-from sim.schedule.engine import run_pass
-from sim.schedule.passes import NO_NOISE
-from sim.schedule.ranked import makespan_of
-from sim.schedule.state import RANKED, Noise, Order, Run, run_state
-from sim.schedule.task_graph import NIC, PAIR, Columns, TaskGraph
+from streamplace.sim.flow import Floats, Ints
+from streamplace.sim.jit import kernel
+from streamplace.sim.schedule.engine import run_pass
+from streamplace.sim.schedule.passes import NO_NOISE
+from streamplace.sim.schedule.ranked import makespan_of
+from streamplace.sim.schedule.state import RANKED, Noise, Order, Run, run_state
+from streamplace.sim.schedule.task_graph import NIC, PAIR, Columns, TaskGraph
 from tests.support.schedule_tasks import task_problem
 from tests.support.share import Share
 

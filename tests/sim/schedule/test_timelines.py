@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from sim.flow import Floats, Ints
-from sim.jit import kernel
-from sim.schedule.timelines import (
+from streamplace.sim.flow import Floats, Ints
+from streamplace.sim.jit import kernel
+from streamplace.sim.schedule.timelines import (
     Timelines,
     clear_used,
     earliest,

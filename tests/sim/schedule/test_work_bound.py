@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from sim.flow import Floats
-from sim.schedule.bounds import work_bound
+from streamplace.sim.flow import Floats
+from streamplace.sim.schedule.bounds import work_bound
 
 
 def drawn(seed: int) -> Floats:

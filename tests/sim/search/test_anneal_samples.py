@@ -5,17 +5,23 @@ import pytest
 
 from benchmarks.reference.message_problems import with_message_fields
 from benchmarks.reference.uncertain_problems import uncertain_problem
-from sim.closed_form.bottleneck import utilisations
-from sim.flow import Flow
-from sim.search import Schedule, anneal_samples, sampled_loads, sampled_state, search_state
-from sim.search.anneal_samples import BEYOND
-from sim.work import own_utilisations
 from streamplace import Cluster, Device, Operator, Problem, Stream, StreamGraph
 from streamplace.placers.search.search import Search
 from streamplace.problem.uncertainty import Uncertainty
 from streamplace.scoring.compiled import compiled
 from streamplace.scoring.flow import flow
 from streamplace.scoring.sampled import CostDraws
+from streamplace.sim.closed_form.bottleneck import utilisations
+from streamplace.sim.flow import Flow
+from streamplace.sim.search import (
+    Schedule,
+    anneal_samples,
+    sampled_loads,
+    sampled_state,
+    search_state,
+)
+from streamplace.sim.search.anneal_samples import BEYOND
+from streamplace.sim.work import own_utilisations
 from tests.support.placers import seeded_rng
 
 DRAWS = 6

@@ -7,14 +7,14 @@ from hypothesis import strategies as st
 
 from benchmarks.reference.random_problems import every_placement, random_problem
 from benchmarks.reference.strategies import problems
-from sim.closed_form.bottleneck import utilisations
-from sim.search import coarsened, inseparable, joined, joined_alike, search_state
-from sim.work import own_utilisations
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.problem import Problem
 from streamplace.scoring.compiled import compiled
 from streamplace.scoring.flow import flow
+from streamplace.sim.closed_form.bottleneck import utilisations
+from streamplace.sim.search import coarsened, inseparable, joined, joined_alike, search_state
+from streamplace.sim.work import own_utilisations
 from tests.support.graphs import chain_graph, preset_graph
 
 

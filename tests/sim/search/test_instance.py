@@ -6,9 +6,9 @@ import pytest
 from benchmarks.reference.grouped_problems import grouped_problem
 from benchmarks.reference.message_problems import message_problem
 from benchmarks.reference.random_problems import random_problem
-from sim.search import on_devices, search_state
 from streamplace.problem.problem import Problem
 from streamplace.scoring.compiled import compiled
+from streamplace.sim.search import on_devices, search_state
 
 
 def check(problem: Problem, seed: int) -> None:

@@ -5,17 +5,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.reference.strategies import Case, cases
-from sim.closed_form.bottleneck import utilisations, worst_utilisation
-from sim.jit import kernel
-from sim.search import Instance, Schedule, SearchState, anneal, anneal_path_average, search_state
-from sim.search.moves import drawn, settle, try_move
-from sim.search.rng import Word
-from sim.work import own_utilisations
 from streamplace.placers.repair import feasible
 from streamplace.problem.problem import Problem
 from streamplace.scoring.compiled import compiled
 from streamplace.scoring.flow import flow
 from streamplace.scoring.throughput import throughput
+from streamplace.sim.closed_form.bottleneck import utilisations, worst_utilisation
+from streamplace.sim.jit import kernel
+from streamplace.sim.search import (
+    Instance,
+    Schedule,
+    SearchState,
+    anneal,
+    anneal_path_average,
+    search_state,
+)
+from streamplace.sim.search.moves import drawn, settle, try_move
+from streamplace.sim.search.rng import Word
+from streamplace.sim.work import own_utilisations
 from streamplace.util.arrays import Ints
 from tests.support.placements import some_placement_is_feasible
 from tests.support.strategies import constrained_problems

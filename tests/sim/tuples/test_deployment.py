@@ -5,10 +5,10 @@ import pytest
 
 from benchmarks.reference.grouped_problems import grouped_problem
 from benchmarks.reference.random_problems import random_problem
-from sim.closed_form.bottleneck import utilisations
-from sim.tuples import UnsupportedError, deploy
 from streamplace import Cluster, Network, Operator, Problem, Stream, StreamGraph
 from streamplace.scoring.flow import flow
+from streamplace.sim.closed_form.bottleneck import utilisations
+from streamplace.sim.tuples import UnsupportedError, deploy
 
 
 @pytest.mark.parametrize("seed", range(12))

@@ -5,8 +5,8 @@ from math import log
 import numpy as np
 import pytest
 
-from sim.tuples import Arrivals, Deployment, run
-from sim.tuples.errors import BATCHES, LEAST, quantile, relaxation_s, standard_errors
+from streamplace.sim.tuples import Arrivals, Deployment, run
+from streamplace.sim.tuples.errors import BATCHES, LEAST, quantile, relaxation_s, standard_errors
 from tests.support.queues import deployed_chain
 
 QUANTILES = {"p50": 0.5, "p99": 0.99}

@@ -8,11 +8,11 @@ import pytest
 from benchmarks.reference.grouped_problems import grouped_problem
 from benchmarks.reference.plain_tuples import PlainTuples
 from benchmarks.reference.random_problems import random_problem
-from sim.tuples import Arrivals, Deployment, deploy, expected_tuples, run
-from sim.tuples.state import Process
 from streamplace import Cluster, Operator, Problem, StreamGraph
 from streamplace.problem.device import Device
 from streamplace.scoring.flow import flow
+from streamplace.sim.tuples import Arrivals, Deployment, deploy, expected_tuples, run
+from streamplace.sim.tuples.state import Process
 from tests.support.queues import (
     deployed,
     deployed_chain,

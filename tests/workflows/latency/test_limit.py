@@ -8,12 +8,12 @@ import pytest
 
 from benchmarks.reference.grouped_problems import grouped_problem
 from benchmarks.reference.random_problems import feasible_placements, random_problem
-from sim.tuples import Arrivals, expected_tuples, run
-from sim.tuples.errors import quantile
 from streamplace import Cluster, Constraints, Device, Network, Problem
 from streamplace.errors import UsageError
 from streamplace.problem.problem import Problem as AnyProblem
 from streamplace.scoring.tuples import deployed
+from streamplace.sim.tuples import Arrivals, expected_tuples, run
+from streamplace.sim.tuples.errors import quantile
 from streamplace.workflows.latency.limit import LatencyLimit
 from streamplace.workflows.latency.proof import least_latency
 from streamplace.workflows.place import place

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 import streamplace as sp
-from sim.engine import Settings
 from streamplace import Cluster, Device, Placement, Problem
 from streamplace.errors import GraphError, InfeasibleError, ProblemError, UsageError
 from streamplace.scoring.tuples import tuple_score
+from streamplace.sim.engine import Settings
 from streamplace.workflows.latency.limit import LatencyLimit
 from streamplace.workflows.latency.proof import disproved
 from streamplace.workflows.latency.within_limit import of_low_latency, screened, within_limit

@@ -2,6 +2,9 @@
 
 from collections.abc import Callable
 
+from streamplace.sim.closed_form import bottleneck
+from streamplace.sim.work import own_utilisations
+
 from benchmarks.hardening.campaigns.invariants.deviations import (
     Deviations,
     largest_difference,
@@ -10,8 +13,6 @@ from benchmarks.hardening.campaigns.invariants.deviations import (
 from benchmarks.hardening.campaigns.invariants.numbered_problems import drawn
 from benchmarks.reference import oracle
 from benchmarks.reference.changes import remade
-from sim.closed_form import bottleneck
-from sim.work import own_utilisations
 from streamplace import Problem
 from streamplace.scoring.flow import flow
 from streamplace.scoring.loads import LinkLoad, UplinkLoad

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 from hypothesis import strategies as st
+from streamplace.sim.engine import Scene
 
 from benchmarks.hardening.campaigns.invariants.capacity import (
     ALWAYS_SAFE,
@@ -20,7 +21,6 @@ from benchmarks.hardening.campaigns.invariants.score_invariance import CHANGES, 
 from benchmarks.reference.changes import remade
 from benchmarks.reference.scenes import engine_settings, scenes
 from benchmarks.reference.strategies import Case
-from sim.engine import Scene
 from streamplace import Placement, Problem
 from streamplace.errors import InfeasibleError, PlacementError, ProblemError
 from streamplace.placers.repair import feasible

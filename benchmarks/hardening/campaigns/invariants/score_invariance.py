@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from math import inf
 
 import numpy as np
+from streamplace.sim.engine import Settings
 
 from benchmarks.hardening.campaigns.invariants.deviations import (
     largest_difference,
@@ -12,7 +13,6 @@ from benchmarks.hardening.campaigns.invariants.deviations import (
 )
 from benchmarks.reference.changes import in_other_time, in_other_units, renamed, restreamed
 from benchmarks.reference.strategies import Case
-from sim.engine import Settings
 from streamplace import Placement, ThroughputScore
 from streamplace.problem.objective import Model
 from streamplace.scoring import engine

@@ -81,7 +81,7 @@ CHAIN_FUNCTIONS = (
 CALLED_FUNCTIONS = {
     "fuser": ("streamplace.placers.partition:fuse",),
     "contiguous": ("streamplace.placers.contiguous:split",),
-    "greedy": ("sim.greedy:_greedy",),
+    "greedy": ("streamplace.sim.greedy:_greedy",),
     "climb": ("streamplace.placers.search.search:qualities_of_rows",),
     "search": ANNEALING_FUNCTIONS,
     "multilevel": ANNEALING_FUNCTIONS,

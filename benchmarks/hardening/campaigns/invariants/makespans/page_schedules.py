@@ -3,6 +3,9 @@
 from typing import Any, NamedTuple
 
 import numpy as np
+from streamplace.sim.schedule.passes import Timetable, divide, timetable
+from streamplace.sim.schedule.state import Order
+from streamplace.sim.schedule.task_graph import TaskGraph
 
 from benchmarks.hardening.campaigns.invariants.browser_engines import (
     NONE_FOUND,
@@ -12,9 +15,6 @@ from benchmarks.hardening.campaigns.invariants.browser_engines import (
 )
 from benchmarks.hardening.campaigns.invariants.deviations import Deviations
 from benchmarks.hardening.campaigns.invariants.makespans.numbered_passes import drawn
-from sim.schedule.passes import Timetable, divide, timetable
-from sim.schedule.state import Order
-from sim.schedule.task_graph import TaskGraph
 from streamplace.report.html import SCHEDULE
 from streamplace.report.schedules import order_to, tasks_to
 from streamplace.scoring.registry import makespan_evaluator
