@@ -44,7 +44,6 @@ NUMPY_LOADERS = ("load", "NpzFile", "read_array", "fromregex")  # unpickle with 
 IMPORT_BY_NAME = {  # files that may import modules whose names come from the code or the user
     "sim/kernels/signatures.py",
     "streamplace/__init__.py",
-    "streamplace/util/moved.py",
     "streamplace/util/plugins.py",
     "streamplace/training/__init__.py",
     "streamplace/integrations/registry.py",
