@@ -53,15 +53,9 @@ RUN_PROGRAMS = {  # files that run the user's commands, or this Python
     "streamplace/execution/commands.py",
 }
 UNPICKLE = {"sim/kernels/cache.py"}  # files that load compiled kernels, which are code themselves
-RUN_FLOWGRAPHS = {  # a program that users start themselves, beside GNU Radio
-    "streamplace/integrations/gnuradio/streamplace_counters.py"
-}
-
-
 PERMITTED = {
     "importlib.import_module": IMPORT_BY_NAME,
     "subprocess": RUN_PROGRAMS,
-    "runpy": RUN_FLOWGRAPHS,
     "pickle": UNPICKLE,
 }  # name -> files that may import it
 
