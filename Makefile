@@ -11,7 +11,7 @@ PART ?= 1/1# of the files with long tests
 INSTALL := -m pip install -q --disable-pip-version-check
 LOCKED := $(INSTALL) --require-hashes --no-deps --only-binary :all: -r
 
-.PHONY: venv demo test test-long test-all test-backends test-browser test-fuzz lint bench docs kernels flink-loop flink-cluster flink-failures flink-size flink-watch flink-contention flink-rivals ray-loop gnuradio-loop testbed testbed-short testbed-dag testbed-latency testbed-flink harden audit locks release clean
+.PHONY: venv demo test test-long test-all test-backends test-browser test-fuzz lint bench docs kernels flink-loop flink-cluster flink-failures flink-size flink-watch flink-contention flink-rivals ray-loop testbed testbed-short testbed-dag testbed-latency testbed-flink harden audit locks release clean
 
 venv: $(READY)
 
@@ -98,8 +98,6 @@ $(RAY)/.ready: locks/ray-cluster.txt
 ray-loop: $(READY) $(RAY)/.ready
 	PYTHONPATH=examples/ray:examples/flink $(BIN)/python -m benchmarks.actors $(RAY)
 
-gnuradio-loop: $(READY) # skipped without GNU Radio: apt-get install --no-install-recommends gnuradio
-	PYTHONPATH=examples/flink $(BIN)/python -m benchmarks.flowgraphs
 
 testbed-short: $(READY)
 	$(BIN)/python -m benchmarks.testbed short
@@ -143,5 +141,5 @@ release: $(READY)
 	$(BIN)/python -m benchmarks.hardening.supply.release
 
 clean:
-	rm -rf $(VENV) $(FLINK) $(SUPPLY) $(RAY) flink-loop ray-loop gnuradio-loop testbed site build dist demo-output .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(FLINK) $(SUPPLY) $(RAY) flink-loop ray-loop testbed site build dist demo-output .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -19,7 +19,6 @@ from typing import Any
 
 import numpy as np
 import torch
-from streamplace.sim.lookahead import CANDIDATE_FEATURES
 from torch import nn
 
 from streamplace import Problem, Recipe
@@ -31,6 +30,7 @@ from streamplace.policy.placer import TEMPERATURE
 from streamplace.policy.registry import PolicySection, policy_section
 from streamplace.problem.objective import Model
 from streamplace.scoring.throughput import throughput
+from streamplace.sim.lookahead import CANDIDATE_FEATURES
 from streamplace.training.algorithms import Known, Step
 from streamplace.training.distributed import Workers
 from streamplace.training.learner import Learner, Optimiser

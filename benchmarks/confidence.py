@@ -20,7 +20,6 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
-from streamplace.sim.closed_form.bottleneck import worst_utilisation
 
 from benchmarks.reference.uncertain_problems import (
     TrueCosts,
@@ -32,6 +31,7 @@ from streamplace import Problem, StreamGraph
 from streamplace.execution.parallel import each
 from streamplace.integrations.profiling.estimates import or_exact, slope
 from streamplace.scoring.flow import flow
+from streamplace.sim.closed_form.bottleneck import worst_utilisation
 from streamplace.util.arrays import Floats
 from streamplace.workflows.place import solve
 

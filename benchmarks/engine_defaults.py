@@ -14,12 +14,12 @@ import time
 from collections import Counter
 
 import numpy as np
-from streamplace.sim.engine import Settings
 
 from benchmarks.speed import report
 from streamplace import Cluster, Device, Network, Operator, Placement, Problem, Stream, StreamGraph
 from streamplace.scoring import engine
 from streamplace.scoring.throughput import simulate
+from streamplace.sim.engine import Settings
 
 # largest differences of relative throughput: from `bottleneck`, and between two lengths of a tick
 CLOSE, SAME = 0.01, 0.005

@@ -27,7 +27,6 @@ from typing import Any
 from unittest.mock import patch
 
 import numpy as np
-from streamplace.sim import work_clock
 
 from streamplace import Cluster, Network, Placement, Problem, Recipe, read_dataset
 from streamplace.execution.parallel import each
@@ -36,6 +35,7 @@ from streamplace.placers.search.annealing import Annealer, ChainResult
 from streamplace.policy import coarse
 from streamplace.problem.objective import Model
 from streamplace.scoring.registry import CLOSED_FORMS, qualities
+from streamplace.sim import work_clock
 from streamplace.util.effect import mean_intervals
 
 METIS, SWEEP, ALONE = "METIS", "METIS sweep", "network alone"

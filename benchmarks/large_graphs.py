@@ -6,12 +6,11 @@ link has a utilisation of 1.2 under METIS k-way.
 
 from dataclasses import dataclass
 
-from streamplace.sim.closed_form.bottleneck import utilisations, worst_utilisation
-
 from benchmarks.partitioners import placed
 from streamplace import Cluster, Network, Problem, Recipe, StreamGraph
 from streamplace.problem.cluster import NetworkKind
 from streamplace.scoring.flow import flow
+from streamplace.sim.closed_form.bottleneck import utilisations, worst_utilisation
 from streamplace.util.arrays import Ints
 
 PRESETS = "layered", "series-parallel"

@@ -16,15 +16,15 @@ from typing import get_args
 
 import numpy as np
 from scipy.stats import kendalltau
-from streamplace.sim.queueing import estimated
-from streamplace.sim.tuples import Arrivals, Deployment, deploy, expected_tuples, run
-from streamplace.sim.tuples.state import Process
 
 from benchmarks.speed import report
 from streamplace import Cluster, Network, Problem, Recipe
 from streamplace.placers.registry import make_placer
 from streamplace.problem.device import Device
 from streamplace.scoring.flow import flow
+from streamplace.sim.queueing import estimated
+from streamplace.sim.tuples import Arrivals, Deployment, deploy, expected_tuples, run
+from streamplace.sim.tuples.state import Process
 
 PLACERS = ("auto:seconds=0.05", "metis", "greedy", "single")
 KINDS = ("pair", "nic", "free", "egress")

@@ -13,12 +13,12 @@ import time
 from collections import Counter
 
 import numpy as np
-from streamplace.sim.engine import Settings
 
 from benchmarks.latency import largest_utilisation, placements_of, random_problem_of
 from benchmarks.speed import report
 from streamplace import Placement, Problem
 from streamplace.scoring.tuples import deployed, run_tuples
+from streamplace.sim.engine import Settings
 from streamplace.workflows.latency.limit import LatencyLimit
 from streamplace.workflows.latency.within_limit import screened, within_limit
 from streamplace.workflows.place import solve

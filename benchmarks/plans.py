@@ -17,8 +17,6 @@ from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
-from streamplace.sim import work_clock
-from streamplace.sim.closed_form.bottleneck import utilisations
 
 from benchmarks.partitioners import placed
 from streamplace import Cluster, Device, Network, Operator, Problem, Recipe, Stream, StreamGraph
@@ -28,6 +26,8 @@ from streamplace.placers.search.balance import CARRIED
 from streamplace.problem.cluster import NetworkKind
 from streamplace.scoring.flow import flow
 from streamplace.scoring.registry import qualities, throughput_evaluator
+from streamplace.sim import work_clock
+from streamplace.sim.closed_form.bottleneck import utilisations
 from streamplace.workflows.plan import plan
 from streamplace.workflows.size import size
 

@@ -18,12 +18,12 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from streamplace.sim.kernels import bundle
 
 from benchmarks.bytecode import environment
 from benchmarks.plain import PlainScorer
 from streamplace import Cluster, Problem, Recipe, StreamGraph, place, write_dataset
 from streamplace.scoring.throughput import throughput
+from streamplace.sim.kernels import bundle
 
 SCRIPT = "from streamplace.cli.entry import script; script()"  # as the installed command does
 OVERLOAD = 1e5  # tuples/s

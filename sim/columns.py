@@ -4,6 +4,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+
 from streamplace.sim.jit import kernel
 
 Floats = NDArray[np.float64]

@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 import numpy as np
+
 from streamplace.sim.flow import ALL, NONE, Columns, Floats, Ints
 from streamplace.sim.jit import bare, inner, kernel
 from streamplace.sim.links import ends_of, link_s, slot_of, uplinks_of

@@ -10,6 +10,7 @@ one that is no further (Bertsekas, Gallager: Data Networks, 1992, section 6.5.2)
 from math import inf
 
 import numpy as np
+
 from streamplace.sim.flow import Floats, Ints
 from streamplace.sim.jit import bare, kernel
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 from numpy.typing import NDArray
+
 from streamplace.sim.columns import by_operator, read_only
 from streamplace.sim.flow import NONE, Columns, Floats, Flow, Ints
 from streamplace.sim.jit import bare, kernel

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+
 from streamplace.sim.flow import Floats, Flow, Ints
 from streamplace.sim.jit import bare, bare_entry, inner
 

@@ -9,6 +9,7 @@ between problems of any size and source rate: 1 is perfect balance.
 
 import numpy as np
 from numpy.typing import NDArray
+
 from streamplace.sim.flow import Floats, Ints
 from streamplace.sim.jit import inner, kernel
 from streamplace.sim.links import ends_of, uplinks_of

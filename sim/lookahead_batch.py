@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
 from streamplace.sim.closed_form.bottleneck import lowest_utilisation
 from streamplace.sim.flow import Floats, Flow, Ints
 from streamplace.sim.messages import Copies

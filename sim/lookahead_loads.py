@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 import numpy as np
+
 from streamplace.sim.flow import NONE, Floats, Ints
 from streamplace.sim.jit import inner
 from streamplace.sim.links import cpu_s, ends_of, link_s, uplinks_of

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
 from streamplace.sim.flow import ALL, Columns, Floats, Ints
 from streamplace.sim.jit import bare, inner, kernel
 from streamplace.sim.links import Priced, cpu_s, ends_of, link_s, slot_of, uplinks_of

@@ -12,6 +12,7 @@ from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+
 from streamplace.sim.flow import Columns, Floats, Flow, Ints
 from streamplace.sim.jit import bare, kernel
 

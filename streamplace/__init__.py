@@ -6,8 +6,6 @@ The public names are loaded when they are first used, so that importing the pack
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from streamplace.util.moved import install, moved
-
 if TYPE_CHECKING:
     from streamplace.errors import StreamplaceError as StreamplaceError
     from streamplace.execution.backends import Backend as Backend
@@ -136,17 +134,10 @@ _HOME = {
 }
 """Public name -> the module that defines it, below ``streamplace``."""
 
-_RENAMED = ("Replacement", "replace")
-"""Public names of version 0.2."""
-
 __all__ = list(_HOME)
-
-install()
 
 
 def __getattr__(name: str) -> Any:
-    if name in _RENAMED:
-        return moved("", name)
     if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)

@@ -33,7 +33,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from streamplace.sim import work_clock
 
 from benchmarks.adversarial.annealing import STEPS, anneal
 from benchmarks.adversarial.problems import CONTENDED, LARGER, PUBLISHED, SIZES
@@ -54,6 +53,7 @@ from benchmarks.makespans.rivals import ONCE
 from benchmarks.schedulers.library import Library
 from streamplace.errors import StreamplaceError
 from streamplace.files.writing import write_text
+from streamplace.sim import work_clock
 
 
 def runs(seed: int) -> Iterator[tuple[dict[str, Any], np.random.Generator]]:

@@ -9,7 +9,6 @@ from itertools import count, islice
 from pathlib import Path
 
 import numpy as np
-from streamplace.sim.engine import RunMetrics, Settings
 
 from benchmarks.engine import SEED
 from benchmarks.reference.changes import renamed, shares
@@ -18,6 +17,7 @@ from streamplace import Cluster, Device, Network, Placement, Problem, Recipe, St
 from streamplace.problem.objective import Model
 from streamplace.scoring import engine as runs
 from streamplace.scoring.throughput import throughput
+from streamplace.sim.engine import RunMetrics, Settings
 from streamplace.util.arrays import Ints
 
 TESTS = Path(__file__).resolve().parents[2] / "tests" / "sim" / "engine"

@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
-from streamplace.sim.engine import Settings
 
 from benchmarks.engine import RATE
 from benchmarks.speed import report
 from streamplace import Cluster, Network, Placement, Problem, StreamGraph, read_dataset
 from streamplace.scoring import engine as runs
+from streamplace.sim.engine import Settings
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
 

@@ -10,7 +10,6 @@ from functools import cache, partial
 
 import numpy as np
 import torch
-from streamplace.sim.engine import RunMetrics, Settings, Simulation, metrics
 
 from benchmarks.engine import RATE, SEED
 from benchmarks.reference.engine import PlainEngine
@@ -20,6 +19,7 @@ from streamplace.policy.registry import make_policy
 from streamplace.problem.objective import Model
 from streamplace.scoring import engine as runs
 from streamplace.scoring.flow import flow
+from streamplace.sim.engine import RunMetrics, Settings, Simulation, metrics
 from streamplace.training import TrainConfig, read_config
 from streamplace.training.algorithms import Step
 from streamplace.training.distributed import Workers

@@ -7,11 +7,10 @@ import time
 from collections.abc import Callable
 from functools import partial
 
-from streamplace.sim.schedule.bounds import lower_bounds
-from streamplace.sim.schedule.ranks import waits
-
 from benchmarks.makespans.problems import layered_problem
 from streamplace.scoring.compiled_pass import compiled_pass
+from streamplace.sim.schedule.bounds import lower_bounds
+from streamplace.sim.schedule.ranks import waits
 
 SIZES = (30, 200, 1_000, 10_000, 100_000)
 DEVICES, SECONDS = 8, 0.3

@@ -14,7 +14,6 @@ import time
 from collections.abc import Callable, Mapping
 
 import numpy as np
-from streamplace.sim.schedule.anneal import Cooling
 
 import streamplace as sp
 from streamplace.generate.contended import KINDS
@@ -24,6 +23,7 @@ from streamplace.placers.scheduling.passes import pass_evaluator
 from streamplace.placers.search.annealing import Budget
 from streamplace.placers.starting import fast_placement
 from streamplace.scoring.registry import makespan_evaluator
+from streamplace.sim.schedule.anneal import Cooling
 from streamplace.util.arrays import Floats
 from streamplace.util.effect import Effect
 

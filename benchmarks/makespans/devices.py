@@ -11,12 +11,12 @@ largest ratios come first; the mean is the geometric one, with a bootstrap inter
 import argparse
 
 import numpy as np
-from streamplace.sim import work_clock
 
 import streamplace as sp
 from benchmarks.makespans.drawn import COUNTS, SMALL_COUNTS, sized_problem, with_first
 from streamplace.placers.registry import make_placer
 from streamplace.scoring.makespan_evaluator import MakespanEvaluator
+from streamplace.sim import work_clock
 from streamplace.util.effect import mean_intervals
 
 SHOWN = 10  # of the largest ratios

@@ -16,7 +16,6 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
 import numpy as np
-from streamplace.sim import work_clock
 
 from benchmarks.makespans.problems import (
     Reference,
@@ -32,6 +31,7 @@ from streamplace.placers.base import BasePlacer
 from streamplace.placers.registry import ready_placer
 from streamplace.problem.problem import Problem
 from streamplace.scoring.makespan_evaluator import MakespanEvaluator
+from streamplace.sim import work_clock
 
 PLACERS = (
     "single,heft,heft:contention,peft,peft:links,cpop,critical-path,random-eft,enumerative,climb,"

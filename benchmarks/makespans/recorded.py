@@ -35,11 +35,11 @@ from typing import Any
 
 import numpy as np
 from scipy import stats
-from streamplace.sim import work_clock
 
 from benchmarks.makespans.problems import SHARED
 from benchmarks.makespans.recorded_runs import GIGABIT, MANAGERS, SEED, Manager, Run, read
 from streamplace.errors import StreamplaceError
+from streamplace.sim import work_clock
 from streamplace.util.arrays import Bools, Floats
 
 RESAMPLES, FEWEST = 2000, 3

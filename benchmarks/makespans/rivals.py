@@ -5,13 +5,13 @@ from math import inf
 from typing import Protocol
 
 import numpy as np
-from streamplace.sim import work_clock
 
 import streamplace as sp
 from benchmarks.makespans.tally import AGAIN, SAME
 from streamplace.errors import PlacementError
 from streamplace.placers.registry import make_placer
 from streamplace.scoring.makespan_evaluator import MakespanEvaluator
+from streamplace.sim import work_clock
 
 LIMITED = ("search", "climb")
 """The placers that take a time limit."""

@@ -20,14 +20,14 @@ import argparse
 from itertools import combinations
 
 import numpy as np
-from streamplace.sim.schedule.bounds import times_on
-from streamplace.sim.schedule.lists import list_schedule
-from streamplace.sim.schedule.ranks import downward_rank, mean_messages, mean_seconds, upward_rank
 
 from benchmarks.schedulers.instances import Instance
 from benchmarks.schedulers.library import Library
 from streamplace.placers.scheduling.lists import preferred_devices
 from streamplace.scoring.compiled_pass import compiled_pass
+from streamplace.sim.schedule.bounds import times_on
+from streamplace.sim.schedule.lists import list_schedule
+from streamplace.sim.schedule.ranks import downward_rank, mean_messages, mean_seconds, upward_rank
 
 TOLERANCE = 1e-9
 

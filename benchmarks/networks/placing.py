@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from streamplace.sim import work_clock
 
 from streamplace.errors import PlacementError
 from streamplace.placers.registry import ready_placer
@@ -12,6 +11,7 @@ from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.problem.rules import violations
 from streamplace.scoring.makespan_evaluator import MakespanEvaluator
+from streamplace.sim import work_clock
 
 PLACERS: Mapping[str, str] = {
     "HEFT": "heft",

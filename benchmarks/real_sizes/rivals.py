@@ -12,8 +12,6 @@ from itertools import count
 
 import numpy as np
 import pymetis
-from streamplace.sim import work_clock
-from streamplace.sim.closed_form.bottleneck import lowest_utilisation, worst_utilisation
 
 from benchmarks.makespans.rivals import ONCE
 from benchmarks.partitioners import ECO, FAST, kahip, mt_kahypar
@@ -25,6 +23,8 @@ from streamplace.placers.partition import devices_of_parts, parts_for, units_by_
 from streamplace.placers.registry import named
 from streamplace.scoring.flow import flow
 from streamplace.scoring.makespan_evaluator import MakespanEvaluator
+from streamplace.sim import work_clock
+from streamplace.sim.closed_form.bottleneck import lowest_utilisation, worst_utilisation
 from streamplace.util.arrays import Ints
 
 IMBALANCES = (0.03, 0.3, 0.1, 1.0, 0.01)  # of every sweep, the most useful ones first

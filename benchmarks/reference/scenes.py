@@ -1,11 +1,11 @@
 """Hypothesis strategies: settings of the engine, and scenes."""
 
 from hypothesis import strategies as st
-from streamplace.sim.engine.scene import Profile, Scene, Speed, Window
-from streamplace.sim.engine.settings import Settings
 
 from streamplace import Problem
 from streamplace.scoring.flow import flow as flow_of
+from streamplace.sim.engine.scene import Profile, Scene, Speed, Window
+from streamplace.sim.engine.settings import Settings
 
 
 @st.composite

@@ -6,7 +6,6 @@ The shares of two jobs follow from a few minima, without progressive filling.
 from collections.abc import Sequence
 
 import numpy as np
-from streamplace.sim.closed_form.bottleneck import resource_loads
 
 from benchmarks.reference.random_problems import every_placement, random_problem
 from benchmarks.reference.rules import obeying
@@ -15,6 +14,7 @@ from streamplace.problem.jobs import Job, Jobs
 from streamplace.problem.problem import Problem
 from streamplace.scoring.flow import flow
 from streamplace.scoring.joint import union_graph
+from streamplace.sim.closed_form.bottleneck import resource_loads
 from streamplace.util.arrays import Floats, Ints
 
 MAX_OPERATORS, MAX_DEVICES = 4, 3

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from math import exp, log
 
 import numpy as np
-from streamplace.sim import work_clock
 
 from benchmarks.schedulers.instances import ROUNDING, Instance, by_start
 from benchmarks.schedulers.library import FailedError, Library
 from streamplace.placers.registry import make_placer
 from streamplace.scoring.makespan_evaluator import MakespanEvaluator
+from streamplace.sim import work_clock
 from streamplace.util.effect import Effect
 
 MEASURED = 0.05  # CPU seconds for which a scheduler is run to take its time

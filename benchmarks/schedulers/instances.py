@@ -10,8 +10,6 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
-from streamplace.sim.schedule.bounds import times_on
-from streamplace.sim.schedule.task_graph import FREE, TaskGraph
 
 import streamplace as sp
 from streamplace.errors import ProblemError
@@ -19,6 +17,8 @@ from streamplace.problem.makespan import DispatchOrder
 from streamplace.problem.network import NetworkKind
 from streamplace.scoring.compiled_pass import CompiledPass, compiled_pass
 from streamplace.scoring.makespan_evaluator import MakespanEvaluator
+from streamplace.sim.schedule.bounds import times_on
+from streamplace.sim.schedule.task_graph import FREE, TaskGraph
 from streamplace.util.arrays import Floats
 
 ROUNDING = 1e-9  # relative difference of times that counts as none

@@ -4,13 +4,13 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
-from streamplace.sim.engine import Settings
 
 from benchmarks.testbed.emulator import Emulator
 from benchmarks.testbed.jobs import QUEUE
 from benchmarks.testbed.scaling import Scaled
 from streamplace import Placement, simulate
 from streamplace.scoring import engine as runs
+from streamplace.sim.engine import Settings
 from streamplace.util.arrays import Ints
 
 WARM_S, MEASURED_S = 4.0, 5.0

@@ -6,6 +6,7 @@ operators have a utilisation of their own on devices with more cores than they c
 
 import numpy as np
 from numpy.typing import NDArray
+
 from streamplace.sim.closed_form.bounds import least_shares
 from streamplace.sim.flow import NONE, Columns, Floats, Flow, Ints, as_rows, checked
 from streamplace.sim.jit import bare, inner, kernel

@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 import numpy as np
+
 from streamplace.sim.flow import Floats, Flow, Ints
 from streamplace.sim.work import cannot_run, class_work, fastest, first_of_classes
 

@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
 from streamplace.sim.flow import ALL, NONE, Columns, Floats, Flow, Ints, checked
 from streamplace.sim.jit import bare, kernel
 from streamplace.sim.links import ends_of, link_s, load_ends, uplinks_of

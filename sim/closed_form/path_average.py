@@ -20,6 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
 from streamplace.sim.closed_form.bottleneck import add_streams, add_utilisations, utilisations
 from streamplace.sim.crossed import (
     STAGES,

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
 from streamplace.sim.closed_form.bottleneck import add_utilisations
 from streamplace.sim.flow import Columns, Floats, Flow, Ints, checked
 from streamplace.sim.jit import kernel

@@ -1,6 +1,7 @@
 """The deployment of a placement: devices, links, costs and shares."""
 
 import numpy as np
+
 from streamplace.sim.crossed import Crossed, nothing_crossed, number_streams
 from streamplace.sim.engine.links import DOWNLINK, RECEIVER, SENDER, UPLINK
 from streamplace.sim.engine.records import Records

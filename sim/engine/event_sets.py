@@ -13,6 +13,7 @@ yet), links, then sources. The last list contains the free sets, and its tail is
 from functools import lru_cache
 
 import numpy as np
+
 from streamplace.sim.engine.records import LIST, SET, EngineState, Records, blank, copied
 from streamplace.sim.flow import Floats
 from streamplace.sim.jit import bare

@@ -6,6 +6,7 @@ with uplinks. Links work in stages: the sender's, uplinks, downlinks, and the re
 """
 
 import numpy as np
+
 from streamplace.sim.engine.event_sets import NOTHING, append, new_set, pour, remove_first, split
 from streamplace.sim.engine.records import EngineState, Rules
 from streamplace.sim.jit import bare

@@ -1,6 +1,7 @@
 """The work of one operator in one tick, which backpressure limits (`_share_that_fits`)."""
 
 import numpy as np
+
 from streamplace.sim.engine.event_sets import take
 from streamplace.sim.engine.links import SENDER, key_at, send
 from streamplace.sim.engine.records import EngineState, Rules

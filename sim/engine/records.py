@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
 from streamplace.sim.flow import Floats, Ints
 
 Records = NDArray[np.void]

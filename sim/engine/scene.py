@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
+
 from streamplace.sim.flow import Columns, Floats, Flow
 from streamplace.sim.jit import kernel
 

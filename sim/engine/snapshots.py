@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+
 from streamplace.sim.engine.event_sets import NOTHING
 from streamplace.sim.engine.records import EngineState
 from streamplace.sim.flow import Floats, Flow, Ints

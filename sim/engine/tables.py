@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
 from streamplace.sim.engine import records
 from streamplace.sim.engine.records import Records, blank
 from streamplace.sim.engine.scene import Scene

@@ -5,6 +5,7 @@ from math import ceil, lcm
 from typing import NamedTuple
 
 import numpy as np
+
 from streamplace.sim.closed_form import bottleneck
 from streamplace.sim.engine import records
 from streamplace.sim.engine.records import Records, blank

@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 import numpy as np
+
 from streamplace.sim.columns import read_only
 from streamplace.sim.disjoint_sets import number_roots, unite
 from streamplace.sim.flow import NONE, Floats, Ints

@@ -6,6 +6,7 @@ Loads are stored for every depth (number of units placed), so that removing a un
 from typing import NamedTuple
 
 import numpy as np
+
 from streamplace.sim.flow import NONE, Floats, Ints
 from streamplace.sim.jit import bare
 from streamplace.sim.links import add_load, cpu_s, ends_of, link_s, load_ends, slot_of, uplinks_of

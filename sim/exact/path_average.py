@@ -11,6 +11,7 @@ the bounds on f.
 """
 
 import numpy as np
+
 from streamplace.sim.columns import read_only
 from streamplace.sim.exact.bounds import Effort, LoadBounds, Verdict
 from streamplace.sim.exact.contraction import units_of

@@ -15,6 +15,7 @@ from numba.core.compiler import CompileResult
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.runtime.nrt import rtsys
 from numba.misc.appdirs import user_cache_dir
+
 from streamplace.sim import work_clock
 from streamplace.sim.kernels import before_compiling, bundle, inlined
 from streamplace.sim.kernels.content import content_of, fields_of

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from math import erfc, exp, inf, lgamma, log, sqrt
 
 import numpy as np
+
 from streamplace.sim.flow import Floats, Ints
 from streamplace.sim.jit import bare, kernel
 from streamplace.sim.queueing.moments import (

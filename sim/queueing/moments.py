@@ -18,6 +18,7 @@ exponential where a tuple waits at all, as for M/M/c.
 from typing import NamedTuple
 
 import numpy as np
+
 from streamplace.sim.flow import Floats, Ints
 from streamplace.sim.jit import bare, inner, kernel
 from streamplace.sim.tuples.deployment import Deployment

@@ -8,6 +8,7 @@ blocks of units.
 from typing import NamedTuple
 
 import numpy as np
+
 from streamplace.sim.flow import Floats, Ints
 from streamplace.sim.jit import bare, kernel
 from streamplace.sim.schedule.fifo import (

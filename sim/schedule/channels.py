@@ -8,6 +8,7 @@ once.
 from typing import NamedTuple
 
 import numpy as np
+
 from streamplace.sim.flow import Floats, Ints
 from streamplace.sim.jit import bare
 from streamplace.sim.schedule.task_graph import (

@@ -11,6 +11,7 @@ out.
 from typing import NamedTuple
 
 import numpy as np
+
 from streamplace.sim.flow import Floats, Ints
 from streamplace.sim.jit import bare, kernel
 from streamplace.sim.schedule.lists import (

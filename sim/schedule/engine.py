@@ -6,6 +6,7 @@ operator starts. Only an operator that takes no time can cause anything at the s
 """
 
 import numpy as np
+
 from streamplace.sim.flow import Ints
 from streamplace.sim.jit import bare, kernel
 from streamplace.sim.schedule.channels import free_channels

@@ -6,6 +6,7 @@ the least total time of the messages to them. Groups follow one another from sou
 
 import numpy as np
 from numpy.typing import NDArray
+
 from streamplace.sim.flow import Floats, Ints
 from streamplace.sim.jit import bare, inner, kernel
 from streamplace.sim.schedule.lists import inputs_of

@@ -8,6 +8,7 @@ devices that are alike, only the first is tried.
 from typing import NamedTuple
 
 import numpy as np
+
 from streamplace.sim.flow import Floats, Ints
 from streamplace.sim.jit import bare, kernel
 from streamplace.sim.schedule.bounds import prices_of, times_on

@@ -10,6 +10,7 @@ where all devices have one core; `engine` serves the rest, and agrees with it ex
 from typing import NamedTuple
 
 import numpy as np
+
 from streamplace.sim.flow import Floats, Ints
 from streamplace.sim.jit import bare, kernel
 from streamplace.sim.schedule.channels import (

@@ -9,6 +9,7 @@ shortest time after the end on each device.
 from typing import NamedTuple
 
 import numpy as np
+
 from streamplace.sim.flow import Floats, Ints
 from streamplace.sim.jit import bare
 from streamplace.sim.schedule.bounds import prices_of

@@ -9,6 +9,7 @@ unused devices that are alike, only the first is tried.
 from typing import NamedTuple
 
 import numpy as np
+
 from streamplace.sim.flow import Floats, Ints
 from streamplace.sim.jit import bare, bare_entry, kernel
 from streamplace.sim.schedule.bounds import times_on

@@ -8,6 +8,7 @@ another order on each device, may need a different time for the same placement.
 from typing import NamedTuple
 
 import numpy as np
+
 from streamplace.sim.flow import Floats, Ints
 from streamplace.sim.jit import bare, kernel
 from streamplace.sim.schedule.queues import Events, first_cores, no_events, pop, push

@@ -13,6 +13,7 @@ save. Results do not depend on it.
 from typing import NamedTuple
 
 import numpy as np
+
 from streamplace.sim.flow import Floats, Ints
 from streamplace.sim.jit import bare
 from streamplace.sim.schedule.fifo import BEYOND

@@ -6,6 +6,7 @@ cores are free. `engine` serves all other cases, and agrees exactly.
 """
 
 import numpy as np
+
 from streamplace.sim.flow import Ints
 from streamplace.sim.jit import bare
 from streamplace.sim.schedule.bit_queues import add, add_later, admit, clear, first, remove_first

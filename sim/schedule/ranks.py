@@ -13,6 +13,7 @@ by the fastest links, one of which may have no limit.
 from typing import NamedTuple
 
 import numpy as np
+
 from streamplace.sim.flow import Floats, Ints
 from streamplace.sim.jit import bare, kernel
 from streamplace.sim.orders import b_levels

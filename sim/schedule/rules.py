@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
 from streamplace.sim.flow import Floats, Ints
 from streamplace.sim.jit import bare, kernel
 

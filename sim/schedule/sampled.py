@@ -7,6 +7,7 @@ path method that DOPPLER compares itself with). Ties are broken at random.
 """
 
 import numpy as np
+
 from streamplace.sim.flow import Floats, Ints
 from streamplace.sim.jit import bare, kernel
 from streamplace.sim.schedule.lists import inputs_of, last_arrival, occupied

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
 from streamplace.sim.flow import Floats, Ints
 from streamplace.sim.jit import bare
 from streamplace.sim.schedule.bit_queues import BitQueues, bit_queues

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
 from streamplace.sim.columns import first_misplaced, read_only
 from streamplace.sim.flow import Floats, Ints
 from streamplace.sim.jit import bare, kernel

@@ -8,6 +8,7 @@ added near it. A task that takes no time fits between two tasks of a block, too.
 from typing import NamedTuple
 
 import numpy as np
+
 from streamplace.sim.flow import Floats, Ints
 from streamplace.sim.jit import bare
 

@@ -10,6 +10,7 @@ is assumed about devices but the shortest time of each operator and of each mess
 from typing import NamedTuple
 
 import numpy as np
+
 from streamplace.sim.disjoint_sets import find, unite
 from streamplace.sim.exact.bounds import Verdict, raised
 from streamplace.sim.flow import Floats, Ints

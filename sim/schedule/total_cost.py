@@ -1,6 +1,7 @@
 """Execution and transfer times of placements, without regard to what happens at the same time."""
 
 import numpy as np
+
 from streamplace.sim.flow import Floats, Ints
 from streamplace.sim.jit import bare, kernel
 from streamplace.sim.schedule.state import Noise

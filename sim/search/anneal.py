@@ -8,6 +8,7 @@ largest utilisation is lowest.
 from typing import NamedTuple
 
 import numpy as np
+
 from streamplace.sim.jit import bare, kernel
 from streamplace.sim.search.instance import Instance
 from streamplace.sim.search.moves import drawn, remember, settle, try_move, weigh

@@ -9,6 +9,7 @@ placement is always solved in full.
 from typing import NamedTuple
 
 import numpy as np
+
 from streamplace.sim.closed_form.path_average import Equations, look, solve, unsolved
 from streamplace.sim.crossed import Crossed, nothing_crossed, number_links
 from streamplace.sim.flow import Columns, Floats, Ints

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
 from streamplace.sim.closed_form.sampled import Draws
 from streamplace.sim.flow import NONE, Floats, Flow, Ints
 from streamplace.sim.jit import bare, inner, kernel

@@ -7,6 +7,7 @@ neighbour with which it shares the most traffic, as long as the group stays belo
 from typing import Any
 
 import numpy as np
+
 from streamplace.sim.disjoint_sets import number_roots, unite
 from streamplace.sim.flow import Floats, Ints, between_devices, by_operator
 from streamplace.sim.jit import bare, kernel

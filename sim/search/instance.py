@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
 from streamplace.sim.columns import by_operator, read_only
 from streamplace.sim.flow import Floats, Flow, Ints
 from streamplace.sim.jit import bare, kernel

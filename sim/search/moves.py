@@ -5,6 +5,7 @@ l, and unit u, whose operators may be unable to use all cores of a device, has l
 """
 
 import numpy as np
+
 from streamplace.sim.flow import NONE, Ints
 from streamplace.sim.jit import bare, kernel
 from streamplace.sim.links import add_load, cpu_s, link_s, load_ends

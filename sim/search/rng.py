@@ -2,6 +2,7 @@
 
 import numpy as np
 from numpy.typing import NDArray
+
 from streamplace.sim.jit import bare
 
 Word = NDArray[np.uint64]  # (1,), must not be 0

@@ -1,6 +1,7 @@
 """Changes without loss of throughput: all loads lower, the largest first, or less traffic."""
 
 import numpy as np
+
 from streamplace.sim.flow import Floats
 from streamplace.sim.jit import bare, kernel
 from streamplace.sim.search.instance import Instance

@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
 from streamplace.sim.columns import by_operator
 from streamplace.sim.crossed import STAGES, nothing_crossed, number_links
 from streamplace.sim.flow import NONE, Floats, Flow, Ints, checked

@@ -4,6 +4,7 @@ from math import ceil, hypot, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
+
 from streamplace.sim.flow import Floats, Ints
 from streamplace.sim.tuples.deployment import Deployment
 from streamplace.sim.tuples.state import BURST, PHASE_S, Arrivals

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+
 from streamplace.sim.flow import Floats
 from streamplace.sim.tuples.deployment import Deployment
 from streamplace.sim.tuples.errors import relaxation_s, standard_errors, summary

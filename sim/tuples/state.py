@@ -9,6 +9,7 @@ from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
+
 from streamplace.sim.flow import Floats, Ints
 from streamplace.sim.jit import bare, part
 from streamplace.sim.search.rng import Word

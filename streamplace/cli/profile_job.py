@@ -21,8 +21,8 @@ from streamplace.util.text import counted
 
 
 @dataclass(frozen=True)
-class CostOptions(options.Common):
-    """The options of all commands for jobs."""
+class JobOptions(options.Common):
+    """The options of all commands for jobs that a server describes."""
 
     mips: float = option(
         "--mips",
@@ -40,12 +40,6 @@ class CostOptions(options.Common):
     objective: None = options.no_objective("profile measures costs, which serve every objective")
     form: options.Form = group(options.Form)
     output: str = options.graph_output()
-
-
-@dataclass(frozen=True)
-class JobOptions(CostOptions):
-    """The options of commands for jobs that a server describes."""
-
     timeout: float = options.seconds(
         "--timeout", 10, "Seconds to wait for each answer of the server.", param_types.limit
     )
@@ -68,7 +62,7 @@ def write_profile(
     found: Profile,
     costed: StreamGraph,
     graph: StreamGraph,
-    chosen: CostOptions,
+    chosen: JobOptions,
     fault: str,
     to_stderr: bool,
     **more: Any,

@@ -210,6 +210,7 @@ def _dask(backend: Backend, jobs: int) -> Iterator[Connected]:
 
         def submit(call: Callable[[], Any]) -> Future[Any]:
             ended: Future[Any] = Future()
+            # Otherwise Dask (distributed 2026.8.0) runs equal calls once and shares the result.
             client.submit(call, pure=False).add_done_callback(partial(_settle, ended))
             return ended
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+
 from streamplace.sim.engine.records import EngineState, Rules, copied
 from streamplace.sim.engine.snapshots import Order, Snapshot
 from streamplace.sim.engine.tables import Places

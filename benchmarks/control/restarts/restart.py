@@ -14,12 +14,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
+
+from benchmarks.control.restarts.checkpoint import Checkpoint
 from streamplace.sim.engine.event_sets import NOTHING, make_sets
 from streamplace.sim.engine.records import EngineState, Records
 from streamplace.sim.engine.snapshots import Snapshot
 from streamplace.sim.flow import Floats, Ints
-
-from benchmarks.control.restarts.checkpoint import Checkpoint
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

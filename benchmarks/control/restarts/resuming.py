@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
+
+from benchmarks.control.restarts.checkpoint import Checkpoint, same_job
+from benchmarks.control.restarts.restart import carry_over
 from streamplace.sim.engine.loop import advance, wait_ticks
 from streamplace.sim.engine.simulation import Simulation
 from streamplace.sim.engine.snapshots import RunTrace, Snapshot, check
 from streamplace.sim.flow import Ints, checked
-
-from benchmarks.control.restarts.checkpoint import Checkpoint, same_job
-from benchmarks.control.restarts.restart import carry_over
 
 LONGER = 1e-9  # relative difference of ticks that is rounding
 

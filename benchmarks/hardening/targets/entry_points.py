@@ -100,8 +100,6 @@ def commands() -> list[EntryPoint]:
         "report -o report.html": ("bad.json",),
         "export --to csv": ("bad.json",),
         "export --to ray": ("bad.json",),
-        "export placement.json --to gnuradio --patch": ("bad.grc",),
-        "profile gnuradio --mips 2500 -o new.json": ("bad.jsonl",),
         "place graph.json --cluster": ("bad.json",),
         "plan graph.json --survive 1 --cluster": ("bad.json",),
         "place graph.json --constraints": ("bad.json",),

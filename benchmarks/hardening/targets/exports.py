@@ -7,16 +7,9 @@ from typing import Any
 from benchmarks.hardening.targets.consumers import InconsistencyError
 from streamplace.files.reading import read_text
 from streamplace.integrations.flink.deployment import SLOTS, base_document, patched
-from streamplace.integrations.gnuradio import grc
-from streamplace.integrations.gnuradio.flowgraph import flowgraph_from
 from streamplace.integrations.ray import options
 from streamplace.integrations.yaml import parse_yaml, to_yaml
-from streamplace.problem.cluster import Cluster, Device
-from streamplace.problem.graph import Operator, Stream, StreamGraph
 from streamplace.problem.placement import Placement
-from streamplace.problem.problem import Problem
-
-CORES = {"recorded": "core3", "filter": "core0-1"}
 
 
 def read_deployment(path: str) -> dict[str, Any]:
@@ -30,26 +23,6 @@ def patch_deployment(base: dict[str, Any]) -> None:
     found = parse_yaml(to_yaml([patched(base, change)]), "written")
     if found["spec"]["flinkConfiguration"][SLOTS] != "3":
         raise InconsistencyError("a change that is lost")
-
-
-def pin(path: str) -> str:
-    """Return a flowgraph with the cores of two blocks, as ``export --to gnuradio`` writes it."""
-    graph = StreamGraph(
-        [Operator(name, 1.0, 8.0) for name in CORES],
-        [Stream("recorded", "filter")],
-        source_rate=1.0,
-    )
-    cluster = Cluster([Device(name, 1.0) for name in CORES.values()])
-    placement = Placement.of(Problem(graph, cluster), CORES)
-    return grc.write(placement, read_text(path), path)
-
-
-def use_pinned(text: str) -> None:
-    """Read a flowgraph again; raise InconsistencyError if a block has lost its cores."""
-    found = flowgraph_from(parse_yaml(text, "written"), "written")
-    for name, device in CORES.items():
-        if found.blocks[name].parameters["affinity"] != str(grc.cores_of(device)):
-            raise InconsistencyError("a core that is lost")
 
 
 def use_ray_options(placement: Placement) -> None:

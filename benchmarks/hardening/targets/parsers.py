@@ -7,13 +7,11 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
-from streamplace.sim.engine import Settings
 
 from benchmarks.hardening.corpus import journals, measured_run, own_files, study_files
 from benchmarks.hardening.corpus.document import Document
 from benchmarks.hardening.corpus.engine_documents import DOCUMENTS, IMPORTED
 from benchmarks.hardening.corpus.engine_documents.flink import FLINK_DEPLOYMENT
-from benchmarks.hardening.corpus.engine_documents.gnuradio import GRC, GRC_2, counters
 from benchmarks.hardening.corpus.engine_documents.storm import METRICS, TOPOLOGY, VISUALIZATION
 from benchmarks.hardening.corpus.line_graph import line_graph
 from benchmarks.hardening.corpus.onnx_models import onnx_models
@@ -58,17 +56,17 @@ from streamplace.files import (
     read_placement,
 )
 from streamplace.files.engine_runs import scene_from
-from streamplace.files.reading import read_json, read_text
+from streamplace.files.reading import read_json
 from streamplace.files.summary import summary
 from streamplace.files.training_logs import read_log
 from streamplace.integrations.costs import Costs
-from streamplace.integrations.gnuradio import profile as gnuradio
 from streamplace.integrations.registry import read_document, read_text_as
 from streamplace.integrations.storm import profile
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.logical import LogicalGraph
 from streamplace.problem.placement import Placement
 from streamplace.scoring import engine
+from streamplace.sim.engine import Settings
 from streamplace.training.config import read_config
 
 SHORT = Settings(duration_s=1.0)
@@ -157,11 +155,6 @@ def _storm_profile(path: str) -> LogicalGraph:
         return profile.fit(read_json(path), path, 2500.0).logical
 
 
-def _gnuradio_counters(path: str) -> LogicalGraph:
-    with located(path, FormatError):
-        return gnuradio.fit(read_text(path), path, 2500.0).logical
-
-
 def _use_clusters(clusters: list[Cluster]) -> None:
     for cluster in clusters:
         use_cluster(cluster)
@@ -239,22 +232,10 @@ PARSERS: dict[str, Parser] = {
             use_job,
         ),
         Parser(
-            "gnuradio-counters",
-            lambda: (Document("file.jsonl", counters().encode()),),
-            _gnuradio_counters,
-            use_job,
-        ),
-        Parser(
             "flink-deployment",
             lambda: (Document("file.yaml", FLINK_DEPLOYMENT.encode()),),
             exports.read_deployment,
             exports.patch_deployment,
-        ),
-        Parser(
-            "gnuradio-pinning",
-            lambda: tuple(Document("file.grc", text.encode()) for text in (GRC, GRC_2)),
-            exports.pin,
-            exports.use_pinned,
         ),
         Parser(
             "ray-options",

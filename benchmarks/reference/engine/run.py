@@ -5,15 +5,15 @@ from collections.abc import Iterable
 from math import inf
 
 import numpy as np
-from streamplace.sim.engine.scene import Scene
-from streamplace.sim.engine.settings import Settings
-from streamplace.sim.flow import Flow
 
 from benchmarks.reference.engine.links import Links
 from benchmarks.reference.engine.sets import EventSet, merged
 from benchmarks.reference.engine.streams import taken_first
 from benchmarks.reference.engine.windows import OpenWindow
 from benchmarks.reference.engine.wiring import Wiring
+from streamplace.sim.engine.scene import Scene
+from streamplace.sim.engine.settings import Settings
+from streamplace.sim.flow import Flow
 
 
 class PlainEngine:

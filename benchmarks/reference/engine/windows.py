@@ -2,9 +2,8 @@
 
 from collections import deque
 
-from streamplace.sim.engine.scene import Window
-
 from benchmarks.reference.engine.sets import EventSet, merged
+from streamplace.sim.engine.scene import Window
 
 
 def mean_output(window: Window, rate: float) -> float:

@@ -2,13 +2,12 @@
 
 from math import floor, inf
 
+from benchmarks.reference.engine.streams import PlainStream
+from benchmarks.reference.engine.windows import mean_output
 from streamplace.sim.engine.scene import Scene
 from streamplace.sim.engine.settings import Settings
 from streamplace.sim.engine.tables import Places
 from streamplace.sim.flow import ALL, NONE, Flow
-
-from benchmarks.reference.engine.streams import PlainStream
-from benchmarks.reference.engine.windows import mean_output
 
 
 class Wiring:

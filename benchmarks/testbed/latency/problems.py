@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 import numpy as np
-from streamplace.sim.tuples import Arrivals
 
 from benchmarks.testbed.campaign import PRESETS, graphs
 from benchmarks.testbed.latency.devices import MACHINE, PACE
@@ -11,6 +10,7 @@ from benchmarks.testbed.latency.simulated import Service
 from benchmarks.testbed.scaling import scale
 from streamplace import Cluster, Device, Network, Problem, StreamGraph, place
 from streamplace.scoring.tuples import busiest, deployed, estimate
+from streamplace.sim.tuples import Arrivals
 from streamplace.util.arrays import Ints
 
 SEED = 31

@@ -2,11 +2,10 @@
 
 from typing import Literal
 
-from streamplace.sim.engine import Settings
-from streamplace.sim.tuples.errors import quantile
-
 from streamplace import Placement, Problem
 from streamplace.scoring.tuples import run_tuples
+from streamplace.sim.engine import Settings
+from streamplace.sim.tuples.errors import quantile
 from streamplace.util.arrays import Floats, Ints
 
 Service = Literal["exponential", "deterministic"]

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 import numpy as np
 import torch
-from streamplace.sim import orders
 from torch import Tensor, nn
 
 from streamplace import Problem
@@ -16,6 +15,7 @@ from streamplace.policy.teachers import Teacher
 from streamplace.policy.trajectories import Trajectories
 from streamplace.problem.symmetry import interchangeable
 from streamplace.scoring.flow import flow
+from streamplace.sim import orders
 from toy_streams.kind import Sizes
 
 FEATURES = 3  # number of features of a device

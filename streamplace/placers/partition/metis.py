@@ -128,7 +128,7 @@ class WeightedGraph:
                     vweights=vweights,
                     eweights=eweights,
                     tpwgts=None if shares is None else (shares / shares.sum()).tolist(),
-                    recursive=recursive,
+                    recursive=recursive,  # pymetis would bisect for up to 8 parts if it were None
                     options=options,
                 )
         except RuntimeError as error:

@@ -156,6 +156,8 @@ class ScheduleModel:
         cores = int(tasks.device_cores[d])
         for v in self._operators:
             lasts = self._times[v, d]
+            # An operator of length 0 takes no core, but add_no_overlap (OR-Tools 9.15) would keep
+            # it out of the middle of other intervals.
             if 0.0 < lasts <= self._limit:
                 size = self._rounded(lasts + tasks.startup_s[d])
                 x = self._runs_on(v)[d]

@@ -44,7 +44,6 @@ NUMPY_LOADERS = ("load", "NpzFile", "read_array", "fromregex")  # unpickle with 
 IMPORT_BY_NAME = {  # files that may import modules whose names come from the code or the user
     "sim/kernels/signatures.py",
     "streamplace/__init__.py",
-    "streamplace/util/moved.py",
     "streamplace/util/plugins.py",
     "streamplace/training/__init__.py",
     "streamplace/integrations/registry.py",
@@ -54,15 +53,9 @@ RUN_PROGRAMS = {  # files that run the user's commands, or this Python
     "streamplace/execution/commands.py",
 }
 UNPICKLE = {"sim/kernels/cache.py"}  # files that load compiled kernels, which are code themselves
-RUN_FLOWGRAPHS = {  # a program that users start themselves, beside GNU Radio
-    "streamplace/integrations/gnuradio/streamplace_counters.py"
-}
-
-
 PERMITTED = {
     "importlib.import_module": IMPORT_BY_NAME,
     "subprocess": RUN_PROGRAMS,
-    "runpy": RUN_FLOWGRAPHS,
     "pickle": UNPICKLE,
 }  # name -> files that may import it
 

@@ -10,12 +10,12 @@ from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
-from streamplace.sim.links import all_crossed
 
 from benchmarks.reference.changes import Link, remade
 from streamplace import Cluster, Device, LinkOverride, Network, Problem
 from streamplace.scoring.flow import flow
 from streamplace.scoring.throughput import throughput
+from streamplace.sim.links import all_crossed
 
 More = Callable[[Problem, np.random.Generator], Problem]
 """Returns the problem with more capacity."""

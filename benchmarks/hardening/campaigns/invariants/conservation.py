@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 
 import numpy as np
-from streamplace.sim.engine import RunMetrics, Scene
 
 from benchmarks.hardening.campaigns.invariants.deviations import largest_difference
+from streamplace.sim.engine import RunMetrics, Scene
 from streamplace.util.arrays import Floats
 
 

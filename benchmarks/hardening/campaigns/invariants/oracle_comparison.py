@@ -2,9 +2,6 @@
 
 from collections.abc import Callable
 
-from streamplace.sim.closed_form import bottleneck
-from streamplace.sim.work import own_utilisations
-
 from benchmarks.hardening.campaigns.invariants.deviations import (
     Deviations,
     largest_difference,
@@ -18,6 +15,8 @@ from streamplace.scoring.flow import flow
 from streamplace.scoring.loads import LinkLoad, UplinkLoad
 from streamplace.scoring.registry import CLOSED_FORMS
 from streamplace.scoring.throughput import throughput
+from streamplace.sim.closed_form import bottleneck
+from streamplace.sim.work import own_utilisations
 from streamplace.util.arrays import Floats, Ints
 
 Form = Callable[[Problem, Ints], Floats]

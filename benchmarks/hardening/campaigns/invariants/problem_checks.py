@@ -5,7 +5,6 @@ from dataclasses import replace
 
 import numpy as np
 from hypothesis import strategies as st
-from streamplace.sim.engine import Scene
 
 from benchmarks.hardening.campaigns.invariants.capacity import (
     ALWAYS_SAFE,
@@ -28,6 +27,7 @@ from streamplace.problem.objective import MODELS
 from streamplace.scoring import engine
 from streamplace.scoring.registry import CLOSED_FORMS
 from streamplace.scoring.throughput import bound
+from streamplace.sim.engine import Scene
 
 CHECKED_WITH_PLACERS = 0.05  # fraction of the problems
 SAME_PLACEMENT = "placers: other names, other order of streams"

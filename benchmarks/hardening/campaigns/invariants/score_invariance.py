@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from math import inf
 
 import numpy as np
-from streamplace.sim.engine import Settings
 
 from benchmarks.hardening.campaigns.invariants.deviations import (
     largest_difference,
@@ -20,6 +19,7 @@ from streamplace.scoring.engine import EngineScore
 from streamplace.scoring.models import score_of_run
 from streamplace.scoring.registry import CLOSED_FORMS
 from streamplace.scoring.throughput import bound, ceiling, simulate
+from streamplace.sim.engine import Settings
 
 TIED = 1e-9  # relative difference of utilisations whose order rounding may change
 SETTINGS = Settings(duration_s=6.0)  # of the engine

@@ -3,9 +3,6 @@
 from typing import Any, NamedTuple
 
 import numpy as np
-from streamplace.sim.schedule.passes import Timetable, divide, timetable
-from streamplace.sim.schedule.state import Order
-from streamplace.sim.schedule.task_graph import TaskGraph
 
 from benchmarks.hardening.campaigns.invariants.browser_engines import (
     NONE_FOUND,
@@ -18,6 +15,9 @@ from benchmarks.hardening.campaigns.invariants.makespans.numbered_passes import 
 from streamplace.report.html import SCHEDULE
 from streamplace.report.schedules import order_to, tasks_to
 from streamplace.scoring.registry import makespan_evaluator
+from streamplace.sim.schedule.passes import Timetable, divide, timetable
+from streamplace.sim.schedule.state import Order
+from streamplace.sim.schedule.task_graph import TaskGraph
 from streamplace.util.arrays import Floats, Ints
 
 ROW_NAME = "makespans: the report page's schedules against Python"

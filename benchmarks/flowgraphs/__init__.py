@@ -1,1 +1,0 @@
-"""Flowgraphs of GNU Radio, pinned by streamplace and otherwise."""
