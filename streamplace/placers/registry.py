@@ -31,10 +31,10 @@ PLACERS = {
     "round-robin": "streamplace.placers.trivial:RoundRobin",
     "random": "streamplace.placers.trivial:Random",
     "greedy": "streamplace.placers.trivial:Greedy",
-    "metis": "streamplace.placers.partition:Metis",
-    "metis-recursive": "streamplace.placers.partition:MetisRecursive",
-    "metis-sweep": "streamplace.placers.partition:MetisSweep",
-    "fuser": "streamplace.placers.partition:Fuser",
+    "metis": "streamplace.placers.partition.metis:Metis",
+    "metis-recursive": "streamplace.placers.partition.metis:MetisRecursive",
+    "metis-sweep": "streamplace.placers.partition.sweep:MetisSweep",
+    "fuser": "streamplace.placers.partition.fuser:Fuser",
     "contiguous": "streamplace.placers.contiguous:Contiguous",
     "search": "streamplace.placers.search.search:Search",
     "multilevel": "streamplace.placers.search.multilevel:Multilevel",
@@ -252,7 +252,7 @@ def _refuse_without_weights(text: str) -> None:
 
 def class_of(name: str) -> type[BasePlacer]:
     """Return the class of a built-in placer, by its name without options; an oracle is `Oracle`."""
-    path = "streamplace.placers.partition:Oracle" if name in ORACLES else PLACERS[name]
+    path = "streamplace.placers.partition.sweep:Oracle" if name in ORACLES else PLACERS[name]
     found: type[BasePlacer] = plugins.load_ours(path)
     return found
 

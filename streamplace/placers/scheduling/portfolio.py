@@ -9,7 +9,8 @@ import numpy as np
 from sim import work_clock
 from streamplace.errors import GraphError, PlacementError
 from streamplace.placers.base import Placer
-from streamplace.placers.partition import Metis, MetisRecursive, parts_for
+from streamplace.placers.partition.metis import Metis, MetisRecursive
+from streamplace.placers.partition.partitioner import parts_for
 from streamplace.placers.repair import feasible
 from streamplace.placers.scheduling.lists import Heft, Peft, RandomEft
 from streamplace.placers.scheduling.passes import shortest

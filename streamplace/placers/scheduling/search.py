@@ -14,7 +14,7 @@ from sim.schedule.enumerative import enumerative_placement
 from sim.schedule.task_graph import TaskGraph
 from streamplace.errors import PlacementError
 from streamplace.placers.base import MAKESPAN, BasePlacer, Found, Placer
-from streamplace.placers.partition import Metis, MetisRecursive
+from streamplace.placers.partition.metis import Metis, MetisRecursive
 from streamplace.placers.scheduling.annealing import REACHED, SMALL, Step, annealed_passes
 from streamplace.placers.scheduling.lists import Cpop, CriticalPath, Heft, Peft, RandomEft
 from streamplace.placers.scheduling.passes import pass_evaluator, repaired, shortest

@@ -10,7 +10,7 @@ from sim import work_clock
 from streamplace.errors import PlacementError
 from streamplace.placers.base import Placer
 from streamplace.placers.contiguous import Contiguous, splits_well
-from streamplace.placers.partition import Metis, MetisRecursive
+from streamplace.placers.partition.metis import Metis, MetisRecursive
 from streamplace.placers.repair import feasible
 from streamplace.placers.search.annealing import Annealer, Budget, schedule
 from streamplace.placers.trivial import Greedy, RoundRobin, Single

@@ -13,7 +13,7 @@ from sim.schedule.anneal import Cooling
 from sim.schedule.state import Order
 from streamplace.errors import PlacementError
 from streamplace.placers.base import Placer
-from streamplace.placers.partition import Metis
+from streamplace.placers.partition.metis import Metis
 from streamplace.placers.registry import make_placer
 from streamplace.placers.scheduling import annealing, search
 from streamplace.placers.scheduling.annealing import (

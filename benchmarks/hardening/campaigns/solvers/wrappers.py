@@ -11,7 +11,7 @@ from benchmarks.hardening.campaigns.solvers.unusual_problems import LARGE, SIZES
 from streamplace import Makespan, Placement, Problem
 from streamplace.errors import UsageError
 from streamplace.placers.exact.decision import DecisionProblem, Incumbent
-from streamplace.placers.partition.metis import WeightedGraph
+from streamplace.placers.partition.cut import WeightedGraph
 from streamplace.placers.search.annealing import Budget
 from streamplace.placers.trivial import Greedy
 from streamplace.problem.objectives import ORDERS
@@ -79,7 +79,7 @@ CHAIN_FUNCTIONS = (
     "streamplace.placers.scheduling.annealing:anneal_events",
 )
 CALLED_FUNCTIONS = {
-    "fuser": ("streamplace.placers.partition:fuse",),
+    "fuser": ("streamplace.placers.partition.fuser:fuse",),
     "contiguous": ("streamplace.placers.contiguous:split",),
     "greedy": ("sim.greedy:_greedy",),
     "climb": ("streamplace.placers.search.search:qualities_of_rows",),
