@@ -35,7 +35,7 @@ PLACERS = {
     "metis-recursive": "streamplace.placers.partition.metis:MetisRecursive",
     "metis-sweep": "streamplace.placers.partition.sweep:MetisSweep",
     "fuser": "streamplace.placers.partition.fuser:Fuser",
-    "contiguous": "streamplace.placers.contiguous:Contiguous",
+    "contiguous": "streamplace.placers.contiguous.placer:Contiguous",
     "search": "streamplace.placers.search.search:Search",
     "multilevel": "streamplace.placers.search.multilevel:Multilevel",
     "exact": "streamplace.placers.exact.exact:Exact",

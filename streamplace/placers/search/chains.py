@@ -9,7 +9,7 @@ import numpy as np
 from sim import work_clock
 from streamplace.errors import PlacementError
 from streamplace.placers.base import Placer
-from streamplace.placers.contiguous import Contiguous, splits_well
+from streamplace.placers.contiguous.placer import Contiguous, splits_well
 from streamplace.placers.partition.metis import Metis, MetisRecursive
 from streamplace.placers.repair import feasible
 from streamplace.placers.search.annealing import Annealer, Budget, schedule

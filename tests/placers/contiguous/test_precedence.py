@@ -6,7 +6,12 @@ import numpy as np
 
 from sim.orders import forward_part
 from streamplace import Constraints, Operator, Problem, Stream, StreamGraph
-from streamplace.placers.contiguous import Precedence, all_closed_sets, orders, precedence
+from streamplace.placers.contiguous.precedence import (
+    Precedence,
+    all_closed_sets,
+    orders,
+    precedence,
+)
 from streamplace.scoring.flow import flow
 
 PATH = ["a", "b", "c", "loss", "c'", "b'", "a'"]

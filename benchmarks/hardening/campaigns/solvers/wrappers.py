@@ -88,7 +88,7 @@ CALLED_FUNCTIONS = {
     "exact": (*ANNEALING_FUNCTIONS, *PROOF_FUNCTIONS),
     "policy": ("streamplace.policy.device_scorer.numpy_inference:NumpyScorer.sample",),
     "giph": ("streamplace.policy.giph.policy:Giph.rollout",),
-    "rnn": ("streamplace.policy.rnn:Rnn.rollout",),
+    "rnn": ("streamplace.policy.rnn.network:Rnn.rollout",),
     "hsdag": ("streamplace.policy.hsdag.policy:Hsdag.rollout",),
     "auto": (*METIS_FUNCTIONS, *ANNEALING_FUNCTIONS),
     "heft": LIST_FUNCTIONS,
