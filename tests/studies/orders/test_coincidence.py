@@ -6,15 +6,9 @@ import numpy as np
 import pytest
 
 from streamplace import Cluster, Makespan, Problem, traversal_order
-from streamplace.studies.orders import results
-from streamplace.studies.orders.results import (
-    ALL_ORDERS,
-    FULL,
-    SharedTrials,
-    coinciding,
-    problem_of,
-    sentence,
-)
+from streamplace.studies.orders import coincidence
+from streamplace.studies.orders.coincidence import SharedTrials, coinciding, sentence
+from streamplace.studies.orders.registered import ALL_ORDERS, FULL, problem_of
 from streamplace.training.trials import PUBLISHED, Trial, run_trial
 from tests.support.graphs import chain_graph
 
@@ -56,7 +50,7 @@ def test_orders_that_coincide_share_a_run(monkeypatch: pytest.MonkeyPatch) -> No
         runs.append(trial)
         return run_trial(trial, stage)
 
-    monkeypatch.setattr(results, "run_trial", counted)
+    monkeypatch.setattr(coincidence, "run_trial", counted)
     trials = SharedTrials(stage)
     for order in ALL_ORDERS:
         for seed, uniform in ((1, False), (2, False), (1, True)):
