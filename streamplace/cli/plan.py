@@ -14,8 +14,8 @@ from streamplace.execution.progress import working
 from streamplace.files import read_graph
 from streamplace.files.reading import name_of
 from streamplace.plots.formats import kind_of
+from streamplace.problem.assumptions import without_tuples
 from streamplace.problem.counts import expanded
-from streamplace.problem.uncertainty import without_tuples
 from streamplace.workflows import plan as workflow
 
 
