@@ -5,8 +5,7 @@ from math import inf
 
 import numpy as np
 
-from streamplace.display.text import number
-from streamplace.errors import InfeasibleError, PlacementError
+from streamplace.errors import InfeasibleError
 from streamplace.placers.search.annealing import Budget
 from streamplace.placers.subset.conditions import Kinds, apart
 from streamplace.placers.subset.price_bound import fluid_bound
@@ -17,16 +16,12 @@ from streamplace.workflows.plan_unequal import check_losses
 from streamplace.workflows.sizing.attempts import Attempt, Task, attempt
 from streamplace.workflows.sizing.choices import Choices, Counts, Vector, with_parallelism
 from streamplace.workflows.sizing.instances import named_instances
-from streamplace.workflows.sizing.needs import (
-    Need,
-    check_needs,
-    conditions_of,
-    naming_rates,
-    needs_of,
-    rules_of,
-)
+from streamplace.workflows.sizing.needs import Need, conditions_of, needs_of
 from streamplace.workflows.sizing.requirements import Requirement
+from streamplace.workflows.sizing.restrictions import rules_of
 from streamplace.workflows.sizing.result import SizeResult
+from streamplace.workflows.sizing.shortage import check_needs, naming_rates
+from streamplace.workflows.sizing.unfound import UnfoundError, text_of_unfound
 
 ALL_VECTORS = 300  # up to which every choice of numbers is tried
 SAME = 1.0 + 1e-9  # factor within which prices are equal
@@ -37,7 +32,7 @@ CHEAPER = 1.0 - 1e-9  # factor below which a price is lower by more than roundin
 
 
 @dataclass(frozen=True)
-class Joint:
+class JointSize:
     """The best choice found.
 
     Parameters
@@ -77,7 +72,7 @@ class Joint:
         )
 
 
-def cheapest(task: Task, choices: Choices, bound: float, clock: Budget) -> Joint:
+def cheapest(task: Task, choices: Choices, bound: float, clock: Budget) -> JointSize:
     """Return the numbers of instances that need the cheapest devices, and the fewest of those.
 
     The choice of the fewest instances is tried first, and then the same with equal numbers in the
@@ -96,33 +91,33 @@ def cheapest(task: Task, choices: Choices, bound: float, clock: Budget) -> Joint
         if search.price > bound * SAME:
             search.attempt(vector, FIRST_SHARE)
     if search.price <= bound * SAME:
-        return Joint(search.best, bound)
+        return JointSize(search.best, bound)
     if choices.are_few(ALL_VECTORS):
         return search.all(bound)
     search.climb(bound)
-    return Joint(search.best, bound)
+    return JointSize(search.best, bound)
 
 
-def fewest_instances(task: Task, choices: Choices, clock: Budget) -> Joint:
+def fewest_instances(task: Task, choices: Choices, clock: Budget) -> JointSize:
     """Return the fewest instances with which the whole cluster keeps up."""
     search = _Search(task, choices, clock, everywhere=True)
     for vector in choices.by_instances():
         bound = min(sum(vector), choices.horizon + 1)
         own = search.attempt(vector, LATER_SHARE if search.tried else FIRST_SHARE)
         if own.placement is not None:
-            return Joint(own, float(bound))
+            return JointSize(own, float(bound))
         if own.bound < inf:  # undecided, so that later choices do not raise the bound
             search.grow(vector)
-            return Joint(search.best, float(bound))
+            return JointSize(search.best, float(bound))
         if clock.seconds_left() <= 0:
-            return Joint(None, float(bound))
+            return JointSize(None, float(bound))
         if search.tried >= ALL_VECTORS:
             break
     else:
         bound = choices.horizon + 1  # inf after all choices
     if bound < inf:
         search.grow(choices.together)
-    return Joint(search.best, float(bound))
+    return JointSize(search.best, float(bound))
 
 
 class _Search:
@@ -164,7 +159,7 @@ class _Search:
                 self.best, self._at = own, vector
         return self._known[vector]
 
-    def all(self, bound: float) -> Joint:
+    def all(self, bound: float) -> JointSize:
         """Try every choice, as far as time allows."""
         complete = self._choices.are_all
         for vector in self._choices.by_instances():
@@ -173,10 +168,10 @@ class _Search:
                 break
             self.attempt(vector, LATER_SHARE)
             if self.price <= bound * SAME:
-                return Joint(self.best, bound)
+                return JointSize(self.best, bound)
         if complete:
             bound = max(bound, min(own.bound for own in self._known.values()))
-        return Joint(self.best, min(bound, self.price))
+        return JointSize(self.best, min(bound, self.price))
 
     def climb(self, bound: float) -> None:
         """Go to the first better neighbour of the best choice, until there is none."""
@@ -207,7 +202,7 @@ class _Search:
             vector = larger[-1] if len(larger) == 1 else larger[0]
 
 
-def small_size(task: Task, choices: Choices, seconds: float | None) -> Joint:
+def joint_size(task: Task, choices: Choices, seconds: float | None) -> JointSize:
     """Return the numbers of instances, their placement and the bound.
 
     Raises
@@ -233,45 +228,11 @@ def small_size(task: Task, choices: Choices, seconds: float | None) -> Joint:
         error.task, error.seconds_left = task, clock.seconds_left()
         raise error
     if task.minimise == "machines":
-        return Joint(on_cheaper_devices(task, found.best, clock), found.bound)
+        return JointSize(on_cheaper_devices(task, found.best, clock), found.bound)
     return found
 
 
-class UnfoundError(PlacementError):
-    """A size that was not found, though it may exist.
-
-    Attributes
-    ----------
-    task
-        What was to be sized; None if lower source rates are not worth a try.
-    seconds_left
-        What is left of the time limit; inf without one.
-    """
-
-    task: Task | None = None
-    seconds_left = 0.0
-
-
-def text_of_unfound(task: Task, less: float = 0.0) -> str:
-    """Return that no size was found, and what to do.
-
-    Parameters
-    ----------
-    less
-        A lower source rate in tuples/s, for which one was found; 0 if none was.
-    """
-    rules, found = rules_of(task), f" to {number(less)} tuples/s" if less else ""
-    ways = ["add devices", "allow more time", f"lower the source rate{found}"]
-    ways += [f"loosen {listed_and(map(str, rules))}"] if rules else []
-    ways += ["allow operators on several devices"] * task.whole
-    after = " after the loss of any one of them" if task.survive else ""
-    return (
-        f"size: found no numbers of instances that carry {number(task.planned)} tuples/s on these "
-        f"devices{after}; {', '.join(ways[:-1])}, or {ways[-1]}"
-    )
-
-
-def searched(task: Task, choices: Choices, clock: Budget) -> Joint:
+def searched(task: Task, choices: Choices, clock: Budget) -> JointSize:
     """Return the best choice found; raise an InfeasibleError if the devices have too little."""
     with naming_rates(task, _needs):
         problem = task.problem(choices.counts(choices.first), apart=True)

@@ -23,10 +23,11 @@ from streamplace.workflows.sizing.factored import (
     check_supported,
     loads_of,
 )
-from streamplace.workflows.sizing.needs import SPEED, Need, check_needs, conditions_of
+from streamplace.workflows.sizing.needs import SPEED, Need, conditions_of
 from streamplace.workflows.sizing.requirements import Requirement
 from streamplace.workflows.sizing.result import SizeResult
-from streamplace.workflows.sizing.small import UnfoundError, text_of_unfound
+from streamplace.workflows.sizing.shortage import check_needs
+from streamplace.workflows.sizing.unfound import UnfoundError, text_of_unfound
 
 # Streams between instances up to which all are listed and searched; beyond, they take gigabytes.
 MOST_STREAMS = 500_000
@@ -54,7 +55,7 @@ class Packed:
 
 
 @dataclass(frozen=True)
-class Large:
+class PackedSize:
     """A size of thousands of instances.
 
     Parameters
@@ -97,7 +98,7 @@ class Large:
         )
 
 
-def large_size(task: Task, choices: Choices, clock: Budget) -> Large:
+def packed_size(task: Task, choices: Choices, clock: Budget) -> PackedSize:
     """Return the fewest instances, on few devices, and a bound.
 
     Raises
@@ -125,7 +126,7 @@ def large_size(task: Task, choices: Choices, clock: Budget) -> Large:
     if packed is None:
         raise UnfoundError(text_of_unfound(task))
     bound = float(sum(counts.values())) if task.minimise == "instances" else least
-    return Large(counts, packed, bound)
+    return PackedSize(counts, packed, bound)
 
 
 def _needs(task: Task, counts: Counts) -> list[Need]:

@@ -1,69 +1,21 @@
-"""Sizes of jobs whose instances have shares, names, tasks or limited scaling."""
+"""Sizes of jobs whose instances have names or tasks."""
 
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import streamplace as sp
 from streamplace.errors import GraphError, InfeasibleError, ProblemError, UsageError
 from streamplace.problem.counts import expanded
-from streamplace.problem.parallelism import Scaling
-from streamplace.problem.problem import Problem
-from streamplace.scoring.flow import flow
 from streamplace.workflows.size import size
 from streamplace.workflows.sizing.instances import (
-    EVERY,
-    Shares,
-    lowest_load,
     named_instances,
     of_whole_operators,
     tasks_of,
 )
 from streamplace.workflows.sizing.requirements import Requirement
-from streamplace.workflows.sizing.scaling import expected_rate, fit_scaling, next_count
-
-KINDS = ("", "rebalance", "hash", "forward", "rescale", "broadcast")
-
-
-def drawn(seed: int) -> tuple[sp.StreamGraph, dict[str, int]]:
-    """Return two sources whose streams join, an operator after them, and numbers of instances."""
-    rng = np.random.default_rng(seed)
-    names = ["a", "b", "join", "last"]
-    groups = {name: int(rng.integers(2, 9)) for name in names if rng.random() < 0.5}
-    counts = {name: int(rng.integers(1, min(6, groups.get(name, 6)) + 1)) for name in names}
-    streams = []
-    for source, target in (("a", "join"), ("b", "join"), ("join", "last"), ("a", "last")):
-        kind = str(rng.choice(KINDS))
-        keys = dict.fromkeys("abcdef"[: int(rng.integers(0, 4))], 0.3) if kind == "hash" else {}
-        selectivity = float(rng.choice([0.5, 1.0]))
-        stream = sp.Stream(source, target, selectivity, partitioning=kind, key_shares=keys)
-        streams.append(stream)
-    operators = [sp.Operator(name, 1e3, 1.0, partitions=groups.get(name)) for name in names]
-    return sp.StreamGraph(operators, streams, source_rate=100.0), counts
-
-
-@pytest.mark.parametrize("seed", range(150))
-def test_shares_are_lower_bounds_and_exact_where_streams_say_all(seed: int) -> None:
-    graph, counts = drawn(seed)
-    ones = Problem(expanded(graph, dict.fromkeys(counts, 1)), "1x1000")
-    alone = flow(ones).operator_tuples
-    several = Problem(expanded(graph, counts), "1x1000")
-    rates = flow(several).operator_tuples
-    shares = Shares(graph, alone[graph.stream_source] * graph.selectivity)
-    kinds = {graph.partitioning.get(e, "") for e in range(len(graph.streams))}
-    for v, name in enumerate(graph.names):
-        own = [
-            rates[i] for i, each in enumerate(several.graph.names) if each.partition("[")[0] == name
-        ]
-        bound = alone[v] * shares.busiest(v, counts[name])
-        assert bound <= max(own) * (1 + 1e-9)
-        assert shares.least(v) <= shares.busiest(v, counts[name]) * (1 + 1e-9)
-        if not kinds & {"forward", "rescale", "broadcast"}:
-            assert bound == pytest.approx(max(own))
+from streamplace.workflows.sizing.shares import Shares
 
 
 @pytest.mark.parametrize("colocate", [(), (("count", "sink"),)])
@@ -96,40 +48,6 @@ def test_larger_numbers_are_not_tried_where_the_busiest_instance_has_one_key(
     with pytest.raises(InfeasibleError, match=r"0\.6 of all tuples are of key 'a', 1,666\.67"):
         size(graph, "9x1000", source_rate=1800.0)
     assert max(tried) < 20
-
-
-def test_keys_and_key_groups_add_up_by_instance() -> None:
-    """The key goes to the second instance, and most of the groups to the first."""
-    graph = sp.StreamGraph(
-        [
-            sp.Operator("a", 1.0, 1.0),
-            sp.Operator("b", 1.0, 1.0),
-            sp.Operator("j", 1.0, 1.0, partitions=3),
-        ],
-        [
-            sp.Stream("a", "j", partitioning="hash", key_shares={"b": 1.0}),
-            sp.Stream("b", "j", partitioning="hash"),
-        ],
-    )
-    shares = Shares(graph, np.array([0.4, 0.6]))
-    assert shares.busiest(graph.index["j"], 2) == pytest.approx(0.4 + 0.6 / 3)
-
-
-@pytest.mark.parametrize("groups", [None, 997, 4096])
-@pytest.mark.parametrize("kappa", [0.0, 1e-5, 0.1])
-@pytest.mark.parametrize("least", [1, 7])
-def test_the_lowest_load_is_that_of_all_numbers(
-    groups: int | None, kappa: float, least: int
-) -> None:
-    most = groups or 3000
-    assert most > EVERY
-
-    def load(count: int) -> float:
-        share = 1.0 / count if groups is None else -(-groups // count) / groups
-        return 5.0 * (1 + 0.01 * (count - 1) + kappa * count * (count - 1)) * share
-
-    every = min(map(load, range(least, most + 1)))
-    assert lowest_load(load, least, most, groups) == pytest.approx(every)
 
 
 def job(**count: Any) -> sp.StreamGraph:
@@ -290,79 +208,3 @@ def test_what_is_no_task_is_sized_freely() -> None:
 def test_different_stated_numbers_are_kept() -> None:
     """All instances then share one device."""
     assert numbers(colocated({"parallelism": 1}, {"parallelism": 3}), "1x1000x4") == (1, 3, 1)
-
-
-@given(
-    st.floats(1, 1e6),
-    st.floats(0, 0.3),
-    st.floats(0, 0.01),
-    st.sets(st.integers(1, 60), min_size=3, max_size=8),
-)
-def test_a_law_is_found_again(rate: float, sigma: float, kappa: float, counts: set[int]) -> None:
-    law = Scaling({"sigma": sigma, "kappa": kappa})
-    found = fit_scaling({p: rate * p / law.cost(p) for p in counts})
-    assert found.largest_error < 1e-6
-    for p in counts:
-        expected = rate * p / law.cost(p)
-        assert found.rate * p / found.scaling.cost(p) == pytest.approx(expected, rel=1e-5)
-
-
-def test_coefficients_are_never_negative() -> None:
-    """A rate that grows faster than the number has no law; a straight line comes closest."""
-    found = fit_scaling({1: 100.0, 2: 210.0, 4: 440.0})
-    assert dict(found.scaling) == {}
-    assert 0.02 < found.largest_error < 0.1
-
-
-@given(st.integers(1, 40), st.floats(0.5, 1.0), st.floats(0.01, 1.0), st.booleans(), st.data())
-def test_steps_end_at_a_number_that_carries_the_target(
-    start: int, power: float, share: float, is_noisy: bool, data: st.DataObject
-) -> None:
-    """Whatever the rates, if they grow with the number; at the least one under a power law."""
-    rates, highest = dict[int, float](), 0.0
-    for p in range(1, 41):
-        noise = data.draw(st.floats(0.9, 1.0)) if is_noisy else 1.0
-        highest = max(highest * 1.0001, p**power * noise)
-        rates[p] = highest
-    target = share * rates[40]
-    measured, path = {start: rates[start]}, [start]
-    while (count := next_count(measured, target, 1, 40)) != path[-1]:
-        path.append(count)
-        measured[count] = rates[count]
-        assert len(path) <= 41, "it oscillates"
-    assert rates[count] >= target * (1 - 1e-12)
-    assert all(rate < target for p, rate in measured.items() if p < count)
-    if not is_noisy and len(measured) > 2:
-        assert count == min(p for p, rate in rates.items() if rate >= target * (1 - 1e-12))
-
-
-def test_one_measurement_is_extrapolated_in_proportion() -> None:
-    assert next_count({2: 100.0}, 380.0, 1, 20) == 8
-    assert next_count({2: 100.0}, 380.0, 1, 5) == 5
-    assert next_count({8: 500.0}, 380.0, 7, 20) == 7
-
-
-@pytest.mark.parametrize("measured", [{}, {0: 1.0}, {1: 0.0}, {1: float("inf")}])
-def test_measurements_that_are_refused(measured: dict[int, float]) -> None:
-    functions = fit_scaling, lambda m: next_count(m, 1.0, 1, 2), lambda m: expected_rate(m, 2)
-    for function in functions:
-        with pytest.raises(UsageError, match="measured: must"):
-            function(measured)
-
-
-def test_the_expected_rate_grows_by_a_power_and_meets_what_was_measured() -> None:
-    measured = {2: 100.0, 8: 200.0, 32: 400.0}  # the square root
-    assert {p: expected_rate(measured, p) for p in measured} == pytest.approx(measured)
-    assert expected_rate(measured, 4) == pytest.approx(100.0 * 2**0.5)
-    assert expected_rate(measured, 128) == pytest.approx(800.0)
-    assert expected_rate(measured, 1) == pytest.approx(100.0 / 2**0.5)
-    assert expected_rate({2: 100.0}, 6) == pytest.approx(300.0)
-    assert expected_rate({2: 100.0, 4: 90.0}, 8) == pytest.approx(90.0)  # no power below 0
-    assert expected_rate({2: 100.0, 4: 300.0}, 8) == pytest.approx(600.0)  # nor above 1
-    with pytest.raises(UsageError, match="count must be at least 1"):
-        expected_rate(measured, 0)
-
-
-def test_the_next_count_is_within_its_limits() -> None:
-    assert next_count({1: 100.0}, target=10.0, least=2, most=8) == 2
-    assert next_count({4: 1.0}, target=10.0, least=1, most=8) == 8
