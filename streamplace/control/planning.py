@@ -14,7 +14,7 @@ from streamplace.control.rules import Rules
 from streamplace.control.skew import in_words, with_shares
 from streamplace.display.text import quoted, several
 from streamplace.errors import InfeasibleError, PlacementError, ProblemError, StreamplaceError
-from streamplace.placers.search.annealing import Budget
+from streamplace.placers.budget import Budget
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.counts import expanded, limits_of_count

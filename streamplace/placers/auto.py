@@ -11,10 +11,11 @@ import numpy as np
 from sim import work_clock
 from streamplace.errors import PlacementError
 from streamplace.placers.base import BOTH, BasePlacer, Found, Placer, ReportingPlacer
+from streamplace.placers.budget import Budget, check_limits
 from streamplace.placers.contiguous.placer import splits_well
 from streamplace.placers.exact.decision import DecisionProblem, Incumbent, is_small
 from streamplace.placers.registry import ready_placer
-from streamplace.placers.search.annealing import COARSEST, Budget, check_limits
+from streamplace.placers.search.annealing import COARSEST
 from streamplace.placers.search.balance import (
     FEW_PLACEMENTS,
     Prefer,

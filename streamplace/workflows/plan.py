@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from sim import work_clock
 from streamplace.errors import UsageError
-from streamplace.placers.search.annealing import check_limits
+from streamplace.placers.budget import check_limits
 from streamplace.problem.cluster import MAX_DEVICES, Cluster
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.counts import expanded

@@ -14,7 +14,7 @@ from streamplace.errors import (
     StreamplaceError,
     reworded,
 )
-from streamplace.placers.search.annealing import Budget
+from streamplace.placers.budget import Budget
 from streamplace.placers.search.balance import linear_problem
 from streamplace.placers.subset.sustained import Sustained, sustained
 from streamplace.problem.cluster import Cluster

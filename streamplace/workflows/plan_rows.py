@@ -7,7 +7,7 @@ from math import inf
 
 import numpy as np
 
-from streamplace.placers.search.annealing import Budget
+from streamplace.placers.budget import Budget
 from streamplace.placers.subset.cheapest import CHEAPER, Cheapest
 from streamplace.placers.subset.conditions import Counts, losses, without
 from streamplace.placers.subset.examination import QUICK, Examiner, Verdict

@@ -5,7 +5,7 @@ from collections.abc import Collection
 import numpy as np
 
 from streamplace.errors import ClusterError, InfeasibleError
-from streamplace.placers.search.annealing import Budget
+from streamplace.placers.budget import Budget
 from streamplace.placers.subset.cheapest import Cheapest, Search
 from streamplace.placers.subset.conditions import Counts, Kinds
 from streamplace.placers.subset.examination import Examiner

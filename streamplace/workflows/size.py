@@ -17,7 +17,7 @@ from streamplace.errors import (
     UnsuitableError,
     UsageError,
 )
-from streamplace.placers.search.annealing import Budget, check_limits
+from streamplace.placers.budget import Budget, check_limits
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.graph import StreamGraph

@@ -3,7 +3,7 @@
 import pytest
 
 from sim import work_clock
-from streamplace.placers.search.annealing import Budget
+from streamplace.placers.budget import Budget
 
 
 class WallClock:

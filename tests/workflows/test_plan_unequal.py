@@ -14,7 +14,7 @@ from streamplace import (
     StreamGraph,
 )
 from streamplace.errors import InfeasibleError, ProblemError, UsageError
-from streamplace.placers.search.annealing import Budget
+from streamplace.placers.budget import Budget
 from streamplace.placers.subset.cheapest import Search
 from streamplace.placers.subset.conditions import Counts, Kinds, losses, without
 from streamplace.placers.subset.examination import Examiner

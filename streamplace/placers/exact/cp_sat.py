@@ -15,8 +15,8 @@ from sim.flow import NONE
 from sim.links import cpu_seconds, link_seconds, slot_of
 from sim.search import Instance, own_loads, unit_loads
 from streamplace.errors import UsageError
+from streamplace.placers.budget import Budget
 from streamplace.placers.exact.decision import DecisionProblem, Outcome
-from streamplace.placers.search.annealing import Budget
 from streamplace.util.extras import missing
 
 try:

@@ -14,7 +14,7 @@ from sim.exact import (
     start_again,
 )
 from streamplace.placers.base import Found
-from streamplace.placers.search.annealing import Budget
+from streamplace.placers.budget import Budget
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.problem.symmetry import identical_devices

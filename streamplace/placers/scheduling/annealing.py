@@ -23,9 +23,9 @@ from sim.schedule.anneal import (
 from sim.schedule.fifo import FifoMemory, fifo_memory, serves
 from sim.schedule.moved_paths import paths_of
 from sim.schedule.state import FIFO, Order, Run, run_state
+from streamplace.placers.budget import Budget
 from streamplace.placers.scheduling.passes import pass_evaluator, shortest
 from streamplace.placers.scheduling.portfolio import Tries, portfolio
-from streamplace.placers.search.annealing import Budget
 from streamplace.placers.search.current import Current
 from streamplace.placers.search.exhaustive import FEW, ROUNDING, feasible_rows
 from streamplace.problem.placement import Placement

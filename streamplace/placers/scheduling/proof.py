@@ -10,7 +10,7 @@ from sim.schedule.exhaustive import enumeration, next_placements
 from sim.schedule.fifo_tree import fifo_tree, next_shorter, serves
 from sim.schedule.passes import makespans, timetable
 from streamplace.placers.base import Found
-from streamplace.placers.search.annealing import Budget
+from streamplace.placers.budget import Budget
 from streamplace.problem.placement import Placement
 from streamplace.problem.symmetry import identical_devices
 from streamplace.scoring.makespan_evaluator import MakespanEvaluator

@@ -14,6 +14,7 @@ from sim.schedule.enumerative import enumerative_placement
 from sim.schedule.task_graph import TaskGraph
 from streamplace.errors import PlacementError
 from streamplace.placers.base import MAKESPAN, BasePlacer, Found, Placer
+from streamplace.placers.budget import Budget
 from streamplace.placers.partition.metis import Metis, MetisRecursive
 from streamplace.placers.scheduling.annealing import REACHED, SMALL, Step, annealed_passes
 from streamplace.placers.scheduling.lists import Cpop, CriticalPath, Heft, Peft, RandomEft
@@ -21,7 +22,6 @@ from streamplace.placers.scheduling.passes import pass_evaluator, repaired, shor
 from streamplace.placers.scheduling.portfolio import Tries, partitions, portfolio, samples
 from streamplace.placers.scheduling.prefixes import best_on_prefixes
 from streamplace.placers.scheduling.proof import PassProof
-from streamplace.placers.search.annealing import Budget
 from streamplace.placers.trivial import Single
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.placement import Placement

@@ -11,7 +11,8 @@ from sim.closed_form.bottleneck import utilisations
 from sim.search import search_state, spread
 from sim.work import own_utilisations
 from streamplace.errors import UnsuitableError, UsageError
-from streamplace.placers.search.annealing import Annealer, Budget
+from streamplace.placers.budget import Budget
+from streamplace.placers.search.annealing import Annealer
 from streamplace.placers.search.chains import best_of_chains
 from streamplace.placers.search.exhaustive import feasible_rows
 from streamplace.placers.trivial import on_one_device

@@ -19,7 +19,8 @@ from sim.search import (
     sampled_state,
     search_state,
 )
-from streamplace.placers.search.annealing import Budget, schedule
+from streamplace.placers.budget import Budget
+from streamplace.placers.search.annealing import schedule
 from streamplace.placers.search.chains import best_of_chains
 from streamplace.placers.search.exhaustive import feasible_rows
 from streamplace.problem.placement import Placement

@@ -13,7 +13,8 @@ from sim.search import (
     search_state,
     work_on_devices,
 )
-from streamplace.placers.search.annealing import Annealer, Budget, moved_to_allowed, schedule
+from streamplace.placers.budget import Budget
+from streamplace.placers.search.annealing import Annealer, moved_to_allowed, schedule
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.flow import flow

@@ -18,12 +18,12 @@ import numpy as np
 from sim import work_clock
 from sim.search import Instance, Schedule, least_work, on_devices, search_state
 from streamplace.errors import PlacementError
+from streamplace.placers.budget import Budget
 from streamplace.placers.repair import feasible
 from streamplace.placers.search.annealing import (
     COARSEST,
     NEARBY,
     Annealer,
-    Budget,
     Levels,
     levels_of,
     moved_to_allowed,

@@ -7,8 +7,8 @@ import numpy as np
 
 from sim import work_clock
 from streamplace.placers.base import BOTH, BasePlacer
+from streamplace.placers.budget import Budget, check_limits
 from streamplace.placers.repair import feasible
-from streamplace.placers.search.annealing import Budget, check_limits
 from streamplace.placers.search.balance import (
     Prefer,
     balanced,

@@ -9,9 +9,9 @@ import numpy as np
 
 from sim.greedy import least_loaded
 from streamplace.errors import InfeasibleError, PlacementError
+from streamplace.placers.budget import Budget
 from streamplace.placers.exact.decision import decision_on
 from streamplace.placers.repair import feasible
-from streamplace.placers.search.annealing import Budget
 from streamplace.placers.search.balance import CARRIED
 from streamplace.placers.subset.conditions import (
     Counts,

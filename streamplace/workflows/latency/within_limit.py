@@ -11,7 +11,7 @@ from sim import work_clock
 from sim.engine import Settings
 from sim.tuples import Arrivals, expected_tuples
 from sim.tuples.errors import quantile
-from streamplace.placers.search.annealing import Budget
+from streamplace.placers.budget import Budget
 from streamplace.placers.search.balance import CARRIED
 from streamplace.placers.search.exhaustive import feasible_rows
 from streamplace.problem.placement import Placement

@@ -6,7 +6,7 @@ from math import inf
 import numpy as np
 
 from streamplace.errors import InfeasibleError
-from streamplace.placers.search.annealing import Budget
+from streamplace.placers.budget import Budget
 from streamplace.placers.subset.conditions import Kinds, apart
 from streamplace.placers.subset.price_bound import fluid_bound
 from streamplace.problem.placement import Placement

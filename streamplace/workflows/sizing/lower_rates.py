@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from streamplace.placers.search.annealing import Budget
+from streamplace.placers.budget import Budget
 from streamplace.workflows.sizing.attempts import Task
 from streamplace.workflows.sizing.choices import Choices
 from streamplace.workflows.sizing.joint import searched

@@ -6,7 +6,7 @@ from math import ceil
 
 import numpy as np
 
-from streamplace.placers.search.annealing import Budget
+from streamplace.placers.budget import Budget
 from streamplace.placers.subset.conditions import Kinds
 from streamplace.placers.subset.price_bound import fluid_bound
 from streamplace.problem.graph import StreamGraph

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 from streamplace.display.text import number, rounded_up
 from streamplace.errors import InfeasibleError
-from streamplace.placers.search.annealing import Budget
+from streamplace.placers.budget import Budget
 from streamplace.placers.search.balance import CARRIED
 from streamplace.util.text import counted
 from streamplace.workflows.conflict import listed_and

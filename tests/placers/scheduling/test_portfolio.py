@@ -13,6 +13,7 @@ from sim.schedule.anneal import Cooling
 from sim.schedule.state import Order
 from streamplace.errors import PlacementError
 from streamplace.placers.base import Placer
+from streamplace.placers.budget import Budget
 from streamplace.placers.partition.metis import Metis
 from streamplace.placers.registry import make_placer
 from streamplace.placers.scheduling import annealing, search
@@ -28,7 +29,6 @@ from streamplace.placers.scheduling.annealing import (
 )
 from streamplace.placers.scheduling.passes import shortest
 from streamplace.placers.scheduling.portfolio import Tries, partitions, samples
-from streamplace.placers.search.annealing import Budget
 from streamplace.placers.trivial import RoundRobin, Single
 from streamplace.problem.makespan import DispatchOrder
 from streamplace.scoring.makespan_evaluator import MakespanEvaluator

@@ -5,8 +5,8 @@ import pytest
 
 import streamplace as sp
 from benchmarks.reference.random_problems import feasible_placements, random_problem
+from streamplace.placers.budget import Budget
 from streamplace.placers.search import chains as module
-from streamplace.placers.search.annealing import Budget
 from streamplace.placers.search.chains import climb
 from streamplace.scoring.registry import qualities, qualities_of_rows
 from tests.support.objectives import Net

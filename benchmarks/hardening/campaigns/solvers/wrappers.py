@@ -10,9 +10,9 @@ from benchmarks.hardening.campaigns.solvers.graph_shapes import SHAPES
 from benchmarks.hardening.campaigns.solvers.unusual_problems import LARGE, SIZES, unusual_problem
 from streamplace import Makespan, Placement, Problem
 from streamplace.errors import UsageError
+from streamplace.placers.budget import Budget
 from streamplace.placers.exact.decision import DecisionProblem, Incumbent
 from streamplace.placers.partition.cut import WeightedGraph
-from streamplace.placers.search.annealing import Budget
 from streamplace.placers.trivial import Greedy
 from streamplace.problem.objectives import ORDERS
 
