@@ -31,11 +31,11 @@ from streamplace.placers.search.balance import (
     settled,
 )
 from streamplace.placers.search.chains import best_of_chains
+from streamplace.placers.search.climb import Climb, first_row
 from streamplace.placers.search.consolidate import AS_GOOD as FEWER
 from streamplace.placers.search.consolidate import consolidate, fewest_devices
 from streamplace.placers.search.exhaustive import best_and_cheapest
 from streamplace.placers.search.pool import Pool
-from streamplace.placers.search.search import Climb, first_row
 from streamplace.placers.starting import fast_placement
 from streamplace.problem.objective import Objective, Throughput
 from streamplace.problem.placement import Placement

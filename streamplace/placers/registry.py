@@ -44,7 +44,7 @@ PLACERS = {
     "rebuild": "streamplace.policy.improving:RebuildPlacer",
     "rnn": "streamplace.training.trained_placers:RnnPlacer",
     "hsdag": "streamplace.training.trained_placers:HsdagPlacer",
-    "climb": "streamplace.placers.search.search:Climb",
+    "climb": "streamplace.placers.search.climb:Climb",
     "heft": "streamplace.placers.scheduling.lists:Heft",
     "peft": "streamplace.placers.scheduling.lists:Peft",
     "cpop": "streamplace.placers.scheduling.lists:Cpop",

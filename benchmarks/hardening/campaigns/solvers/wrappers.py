@@ -82,7 +82,7 @@ CALLED_FUNCTIONS = {
     "fuser": ("streamplace.placers.partition.fuser:fuse",),
     "contiguous": ("streamplace.placers.contiguous:split",),
     "greedy": ("sim.greedy:_greedy",),
-    "climb": ("streamplace.placers.search.search:qualities_of_rows",),
+    "climb": ("streamplace.placers.search.climb:qualities_of_rows",),
     "search": ANNEALING_FUNCTIONS,
     "multilevel": ANNEALING_FUNCTIONS,
     "exact": (*ANNEALING_FUNCTIONS, *PROOF_FUNCTIONS),
