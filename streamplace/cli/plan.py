@@ -106,7 +106,7 @@ def plan(chosen: PlanOptions) -> None:
             seed=chosen.seed,
         )
     if chosen.plot is not None:
-        from streamplace.plots.curves import draw_plan  # noqa: PLC0415 - loads matplotlib
+        from streamplace.plots.plan import draw_plan  # noqa: PLC0415 - loads matplotlib
 
         draw_plan(chosen.plot, found)
     inputs.print_assumed(chosen.cluster)
