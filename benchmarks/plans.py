@@ -28,7 +28,7 @@ from streamplace.placers.search.balance import CARRIED
 from streamplace.problem.cluster import NetworkKind
 from streamplace.scoring.flow import flow
 from streamplace.scoring.registry import qualities, throughput_evaluator
-from streamplace.workflows.plan import plan
+from streamplace.workflows.plan.plan import plan
 from streamplace.workflows.size import size
 
 FAMILIES = "layered", "series-parallel", "random"

@@ -16,7 +16,7 @@ from streamplace.files.reading import name_of
 from streamplace.plots.formats import kind_of
 from streamplace.problem.assumptions import without_tuples
 from streamplace.problem.counts import expanded
-from streamplace.workflows import plan as workflow
+from streamplace.workflows.plan import plan as workflow
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from streamplace.plots.style import COLOURS, GREY, legend_below, picture
-from streamplace.workflows.capacity_plan import Plan
+from streamplace.workflows.plan.result import Plan
 
 SIZE_OF_PLAN = (6.4, 4.2)  # width and height in inches
 

@@ -30,7 +30,7 @@ from streamplace.util.checks import check_seed
 from streamplace.util.suggest import valid_choices
 from streamplace.workflows.conflict import naming_conflicts
 from streamplace.workflows.latency.limit import LatencyLimit
-from streamplace.workflows.plan_unequal import prices_of
+from streamplace.workflows.plan.unequal import prices_of
 from streamplace.workflows.sizing.attempts import Task
 from streamplace.workflows.sizing.choices import Choices
 from streamplace.workflows.sizing.joint import JointSize, joint_size

@@ -14,8 +14,8 @@ from streamplace.plots.comparison_folder import save_report
 from streamplace.plots.curves import draw_curves
 from streamplace.plots.formats import KINDS
 from streamplace.plots.plan import draw_plan
-from streamplace.workflows.capacity_plan import Plan, PlanRow
 from streamplace.workflows.comparison import Comparison
+from streamplace.workflows.plan.result import Plan, PlanRow
 from tests.support.comparisons import HARD_NAMES, comparison_by_hand, random_comparison
 from tests.support.long import long_after
 

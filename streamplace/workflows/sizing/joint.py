@@ -12,7 +12,7 @@ from streamplace.placers.subset.price_bound import fluid_bound
 from streamplace.problem.placement import Placement
 from streamplace.scoring.throughput import simulate
 from streamplace.workflows.conflict import listed_and
-from streamplace.workflows.plan_unequal import check_losses
+from streamplace.workflows.plan.unequal import check_losses
 from streamplace.workflows.sizing.attempts import Attempt, Task, attempt
 from streamplace.workflows.sizing.choices import Choices, Counts, Vector, with_parallelism
 from streamplace.workflows.sizing.instances import named_instances

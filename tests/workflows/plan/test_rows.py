@@ -12,10 +12,10 @@ from streamplace.display.text import rounded_up
 from streamplace.errors import PlacementError, ProblemError
 from streamplace.placers.exact.decision import Incumbent
 from streamplace.scoring.flow import flow
-from streamplace.workflows import plan_equal
 from streamplace.workflows.migrate import migrate
 from streamplace.workflows.place import place
-from streamplace.workflows.plan import plan
+from streamplace.workflows.plan import equal
+from streamplace.workflows.plan.plan import plan
 from streamplace.workflows.size import size
 from tests.support.share import Share
 
@@ -78,7 +78,7 @@ def test_rows_of_larger_graphs_grow_and_none_is_below_place(family: str, operato
 def test_numbers_that_the_bound_rules_out_are_named_on_large_graphs(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(plan_equal, "OTHERS", 0)
+    monkeypatch.setattr(equal, "OTHERS", 0)
     found = plan(layered(40), devices(9), evaluations=3_000)
     assert [row.devices for row in found.rows] == [5]
     assert found.ruled_out == (1, 2, 3, 4)
@@ -98,7 +98,7 @@ def test_numbers_that_the_bound_rules_out_are_named_on_large_graphs(
 def test_numbers_are_skipped_on_large_graphs_and_the_fewest_is_bisected(
     monkeypatch: pytest.MonkeyPatch, mbps: float
 ) -> None:
-    monkeypatch.setattr(plan_equal, "OTHERS", 0)
+    monkeypatch.setattr(equal, "OTHERS", 0)
     found = plan(layered(40), devices(3, mbps), evaluations=100)
     for before, row in pairwise(found.rows):
         assert row.devices > before.devices
@@ -117,7 +117,7 @@ def test_not_enough_is_stated_only_where_it_is_proven(monkeypatch: pytest.Monkey
     assert short.headline.startswith("4 devices are not enough for ")
     assert short.headline.endswith(" (proven)")
     for name in ("bound", "ceiling"):
-        monkeypatch.setattr(plan_equal, name, lambda problem: problem.source_rate)
+        monkeypatch.setattr(equal, name, lambda problem: problem.source_rate)
     slow = plan(graph, devices(6, 300.0), evaluations=3_000)
     assert (slow.fewest_devices, slow.to_dict()["proven"]) == (None, False)
     assert "not enough" not in str(slow)
@@ -131,7 +131,7 @@ def test_not_enough_is_stated_only_where_it_is_proven(monkeypatch: pytest.Monkey
 def test_the_same_plan_whatever_the_clock(monkeypatch: pytest.MonkeyPatch) -> None:
     """Limits count changes, so that time that passes faster does not matter."""
     first = plan(layered(40), devices(6, 1_000.0)).to_dict()
-    monkeypatch.setattr(plan_equal, "SECONDS", 200.0)
+    monkeypatch.setattr(equal, "SECONDS", 200.0)
     assert plan(layered(40), devices(6, 1_000.0)).to_dict() == first
 
 

@@ -13,7 +13,7 @@ from streamplace.placers.subset.conditions import Counts, losses, without
 from streamplace.placers.subset.examination import QUICK, Examiner, Verdict
 from streamplace.placers.subset.sustained import Sustained
 from streamplace.util.arrays import Ints
-from streamplace.workflows.capacity_plan import PlanRow
+from streamplace.workflows.plan.result import PlanRow
 
 MAX_ROWS = 24  # numbers of devices in the table, at most
 MAX_LOSSES = 24  # different losses of a set in the table, at most, besides the cheapest

@@ -26,9 +26,9 @@ from streamplace.scoring.flow import flow
 from streamplace.scoring.registry import throughput_evaluator
 from streamplace.scoring.throughput import bound, ceiling
 from streamplace.util.text import counted
-from streamplace.workflows.capacity_plan import CLOSE, Limits, Plan, PlanRow
 from streamplace.workflows.conflict import named
-from streamplace.workflows.too_heavy import full_link, refuse_unlimited, too_heavy
+from streamplace.workflows.plan.result import CLOSE, Limits, Plan, PlanRow
+from streamplace.workflows.plan.too_heavy import full_link, refuse_unlimited, too_heavy
 
 MAX_BY_DEFAULT = 64  # devices to try, unless `most` is set
 STALLED = 4  # stop when this many more devices changed nothing, so that links are the limit

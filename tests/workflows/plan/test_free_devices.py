@@ -1,7 +1,7 @@
 """Plans with devices that cost nothing."""
 
 from streamplace import Cluster, Constraints, Device
-from streamplace.workflows.plan import plan
+from streamplace.workflows.plan.plan import plan
 from tests.support.device_sets import DEVICES, GRAPH, RACKS
 from tests.support.graphs import chain_graph
 

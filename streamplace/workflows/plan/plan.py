@@ -14,10 +14,10 @@ from streamplace.problem.objective import Model, Throughput
 from streamplace.problem.problem import Problem, check_graph
 from streamplace.scoring.registry import CLOSED_FORMS
 from streamplace.util.checks import check_seed
-from streamplace.workflows.capacity_plan import Limits, Plan
 from streamplace.workflows.conflict import naming_conflicts
-from streamplace.workflows.plan_equal import plan_equal
-from streamplace.workflows.plan_unequal import plan_unequal
+from streamplace.workflows.plan.equal import plan_equal
+from streamplace.workflows.plan.result import Limits, Plan
+from streamplace.workflows.plan.unequal import plan_unequal
 
 MAX_SURVIVED = 1  # lost devices
 

@@ -21,8 +21,8 @@ from streamplace.placers.subset.examination import Examiner
 from streamplace.placers.subset.sustained import Sustained
 from streamplace.problem.cluster import Uplink
 from streamplace.scoring.throughput import throughput
-from streamplace.workflows.plan import plan
-from streamplace.workflows.plan_rows import Rows
+from streamplace.workflows.plan.plan import plan
+from streamplace.workflows.plan.rows import Rows
 from tests.support.device_sets import DEVICES, GRAPH, RACKS, cheapest_prices, random_priced_problem
 
 

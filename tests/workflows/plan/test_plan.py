@@ -19,7 +19,7 @@ from streamplace.placers.search.exhaustive import feasible_rows
 from streamplace.problem.objective import Model
 from streamplace.scoring.flow import flow
 from streamplace.scoring.throughput import throughput
-from streamplace.workflows.plan import plan
+from streamplace.workflows.plan.plan import plan
 from streamplace.workflows.size import size
 from tests.support.graphs import chain_graph
 from tests.support.placements import every_placement
@@ -159,7 +159,7 @@ def test_a_loss_costs_one_equal_device() -> None:
 
 def test_a_large_cluster_is_tried_as_a_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each of 7 operators needs its own device, and 4 devices are tried by default."""
-    monkeypatch.setattr("streamplace.workflows.plan_equal.MAX_BY_DEFAULT", 4)
+    monkeypatch.setattr("streamplace.workflows.plan.equal.MAX_BY_DEFAULT", 4)
     rows = [Operator(f"o{v}", 1e3, 10.0, 9.0) for v in range(7)]
     graph = StreamGraph(rows, [Stream("o0", f"o{v}") for v in range(1, 7)], source_rate=1.0)
     cluster = Cluster([Device(f"d{d}", 1000.0, memory_bytes=10.0) for d in range(7)])
