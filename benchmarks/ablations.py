@@ -31,7 +31,7 @@ from streamplace.policy.registry import PolicySection, policy_section
 from streamplace.problem.objective import Model
 from streamplace.scoring.throughput import throughput
 from streamplace.sim.lookahead import CANDIDATE_FEATURES
-from streamplace.training.algorithms import Known, Step
+from streamplace.training.algorithms.base import Known, Step
 from streamplace.training.distributed import Workers
 from streamplace.training.learner import Learner, Optimiser
 from streamplace.training.loop import make_algorithm

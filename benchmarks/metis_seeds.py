@@ -15,11 +15,8 @@ import numpy as np
 import pymetis
 
 import streamplace as sp
-from streamplace.placers.partition import (
-    devices_of_parts,
-    parts_for,
-    units_by_instructions,
-)
+from streamplace.placers.partition.metis import units_by_instructions
+from streamplace.placers.partition.partitioner import devices_of_parts, parts_for
 from streamplace.scoring.flow import flow
 from streamplace.scoring.throughput import throughput
 from streamplace.util.effect import mean_intervals

@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamplace import Problem
-from streamplace.placers.partition import devices_of_parts, parts_for, units_by_instructions
+from streamplace.placers.partition.metis import units_by_instructions
+from streamplace.placers.partition.partitioner import devices_of_parts, parts_for
 from streamplace.placers.registry import ready_placer
 from streamplace.problem.grouping import Grouping
 from streamplace.scoring.flow import flow

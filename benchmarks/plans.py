@@ -28,7 +28,7 @@ from streamplace.scoring.flow import flow
 from streamplace.scoring.registry import qualities, throughput_evaluator
 from streamplace.sim import work_clock
 from streamplace.sim.closed_form.bottleneck import utilisations
-from streamplace.workflows.plan import plan
+from streamplace.workflows.plan.plan import plan
 from streamplace.workflows.size import size
 
 FAMILIES = "layered", "series-parallel", "random"

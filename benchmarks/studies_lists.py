@@ -33,7 +33,8 @@ from streamplace.studies.giph.registered import GIPH, PER_OPERATOR, SYSTEMS, exp
 from streamplace.studies.giph.study import PLAIN_CASES, GiphStudy
 from streamplace.studies.hsdag import systems as hsdag
 from streamplace.studies.hsdag.study import HsdagStudy
-from streamplace.studies.orders.results import HEFT, HEFT_WITH_CONTENTION, problem_of
+from streamplace.studies.orders.registered import problem_of
+from streamplace.studies.orders.results import HEFT, HEFT_WITH_CONTENTION
 from streamplace.studies.orders.study import PLAIN, OrdersStudy
 from streamplace.studies.study import Plan, Row, Unit
 

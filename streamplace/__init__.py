@@ -48,25 +48,25 @@ if TYPE_CHECKING:
     from streamplace.scoring.score import ThroughputScore as ThroughputScore
     from streamplace.scoring.total_cost import TotalCost as TotalCost
     from streamplace.scoring.tuples import TupleScore as TupleScore
-    from streamplace.workflows.capacity_plan import Plan as Plan
     from streamplace.workflows.compare import compare as compare
     from streamplace.workflows.comparison import Comparison as Comparison
     from streamplace.workflows.confidence import Confidence as Confidence
-    from streamplace.workflows.jobs_result import JobsResult as JobsResult
+    from streamplace.workflows.jobs.place import place_jobs as place_jobs
+    from streamplace.workflows.jobs.result import JobsResult as JobsResult
+    from streamplace.workflows.jobs.size import JobsSize as JobsSize
+    from streamplace.workflows.jobs.size import size_jobs as size_jobs
     from streamplace.workflows.latency.limit import LatencyAnswer as LatencyAnswer
     from streamplace.workflows.latency.limit import LatencyLimit as LatencyLimit
     from streamplace.workflows.makespan_comparison import MakespanComparison as MakespanComparison
     from streamplace.workflows.migrate import Migration as Migration
     from streamplace.workflows.migrate import migrate as migrate
     from streamplace.workflows.place import place as place
-    from streamplace.workflows.place_jobs import place_jobs as place_jobs
-    from streamplace.workflows.plan import plan as plan
+    from streamplace.workflows.plan.plan import plan as plan
+    from streamplace.workflows.plan.result import Plan as Plan
     from streamplace.workflows.result import MakespanResult as MakespanResult
     from streamplace.workflows.result import Result as Result
     from streamplace.workflows.simulate import simulate as simulate
     from streamplace.workflows.size import size as size
-    from streamplace.workflows.sizing.jobs import JobsSize as JobsSize
-    from streamplace.workflows.sizing.jobs import size_jobs as size_jobs
     from streamplace.workflows.sizing.result import SizeResult as SizeResult
 
 _HOME = {
@@ -82,8 +82,8 @@ _HOME = {
     "Grouping": "problem.grouping",
     "Job": "problem.jobs",
     "Jobs": "problem.jobs",
-    "JobsResult": "workflows.jobs_result",
-    "JobsSize": "workflows.sizing.jobs",
+    "JobsResult": "workflows.jobs.result",
+    "JobsSize": "workflows.jobs.size",
     "LatencyAnswer": "workflows.latency.limit",
     "LatencyLimit": "workflows.latency.limit",
     "LinkOverride": "problem.cluster",
@@ -97,11 +97,11 @@ _HOME = {
     "ObjectiveEvaluator": "scoring.objective_evaluator",
     "Operator": "problem.graph",
     "place": "workflows.place",
-    "place_jobs": "workflows.place_jobs",
+    "place_jobs": "workflows.jobs.place",
     "Placement": "problem.placement",
     "Placer": "placers.base",
-    "Plan": "workflows.capacity_plan",
-    "plan": "workflows.plan",
+    "Plan": "workflows.plan.result",
+    "plan": "workflows.plan.plan",
     "Problem": "problem.problem",
     "read_cluster": "files",
     "read_clusters": "files",
@@ -114,7 +114,7 @@ _HOME = {
     "Score": "scoring.score",
     "simulate": "workflows.simulate",
     "size": "workflows.size",
-    "size_jobs": "workflows.sizing.jobs",
+    "size_jobs": "workflows.jobs.size",
     "SizeResult": "workflows.sizing.result",
     "Stream": "problem.graph",
     "StreamGraph": "problem.graph",

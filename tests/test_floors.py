@@ -47,7 +47,7 @@ def test_modules_import_only_from_lower_floors() -> None:
 
 
 def test_policies_import_only_shared_modules_of_placers() -> None:
-    names = ("base", "limits", "repair", "starting", "search.annealing")
+    names = ("base", "budget", "limits", "repair", "starting", "search.annealing")
     shared = {f"streamplace.placers.{name}" for name in names}
     for module, path in MODULES.items():
         if package_of(module) == "policy":

@@ -21,7 +21,7 @@ from streamplace.scoring import engine as runs
 from streamplace.scoring.flow import flow
 from streamplace.sim.engine import RunMetrics, Settings, Simulation, metrics
 from streamplace.training import TrainConfig, read_config
-from streamplace.training.algorithms import Step
+from streamplace.training.algorithms.base import Step
 from streamplace.training.distributed import Workers
 from streamplace.training.learner import Learner
 from streamplace.training.loop import Loop

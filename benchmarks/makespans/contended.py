@@ -17,10 +17,10 @@ import numpy as np
 
 import streamplace as sp
 from streamplace.generate.contended import KINDS
+from streamplace.placers.budget import Budget
 from streamplace.placers.registry import make_placer
 from streamplace.placers.scheduling.annealing import PassAnnealer, cooling_of
 from streamplace.placers.scheduling.passes import pass_evaluator
-from streamplace.placers.search.annealing import Budget
 from streamplace.placers.starting import fast_placement
 from streamplace.scoring.registry import makespan_evaluator
 from streamplace.sim.schedule.anneal import Cooling

@@ -19,7 +19,8 @@ from benchmarks.real_sizes.problems import LADDER
 from streamplace import Cluster, Problem
 from streamplace.errors import PlacementError
 from streamplace.placers.limits import Limit, MaxEvaluations, MaxRuntime
-from streamplace.placers.partition import devices_of_parts, parts_for, units_by_instructions
+from streamplace.placers.partition.metis import units_by_instructions
+from streamplace.placers.partition.partitioner import devices_of_parts, parts_for
 from streamplace.placers.registry import named
 from streamplace.scoring.flow import flow
 from streamplace.scoring.makespan_evaluator import MakespanEvaluator

@@ -1,6 +1,7 @@
 """The RNN placer in plain numpy, one problem and one operator at a time, in double precision.
 
-It reads the parameters of `streamplace.policy.rnn` by name and nothing else of that package.
+It reads the parameters of `streamplace.policy.rnn.network` by name and nothing else of that
+package.
 """
 
 from collections.abc import Mapping, Sequence

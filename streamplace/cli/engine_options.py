@@ -209,7 +209,7 @@ def run(
     if scene is not None and scene.windows:
         _warn_of_windows(metrics, name_of(chosen["scene"]))
     if "plot" in chosen:
-        from streamplace.plots.curves import draw_run  # noqa: PLC0415 - loads matplotlib
+        from streamplace.plots.engine_run import draw_run  # noqa: PLC0415 - loads matplotlib
 
         draw_run(chosen["plot"], placed, metrics)
     if "trace" in chosen:

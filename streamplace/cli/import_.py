@@ -31,6 +31,7 @@ from streamplace.integrations.registry import (
     read_document,
     read_module,
 )
+from streamplace.problem.assumptions import without_tuples
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.graph_checks import listed
@@ -38,7 +39,6 @@ from streamplace.problem.logical import LogicalGraph
 from streamplace.problem.makespan import Makespan
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
-from streamplace.problem.uncertainty import without_tuples
 from streamplace.util.text import counted
 
 MAX_GUESSED_BYTES = 2**26  # of a file whose format is looked for

@@ -24,8 +24,8 @@ from streamplace.placers.registry import ready
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.jobs import Jobs
 from streamplace.problem.losses import Losses
-from streamplace.workflows.jobs_result import file_names
-from streamplace.workflows.place_jobs import place_jobs, runs_of
+from streamplace.workflows.jobs.place import place_jobs, runs_of
+from streamplace.workflows.jobs.result import file_names
 
 ACCEPTED = (
     "job_file",

@@ -2,12 +2,13 @@
 
 from streamplace.cli.command import print_note
 from streamplace.placers.base import BOTH
+from streamplace.problem.assumptions import assumptions
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.graph_checks import listed
-from streamplace.problem.uncertainty import assumptions, without_effect
+from streamplace.problem.uncertainty import without_effect
 from streamplace.scoring.suspect_units import suspect_of, suspect_unit
 from streamplace.util.text import counted
-from streamplace.workflows.jobs_result import JobsResult
+from streamplace.workflows.jobs.result import JobsResult
 from streamplace.workflows.migrate import SAME, Migration
 from streamplace.workflows.result import MakespanResult, Result
 

@@ -14,9 +14,9 @@ from streamplace.execution.progress import working
 from streamplace.files import read_graph
 from streamplace.files.reading import name_of
 from streamplace.plots.formats import kind_of
+from streamplace.problem.assumptions import without_tuples
 from streamplace.problem.counts import expanded
-from streamplace.problem.uncertainty import without_tuples
-from streamplace.workflows import plan as workflow
+from streamplace.workflows.plan import plan as workflow
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ def plan(chosen: PlanOptions) -> None:
             seed=chosen.seed,
         )
     if chosen.plot is not None:
-        from streamplace.plots.curves import draw_plan  # noqa: PLC0415 - loads matplotlib
+        from streamplace.plots.plan import draw_plan  # noqa: PLC0415 - loads matplotlib
 
         draw_plan(chosen.plot, found)
     inputs.print_assumed(chosen.cluster)

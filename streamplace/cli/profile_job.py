@@ -14,9 +14,9 @@ from streamplace.files import write_dataset
 from streamplace.integrations.costs import Costs
 from streamplace.integrations.profiling.estimates import MIN_INTERVALS, Estimate
 from streamplace.integrations.profiling.profile import Profile
+from streamplace.problem.assumptions import without_tuples
 from streamplace.problem.graph import UNKNOWN, StreamGraph
 from streamplace.problem.logical import LogicalGraph
-from streamplace.problem.uncertainty import without_tuples
 from streamplace.util.text import counted
 
 

@@ -24,13 +24,13 @@ from streamplace.files.assignments import read_placement_json
 from streamplace.files.placements import proven_bound
 from streamplace.files.reading import name_of
 from streamplace.plots.formats import kind_of
+from streamplace.problem.assumptions import assumptions
 from streamplace.problem.counts import expanded
 from streamplace.problem.makespan import PublishedName
 from streamplace.problem.objectives import only_throughput
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.problem.rules import violations
-from streamplace.problem.uncertainty import assumptions
 from streamplace.scoring.score import Score, ThroughputScore
 from streamplace.scoring.suspect_units import suspect_of
 from streamplace.sim.engine import Settings

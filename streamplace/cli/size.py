@@ -29,11 +29,11 @@ from streamplace.files import (
 from streamplace.files.jobs import folder_of, graph_files, jobs_from
 from streamplace.files.reading import name_of, read_json
 from streamplace.files.writing import held
-from streamplace.problem.uncertainty import without_tuples
+from streamplace.problem.assumptions import without_tuples
+from streamplace.workflows.jobs.size import JobsSize, file_names, size_jobs
 from streamplace.workflows.latency.limit import LatencyLimit
 from streamplace.workflows.size import SINGLE, sizes
 from streamplace.workflows.size import size as sized
-from streamplace.workflows.sizing.jobs import JobsSize, file_names, size_jobs
 from streamplace.workflows.sizing.lower_rates import naming_lower_rate
 from streamplace.workflows.sizing.result import SizeResult, SizeTable
 

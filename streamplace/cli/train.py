@@ -29,7 +29,7 @@ from streamplace.training.config import (
     with_seed,
     with_values,
 )
-from streamplace.training.measuring import MEASUREMENTS
+from streamplace.training.measuring.measurement_log import MEASUREMENTS
 from streamplace.training.seeds import SEEDS, SeedsResult, run_folder, seeds_in
 from streamplace.util.extras import check_learn, load_learned
 

@@ -17,7 +17,7 @@ from streamplace.control.worth import (
     worth_of_less,
     worth_of_more,
 )
-from streamplace.placers.search.annealing import Budget
+from streamplace.placers.budget import Budget
 
 ROUNDING = 1.0 + 1e-9
 SECONDS, OF_WINDOW = 40.0, 0.5  # of all searches for a plan at most, the latter of a window

@@ -15,7 +15,7 @@ from streamplace.errors import (
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.graph import StreamGraph
 from streamplace.workflows.size import size
-from streamplace.workflows.sizing.needs import ShortageError
+from streamplace.workflows.sizing.shortage import ShortageError
 
 RATE = 1.0  # tuples/s; `shortage.LOWEST` times this is still a valid source rate
 EVALUATIONS, SECONDS = 1, 1.0

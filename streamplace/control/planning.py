@@ -6,14 +6,15 @@ from math import ceil
 
 import numpy as np
 
-from streamplace.control.costs import in_words, measured_graph, with_shares
+from streamplace.control.costs import measured_graph
 from streamplace.control.observation import Observation, limits_by_slots, slots_of_groups
 from streamplace.control.plannable import check_plannable
 from streamplace.control.plans import Deployment, Plan
 from streamplace.control.rules import Rules
+from streamplace.control.skew import in_words, with_shares
 from streamplace.display.text import quoted, several
 from streamplace.errors import InfeasibleError, PlacementError, ProblemError, StreamplaceError
-from streamplace.placers.search.annealing import Budget
+from streamplace.placers.budget import Budget
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.counts import expanded, limits_of_count

@@ -1,4 +1,4 @@
-"""Summaries of files of graphs, clusters and placements, and refusals of other files."""
+"""Summaries of files of graphs, clusters and placements."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,12 +12,10 @@ import numpy as np
 from streamplace.errors import FormatError
 from streamplace.files import cepsim, clusters, graphs
 from streamplace.files.datasets import iter_values, read_dataset, resolve
-from streamplace.files.foreign import remedy_of_value
-from streamplace.files.own import KINDS, kind_of
+from streamplace.files.other_kinds import refuse_other_folder, refuse_other_kind
 from streamplace.files.placements import placement_from
 from streamplace.files.reading import name_of
 from streamplace.files.stored_objectives import objective_to
-from streamplace.files.training_logs import CHECKPOINT, LOG, POLICY
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.fields import json_value
 from streamplace.problem.graph import StreamGraph
@@ -25,20 +23,6 @@ from streamplace.problem.graph_view import Shape
 from streamplace.problem.operators import OPERATOR_COUNTS
 from streamplace.problem.placement import Placement
 from streamplace.problem.resources import whole_amounts
-from streamplace.util.suggest import closest_match
-
-READABLE = "info reads graphs, datasets, clusters, placements, checkpoints and policy weights"
-SUMMARISED_KINDS = {KINDS[f"streamplace-{kind}"] for kind in ("graph", "cluster", "placement")}
-SUMMARISED = (
-    "format",
-    "operators",
-    "connections",
-    "streams",
-    "devices",
-    "assignment",
-    "placements",
-)
-"""Fields of files that `info` does summarise."""
 
 
 def summary(path: str | Path) -> dict[str, Any]:
@@ -223,35 +207,3 @@ def _of_streams(graph: StreamGraph, field: str) -> dict[str, Any]:
         ends = f"{graph.names[source]}->{graph.names[target]}"
         found.setdefault(ends, []).append(json_value(value))
     return {ends: several if len(several) > 1 else several[0] for ends, several in found.items()}
-
-
-def refuse_other_folder(folder: Path, where: str) -> None:
-    """Refuse the folder of a training run, or one that compare has written.
-
-    Raises
-    ------
-    FormatError
-        If it is one; for a run folder, the message names the file to read instead.
-    """
-    if (folder / "compare.json").is_file():
-        raise FormatError(f"{where}: is a folder of results of compare; {READABLE}")
-    if any((folder / name).is_file() for name in (POLICY, CHECKPOINT, LOG)):
-        raise FormatError(f"{where}: is a run folder; read {folder / POLICY} instead")
-
-
-def refuse_other_kind(value: Any, where: str) -> None:
-    """Refuse the JSON value of a file that is neither a graph, a cluster nor a placement.
-
-    Raises
-    ------
-    FormatError
-        If it is another kind of file; the message names the kind if it is a known one.
-    """
-    if not isinstance(value, dict) or value.get("format") == "streamplace-placement":
-        return
-    kind = kind_of(value)
-    if kind is not None and kind not in SUMMARISED_KINDS:
-        raise FormatError(f"{where}: is {kind}; {READABLE}")
-    if not any(field in value or closest_match(field, value) for field in SUMMARISED):
-        fault = remedy_of_value(value, where) or f"is not a file that info reads; {READABLE}"
-        raise FormatError(f"{where}: {fault}")

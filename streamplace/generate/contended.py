@@ -9,7 +9,7 @@ import numpy as np
 from streamplace.errors import UsageError
 from streamplace.generate.family import Draw, check_range
 from streamplace.generate.layered import layered
-from streamplace.generate.sharded import (
+from streamplace.generate.sharded.families import (
     FFNN,
     ChainMM,
     ShardedFamily,

@@ -35,11 +35,11 @@ FAMILIES = {
     "enas-cifar": "streamplace.generate.networks.enas_cifar:EnasCifar",
     "enas-ptb": "streamplace.generate.networks.enas_ptb:EnasPtb",
     "nmt": "streamplace.generate.networks.nmt:Nmt",
-    "chain-mm": "streamplace.generate.sharded:ChainMM",
-    "ffnn": "streamplace.generate.sharded:FFNN",
-    "transformer-block": "streamplace.generate.sharded:TransformerBlock",
+    "chain-mm": "streamplace.generate.sharded.families:ChainMM",
+    "ffnn": "streamplace.generate.sharded.families:FFNN",
+    "transformer-block": "streamplace.generate.sharded.families:TransformerBlock",
     "contended": "streamplace.generate.contended:Contended",
-    "transformer-layer": "streamplace.generate.sharded:TransformerLayer",
+    "transformer-layer": "streamplace.generate.sharded.families:TransformerLayer",
 }
 """The built-in families, by name; they are imported on first use."""
 

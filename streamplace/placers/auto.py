@@ -10,10 +10,11 @@ import numpy as np
 
 from streamplace.errors import PlacementError
 from streamplace.placers.base import BOTH, BasePlacer, Found, Placer, ReportingPlacer
-from streamplace.placers.contiguous import splits_well
+from streamplace.placers.budget import Budget, check_limits
+from streamplace.placers.contiguous.placer import splits_well
 from streamplace.placers.exact.decision import DecisionProblem, Incumbent, is_small
 from streamplace.placers.registry import ready_placer
-from streamplace.placers.search.annealing import COARSEST, Budget, check_limits
+from streamplace.placers.search.annealing import COARSEST
 from streamplace.placers.search.balance import (
     FEW_PLACEMENTS,
     Prefer,
@@ -29,11 +30,11 @@ from streamplace.placers.search.balance import (
     settled,
 )
 from streamplace.placers.search.chains import best_of_chains
+from streamplace.placers.search.climb import Climb, first_row
 from streamplace.placers.search.consolidate import AS_GOOD as FEWER
 from streamplace.placers.search.consolidate import consolidate, fewest_devices
 from streamplace.placers.search.exhaustive import best_and_cheapest
 from streamplace.placers.search.pool import Pool
-from streamplace.placers.search.search import Climb, first_row
 from streamplace.placers.starting import fast_placement
 from streamplace.problem.objective import Objective, Throughput
 from streamplace.problem.placement import Placement

@@ -31,11 +31,11 @@ PLACERS = {
     "round-robin": "streamplace.placers.trivial:RoundRobin",
     "random": "streamplace.placers.trivial:Random",
     "greedy": "streamplace.placers.trivial:Greedy",
-    "metis": "streamplace.placers.partition:Metis",
-    "metis-recursive": "streamplace.placers.partition:MetisRecursive",
-    "metis-sweep": "streamplace.placers.partition:MetisSweep",
-    "fuser": "streamplace.placers.partition:Fuser",
-    "contiguous": "streamplace.placers.contiguous:Contiguous",
+    "metis": "streamplace.placers.partition.metis:Metis",
+    "metis-recursive": "streamplace.placers.partition.metis:MetisRecursive",
+    "metis-sweep": "streamplace.placers.partition.sweep:MetisSweep",
+    "fuser": "streamplace.placers.partition.fuser:Fuser",
+    "contiguous": "streamplace.placers.contiguous.placer:Contiguous",
     "search": "streamplace.placers.search.search:Search",
     "multilevel": "streamplace.placers.search.multilevel:Multilevel",
     "exact": "streamplace.placers.exact.exact:Exact",
@@ -44,7 +44,7 @@ PLACERS = {
     "rebuild": "streamplace.policy.improving:RebuildPlacer",
     "rnn": "streamplace.training.trained_placers:RnnPlacer",
     "hsdag": "streamplace.training.trained_placers:HsdagPlacer",
-    "climb": "streamplace.placers.search.search:Climb",
+    "climb": "streamplace.placers.search.climb:Climb",
     "heft": "streamplace.placers.scheduling.lists:Heft",
     "peft": "streamplace.placers.scheduling.lists:Peft",
     "cpop": "streamplace.placers.scheduling.lists:Cpop",
@@ -252,7 +252,7 @@ def _refuse_without_weights(text: str) -> None:
 
 def class_of(name: str) -> type[BasePlacer]:
     """Return the class of a built-in placer, by its name without options; an oracle is `Oracle`."""
-    path = "streamplace.placers.partition:Oracle" if name in ORACLES else PLACERS[name]
+    path = "streamplace.placers.partition.sweep:Oracle" if name in ORACLES else PLACERS[name]
     found: type[BasePlacer] = plugins.load_ours(path)
     return found
 

@@ -22,7 +22,7 @@ def fast_placement(problem: Problem, rng: np.random.Generator) -> Placement:
     """
     if not problem.objective.is_pass:
         return Greedy()(problem, rng)
-    from streamplace.placers.partition import MetisRecursive  # noqa: PLC0415 - slow to load
+    from streamplace.placers.partition.metis import MetisRecursive  # noqa: PLC0415 - slow to load
     from streamplace.placers.scheduling import portfolio, search  # noqa: PLC0415 - slow to load
 
     placers: Iterable[Placer] = (Single(), MetisRecursive(), Random())

@@ -9,8 +9,8 @@ import numpy as np
 
 from streamplace.errors import PlacementError
 from streamplace.placers.base import THROUGHPUT, BasePlacer
+from streamplace.placers.budget import check_limits
 from streamplace.placers.repair import by_preference, feasible
-from streamplace.placers.search.annealing import check_limits
 from streamplace.problem.objectives import check_order
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem

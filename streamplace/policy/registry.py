@@ -82,7 +82,7 @@ KINDS = {
     "rebuild": PolicyKind(RebuildSizes, "streamplace.policy.rebuild.policy:Rebuild", refines=True),
     "doppler": PolicyKind(DopplerSizes, "streamplace.policy.doppler.policy:Doppler"),
     "hsdag": PolicyKind(HsdagSizes, "streamplace.policy.hsdag.policy:Hsdag", refines=True),
-    "rnn": PolicyKind(RnnSizes, "streamplace.policy.rnn:Rnn"),
+    "rnn": PolicyKind(RnnSizes, "streamplace.policy.rnn.network:Rnn"),
 }
 """The built-in kinds by name."""
 

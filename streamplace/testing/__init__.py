@@ -18,7 +18,9 @@ from streamplace.policy.registry import policy_kind
 from streamplace.testing.case import PolicyCase
 from streamplace.testing.constraints import check_constraints
 from streamplace.testing.evaluations import check_evaluations, check_refiner_evaluations
-from streamplace.testing.extensions import check_family, check_objective, check_placer
+from streamplace.testing.families import check_family
+from streamplace.testing.objectives import check_objective
+from streamplace.testing.placers import check_placer
 from streamplace.testing.refining import (
     check_episodes,
     check_losses,

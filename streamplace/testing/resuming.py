@@ -15,7 +15,7 @@ from streamplace.policy.decoding import Sampler
 from streamplace.policy.registry import policy_kind
 from streamplace.policy.weights import pack_policy, parameter_hash, read_policy
 from streamplace.testing.case import SOURCE_RATE, PolicyCase, graph_of, rolled_out
-from streamplace.training.algorithms import Record
+from streamplace.training.algorithms.base import Record
 from streamplace.training.config import ProblemsSection, RunSection, TrainConfig
 from streamplace.training.distributed import Workers
 from streamplace.training.run import Trained

@@ -13,12 +13,12 @@ from streamplace.policy.registry import PolicySection, make_stack
 from streamplace.policy.weights import new_policy
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
-from streamplace.training.algorithms import Record
+from streamplace.training.algorithms.base import Record
 from streamplace.training.distributed import Workers
 from streamplace.training.learner import Learner
 from streamplace.training.loop import Loop
-from streamplace.training.measuring import Measurements
 from streamplace.training.measuring.measure import Measure, measuring
+from streamplace.training.measuring.measurements import Measurements
 from streamplace.training.problems import check_objective, encoded_by
 from streamplace.training.stages import LARGEST_SEED, Stage, StepReinforceStage, measured_stages
 from streamplace.util.arrays import Floats

@@ -16,7 +16,7 @@ from streamplace.policy.base import AnyPolicy
 from streamplace.policy.encoded import Batch, Encoded
 from streamplace.problem.problem import Problem
 from streamplace.training.distributed import Workers
-from streamplace.training.measuring import Measurements
+from streamplace.training.measuring.measurements import Measurements
 from streamplace.training.stages import OptimiserSection
 from streamplace.util.arrays import Ints
 

@@ -18,7 +18,7 @@ from streamplace.policy.encoded import Batch, Encoded
 from streamplace.policy.refining import refined
 from streamplace.policy.registry import faults_of
 from streamplace.problem.placement import Placement
-from streamplace.training.algorithms import Algorithm, Record, State, Step
+from streamplace.training.algorithms.base import Algorithm, Record, State, Step
 from streamplace.training.algorithms.imitation import Dagger, Imitation
 from streamplace.training.algorithms.reinforce import Reinforce
 from streamplace.training.algorithms.replay import Replay

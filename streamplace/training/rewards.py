@@ -17,7 +17,7 @@ from streamplace.scoring.throughput import ceiling, throughput
 from streamplace.sim.engine import Settings
 from streamplace.training.elite_buffer import EliteBuffer
 from streamplace.training.learner import StageInterruptedError
-from streamplace.training.measuring import Measurements, MeasuringError
+from streamplace.training.measuring.measurements import Measurements, MeasuringError
 from streamplace.training.stages import OF_LOSSES
 from streamplace.util.arrays import Bools, Floats, Ints
 

@@ -25,13 +25,14 @@ from streamplace.policy.weights import pack_policy, parameter_hash, unpacked
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.problem import Problem
-from streamplace.training.algorithms import Record
+from streamplace.training.algorithms.base import Record
 from streamplace.training.config import TrainConfig
 from streamplace.training.distributed import Workers, share
 from streamplace.training.learner import Learner
 from streamplace.training.loop import Loop
-from streamplace.training.measuring import MeasurementLog, Measurements, write_fastest
 from streamplace.training.measuring.measure import NamedMeasure
+from streamplace.training.measuring.measurement_log import MeasurementLog
+from streamplace.training.measuring.measurements import Measurements, write_fastest
 from streamplace.training.problems import encoded_by, hash_of, make_problems
 from streamplace.training.run_files import (
     TrainingLog,

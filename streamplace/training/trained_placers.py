@@ -25,7 +25,7 @@ from streamplace.training.stages import (
 )
 from streamplace.util.extras import load_learned
 
-FEATURES, NEEDING = "streamplace.policy.rnn", "placer 'rnn'"
+FEATURES, NEEDING = "streamplace.policy.rnn.features", "placer 'rnn'"
 RNN_LIMITS = (("steps", 1_000_000), ("samples", MAX_PLACEMENTS))
 
 HSDAG_LIMITS = (

@@ -15,12 +15,12 @@ from streamplace.execution.parallel import cpu_count
 from streamplace.files.writing import held
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.graph import StreamGraph
-from streamplace.training.algorithms import Record
+from streamplace.training.algorithms.base import Record
 from streamplace.training.config import TrainConfig
 from streamplace.training.distributed import Workers
 from streamplace.training.learner import StageInterruptedError
-from streamplace.training.measuring import MeasuringError
 from streamplace.training.measuring.measure import Measure, measuring
+from streamplace.training.measuring.measurements import MeasuringError
 from streamplace.training.run import Run, Trained, check_start
 
 RESUME = "resume with --resume"

@@ -15,9 +15,9 @@ from streamplace.errors import (
     UsageError,
     reworded,
 )
+from streamplace.placers.budget import Budget
 from streamplace.placers.exact.decision import DecisionProblem
 from streamplace.placers.repair import assign
-from streamplace.placers.search.annealing import Budget
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.counts import expanded

@@ -10,7 +10,7 @@ import numpy as np
 from streamplace.display.text import number, rounded_down
 from streamplace.display.view import Grid, Line
 from streamplace.errors import InfeasibleError, PlacementError
-from streamplace.placers.search.annealing import Budget
+from streamplace.placers.budget import Budget
 from streamplace.placers.search.balance import FEW_PLACEMENTS, overloaded
 from streamplace.placers.search.chains import best_of_chains, starts
 from streamplace.placers.search.exhaustive import best_and_cheapest

@@ -31,8 +31,8 @@ from streamplace.workflows.explanation import (
     Explanation,
     PassExplanation,
 )
+from streamplace.workflows.plan.too_heavy import too_heavy
 from streamplace.workflows.single_moves import improving_moves, lowering_moves, most_units
-from streamplace.workflows.too_heavy import too_heavy
 
 LATER = 1e-9  # weight of units that load the bottleneck only by enlarging messages
 

@@ -14,9 +14,9 @@ from streamplace.scoring.makespan_score import MakespanScore
 from streamplace.scoring.score import ROUNDING, THROUGHPUT, ThroughputScore
 from streamplace.workflows.against.comparison import Against
 from streamplace.workflows.constraint_costs import ConstraintCosts
+from streamplace.workflows.plan.too_heavy import TooHeavy
 from streamplace.workflows.result import bound_in_words
 from streamplace.workflows.single_moves import MIN_GAIN, ImprovingMove, LoweringMove, move_grid
-from streamplace.workflows.too_heavy import TooHeavy
 from streamplace.workflows.whole_operators import rule_namer
 
 

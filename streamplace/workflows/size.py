@@ -16,7 +16,7 @@ from streamplace.errors import (
     UnsuitableError,
     UsageError,
 )
-from streamplace.placers.search.annealing import Budget, check_limits
+from streamplace.placers.budget import Budget, check_limits
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.graph import StreamGraph
@@ -30,15 +30,16 @@ from streamplace.util.checks import check_seed
 from streamplace.util.suggest import valid_choices
 from streamplace.workflows.conflict import naming_conflicts
 from streamplace.workflows.latency.limit import LatencyLimit
-from streamplace.workflows.plan_unequal import prices_of
+from streamplace.workflows.plan.unequal import prices_of
 from streamplace.workflows.sizing.attempts import Task
 from streamplace.workflows.sizing.choices import Choices
-from streamplace.workflows.sizing.large import Large, is_large, large_size
+from streamplace.workflows.sizing.joint import JointSize, joint_size
 from streamplace.workflows.sizing.latency_limit import sized_within
-from streamplace.workflows.sizing.needs import ShortageError, text_of_lacking
+from streamplace.workflows.sizing.packing import PackedSize, is_large, packed_size
 from streamplace.workflows.sizing.requirements import Requirement, lacking, requirements
+from streamplace.workflows.sizing.restrictions import text_of_lacking
 from streamplace.workflows.sizing.result import Minimise, SizeResult, SizeTable, Unsized
-from streamplace.workflows.sizing.small import Joint, small_size
+from streamplace.workflows.sizing.shortage import ShortageError
 
 MINIMISED: tuple[str, ...] = get_args(Minimise)
 SECONDS = 5.0
@@ -167,9 +168,9 @@ def _sized(task: Task, seconds: float | None) -> SizeResult:
             raise ShortageError(text, faults[0].at_most)
         choices = Choices(graph, several, task.constraints.colocate)
         if is_large(graph, choices.counts(choices.first)):
-            found: Joint | Large = large_size(task, choices, Budget(seconds))
+            found: JointSize | PackedSize = packed_size(task, choices, Budget(seconds))
         else:
-            found = small_size(task, choices, seconds)
+            found = joint_size(task, choices, seconds)
     limits = sorted((one for one in several if one.at_most < inf), key=lambda one: one.at_most)
     taken = work_clock.now() - begun
     return found.result(task, tuple(limits), taken)

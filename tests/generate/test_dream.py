@@ -10,7 +10,7 @@ from scipy.stats import ks_2samp
 
 from streamplace import Problem, Recipe, StreamGraph
 from streamplace.errors import UsageError
-from streamplace.placers.partition import Metis
+from streamplace.placers.partition.metis import Metis
 from streamplace.scoring.flow import flow
 from streamplace.scoring.throughput import throughput
 from tests.support.graphs import preset_graph

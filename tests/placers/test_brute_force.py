@@ -19,11 +19,11 @@ from benchmarks.reference.random_problems import (
 from benchmarks.reference.resource_problems import resource_problem
 from benchmarks.reference.rules import obeying
 from streamplace.errors import PlacementError
+from streamplace.placers.budget import Budget
 from streamplace.placers.exact.cp_sat import Model as CpSat
 from streamplace.placers.exact.decision import DecisionProblem
 from streamplace.placers.exact.exact import Exact
 from streamplace.placers.registry import names_for, ready_placer
-from streamplace.placers.search.annealing import Budget
 from streamplace.placers.search.exhaustive import feasible_rows
 from streamplace.placers.search.search import Search
 from streamplace.problem.objective import Model

@@ -1,4 +1,4 @@
-"""Pictures of runs: of the engine, of training, and of distributions."""
+"""Pictures of training runs."""
 
 import json
 import subprocess
@@ -7,17 +7,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
-import streamplace as sp
 from streamplace.errors import FormatError
 from streamplace.files.training_logs import LARGEST, LOG, Log, read_log
-from streamplace.plots.comparison import cumulative, draw_throughput, shares_of_devices
-from streamplace.plots.curves import _waiting, curve, draw_curves, smoothed
-from streamplace.scoring import engine
+from streamplace.plots.curves import curve, draw_curves, smoothed
 
 STEPS: Log = [
     {"step": 1.0, "reward": -3.0},
@@ -92,45 +85,6 @@ def test_runs_with_few_or_no_steps(logs: dict[str, Log], tmp_path: Path) -> None
     text = (tmp_path / "x.svg").read_text()
     assert ("no steps yet" in text) == ("new" in logs)
     assert ("_$b$" in text) == ("_$b$" in logs)
-
-
-def test_parallel_streams_have_separate_lines() -> None:
-    graph = sp.StreamGraph(
-        [("a", 1e4, 10), ("b", 1e4, 10)],
-        [("a", "b", 1.0), ("a", "b", 0.5)],
-        source_rate=10,
-    )
-    placement = sp.Placement(sp.Problem(graph), [0, 1])
-    found = engine.run(placement, every_s=1.0)
-    assert list(_waiting(placement, found)) == ["a → b", "a → b (2)"]
-
-
-def test_a_distribution_by_hand() -> None:
-    x, share = cumulative(np.array([0.5, 0.2, 0.5, 1.0]))
-    assert x.tolist() == [0.2, 0.5, 1.0]
-    assert share.tolist() == [0.25, 0.75, 1.0]
-
-
-@given(st.lists(st.floats(0, 1), min_size=1, max_size=30))
-def test_a_distribution_counts_values_at_most_as_large(values: list[float]) -> None:
-    x, share = cumulative(np.array(values))
-    assert np.all(np.diff(x) > 0)
-    for at, y in zip(x, share, strict=True):
-        assert y == sum(value <= at for value in values) / len(values)
-
-
-def test_only_values_have_markers() -> None:
-    """A line begins at 0, which is no value, and ends at a share of 1."""
-    reached = np.array([[0.5, 0.8], [0.2, 0.9], [0.7, 0.7], [0.6, 1.0], [0.1, 0.3]])
-    drawn = draw_throughput(Figure().subplots(), reached)
-    marked = [line.get_markevery() for line in drawn if isinstance(line, Line2D)]
-    assert marked == [[1, 2], [1, 2], [1], [1, 2], [1, 2]]
-
-
-def test_devices_by_hand() -> None:
-    used = np.array([[1, 2, 2, 5], [3, 3, 3, 3]], dtype=np.float64)
-    expected = [[0.25, 0.5, 0, 0, 0.25], [0, 0, 1, 0, 0]]
-    assert shares_of_devices(used).tolist() == expected
 
 
 def test_training_logs_are_drawn_without_kernels() -> None:

@@ -11,10 +11,11 @@ from streamplace.display.view import Names, labels, listed, shortened
 from streamplace.errors import FormatError, StreamplaceError, UsageError
 from streamplace.plots.comparison import devices_picture, throughput_picture
 from streamplace.plots.comparison_folder import save_report
-from streamplace.plots.curves import draw_curves, draw_plan
+from streamplace.plots.curves import draw_curves
 from streamplace.plots.formats import KINDS
-from streamplace.workflows.capacity_plan import Plan, PlanRow
+from streamplace.plots.plan import draw_plan
 from streamplace.workflows.comparison import Comparison
+from streamplace.workflows.plan.result import Plan, PlanRow
 from tests.support.comparisons import HARD_NAMES, comparison_by_hand, random_comparison
 from tests.support.long import long_after
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import streamplace as sp
 from streamplace.errors import GraphError, InfeasibleError, ProblemError
-from streamplace.problem.uncertainty import assumptions
+from streamplace.problem.assumptions import assumptions
 from streamplace.workflows.sizing.factored import Instances, loads_of
 
 CLUSTER = sp.Cluster([sp.Device(f"d{i}", 1000.0, cores=2) for i in range(3)])

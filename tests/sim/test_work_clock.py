@@ -2,7 +2,7 @@
 
 import pytest
 
-from streamplace.placers.search.annealing import Budget
+from streamplace.placers.budget import Budget
 from streamplace.sim import work_clock
 
 

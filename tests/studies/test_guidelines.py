@@ -5,7 +5,8 @@ from dataclasses import replace
 import numpy as np
 
 from streamplace.studies.orders.outcome import verdicts
-from streamplace.studies.orders.results import ALL_ORDERS, PLACETO, RANDOM_POLICY, Results
+from streamplace.studies.orders.registered import ALL_ORDERS
+from streamplace.studies.orders.results import PLACETO, RANDOM_POLICY, Results
 
 GRAPHS = 8
 

@@ -11,7 +11,7 @@ from streamplace.scoring.orders import traversal_order
 from streamplace.scoring.registry import makespan_evaluator
 from streamplace.studies.orders import results
 from streamplace.studies.orders.outcome import HOLDS, REFUTED, UNDECIDED, UNTESTED, outcome
-from streamplace.studies.orders.results import (
+from streamplace.studies.orders.registered import (
     ALL_ORDERS,
     FULL,
     GRAPHS,

@@ -6,7 +6,8 @@ import pytest
 from streamplace.generate import Recipe
 from streamplace.problem.cluster import Cluster
 from streamplace.studies.orders import streams
-from streamplace.studies.orders.results import ALL_ORDERS, extremes
+from streamplace.studies.orders.registered import ALL_ORDERS
+from streamplace.studies.orders.results import extremes
 from streamplace.studies.orders.streams import (
     GREEDY,
     PLACETO,

@@ -74,3 +74,8 @@ def two_operator_graph(source_rate: float | None = 1e4) -> StreamGraph:
 def preset_graph(preset: str, operators: int, seed: int = 0) -> StreamGraph:
     """Return a generated graph with exactly `operators` operators."""
     return Recipe(preset, 1, range(operators, operators + 1), seed).graph(0)
+
+
+def flops(graph: StreamGraph, *types: str) -> float:
+    """Return the FLOPs of all operators of some types."""
+    return sum(float(graph.instructions[v]) for v, t in graph.type.items() if t in types)

@@ -7,7 +7,14 @@ import torch
 import streamplace as sp
 from streamplace.generate import Recipe
 from streamplace.policy.config import RnnSizes
-from streamplace.policy.rnn import Rnn
+from streamplace.policy.rnn.network import Rnn
+
+VARIANTS: list[dict[str, Any]] = [
+    {},
+    {"order": "dfs-postorder"},
+    {"operators": 40, "out_streams": 20, "labels": ["type4", "type0", "type1", "type3", "type2"]},
+    {"frozen_attention": True},
+]
 
 
 def giph_problem(number: int = 0, v: int = 10, devices: int = 6) -> sp.Problem:

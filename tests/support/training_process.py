@@ -11,7 +11,7 @@ from streamplace.files import read_dataset
 from streamplace.files.training_logs import POLICY
 from streamplace.policy.weights import read_policy
 from streamplace.training import read_config, train
-from streamplace.training.algorithms import Record
+from streamplace.training.algorithms.base import Record
 
 STOP = 3
 LEADER, OTHER = range(2)

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from streamplace.training import fit
-from streamplace.training.algorithms import Algorithm, Record, Step
+from streamplace.training.algorithms.base import Algorithm, Record, Step
 from streamplace.training.loop import no_denormals
 from tests.support.stages import reinforce, small_policy, small_problems, stages_of
 

@@ -8,7 +8,7 @@ from streamplace.errors import UnsuitableError
 from streamplace.policy.weights import parameter_hash
 from streamplace.testing.evaluations import counted_evaluations
 from streamplace.training import Fitted, fit
-from streamplace.training.algorithms import Record
+from streamplace.training.algorithms.base import Record
 from tests.support.policies import cluster_of, layered_problem
 from tests.support.stages import (
     KINDS,

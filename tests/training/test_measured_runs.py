@@ -16,7 +16,8 @@ from streamplace.errors import CheckpointError, FormatError, TrainingError, Usag
 from streamplace.files import write_dataset, write_json
 from streamplace.training import fit, train
 from streamplace.training.in_memory import fit_each
-from streamplace.training.measuring import FASTEST, MEASUREMENTS
+from streamplace.training.measuring.measurement_log import MEASUREMENTS
+from streamplace.training.measuring.measurements import FASTEST
 from tests.support.measures import Modelled, fails_at, interrupts_at, modelled_s
 from tests.support.stages import (
     loop_of,

@@ -16,7 +16,7 @@ from streamplace.errors import CheckpointError, FormatError, StreamplaceError
 from streamplace.files.training_logs import CHECKPOINT, CONFIG, POLICY, read_log
 from streamplace.policy.weights import parameter_hash
 from streamplace.training import TrainConfig, train
-from streamplace.training.algorithms import Record
+from streamplace.training.algorithms.base import Record
 from tests.support.training_runs import STEPS_PER_EPOCH, check_finite, check_same, ctrl_c_at, log_of
 
 EPOCHS, TEACHER = 2, {"placer": "greedy", "epochs": 1}

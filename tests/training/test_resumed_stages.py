@@ -9,8 +9,8 @@ import pytest
 from benchmarks.reference.trainings import config_of, graphs, resumed
 from streamplace import Problem
 from streamplace.training import TrainConfig, train
-from streamplace.training.algorithms import Record
 from streamplace.training.algorithms import imitation as algorithm
+from streamplace.training.algorithms.base import Record
 from streamplace.util.arrays import Ints
 from tests.support.stages import dagger, imitation, reinforce
 from tests.support.training_runs import STEPS_PER_EPOCH, check_same, ctrl_c_at

@@ -8,7 +8,7 @@ from hypothesis import assume, given
 
 from streamplace import Cluster, Device, Operator, StreamGraph
 from streamplace.errors import InfeasibleError
-from streamplace.placers.search.annealing import Budget
+from streamplace.placers.budget import Budget
 from streamplace.problem.problem import Problem
 from streamplace.workflows import conflict as conflicts
 from streamplace.workflows.conflict import satisfiable

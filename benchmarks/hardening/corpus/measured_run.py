@@ -12,7 +12,7 @@ from benchmarks.hardening.corpus.document import Document
 from benchmarks.hardening.corpus.own_files import PLAIN
 from streamplace.files import read_dataset
 from streamplace.problem.problem import Problem
-from streamplace.training.measuring import MEASUREMENTS
+from streamplace.training.measuring.measurement_log import MEASUREMENTS
 from streamplace.util.arrays import Floats, Ints
 
 MEASURE = "benchmarks.hardening.corpus.measured_run:FirstDevice"

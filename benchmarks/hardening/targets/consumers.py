@@ -28,7 +28,7 @@ from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.makespan_score import MakespanScore
 from streamplace.scoring.throughput import bound, simulate
-from streamplace.workflows.place_jobs import place_jobs
+from streamplace.workflows.jobs.place import place_jobs
 from streamplace.workflows.simulate import score_of
 
 SOURCE_RATE = 100.0

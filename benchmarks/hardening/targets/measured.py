@@ -5,11 +5,7 @@ from pathlib import Path
 
 from benchmarks.hardening.corpus import measured_run
 from benchmarks.hardening.targets.consumers import InconsistencyError
-from streamplace.training.measuring import (
-    MEASUREMENTS,
-    Entry,
-    read_measurements,
-)
+from streamplace.training.measuring.measurement_log import MEASUREMENTS, Entry, read_measurements
 
 
 def read_log(folder: str) -> list[Entry]:

@@ -8,7 +8,8 @@ from typing import ClassVar
 import numpy as np
 
 from streamplace.generate.family import MAX_SIZE, check_range
-from streamplace.generate.networks import Shape, Step, merged_graph
+from streamplace.generate.networks.merging import merged_graph
+from streamplace.generate.networks.step import Shape, Step
 from streamplace.problem.graph import StreamGraph
 
 CELL_INPUTS, BLOCKS = 2, 5  # of a cell

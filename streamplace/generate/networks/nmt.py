@@ -8,7 +8,8 @@ from typing import ClassVar
 import numpy as np
 
 from streamplace.generate.family import MAX_SIZE, check_range
-from streamplace.generate.networks import Step, merged_graph
+from streamplace.generate.networks.merging import merged_graph
+from streamplace.generate.networks.step import Step
 from streamplace.problem.graph import StreamGraph
 
 LAYERS = range(2, 4)

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from streamplace.errors import UsageError
+from streamplace.placers.budget import Budget
 from streamplace.placers.exact.decision import DecisionProblem, Outcome
-from streamplace.placers.search.annealing import Budget
 from streamplace.sim.flow import NONE
 from streamplace.sim.links import cpu_seconds, link_seconds, slot_of
 from streamplace.sim.search import Instance, own_loads, unit_loads

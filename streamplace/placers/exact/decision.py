@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from math import inf
 
 from streamplace.placers.base import Found
-from streamplace.placers.search.annealing import Budget
+from streamplace.placers.budget import Budget
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.problem.symmetry import identical_devices

@@ -10,6 +10,7 @@ import numpy as np
 
 from streamplace.errors import ObjectiveError, UsageError
 from streamplace.placers.base import BOTH, Found, ReportingPlacer
+from streamplace.placers.budget import Budget, check_limits
 from streamplace.placers.exact import cp_sat
 from streamplace.placers.exact.decision import (
     DecisionProblem,
@@ -17,7 +18,6 @@ from streamplace.placers.exact.decision import (
     Outcome,
     is_small,
 )
-from streamplace.placers.search.annealing import Budget, check_limits
 from streamplace.placers.search.search import Search
 from streamplace.problem.objective import Model
 from streamplace.problem.objectives import only_throughput

@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from streamplace.placers.budget import Budget
 from streamplace.placers.scheduling.passes import pass_evaluator, shortest
 from streamplace.placers.scheduling.portfolio import Tries, portfolio
-from streamplace.placers.search.annealing import Budget
 from streamplace.placers.search.current import Current
 from streamplace.placers.search.exhaustive import FEW, ROUNDING, feasible_rows
 from streamplace.problem.placement import Placement

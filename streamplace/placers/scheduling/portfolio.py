@@ -8,11 +8,12 @@ import numpy as np
 
 from streamplace.errors import GraphError, PlacementError
 from streamplace.placers.base import Placer
-from streamplace.placers.partition import Metis, MetisRecursive, parts_for
+from streamplace.placers.budget import Budget
+from streamplace.placers.partition.metis import Metis, MetisRecursive
+from streamplace.placers.partition.partitioner import parts_for
 from streamplace.placers.repair import feasible
 from streamplace.placers.scheduling.lists import Heft, Peft, RandomEft
 from streamplace.placers.scheduling.passes import shortest
-from streamplace.placers.search.annealing import Budget
 from streamplace.placers.trivial import RoundRobin, Single
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem

@@ -7,9 +7,9 @@ import numpy as np
 
 from streamplace.errors import InfeasibleError, PlacementError
 from streamplace.placers.base import Found
+from streamplace.placers.budget import Budget
 from streamplace.placers.ladder import ladder
 from streamplace.placers.scheduling.annealing import REACHED, Step
-from streamplace.placers.search.annealing import Budget
 from streamplace.problem.losses import restricted
 from streamplace.problem.placement import Placement
 from streamplace.scoring.makespan_evaluator import MakespanEvaluator

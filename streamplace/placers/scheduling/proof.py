@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 
 from streamplace.placers.base import Found
-from streamplace.placers.search.annealing import Budget
+from streamplace.placers.budget import Budget
 from streamplace.problem.placement import Placement
 from streamplace.problem.symmetry import identical_devices
 from streamplace.scoring.makespan_evaluator import MakespanEvaluator

@@ -11,14 +11,14 @@ import numpy as np
 
 from streamplace.errors import PlacementError
 from streamplace.placers.base import MAKESPAN, BasePlacer, Found, Placer
-from streamplace.placers.partition import Metis, MetisRecursive
+from streamplace.placers.budget import Budget
+from streamplace.placers.partition.metis import Metis, MetisRecursive
 from streamplace.placers.scheduling.annealing import REACHED, SMALL, Step, annealed_passes
 from streamplace.placers.scheduling.lists import Cpop, CriticalPath, Heft, Peft, RandomEft
 from streamplace.placers.scheduling.passes import pass_evaluator, repaired, shortest
 from streamplace.placers.scheduling.portfolio import Tries, partitions, portfolio, samples
 from streamplace.placers.scheduling.prefixes import best_on_prefixes
 from streamplace.placers.scheduling.proof import PassProof
-from streamplace.placers.search.annealing import Budget
 from streamplace.placers.trivial import Single
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.placement import Placement

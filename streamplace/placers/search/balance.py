@@ -7,7 +7,8 @@ from typing import Literal, get_args
 import numpy as np
 
 from streamplace.errors import UnsuitableError, UsageError
-from streamplace.placers.search.annealing import Annealer, Budget
+from streamplace.placers.budget import Budget
+from streamplace.placers.search.annealing import Annealer
 from streamplace.placers.search.chains import best_of_chains
 from streamplace.placers.search.exhaustive import feasible_rows
 from streamplace.placers.trivial import on_one_device

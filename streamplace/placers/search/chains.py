@@ -8,10 +8,11 @@ import numpy as np
 
 from streamplace.errors import PlacementError
 from streamplace.placers.base import Placer
-from streamplace.placers.contiguous import Contiguous, splits_well
-from streamplace.placers.partition import Metis, MetisRecursive
+from streamplace.placers.budget import Budget
+from streamplace.placers.contiguous.placer import Contiguous, splits_well
+from streamplace.placers.partition.metis import Metis, MetisRecursive
 from streamplace.placers.repair import feasible
-from streamplace.placers.search.annealing import Annealer, Budget, schedule
+from streamplace.placers.search.annealing import Annealer, schedule
 from streamplace.placers.trivial import Greedy, RoundRobin, Single
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem

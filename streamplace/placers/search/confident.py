@@ -11,7 +11,8 @@ from math import sqrt
 
 import numpy as np
 
-from streamplace.placers.search.annealing import Budget, schedule
+from streamplace.placers.budget import Budget
+from streamplace.placers.search.annealing import schedule
 from streamplace.placers.search.chains import best_of_chains
 from streamplace.placers.search.exhaustive import feasible_rows
 from streamplace.problem.placement import Placement

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from streamplace.placers.search.annealing import Annealer, Budget, moved_to_allowed, schedule
+from streamplace.placers.budget import Budget
+from streamplace.placers.search.annealing import Annealer, moved_to_allowed, schedule
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.flow import flow

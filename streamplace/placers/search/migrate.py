@@ -8,7 +8,7 @@ import numpy as np
 
 from streamplace.errors import UsageError
 from streamplace.placers.base import BOTH, Improver
-from streamplace.placers.search.annealing import Budget, check_limits
+from streamplace.placers.budget import Budget, check_limits
 from streamplace.placers.search.balance import Prefer, check_prefer, refuse_preference
 from streamplace.placers.search.current import Current, current_devices, moving_seconds
 from streamplace.placers.search.moves import best_with_fewest_moves, polished, with_fewest_moves

@@ -6,8 +6,8 @@ from itertools import combinations, islice
 import numpy as np
 
 from streamplace.errors import InfeasibleError, PlacementError
+from streamplace.placers.budget import Budget
 from streamplace.placers.repair import assign, feasible
-from streamplace.placers.search.annealing import Budget
 from streamplace.placers.search.current import Current
 from streamplace.placers.search.exhaustive import feasible_rows
 from streamplace.placers.search.nearby import Nearby

@@ -7,8 +7,8 @@ import numpy as np
 
 from streamplace.errors import UsageError
 from streamplace.placers.base import THROUGHPUT, BasePlacer
-from streamplace.placers.partition import devices_of_parts, parts_for
-from streamplace.placers.partition.metis import cut, weighted
+from streamplace.placers.partition.cut import cut, weighted
+from streamplace.placers.partition.partitioner import devices_of_parts, parts_for
 from streamplace.placers.repair import feasible
 from streamplace.placers.search.annealing import (
     NEARBY,

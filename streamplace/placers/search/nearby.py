@@ -6,7 +6,7 @@ from typing import Protocol
 
 import numpy as np
 
-from streamplace.placers.search.annealing import Budget
+from streamplace.placers.budget import Budget
 from streamplace.placers.search.balance import CARRIED, Prefer, overloaded
 from streamplace.placers.search.chains import best_of_chains, starts
 from streamplace.placers.search.current import Current

@@ -16,13 +16,13 @@ from typing import NamedTuple
 import numpy as np
 
 from streamplace.errors import PlacementError
+from streamplace.placers.budget import Budget
 from streamplace.placers.ladder import ladder
 from streamplace.placers.repair import feasible
 from streamplace.placers.search.annealing import (
     COARSEST,
     NEARBY,
     Annealer,
-    Budget,
     Levels,
     levels_of,
     moved_to_allowed,

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from streamplace.placers.search.annealing import Budget
+from streamplace.placers.budget import Budget
 from streamplace.placers.subset.conditions import Counts, Kinds, without
 from streamplace.placers.subset.examination import QUICK, Examiner, Verdict
 from streamplace.placers.subset.price_bound import PriceBound, price_bound

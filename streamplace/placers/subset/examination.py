@@ -8,9 +8,9 @@ from enum import Enum
 import numpy as np
 
 from streamplace.errors import InfeasibleError, PlacementError
+from streamplace.placers.budget import Budget
 from streamplace.placers.exact.decision import decision_on
 from streamplace.placers.repair import feasible
-from streamplace.placers.search.annealing import Budget
 from streamplace.placers.search.balance import CARRIED
 from streamplace.placers.subset.conditions import (
     Counts,

@@ -9,7 +9,7 @@ import numpy as np
 
 from streamplace.errors import PlacementError
 from streamplace.placers.auto import Auto
-from streamplace.placers.search.annealing import Budget
+from streamplace.placers.budget import Budget
 from streamplace.placers.search.balance import CARRIED, overloaded
 from streamplace.placers.search.chains import best_of_chains
 from streamplace.placers.search.exhaustive import feasible_rows

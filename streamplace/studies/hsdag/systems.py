@@ -10,7 +10,7 @@ from math import inf
 import numpy as np
 
 from streamplace.errors import InfeasibleError, PlacementError
-from streamplace.placers.partition.metis import WeightedGraph, edge_weights, vertex_weights
+from streamplace.placers.partition.cut import WeightedGraph, edge_weights, vertex_weights
 from streamplace.placers.repair import feasible
 from streamplace.placers.running import run_placer
 from streamplace.policy.hsdag.features import HsdagProblem

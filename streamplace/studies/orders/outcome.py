@@ -10,23 +10,24 @@ import numpy as np
 from matplotlib.artist import Artist
 
 from streamplace.plots.style import COLOURS, GREY, MARKERS, legend_below, picture
-from streamplace.studies.orders.results import (
+from streamplace.studies.orders.coincidence import coinciding, sentence
+from streamplace.studies.orders.registered import (
     ALL_ORDERS,
-    BY_ORDER,
     CHECKPOINTS,
     LEXICO,
     ORDERS,
+    WINS,
+    problem_of,
+)
+from streamplace.studies.orders.results import (
+    BY_ORDER,
     PLACETO,
     RANDOM_POLICY,
-    WINS,
     WITHOUT_ORDERS,
     Results,
     by_graph,
-    coinciding,
     extremes,
-    problem_of,
     results_of,
-    sentence,
 )
 from streamplace.studies.study import Outcome, Plan, Row
 from streamplace.studies.table import Cell, Table

@@ -10,14 +10,9 @@ import numpy as np
 from streamplace.placers.running import run_placer
 from streamplace.problem.problem import Problem
 from streamplace.scoring.registry import evaluator
-from streamplace.studies.orders.results import (
-    ALL_ORDERS,
-    CONTROL,
-    SharedTrials,
-    coinciding,
-    extremes,
-    sentence,
-)
+from streamplace.studies.orders.coincidence import SharedTrials, coinciding, sentence
+from streamplace.studies.orders.registered import ALL_ORDERS, CONTROL
+from streamplace.studies.orders.results import extremes
 from streamplace.studies.study import (
     DEVICES,
     SOURCE_RATE,

@@ -11,22 +11,24 @@ from streamplace.placers.running import run_placer
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.problem import Problem
 from streamplace.scoring.registry import makespan_evaluator
+from streamplace.studies.orders.coincidence import SharedTrials
 from streamplace.studies.orders.outcome import outcome
-from streamplace.studies.orders.results import (
+from streamplace.studies.orders.registered import (
     ALL_ORDERS,
-    CLIMB,
     FULL,
+    LEXICO,
+    QUICK,
+    Registered,
+    problem_of,
+)
+from streamplace.studies.orders.results import (
+    CLIMB,
     HEFT,
     HEFT_WITH_CONTENTION,
-    LEXICO,
     ONE_DEVICE,
     PLACETO,
-    QUICK,
     RANDOM_POLICY,
     SEARCH,
-    Registered,
-    SharedTrials,
-    problem_of,
 )
 from streamplace.studies.study import Outcome, Part, Plan, PlannedStudy, Row, longest_path, seed_of
 from streamplace.training.trials import PUBLISHED, Trial, at_checkpoints

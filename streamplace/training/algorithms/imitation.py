@@ -22,7 +22,7 @@ from streamplace.policy.teachers import TEACHERS, Teacher
 from streamplace.policy.trajectories import summed_over_steps
 from streamplace.problem.problem import Problem
 from streamplace.scoring.registry import evaluator
-from streamplace.training.algorithms import Algorithm, Known, Record, Step
+from streamplace.training.algorithms.base import Algorithm, Known, Record, Step
 from streamplace.training.elite_buffer import EliteBuffer
 from streamplace.training.measuring.measure import with_full_runs
 from streamplace.training.stages import DaggerStage, ImitationStage

@@ -11,7 +11,8 @@ from streamplace.policy.base import constructive
 from streamplace.policy.decoding import Sampler
 from streamplace.policy.encoded import Batch
 from streamplace.policy.trajectories import Trajectories
-from streamplace.training.algorithms import Algorithm, Record, State, Step, StepBaseline
+from streamplace.training.algorithms.base import Algorithm, Record, State, Step
+from streamplace.training.algorithms.step_baseline import StepBaseline
 from streamplace.training.elite_buffer import EliteBuffer
 from streamplace.training.learner import Learner, Optimiser
 from streamplace.training.problems import repaired

@@ -10,7 +10,7 @@ from torch import Tensor
 from streamplace.policy.base import constructive
 from streamplace.policy.decoding import Sampler
 from streamplace.policy.encoded import Batch, EncodedGraph
-from streamplace.training.algorithms import Algorithm, Record, Step
+from streamplace.training.algorithms.base import Algorithm, Record, Step
 from streamplace.training.algorithms.reinforce import advantages, policy_loss
 from streamplace.training.elite_buffer import EliteBuffer
 from streamplace.training.problems import repaired

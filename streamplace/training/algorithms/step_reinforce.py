@@ -15,7 +15,8 @@ from streamplace.policy.trajectories import Trajectories, summed_over_steps
 from streamplace.scoring.evaluator import Evaluator
 from streamplace.scoring.peak_memory import penalised
 from streamplace.scoring.registry import evaluator
-from streamplace.training.algorithms import Algorithm, Known, Record, State, Step, StepBaseline
+from streamplace.training.algorithms.base import Algorithm, Known, Record, State, Step
+from streamplace.training.algorithms.step_baseline import StepBaseline
 from streamplace.training.elite_buffer import EliteBuffer
 from streamplace.training.learner import Learner, Optimiser
 from streamplace.training.problems import start_of

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from streamplace.placers.search.annealing import Budget
+from streamplace.placers.budget import Budget
 from streamplace.placers.search.balance import CARRIED
 from streamplace.placers.search.exhaustive import feasible_rows
 from streamplace.problem.placement import Placement

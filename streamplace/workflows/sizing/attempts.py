@@ -7,7 +7,7 @@ import numpy as np
 
 from streamplace.errors import InfeasibleError, PlacementError
 from streamplace.integrations.instances import colocate_instances
-from streamplace.placers.search.annealing import Budget
+from streamplace.placers.budget import Budget
 from streamplace.placers.subset.cheapest import EFFORTS, Search
 from streamplace.placers.subset.conditions import Counts as Devices
 from streamplace.placers.subset.conditions import Kinds

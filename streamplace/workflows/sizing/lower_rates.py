@@ -3,11 +3,12 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from streamplace.placers.search.annealing import Budget
+from streamplace.placers.budget import Budget
 from streamplace.workflows.sizing.attempts import Task
 from streamplace.workflows.sizing.choices import Choices
+from streamplace.workflows.sizing.joint import searched
 from streamplace.workflows.sizing.requirements import requirements
-from streamplace.workflows.sizing.small import UnfoundError, searched, text_of_unfound
+from streamplace.workflows.sizing.unfound import UnfoundError, text_of_unfound
 
 SHARES = (0.98, 0.95, 0.9, 0.8, 0.65, 0.5)  # of the source rate, tried one after another
 OF_LEFT = 0.5  # of the time that is left, for each of them

@@ -21,13 +21,8 @@ from streamplace.scoring.compiled import compiled
 from streamplace.scoring.flow import flow
 from streamplace.sim.search import own_loads, unit_loads
 from streamplace.util.arrays import Floats
-from streamplace.workflows.sizing.instances import (
-    Shares,
-    lowest_load,
-    named_instances,
-    of_whole_operators,
-    tasks_of,
-)
+from streamplace.workflows.sizing.instances import named_instances, of_whole_operators, tasks_of
+from streamplace.workflows.sizing.shares import Shares, lowest_load
 
 ROUNDING = 1e-9  # utilisation beyond 1 that is rounding
 FEW = 16  # numbers that an operator may have, up to which all are choices

@@ -8,8 +8,8 @@ import pytest
 from benchmarks.makespans.pipelines import CONTIGUOUS, workload
 from streamplace import Cluster, Constraints, Device, Problem
 from streamplace.errors import UnsuitableError, UsageError
-from streamplace.placers import contiguous
-from streamplace.placers.contiguous import Contiguous, costs
+from streamplace.placers.contiguous import costs, placer
+from streamplace.placers.contiguous.placer import Contiguous
 from streamplace.placers.registry import make_placer
 from streamplace.placers.running import run_placer
 from streamplace.problem.graph_checks import Multicast
@@ -119,7 +119,7 @@ def test_many_classes_of_devices_are_used_fastest_first(
 
 
 def test_blocks_of_operators_still_give_a_split(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(contiguous, "MOST_BLOCKS", 20)
+    monkeypatch.setattr(placer, "MOST_BLOCKS", 20)
     problem = Problem(chain_graph(*[1.0] * 200), "4x1", source_rate=1e9)
     assert np.bincount(split(problem, ideals=1).devices).tolist() == [50, 50, 50, 50]
 
@@ -164,5 +164,5 @@ def test_auto_starts_from_the_split_on_large_graphs() -> None:
 
 
 def test_searches_of_streams_do_not_start_from_a_split() -> None:
-    assert not contiguous.splits_well(Problem(chain_graph(1, 1), "2x1", source_rate=1.0))
-    assert contiguous.splits_well(random_split_problem(0))
+    assert not placer.splits_well(Problem(chain_graph(1, 1), "2x1", source_rate=1.0))
+    assert placer.splits_well(random_split_problem(0))

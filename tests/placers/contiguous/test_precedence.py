@@ -5,7 +5,12 @@ from itertools import pairwise
 import numpy as np
 
 from streamplace import Constraints, Operator, Problem, Stream, StreamGraph
-from streamplace.placers.contiguous import Precedence, all_closed_sets, orders, precedence
+from streamplace.placers.contiguous.precedence import (
+    Precedence,
+    all_closed_sets,
+    orders,
+    precedence,
+)
 from streamplace.scoring.flow import flow
 from streamplace.sim.orders import forward_part
 

@@ -6,7 +6,8 @@ from numpy.typing import NDArray
 
 from streamplace import Problem
 from streamplace.placers.base import Placer
-from streamplace.placers.partition import Fuser, Metis
+from streamplace.placers.partition.fuser import Fuser
+from streamplace.placers.partition.metis import Metis
 from streamplace.scoring.throughput import throughput
 from tests.support.released_data import needs_dream, released_graphs
 

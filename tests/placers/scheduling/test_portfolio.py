@@ -11,7 +11,8 @@ import streamplace as sp
 from benchmarks.makespans.drawn import drawn_problem
 from streamplace.errors import PlacementError
 from streamplace.placers.base import Placer
-from streamplace.placers.partition import Metis
+from streamplace.placers.budget import Budget
+from streamplace.placers.partition.metis import Metis
 from streamplace.placers.registry import make_placer
 from streamplace.placers.scheduling import annealing, search
 from streamplace.placers.scheduling.annealing import (
@@ -26,7 +27,6 @@ from streamplace.placers.scheduling.annealing import (
 )
 from streamplace.placers.scheduling.passes import shortest
 from streamplace.placers.scheduling.portfolio import Tries, partitions, samples
-from streamplace.placers.search.annealing import Budget
 from streamplace.placers.trivial import RoundRobin, Single
 from streamplace.problem.makespan import DispatchOrder
 from streamplace.scoring.makespan_evaluator import MakespanEvaluator

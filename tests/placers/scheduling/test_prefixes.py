@@ -7,11 +7,11 @@ import pytest
 
 import streamplace as sp
 from benchmarks.makespans.drawn import sized_problem, with_first
+from streamplace.placers.budget import Budget
 from streamplace.placers.ladder import ladder
 from streamplace.placers.registry import make_placer
 from streamplace.placers.scheduling.prefixes import prefixes
 from streamplace.placers.scheduling.search import steps_of_pass
-from streamplace.placers.search.annealing import Budget
 from streamplace.problem.losses import restricted
 from streamplace.problem.makespan import DispatchOrder
 from streamplace.scoring.makespan_evaluator import MakespanEvaluator

@@ -19,8 +19,8 @@ from streamplace import (
     StreamGraph,
 )
 from streamplace.errors import UsageError
+from streamplace.placers.budget import Budget
 from streamplace.placers.registry import make_placer
-from streamplace.placers.search.annealing import Budget
 from streamplace.placers.search.balance import (
     balanced,
     lowered,

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from benchmarks.reference.random_problems import feasible_placements, random_problem
 from benchmarks.reference.strategies import cases
 from streamplace import Cluster, Constraints, Placement, Problem, Recipe
+from streamplace.placers.budget import Budget
 from streamplace.placers.registry import make_placer
-from streamplace.placers.search.annealing import Budget
 from streamplace.placers.search.consolidate import consolidate, fewest_devices
 from streamplace.problem.objective import Model
 from streamplace.scoring.flow import flow

@@ -16,9 +16,9 @@ from streamplace import (
     StreamGraph,
 )
 from streamplace.errors import UnsuitableError
+from streamplace.placers.budget import Budget
 from streamplace.placers.scheduling.annealing import PassMoves
 from streamplace.placers.scheduling.passes import pass_evaluator
-from streamplace.placers.search.annealing import Budget
 from streamplace.placers.search.current import current_devices, moving_seconds
 from streamplace.placers.search.migrate import Migrate
 from streamplace.problem.makespan import DispatchOrder

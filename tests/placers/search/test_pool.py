@@ -6,8 +6,8 @@ import pytest
 from benchmarks.reference.random_problems import optimum, random_problem
 from streamplace import Cluster, Constraints, Device, Network, Placement, Problem
 from streamplace.errors import PlacementError
+from streamplace.placers.budget import Budget
 from streamplace.placers.registry import make_placer
-from streamplace.placers.search.annealing import Budget
 from streamplace.placers.search.balance import overloaded
 from streamplace.placers.search.pool import Pool, device_order
 from streamplace.problem.network import NetworkKind, Uplink

@@ -6,7 +6,7 @@ import pytest
 from benchmarks.reference.message_problems import with_message_fields
 from streamplace import Cluster, Device, Network, Operator, Stream, StreamGraph
 from streamplace.errors import GraphError, InfeasibleError
-from streamplace.placers.search.annealing import Budget
+from streamplace.placers.budget import Budget
 from streamplace.placers.search.balance import CARRIED
 from streamplace.placers.subset.cheapest import Cheapest, Lattice, Search
 from streamplace.placers.subset.conditions import Conditions, Kinds

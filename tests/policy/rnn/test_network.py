@@ -12,15 +12,9 @@ from streamplace.errors import UnsuitableError
 from streamplace.policy.decoding import Sampler
 from tests.support.graphs import chain_graph
 from tests.support.policies import seeded_generator
-from tests.support.rnn import giph_problem, rnn
+from tests.support.rnn import VARIANTS, giph_problem, rnn
 
 TOLERANCE = 1e-5
-VARIANTS: list[dict[str, Any]] = [
-    {},
-    {"order": "dfs-postorder"},
-    {"operators": 40, "out_streams": 20, "labels": ["type4", "type0", "type1", "type3", "type2"]},
-    {"frozen_attention": True},
-]
 
 
 @pytest.mark.parametrize("sizes", VARIANTS, ids=str)
@@ -46,39 +40,6 @@ def test_probabilities_equal_those_of_the_plain_network(sizes: dict[str, Any]) -
                 offered = np.where(allowed[order[t]], np.exp(logits), 0.0)
                 expected = np.log(offered[taken[t]] / offered.sum())
                 assert abs(float(made.log_prob[p, s, t].sum()) - expected) < TOLERANCE
-
-
-def test_vectors_equal_the_plain_ones() -> None:
-    problem = giph_problem(1)
-    for sizes in VARIANTS:
-        policy = rnn(**sizes)
-        config = policy.config
-        order = sp.traversal_order(problem, config.order).tolist()
-        rows = plain.vectors(problem, order, config.labels, config.out_streams, config.operators)
-        assert policy.encode(problem).sequence == pytest.approx(np.array(rows), abs=1e-6)
-
-
-def test_vectors_follow_another_order() -> None:
-    problem, policy = giph_problem(), rnn()
-    order = sp.traversal_order(problem, "reversed-topo-level")
-    config = policy.config
-    rows = plain.vectors(
-        problem, order.tolist(), config.labels, config.out_streams, config.operators
-    )
-    again = policy.encode(problem).in_order(order)
-    assert again.sequence == pytest.approx(np.array(rows), abs=1e-6)
-
-
-def test_equal_streams_are_separate_outputs_of_one_neighbour() -> None:
-    """The operator b processes twice as many tuples as a."""
-    rows = [sp.Operator("a", 2e5, 100.0), sp.Operator("b", 5e4, 10.0)]
-    streams = [sp.Stream("a", "b", payload_bytes=50.0), sp.Stream("a", "b")]
-    problem = sp.Problem(sp.StreamGraph(rows, streams), "2x1000", source_rate=100.0)
-    policy = rnn(devices=2, operators=3, out_streams=2, labels=[])
-    assert policy.encode(problem).sequence.tolist() == [
-        [1.0, 1.0, 0.5, 0.0, 1.0, 0.0],
-        [0.5, 0.0, 0.0, 0.0, 0.0, 0.0],
-    ]
 
 
 @pytest.mark.parametrize(

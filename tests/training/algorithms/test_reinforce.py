@@ -7,9 +7,7 @@ import pytest
 
 from streamplace.policy.weights import parameter_hash
 from streamplace.training import fit
-from streamplace.training.algorithms import StepBaseline
 from streamplace.training.algorithms.reinforce import Reinforce
-from streamplace.training.distributed import Workers
 from tests.support.stages import loop_of, reinforce, small_policy, small_problems, stages_of
 
 ONE_SAMPLE = {"samples": 1, "memory": {"size": 1, "samples": 0}}
@@ -64,26 +62,3 @@ def test_one_sample_per_step_is_enough() -> None:
     before = parameter_hash(policy)
     fit(policy, small_problems(), stages, np.random.default_rng(0))
     assert parameter_hash(policy) != before
-
-
-class Other(Workers):
-    """This process and another one, whose value is known."""
-
-    def __init__(self, value: Any) -> None:
-        super().__init__(count=2)
-        self._value = value
-
-    def gathered(self, value: Any) -> list[Any]:
-        """Return both values."""
-        return [value, self._value]
-
-
-def test_processes_join_the_episodes_of_their_own_problems() -> None:
-    one, other = StepBaseline(5), StepBaseline(5)
-    for baseline, problem, reward in ((one, 0, 1.0), (one, 1, 9.0), (other, 1, 4.0)):
-        baseline.add(problem, np.array([reward]))
-    joined = one.gathered(Other(other.episodes({1})), np.array([0], np.int32))
-    assert {p: kept[0].tolist() for p, kept in joined.episodes({0, 1}).items()} == {
-        0: [1.0],
-        1: [4.0],
-    }

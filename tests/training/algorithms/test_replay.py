@@ -11,7 +11,7 @@ from streamplace.files.training_logs import POLICY
 from streamplace.policy.base import constructive
 from streamplace.policy.decoding import Sampler
 from streamplace.training import TrainConfig, train
-from streamplace.training.algorithms import Step
+from streamplace.training.algorithms.base import Step
 from streamplace.training.algorithms.replay import LEAST, Replay
 from tests.support.stages import loop_of, replay, small_policy
 from tests.support.training_runs import ctrl_c_at

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streamplace.errors import FormatError
-from streamplace.training.measuring import MEASUREMENTS, Entry, MeasurementLog
+from streamplace.training.measuring.measurement_log import MEASUREMENTS, Entry, MeasurementLog
 
 SHAPES = [(3, 2), (4, 3)]
 SOURCE = {"problems": "0ff1ce", "measure": "m:C"}

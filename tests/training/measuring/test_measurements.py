@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streamplace.errors import TrainingError
-from streamplace.training.measuring import MeasurementLog, Measurements
 from streamplace.training.measuring.measure import NamedMeasure
+from streamplace.training.measuring.measurement_log import MeasurementLog
+from streamplace.training.measuring.measurements import Measurements
 from tests.support.measures import Modelled, fails_at, measurements_of, modelled_s, rows_of
 from tests.support.stages import small_problems
 

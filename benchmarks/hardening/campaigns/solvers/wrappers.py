@@ -10,9 +10,9 @@ from benchmarks.hardening.campaigns.solvers.graph_shapes import SHAPES
 from benchmarks.hardening.campaigns.solvers.unusual_problems import LARGE, SIZES, unusual_problem
 from streamplace import Makespan, Placement, Problem
 from streamplace.errors import UsageError
+from streamplace.placers.budget import Budget
 from streamplace.placers.exact.decision import DecisionProblem, Incumbent
-from streamplace.placers.partition.metis import WeightedGraph
-from streamplace.placers.search.annealing import Budget
+from streamplace.placers.partition.cut import WeightedGraph
 from streamplace.placers.trivial import Greedy
 from streamplace.problem.objectives import ORDERS
 
@@ -79,16 +79,16 @@ CHAIN_FUNCTIONS = (
     "streamplace.placers.scheduling.annealing:anneal_events",
 )
 CALLED_FUNCTIONS = {
-    "fuser": ("streamplace.placers.partition:fuse",),
+    "fuser": ("streamplace.placers.partition.fuser:fuse",),
     "contiguous": ("streamplace.placers.contiguous:split",),
     "greedy": ("streamplace.sim.greedy:_greedy",),
-    "climb": ("streamplace.placers.search.search:qualities_of_rows",),
+    "climb": ("streamplace.placers.search.climb:qualities_of_rows",),
     "search": ANNEALING_FUNCTIONS,
     "multilevel": ANNEALING_FUNCTIONS,
     "exact": (*ANNEALING_FUNCTIONS, *PROOF_FUNCTIONS),
     "policy": ("streamplace.policy.device_scorer.numpy_inference:NumpyScorer.sample",),
     "giph": ("streamplace.policy.giph.policy:Giph.rollout",),
-    "rnn": ("streamplace.policy.rnn:Rnn.rollout",),
+    "rnn": ("streamplace.policy.rnn.network:Rnn.rollout",),
     "hsdag": ("streamplace.policy.hsdag.policy:Hsdag.rollout",),
     "auto": (*METIS_FUNCTIONS, *ANNEALING_FUNCTIONS),
     "heft": LIST_FUNCTIONS,

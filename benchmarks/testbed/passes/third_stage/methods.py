@@ -10,8 +10,8 @@ from streamplace import Makespan, Problem, place
 from streamplace.policy.threads import one_thread
 from streamplace.policy.weights import new_policy
 from streamplace.training import fit, read_config
-from streamplace.training.measuring import Measurements
 from streamplace.training.measuring.measure import NamedMeasure
+from streamplace.training.measuring.measurements import Measurements
 from streamplace.training.stages import OptimiserSection, Stage, measured_stages
 from streamplace.util.arrays import Floats, Ints
 

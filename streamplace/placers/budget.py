@@ -1,0 +1,69 @@
+"""Budgets of searches: what is left of a limit on time or on changes."""
+
+from dataclasses import dataclass, field
+from math import inf
+
+from streamplace.errors import UsageError
+from streamplace.sim import work_clock
+
+
+@dataclass
+class Budget:
+    """A limit on wall time in seconds, on changes tried, or on both."""
+
+    seconds: float | None = None
+    evaluations: int | None = None
+    _parent: "Budget | None" = None
+    _spent: int = 0
+    _begun: float = field(default_factory=work_clock.now)
+    _pace: float = 2e-7  # seconds per change; a guess until the first measurement
+
+    def left(self) -> int:
+        """Return the estimated number of changes left to try."""
+        return min(
+            self.evaluations_left(), int(max(0.0, min(2.0**62, self.seconds_left() / self._pace)))
+        )
+
+    def evaluations_left(self) -> int:
+        """Return the number of changes left to try, whatever the time; 2^62 without a limit."""
+        return 2**62 if self.evaluations is None else max(0, self.evaluations - self._spent)
+
+    def seconds_left(self) -> float:
+        """Return the seconds left; inf without a time limit."""
+        if self.seconds is None:
+            return inf
+        return self.seconds - (work_clock.now() - self._begun)
+
+    def charge(self, changes: int, seconds: float) -> None:
+        """Record the cost of a chain: at least one change, even if it started at the bound."""
+        self._spent += max(1, changes)
+        self._pace = seconds / max(1, changes)
+        if self._parent is not None:
+            self._parent.charge(changes, seconds)
+
+    def within(self, seconds: float) -> "Budget":
+        """Return this budget with at most `seconds` left, if it is limited by time."""
+        if self.seconds is None:
+            return self
+        return Budget(min(seconds, self.seconds_left()), self.evaluations, _parent=self)
+
+    def up_to(self, changes: int) -> "Budget":
+        """Return this budget with at most a number of changes left."""
+        seconds = None if self.seconds is None else self.seconds_left()
+        return Budget(seconds, min(changes, self.evaluations_left()), _parent=self)
+
+    def share(self, part: float) -> "Budget":
+        """Return a budget with a share of what is left; its costs also count against this one."""
+        evaluations = self.evaluations
+        if evaluations is not None:
+            evaluations = int(part * (evaluations - self._spent))
+        seconds = None if self.seconds is None else part * self.seconds_left()
+        return Budget(seconds, evaluations, _parent=self)
+
+
+def check_limits(placer: str, seconds: float | None, evaluations: int | None) -> None:
+    """Raise UsageError if a limit of a placer is out of range."""
+    if evaluations is not None and evaluations < 1:
+        raise UsageError(f"{placer}: evaluations must be at least 1 (got {evaluations})")
+    if seconds is not None and not 0 <= seconds < inf:
+        raise UsageError(f"{placer}: seconds must be at least 0 (got {seconds:g})")

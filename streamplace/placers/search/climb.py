@@ -1,0 +1,91 @@
+"""The placer `climb`: random moves of one unit at a time."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from streamplace.placers.base import BasePlacer
+from streamplace.placers.budget import Budget, check_limits
+from streamplace.placers.repair import feasible
+from streamplace.problem.makespan import Makespan
+from streamplace.problem.placement import Placement
+from streamplace.problem.problem import Problem
+from streamplace.scoring.registry import qualities_of_rows
+from streamplace.sim import work_clock
+from streamplace.util.arrays import Ints
+
+PER_UNIT = 100  # evaluations by default
+
+
+@dataclass(frozen=True)
+class Climb(BasePlacer):
+    """First-improvement climb: try random moves of one unit, keep those that are not worse.
+
+    It starts from the initial placement, or else from all operators on the first device that may
+    run them, repaired where constraints require it.
+
+    Parameters
+    ----------
+    evaluations
+        Number of placements to evaluate; default 100 per unit.
+    seconds
+        Wall time in seconds, to limit the climb by time. Results then depend on the machine.
+    """
+
+    name: ClassVar[str] = "climb"
+    takes_start: ClassVar[bool] = True
+    evaluations: int | None = None
+    seconds: float | None = None
+
+    def __post_init__(self) -> None:
+        check_limits(self.name, self.seconds, self.evaluations)
+
+    def __call__(
+        self, problem: Problem, rng: np.random.Generator, start: Placement | None = None
+    ) -> Placement:
+        """Return the best placement found."""
+        evaluations = self.evaluations
+        if evaluations is None and self.seconds is None:
+            evaluations = PER_UNIT * problem.feasibility.unit_count
+        budget = Budget(self.seconds, evaluations)
+        row = first_row(problem) if start is None else feasible(problem, start.devices).devices
+        if type(problem.objective) is Makespan and not problem.objective.noise:
+            from streamplace.placers.scheduling.annealing import climb_pass  # noqa: PLC0415 - slow to load
+
+            return Placement(problem, climb_pass(problem, rng, row, budget))
+        return Placement(problem, _climbed(problem, rng, row, budget))
+
+
+def first_row(problem: Problem) -> Ints:
+    """Return a feasible placement, (V,), with all operators on the first possible device.
+
+    Raises
+    ------
+    PlacementError
+        If no feasible placement was found.
+    """
+    rules = problem.feasibility
+    for device in np.flatnonzero(rules.allowed.any(axis=0)):
+        row = np.full(len(problem.graph.names), device, np.int32)
+        if rules.violation(row) is None:
+            return row
+    first: Ints = rules.allowed.argmax(axis=1).astype(np.int32)
+    return feasible(problem, first[rules.unit_of]).devices
+
+
+def _climbed(problem: Problem, rng: np.random.Generator, row: Ints, budget: Budget) -> Ints:
+    rules = problem.feasibility
+    units, targets = np.nonzero(rules.allowed)
+    row = row.astype(np.int32)
+    reached = float(qualities_of_rows(problem, row[None])[0])
+    while budget.left() > 0:
+        begun = work_clock.now()
+        i = int(rng.integers(len(units)))
+        moved = np.where(rules.unit_of == units[i], targets[i].astype(np.int32), row)
+        if (moved != row).any() and rules.violation(moved) is None:
+            quality = float(qualities_of_rows(problem, moved[None])[0])
+            if quality >= reached:
+                row, reached = moved, quality
+        budget.charge(1, work_clock.now() - begun)
+    return row

@@ -1,0 +1,73 @@
+"""What scores assume where numbers of a graph are unknown or do not match the devices."""
+
+import numpy as np
+
+from streamplace.problem.device_kinds import unknown_kinds
+from streamplace.problem.graph import StreamGraph
+from streamplace.problem.graph_checks import listed
+from streamplace.problem.placement import Placement
+from streamplace.problem.seconds import NO_SECONDS
+
+
+def assumptions(placement: Placement) -> list[str]:
+    """Return what the score of a placement assumes about its graph, a sentence each."""
+    problem = placement.problem
+    found = (
+        without_tuples(problem.graph),
+        unknown_kinds(problem.graph, problem.cluster),
+        mixed_times(placement),
+        cut(placement),
+    )
+    return [sentence for sentence in found if sentence]
+
+
+def without_tuples(graph: StreamGraph) -> str:
+    """Return which operators get no tuples, so that their unknown numbers do not matter.
+
+    The text is empty if there are none.
+    """
+    names = graph.unknown_without_tuples
+    if not names:
+        return ""
+    return f"no tuples get to {listed(names)}, so unknown numbers there count as no load"
+
+
+def mixed_times(placement: Placement) -> str:
+    """Return which operators have no time on their device while others are stated; else no text."""
+    graph, devices = placement.problem.graph, placement.problem.cluster.devices
+    if not graph.seconds_on:
+        return ""
+    known = {device.kind for device in devices if device.kind is not None}
+    timed = {kind for kind in known if any(kind in on for on in graph.seconds_on.values())}
+    kinds = [devices[d].kind for d in placement.devices]
+    found = []
+    for v, kind in enumerate(kinds):
+        own = graph.seconds_on.get(v, NO_SECONDS)
+        if (kind is not None and kind in own) or not graph.instructions[v] > 0:
+            continue
+        if kind in timed or any(other in own for other in timed):  # by others, or by its own
+            found.append(v)
+    if not found:
+        return ""
+    names = listed(graph.names[v] for v in found)
+    source = "instructions and mips give it, which may not compare with the stated times"
+    return f"seconds_on: no time of {names} on {_devices_of(placement, found)}; {source}"
+
+
+def cut(placement: Placement) -> str:
+    """Return which operators state more cores than their device has; else an empty text."""
+    graph, devices = placement.problem.graph, placement.problem.cluster.devices
+    room = np.array([device.cores for device in devices])[placement.devices]
+    found = np.flatnonzero(graph.cores > room).tolist()
+    if not found:
+        return ""
+    names = listed(graph.names[v] for v in found)
+    return f"cores: {names} can use more than those of {_devices_of(placement, found)}"
+
+
+def _devices_of(placement: Placement, operators: list[int]) -> str:
+    """Return the device of operators with its name, or the words for several devices."""
+    devices = {placement.problem.cluster.names[placement.devices[v]] for v in operators}
+    if len(devices) > 1:
+        return "their devices"
+    return f"{'their' if len(operators) > 1 else 'its'} device {devices.pop()!r}"

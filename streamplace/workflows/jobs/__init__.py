@@ -1,0 +1,1 @@
+"""Several jobs on one cluster: their placement, and their sizes."""

@@ -1,0 +1,1 @@
+"""Plans: the source rates that numbers or sets of devices sustain."""

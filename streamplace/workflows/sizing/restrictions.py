@@ -1,0 +1,49 @@
+"""The rules that restrict on which devices the instances of a size may run."""
+
+from collections.abc import Collection, Sequence
+
+from streamplace.problem.rules import BY_NUMBER, LIMITS, Rule, RuledParts
+from streamplace.workflows.conflict import listed_and
+from streamplace.workflows.sizing.attempts import Task
+from streamplace.workflows.sizing.needs import ROUNDING
+from streamplace.workflows.sizing.requirements import Requirement, requirements
+
+
+def rules_of(task: Task, operators: Collection[str] | None = None) -> list[Rule]:
+    """Return the constraints and labels of a task.
+
+    Parameters
+    ----------
+    operators
+        Names of operators or instances, whose own rules to return; None: the rules of all, and
+        those on groups.
+    """
+    parts = RuledParts(task.graph, task.cluster, task.constraints)
+    rules = [rule for rule in parts.rules() if rule.kind not in LIMITS]
+    if operators is None:
+        return rules
+    return [
+        rule
+        for rule in rules
+        if rule.kind not in BY_NUMBER and not {*operators}.isdisjoint(parts.operators_of(rule))
+    ]
+
+
+def text_of_lacking(task: Task, faults: Sequence[Requirement]) -> str:
+    """Return why operators cannot keep up, with the rules without which they would carry more."""
+    return "; ".join(one.text() + _because(task, one) for one in faults)
+
+
+def _because(task: Task, fault: Requirement) -> str:
+    rules = rules_of(task, (fault.operator,))
+    parts = RuledParts(task.graph, task.cluster, task.constraints)
+    for rule in rules:
+        parts = parts.without(rule)
+    if not rules:
+        return ""
+    several = requirements(parts.graph, parts.cluster, task.objective, parts.constraints, task.free)
+    wider = next(one for one in several if one.operator == fault.operator)
+    planned = wider.at_most * task.planned / task.objective.source_rate
+    if planned <= fault.at_most * (1.0 + ROUNDING):
+        return ""
+    return f", because of {listed_and(map(str, rules))}"
