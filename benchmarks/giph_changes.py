@@ -12,11 +12,9 @@ over graphs.
 import argparse
 from functools import partial
 
-from streamplace.policy.giph.policy import Giph
-from streamplace.policy.improving import SHIPPED
-from streamplace.policy.threads import one_thread
-from streamplace.policy.weights import read_policy
-from streamplace.studies.giph.adaptivity import (
+from streamplace.papers.giph.placer import WEIGHTS
+from streamplace.papers.giph.policy import Giph
+from streamplace.papers.giph.study.adaptivity import (
     FROM_SCRATCH,
     OF_REPLACEMENT,
     System,
@@ -24,9 +22,11 @@ from streamplace.studies.giph.adaptivity import (
     few_moves,
     few_relocations,
 )
-from streamplace.studies.giph.adaptivity_tables import changes_of
-from streamplace.studies.giph.registered import FULL
-from streamplace.studies.study import Row
+from streamplace.papers.giph.study.adaptivity_tables import changes_of
+from streamplace.papers.giph.study.registered import FULL
+from streamplace.papers.studies.study import Row
+from streamplace.policy.threads import one_thread
+from streamplace.policy.weights import read_policy
 
 LONGER = 20  # evaluations per operator
 SYSTEMS: dict[str, System] = {
@@ -44,7 +44,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=2)
     parser.add_argument("--graphs", type=int, default=FULL.graphs)
     chosen = parser.parse_args()
-    policy, rows = read_policy(SHIPPED / "giph-makespan.safetensors")[0], list[Row]()
+    policy, rows = read_policy(WEIGHTS / "giph-makespan.safetensors")[0], list[Row]()
     assert isinstance(policy, Giph)
     with one_thread():
         for protocol in OF_REPLACEMENT:

@@ -15,9 +15,7 @@ import time
 
 import numpy as np
 
-from streamplace.policy.refining import episodes
-from streamplace.policy.threads import one_thread
-from streamplace.studies.giph.registered import (
+from streamplace.papers.giph.study.registered import (
     FEW,
     FULL,
     LARGER,
@@ -26,7 +24,9 @@ from streamplace.studies.giph.registered import (
     PER_OPERATOR,
     experiments,
 )
-from streamplace.studies.giph.systems import random_starts, trained
+from streamplace.papers.giph.study.systems import random_starts, trained
+from streamplace.policy.refining import episodes
+from streamplace.policy.threads import one_thread
 from streamplace.util.arrays import Floats
 from streamplace.util.effect import Effect
 

@@ -18,8 +18,8 @@ import numpy as np
 
 from benchmarks.large_graphs import PRESETS, Setting, prepared, relative
 from streamplace import Problem
+from streamplace.papers.hsdag.policy import Hsdag
 from streamplace.policy.coarse import SHARE, Part, parts_of, problem_of_groups, refined
-from streamplace.policy.hsdag.policy import Hsdag
 from streamplace.policy.noise import NumpySampler
 from streamplace.policy.placer import CHANGES, SHIPPED, loaded
 from streamplace.policy.registry import PolicySection, policy_section

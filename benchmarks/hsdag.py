@@ -15,12 +15,12 @@ import time
 import numpy as np
 
 import streamplace as sp
-from streamplace.generate import Recipe
+from streamplace.families import Recipe
+from streamplace.papers.hsdag.placer import HsdagPlacer
 from streamplace.placers.registry import make_placer, ready_placer
 from streamplace.problem.makespan import with_published_semantics
 from streamplace.problem.network import Network
 from streamplace.scoring.registry import evaluator
-from streamplace.training.trained_placers import HsdagPlacer
 
 BANDWIDTH_MBPS = 60_800.0  # 7,600 bytes per microsecond
 DEVICES = "1x4000,1x1500"

@@ -15,12 +15,12 @@ from collections.abc import Sequence
 import numpy as np
 
 import streamplace as sp
-from streamplace.generate import Recipe
+from streamplace.families import Recipe
+from streamplace.papers.placeto.trials import PUBLISHED, WHOLE, Trial, at_checkpoints, run_trial
 from streamplace.placers.registry import make_placer
 from streamplace.problem.makespan import with_published_semantics
 from streamplace.problem.network import Network
 from streamplace.scoring.registry import evaluator
-from streamplace.training.trials import PUBLISHED, WHOLE, Trial, at_checkpoints, run_trial
 from streamplace.util.arrays import Floats
 
 SWEEPS = {False: (10, 20, 50), True: (50, 400, 4000)}

@@ -26,9 +26,9 @@ from torch import Tensor, nn
 from streamplace import Problem, Recipe, StreamGraph
 from streamplace.files import write_json
 from streamplace.files.writing import make_folder
+from streamplace.papers.ni2020.network import EncoderDecoder
 from streamplace.policy.base import constructive
 from streamplace.policy.decoding import Sampler
-from streamplace.policy.ni2020.network import EncoderDecoder
 from streamplace.training import read_config
 from streamplace.training.config import with_seed, with_values
 from streamplace.training.distributed import Workers

@@ -26,16 +26,16 @@ from benchmarks.hardening.campaigns.invariants.deviations import (
     relative_difference,
 )
 from streamplace.execution.parallel import each_when_known
-from streamplace.studies.doppler.streams import StreamDopplerStudy
-from streamplace.studies.doppler.study import DopplerStudy
-from streamplace.studies.dream.study import DreamStudy
-from streamplace.studies.giph.streams import StreamGiphStudy
-from streamplace.studies.giph.study import GiphStudy
-from streamplace.studies.hsdag.study import HsdagStudy
-from streamplace.studies.orders.streams import StreamOrdersStudy
-from streamplace.studies.orders.study import OrdersStudy
-from streamplace.studies.run import PLAN, RESULTS, check_plan
-from streamplace.studies.study import Row, Study, Unit
+from streamplace.papers.doppler.study.streams import StreamDopplerStudy
+from streamplace.papers.doppler.study.study import DopplerStudy
+from streamplace.papers.giph.study.streams import StreamGiphStudy
+from streamplace.papers.giph.study.study import GiphStudy
+from streamplace.papers.hsdag.study.study import HsdagStudy
+from streamplace.papers.ni2020.study.study import DreamStudy
+from streamplace.papers.orders.study.streams import StreamOrdersStudy
+from streamplace.papers.orders.study.study import OrdersStudy
+from streamplace.papers.studies.run import PLAN, RESULTS, check_plan
+from streamplace.papers.studies.study import Row, Study, Unit
 
 FOLDERS = Path(__file__).parent / "studies"
 NAMES = sorted(path.name for path in FOLDERS.iterdir() if path.is_dir())

@@ -21,22 +21,22 @@ import numpy as np
 from benchmarks.makespans.problems import SHARED
 from benchmarks.studies_again import FOLDERS, Kept, kept_in, studies
 from benchmarks.studies_tables import write
+from streamplace.papers.doppler.study import systems as doppler
+from streamplace.papers.doppler.study.study import DopplerStudy
+from streamplace.papers.giph.policy import Giph
+from streamplace.papers.giph.study import adaptivity
+from streamplace.papers.giph.study import systems as giph
+from streamplace.papers.giph.study.registered import GIPH, PER_OPERATOR, SYSTEMS, experiments
+from streamplace.papers.giph.study.study import PLAIN_CASES, GiphStudy
+from streamplace.papers.hsdag.study import systems as hsdag
+from streamplace.papers.hsdag.study.study import HsdagStudy
+from streamplace.papers.orders.study.registered import problem_of
+from streamplace.papers.orders.study.results import HEFT, HEFT_WITH_CONTENTION
+from streamplace.papers.orders.study.study import PLAIN, OrdersStudy
+from streamplace.papers.studies.study import Plan, Row, Unit
 from streamplace.placers.running import run_placer
-from streamplace.policy.giph.policy import Giph
 from streamplace.policy.weights import new_policy
 from streamplace.scoring.registry import makespan_evaluator
-from streamplace.studies.doppler import systems as doppler
-from streamplace.studies.doppler.study import DopplerStudy
-from streamplace.studies.giph import adaptivity
-from streamplace.studies.giph import systems as giph
-from streamplace.studies.giph.registered import GIPH, PER_OPERATOR, SYSTEMS, experiments
-from streamplace.studies.giph.study import PLAIN_CASES, GiphStudy
-from streamplace.studies.hsdag import systems as hsdag
-from streamplace.studies.hsdag.study import HsdagStudy
-from streamplace.studies.orders.registered import problem_of
-from streamplace.studies.orders.results import HEFT, HEFT_WITH_CONTENTION
-from streamplace.studies.orders.study import PLAIN, OrdersStudy
-from streamplace.studies.study import Plan, Row, Unit
 
 SAME = 1e-9  # relative difference that is rounding
 OF_ROW = ("system", "method", "case", "graph", "change")

@@ -18,8 +18,8 @@ import numpy as np
 from benchmarks.makespans.problems import SHARED
 from benchmarks.studies_again import FOLDERS, Kept, kept_in, studies
 from benchmarks.studies_tables import write
-from streamplace.studies.dream.outcome import SYSTEMS
-from streamplace.studies.dream.study import DreamStudy
+from streamplace.papers.ni2020.study.outcome import SYSTEMS
+from streamplace.papers.ni2020.study.study import DreamStudy
 
 NAME = "dream"
 

@@ -18,8 +18,8 @@ from tempfile import TemporaryDirectory
 from benchmarks.makespans.problems import SHARED
 from benchmarks.studies_again import FOLDERS, Kept, kept_from, kept_in, studies
 from streamplace.files.writing import atomic
-from streamplace.studies.run import PLAN, REPORT, RESULTS, StudyFolder, result_line
-from streamplace.studies.study import Plan, Study
+from streamplace.papers.studies.run import PLAN, REPORT, RESULTS, StudyFolder, result_line
+from streamplace.papers.studies.study import Plan, Study
 
 PICTURE = re.compile(r"!\[([^]]+)\]\([^)]+\)")
 IMAGES = Path(__file__).parents[1] / "docs" / "images"

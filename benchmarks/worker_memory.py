@@ -15,7 +15,7 @@ from importlib import import_module
 from pathlib import Path
 
 from streamplace.execution.calls import peak_bytes
-from streamplace.studies.study import Study, Unit
+from streamplace.papers.studies.study import Study, Unit
 
 STUDIES = {
     "dream": "dream.study:DreamStudy",
@@ -27,7 +27,7 @@ STUDIES = {
     "doppler --objective throughput": "doppler.streams:StreamDopplerStudy",
     "hsdag": "hsdag.study:HsdagStudy",
 }
-"""Arguments of `study` -> its class in `streamplace.studies`."""
+"""Arguments of `study` -> its class in `streamplace.papers.studies`."""
 EVERY_S = 0.1  # between two looks at a process
 TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 
@@ -35,7 +35,7 @@ TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 def study_of(path: str) -> Study:
     """Return a study with its whole plan."""
     module, _, name = path.partition(":")
-    study: Study = getattr(import_module(f"streamplace.studies.{module}"), name)(False, 0)
+    study: Study = getattr(import_module(f"streamplace.papers.studies.{module}"), name)(False, 0)
     return study
 
 

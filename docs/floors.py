@@ -33,11 +33,11 @@ FLOORS = (  # from the ground up
     Floor("words", ("util",)),
     Floor("plumbing", ("display", "execution")),
     Floor("model", ("problem",)),
-    Floor("evaluate, store, make", ("scoring", "files", "generate")),
+    Floor("evaluate, store, make", ("scoring", "files", "families")),
     Floor("decide, connect", ("placers", "integrations")),
     Floor("verbs, learned placers", ("workflows", "policy")),
-    Floor("outputs, adapters, learning", ("report", "plots", "env", "pyg", "training")),
-    Floor("tools on top", ("testing", "studies", "control")),
+    Floor("outputs, adapters, learning", ("reports", "plots", "env", "pyg", "training")),
+    Floor("tools on top", ("testing", "papers", "control")),
     Floor("front", ("cli", "streamplace")),
 )
 FLOOR_OF = {name: number for number, floor in enumerate(FLOORS) for name in floor.packages}

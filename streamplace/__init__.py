@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from streamplace.errors import StreamplaceError as StreamplaceError
     from streamplace.execution.backends import Backend as Backend
+    from streamplace.families import Recipe as Recipe
     from streamplace.files import read_cluster as read_cluster
     from streamplace.files import read_clusters as read_clusters
     from streamplace.files import read_dataset as read_dataset
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from streamplace.files import write_dataset as write_dataset
     from streamplace.files import write_jobs as write_jobs
     from streamplace.files import write_placement as write_placement
-    from streamplace.generate import Recipe as Recipe
     from streamplace.placers.base import Placer as Placer
     from streamplace.problem.cluster import Cluster as Cluster
     from streamplace.problem.cluster import Device as Device
@@ -109,7 +109,7 @@ _HOME = {
     "read_graph": "files",
     "read_jobs": "files",
     "read_placement": "files",
-    "Recipe": "generate",
+    "Recipe": "families",
     "Result": "workflows.result",
     "Score": "scoring.score",
     "simulate": "workflows.simulate",

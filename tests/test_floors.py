@@ -17,7 +17,7 @@ from docs.floors import (
 )
 
 MODULES = modules()
-WITH_TORCH = {"policy", "training", "pyg", "testing"}
+WITH_TORCH = {"policy", "training", "pyg", "testing", "papers"}
 READERS_OF_TORCH = "streamplace.integrations.torch."
 
 

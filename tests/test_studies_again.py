@@ -19,10 +19,10 @@ from benchmarks.studies_again import (
     is_rounding,
     studies,
 )
-from streamplace.studies.dream.outcome import WEIGHTS
-from streamplace.studies.dream.study import DreamStudy
-from streamplace.studies.run import PLAN
-from streamplace.studies.study import Row, Study, Unit
+from streamplace.papers.ni2020.study.outcome import WEIGHTS
+from streamplace.papers.ni2020.study.study import DreamStudy
+from streamplace.papers.studies.run import PLAN
+from streamplace.papers.studies.study import Row, Study, Unit
 from tests.support.cli import Capture
 from tests.support.released_data import SHARED, needs_dream
 

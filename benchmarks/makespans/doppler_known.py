@@ -15,13 +15,13 @@ from pathlib import Path
 
 from benchmarks.makespans.problems import SHARED, known
 from streamplace.errors import StreamplaceError
-from streamplace.studies.doppler.comparisons import Results
-from streamplace.studies.doppler.registered import DOPPLER, OF_SEARCH
-from streamplace.studies.doppler.study import DopplerStudy
-from streamplace.studies.doppler.systems import BEST_CRITICAL_PATH, CLIMB, ENUMERATIVE, SEARCH
-from streamplace.studies.doppler.workloads import FILES, RELEASED, Workload
-from streamplace.studies.run import PLAN, RESULTS, check_plan, read_results
-from streamplace.studies.table import Cell, Spread, Table, cell
+from streamplace.papers.doppler.study.comparisons import Results
+from streamplace.papers.doppler.study.registered import DOPPLER, OF_SEARCH
+from streamplace.papers.doppler.study.study import DopplerStudy
+from streamplace.papers.doppler.study.systems import BEST_CRITICAL_PATH, CLIMB, ENUMERATIVE, SEARCH
+from streamplace.papers.doppler.study.workloads import FILES, RELEASED, Workload
+from streamplace.papers.studies.run import PLAN, RESULTS, check_plan, read_results
+from streamplace.papers.studies.table import Cell, Spread, Table, cell
 
 SYSTEMS = (DOPPLER, OF_SEARCH, CLIMB, ENUMERATIVE, SEARCH)
 OVER_REFERENCE = "critical path over reference"

@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 from benchmarks.makespans.problems import SHARED
 from benchmarks.networks.placing import PLACERS, Row, row_of
 from benchmarks.networks.problems import SETS
-from streamplace.studies.hsdag.registered import NETWORKS
+from streamplace.papers.hsdag.study.registered import NETWORKS
 
 
 def main() -> None:

@@ -12,6 +12,7 @@ from benchmarks.networks.models import Network, network
 from streamplace.integrations.logical_builder import MIPS
 from streamplace.integrations.torch.measuring import measure, with_times
 from streamplace.integrations.torch.pass_times import PassTimes
+from streamplace.papers.hsdag.study.registered import ACCELERATOR, CPU, RATIOS
 from streamplace.placers.registry import ready_placer
 from streamplace.problem.cluster import Cluster, Device
 from streamplace.problem.cluster import Network as Links
@@ -19,7 +20,6 @@ from streamplace.problem.graph import StreamGraph
 from streamplace.problem.makespan import Makespan
 from streamplace.problem.problem import Problem
 from streamplace.scoring.makespan_evaluator import MakespanEvaluator
-from streamplace.studies.hsdag.registered import ACCELERATOR, CPU, RATIOS
 
 PLACERS = ("heft", "peft", "auto", "search:seconds=5")
 LARGE, SMALL = 2**24, 1  # elements of float32 in a copy

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from benchmarks.makespans.problems import SHARED
 from streamplace.integrations.registry import problem_of_file
+from streamplace.papers.hsdag.study.registered import NETWORKS, RATIO_SCALES, network_problem
 from streamplace.problem.problem import Problem
-from streamplace.studies.hsdag.registered import NETWORKS, RATIO_SCALES, network_problem
 
 PIPEDREAM_DEVICES = (3, 6)
 

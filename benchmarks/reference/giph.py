@@ -1,6 +1,6 @@
 """GiPH's graph of pairs and its network, built plainly from the formulas of the paper.
 
-It reads the parameters of `streamplace.policy.giph` by name and nothing else of that package.
+It reads the parameters of `streamplace.papers.giph` by name and nothing else of that package.
 """
 
 from collections.abc import Callable, Mapping, Sequence

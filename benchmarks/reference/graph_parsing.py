@@ -1,6 +1,6 @@
 """Coarsening and graph parsing of HSDAG (Duan et al. 2024) in plain Python.
 
-Nothing is shared with `streamplace.problem.grouping` and `streamplace.policy.hsdag`.
+Nothing is shared with `streamplace.problem.grouping` and `streamplace.papers.hsdag`.
 """
 
 from collections.abc import Sequence

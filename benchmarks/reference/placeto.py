@@ -1,6 +1,6 @@
 """Placeto's network in plain torch, one state at a time and one operator after another.
 
-It reads the parameters of `streamplace.policy.placeto` by layer and nothing else of that package.
+It reads the parameters of `streamplace.papers.placeto` by layer and nothing else of that package.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,6 +1,6 @@
 """The RNN placer in plain numpy, one problem and one operator at a time, in double precision.
 
-It reads the parameters of `streamplace.policy.rnn.network` by name and nothing else of that
+It reads the parameters of `streamplace.papers.rnn.network` by name and nothing else of that
 package.
 """
 

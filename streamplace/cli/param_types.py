@@ -6,7 +6,6 @@ shell asks for completions.
 
 import re
 from collections.abc import Callable, Iterable
-from importlib.resources import files
 from itertools import pairwise
 from math import inf
 from pkgutil import resolve_name
@@ -186,11 +185,6 @@ def _listed(function: str) -> Callable[[str], list[str]]:
     return lambda typed: list(resolve_name(function)())
 
 
-def _configs(typed: str) -> list[str]:
-    folder = files("streamplace") / "training" / "configs"  # does not load torch
-    return sorted(file.name.removesuffix(".toml") for file in folder.iterdir())
-
-
 def _datasets(typed: str) -> list[str]:
     """Return the shipped datasets, once the user has begun to type."""
     return _listed("streamplace.files.datasets:dataset_choices")(typed) if typed else []
@@ -209,10 +203,10 @@ NAME = Completed(_nothing)
 FILE = Completed(_nothing, files=True)
 GRAPH = Completed(_datasets, files=True)
 PLACER = Completed(_placers)
-FAMILY = Completed(_listed("streamplace.generate.family:family_names"))
+FAMILY = Completed(_listed("streamplace.families.family:family_names"))
 OBJECTIVE = Completed(_listed("streamplace.problem.objectives:objective_names"))
 MEASURE = Completed(_listed("streamplace.training.measuring.measure:measure_names"))
-CONFIG = Completed(_configs, files=True)
+CONFIG = Completed(_listed("streamplace.util.entry_points:config_files"), files=True)
 
 
 def checked_id(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:

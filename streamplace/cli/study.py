@@ -8,7 +8,7 @@ import click
 from streamplace.cli import options, param_types
 from streamplace.cli.command import command, group, option, print_json, print_note
 from streamplace.cli.terminal import console, print_view
-from streamplace.studies.run import run_study
+from streamplace.papers.studies.run import run_study
 from streamplace.util.extras import load_learned
 
 
@@ -84,7 +84,7 @@ def dream(chosen: DreamOptions) -> None:
     streamplace study dream --quick -o dream-study
     streamplace study dream --weights trained -o dream-study
     """
-    _run("dream.study:DreamStudy", chosen, graphs=chosen.graphs, weights=chosen.weights)
+    _run("ni2020.study.study:DreamStudy", chosen, graphs=chosen.graphs, weights=chosen.weights)
 
 
 @command(KindOptions, of=study.command)
@@ -104,7 +104,12 @@ def orders(chosen: KindOptions) -> None:
     streamplace study orders --objective throughput -o stream-orders
     """
     is_makespan = chosen.objective == "makespan"
-    _run("orders.study:OrdersStudy" if is_makespan else "orders.streams:StreamOrdersStudy", chosen)
+    _run(
+        "orders.study.study:OrdersStudy"
+        if is_makespan
+        else "orders.study.streams:StreamOrdersStudy",
+        chosen,
+    )
 
 
 @command(KindOptions, of=study.command)
@@ -126,7 +131,10 @@ def giph(chosen: KindOptions) -> None:
     streamplace study giph --objective throughput -o stream-giph
     """
     is_makespan = chosen.objective == "makespan"
-    _run("giph.study:GiphStudy" if is_makespan else "giph.streams:StreamGiphStudy", chosen)
+    _run(
+        "giph.study.study:GiphStudy" if is_makespan else "giph.study.streams:StreamGiphStudy",
+        chosen,
+    )
 
 
 @dataclass(frozen=True)
@@ -160,11 +168,11 @@ def doppler(chosen: DopplerOptions) -> None:
     streamplace study doppler --objective throughput -o stream-doppler
     """
     if chosen.objective == "makespan":
-        _run("doppler.study:DopplerStudy", chosen, released=chosen.released)
+        _run("doppler.study.study:DopplerStudy", chosen, released=chosen.released)
         return
     if chosen.released is not None:
         raise click.UsageError("cannot combine --objective throughput with --released")
-    _run("doppler.streams:StreamDopplerStudy", chosen)
+    _run("doppler.study.streams:StreamDopplerStudy", chosen)
 
 
 @dataclass(frozen=True)
@@ -193,7 +201,7 @@ def hsdag(chosen: HsdagOptions) -> None:
     streamplace study hsdag --quick -o hsdag-study
     streamplace study hsdag --data data --jobs 8 -o hsdag-study
     """
-    _run("hsdag.study:HsdagStudy", chosen, data=chosen.data)
+    _run("hsdag.study.study:HsdagStudy", chosen, data=chosen.data)
     if chosen.data is None and not chosen.quick:
         print_note("released graphs were left out; --data DIR adds them")
 
@@ -204,11 +212,11 @@ def _run(path: str, chosen: StudyOptions, **settings: Any) -> None:
     Parameters
     ----------
     path
-        The class of the study in `streamplace.studies`; it loads torch, which takes seconds.
+        The class of the study in `streamplace.papers`; it loads torch, which takes seconds.
     settings
         The options that only this study has.
     """
-    study_class = load_learned(f"streamplace.studies.{path}", "study")
+    study_class = load_learned(f"streamplace.papers.{path}", "study")
     study = study_class(chosen.quick, chosen.seed, **settings)
     folder, pictures, workers = str(chosen.into.folder), chosen.into.pictures, chosen.workers
     outcome = run_study(study, folder, pictures=pictures, jobs=workers.jobs, backend=workers.where)

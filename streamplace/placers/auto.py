@@ -13,7 +13,7 @@ from streamplace.placers.base import BOTH, BasePlacer, Found, Placer, ReportingP
 from streamplace.placers.budget import Budget, check_limits
 from streamplace.placers.contiguous.placer import splits_well
 from streamplace.placers.exact.decision import DecisionProblem, Incumbent, is_small
-from streamplace.placers.registry import ready_placer
+from streamplace.placers.registry import NAMES, ready_placer
 from streamplace.placers.search.annealing import COARSEST
 from streamplace.placers.search.balance import (
     FEW_PLACEMENTS,
@@ -57,7 +57,8 @@ TRIES = {
 }
 """The placers to run first, if their cost permits: the factor and the power in factor * size^power
 * devices, where the size is the number of operators and streams. That many changes of a search take
-as long, measured on graphs of 50 to 3,000 operators and 8 to 64 devices."""
+as long, measured on graphs of 50 to 3,000 operators and 8 to 64 devices. Those that are not
+installed, such as `policy` without its package, are left out."""
 SHARE_OF_TRY = 0.1  # share of the budget that one of them may take
 CHANGE_S = 2e-7  # seconds that a change counts for in this choice, whatever the machine
 STARTS = 4  # chains start from this many of the best placements
@@ -243,7 +244,7 @@ class Auto(ReportingPlacer):
         names = [
             name
             for name, (factor, power) in TRIES.items()
-            if factor * size**power * devices <= most
+            if factor * size**power * devices <= most and name.partition(":")[0] in NAMES
         ]
         for name in (OF_PASSES, *names) if splits_well(problem) else names:
             with work_clock.loading():

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
-from streamplace.errors import ObjectiveError, PlacementError
+from streamplace.errors import ObjectiveError, PlacementError, UsageError
 from streamplace.placers.limits import Limit, MaxEvaluations
 from streamplace.problem.objective import Objective
 from streamplace.problem.placement import Placement
@@ -263,3 +263,11 @@ def refuse_other_objectives(problem: Problem, placer: str, supported: frozenset[
     if objective.quantity not in supported:
         fault = f"supports only {supported_in_words(supported)}, not {objective.quantity}"
         raise ObjectiveError(f"placer {placer!r} {fault}; {objective.remedy}")
+
+
+def check_counts(placer: BasePlacer, limits: Sequence[tuple[str, int]], least: int) -> None:
+    """Raise a UsageError if an option of a placer is below `least` or above its limit."""
+    for option, most in limits:
+        value = getattr(placer, option)
+        if not least <= value <= most:
+            raise UsageError(f"{placer.name}: {option} must be {least} to {most} (got {value})")

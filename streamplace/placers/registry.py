@@ -20,7 +20,7 @@ from streamplace.placers.limits import Limit
 from streamplace.problem.objective import Objective
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
-from streamplace.util import plugins
+from streamplace.util import entry_points, plugins
 from streamplace.util.plugins import parameters_of, read_options
 
 PARTS = "parts"
@@ -39,11 +39,6 @@ PLACERS = {
     "search": "streamplace.placers.search.search:Search",
     "multilevel": "streamplace.placers.search.multilevel:Multilevel",
     "exact": "streamplace.placers.exact.exact:Exact",
-    "policy": "streamplace.policy.placer:PolicyPlacer",
-    "giph": "streamplace.policy.improving:GiphPlacer",
-    "rebuild": "streamplace.policy.improving:RebuildPlacer",
-    "rnn": "streamplace.training.trained_placers:RnnPlacer",
-    "hsdag": "streamplace.training.trained_placers:HsdagPlacer",
     "climb": "streamplace.placers.search.climb:Climb",
     "heft": "streamplace.placers.scheduling.lists:Heft",
     "peft": "streamplace.placers.scheduling.lists:Peft",
@@ -51,10 +46,9 @@ PLACERS = {
     "critical-path": "streamplace.placers.scheduling.lists:CriticalPath",
     "random-eft": "streamplace.placers.scheduling.lists:RandomEft",
     "enumerative": "streamplace.placers.scheduling.search:Enumerative",
+    **entry_points.ours(custom.GROUP),
 }
 WEIGHTS = ".safetensors"
-WITHOUT_WEIGHTS = ("doppler", "placeto")
-"""The published systems of which there is a config but no placer, as no weights are shipped."""
 ORACLES = {
     "metis-oracle": "metis",
     "metis-recursive-oracle": "metis-recursive",
@@ -242,7 +236,9 @@ def _refuse_without_weights(text: str) -> None:
     if name.endswith(WEIGHTS):
         meant = f"policy:file={name.removeprefix('policy=')}"
         raise UsageError(f"unknown {custom.NOUN} {name!r}; did you mean {meant!r}?")
-    if name in WITHOUT_WEIGHTS and name not in plugins.installed(custom.GROUP):
+    if name in entry_points.ours("streamplace.configs") and name not in plugins.installed(
+        custom.GROUP
+    ):
         raise UsageError(
             f"unknown {custom.NOUN} {name!r}; no weights of it are shipped: train it by "
             f"streamplace train DATASET --config {name} -o RUN, and use "

@@ -1,19 +1,17 @@
-"""The placers `giph` and `rebuild`, which improve a placement within a number of evaluations."""
+"""Placers that improve a placement by a policy within a number of evaluations."""
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 
 from streamplace.errors import StreamplaceError, UsageError
-from streamplace.placers.base import MAKESPAN, BasePlacer, Improver
+from streamplace.placers.base import MAKESPAN, BasePlacer, check_counts
 from streamplace.placers.repair import feasible
 from streamplace.placers.starting import fast_placement
-from streamplace.policy.giph.pairs import MOVES
 from streamplace.policy.placer import loaded
 from streamplace.policy.registry import faults_of
 from streamplace.policy.threads import one_thread
@@ -21,15 +19,12 @@ from streamplace.problem.objectives import make_objective
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.registry import evaluator
-from streamplace.util.arrays import Floats, Ints
+from streamplace.util.arrays import Ints
 from streamplace.util.extras import load_learned
 
 MOST = 10_000_000  # evaluations
-SHIPPED = Path(__file__).parent / "shipped"
-EPISODES = "streamplace.policy.giph.search:Episodes"
 REBUILD = "streamplace.policy.rebuild.policy:Rebuild"
 SAMPLER = "streamplace.policy.decoding:Sampler"
-SHORT = 4  # relocations of an episode where every relocation has a price
 
 
 @dataclass(frozen=True)
@@ -60,10 +55,7 @@ class ImprovingPlacer(BasePlacer):
     file: str = ""
 
     def __post_init__(self) -> None:
-        if not 0 <= self.evaluations <= MOST:
-            raise UsageError(
-                f"{self.name}: evaluations must be 0 to {MOST} (got {self.evaluations})"
-            )
+        check_counts(self, (("evaluations", MOST),), 0)
 
     @property
     def slow_from(self) -> int | None:
@@ -153,75 +145,6 @@ class ImprovingPlacer(BasePlacer):
         """
         first = fast_placement(problem, rng) if start is None else start
         return feasible(problem, first.devices).devices
-
-
-@dataclass(frozen=True)
-class GiphPlacer(ImprovingPlacer, Improver):
-    """Improve a placement by relocations that a policy chooses.
-
-    Every relocation is scored, and the best placement is returned. Episodes of two relocations per
-    operator start from the best placement so far. The policy is GiPH (Hu et al., MLSys 2023).
-
-    Parameters
-    ----------
-    evaluations
-        Number of relocations; 0: two per operator.
-    file
-        A weights file of the kind `giph`; the shipped weights for the objective by default.
-
-    Raises
-    ------
-    UsageError
-        If `evaluations` is out of range.
-    """
-
-    name: ClassVar[str] = "giph"
-    quadratic_from: ClassVar[int] = 1_000
-    faster: ClassVar[str] = "giph:evaluations=N makes fewer evaluations than two per operator"
-
-    def best_by(
-        self,
-        problem: Problem,
-        start: Placement,
-        worth: Callable[[Ints], Floats],
-        rng: np.random.Generator,
-    ) -> Placement:
-        """Return the placement of most worth among those of short episodes from one placement.
-
-        Parameters
-        ----------
-        start
-            A feasible placement, such as the one after the fewest necessary moves.
-        worth
-            Returns the worth of placements, (K,) for (K, V), such as what they gain less the price
-            of their moves.
-        """
-
-        def value(rows: Ints, _losses: Floats) -> Floats:
-            return worth(rows)
-
-        row, episodes_of = start.devices, load_learned(EPISODES, f"placer '{self.name}'")
-        steps, evaluations = min(SHORT, MOVES * len(row)), self._evaluations(row)
-        with self._encoded(problem) as (policy, encoded):
-            episodes = episodes_of(policy, encoded, value, int(rng.integers(2**62)))
-            best = episodes.best_from(row, steps, evaluations)
-        return Placement(problem, best)
-
-    def _improved(self, policy: Any, encoded: Any, start: Ints, seed: int) -> Ints:
-        episodes = load_learned(EPISODES, f"placer '{self.name}'")(policy, encoded, None, seed)
-        best: Ints = episodes.repeated(start, MOVES * len(start), self._evaluations(start))
-        return best
-
-    def _evaluations(self, start: Ints) -> int:
-        return self.evaluations or MOVES * len(start)
-
-    def _policy(self, problem: Problem) -> Any:
-        if not self.file:  # those of makespans improve any objective of a pass
-            trained = "makespan" if problem.objective.is_pass else "throughput"
-            return self._read(str(SHIPPED / f"giph-{trained}.safetensors"))
-        policy = self._read(self.file)
-        self._check_objective(self.file, problem)
-        return policy
 
 
 @dataclass(frozen=True)

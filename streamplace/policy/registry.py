@@ -6,25 +6,15 @@ before a policy is created.
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, SerializeAsAny, ValidationError, model_validator
 
 from streamplace.errors import StreamplaceError, UsageError
 from streamplace.files.form_faults import listed_faults
-from streamplace.policy.config import (
-    DeviceScorerSizes,
-    DopplerSizes,
-    EncoderDecoderSizes,
-    GiphSizes,
-    HsdagSizes,
-    PlacetoSizes,
-    RebuildSizes,
-    ReleasedSizes,
-    RnnSizes,
-    StrictModel,
-)
+from streamplace.policy.config import DeviceScorerSizes, RebuildSizes, StrictModel
+from streamplace.policy.config import PolicyKind as PolicyKind  # noqa: PLC0414 - packages import it here
+from streamplace.util import entry_points
 from streamplace.util.plugins import installed, load_installed, load_ours, named_fault, names_of
 from streamplace.util.suggest import valid_choices
 
@@ -35,54 +25,14 @@ GROUP = "streamplace.policies"
 """The entry-point group in which installed packages register kinds."""
 
 
-@dataclass(frozen=True)
-class PolicyKind:
-    """A kind of policy.
-
-    Parameters
-    ----------
-    sizes
-        A pydantic model of the policy's sizes; every size has a default.
-    policy
-        ``module:Class``, a subclass of `policy.base.Constructive` or `policy.base.Refiner`. Its
-        constructor takes the sizes.
-    stack
-        ``module:Class``, a policy that stacks several policies, such as that in
-        `policy.device_scorer.stacked`. Its constructor takes the sequence of policies. Empty if
-        there is none.
-    refines
-        Whether the policy is a `Refiner`, which improves placements instead of building them.
-    imitates
-        Whether a policy that refines placements can imitate one, so that it has `Refiner.towards`.
-    """
-
-    sizes: type[BaseModel]
-    policy: str
-    stack: str = ""
-    refines: bool = False
-    imitates: bool = False
-
-
-KINDS = {
+KINDS: dict[str, PolicyKind] = {
     "device-scorer": PolicyKind(
         DeviceScorerSizes,
         "streamplace.policy.device_scorer.network:DeviceScorer",
         "streamplace.policy.device_scorer.stacked:StackedScorer",
     ),
-    "encoder-decoder": PolicyKind(
-        EncoderDecoderSizes, "streamplace.policy.ni2020.network:EncoderDecoder"
-    ),
-    "encoder-decoder-released": PolicyKind(
-        ReleasedSizes, "streamplace.policy.ni2020.released:Released"
-    ),
-    "placeto": PolicyKind(
-        PlacetoSizes, "streamplace.policy.placeto.policy:Placeto", refines=True, imitates=True
-    ),
-    "giph": PolicyKind(GiphSizes, "streamplace.policy.giph.policy:Giph", refines=True),
     "rebuild": PolicyKind(RebuildSizes, "streamplace.policy.rebuild.policy:Rebuild", refines=True),
-    "doppler": PolicyKind(DopplerSizes, "streamplace.policy.doppler.policy:Doppler"),
-    "hsdag": PolicyKind(HsdagSizes, "streamplace.policy.hsdag.policy:Hsdag", refines=True),
-    "rnn": PolicyKind(RnnSizes, "streamplace.policy.rnn.network:Rnn"),
+    **{name: load_ours(path) for name, path in entry_points.ours(GROUP).items()},
 }
 """The built-in kinds by name."""
 

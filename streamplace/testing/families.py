@@ -1,8 +1,8 @@
 """Checks of families of graphs."""
 
 from streamplace.errors import StreamplaceError
-from streamplace.generate import Family, Recipe
-from streamplace.generate.family import name_of
+from streamplace.families import Family, Recipe
+from streamplace.families.family import name_of
 
 COUNT = 6
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from streamplace.errors import StreamplaceError
-from streamplace.generate import Recipe
+from streamplace.families import Recipe
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.objective import Throughput
 from streamplace.problem.objectives import make_objective, text_of

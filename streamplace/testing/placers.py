@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from streamplace.errors import StreamplaceError
-from streamplace.generate import Recipe
+from streamplace.families import Recipe
 from streamplace.placers.base import Placer
 from streamplace.placers.running import name_of
 from streamplace.problem.cluster import Cluster, Device, Network

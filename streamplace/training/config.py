@@ -32,6 +32,7 @@ from streamplace.training.stages import (
     as_value,
     measured_stages,
 )
+from streamplace.util.entry_points import config_files
 from streamplace.util.suggest import NEAR, candidates, did_you_mean, near_file, valid_choices
 from streamplace.util.text import counted
 
@@ -44,7 +45,6 @@ CURRENT_TABLES = {
 """The tables of streamplace 0.2, and the tables that have their settings now."""
 OLD_TABLES = tuple(CURRENT_TABLES)
 MAX_THREADS = 256
-FOLDER = Path(__file__).parent / "configs"
 _OF_BOTH = ("problems_per_step", "scores_per_step", "reward")
 _OF_LOSS = ("normalise", "entropy", "per_decision")
 _TABLES = {"reinforce": "sampling", "imitation": "teacher"}
@@ -333,7 +333,7 @@ def _check_step(key: str, step: str | int, node: Any, before: str) -> None:
 
 def config_names() -> list[str]:
     """Return the names of the shipped configs."""
-    return sorted(path.stem for path in FOLDER.glob("*.toml"))
+    return list(config_files())
 
 
 def read_config(name: str) -> TrainConfig:
@@ -348,12 +348,14 @@ def read_config(name: str) -> TrainConfig:
     ConfigError
         If no such config exists, or it is not TOML.
     """
-    known = config_names()
-    path = FOLDER / f"{name}.toml" if name in known else Path(name)
+    known = config_files()
+    path = known.get(name, Path(name))
     if not os.path.exists(path):
         message = f"{name}: no such file, and no config of streamplace has that name"
-        close = did_you_mean(name, known, NEAR) or near_file(path)
-        raise ConfigError(message + (close or valid_choices(path.stem, known, "or a .toml file")))
+        close = did_you_mean(name, list(known), NEAR) or near_file(path)
+        raise ConfigError(
+            message + (close or valid_choices(path.stem, list(known), "or a .toml file"))
+        )
     where = name_of(path)
     if path.suffix == ".json":
         return _checked(read_json(path), where)

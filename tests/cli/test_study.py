@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from streamplace.studies.run import PLAN, REPORT
-from streamplace.studies.study import Outcome
+from streamplace.papers.studies.run import PLAN, REPORT
+from streamplace.papers.studies.study import Outcome
 from tests.support.cli import Capture, printed, refused
 from tests.support.input_files import InputFiles
 

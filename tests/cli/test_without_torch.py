@@ -69,7 +69,7 @@ NEEDING = {
     },
     "of the kind 'giph',": [
         *("place", "graph.json", "--placer"),
-        "policy:file={root}/streamplace/policy/shipped/giph-throughput.safetensors",
+        "policy:file={root}/streamplace/papers/giph/weights/giph-throughput.safetensors",
     ],
 }
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.hardening.campaigns.load.worker_loss import KILLED
-from streamplace.studies.run import RESULTS
+from streamplace.papers.studies.run import RESULTS
 from tests.support.cli import run
 from tests.support.clusters import OF_CLUSTERS, Options, two_machines
 
@@ -16,7 +16,7 @@ STUDY = """
 import sys
 from pathlib import Path
 from streamplace import Backend
-from streamplace.studies.run import run_study
+from streamplace.papers.studies.run import run_study
 from tests.support.studies import Squares
 
 folder, lost, *where = sys.argv[1:]

@@ -7,12 +7,12 @@ import pytest
 
 from benchmarks.makespans.doppler_known import main
 from benchmarks.makespans.problems import SHARED, known
-from streamplace.studies.doppler.registered import DOPPLER
-from streamplace.studies.doppler.study import DopplerStudy
-from streamplace.studies.doppler.systems import BEST_CRITICAL_PATH, CLIMB
-from streamplace.studies.doppler.workloads import RELEASED, Workload
-from streamplace.studies.run import PLAN, RESULTS, plan_text, result_line
-from streamplace.studies.study import Row
+from streamplace.papers.doppler.study.registered import DOPPLER
+from streamplace.papers.doppler.study.study import DopplerStudy
+from streamplace.papers.doppler.study.systems import BEST_CRITICAL_PATH, CLIMB
+from streamplace.papers.doppler.study.workloads import RELEASED, Workload
+from streamplace.papers.studies.run import PLAN, RESULTS, plan_text, result_line
+from streamplace.papers.studies.study import Row
 
 WORKLOAD = Workload(RELEASED, "chain-mm", 4)
 FILE = "gdp_chain_mm_112nodes.txt"

@@ -13,7 +13,7 @@ from benchmarks.networks.models import NETWORKS, Network
 from streamplace.files.datasets import read_graph, resolve
 from streamplace.files.graphs import graph_from
 from streamplace.integrations.torch.graph import from_module
-from streamplace.studies.hsdag import registered
+from streamplace.papers.hsdag.study import registered
 from tests.support.torch_modules import case
 
 

@@ -13,7 +13,7 @@ from streamplace.placers.limits import MaxRuntime
 from streamplace.placers.partition.fuser import Fuser
 from streamplace.placers.partition.metis import Metis, MetisRecursive
 from streamplace.placers.partition.sweep import MetisSweep, Oracle
-from streamplace.placers.registry import NAMES, WITHOUT_WEIGHTS, class_of, make_placer, named
+from streamplace.placers.registry import NAMES, class_of, make_placer, named
 from streamplace.placers.scheduling.lists import Heft
 from streamplace.placers.search.search import Search
 from streamplace.training.config import config_names
@@ -119,8 +119,11 @@ def test_names_of_trained_placers_are_checked_without_torch() -> None:
     subprocess.run([sys.executable, "-W", "ignore", "-c", program], check=True)
 
 
-def test_systems_without_weights_have_a_config_to_train_them() -> None:
-    assert set(WITHOUT_WEIGHTS) <= set(config_names())
+@pytest.mark.parametrize("name", ["doppler", "placeto"])
+def test_systems_without_weights_have_a_config_to_train_them(name: str) -> None:
+    assert name in config_names()
+    with pytest.raises(UsageError, match=f"train DATASET --config {name} -o RUN"):
+        make_placer(name)
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,8 @@ from streamplace.training import TrainConfig, read_config, train
 from tests.support.giph import giph_problem
 from tests.support.graphs import preset_graph
 
-SHIPPED = Path(sp.__file__).parent / "policy" / "shipped"
+PACKAGE = Path(sp.__file__).parent
+SHIPPED, GIPH = PACKAGE / "policy" / "shipped", PACKAGE / "papers" / "giph" / "weights"
 
 
 @pytest.mark.parametrize("name", ["giph", "rebuild"])
@@ -28,7 +29,7 @@ def test_the_number_of_evaluations_is_checked(name: str) -> None:
     ("name", "file"), [("giph", "best.safetensors"), ("rebuild", "giph-makespan.safetensors")]
 )
 def test_weights_of_another_kind_are_refused(name: str, file: str) -> None:
-    placer = make_placer(f"{name}:file={SHIPPED / file}")
+    placer = make_placer(f"{name}:file={(SHIPPED if name == 'giph' else GIPH) / file}")
     expected = f"{name}: .*{file} has a policy of another kind; use policy:file="
     with pytest.raises(UsageError, match=expected):
         placer(giph_problem(), np.random.default_rng(0))
@@ -41,12 +42,10 @@ def test_weights_for_the_other_objective_are_refused() -> None:
         (streams, "throughput", "makespan"),
     ):
         rng = np.random.default_rng(0)
-        placer = make_placer(f"giph:file={SHIPPED / f'giph-{wrong}.safetensors'}")
+        placer = make_placer(f"giph:file={GIPH / f'giph-{wrong}.safetensors'}")
         with pytest.raises(UsageError, match=f"was trained for {wrong}, not for {right}; "):
             placer(problem, rng)
-        make_placer(f"giph:file={SHIPPED / f'giph-{right}.safetensors'}:evaluations=1")(
-            problem, rng
-        )
+        make_placer(f"giph:file={GIPH / f'giph-{right}.safetensors'}:evaluations=1")(problem, rng)
 
 
 def test_weights_trained_for_the_total_cost_are_not_those_of_makespans(tmp_path: Path) -> None:

@@ -5,8 +5,8 @@ from typing import Any
 import torch
 
 import streamplace as sp
-from streamplace.policy.config import DopplerSizes
-from streamplace.policy.doppler.policy import Doppler
+from streamplace.papers.doppler.policy import Doppler
+from streamplace.papers.doppler.sizes import DopplerSizes
 from tests.support.graphs import preset_graph
 from tests.support.policies import cluster_of
 

@@ -6,14 +6,14 @@ import numpy as np
 import torch
 
 import streamplace as sp
-from streamplace.generate import Recipe
+from streamplace.families import Recipe
+from streamplace.papers.giph.gp_net import gp_net
+from streamplace.papers.giph.pairs import encode
+from streamplace.papers.giph.policy import Giph
+from streamplace.papers.giph.sizes import GiphSizes
+from streamplace.papers.giph.view import View, view_of
 from streamplace.placers.registry import make_placer
-from streamplace.policy.config import GiphSizes
 from streamplace.policy.decoding import Sampler
-from streamplace.policy.giph.gp_net import gp_net
-from streamplace.policy.giph.pairs import encode
-from streamplace.policy.giph.policy import Giph
-from streamplace.policy.giph.view import View, view_of
 from streamplace.policy.trajectories import Trajectories
 from streamplace.problem.makespan import with_published_semantics
 from streamplace.scoring.registry import evaluator

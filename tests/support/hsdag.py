@@ -5,8 +5,8 @@ from typing import Any
 import torch
 
 import streamplace as sp
-from streamplace.policy.config import HsdagSizes
-from streamplace.policy.hsdag.policy import Hsdag
+from streamplace.papers.hsdag.policy import Hsdag
+from streamplace.papers.hsdag.sizes import HsdagSizes
 from tests.support.graphs import preset_graph
 
 SMALL: dict[str, Any] = {"hidden": 8, "degrees": 3, "encoding": 4, "min_groups": 2, "steps": 3}

@@ -6,10 +6,10 @@ import numpy as np
 import torch
 
 import streamplace as sp
-from streamplace.policy.config import PlacetoSizes
+from streamplace.papers.placeto.features import PlacetoBatch
+from streamplace.papers.placeto.policy import Placeto
+from streamplace.papers.placeto.sizes import PlacetoSizes
 from streamplace.policy.decoding import Sampler
-from streamplace.policy.placeto.features import PlacetoBatch
-from streamplace.policy.placeto.policy import Placeto
 from streamplace.policy.trajectories import Trajectories
 from streamplace.problem.makespan import with_published_semantics
 from streamplace.scoring.evaluator import Evaluator

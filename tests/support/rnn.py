@@ -5,9 +5,9 @@ from typing import Any
 import torch
 
 import streamplace as sp
-from streamplace.generate import Recipe
-from streamplace.policy.config import RnnSizes
-from streamplace.policy.rnn.network import Rnn
+from streamplace.families import Recipe
+from streamplace.papers.rnn.network import Rnn
+from streamplace.papers.rnn.sizes import RnnSizes
 
 VARIANTS: list[dict[str, Any]] = [
     {},

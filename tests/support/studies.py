@@ -8,8 +8,8 @@ from typing import ClassVar
 
 from benchmarks.hardening.campaigns.load.worker_loss import lose_once
 from streamplace.errors import PlacementError
-from streamplace.studies.study import Outcome, Plan, Row, Study, Unit
-from streamplace.studies.table import Table
+from streamplace.papers.studies.study import Outcome, Plan, Row, Study, Unit
+from streamplace.papers.studies.table import Table
 
 WAIT_S = 60.0
 

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from streamplace.policy.config import PlacetoSizes
-from streamplace.policy.placeto.policy import Placeto
+from streamplace.papers.placeto.policy import Placeto
+from streamplace.papers.placeto.sizes import PlacetoSizes
 from streamplace.policy.registry import KINDS, PolicyKind
 from streamplace.policy.trajectories import Trajectories
 from streamplace.testing import REFINER_CHECKS, PolicyCase

@@ -6,9 +6,9 @@ from tempfile import TemporaryDirectory
 
 from benchmarks.hardening.corpus.document import Document
 from benchmarks.hardening.corpus.own_files import PLAIN
-from streamplace.studies.dream.study import DreamStudy
-from streamplace.studies.run import PLAN, RESULTS, plan_text, result_line
-from streamplace.studies.study import Plan, Row
+from streamplace.papers.ni2020.study.study import DreamStudy
+from streamplace.papers.studies.run import PLAN, RESULTS, plan_text, result_line
+from streamplace.papers.studies.study import Plan, Row
 
 STUDY = DreamStudy.name
 

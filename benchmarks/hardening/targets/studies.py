@@ -4,8 +4,15 @@ from pathlib import Path
 
 from benchmarks.hardening.corpus import study_files
 from benchmarks.hardening.targets.consumers import use_result
-from streamplace.studies.dream.study import DreamStudy
-from streamplace.studies.run import PLAN, RESULTS, Found, check_plan, outcome_of, read_results
+from streamplace.papers.ni2020.study.study import DreamStudy
+from streamplace.papers.studies.run import (
+    PLAN,
+    RESULTS,
+    Found,
+    check_plan,
+    outcome_of,
+    read_results,
+)
 
 
 def read_plan(folder: str) -> int:

@@ -14,7 +14,7 @@ from benchmarks.reference.random_problems import feasible_placements, random_pro
 from benchmarks.reference.resource_problems import resource_problem
 from benchmarks.reference.rules import obeying
 from benchmarks.reference.strategies import problems
-from streamplace.generate import Recipe
+from streamplace.families import Recipe
 from streamplace.placers.registry import make_placer
 from streamplace.problem.cluster import Cluster, Network
 from streamplace.problem.constraints import Constraints

@@ -4,7 +4,7 @@ import heapq
 
 import numpy as np
 
-from streamplace.generate import Recipe
+from streamplace.families import Recipe
 from streamplace.sim.schedule.queues import no_events
 from streamplace.sim.schedule.ranks import Neighbours, grow, neighbours_of
 from streamplace.util.arrays import Floats, Ints

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from benchmarks.reference.browser import chromium
-from streamplace import report
+from streamplace import reports as report
 
 PAGE = Path(report.__file__).parent / "page"
 Evaluate = Callable[[list[Any]], list[Any]]

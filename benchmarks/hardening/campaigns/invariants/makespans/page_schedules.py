@@ -12,8 +12,8 @@ from benchmarks.hardening.campaigns.invariants.browser_engines import (
 )
 from benchmarks.hardening.campaigns.invariants.deviations import Deviations
 from benchmarks.hardening.campaigns.invariants.makespans.numbered_passes import drawn
-from streamplace.report.html import SCHEDULE
-from streamplace.report.schedules import order_to, tasks_to
+from streamplace.reports.html import SCHEDULE
+from streamplace.reports.schedules import order_to, tasks_to
 from streamplace.scoring.registry import makespan_evaluator
 from streamplace.sim.schedule.passes import Timetable, divide, timetable
 from streamplace.sim.schedule.state import Order

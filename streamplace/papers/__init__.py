@@ -1,0 +1,1 @@
+"""Published systems and their experiments, registered as those of other packages are."""

@@ -1,0 +1,138 @@
+"""The stages by which the systems of the study are trained."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from streamplace.papers.doppler.study.registered import (
+    EPSILON_GREEDY,
+    EVERY_STEP,
+    OF_SEARCH,
+    PLACETO,
+    PLACETO_LONGER,
+    PRETRAINED,
+    PUBLISHED_SETTINGS,
+    RELEASED_CODE,
+    WITHOUT_IMITATION,
+    Registered,
+)
+from streamplace.papers.placeto.trials import PUBLISHED, WHOLE
+from streamplace.problem.problem import Problem
+from streamplace.training.config import read_config
+from streamplace.training.stages import (
+    DaggerStage,
+    ImitationStage,
+    MemorySection,
+    OptimiserSection,
+    ReinforceStage,
+    Stage,
+    StepReinforceStage,
+)
+
+TEACHER_EVALUATIONS = 4000  # of the search that is imitated
+TEACHER = "critical-path:samples=1"
+OF_PLACETO = (PLACETO, PRETRAINED, PLACETO_LONGER)
+OF_PAPER: Mapping[str, Any] = {
+    "samples": 1,
+    "exploration": 0.2,
+    "entropy": 1e-2,
+    "optimiser": OptimiserSection(rate=1e-4, final_rate=1e-7, schedule="linear"),
+}
+"""What stages with the settings of the paper have instead of those of the released code."""
+
+
+def imitation_of(system: str, size: Registered) -> Stage | None:
+    """Return the first stage of a system; None if it has none."""
+    if system == WITHOUT_IMITATION:
+        return None
+    if system == RELEASED_CODE:
+        return _released(0, size.released_imitation_epochs)
+    if system == PUBLISHED_SETTINGS:
+        return _released(0, size.paper_imitation_epochs).model_copy(update=OF_PAPER)
+    rates = OptimiserSection(rate=1e-3, final_rate=1e-5, schedule="linear")
+    if system == OF_SEARCH:
+        return ImitationStage(
+            algorithm="imitation",
+            teacher=f"search:evaluations={TEACHER_EVALUATIONS}",
+            epochs=size.search_epochs,
+            optimiser=rates,
+        )
+    return DaggerStage(
+        algorithm="dagger",
+        teacher="critical-path",
+        ties="each",
+        epochs=size.imitation_epochs,
+        samples=size.imitation_samples,
+        greedy=True,
+        exploration=1.0,
+        final_exploration=0.0,
+        entropy=1e-3,
+        optimiser=rates,
+    )
+
+
+def simulation_of(system: str, size: Registered, devices: int) -> ReinforceStage:
+    """Return the second stage of a system on a number of devices."""
+    if system in (RELEASED_CODE, PUBLISHED_SETTINGS):
+        stage = _released(1, size.released_simulation_epochs)
+        assert isinstance(stage, ReinforceStage), "the shipped config has such a stage"
+        if system == PUBLISHED_SETTINGS:
+            own = {**OF_PAPER, "epochs": size.paper_simulation_epochs, "discount": 1.0}
+            stage = stage.model_copy(update=own)
+        return stage
+    is_greedy = system == EPSILON_GREEDY
+    return ReinforceStage(
+        algorithm="reinforce",
+        epochs=size.every_step_epochs if system == EVERY_STEP else size.simulation_epochs,
+        greedy=is_greedy,
+        exploration=0.2 if is_greedy else 0.0,
+        final_exploration=0.0 if is_greedy else None,
+        samples=size.samples(devices),
+        reward="log-loss",
+        baseline="step",
+        normalise=True,
+        memory=MemorySection(size=1, samples=0),
+        optimiser=OptimiserSection(
+            rate=3e-3, final_rate=1e-5, schedule="linear", largest_gradient=1.0
+        ),
+    )
+
+
+def stage_settings(system: str, size: Registered) -> list[dict[str, Any]]:
+    """Return the settings of a system's stages on the fewest devices, for the registered plan.
+
+    The number of Placeto's sweeps depends on the graph.
+    """
+    simulation = simulation_of(system, size, size.devices[0])
+    stages: tuple[Stage | None, ...] = imitation_of(system, size), simulation
+    if system in OF_PLACETO:
+        longer = WHOLE.model_copy(update={"epochs": size.longer_sweeps})
+        stages = (*pretraining_of(system, size), longer if system == PLACETO_LONGER else PUBLISHED)
+    return [stage.model_dump(mode="json") for stage in stages if stage is not None]
+
+
+def pretraining_of(system: str, size: Registered) -> tuple[Stage, ...]:
+    """Return the stages before Placeto's own: as many episodes of imitation as DOPPLER has."""
+    if system != PRETRAINED:
+        return ()
+    return (
+        ImitationStage(
+            algorithm="imitation",
+            teacher=TEACHER,
+            epochs=size.imitation_epochs * size.imitation_samples,
+            optimiser=OptimiserSection(rate=1e-3, final_rate=1e-5, schedule="linear"),
+        ),
+    )
+
+
+def placeto_stage(system: str, problem: Problem, size: Registered) -> StepReinforceStage:
+    """Return Placeto's stage: sweeps from a critical path, with one evaluation per operator."""
+    if system == PLACETO_LONGER:
+        return WHOLE.model_copy(update={"start": TEACHER, "epochs": size.longer_sweeps})
+    evaluations = size.evaluations(len(problem.cluster.devices))
+    sweeps = max(1, evaluations // len(problem.graph.names))
+    return PUBLISHED.model_copy(update={"start": TEACHER, "epochs": sweeps})
+
+
+def _released(number: int, epochs: int) -> Stage:
+    """Return a stage of the shipped config, which has the settings of the released code."""
+    return read_config("doppler").stage[number].model_copy(update={"epochs": epochs})

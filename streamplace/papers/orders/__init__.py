@@ -1,0 +1,1 @@
+"""Traversal orders: an experiment on the order in which Placeto visits operators."""

@@ -1,0 +1,42 @@
+"""Tests for tables of studies."""
+
+from streamplace.papers.studies.table import Table
+
+TABLE = Table(
+    "t",
+    "throughput",
+    ("system", "mean", "graphs", "difference"),
+    [
+        ("first_one", [(0.5, 0.25), 3, ("+0.1", "-0.1")]),
+        ("published", [(0.75,), None, None]),
+    ],
+    variants=("1e4/s", "2e4/s"),
+)
+
+
+def test_csv_has_a_column_for_each_variant_and_all_digits() -> None:
+    assert TABLE.csv().splitlines() == [
+        'system,"mean, 1e4/s","mean, 2e4/s",graphs,"difference, 1e4/s","difference, 2e4/s"',
+        "first_one,0.5,0.25,3,+0.1,-0.1",
+        "published,0.75,,,,",
+    ]
+
+
+def test_markdown_shows_further_variants_in_brackets() -> None:
+    lines = TABLE.markdown().splitlines()
+    assert lines[0] == "throughput (1e4/s; in brackets: 2e4/s)"
+    assert lines[-2:] == [
+        r"| first\_one | 0.500 (0.250) | 3 | +0.1 (-0.1) |",
+        "| published | 0.750 | - | - |",
+    ]
+
+
+def test_latex_escapes_names() -> None:
+    assert r"first\_one & 0.500 (0.250) & 3 & +0.1 (--0.1) \\" in TABLE.latex()
+
+
+def test_a_terminal_shows_the_same_texts() -> None:
+    assert TABLE.grid().rows() == [
+        ("first_one", "0.500 (0.250)", "3", "+0.1 (-0.1)"),
+        ("published", "0.750", "-", "-"),
+    ]
