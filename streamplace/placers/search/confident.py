@@ -11,14 +11,8 @@ from math import sqrt
 
 import numpy as np
 
-from sim.search import (
-    Instance,
-    SampledLoads,
-    anneal_samples,
-    sampled_loads,
-    sampled_state,
-    search_state,
-)
+from sim.search import Instance, search_state
+from sim.search.anneal_samples import SampledLoads, anneal_samples, sampled_loads, sampled_state
 from streamplace.placers.search.annealing import Budget, schedule
 from streamplace.placers.search.chains import best_of_chains
 from streamplace.placers.search.exhaustive import feasible_rows

@@ -7,8 +7,8 @@ from benchmarks.reference.message_problems import with_message_fields
 from benchmarks.reference.uncertain_problems import uncertain_problem
 from sim.closed_form.bottleneck import utilisations
 from sim.flow import Flow
-from sim.search import Schedule, anneal_samples, sampled_loads, sampled_state, search_state
-from sim.search.anneal_samples import BEYOND
+from sim.search import Schedule, search_state
+from sim.search.anneal_samples import BEYOND, anneal_samples, sampled_loads, sampled_state
 from sim.work import own_utilisations
 from streamplace import Cluster, Device, Operator, Problem, Stream, StreamGraph
 from streamplace.placers.search.search import Search

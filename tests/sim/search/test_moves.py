@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from benchmarks.reference.strategies import Case, cases
 from sim.closed_form.bottleneck import utilisations, worst_utilisation
 from sim.jit import kernel
-from sim.search import Instance, Schedule, SearchState, anneal, anneal_path_average, search_state
+from sim.search import Instance, Schedule, SearchState, anneal, search_state
+from sim.search.anneal_path_average import anneal_path_average
 from sim.search.moves import drawn, settle, try_move
 from sim.search.rng import Word
 from sim.work import own_utilisations
