@@ -15,7 +15,7 @@ from streamplace.problem.problem import Problem, check_graph
 from streamplace.scoring.registry import CLOSED_FORMS
 from streamplace.util.checks import check_seed
 from streamplace.workflows.capacity_plan import Limits, Plan
-from streamplace.workflows.conflict import naming_conflicts
+from streamplace.workflows.naming_conflicts import naming_conflicts
 from streamplace.workflows.plan_equal import plan_equal
 from streamplace.workflows.plan_unequal import plan_unequal
 
