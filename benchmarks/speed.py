@@ -200,17 +200,19 @@ def interleaved(
     return [statistics.median(times) for times in spent]
 
 
-def cpu_of(*arguments: str, kernels: str | None = None) -> float:
+def cpu_of(*arguments: str, script: str = SCRIPT, kernels: str | None = None) -> float:
     """Return the CPU seconds of one command, with its workers, where modules keep bytecode.
 
     Parameters
     ----------
+    script
+        The Python code to run; by default, that of the command line.
     kernels
         The folder for kernels that did not come with the package; None: the usual one.
     """
     folder = {} if kernels is None else {"NUMBA_CACHE_DIR": kernels}
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    command = [sys.executable, "-c", SCRIPT, *arguments]
+    command = [sys.executable, "-c", script, *arguments]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL, env=environment() | folder)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime

@@ -13,12 +13,16 @@ from collections.abc import Iterator, Mapping
 from html import escape
 from pathlib import Path
 from textwrap import wrap
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import networkx as nx
 
 ROOT = Path(__file__).parents[1]
 PICTURE = ROOT / "docs" / "floors.svg"
+
+When = Literal["loaded", "called", "checked"]
+"""When an import runs: when its file is loaded, when a function is called, or never, as those for
+type checkers."""
 
 
 class Floor(NamedTuple):
@@ -55,37 +59,85 @@ def modules() -> dict[str, Path]:
     return {_dotted(path): path for path in paths}
 
 
-def imports_of(
-    path: Path, known: Mapping[str, Path], *, when_loaded: bool = False
-) -> Iterator[str]:
-    """Yield the modules that a file imports, anywhere in the file.
+class Import(NamedTuple):
+    """One name that a statement imports.
+
+    Parameters
+    ----------
+    module, name
+        ``from module import name``; the name is empty if the module itself is imported.
+    line
+        The line of the statement.
+    """
+
+    module: str
+    name: str
+    when: When
+    line: int
+
+
+def imports_in(path: Path, known: Mapping[str, Path]) -> Iterator[Import]:
+    """Yield the names that a file imports, anywhere in the file.
 
     Parameters
     ----------
     known
-        The modules of this repository. ``from package import module`` yields the module if it is
-        one of them, and otherwise the package.
-    when_loaded
-        Exclude imports inside functions and for type checkers.
+        The modules of this repository. ``from package import module`` imports the module itself if
+        it is one of them, and otherwise a name of the package.
     """
-    tree = ast.parse(path.read_text())
-    for node in _run_at_import(tree) if when_loaded else ast.walk(tree):
+    for node, when in _statements(ast.parse(path.read_text()), "loaded"):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            for alias in node.names:
+                yield Import(alias.name, "", when, node.lineno)
         elif isinstance(node, ast.ImportFrom):
             if node.level:
                 raise SystemExit(f"{path}: line {node.lineno}: use absolute imports")
-            names = [f"{node.module}.{alias.name}" for alias in node.names]
-            yield from (name if name in known else str(node.module) for name in names)
+            for alias in node.names:
+                module = f"{node.module}.{alias.name}"
+                named = (module, "") if module in known else (str(node.module), alias.name)
+                yield Import(*named, when, node.lineno)
 
 
-def _run_at_import(tree: ast.AST) -> Iterator[ast.AST]:
-    """Yield the nodes that run when a module is imported."""
+def imports_of(
+    path: Path, known: Mapping[str, Path], *, when_loaded: bool = False
+) -> Iterator[str]:
+    """Yield the modules that a file imports; see `imports_in`.
+
+    Parameters
+    ----------
+    when_loaded
+        Exclude imports inside functions and for type checkers.
+    """
+    for each in imports_in(path, known):
+        if each.when == "loaded" or not when_loaded:
+            yield each.module
+
+
+def loaded_with(*names: str) -> set[str]:
+    """Return the modules that are loaded with some modules: themselves, and what they import.
+
+    Of other packages than ours, only the modules are returned that ours name.
+    """
+    known, waiting, loaded = modules(), [*names], set[str]()
+    while waiting:
+        module = waiting.pop()
+        if module not in loaded:
+            loaded.add(module)
+            waiting += [module.rpartition(".")[0]] if "." in module else []
+            waiting += imports_of(known[module], known, when_loaded=True) if module in known else []
+    return loaded
+
+
+def _statements(tree: ast.AST, when: When) -> Iterator[tuple[ast.AST, When]]:
+    """Yield the nodes of a tree, each with the time at which it runs."""
     for node in ast.iter_child_nodes(tree):
-        for_checkers = isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
-        if not for_checkers and not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            yield node
-            yield from _run_at_import(node)
+        own = when
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            own = "checked"
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            own = "called"
+        yield node, own
+        yield from _statements(node, own)
 
 
 def import_graph() -> "nx.DiGraph[str]":

@@ -12,6 +12,7 @@ from docs.floors import (
     draw,
     import_graph,
     imports_of,
+    loaded_with,
     modules,
     package_of,
 )
@@ -74,12 +75,6 @@ def test_the_picture_matches_the_code() -> None:
 
 def test_the_command_line_loads_only_click() -> None:
     """Commands are loaded when they run or show their help, so the list of commands is quick."""
-    waiting, visited = ["streamplace.cli.main"], set[str]()
-    while waiting:
-        module = waiting.pop()
-        visited.add(module)
-        if module in MODULES:
-            loaded = imports_of(MODULES[module], MODULES, when_loaded=True)
-            waiting += {name for name in loaded if name not in visited}
-    foreign = {name.partition(".")[0] for name in visited} - set(sys.stdlib_module_names)
+    loaded = loaded_with("streamplace.cli.main")
+    foreign = {name.partition(".")[0] for name in loaded} - set(sys.stdlib_module_names)
     assert foreign == {"streamplace", "click"}

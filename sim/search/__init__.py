@@ -1,14 +1,6 @@
 """Local search: moves of units, annealing, and coarsening."""
 
 from streamplace.sim.search.anneal import Schedule, anneal
-from streamplace.sim.search.anneal_path_average import anneal_path_average
-from streamplace.sim.search.anneal_samples import (
-    SampledLoads,
-    SampledState,
-    anneal_samples,
-    sampled_loads,
-    sampled_state,
-)
 from streamplace.sim.search.coarsen import coarsened, inseparable, joined, joined_alike
 from streamplace.sim.search.instance import (
     Instance,
@@ -26,13 +18,9 @@ from streamplace.sim.search.state import SearchState
 
 __all__ = [
     "Instance",
-    "SampledLoads",
-    "SampledState",
     "Schedule",
     "SearchState",
     "anneal",
-    "anneal_path_average",
-    "anneal_samples",
     "coarsened",
     "inseparable",
     "instance",
@@ -43,8 +31,6 @@ __all__ = [
     "on_devices",
     "own_loads",
     "reduce_traffic",
-    "sampled_loads",
-    "sampled_state",
     "search_state",
     "spread",
     "unit_loads",

@@ -17,7 +17,6 @@ from streamplace.files.reading import name_of, read_json
 from streamplace.plots.formats import kind_of
 from streamplace.problem.placement import Placement
 from streamplace.scoring import engine
-from streamplace.scoring.models import score_of_run
 from streamplace.scoring.score import ThroughputScore
 from streamplace.scoring.tuples import tuple_score
 from streamplace.sim.closed_form import bottleneck
@@ -163,7 +162,7 @@ def scored(placement: Placement, chosen: dict[str, Any], settings: Settings) -> 
     """Return the score of a placement by a run of ticks, or of single tuples; see `run`."""
     if _is_of_single_tuples(chosen):
         return tuple_score(placement, settings)
-    return score_of_run(*run(placement, chosen, settings))
+    return engine.score_of_run(*run(placement, chosen, settings))
 
 
 def _settings(chosen: dict[str, Any]) -> Settings:

@@ -21,6 +21,7 @@ from streamplace.sim.kernels import before_compiling
 from streamplace.util.out_of_memory import is_out_of_memory
 from streamplace.util.suggest import NEAR, did_you_mean, valid_choices
 from streamplace.util.text import printable
+from streamplace.workflows.naming_conflicts import naming_conflicts
 
 INTERRUPTED = 130
 TERMINATED = 128 + signal.SIGTERM
@@ -133,15 +134,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(arguments: Sequence[str] | None) -> None:
     """Run the command; the error of an infeasible problem names the rules that cannot hold."""
-    try:
-        typed = tuple(sys.argv[1:] if arguments is None else arguments)
+    typed = tuple(sys.argv[1:] if arguments is None else arguments)
+    with naming_conflicts():
         cli.main(typed, "streamplace", standalone_mode=False, obj=typed)
-    except StreamplaceError as error:
-        if error.infeasible is None:
-            raise
-        from streamplace.workflows.conflict import named  # noqa: PLC0415 - slow to load
-
-        raise named(error) from None
 
 
 def _flush() -> None:

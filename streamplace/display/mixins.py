@@ -5,15 +5,21 @@ from collections.abc import Callable
 from reprlib import Repr
 from typing import TYPE_CHECKING
 
-from streamplace.display import notebook
 from streamplace.display.text import NAME_LENGTH
 from streamplace.display.view import View
 from streamplace.util.added import distinguishing_fields
+from streamplace.util.plugins import load_ours
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
     from rich.console import RenderableType
 
+RENDERERS = {
+    "terminal": "streamplace.display.terminal:render",
+    "notebook": "streamplace.display.notebook:render",
+}
+"""Functions from a view to what is shown; a module is loaded at the first display, since most
+values are never shown."""
 _TRUNCATING = Repr()
 _TRUNCATING.maxstring = _TRUNCATING.maxlong = NAME_LENGTH
 
@@ -32,13 +38,13 @@ class Displayable(ABC):
 
     def __rich__(self) -> "RenderableType":
         """Return the rendering for `rich.print`."""
-        from streamplace.display import terminal  # noqa: PLC0415 - a repr does not need rich
-
-        return terminal.render(self._view())
+        rendered: RenderableType = load_ours(RENDERERS["terminal"])(self._view())
+        return rendered
 
     def _repr_html_(self) -> str:
         """Return the HTML for notebooks: names are escaped, and the size is bounded."""
-        return notebook.render(self._view())
+        rendered: str = load_ours(RENDERERS["notebook"])(self._view())
+        return rendered
 
 
 def view_of(value: Displayable) -> View:

@@ -11,7 +11,6 @@ import numpy as np
 from streamplace.errors import PlacementError
 from streamplace.placers.base import BOTH, BasePlacer, Found, Placer, ReportingPlacer
 from streamplace.placers.budget import Budget, check_limits
-from streamplace.placers.contiguous.placer import splits_well
 from streamplace.placers.exact.decision import DecisionProblem, Incumbent, is_small
 from streamplace.placers.registry import NAMES, ready_placer
 from streamplace.placers.search.annealing import COARSEST
@@ -29,7 +28,7 @@ from streamplace.placers.search.balance import (
     refuse_preference,
     settled,
 )
-from streamplace.placers.search.chains import best_of_chains
+from streamplace.placers.search.chains import CONTIGUOUS, best_of_chains, splits_well
 from streamplace.placers.search.climb import Climb, first_row
 from streamplace.placers.search.consolidate import AS_GOOD as FEWER
 from streamplace.placers.search.consolidate import consolidate, fewest_devices
@@ -44,8 +43,6 @@ from streamplace.scoring.score import ROUNDING
 from streamplace.sim import work_clock
 
 SECONDS = 1.0  # the time limit without any other limit
-OF_PASSES = "contiguous"
-"""The placer to run first on graphs of the firing rule ``all``."""
 POLICY = "policy:samples=16"
 TRIES = {
     "single": (0.0, 1),
@@ -246,7 +243,7 @@ class Auto(ReportingPlacer):
             for name, (factor, power) in TRIES.items()
             if factor * size**power * devices <= most and name.partition(":")[0] in NAMES
         ]
-        for name in (OF_PASSES, *names) if splits_well(problem) else names:
+        for name in (CONTIGUOUS, *names) if splits_well(problem) else names:
             with work_clock.loading():
                 placer = ready_placer(name)
             yield placer

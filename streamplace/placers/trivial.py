@@ -16,10 +16,13 @@ from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.problem.symmetry import interchangeable
 from streamplace.scoring.flow import flow
-from streamplace.scoring.orders import traversal_order
 from streamplace.scoring.registry import evaluator, qualities_of_rows
 from streamplace.sim import greedy
 from streamplace.util.arrays import Ints
+from streamplace.util.plugins import load_ours
+
+TRAVERSAL = "streamplace.scoring.orders:traversal_order"
+"""Returns the operators in a traversal order; loaded once a placer is given one."""
 
 
 @dataclass(frozen=True)
@@ -77,6 +80,13 @@ class InOrder(BasePlacer):
         if self.order:
             check_order(self.order)
 
+    def _visited(self, problem: Problem, rng: np.random.Generator) -> Ints | None:
+        """Return the operators in the traversal order, (V,); None in the placer's own."""
+        if not self.order:
+            return None
+        visited: Ints = load_ours(TRAVERSAL)(problem, self.order, rng)
+        return visited
+
 
 @dataclass(frozen=True)
 class RoundRobin(InOrder):
@@ -96,9 +106,10 @@ class RoundRobin(InOrder):
     ) -> Placement:
         """Return the placement, repaired where constraints require it."""
         turns = np.arange(len(problem.graph.names), dtype=np.int32) % len(problem.cluster.devices)
-        order = traversal_order(problem, self.order, rng) if self.order else slice(None)
-        devices = np.empty_like(turns)
-        devices[order] = turns
+        visited = self._visited(problem, rng)
+        devices = turns.copy()
+        if visited is not None:
+            devices[visited] = turns
         return feasible(problem, devices)
 
 
@@ -162,5 +173,5 @@ class Greedy(InOrder):
         self, problem: Problem, rng: np.random.Generator, start: Placement | None = None
     ) -> Placement:
         """Return the placement, repaired where groups or memory require it."""
-        order = traversal_order(problem, self.order, rng) if self.order else None
-        return feasible(problem, greedy.greedy(flow(problem), *problem.feasibility.masks, order))
+        visited, masks = self._visited(problem, rng), problem.feasibility.masks
+        return feasible(problem, greedy.greedy(flow(problem), *masks, visited))

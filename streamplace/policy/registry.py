@@ -4,7 +4,7 @@ Configs and weights files refer to a kind by its name. Neither torch nor a netwo
 before a policy is created.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -25,15 +25,48 @@ GROUP = "streamplace.policies"
 """The entry-point group in which installed packages register kinds."""
 
 
-KINDS: dict[str, PolicyKind] = {
-    "device-scorer": PolicyKind(
-        DeviceScorerSizes,
-        "streamplace.policy.device_scorer.network:DeviceScorer",
-        "streamplace.policy.device_scorer.stacked:StackedScorer",
-    ),
-    "rebuild": PolicyKind(RebuildSizes, "streamplace.policy.rebuild.policy:Rebuild", refines=True),
-    **{name: load_ours(path) for name, path in entry_points.ours(GROUP).items()},
-}
+class _Kinds(MutableMapping[str, PolicyKind]):
+    """Kinds by name, of which those named by a path are loaded when they are used."""
+
+    def __init__(self, known: Mapping[str, PolicyKind | str]) -> None:
+        self._known = dict(known)
+
+    def __getitem__(self, name: str) -> PolicyKind:
+        kind = self._known[name]
+        if isinstance(kind, str):
+            kind = self._known[name] = load_ours(kind)
+        assert isinstance(kind, PolicyKind)
+        return kind
+
+    def __setitem__(self, name: str, kind: PolicyKind) -> None:
+        self._known[name] = kind
+
+    def __delitem__(self, name: str) -> None:
+        del self._known[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._known)
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._known
+
+
+KINDS = _Kinds(
+    {
+        "device-scorer": PolicyKind(
+            DeviceScorerSizes,
+            "streamplace.policy.device_scorer.network:DeviceScorer",
+            "streamplace.policy.device_scorer.stacked:StackedScorer",
+        ),
+        "rebuild": PolicyKind(
+            RebuildSizes, "streamplace.policy.rebuild.policy:Rebuild", refines=True
+        ),
+        **entry_points.ours(GROUP),
+    }
+)
 """The built-in kinds by name."""
 
 

@@ -11,7 +11,6 @@ from streamplace.problem.problem import Problem
 from streamplace.problem.symmetry import identical_devices
 from streamplace.scoring.arrays import make_flow, make_instance
 from streamplace.sim.closed_form.bounds import least_shares
-from streamplace.sim.engine import Settings, Simulation
 from streamplace.sim.exact import LoadBounds, PathAverageBounds
 from streamplace.sim.exact.path_average import with_messages
 from streamplace.sim.flow import Flow
@@ -53,7 +52,6 @@ class CompiledProblem:
     def __init__(self, problem: Problem) -> None:
         self._graph, self._cluster = problem.graph, problem.cluster
         self._objective, self._rules = problem.throughput_objective, problem.feasibility
-        self._simulations: dict[Settings, Simulation] = {}
         self._constraints = problem.constraints
         self._lower_rates = [problem.with_source_rate(r) for r in problem.source_rates[1:]]
 
@@ -114,13 +112,6 @@ class CompiledProblem:
         identical = identical_devices(self._cluster, self._constraints)
         total = least_shares(self.flow).total / instance.reference
         return LoadBounds(instance, identical, total)
-
-    def simulation(self, settings: Settings) -> Simulation:
-        """Return the engine's simulation of the problem with some settings."""
-        if settings not in self._simulations:
-            latency_s = self._cluster.link_column("latency_s")
-            self._simulations[settings] = Simulation(self.flow, latency_s, settings)
-        return self._simulations[settings]
 
 
 def compiled(problem: Problem) -> CompiledProblem:

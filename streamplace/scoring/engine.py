@@ -1,7 +1,6 @@
 """Engine runs: tick-by-tick simulation of placements."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 from streamplace.display.view import Line
 from streamplace.errors import ProblemError, SimulationError, UsageError
@@ -9,6 +8,7 @@ from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.compiled import at_all_rates, compiled
 from streamplace.scoring.score import ThroughputScore
+from streamplace.scoring.throughput_evaluator import score_at, worst_of
 from streamplace.sim.engine import (
     EngineError,
     RunMetrics,
@@ -20,7 +20,6 @@ from streamplace.sim.engine import (
 )
 
 GROWING = 0.01  # growth of the queues at sources, as a share of the rate offered, to be shown
-ROUNDING = 1e-9  # relative difference of throughputs that counts as equal
 
 
 @dataclass(frozen=True, repr=False)
@@ -123,14 +122,22 @@ def simulation(
     settings = settings or problem.throughput_objective.engine or Settings(tick_s=None)
     if settings.arrivals is not None:
         raise UsageError("arrivals: single tuples have no ticks; use scoring.tuples.run_tuples")
-    parts = compiled(problem)
+    kept = problem.compiled(_none_yet)
+    if scene is None and settings in kept:
+        return kept[settings]
+    latency_s = problem.cluster.link_column("latency_s")
     try:
-        if scene is None:
-            return parts.simulation(settings)
-        latency_s = problem.cluster.link_column("latency_s")
-        return Simulation(parts.flow, latency_s, settings, scene)
+        made = Simulation(compiled(problem).flow, latency_s, settings, scene)
     except ValueError as error:
         raise ProblemError(f"scene: {error}") from None
+    if scene is None:
+        kept[settings] = made
+    return made
+
+
+def _none_yet(_problem: Problem) -> dict[Settings, Simulation]:
+    """Return what a problem keeps before its first simulation."""
+    return {}
 
 
 def run(
@@ -181,7 +188,23 @@ def worst_run(
     return runs[worst_of([ran.relative_throughput for _, ran in runs])]
 
 
-def worst_of(relative: Sequence[float]) -> int:
-    """Return the index of the first relative throughput that equals the lowest up to rounding."""
-    limit = min(relative) * (1 + ROUNDING)
-    return next(i for i, reached in enumerate(relative) if reached <= limit)
+def score_of_run(placement: Placement, run: RunMetrics) -> EngineScore:
+    """Return the score of a placement from a run at its problem's source rate."""
+    loads = (run.device_utilisation, run.link_utilisation, run.own_utilisation)
+    closed = score_at(placement.problem, placement.devices, run.throughput, *loads)
+    shared = {field.name: getattr(closed, field.name) for field in fields(closed)}
+    return EngineScore(
+        **shared | {"relative_throughput": run.relative_throughput},
+        offered_rate=run.trace.due.source_rate,
+        latency_s=run.latency_s(),
+        latency_digits=run.latency_digits,
+        path_mean_throughput=run.path_mean_throughput,
+        queued=run.queued,
+        in_flight=run.in_flight,
+        dropped=run.dropped,
+        queue_growth=run.queue_growth,
+        source_queue_growth=run.source_queue_growth,
+        tick_limited=not run.stands,
+        settled=run.settled,
+        tick_s=run.trace.tick_s,
+    )

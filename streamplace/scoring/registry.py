@@ -14,30 +14,25 @@ from streamplace.problem.objectives import text_of
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.evaluator import Evaluator
-from streamplace.scoring.models import (
-    BottleneckEvaluator,
-    ClosedFormEvaluator,
-    EngineEvaluator,
-    PathAverageEvaluator,
-)
+from streamplace.scoring.models import ClosedFormEvaluator
 from streamplace.scoring.throughput_evaluator import ThroughputEvaluator
 from streamplace.util.arrays import Floats, Ints
-from streamplace.util.plugins import named_fault
+from streamplace.util.plugins import load_ours, named_fault
 
 if TYPE_CHECKING:
     from streamplace.scoring.makespan_evaluator import MakespanEvaluator
     from streamplace.scoring.makespan_score import MakespanScore
 
 
-THROUGHPUT: dict[Model, type[ThroughputEvaluator]] = {
-    "bottleneck": BottleneckEvaluator,
-    "path-average": PathAverageEvaluator,
-    "engine": EngineEvaluator,
+THROUGHPUT: dict[Model, str] = {
+    "bottleneck": "streamplace.scoring.models:BottleneckEvaluator",
+    "path-average": "streamplace.scoring.path_average:PathAverageEvaluator",
+    "engine": "streamplace.scoring.engine_evaluator:EngineEvaluator",
 }
-"""The evaluators of throughput, by model."""
-CLOSED_FORMS: tuple[Model, ...] = tuple(
-    model for model, scored in THROUGHPUT.items() if issubclass(scored, ClosedFormEvaluator)
-)
+"""The evaluators of throughput, by model; a module is loaded once a problem has its model."""
+MAKESPAN = "streamplace.scoring.makespan_evaluator:MakespanEvaluator"
+"""The evaluator of makespans."""
+CLOSED_FORMS: tuple[Model, ...] = ("bottleneck", "path-average")
 """The models that compute throughput from equations, without a run."""
 
 
@@ -68,7 +63,13 @@ def shared_while_used(make: Callable[[Problem], Made]) -> Callable[[Problem], Ma
 
 def model_evaluator(problem: Problem) -> ThroughputEvaluator:
     """Return the evaluator of throughput under a problem's model, whatever its objective."""
-    return THROUGHPUT[problem.model](problem)
+    return class_of(problem.model)(problem)
+
+
+def class_of(model: Model) -> type[ThroughputEvaluator]:
+    """Return the class of the evaluators of throughput under a model."""
+    found: type[ThroughputEvaluator] = load_ours(THROUGHPUT[model])
+    return found
 
 
 @shared_while_used
@@ -95,11 +96,8 @@ def throughput_evaluator(problem: Problem) -> ThroughputEvaluator:
 @shared_while_used
 def makespan_evaluator(problem: Problem) -> "MakespanEvaluator":
     """Return the evaluator of a problem whose objective is `Makespan` or derives from it."""
-    if (own := type(problem.makespan_objective).evaluator) is None:
-        from streamplace.scoring.makespan_evaluator import MakespanEvaluator  # noqa: PLC0415 - slow to load
-
-        own = MakespanEvaluator
-    made: MakespanEvaluator = own(problem)
+    own = type(problem.makespan_objective).evaluator
+    made: MakespanEvaluator = (load_ours(MAKESPAN) if own is None else own)(problem)
     return made
 
 

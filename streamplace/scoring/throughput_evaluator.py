@@ -1,6 +1,7 @@
 """The base class of the evaluators of throughput."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from math import inf
 from typing import ClassVar
 
@@ -9,7 +10,6 @@ import numpy as np
 from streamplace.problem.objectives import text_of
 from streamplace.problem.problem import Problem
 from streamplace.scoring.compiled import CompiledProblem, at_all_rates, compiled
-from streamplace.scoring.engine import worst_of
 from streamplace.scoring.evaluator import LoadTrace, LocalSearch, Placements
 from streamplace.scoring.loads import Bottleneck, DeviceLoad, LinkLoad, UplinkLoad
 from streamplace.scoring.score import ThroughputScore
@@ -19,6 +19,8 @@ from streamplace.sim.flow import as_rows
 from streamplace.sim.links import all_crossed
 from streamplace.sim.work import own_utilisations
 from streamplace.util.arrays import Bools, Floats, Ints
+
+ROUNDING = 1e-9  # relative difference of throughputs that counts as equal
 
 
 class ThroughputEvaluator(ABC):
@@ -196,6 +198,12 @@ class ThroughputEvaluator(ABC):
             return self.problem
         relative = [self.throughput_at(one, devices)[0] / one.source_rate for one in cases]
         return cases[worst_of(relative)]
+
+
+def worst_of(relative: Sequence[float]) -> int:
+    """Return the index of the first relative throughput that equals the lowest up to rounding."""
+    limit = min(relative) * (1 + ROUNDING)
+    return next(i for i, reached in enumerate(relative) if reached <= limit)
 
 
 def score_at(

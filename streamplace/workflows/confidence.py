@@ -2,7 +2,7 @@
 
 from dataclasses import asdict, dataclass
 from math import inf, sqrt
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from streamplace.scoring.sampled import (
 )
 from streamplace.util.arrays import Floats
 from streamplace.util.checks import check_number
+from streamplace.workflows.goal import Goal
 
 REPORTED = 16_384  # draws of the reported probabilities, none of which the search used
 MOST_CONFIDENCE = 0.999  # 16 of the reported draws may exceed the rate; of fewer, little is known
@@ -140,58 +141,58 @@ class Confidence:
         return tuple(found)
 
 
-def check_confidence(problem: Problem, confidence: float) -> None:
-    """Refuse a probability, model or objective that is not supported.
-
-    Raises
-    ------
-    UsageError
-        If the probability is not above 0 and at most 0.999, the model is not a closed form, the
-        objective is not throughput, or there are too many uncertain numbers.
-    """
-    check_number("confidence:", confidence, UsageError)
-    if not 0 < confidence < 1:
-        raise UsageError(f"confidence: must be above 0 and below 1 (got {confidence:g})")
-    if confidence > MOST_CONFIDENCE:
-        known = f"at most {MOST_CONFIDENCE}, since probabilities come from {REPORTED:,} draws"
-        raise UsageError(f"confidence: must be {known} (got {confidence})")
-    only_throughput(problem.objective, "confidence supports only throughput")
-    if problem.model not in CLOSED_FORMS:
-        choices = " or ".join(CLOSED_FORMS)
-        raise UsageError(f"confidence requires the model {choices} (got {problem.model!r})")
-    if (count := len(Uncertainty.of(problem.graph))) > MAX_NUMBERS:
-        raise UsageError(
-            f"confidence: at most {MAX_NUMBERS:,} numbers may have standard errors (got {count:,})"
-        )
-
-
-def confident(
-    problem: Problem, start: Placement, confidence: float, seed: int = 0
-) -> tuple[Placement, Confidence | None]:
-    """Return a placement that carries the source rate with high probability, and its report.
-
-    The placement is the one with the highest probability that was found, which is at least that of
-    `start`, up to chance. If no cost has a standard error, it is `start`, without a report.
+@dataclass(frozen=True)
+class ConfidenceGoal(Goal):
+    """The source rate is carried with some probability, over the standard errors of the costs.
 
     Parameters
     ----------
-    start
-        A placement of the problem, from which the search begins.
-    confidence
+    asked
         The probability asked for, above 0 and at most 0.999.
-
-    Raises
-    ------
-    UsageError
-        If `confidence`, the model or the objective is not supported.
     """
-    check_confidence(problem, confidence)
-    uncertainty = Uncertainty.of(problem.graph)
-    if not len(uncertainty):
-        return start, None
-    rows = confident_rows(problem, uncertainty, confidence, start, seed)
-    found = start if np.array_equal(rows, start.devices) else Placement(problem, rows)
-    return found, _report(problem, uncertainty, found, start, confidence, seed)
+
+    report: ClassVar[str] = "confidence"
+    asked: float
+
+    def check(self, problem: Problem) -> None:
+        """Refuse a probability, model or objective that is not supported.
+
+        Raises
+        ------
+        UsageError
+            If the probability is not above 0 and at most 0.999, the model is not a closed form, the
+            objective is not throughput, or there are too many uncertain numbers.
+        """
+        check_number("confidence:", self.asked, UsageError)
+        if not 0 < self.asked < 1:
+            raise UsageError(f"confidence: must be above 0 and below 1 (got {self.asked:g})")
+        if self.asked > MOST_CONFIDENCE:
+            known = f"at most {MOST_CONFIDENCE}, since probabilities come from {REPORTED:,} draws"
+            raise UsageError(f"confidence: must be {known} (got {self.asked})")
+        only_throughput(problem.objective, "confidence supports only throughput")
+        if problem.model not in CLOSED_FORMS:
+            choices = " or ".join(CLOSED_FORMS)
+            raise UsageError(f"confidence requires the model {choices} (got {problem.model!r})")
+        if (count := len(Uncertainty.of(problem.graph))) > MAX_NUMBERS:
+            raise UsageError(
+                f"confidence: at most {MAX_NUMBERS:,} numbers may have standard errors "
+                f"(got {count:,})"
+            )
+
+    def improve(
+        self, problem: Problem, start: Placement, seed: int
+    ) -> tuple[Placement, Confidence | None]:
+        """Return a placement that carries the source rate with high probability, and its report.
+
+        The placement is the one with the highest probability that was found, which is at least that
+        of `start`, up to chance. If no cost has a standard error, it is `start`, without a report.
+        """
+        uncertainty = Uncertainty.of(problem.graph)
+        if not len(uncertainty):
+            return start, None
+        rows = confident_rows(problem, uncertainty, self.asked, start, seed)
+        found = start if np.array_equal(rows, start.devices) else Placement(problem, rows)
+        return found, _report(problem, uncertainty, found, start, self.asked, seed)
 
 
 def _report(

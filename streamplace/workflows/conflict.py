@@ -1,8 +1,8 @@
 """The rules of an infeasible problem that cannot hold together."""
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Collection, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -257,14 +257,3 @@ def _helps(found: Conflict, parts: RuledParts, about: Collection[str]) -> bool:
         return False
     named = {name for rule in found.rules for name in parts.operators_of(rule)}
     return not (named and about) or not named.isdisjoint(about)
-
-
-@contextmanager
-def naming_conflicts() -> Iterator[None]:
-    """Name the rules that cannot hold together in the error of an infeasible problem."""
-    try:
-        yield
-    except StreamplaceError as error:
-        if error.infeasible is None:
-            raise
-        raise named(error) from None

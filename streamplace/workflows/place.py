@@ -1,12 +1,11 @@
 """Placement and scoring in one call."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
-from typing import Any, overload
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from streamplace.errors import InfeasibleError, UsageError
 from streamplace.placers.base import Found, Placer
 from streamplace.placers.running import check_start, name_of, run_placer
 from streamplace.problem.cluster import Cluster
@@ -20,12 +19,12 @@ from streamplace.scoring.registry import evaluator, throughput_evaluator
 from streamplace.scoring.throughput import max_source_rate
 from streamplace.sim import work_clock
 from streamplace.util.checks import check_seed
-from streamplace.workflows.confidence import check_confidence, confident
-from streamplace.workflows.conflict import naming_conflicts
-from streamplace.workflows.latency.limit import LatencyLimit
-from streamplace.workflows.latency.proof import disproved
-from streamplace.workflows.latency.within_limit import within_limit
+from streamplace.workflows.goal import goal_of
+from streamplace.workflows.naming_conflicts import naming_conflicts
 from streamplace.workflows.result import MakespanResult, Result, scheduled
+
+if TYPE_CHECKING:
+    from streamplace.workflows.latency.limit import LatencyLimit
 
 
 @overload
@@ -51,7 +50,7 @@ def place(
     placer: str | Placer = "auto",
     seed: int = 0,
     confidence: float | None = None,
-    max_latency: LatencyLimit | str | None = None,
+    max_latency: "LatencyLimit | str | None" = None,
 ) -> Result: ...
 def place(
     graph: StreamGraph,
@@ -65,7 +64,7 @@ def place(
     placer: str | Placer = "auto",
     seed: int = 0,
     confidence: float | None = None,
-    max_latency: LatencyLimit | str | None = None,
+    max_latency: "LatencyLimit | str | None" = None,
 ) -> Result | MakespanResult:
     """Place a graph on a cluster.
 
@@ -123,7 +122,7 @@ def placed(
     seed: int = 0,
     start: Placement | None = None,
     confidence: float | None = None,
-    max_latency: LatencyLimit | str | None = None,
+    max_latency: "LatencyLimit | str | None" = None,
 ) -> Result | MakespanResult:
     """Place and score a problem, from an initial placement if `start` is set; see `place`.
 
@@ -137,16 +136,18 @@ def placed(
     check_seed(seed)
     name = name_of(placer)
     check_start(placer, start)
-    asked = Asked.of(confidence, max_latency)
-    asked.check(problem)
+    goal = goal_of(confidence=confidence, max_latency=max_latency)
+    if goal is not None:
+        goal.check(problem)
     outcome = run_placer(problem, placer, np.random.default_rng(seed), start)
-    if not asked:
+    if goal is None:
         return result_of(outcome.found, name, outcome.seconds)
     begun = work_clock.now()
-    better, reports = asked.improved(problem, outcome.placement, seed)
+    better, report = goal.improve(problem, outcome.placement, seed)
     seconds = outcome.seconds + work_clock.now() - begun
     found = outcome.found if better is outcome.placement else Found(better)
-    return replace(result_of(found, name, seconds), **reports)
+    reported: dict[str, Any] = {goal.report: report}
+    return replace(result_of(found, name, seconds), **reported)
 
 
 def solve(
@@ -155,7 +156,7 @@ def solve(
     seed: int = 0,
     start: Placement | None = None,
     confidence: float | None = None,
-    max_latency: LatencyLimit | str | None = None,
+    max_latency: "LatencyLimit | str | None" = None,
 ) -> Result:
     """Place and score a problem whose objective is throughput; see `placed`.
 
@@ -190,65 +191,3 @@ def result_of(found: Found, placer: str, seconds: float) -> Result | MakespanRes
         bound_is_loose=upper is not None and scored.bound_is_loose,
         max_source_rate=max_source_rate(problem, placement.devices),
     )
-
-
-@dataclass(frozen=True)
-class Asked:
-    """What a placement should reach besides throughput, at most one of the two.
-
-    Parameters
-    ----------
-    confidence
-        Probability with which the source rate is carried; see `confident`.
-    max_latency
-        Limit on latency; see `within_limit`.
-    """
-
-    confidence: float | None = None
-    max_latency: LatencyLimit | None = None
-
-    @classmethod
-    def of(cls, confidence: float | None, max_latency: LatencyLimit | str | None) -> "Asked":
-        """Return what two arguments of `place` ask for; text is that of `LatencyLimit.parse`.
-
-        Raises
-        ------
-        UsageError
-            If both are set, or `max_latency` is not a limit.
-        """
-        if confidence is not None and max_latency is not None:
-            raise UsageError("cannot combine confidence with max_latency")
-        limit = None if max_latency is None else LatencyLimit.of(max_latency)
-        return cls(confidence, limit)
-
-    def __bool__(self) -> bool:
-        return self != Asked()
-
-    def check(self, problem: Problem) -> None:
-        """Refuse what is not supported, or provably out of reach.
-
-        Raises
-        ------
-        UsageError, ProblemError
-            See `check_confidence` and `disproved`.
-        InfeasibleError
-            If provably no placement keeps the limit on latency.
-        """
-        if self.confidence is not None:
-            check_confidence(problem, self.confidence)
-        if self.max_latency is not None:
-            proof = disproved(problem, self.max_latency)
-            if proof is not None:
-                raise InfeasibleError(f"latency limit {self.max_latency}: {proof.reason}")
-
-    def improved(
-        self, problem: Problem, start: Placement, seed: int
-    ) -> tuple[Placement, dict[str, Any]]:
-        """Return the placement that reaches it best, and fields of `Result`."""
-        if self.max_latency is not None:
-            found, answer = within_limit(problem, start, self.max_latency, seed)
-            return found, {"latency": answer}
-        if self.confidence is None:
-            return start, {}
-        found, report = confident(problem, start, self.confidence, seed)
-        return found, {"confidence": report}

@@ -9,20 +9,22 @@ from typing import TYPE_CHECKING, Any, Self
 from streamplace.display.mixins import Displayable
 from streamplace.display.text import number, percent_up, quoted, rounded_down, rounded_up
 from streamplace.display.view import Line, View
-from streamplace.files import write_placement
 from streamplace.placers.base import Found
 from streamplace.problem.makespan import PublishedName
 from streamplace.problem.placement import Placement
 from streamplace.scoring.loads import use_entries
 from streamplace.scoring.registry import makespan_evaluator
 from streamplace.scoring.score import Score, ThroughputScore, without_rounding
-from streamplace.workflows.confidence import Confidence
-from streamplace.workflows.latency.limit import LatencyAnswer
+from streamplace.util.plugins import load_ours
 
 if TYPE_CHECKING:
     from streamplace.scoring.makespan_score import MakespanScore
+    from streamplace.workflows.confidence import Confidence
+    from streamplace.workflows.latency.limit import LatencyAnswer
 
 DEVICES_SHOWN, NAMES_SHOWN = 8, 8
+WRITER = "streamplace.files:write_placement"
+"""Writes placement files; loaded once a result is saved, since most are only shown."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -71,7 +73,7 @@ class PlacementResult(Displayable):
             ``graph``, ``cluster`` or ``constraints`` -> the name of the file that it was read from.
         """
         stored = {**self._stored(), **({"inputs": {**inputs}} if inputs else {})}
-        write_placement(
+        load_ours(WRITER)(
             file, self.placement, placer=self.placer, score=self.score.to_dict(), **stored
         )
 
@@ -117,8 +119,8 @@ class Result(PlacementResult):
     bound: float | None = field(kw_only=True)
     bound_is_loose: bool = field(default=False, kw_only=True)
     max_source_rate: float | None = field(default=None, kw_only=True)
-    confidence: Confidence | None = field(default=None, kw_only=True)
-    latency: LatencyAnswer | None = field(default=None, kw_only=True)
+    confidence: "Confidence | None" = field(default=None, kw_only=True)
+    latency: "LatencyAnswer | None" = field(default=None, kw_only=True)
 
     @property
     def gap(self) -> float | None:

@@ -28,8 +28,8 @@ from streamplace.sim import work_clock
 from streamplace.util.arrays import Floats
 from streamplace.util.checks import check_seed
 from streamplace.util.suggest import valid_choices
-from streamplace.workflows.conflict import naming_conflicts
 from streamplace.workflows.latency.limit import LatencyLimit
+from streamplace.workflows.naming_conflicts import naming_conflicts
 from streamplace.workflows.plan.unequal import prices_of
 from streamplace.workflows.sizing.attempts import Task
 from streamplace.workflows.sizing.choices import Choices

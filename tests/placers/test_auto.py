@@ -22,6 +22,7 @@ from streamplace.errors import CheckpointError
 from streamplace.placers import auto
 from streamplace.placers.auto import Auto
 from streamplace.placers.registry import NAMES, make_placer
+from streamplace.placers.search.chains import CONTIGUOUS
 from streamplace.problem.network import NetworkKind
 from streamplace.problem.objective import Model
 from streamplace.scoring.registry import qualities, qualities_of_rows
@@ -64,7 +65,7 @@ def test_auto_reports_damaged_weights(tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 def test_auto_runs_only_registered_placers() -> None:
-    assert {tried.split(":")[0] for tried in (*auto.TRIES, auto.OF_PASSES)} <= set(NAMES)
+    assert {tried.split(":")[0] for tried in (*auto.TRIES, CONTIGUOUS)} <= set(NAMES)
 
 
 def test_auto_places_a_large_graph() -> None:

@@ -14,10 +14,13 @@ from streamplace.problem.objective import MODELS, Model, Throughput
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.compiled import at_all_rates, compiled
+from streamplace.scoring.engine import simulation
 from streamplace.scoring.flow import flow
+from streamplace.scoring.models import ClosedFormEvaluator
 from streamplace.scoring.registry import (
     CLOSED_FORMS,
     THROUGHPUT,
+    class_of,
     closed_form,
     evaluator,
     qualities,
@@ -118,14 +121,19 @@ def test_a_run_uses_the_settings_of_the_objective() -> None:
     problem = random_problem(1, "engine", max_placements=2_000)
     row = next(feasible_placements(problem))[0]
     short = problem.with_objective(replace(problem.throughput_objective, engine=QUICK))
-    assert compiled(short).simulation(QUICK).settings.duration_s == QUICK.duration_s
+    assert simulation(short).settings.duration_s == QUICK.duration_s
     assert evaluator(short).score(row) != evaluator(problem).score(row)
 
 
 def test_every_model_has_an_evaluator() -> None:
     assert tuple(THROUGHPUT) == MODELS
-    linear = [model for model, scored in THROUGHPUT.items() if scored.linear]
+    linear = [model for model in MODELS if class_of(model).linear]
     assert linear == ["bottleneck"]
+
+
+def test_closed_forms_are_the_models_of_evaluators_by_equations() -> None:
+    by_equations = [model for model in MODELS if issubclass(class_of(model), ClosedFormEvaluator)]
+    assert by_equations == [*CLOSED_FORMS]
 
 
 def test_intermediate_results_are_cached() -> None:
@@ -134,11 +142,13 @@ def test_intermediate_results_are_cached() -> None:
     assert compiled(problem) is kept
     assert flow(problem) is kept.flow is kept.flow
     assert kept.instance is compiled(problem).instance
-    assert kept.simulation(QUICK) is kept.simulation(replace(QUICK))
+    run = simulation(problem, QUICK)
+    assert simulation(problem, replace(QUICK)) is run
     assert at_all_rates(problem) == at_all_rates(problem)
     problem.forget_compiled()
     assert compiled(problem) is not kept
     assert flow(problem) is not kept.flow
+    assert simulation(problem, QUICK) is not run
 
 
 @pytest.mark.parametrize("model", MODELS)

@@ -15,10 +15,10 @@ from streamplace.placers.search.consolidate import fewest_devices
 from streamplace.problem.objective import MODELS, Model
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
-from streamplace.scoring.engine import worst_of
 from streamplace.scoring.flow import flow
 from streamplace.scoring.registry import CLOSED_FORMS, throughput_evaluator
 from streamplace.scoring.throughput import bound, simulate, throughput
+from streamplace.scoring.throughput_evaluator import worst_of
 from streamplace.workflows.place import place, solve
 from tests.support.graphs import MBIT
 from tests.support.placers import SOME_LONG

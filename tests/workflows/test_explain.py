@@ -17,7 +17,7 @@ from streamplace.problem.cluster import Uplink
 from streamplace.problem.objective import Model
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
-from streamplace.scoring.registry import CLOSED_FORMS, THROUGHPUT
+from streamplace.scoring.registry import CLOSED_FORMS, class_of
 from streamplace.scoring.throughput import simulate, throughput
 from streamplace.workflows import single_moves
 from streamplace.workflows.explain import explain_throughput as explain
@@ -269,7 +269,7 @@ def test_too_large_to_try_everything(model: Model, monkeypatch: pytest.MonkeyPat
     placement = Placement(problem, [0, 0, 0, 1])
     complete = explain(placement)
     assert complete.every_move_tried
-    monkeypatch.setattr(THROUGHPUT[model], "quick_score_elements", 1)
+    monkeypatch.setattr(class_of(model), "quick_score_elements", 1)
     partial = explain(placement)
     assert not partial.every_move_tried
     assert partial.moves == tuple(move for move in complete.moves if move.operators == ("b",))

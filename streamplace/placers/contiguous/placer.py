@@ -30,7 +30,6 @@ NO_LIMIT = 2**62
 MOST_BLOCKS = 2_000  # blocks of consecutive items that an order is split between
 MOST_DEVICES = 1_000
 MOST_CELLS = 4_000_000  # closed sets x states of devices
-QUICK = 20_000  # operators up to which a split takes a second at most
 
 
 @dataclass(frozen=True)
@@ -86,15 +85,6 @@ class Contiguous(BasePlacer):
                 found += _drafted(result, lattice, classes, items.item_of)
         found.sort(key=lambda one: one[0])
         return [draft for _, draft in found]
-
-
-def splits_well(problem: Problem) -> bool:
-    """Return whether a search starts from a contiguous split.
-
-    This holds for graphs of the firing rule ``all``, such as neural networks, on which single moves
-    of operators along a chain of layers gain nothing until many of them have moved.
-    """
-    return problem.graph.firing == "all" and len(problem.graph.names) <= QUICK
 
 
 def _least(found: list[tuple[float, Ints]]) -> float:

@@ -9,8 +9,8 @@ import numpy as np
 from streamplace.errors import PlacementError
 from streamplace.placers.base import Placer
 from streamplace.placers.budget import Budget
-from streamplace.placers.contiguous.placer import Contiguous, splits_well
 from streamplace.placers.partition.metis import Metis, MetisRecursive
+from streamplace.placers.registry import ready_placer
 from streamplace.placers.repair import feasible
 from streamplace.placers.search.annealing import Annealer, schedule
 from streamplace.placers.trivial import Greedy, RoundRobin, Single
@@ -28,6 +28,9 @@ FIRST = 100  # changes per unit from which later chains grow
 DOUBLING = 4  # the length of chains doubles every this many chains
 MAX_CHANGES = 20_000, 4_000  # of a chain, plus per unit; beyond, more chains gain more
 ANNEALED = 0.5  # share of the budget for annealing when single moves on the score follow
+CONTIGUOUS = "contiguous"
+"""The placer to run first on graphs that it splits well."""
+FEW_TO_SPLIT = 20_000  # operators up to which a split takes a second at most
 PATIENCE = 6  # chains of maximum length without improvement after which to stop
 
 
@@ -66,12 +69,22 @@ def starts(problem: Problem, rng: np.random.Generator, start: Placement | None) 
     """
     placers: tuple[Placer, ...] = (MetisRecursive(), Metis(), Greedy(), Single())
     if splits_well(problem):
-        placers = (Contiguous(), *placers)
+        with work_clock.loading():
+            placers = (ready_placer(CONTIGUOUS), *placers)
     rows = [] if start is None else [feasible(problem, start.devices).devices]
     for placer in placers:
         with suppress(PlacementError):
             rows.append(placer(problem, rng).devices)
     return rows or [RoundRobin()(problem, rng).devices]
+
+
+def splits_well(problem: Problem) -> bool:
+    """Return whether a search starts from a contiguous split.
+
+    This holds for graphs of the firing rule ``all``, such as neural networks, on which single moves
+    of operators along a chain of layers gain nothing until many of them have moved.
+    """
+    return problem.graph.firing == "all" and len(problem.graph.names) <= FEW_TO_SPLIT
 
 
 def best_of_chains(

@@ -21,13 +21,12 @@ from streamplace.problem.uncertainty import Uncertainty
 from streamplace.scoring.compiled import compiled
 from streamplace.scoring.flow import flow
 from streamplace.scoring.sampled import CostDraws, carried, draws_within, utilisation_at
-from streamplace.sim.search import (
-    Instance,
+from streamplace.sim.search import Instance, search_state
+from streamplace.sim.search.anneal_samples import (
     SampledLoads,
     anneal_samples,
     sampled_loads,
     sampled_state,
-    search_state,
 )
 from streamplace.util.arrays import Floats, Ints, distinct_rows
 

@@ -28,8 +28,8 @@ from streamplace.scoring.joint import Allocation, JointProblem, shared_multicast
 from streamplace.sim import work_clock
 from streamplace.util.arrays import Bools, Floats, Ints
 from streamplace.util.checks import check_seed
-from streamplace.workflows.conflict import naming_conflicts
 from streamplace.workflows.jobs.result import JobsResult, outcomes
+from streamplace.workflows.naming_conflicts import naming_conflicts
 from streamplace.workflows.place import solve
 from streamplace.workflows.result import Result
 

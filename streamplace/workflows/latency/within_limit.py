@@ -3,10 +3,11 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from math import inf
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
+from streamplace.errors import InfeasibleError
 from streamplace.placers.budget import Budget
 from streamplace.placers.search.balance import CARRIED
 from streamplace.placers.search.exhaustive import feasible_rows
@@ -21,6 +22,7 @@ from streamplace.sim.tuples import Arrivals, expected_tuples
 from streamplace.sim.tuples.errors import quantile
 from streamplace.util.arrays import Ints
 from streamplace.util.checks import finite
+from streamplace.workflows.goal import Goal
 from streamplace.workflows.latency.limit import LatencyAnswer, LatencyLimit
 from streamplace.workflows.latency.proof import ROUNDING, disproved, least_latency, without_headroom
 
@@ -35,6 +37,46 @@ FEW = 500  # placements up to which all are screened
 PER_UNIT = 100  # moves per unit
 SECONDS = 2.0  # of a climb by moves
 NEAR = 0.5  # share of moves to the device of a neighbour
+
+
+class LatencyGoal(Goal):
+    """A limit on the latency of single tuples is kept.
+
+    Parameters
+    ----------
+    limit
+        The limit, or its text; see `LatencyLimit.parse`.
+
+    Raises
+    ------
+    UsageError
+        If it is not a limit.
+    """
+
+    report: ClassVar[str] = "latency"
+
+    def __init__(self, limit: LatencyLimit | str) -> None:
+        self._limit = LatencyLimit.of(limit)
+
+    def check(self, problem: Problem) -> None:
+        """Refuse a problem for which limits are not supported, or are provably out of reach.
+
+        Raises
+        ------
+        UsageError, ProblemError
+            See `disproved`.
+        InfeasibleError
+            If provably no placement keeps the limit.
+        """
+        proof = disproved(problem, self._limit)
+        if proof is not None:
+            raise InfeasibleError(f"latency limit {self._limit}: {proof.reason}")
+
+    def improve(
+        self, problem: Problem, start: Placement, seed: int
+    ) -> tuple[Placement, LatencyAnswer]:
+        """Return a placement that keeps the limit if one is found; see `within_limit`."""
+        return within_limit(problem, start, self._limit, seed)
 
 
 class Screened(NamedTuple):

@@ -14,7 +14,7 @@ from streamplace.problem.problem import Problem, check_graph
 from streamplace.scoring.registry import CLOSED_FORMS
 from streamplace.sim import work_clock
 from streamplace.util.checks import check_seed
-from streamplace.workflows.conflict import naming_conflicts
+from streamplace.workflows.naming_conflicts import naming_conflicts
 from streamplace.workflows.plan.equal import plan_equal
 from streamplace.workflows.plan.result import Limits, Plan
 from streamplace.workflows.plan.unequal import plan_unequal

@@ -34,7 +34,7 @@ from streamplace.placers.base import Placer
 from streamplace.problem.objective import MODELS, Model
 from streamplace.scoring import engine
 from streamplace.scoring.models import ClosedFormEvaluator
-from streamplace.scoring.registry import CLOSED_FORMS, THROUGHPUT
+from streamplace.scoring.registry import CLOSED_FORMS, class_of
 from streamplace.scoring.throughput import throughput
 from streamplace.sim.engine import RunMetrics, Scene, Settings, Simulation
 from streamplace.sim.flow import Flow
@@ -132,7 +132,7 @@ def test_throughput_above_the_source_rate_is_noticed(
         return np.full(len(np.atleast_2d(rows)), 2.0 * flow.source_rate)
 
     for model in CLOSED_FORMS:
-        monkeypatch.setattr(THROUGHPUT[model], "reached", twice)
+        monkeypatch.setattr(class_of(model), "reached", twice)
     wrong = {row.what for row in of_problems(20, 0) if not row.good}
     assert wrong == {"throughput within the source rate: closed forms"}
 

@@ -12,6 +12,7 @@ from streamplace.placers.contiguous import costs, placer
 from streamplace.placers.contiguous.placer import Contiguous
 from streamplace.placers.registry import make_placer
 from streamplace.placers.running import run_placer
+from streamplace.placers.search.chains import splits_well
 from streamplace.problem.graph_checks import Multicast
 from streamplace.problem.makespan import Makespan
 from streamplace.problem.placement import Placement
@@ -164,5 +165,5 @@ def test_auto_starts_from_the_split_on_large_graphs() -> None:
 
 
 def test_searches_of_streams_do_not_start_from_a_split() -> None:
-    assert not placer.splits_well(Problem(chain_graph(1, 1), "2x1", source_rate=1.0))
-    assert placer.splits_well(random_split_problem(0))
+    assert not splits_well(Problem(chain_graph(1, 1), "2x1", source_rate=1.0))
+    assert splits_well(random_split_problem(0))

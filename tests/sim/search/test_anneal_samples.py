@@ -13,14 +13,13 @@ from streamplace.scoring.flow import flow
 from streamplace.scoring.sampled import CostDraws
 from streamplace.sim.closed_form.bottleneck import utilisations
 from streamplace.sim.flow import Flow
-from streamplace.sim.search import (
-    Schedule,
+from streamplace.sim.search import Schedule, search_state
+from streamplace.sim.search.anneal_samples import (
+    BEYOND,
     anneal_samples,
     sampled_loads,
     sampled_state,
-    search_state,
 )
-from streamplace.sim.search.anneal_samples import BEYOND
 from streamplace.sim.work import own_utilisations
 from tests.support.placers import seeded_rng
 

@@ -12,14 +12,8 @@ from streamplace.scoring.flow import flow
 from streamplace.scoring.throughput import throughput
 from streamplace.sim.closed_form.bottleneck import utilisations, worst_utilisation
 from streamplace.sim.jit import kernel
-from streamplace.sim.search import (
-    Instance,
-    Schedule,
-    SearchState,
-    anneal,
-    anneal_path_average,
-    search_state,
-)
+from streamplace.sim.search import Instance, Schedule, SearchState, anneal, search_state
+from streamplace.sim.search.anneal_path_average import anneal_path_average
 from streamplace.sim.search.moves import drawn, settle, try_move
 from streamplace.sim.search.rng import Word
 from streamplace.sim.work import own_utilisations

@@ -16,7 +16,6 @@ from streamplace import Placement, ThroughputScore
 from streamplace.problem.objective import Model
 from streamplace.scoring import engine
 from streamplace.scoring.engine import EngineScore
-from streamplace.scoring.models import score_of_run
 from streamplace.scoring.registry import CLOSED_FORMS
 from streamplace.scoring.throughput import bound, ceiling, simulate
 from streamplace.sim.engine import Settings
@@ -109,7 +108,7 @@ def difference(one: Placement, score: ThroughputScore, other: Placement, change:
 def score_of(placement: Placement) -> ThroughputScore:
     """Return the score of a placement; under ``engine`` it comes from a short run."""
     if placement.problem.model == "engine":
-        return score_of_run(*engine.worst_run(placement, SETTINGS))
+        return engine.score_of_run(*engine.worst_run(placement, SETTINGS))
     return simulate(placement)
 
 

@@ -62,7 +62,7 @@ OPTIONAL_MODULES = {"KaHIP fast": "kahip", "KaHIP eco": "kahip", "Mt-KaHyPar": "
 METIS_FUNCTIONS = ("pymetis:part_graph",)
 ANNEALING_FUNCTIONS = (
     "streamplace.scoring.models:anneal",
-    "streamplace.scoring.models:anneal_path_average",
+    "streamplace.scoring.path_average:anneal_path_average",
 )
 CP_SAT_FUNCTIONS = ("ortools.sat.python.cp_model:CpSolver.solve",)
 PROOF_FUNCTIONS = (

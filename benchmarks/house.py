@@ -1,0 +1,157 @@
+"""How much of the packages a placement loads and passes through, and how wide the rooms' doors are.
+
+    python -m benchmarks.house
+
+`tests/test_house.py` holds the counts to limits that only fall, and measures a window of `watch`
+with a scripted Flink; times are only printed. The rooms are those of `docs/rooms.py`.
+"""
+
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Callable
+from contextlib import redirect_stderr, redirect_stdout
+from inspect import CO_OPTIMIZED
+from io import StringIO
+from itertools import pairwise
+from statistics import median
+from tempfile import TemporaryDirectory
+from types import FrameType
+from typing import Any
+
+from benchmarks.bytecode import environment
+from benchmarks.speed import REAL, cpu_of
+from docs.floors import When, imports_in, loaded_with, modules
+from docs.rooms import CORE, ROOMS, room_of
+from streamplace.cli.main import main as command
+
+STARTS = ("streamplace.workflows.place", "streamplace.placers.auto")
+FIRST_PLACE = """
+import sys
+import streamplace as sp
+operators = [sp.Operator(name, 1000.0, 50.0) for name in "abcde"]
+graph = sp.StreamGraph(operators, [sp.Stream(a, b) for a, b in zip("abcd", "bcde")])
+sp.place(graph, "3x2500", source_rate=1e4, placer=sys.argv[1])
+print(*sys.modules)
+"""
+ROUNDS = 3  # of each time; the median is printed
+
+
+def loaded_eagerly() -> set[str]:
+    """Return our modules that are loaded with `place` and the placer `auto`, packages included."""
+    return loaded_with(*STARTS) & modules().keys()
+
+
+def loaded_by_first_place(placer: str) -> set[str]:
+    """Return the modules that a new process has loaded once it has placed one small graph."""
+    run = [sys.executable, "-c", FIRST_PLACE, placer]
+    done = subprocess.run(run, check=True, capture_output=True, text=True, env=environment())
+    return set(done.stdout.split())
+
+
+def is_ours(module: str) -> bool:
+    """Return whether a module is part of our package."""
+    return module.partition(".")[0] == "streamplace"
+
+
+def imports_inside_functions() -> int:
+    """Return the number of import statements inside functions."""
+    known = modules()
+    inside = {
+        (path, each.line)
+        for path in known.values()
+        for each in imports_in(path, known)
+        if each.when == "called"
+    }
+    return len(inside)
+
+
+def core_to_rooms() -> dict[When, set[tuple[str, str]]]:
+    """Return the modules of the core that import modules of rooms, as pairs, by when they do."""
+    known = modules()
+    found: dict[When, set[tuple[str, str]]] = {"loaded": set(), "called": set(), "checked": set()}
+    for module, path in known.items():
+        if room_of(module) == CORE:
+            for each in imports_in(path, known):
+                if each.module in known and room_of(each.module) != CORE:
+                    found[each.when].add((module, each.module))
+    return found
+
+
+def doors() -> dict[str, int]:
+    """Return the number of names that modules outside of a room import from it, by room."""
+    known = modules()
+    used = {
+        (each.module, each.name)
+        for module, path in known.items()
+        for each in imports_in(path, known)
+        if each.module in known and room_of(each.module) != room_of(module)
+    }
+    counts = Counter(room_of(module) for module, _ in used)
+    return {room: counts[room] for room in ROOMS if room != CORE}
+
+
+def moves(call: Callable[[], object]) -> int:
+    """Return how often the next function of ours that is called is in another module than the last.
+
+    Bodies of modules and classes do not count as functions.
+    """
+    visited: list[str] = []
+
+    def notice(frame: FrameType, event: str, _: Any) -> None:
+        module = str(frame.f_globals.get("__name__", ""))
+        if event == "call" and frame.f_code.co_flags & CO_OPTIMIZED and is_ours(module):
+            visited.append(module)
+
+    sys.setprofile(notice)
+    try:
+        call()
+    finally:
+        sys.setprofile(None)
+    return sum(before != after for before, after in pairwise(visited))
+
+
+def moves_of_placing(*options: str) -> int:
+    """Return the moves of the second run of `place` on the starter graph of `init`."""
+    with TemporaryDirectory() as folder:
+        graph, cluster = f"{folder}/graph.json", f"{folder}/cluster.json"
+        _run("init", folder)
+        words = ("place", graph, "--cluster", cluster, *options)
+        _run(*words)
+        return moves(lambda: _run(*words))
+
+
+def _run(*words: str) -> None:
+    """Run a command, silently."""
+    with redirect_stdout(StringIO()), redirect_stderr(StringIO()) as errors:
+        code = command(words)
+    if code:
+        raise SystemExit(f"streamplace {' '.join(words)}: {errors.getvalue()}")
+
+
+def main() -> None:
+    """Print one line per figure."""
+    known, eager = modules(), loaded_eagerly()
+    lines = sum(len(known[module].read_text().splitlines()) for module in eager)
+    print(f"loaded with place and auto: {len(eager)} modules, {lines:,} lines")
+    for placer in ("greedy", "auto"):
+        ours = sum(map(is_ours, loaded_by_first_place(placer)))
+        print(f"loaded by a first place by {placer}: {ours} modules")
+    print(f"imports inside functions: {imports_inside_functions()}")
+    for when, pairs in core_to_rooms().items():
+        rooms = Counter(room_of(imported) for _, imported in pairs)
+        most = ", ".join(f"{room} {count}" for room, count in rooms.most_common())
+        print(f"imports of rooms by the core, {when}: {len(pairs)} ({most})")
+    for room, width in doors().items():
+        print(f"door of {room}: {width} names")
+    print(f"moves of place by greedy: {moves_of_placing('--placer', 'greedy')}")
+    print(f"moves of place by auto: {moves_of_placing()}")
+    for placer in ("greedy", "auto"):
+        seconds = median(cpu_of(placer, script=FIRST_PLACE) for _ in range(ROUNDS))
+        print(f"first place by {placer} from Python: {seconds:.2f} CPU s")
+    seconds = median(cpu_of("place", REAL, "--devices", "5x2500") for _ in range(ROUNDS))
+    print(f"command place: {seconds:.2f} CPU s")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,121 @@
+"""The core and the rooms: which modules every placement needs, and which belong to one subject.
+
+A room is what a reader may leave out: the papers, an engine, the simulation of ticks. The core
+should import no room, and others should import few names of a room: those are its door.
+`benchmarks/house.py` measures both.
+"""
+
+CORE = "core"
+ROOMS = {
+    CORE: (
+        "streamplace",
+        "streamplace.sim",
+    ),
+    "papers": ("streamplace.papers", "streamplace.cli.study"),
+    "engines": (
+        "streamplace.cli.apply",
+        "streamplace.cli.profile",
+        "streamplace.cli.profile_flink",
+        "streamplace.cli.profile_job",
+        "streamplace.cli.watch",
+        "streamplace.cli.watch_options",
+        "streamplace.integrations.flink",
+        "streamplace.integrations.ibm",
+        "streamplace.integrations.kafka_streams",
+        "streamplace.integrations.kubernetes",
+        "streamplace.integrations.kubernetes_pods",
+        "streamplace.integrations.ray",
+        "streamplace.integrations.storm",
+        "streamplace.workflows.against",
+        "streamplace.workflows.apply",
+    ),
+    "networks": (
+        "streamplace.cli.profile_torch",
+        "streamplace.integrations.formats.wfformat",
+        "streamplace.integrations.formats.wfformat_versions",
+        "streamplace.integrations.neural",
+        "streamplace.integrations.torch",
+    ),
+    "learning": (
+        "streamplace.cli.curves",
+        "streamplace.cli.train",
+        "streamplace.env",
+        "streamplace.policy",
+        "streamplace.pyg",
+        "streamplace.training",
+    ),
+    "makespan": (
+        "streamplace.sim.contiguous",
+        "streamplace.sim.lookahead",
+        "streamplace.sim.lookahead_batch",
+        "streamplace.sim.lookahead_loads",
+        "streamplace.sim.orders",
+        "streamplace.sim.schedule",
+        "streamplace.cli.makespan_options",
+        "streamplace.placers.contiguous",
+        "streamplace.placers.scheduling",
+        "streamplace.scoring.compiled_pass",
+        "streamplace.scoring.makespan_evaluator",
+        "streamplace.scoring.makespan_score",
+        "streamplace.scoring.orders",
+        "streamplace.scoring.peak_memory",
+        "streamplace.scoring.pipeline",
+        "streamplace.scoring.total_cost",
+        "streamplace.workflows.makespan_comparison",
+    ),
+    "capacity": (
+        "streamplace.cli.plan",
+        "streamplace.cli.size",
+        "streamplace.placers.subset",
+        "streamplace.workflows.plan",
+        "streamplace.workflows.size",
+        "streamplace.workflows.sizing",
+    ),
+    "control": ("streamplace.control",),
+    "engine": (
+        "streamplace.sim.engine",
+        "streamplace.cli.engine_options",
+        "streamplace.files.engine_runs",
+        "streamplace.scoring.engine",
+        "streamplace.scoring.engine_evaluator",
+    ),
+    "latency": (
+        "streamplace.sim.closed_form.sampled",
+        "streamplace.sim.queueing",
+        "streamplace.sim.search.anneal_samples",
+        "streamplace.sim.tuples",
+        "streamplace.placers.search.confident",
+        "streamplace.scoring.sampled",
+        "streamplace.scoring.tuples",
+        "streamplace.workflows.confidence",
+        "streamplace.workflows.latency",
+    ),
+    "jobs": (
+        "streamplace.sim.filling",
+        "streamplace.cli.place_jobs",
+        "streamplace.files.jobs",
+        "streamplace.placers.jobs",
+        "streamplace.problem.jobs",
+        "streamplace.scoring.joint",
+        "streamplace.workflows.jobs",
+    ),
+    "formats": (
+        "streamplace.cli.export",
+        "streamplace.cli.import_",
+        "streamplace.files.cepsim",
+        "streamplace.files.foreign",
+        "streamplace.integrations",
+    ),
+    "pictures": ("streamplace.plots",),
+    "testing": ("streamplace.testing",),
+}
+"""Room -> its modules and packages. A module belongs to the room that names it or the nearest
+package around it, and all others to the core."""
+_ROOM_OF = {name: room for room, names in ROOMS.items() for name in names}
+
+
+def room_of(module: str) -> str:
+    """Return the room of a module."""
+    while module not in _ROOM_OF:
+        module = module.rpartition(".")[0]
+    return _ROOM_OF[module]

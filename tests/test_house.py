@@ -1,0 +1,111 @@
+"""Limits on what a placement loads, on its moves, and on the doors of rooms; they only fall."""
+
+from pathlib import Path
+
+import pytest
+
+from benchmarks.house import (
+    core_to_rooms,
+    doors,
+    imports_inside_functions,
+    is_ours,
+    loaded_by_first_place,
+    loaded_eagerly,
+    moves,
+    moves_of_placing,
+)
+from docs.floors import imports_in, modules
+from docs.rooms import CORE, ROOMS, room_of
+from streamplace.problem.cluster import Cluster
+from tests.support.flink_actions import watched
+from tests.support.flink_server.clock import ManualClock
+from tests.support.flink_server.server import ScriptedFlink
+
+DOORS = {
+    "papers": 0,
+    "engines": 73,
+    "networks": 1,
+    "learning": 79,
+    "makespan": 75,
+    "capacity": 11,
+    "control": 32,
+    "engine": 6,
+    "latency": 9,
+    "jobs": 16,
+    "formats": 63,
+    "pictures": 25,
+    "testing": 0,
+}
+"""Room -> names that others import from it."""
+
+
+def test_every_module_has_a_room_and_every_room_its_modules() -> None:
+    assert {room_of(module) for module in modules()} == set(ROOMS)
+    assert {name for names in ROOMS.values() for name in names} <= modules().keys()
+
+
+def test_place_and_auto_load_no_room() -> None:
+    eager = loaded_eagerly()
+    assert {room_of(module) for module in eager} == {CORE}
+    assert len(eager) <= 124
+
+
+@pytest.mark.parametrize(("placer", "most"), [("greedy", 106), ("auto", 166)])
+def test_modules_that_a_first_place_loads(placer: str, most: int) -> None:
+    loaded = loaded_by_first_place(placer)
+    assert sum(map(is_ours, loaded)) <= most
+    assert "pydantic" not in loaded or placer == "auto"  # whose policy has a config
+
+
+def test_imports_inside_functions() -> None:
+    assert imports_inside_functions() <= 40
+
+
+def test_imports_of_rooms_by_the_core() -> None:
+    found = core_to_rooms()
+    assert len(found["loaded"]) <= 47
+    assert len(found["called"]) <= 11
+    assert len(found["checked"]) <= 28
+
+
+def test_doors_of_rooms() -> None:
+    found = doors()
+    wider = {room: width for room, width in found.items() if width > DOORS[room]}
+    assert wider == {}
+
+
+@pytest.mark.parametrize(("options", "most"), [(("--placer", "greedy"), 695), ((), 1887)])
+def test_moves_of_placing(options: tuple[str, ...], most: int) -> None:
+    assert moves_of_placing(*options) <= most
+
+
+def test_moves_of_a_window_of_watch_that_does_nothing(tmp_path: Path) -> None:
+    with watched(ScriptedFlink(reports_waiting=True), ManualClock(), tmp_path) as (watching, _):
+        watching.window()
+        assert moves(watching.window) <= 2010
+
+
+def test_a_move_is_a_change_of_module() -> None:
+    """`Cluster.equal` is in another module than the class `Device`, which it calls."""
+    assert moves(list) == 0
+    assert moves(lambda: Cluster.equal(1)) > 0
+
+
+def test_imports_by_when_they_run(tmp_path: Path) -> None:
+    file = tmp_path / "module.py"
+    file.write_text(
+        "import os.path\n"
+        "if TYPE_CHECKING:\n"
+        "    from streamplace.sim import flow, work_clock\n"
+        "class Class:\n"
+        "    from streamplace.sim.flow import Flow\n"
+        "    def method(self):\n"
+        "        from a import b\n"
+    )
+    assert [*imports_in(file, modules())] == [
+        ("os.path", "", "loaded", 1),
+        ("streamplace.sim.flow", "", "checked", 3),
+        ("streamplace.sim.work_clock", "", "checked", 3),
+        ("streamplace.sim.flow", "Flow", "loaded", 5),
+        ("a", "b", "called", 7),
+    ]
