@@ -17,18 +17,15 @@ from streamplace.integrations.export_notes import assumptions, losses
 from streamplace.integrations.flink import deployment
 from streamplace.integrations.flink.plan import read_running
 from streamplace.integrations.flink.slot_groups import helper_source
-from streamplace.integrations.gnuradio import grc
 from streamplace.integrations.kubernetes_pods import dns_label
 from streamplace.integrations.registry import WRITERS, export_text
 from streamplace.integrations.yaml import to_yaml
 from streamplace.problem.placement import Placement
 
-HELPER, DEPLOYMENT, GNURADIO = "flink-helper", "flink-deployment", "gnuradio"
-PROGRAMS = {HELPER: helper_source, "gnuradio-counters": grc.helper_source}
-"""Format that needs no placement -> what returns its text."""
+HELPER, DEPLOYMENT = "flink-helper", "flink-deployment"
 FORMATS_OF = {
     "--plan": (DEPLOYMENT,),
-    "--patch": (DEPLOYMENT, GNURADIO),
+    "--patch": (DEPLOYMENT,),
     "--node-label": (DEPLOYMENT,),
 }
 """Option -> the formats that it is for."""
@@ -41,7 +38,7 @@ class ExportOptions(options.Common):
     placement: str | None = argument(type=param_types.FILE, required=False)
     kind: str = option(
         "--to",
-        type=param_types.Choice(["json", "csv", "cepsim", DEPLOYMENT, GNURADIO, *WRITERS]),
+        type=param_types.Choice(["json", "csv", "cepsim", DEPLOYMENT, *WRITERS]),
         required=True,
         metavar="KIND",
         help="Format to write: one of the names above.",
@@ -53,8 +50,7 @@ class ExportOptions(options.Common):
     )
     patch_file: str | None = options.file(
         "--patch",
-        "The document to change, YAML. gnuradio: the flowgraph (.grc), required. flink-deployment: "
-        "[default: only what changes is written]",
+        "flink-deployment: document to change, YAML.  [default: only what changes is written]",
     )
     node_label: str | None = option(
         "--node-label",
@@ -83,8 +79,6 @@ def export(chosen: ExportOptions) -> None:
     ibm-overlay     IBM Streams: job configuration overlay with the number of PEs only
     kubernetes      Deployments: one per PE, with replicas for operators of several instances
     ray             Ray: options of each operator's actors, JSON
-    gnuradio        GNU Radio: the flowgraph of --patch, with the cores of each block
-    gnuradio-counters  GNU Radio: the program for `profile gnuradio`; needs no PLACEMENT
     cepsim          a placement file for CEPSim's runner, JSON
     dot, graphml    the graph with the device of each operator
 
@@ -111,9 +105,7 @@ def export(chosen: ExportOptions) -> None:
         _export_deployment(read, chosen)
         return
     with located(name_of(chosen.placement)):
-        if chosen.kind == GNURADIO:
-            text = grc.write(read, *_document(str(chosen.patch_file)))
-        elif chosen.kind in WRITERS:
+        if chosen.kind in WRITERS:
             text = export_text(read, chosen.kind)
         else:
             text = EXPORTERS[chosen.kind](
@@ -137,8 +129,6 @@ def _check_options(chosen: ExportOptions) -> None:
             if chosen.kind not in kinds
         }
     )
-    if chosen.kind == GNURADIO and chosen.patch_file is None:
-        raise click.UsageError(f"missing --patch: --to {GNURADIO} needs the flowgraph (.grc)")
     if chosen.kind == DEPLOYMENT and chosen.plan_file is None:
         raise click.UsageError(
             f"missing --plan: --to {DEPLOYMENT} needs the ids of the running job's vertices: "
@@ -183,9 +173,9 @@ def _document(file: str) -> tuple[str, str]:
 
 def _export_helper(kind: str, output: str, as_json: bool) -> None:
     """Write a program, which is the same for every placement."""
-    if kind not in PROGRAMS:
+    if kind != HELPER:
         raise click.UsageError(f"missing argument 'PLACEMENT', which --to {kind} needs")
     check_targets({"-o": output}, ())
-    write_text(output, PROGRAMS[kind]())
+    write_text(output, helper_source())
     if as_json:
         print_json({"format": kind, "file": output})

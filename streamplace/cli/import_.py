@@ -128,7 +128,6 @@ def import_(chosen: ImportOptions) -> None:
     ibm-adl         IBM Streams: an application's ADL, XML
     ibm-streamsx    IBM Streams: the graph that the Python package streamsx writes, JSON
     kafka-streams   Kafka Streams: Topology.describe(), text
-    gnuradio        GNU Radio: a flowgraph, .grc
     dream           a file of the published DREAM benchmark (Ni et al., AAAI 2020), JSON
     cepsim          a graph of CEPSim, JSON
     graphml, dot    graphs of other programs, and files that `streamplace export` writes

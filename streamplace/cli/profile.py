@@ -8,12 +8,11 @@ from streamplace.cli import options, param_types, profile_flink, profile_torch
 from streamplace.cli.command import argument, command, option, print_note
 from streamplace.cli.inputs import graph_of
 from streamplace.cli.output_files import check_targets
-from streamplace.cli.profile_job import CostOptions, JobOptions, end, read_costs, write_profile
+from streamplace.cli.profile_job import JobOptions, end, read_costs, write_profile
 from streamplace.errors import BackendError, FormatError, located
 from streamplace.execution.progress import working
 from streamplace.files import read_graph
-from streamplace.files.reading import name_of, read_json, read_text
-from streamplace.integrations.gnuradio.profile import fit as fit_flowgraph
+from streamplace.files.reading import name_of, read_json
 from streamplace.integrations.profiling.estimates import TOO_FEW
 from streamplace.integrations.profiling.rest import Server
 from streamplace.integrations.ray.dashboard import Dashboard
@@ -35,7 +34,6 @@ def profile() -> None:
     streamplace profile prometheus http://localhost:9090 --plan plan.json --mips 2500 -o graph.json
     streamplace profile storm http://localhost:8080 --topology words-1-17 --mips 2500 -o graph.json
     streamplace profile ray http://localhost:8265 --graph streams.json --mips 2500 -o graph.json
-    streamplace profile gnuradio counters.jsonl --mips 2500 -o graph.json
     streamplace profile torch mynets:Net --input 1x3x224x224 -o graph.json
     """
 
@@ -176,38 +174,3 @@ def ray(chosen: RayOptions) -> None:
         url, once = dashboard.server.url, "each actor was read once only; increase --seconds"
         why = TOO_FEW if len(watched.readings) > 1 else once
         raise BackendError(f"{url}: nothing was measured within {chosen.seconds:g} s: {why}")
-
-
-@dataclass(frozen=True)
-class GnuradioOptions(CostOptions):
-    """The options of `gnuradio`."""
-
-    file: str = argument(type=param_types.FILE, metavar="COUNTERS")
-
-
-@command(GnuradioOptions, of=profile.command)
-def gnuradio(chosen: GnuradioOptions) -> None:
-    """Measure a flowgraph of GNU Radio and write its graph.
-
-    COUNTERS is the file that streamplace_counters.py writes while it runs the flowgraph; `export
-    --to gnuradio-counters` writes that program, which needs GNU Radio only. An item is a tuple. The
-    work of a block is the CPU time of its threads, so that waiting for a core does not count.
-
-    \b
-    Examples:
-    streamplace export --to gnuradio-counters -o streamplace_counters.py
-    python3 streamplace_counters.py counters.jsonl receiver.py
-    streamplace profile gnuradio counters.jsonl --mips 2500 -o graph.json
-    """
-    options.refuse_both_on_stdout(chosen.output, chosen.as_json)
-    chosen.form.check()
-    check_targets({"-o": chosen.output}, (chosen.file, chosen.costs_file))
-    with_costs = read_costs(chosen.costs_file)
-    where = name_of(chosen.file)
-    with located(where, FormatError):
-        found = fit_flowgraph(read_text(chosen.file), where, chosen.mips)
-        if not found.intervals:
-            raise FormatError(f"{where}: has fewer than two rows; let the flowgraph run longer")
-    costed = with_costs(found.logical)
-    graph = graph_of(costed, chosen.form)
-    write_profile(found, costed.graph, graph, chosen, "", chosen.output == "-")

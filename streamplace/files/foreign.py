@@ -12,7 +12,6 @@ ENDINGS = {
     ".adl": "ibm-adl",
     ".dot": "dot",
     ".graphml": "graphml",
-    ".grc": "gnuradio",
     ".gv": "dot",
     ".onnx": "onnx",
 }
@@ -30,7 +29,6 @@ TEXTS = {
     "graphml": re.compile(_XML + r"graphml(?=[\s/>])", re.DOTALL),
     "openvino": re.compile(_XML + r"net(?=[\s/>])", re.DOTALL),
     "ibm-adl": re.compile(_XML + r"applicationSet(?=[\s/>])", re.DOTALL),
-    "gnuradio": re.compile(r"\A(?=.*?^options:).*?^blocks:", re.MULTILINE | re.DOTALL),
     "storm-flux": re.compile(r"^(?:spouts|topologySource):", re.MULTILINE),
     "kafka-streams": re.compile(r"^ *(?:Topologies|Sub-topolog(?:y|ies)):", re.MULTILINE),
     "flink-plan": re.compile(r"^== Physical Execution Plan ==", re.MULTILINE),

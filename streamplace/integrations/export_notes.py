@@ -133,7 +133,6 @@ FINDERS: dict[str, tuple[Callable[[Placement], str], ...]] = {
     "storm-ras": (_hosts, _executors, _accelerators, _resources),
     "kubernetes": (_accelerators, rounded_up, lost_numbers),
     "ray": (_resources,),
-    "gnuradio": (_resources,),
     "ibm-spl": (_resources,),
     "ibm-overlay": (_operators,),
 }

@@ -25,7 +25,6 @@ READERS: dict[str, str] = {
     "ibm-adl": f"{_HERE}.ibm.adl:read",
     "ibm-streamsx": f"{_HERE}.ibm.streamsx:read",
     "kafka-streams": f"{_HERE}.kafka_streams:read",
-    "gnuradio": f"{_HERE}.gnuradio.grc:read",
     "dream": "streamplace.files.cepsim:read_dream",
     "cepsim": "streamplace.files.cepsim:read_cepsim",
     "graphml": f"{_HERE}.formats.graphml:read",
@@ -63,7 +62,6 @@ WRITERS: dict[str, str] = {
     "ibm-overlay": f"{_HERE}.ibm.spl:write_overlay",
     "kubernetes": f"{_HERE}.kubernetes:write",
     "ray": f"{_HERE}.ray.options:write",
-    "gnuradio-counters": f"{_HERE}.gnuradio.grc:write_counters",
     "dot": f"{_HERE}.formats.dot:write",
     "graphml": f"{_HERE}.formats.graphml:write",
 }

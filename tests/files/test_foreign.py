@@ -211,7 +211,6 @@ def test_values_of_no_known_format(value: object) -> None:
 
 def test_content_decides_before_the_name_of_the_file() -> None:
     assert kind_of_text("job.dot", DOCUMENTS["graphml"][0]) == "graphml"
-    assert kind_of_text("job.grc", "<flow_graph></flow_graph>") == "gnuradio"
 
 
 @pytest.mark.parametrize("text", ["graph = {", "{'a': 1}", "[1, 2,\n3,\n", '{"graph": {'])

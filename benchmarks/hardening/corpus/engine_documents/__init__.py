@@ -9,7 +9,6 @@ from benchmarks.hardening.corpus.engine_documents.flink import (
     FLINK_RUNNING,
     FLINK_TABLES,
 )
-from benchmarks.hardening.corpus.engine_documents.gnuradio import GRC, GRC_2
 from benchmarks.hardening.corpus.engine_documents.ibm_streams import (
     ADL,
     ADL_ISOLATED,
@@ -59,7 +58,6 @@ DOCUMENTS: dict[str, tuple[str, ...]] = {
     "ibm-adl": (ADL, ADL_PARALLEL, ADL_PLACED, ADL_ISOLATED),
     "ibm-streamsx": (json.dumps(STREAMSX), json.dumps(STREAMSX_PLACED)),
     "kafka-streams": (KAFKA, KAFKA_OLD, KAFKA + STORES, KAFKA_OLD + STORES_OF_1_0),
-    "gnuradio": (GRC, GRC_2),
     "dream": (json.dumps(DREAM),),
     "cepsim": (json.dumps(DREAM),),
     "graphml": (GRAPHML,),

@@ -1,1 +1,0 @@
-"""Flowgraphs of GNU Radio, whose blocks are threads."""
