@@ -30,7 +30,7 @@ from benchmarks.speed import report
 from sim.closed_form.bottleneck import worst_utilisation
 from streamplace import Problem, StreamGraph
 from streamplace.execution.parallel import each
-from streamplace.integrations.profiling.estimates import or_exact, slope
+from streamplace.formats.profiling.estimates import or_exact, slope
 from streamplace.scoring.flow import flow
 from streamplace.util.arrays import Floats
 from streamplace.workflows.place import solve

@@ -34,10 +34,11 @@ FLOORS = (  # from the ground up
     Floor("plumbing", ("display", "execution")),
     Floor("model", ("problem",)),
     Floor("evaluate, store, make", ("scoring", "files", "generate")),
-    Floor("decide, connect", ("placers", "integrations")),
-    Floor("verbs, learned placers", ("workflows", "policy")),
+    Floor("decide, connect", ("placers", "formats")),
+    Floor("verbs, learned placers", ("workflows", "policy", "networks")),
     Floor("outputs, adapters, learning", ("report", "plots", "env", "pyg", "training")),
     Floor("tools on top", ("testing", "studies", "control")),
+    Floor("stream engines", ("engines",)),
     Floor("front", ("cli", "streamplace")),
 )
 FLOOR_OF = {name: number for number, floor in enumerate(FLOORS) for name in floor.packages}

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from scripting import ScriptError, streamplace
+from streamplace.integrations.gnuradio.grc import cores_of, helper_source
 
 from benchmarks.commit import running_commit
 from benchmarks.flowgraphs.flows import filter_bank, receiver, write_samples
@@ -25,8 +26,7 @@ from benchmarks.flowgraphs.tables import KERNEL, OURS, ROUND_ROBIN, TABLE, WAYS,
 from benchmarks.result_lines import Results
 from benchmarks.testbed.commands import exit_code
 from streamplace.files.writing import write_text
-from streamplace.integrations.gnuradio.grc import cores_of, helper_source
-from streamplace.integrations.yaml import to_yaml
+from streamplace.formats.yaml import to_yaml
 
 PYTHON = "/usr/bin/python3"  # Debian's, which has GNU Radio
 MIPS = 1000.0  # of a core; any unit will do

@@ -7,19 +7,19 @@ import click
 from streamplace.cli import options, param_types
 from streamplace.cli.command import argument, command, option, print_json, print_note
 from streamplace.cli.output_files import check_targets
+from streamplace.engines.flink import deployment
+from streamplace.engines.flink.plan import read_running
+from streamplace.engines.flink.slot_groups import helper_source
 from streamplace.errors import located
 from streamplace.execution.progress import working
 from streamplace.files.assignments import read_placement_json
 from streamplace.files.placements import EXPORTERS, placement_from, results_in
 from streamplace.files.reading import name_of, read_text
 from streamplace.files.writing import write_text
-from streamplace.integrations.export_notes import assumptions, losses
-from streamplace.integrations.flink import deployment
-from streamplace.integrations.flink.plan import read_running
-from streamplace.integrations.flink.slot_groups import helper_source
-from streamplace.integrations.kubernetes_pods import dns_label
-from streamplace.integrations.registry import WRITERS, export_text
-from streamplace.integrations.yaml import to_yaml
+from streamplace.formats.labels import dns_label
+from streamplace.formats.notes import assumptions, losses
+from streamplace.formats.registry import WRITERS, export_text
+from streamplace.formats.yaml import to_yaml
 from streamplace.problem.placement import Placement
 
 HELPER, DEPLOYMENT = "flink-helper", "flink-deployment"

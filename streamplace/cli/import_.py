@@ -19,9 +19,9 @@ from streamplace.execution.progress import working
 from streamplace.files import write_cluster, write_dataset
 from streamplace.files.foreign import import_command, what_is
 from streamplace.files.reading import STDIO, name_of
-from streamplace.integrations.costs import Costs
-from streamplace.integrations.logical_builder import resized
-from streamplace.integrations.registry import (
+from streamplace.formats.costs import Costs
+from streamplace.formats.logical_builder import resized
+from streamplace.formats.registry import (
     ANY_COUNT,
     MODULES,
     READERS,

@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from streamplace.cli.main import main
-from streamplace.integrations.registry import READERS, WRITERS
+from streamplace.formats.registry import READERS, WRITERS
 from tests.support.cli import Capture, json_of, printed, refused, succeeds
 
 GRAPH: dict[str, Any] = {

@@ -8,7 +8,7 @@ import pytest
 from benchmarks.hardening.corpus.engine_documents import DOCUMENTS
 from streamplace import read_cluster, read_graph
 from streamplace.cli.main import main
-from streamplace.integrations.registry import WITH_CLUSTER
+from streamplace.formats.registry import WITH_CLUSTER
 from streamplace.problem.expansion import to_operators
 from tests.support.cli import Capture, refused, succeeds
 from tests.support.documents import read_document

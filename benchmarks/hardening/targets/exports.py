@@ -4,13 +4,14 @@ import json
 import shlex
 from typing import Any
 
-from benchmarks.hardening.targets.consumers import InconsistencyError
-from streamplace.files.reading import read_text
-from streamplace.integrations.flink.deployment import SLOTS, base_document, patched
 from streamplace.integrations.gnuradio import grc
 from streamplace.integrations.gnuradio.flowgraph import flowgraph_from
-from streamplace.integrations.ray import options
-from streamplace.integrations.yaml import parse_yaml, to_yaml
+
+from benchmarks.hardening.targets.consumers import InconsistencyError
+from streamplace.engines.flink.deployment import SLOTS, base_document, patched
+from streamplace.engines.ray import options
+from streamplace.files.reading import read_text
+from streamplace.formats.yaml import parse_yaml, to_yaml
 from streamplace.problem.cluster import Cluster, Device
 from streamplace.problem.graph import Operator, Stream, StreamGraph
 from streamplace.problem.placement import Placement

@@ -7,6 +7,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
+from streamplace.integrations.gnuradio import profile as gnuradio
 
 from benchmarks.hardening.corpus import journals, measured_run, own_files, study_files
 from benchmarks.hardening.corpus.document import Document
@@ -47,6 +48,7 @@ from streamplace.control.controller import Controller
 from streamplace.control.journal import Entry, latest, read_entries, unfinished
 from streamplace.control.plans import Deployment
 from streamplace.control.rules import Rules
+from streamplace.engines.storm import profile
 from streamplace.errors import FormatError, located
 from streamplace.files import (
     read_cluster,
@@ -61,10 +63,8 @@ from streamplace.files.engine_runs import scene_from
 from streamplace.files.reading import read_json, read_text
 from streamplace.files.summary import summary
 from streamplace.files.training_logs import read_log
-from streamplace.integrations.costs import Costs
-from streamplace.integrations.gnuradio import profile as gnuradio
-from streamplace.integrations.registry import read_document, read_text_as
-from streamplace.integrations.storm import profile
+from streamplace.formats.costs import Costs
+from streamplace.formats.registry import read_document, read_text_as
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.logical import LogicalGraph
 from streamplace.problem.placement import Placement

@@ -6,9 +6,9 @@ from itertools import permutations
 from pathlib import Path
 from typing import Any
 
+from streamplace.formats.logical_builder import resized
+from streamplace.formats.registry import read_document
 from streamplace.generate import Recipe
-from streamplace.integrations.logical_builder import resized
-from streamplace.integrations.registry import read_document
 from streamplace.problem.cluster import Cluster, Device, Network
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.makespan import Makespan, with_published_semantics

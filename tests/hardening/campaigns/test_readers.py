@@ -21,7 +21,7 @@ from benchmarks.hardening.mutation.numbered_documents import (
     cut_numbers,
 )
 from benchmarks.hardening.targets.parsers import PARSERS, Parser
-from streamplace.integrations.registry import READERS
+from streamplace.formats.registry import READERS
 from tests.support.hardening.document_hashes import hashes
 from tests.support.hardening.faulty_readers import BAD, FEW
 

@@ -1,0 +1,1 @@
+"""What a format is, the registry, and the formats that belong to no engine."""
