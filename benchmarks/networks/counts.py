@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 import torch
 
 from benchmarks.networks.models import Network, network
-from streamplace.formats.registry import read_document
+from streamplace.formats.documents import read_document
 from streamplace.networks.torch.graph import from_module
 from streamplace.problem.graph import StreamGraph
 

@@ -15,6 +15,7 @@ from streamplace.formats.attributes import (
     from_attributed_graph,
     to_attributed_graph,
 )
+from streamplace.formats.format import Format, Signs
 from streamplace.problem.logical import LogicalGraph
 from streamplace.problem.placement import Placement
 
@@ -329,3 +330,19 @@ def _bracketed(attributes: Attributes) -> str:
 def _quoted(text: str) -> str:
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'
+
+
+FORMAT = Format(
+    "dot",
+    about="a graph for Graphviz; export adds the device of each operator",
+    read=read,
+    write=write,
+    signs=Signs(
+        endings=(".dot", ".gv"),
+        text=re.compile(
+            r"\A(?:\s|//[^\n]*|/\*.*?\*/|\#[^\n]*)*+"
+            r'(?:strict\s+)?(?:di)?graph\b\s*+(?:[\w.-]++|"(?:[^"\\]|\\.)*+"|<[^{]*>)?\s*+\{',
+            re.DOTALL | re.IGNORECASE,
+        ),
+    ),
+)

@@ -14,7 +14,8 @@ from streamplace.formats.attributes import (
     from_attributed_graph,
     to_attributed_graph,
 )
-from streamplace.formats.xml import attribute, inside, kind_of, parse_xml
+from streamplace.formats.format import Format, Signs
+from streamplace.formats.xml import attribute, inside, kind_of, parse_xml, root_pattern
 from streamplace.problem.logical import LogicalGraph
 from streamplace.problem.placement import Placement
 
@@ -145,3 +146,12 @@ def to_text(attributed: AttributedGraph) -> str:
 def _add_data(element: Element, kind: str, attributes: Attributes) -> None:
     for name, value in attributes.items():
         SubElement(element, "data", {"key": f"{kind}_{name}"}).text = value
+
+
+FORMAT = Format(
+    "graphml",
+    about="a graph of networkx, Gephi or yEd; export adds the device of each operator",
+    read=read,
+    write=write,
+    signs=Signs(endings=(".graphml",), text=root_pattern("graphml")),
+)

@@ -1,11 +1,20 @@
 """Parser of XML without DTDs and entities, so that nothing is fetched or expanded."""
 
+import re
 from xml.etree.ElementTree import Element, ParseError
 
 import defusedxml.ElementTree
 from defusedxml import DefusedXmlException
 
 from streamplace.errors import FormatError
+
+BEFORE_ROOT = r"\A(?:\s|<\?.*?\?>|<!--.*?-->|<!(?!--)[^>]*>|\]>)*+<(?:\w+:)?"
+"""What a document has before the name of its root."""
+
+
+def root_pattern(name: str) -> re.Pattern[str]:
+    """Return the beginning of a document whose root has a name, in any namespace."""
+    return re.compile(BEFORE_ROOT + name + r"(?=[\s/>])", re.DOTALL)
 
 
 def parse_xml(text: str, where: str) -> Element:

@@ -14,6 +14,7 @@ from pydantic import Field
 from streamplace.errors import FormatError
 from streamplace.files.reading import check, parse
 from streamplace.files.schema import ForeignForm, Number
+from streamplace.formats.format import Format, Signs
 from streamplace.formats.logical_builder import MIPS
 from streamplace.problem.cluster import MAX_DEVICES, Cluster, Device, Network
 from streamplace.problem.constraints import Constraints
@@ -184,3 +185,18 @@ def _cluster(
         ],
         network,
     )
+
+
+THROUGHPUT = Format(
+    "dnn-partitioning",
+    about="msr-fiddle/dnn-partitioning: a workload for throughput, JSON, with a cluster",
+    read=read,
+    signs=Signs(fields=(frozenset({"nodes[].id", "maxFPGAs"}),)),
+    has_cluster=True,
+)
+LATENCY = Format(  # its files look the same
+    "dnn-latency",
+    about="msr-fiddle/dnn-partitioning: a workload for latency, JSON, with a cluster",
+    read=read_latency,
+    has_cluster=True,
+)

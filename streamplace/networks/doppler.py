@@ -14,6 +14,7 @@ from collections.abc import Sequence
 
 from streamplace.display.text import quoted
 from streamplace.errors import FormatError
+from streamplace.formats.format import Format, Signs
 from streamplace.formats.logical_builder import check_links, equal_devices
 from streamplace.problem.cluster import Device, Network
 from streamplace.problem.graph import Operator, Stream, StreamGraph
@@ -113,3 +114,13 @@ def _notes(lines: Sequence[str], inputs: Sequence[int]) -> list[str]:
                 for found in _NO_SPACE.findall(lines[i])
             ]
     return notes
+
+
+FORMAT = Format(
+    "doppler",
+    about="DOPPLER: a released computation graph, text, with a cluster of any size",
+    read=read,
+    signs=Signs(text=re.compile(r"\A\s*\d+\s*\n(?:\d+, *)+\n")),
+    has_cluster=True,
+    states_count=False,
+)

@@ -8,7 +8,8 @@ from collections.abc import Hashable, Iterator, Mapping
 from xml.etree.ElementTree import Element
 
 from streamplace.errors import FormatError
-from streamplace.formats.xml import attribute, inside, kind_of, parse_xml
+from streamplace.formats.format import Format, Signs
+from streamplace.formats.xml import attribute, inside, kind_of, parse_xml, root_pattern
 from streamplace.networks import formulas, rules
 from streamplace.networks.operation import Shape
 from streamplace.networks.rules import Rules, table
@@ -206,3 +207,11 @@ def _element_bytes(precision: str) -> float:
         return 0.125
     match = _BITS.fullmatch(kind)
     return int(match[1]) / 8.0 if match else UNKNOWN
+
+
+FORMAT = Format(
+    "openvino",
+    about="OpenVINO: the XML file of a model (IR 10 or 11)",
+    read=read,
+    signs=Signs(text=root_pattern("net")),
+)

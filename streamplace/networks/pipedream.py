@@ -5,9 +5,11 @@ parameter_size=…`` describes an operator, with times in milliseconds and sizes
 starts with a tab, ``node1 -- node2``, is a stream.
 """
 
+import re
 from collections.abc import Iterator, Mapping
 
 from streamplace.errors import FormatError
+from streamplace.formats.format import Format, Signs
 from streamplace.formats.logical_builder import MIPS, check_links, equal_devices
 from streamplace.problem.cluster import Device, Network
 from streamplace.problem.graph import UNKNOWN, Operator, Stream, StreamGraph
@@ -101,3 +103,13 @@ def _number(text: str, name: str, place: str) -> float:
         wrong = f"must be a number (got {text!r:.40})" if text else "is missing"
         raise FormatError(f"{place}: {name} {wrong}")
     return float(text)
+
+
+FORMAT = Format(
+    "pipedream",
+    about="PipeDream: a profile, graph.txt, with a cluster of any size",
+    read=read,
+    signs=Signs(text=re.compile(r" -- forward_compute_time=")),
+    has_cluster=True,
+    states_count=False,
+)

@@ -1,13 +1,11 @@
 """Readers and writers of documents, and what they lose."""
 
 import json
-import re
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
 from benchmarks.hardening.corpus.engine_documents import DOCUMENTS
 from benchmarks.hardening.corpus.engine_documents.flink import (
@@ -16,11 +14,10 @@ from benchmarks.hardening.corpus.engine_documents.flink import (
     FLINK_RUNNING,
     FLINK_TABLES,
 )
-from streamplace.errors import ProblemError, UsageError
+from streamplace.errors import UsageError
+from streamplace.formats.documents import export_text
 from streamplace.formats.instances import operator_devices
-from streamplace.formats.labels import dns_label, label_value
-from streamplace.formats.notes import assumptions, losses
-from streamplace.formats.registry import WRITERS, export_text
+from streamplace.formats.registry import formats, named
 from streamplace.problem.cluster import Cluster, Device
 from streamplace.problem.graph import Operator, Stream, StreamGraph
 from streamplace.problem.logical import LogicalGraph
@@ -30,16 +27,12 @@ from tests.support.chain_placement import chain_placement
 from tests.support.documents import read_document
 from tests.support.instance_placements import (
     instance_placements,
-    pe_partition,
-    placement_without_streams,
     word_count_placement,
 )
 from tests.support.paths import ROOT
 
 GOLDEN = Path(__file__).parent / "golden"
 KINDS = ("capsys", "storm-ras", "ibm-spl", "ibm-overlay", "kubernetes")
-CLAUSE = re.compile(r'^// (".*")\nconfig placement : (.*);$', re.MULTILINE)
-DNS_LABEL = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -56,12 +49,6 @@ def test_the_same_placement_gives_the_same_text(kind: str) -> None:
 def test_unknown_format() -> None:
     with pytest.raises(UsageError, match=r"unknown format 'heron'.*flink-helper"):
         export_text(word_count_placement(), "heron")
-    assert set(KINDS) < set(WRITERS)
-
-
-def test_spl_requires_whole_operators() -> None:
-    with pytest.raises(ProblemError, match=r"'count'.*--whole-operators"):
-        export_text(word_count_placement(whole=False), "ibm-spl")
 
 
 @given(instance_placements(whole=True))
@@ -71,78 +58,6 @@ def test_devices_of_whole_operators(placement: Placement) -> None:
     for v, (name, device) in enumerate(placement.assignment.items()):
         assert found.pop(graph.instance_of.get(v, name), device) == device
     assert not found
-
-
-@given(instance_placements(whole=False))
-def test_export_to_capsys(placement: Placement) -> None:
-    """One line per subtask; CAPSys looks for the line's task inside the subtasks' names."""
-    try:
-        lines = export_text(placement, "capsys").splitlines()
-    except ProblemError as error:
-        assert "rename" in str(error)  # noqa: PT017 - it may be rejected
-        return
-    group_of = dict(line.split("; ") for line in lines)
-    assert len(group_of) == len(lines)
-    assert pe_partition(
-        {str(v): group_of[task] for v, task in enumerate(group_of)}
-    ) == pe_partition({str(v): int(d) for v, d in enumerate(placement.devices)})
-    for task in group_of:
-        assert [other for other in group_of if task in other] == [task]
-
-
-def test_capsys_distinguishes_subtasks() -> None:
-    text = export_text(word_count_placement(whole=False), "capsys")
-    assert "count (1/2); d2\ncount (2/2); d1\n" in text
-
-
-@pytest.mark.parametrize("names", [("Map", "Flat Map"), ("a", "a (1/1) b"), ("a; b",), ("a\nb",)])
-def test_capsys_rejects_ambiguous_names(names: tuple[str, ...]) -> None:
-    with pytest.raises(ProblemError):
-        export_text(placement_without_streams(*names), "capsys")
-
-
-@given(instance_placements(whole=True))
-def test_export_to_ibm_spl(placement: Placement) -> None:
-    """Two operators share a partition if and only if they share a device."""
-    text = export_text(placement, "ibm-spl")
-    clauses = {json.loads(name): rules.split(", ") for name, rules in CLAUSE.findall(text)}
-    device_of = operator_devices(placement)
-    assert [*clauses] == [*device_of]
-    pe_of = {name: rules[0] for name, rules in clauses.items()}
-    assert pe_partition(pe_of) == pe_partition(device_of)
-    marked = [pe_of[name] for name, rules in clauses.items() if len(rules) == 3]
-    assert sorted(marked) == (sorted(set(pe_of.values())) if len(set(marked)) > 1 else [])
-    pools = dict(re.findall(r"^  (pe\d+) = \[(.*)\][,;]$", text, re.MULTILINE))
-    for name, rules in clauses.items():
-        assert json.loads(pools[rules[-1][len("host(") : -1]]) == device_of[name]
-
-
-@given(instance_placements(whole=False))
-def test_export_to_ibm_overlay(placement: Placement) -> None:
-    (overlay,) = json.loads(export_text(placement, "ibm-overlay"))["jobConfigOverlays"]
-    assert overlay["deploymentConfig"] == {
-        "fusionScheme": "manual",
-        "fusionTargetPeCount": len(placement.pes),
-    }
-
-
-@given(st.lists(st.text(min_size=1), unique=True), st.sampled_from([dns_label, label_value]))
-def test_names_stay_distinct(texts: list[str], name_of: Callable[[str], str]) -> None:
-    names = [name_of(text) for text in texts]
-    assert len(set(names)) == len(texts)
-    assert all(
-        len(name) <= 63 and DNS_LABEL.fullmatch(name.lower().replace("_", "-").replace(".", "-"))
-        for name in names
-    )
-
-
-@pytest.mark.parametrize(
-    ("text", "name"),
-    [("word-count", "word-count"), ("a" * 63, "a" * 63), ("7", "7")],
-)
-def test_valid_names_are_kept(text: str, name: str) -> None:
-    assert dns_label(text) == name
-    assert label_value("Node_1.example") == "Node_1.example"
 
 
 TEXT = (ROOT / "docs" / "engines" / "index.md").read_text()
@@ -207,21 +122,10 @@ def on_a_gpu() -> Placement:
     return Placement(Problem(graph, Cluster(devices)), [0, 1])
 
 
-@pytest.mark.parametrize("kind", ["kubernetes", "storm-ras"])
-def test_work_on_accelerators_is_counted_as_cpu(kind: str) -> None:
-    found = losses(on_a_gpu(), kind)
-    (work,) = (each for each in found if "accelerator" in each)
-    assert work.endswith(
-        "which requires an accelerator, is counted as CPU; set what it needs by hand"
-    )
-    comments = [line for line in export_text(on_a_gpu(), kind).splitlines() if "Lost: " in line]
-    assert comments == [f"# Lost: {each}" for each in found]
-
-
 def test_storm_chooses_hosts_of_unequal_devices() -> None:
-    (lost,) = losses(chain_placement(["s", "t"], [0, 1], {}, UNEQUAL), "storm-ras")
+    (lost,) = named("storm-ras").lost(chain_placement(["s", "t"], [0, 1], {}, UNEQUAL))
     assert lost.startswith("devices differ, but Storm chooses the host of each component; ")
-    assert not losses(chain_placement(["s", "t"], [0, 1], {}), "storm-ras")
+    assert not named("storm-ras").lost(chain_placement(["s", "t"], [0, 1], {}))
 
 
 @pytest.mark.parametrize(
@@ -236,29 +140,34 @@ def test_devices_that_an_engine_takes_for_full(kind: str, fault: str, utilisatio
     def assumed(rate: float) -> str:
         graph = StreamGraph([Operator("a", 1e6, 0.0)], [], source_rate=rate)
         placement = Placement(Problem(graph, Cluster([Device("d", 1000.0)])), [0])
-        return "; ".join(assumptions(placement, kind))
+        return "; ".join(named(kind).assumed(placement))
 
     assert fault not in assumed(1000 * utilisation)
     assert fault in assumed(1000 * utilisation + 1)
 
 
-def test_an_overlay_has_no_operators() -> None:
-    placement = chain_placement(["s", "t"], [0, 1], {})
-    assert len(losses(placement, "ibm-overlay")) == 1
-    assert json.loads(export_text(placement, "ibm-overlay"))  # which has no comments
-
-
 def test_flink_chooses_instances_and_slots() -> None:
     split = chain_placement(["s", "a[0]", "a[1]"], [0, 0, 1], INSTANCES)
-    (instances,) = losses(split, "flink")
+    (instances,) = named("flink").lost(split)
     assert instances.startswith("Flink chooses which instances of 'a' run on which device")
     whole = chain_placement(["s", "a[0]", "a[1]"], [0, 1, 1], INSTANCES)
-    assert losses(whole, "flink") == ["Flink chooses the TaskManagers of the slots of 'pe1'"]
+    assert named("flink").lost(whole) == ["Flink chooses the TaskManagers of the slots of 'pe1'"]
     pinned = chain_placement(["s", "a[0]", "a[1]"], [0, 1, 1], INSTANCES, UNEQUAL)
-    assert not losses(pinned, "flink")
+    assert not named("flink").lost(pinned)
 
 
 def test_nothing_is_lost_on_equal_devices_without_instances() -> None:
     placement = chain_placement(["s", "t"], [0, 1], {})
-    for kind in WRITERS:
-        assert kind == "ibm-overlay" or not losses(placement, kind)
+    for each in formats():
+        assert each.name == "ibm-overlay" or not each.lost(placement)
+
+
+@pytest.mark.parametrize("kind", ["kubernetes", "storm-ras"])
+def test_work_on_accelerators_is_counted_as_cpu(kind: str) -> None:
+    found = named(kind).lost(on_a_gpu())
+    (work,) = (each for each in found if "accelerator" in each)
+    assert work.endswith(
+        "which requires an accelerator, is counted as CPU; set what it needs by hand"
+    )
+    comments = [line for line in export_text(on_a_gpu(), kind).splitlines() if "Lost: " in line]
+    assert comments == [f"# Lost: {each}" for each in found]

@@ -7,7 +7,7 @@ import pytest
 import streamplace as sp
 from benchmarks.hardening.corpus.engine_documents.neural_networks import PIPEDREAM
 from streamplace.errors import ClusterError, FormatError
-from streamplace.formats.registry import problem_of_file, read_document
+from streamplace.formats.documents import problem_of_file, read_document
 
 
 @pytest.fixture

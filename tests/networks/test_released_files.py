@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from streamplace.formats.registry import read_document
+from streamplace.formats.documents import read_document
 from tests.support.imported_schedules import imported_problem
 from tests.support.released_data import SHARED
 

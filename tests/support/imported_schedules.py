@@ -11,8 +11,8 @@ from sim.schedule.passes import makespans
 from sim.schedule.ranks import mean_messages, mean_seconds, optimistic_costs, upward_rank
 from streamplace.files.clusters import cluster_to
 from streamplace.files.graphs import graph_to
+from streamplace.formats.documents import read_document
 from streamplace.formats.logical_builder import resized
-from streamplace.formats.registry import read_document
 from tests.support.schedule_tasks import TaskProblem, task_problem
 
 

@@ -64,7 +64,7 @@ from streamplace.files.reading import read_json, read_text
 from streamplace.files.summary import summary
 from streamplace.files.training_logs import read_log
 from streamplace.formats.costs import Costs
-from streamplace.formats.registry import read_document, read_text_as
+from streamplace.formats.documents import read_document, read_text_as
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.logical import LogicalGraph
 from streamplace.problem.placement import Placement

@@ -1,6 +1,7 @@
 """Readers of Flink's plans: of a program, of a running job, and compiled ones of SQL."""
 
 import json
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -21,6 +22,7 @@ from streamplace.engines.flink.compiled_plan import (
 from streamplace.errors import FormatError
 from streamplace.files.reading import check, parse
 from streamplace.files.schema import ForeignForm
+from streamplace.formats.format import Format, Signs
 from streamplace.formats.logical_builder import Link, build_logical_graph
 from streamplace.problem.graph_checks import listed
 from streamplace.problem.logical import AnyDistribution, Distribution, LogicalGraph
@@ -265,3 +267,19 @@ def _value(text: str, where: str) -> Any:
     return (
         value["plan"] if isinstance(value, dict) and isinstance(value.get("plan"), dict) else value
     )
+
+
+FORMAT = Format(
+    "flink-plan",
+    about="Flink: getExecutionPlan(), explain_sql(), COMPILE PLAN, GET /jobs/ID/plan",
+    read=read,
+    signs=Signs(
+        text=re.compile(r"^== Physical Execution Plan ==", re.MULTILINE),
+        fields=(
+            frozenset({"nodes[].pact", "nodes[].parallelism"}),
+            frozenset({"nodes[].description", "nodes[].parallelism"}),
+            frozenset({"nodes[].id", "flinkVersion"}),
+        ),
+        around=("plan",),
+    ),
+)

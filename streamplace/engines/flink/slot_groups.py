@@ -1,12 +1,12 @@
-"""Writers of Flink's slot-sharing groups and labels, of a Java class for a job, and for CAPSys."""
+"""Writers of Flink's slot-sharing groups and labels  and of a Java class for a job."""
 
 import json
-from collections import Counter
 from importlib.resources import files
 
 from streamplace.engines.flink.groups import Group, Groups, Slot, groups_of
-from streamplace.errors import ProblemError
-from streamplace.formats.instances import on_one_line
+from streamplace.formats.format import Format
+from streamplace.formats.instances import on_one_line, shown
+from streamplace.formats.losses import resources
 from streamplace.problem.placement import Placement
 
 HEAD = """\
@@ -31,7 +31,6 @@ CONFIGURATION_HEAD = """\
 # device each. The JobManager needs none of them.
 # Leave jobmanager.scheduler unset: the adaptive scheduler ignores labels without a message.
 """
-SEPARATOR = "; "
 
 
 def write(placement: Placement) -> str:
@@ -123,56 +122,51 @@ def write_configuration(placement: Placement) -> str:
     return "".join(parts)
 
 
-def write_helper(placement: Placement) -> str:
-    """Return the source of ``StreamplaceMapping``, a class that depends on Flink only."""
-    return helper_source()
-
-
-def helper_source() -> str:
-    """Return the text of ``StreamplaceMapping.java``."""
+def helper_source(placement: Placement | None = None) -> str:
+    """Return the text of ``StreamplaceMapping.java``, which depends on Flink only."""
     return files(__package__).joinpath("StreamplaceMapping.java").read_text(encoding="utf-8")
 
 
-def write_capsys(placement: Placement) -> str:
-    """Return one line per subtask; the device's name is used as the TaskManager's address.
-
-    Subtasks are named as in Flink, for example ``Map (2/4)`` for the second of four, since CAPSys
-    looks for a line's task name inside the subtask's name. The format has no comments.
-
-    Raises
-    ------
-    ProblemError
-        If a subtask's name is part of another subtask's name, since CAPSys would apply its line to
-        both, or if a name contains ``"; "`` or a line break.
-    """
-    tasks = _subtasks(placement)
-    for name in (*tasks, *placement.pes):
-        if SEPARATOR in name or len(name.splitlines()) != 1:
-            raise ProblemError(f"{name!r}: must not contain '; ' or a line break")
-    _check_parts(tasks)
-    return "".join(f"{task}{SEPARATOR}{device}\n" for task, device in tasks.items())
+def _instances(placement: Placement) -> str:
+    split = [g for g in groups_of(placement).groups if len(g.slots) > 1]
+    names = [name for group in split for name in group.operators]
+    if not names:
+        return ""
+    return f"Flink chooses which instances of {shown(names)} run on which device; counts are kept"
 
 
-def _subtasks(placement: Placement) -> dict[str, str]:
-    """Return subtask -> its device, in the graph's order; subtasks are named as in Flink."""
-    graph = placement.problem.graph
-    counts = Counter(graph.owners)
-    numbers: Counter[str] = Counter()
-    found: dict[str, str] = {}
-    for owner, device in zip(graph.owners, placement.assignment.values(), strict=True):
-        numbers[owner] += 1
-        found[f"{owner} ({numbers[owner]}/{counts[owner]})"] = device
-    return found
+def _slots(placement: Placement) -> str:
+    groups = groups_of(placement)
+    several = [g.name for g in groups.groups if g.slot is None and max(g.slots.values()) > 1]
+    if not several:
+        return ""
+    return f"Flink chooses the TaskManagers of the slots of {shown(several)}"
 
 
-def _check_parts(tasks: dict[str, str]) -> None:
-    """Raise ProblemError if a name is part of another name; all names end in a bracket."""
-    lengths = sorted({len(task) for task in tasks})
-    for task in tasks:
-        ends = [i + 1 for i, letter in enumerate(task) if letter == ")"]
-        parts = (task[end - n : end] for end in ends for n in lengths if n <= end)
-        if part := next((part for part in parts if part in tasks and part != task), None):
-            raise ProblemError(
-                f"CAPSys would apply the line for {part!r} to {task!r} too; "
-                "rename one of the operators"
-            )
+def _memory(placement: Placement) -> str:
+    if not placement.problem.graph.memory_bytes.any():
+        return ""
+    return (
+        "memory is not carried over; give each TaskManager what the placement counts on its device"
+    )
+
+
+GROUPS = Format(
+    "flink",
+    about="Flink: slot-sharing groups, operator=peN, with labels if devices differ",
+    write=write,
+    comment="# ",
+    losses=(_instances, _slots, resources, _memory),
+)
+CONFIGURATION = Format(
+    "flink-config",
+    about="Flink: the lines that each TaskManager's configuration needs for its labels",
+    write=write_configuration,
+    comment="# ",
+    losses=(_instances, resources, _memory),
+)
+HELPER = Format(
+    "flink-helper",
+    about="Flink: the Java class that sets those groups in a job; needs no PLACEMENT",
+    write=helper_source,
+)

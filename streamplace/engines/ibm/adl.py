@@ -18,8 +18,9 @@ from streamplace.engines.ibm.regions import (
 )
 from streamplace.engines.ibm.spl import labels_note
 from streamplace.errors import FormatError
+from streamplace.formats.format import Format, Signs
 from streamplace.formats.logical_builder import Link, build_logical_graph, check_links
-from streamplace.formats.xml import attribute, inside, kind_of, parse_xml
+from streamplace.formats.xml import attribute, inside, kind_of, parse_xml, root_pattern
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.graph_checks import listed
 from streamplace.problem.logical import LogicalGraph
@@ -296,3 +297,11 @@ def _reached(
                 raise FormatError(f"{where}: operator {fault}")
             elif kind == PRIMITIVE:
                 yield end, copies
+
+
+FORMAT = Format(
+    "ibm-adl",
+    about="IBM Streams: an application's ADL, XML",
+    read=read,
+    signs=Signs(endings=(".adl",), text=root_pattern("applicationSet")),
+)

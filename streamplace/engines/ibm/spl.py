@@ -4,7 +4,9 @@ import json
 from collections.abc import Sequence
 
 from streamplace.files.json_text import to_json
+from streamplace.formats.format import Format
 from streamplace.formats.instances import operator_devices
+from streamplace.formats.losses import resources
 from streamplace.problem.graph_checks import listed
 from streamplace.problem.placement import Placement
 
@@ -62,3 +64,22 @@ def write_overlay(placement: Placement) -> str:
     """
     deployment = {"fusionScheme": "manual", "fusionTargetPeCount": len(placement.pes)}
     return to_json({"jobConfigOverlays": [{"jobConfig": {}, "deploymentConfig": deployment}]})
+
+
+def _operators(placement: Placement) -> str:
+    return "only the number of PEs is kept; use ibm-spl for which operator runs where"
+
+
+SPL = Format(
+    "ibm-spl",
+    about="IBM Streams: placement clauses for SPL",
+    write=write,
+    comment="// ",
+    losses=(resources,),
+)
+OVERLAY = Format(
+    "ibm-overlay",
+    about="IBM Streams: job configuration overlay with the number of PEs only",
+    write=write_overlay,
+    losses=(_operators,),
+)

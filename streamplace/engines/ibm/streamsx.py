@@ -25,6 +25,7 @@ from streamplace.engines.ibm.spl import labels_note
 from streamplace.errors import FormatError
 from streamplace.files.reading import check, parse
 from streamplace.files.schema import ForeignForm, Name, Title
+from streamplace.formats.format import Format, Signs
 from streamplace.formats.logical_builder import (
     MAX_PARALLELISM,
     Link,
@@ -263,3 +264,11 @@ def _tagged(operators: list[_Operator]) -> list[list[str]]:
         for tag in operator.config.placement.tags:
             groups.setdefault(tag, {})[operator.name] = None
     return [[*group] for group in groups.values()]
+
+
+FORMAT = Format(
+    "ibm-streamsx",
+    about="IBM Streams: the graph that the Python package streamsx writes, JSON",
+    read=read,
+    signs=Signs(fields=(frozenset({"operators[].outputs"}),)),
+)

@@ -4,10 +4,12 @@ The operators of one sub-topology and partition are one task, which runs in one 
 instance of the application. They are therefore colocated. Global stores have no tasks.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from streamplace.errors import FormatError
+from streamplace.formats.format import Format, Signs
 from streamplace.formats.logical_builder import Link, build_logical_graph, check_links
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.graph_checks import listed
@@ -185,3 +187,11 @@ def _through_topics(nodes: dict[str, _Node]) -> Iterator[tuple[str, str]]:
         if node.kind == "Sink":
             for topic in node.topics:
                 yield from ((node.name, source) for source in readers.get(topic, ()))
+
+
+FORMAT = Format(
+    "kafka-streams",
+    about="Kafka Streams: Topology.describe(), text",
+    read=read,
+    signs=Signs(text=re.compile(r"^ *(?:Topologies|Sub-topolog(?:y|ies)):", re.MULTILINE)),
+)

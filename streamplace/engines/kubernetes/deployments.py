@@ -9,11 +9,25 @@ from typing import Any
 
 import numpy as np
 
-from streamplace.engines.kubernetes.parts import Part, has_replicas, parts_of, pod_numbers
-from streamplace.engines.kubernetes.resources import extended_names, extended_resources
+from streamplace.engines.kubernetes.parts import (
+    Part,
+    has_replicas,
+    lost_numbers,
+    parts_of,
+    pod_numbers,
+    shared_requests,
+)
+from streamplace.engines.kubernetes.resources import (
+    assumed_names,
+    extended_names,
+    extended_resources,
+    rounded_up,
+)
 from streamplace.errors import ProblemError
+from streamplace.formats.format import Format
 from streamplace.formats.instances import operator_cores, shown
 from streamplace.formats.labels import dns_label, label_value
+from streamplace.formats.losses import accelerators
 from streamplace.formats.yaml import to_yaml
 from streamplace.problem.placement import Placement
 
@@ -238,3 +252,13 @@ def _no_others(job: str, neighbours: Sequence[str]) -> dict[str, Any]:
     ]
     term = {"labelSelector": {"matchExpressions": others}, "topologyKey": HOST}
     return {"requiredDuringSchedulingIgnoredDuringExecution": [term]}
+
+
+FORMAT = Format(
+    "kubernetes",
+    about="Deployments: one per PE, with replicas for operators of several instances",
+    write=write,
+    comment="# ",
+    losses=(accelerators, rounded_up, lost_numbers),
+    assumptions=(assumed_names, shared_requests, assumed_nodes),
+)

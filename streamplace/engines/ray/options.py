@@ -7,7 +7,9 @@ from math import ceil
 from typing import Any
 
 from streamplace.errors import ProblemError
+from streamplace.formats.format import Format
 from streamplace.formats.instances import members_of
+from streamplace.formats.losses import resources
 from streamplace.problem.graph_checks import listed
 from streamplace.problem.logical import instance_names
 from streamplace.problem.placement import Placement
@@ -54,3 +56,11 @@ def _offer(device: str) -> str:
 
 def _memory(needed: float) -> dict[str, int]:
     return {"memory": ceil(needed)} if needed else {}
+
+
+FORMAT = Format(
+    "ray",
+    about="Ray: options of each operator's actors, JSON",
+    write=write,
+    losses=(resources,),
+)

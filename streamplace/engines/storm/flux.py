@@ -19,6 +19,7 @@ from streamplace.engines.storm.settings import (
 from streamplace.errors import FormatError
 from streamplace.files.reading import check
 from streamplace.files.schema import ForeignForm, Name, Title
+from streamplace.formats.format import Format, Signs
 from streamplace.formats.logical_builder import (
     MAX_PARALLELISM,
     Link,
@@ -277,3 +278,11 @@ def _notes(form: _Topology) -> Iterator[str]:
             f"cpuLoad of {listed(loads)} is not read, since it is for one source rate; "
             "set instructions per tuple in --costs"
         )
+
+
+FORMAT = Format(
+    "storm-flux",
+    about="Storm: a Flux topology, YAML",
+    read=read,
+    signs=Signs(text=re.compile(r"^(?:spouts|topologySource):", re.MULTILINE)),
+)

@@ -11,6 +11,7 @@ from streamplace.engines.storm.documents import Topology, topology_from
 from streamplace.engines.storm.settings import distribution_of, with_requests
 from streamplace.errors import BackendError
 from streamplace.files.reading import parse
+from streamplace.formats.format import Format, Signs
 from streamplace.formats.logical_builder import Link, build_logical_graph
 from streamplace.formats.profiling.estimates import Estimate, or_unknown, sum_of
 from streamplace.formats.profiling.profile import OperatorProfile, Profile, StreamProfile
@@ -229,3 +230,18 @@ def _ratio(sent: float | None, processed: float | None) -> float:
         return UNKNOWN
     ratio = sent / processed
     return ratio if ratio < float("inf") else UNKNOWN
+
+
+FORMAT = Format(
+    "storm-ui",
+    about="Storm: a topology from the UI's REST API, JSON",
+    read=read,
+    signs=Signs(
+        fields=(
+            frozenset({"spouts[].id", "bolts[].id"}),
+            frozenset({"spouts[].spoutId"}),
+            frozenset({"*.:type"}),
+        ),
+        around=("visualization", "metrics"),
+    ),
+)

@@ -17,11 +17,14 @@ from streamplace.engines.storm.settings import (
     is_internal,
 )
 from streamplace.errors import ProblemError
+from streamplace.formats.format import Format
 from streamplace.formats.instances import devices_of_instances, require_source_rate, shown
+from streamplace.formats.losses import accelerators, resources
 from streamplace.formats.yaml import to_scalar, to_yaml
 from streamplace.problem.cluster import Device
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.placement import Placement
+from streamplace.problem.symmetry import interchangeable
 from streamplace.scoring.flow import flow
 
 CORE = 100  # percent
@@ -256,3 +259,32 @@ def _check(executors: Mapping[str, Executors], workers: int) -> None:
         )
     if reserved := next((name for name in executors if is_internal(name)), None):
         raise ProblemError(f"{reserved!r}: Storm reserves names that begin with '__'; rename it")
+
+
+def _hosts(placement: Placement) -> str:
+    if len(set(interchangeable(placement.problem).tolist())) == 1:
+        return ""
+    return (
+        "devices differ, but Storm chooses the host of each component; addResource in the "
+        "topology's code and supervisor.resources.map tie a component to a host"
+    )
+
+
+def _executors(placement: Placement) -> str:
+    split = [name for name, on in devices_of_instances(placement).items() if len({*on}) > 1]
+    if not split:
+        return ""
+    return (
+        f"Storm chooses which executors of {shown(split)} run on which host, and how many, up to "
+        "the most that the placement has on one device"
+    )
+
+
+FORMAT = Format(
+    "storm-ras",
+    about="Storm: executors, constraints and CPU for the Resource Aware Scheduler, YAML",
+    write=write,
+    comment="# ",
+    losses=(_hosts, _executors, accelerators, resources),
+    assumptions=(assumed_capacities, assumed_room),
+)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from streamplace.errors import FormatError, UsageError
+from streamplace.formats.format import Format, Signs
 from streamplace.networks.onnx.runtime import (
     EQUIVALENTS,
     RULES,
@@ -263,3 +264,11 @@ def _tensor_of(value: "ValueInfoProto") -> Tensor:
 
 def _element_bytes(data_type: int) -> float:
     return BITS[data_type] / 8.0 if data_type in BITS else UNKNOWN
+
+
+FORMAT = Format(
+    "onnx",
+    about="ONNX: a model; needs streamplace[onnx]",
+    read_bytes=read,
+    signs=Signs(endings=(".onnx",)),
+)

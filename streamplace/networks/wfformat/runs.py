@@ -10,6 +10,7 @@ from graphlib import CycleError, TopologicalSorter
 from math import ceil, isnan
 
 from streamplace.files.reading import parse
+from streamplace.formats.format import Format, Signs
 from streamplace.formats.logical_builder import MIPS
 from streamplace.networks.wfformat.versions import (
     MachineForm,
@@ -302,3 +303,13 @@ def _about_files(workflow: Workflow) -> list[str]:
             "be on every machine from the start"
         )
     return lines
+
+
+FORMAT = Format(
+    "wfformat",
+    about="WfCommons: a recorded run of a workflow, JSON, with a cluster and a placement",
+    read=read,
+    signs=Signs(fields=(frozenset({"workflow", "schemaVersion"}),)),
+    has_cluster=True,
+    has_placement=True,
+)

@@ -6,8 +6,8 @@ from itertools import permutations
 from pathlib import Path
 from typing import Any
 
+from streamplace.formats.documents import read_document
 from streamplace.formats.logical_builder import resized
-from streamplace.formats.registry import read_document
 from streamplace.generate import Recipe
 from streamplace.problem.cluster import Cluster, Device, Network
 from streamplace.problem.graph import StreamGraph

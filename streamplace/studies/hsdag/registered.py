@@ -8,8 +8,8 @@ from typing import Any
 
 from streamplace.errors import GraphError
 from streamplace.files.datasets import read_graph
+from streamplace.formats.documents import problem_of_file
 from streamplace.formats.logical_builder import MIPS
-from streamplace.formats.registry import problem_of_file
 from streamplace.problem.cluster import Cluster, Device, Network
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.makespan import Makespan

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from streamplace.errors import ProblemError
-from streamplace.formats.registry import export_text
+from streamplace.formats.documents import export_text
 from streamplace.problem.cluster import Cluster, Device
 from streamplace.problem.graph import Operator, StreamGraph
 from streamplace.problem.placement import Placement

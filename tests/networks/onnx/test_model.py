@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks.hardening.corpus.onnx_models import onnx_models
 from streamplace.errors import FormatError, UsageError
-from streamplace.formats.registry import read_document, read_text_as
+from streamplace.formats.documents import read_document, read_text_as
 from streamplace.problem.logical import LogicalGraph
 from tests.support.documents import edges
 from tests.support.errors import fault_of
@@ -207,7 +207,7 @@ def test_equations_that_are_not_text(model: Any) -> None:
 
 
 def test_bytes_are_not_text() -> None:
-    with pytest.raises(UsageError, match="'onnx' is not text; use read_document"):
+    with pytest.raises(UsageError, match="format 'onnx' has no reader of texts"):
         read_text_as("", "file", "onnx")
 
 

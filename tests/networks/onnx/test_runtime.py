@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from streamplace.formats.registry import read_document
+from streamplace.formats.documents import read_document
 from streamplace.networks.onnx.runtime import PREFIX, RULES
 from streamplace.problem.graph import StreamGraph
 

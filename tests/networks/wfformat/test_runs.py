@@ -13,7 +13,7 @@ import pytest
 
 from benchmarks.hardening.corpus.engine_documents.workflows import DIVIDED, UNDIVIDED
 from streamplace import read_cluster, read_placement
-from streamplace.formats.registry import read_document as read_file
+from streamplace.formats.documents import read_document as read_file
 from streamplace.problem.cluster import Device, Network
 from streamplace.problem.logical import LogicalGraph
 from streamplace.scoring.registry import makespan_score

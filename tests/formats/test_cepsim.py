@@ -8,7 +8,7 @@ from benchmarks.hardening.corpus.documents import CEPSIM, DREAM
 from benchmarks.reference.strategies import Case, cases
 from streamplace.files import cepsim
 from streamplace.files.graphs import graph_from, graph_to
-from streamplace.files.placements import as_cepsim
+from streamplace.formats.cepsim import write
 from streamplace.problem.placement import Placement
 from tests.support.documents import read_document, refused_document
 
@@ -42,5 +42,5 @@ def test_streamplace_graph_is_not_a_dream_graph() -> None:
 @given(cases())
 def test_round_trip_of_placements(case: Case) -> None:
     placement = Placement(*case)
-    again = cepsim.placement_from(json.loads(as_cepsim(placement)), placement.problem, "file")
+    again = cepsim.placement_from(json.loads(write(placement)), placement.problem, "file")
     assert again == placement
