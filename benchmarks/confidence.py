@@ -29,7 +29,7 @@ from benchmarks.reference.uncertain_problems import (
 from benchmarks.speed import report
 from streamplace import Problem, StreamGraph
 from streamplace.execution.parallel import each
-from streamplace.integrations.profiling.estimates import or_exact, slope
+from streamplace.formats.profiling.estimates import or_exact, slope
 from streamplace.scoring.flow import flow
 from streamplace.sim.closed_form.bottleneck import worst_utilisation
 from streamplace.util.arrays import Floats

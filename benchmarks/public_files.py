@@ -18,7 +18,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from streamplace.errors import StreamplaceError
-from streamplace.integrations.registry import read_document
+from streamplace.formats.documents import read_document
 
 Counts = tuple[int, int]
 """Numbers of operators and streams."""

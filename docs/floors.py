@@ -38,10 +38,11 @@ FLOORS = (  # from the ground up
     Floor("plumbing", ("display", "execution")),
     Floor("model", ("problem",)),
     Floor("evaluate, store, make", ("scoring", "files", "families")),
-    Floor("decide, connect", ("placers", "integrations")),
-    Floor("verbs, learned placers", ("workflows", "policy")),
+    Floor("decide, connect", ("placers", "formats")),
+    Floor("verbs, learned placers", ("workflows", "policy", "networks")),
     Floor("outputs, adapters, learning", ("reports", "plots", "env", "pyg", "training")),
     Floor("tools on top", ("testing", "papers", "control")),
+    Floor("stream engines", ("engines",)),
     Floor("front", ("cli", "streamplace")),
 )
 FLOOR_OF = {name: number for number, floor in enumerate(FLOORS) for name in floor.packages}

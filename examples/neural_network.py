@@ -4,7 +4,7 @@ import torch
 from torch import Tensor, nn
 
 import streamplace as sp
-from streamplace.integrations.torch.graph import from_module
+from streamplace.networks.torch.graph import from_module
 
 
 class Block(nn.Module):

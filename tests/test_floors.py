@@ -19,7 +19,7 @@ from docs.floors import (
 
 MODULES = modules()
 WITH_TORCH = {"policy", "training", "pyg", "testing", "papers"}
-READERS_OF_TORCH = "streamplace.integrations.torch."
+READERS_OF_TORCH = "streamplace.networks.torch."
 
 
 def faults_of(module: str) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""The example package, which adds a placer, a policy and more through entry points."""
+"""The example package, which adds a placer, a format, a command and more through entry points."""
 
 import json
 import signal
@@ -79,6 +79,53 @@ def test_the_page_that_compares_it(site: Path, tmp_path: Path) -> None:
     program += "run_page(pathlib.Path(sys.argv[1]).read_text(), pathlib.Path.cwd())"
     run(site, tmp_path, ["-c", program, str(page)])
     assert (tmp_path / "run" / "policy.safetensors").exists()
+
+
+TOY = """\
+toy job
+clicks 100000 instructions 100 bytes
+count 200000 instructions 50 bytes
+clicks > count
+"""
+
+
+def test_its_format_is_read_recognised_and_written(site: Path, tmp_path: Path) -> None:
+    (tmp_path / "job.toy").write_text(TOY)
+    program = ["-m", "streamplace.cli.main", "place", "job.toy", "--devices", "2x100"]
+    wrong = run(site, tmp_path, program, code=2).stderr
+    assert "streamplace import job.toy --from toy -o job-graph.json" in wrong
+    assert "  toy               toy: a job, text" in streamplace(site, tmp_path, "import", "--help")
+    streamplace(site, tmp_path, "import", "job.toy", "--from", "toy", "-o", "graph.json")
+    options = ("--devices", "2x100", "--source-rate", "1000", "-o", "placement.json")
+    streamplace(site, tmp_path, "place", "graph.json", "--placer", "best-device", *options)
+    exported = streamplace(site, tmp_path, "export", "placement.json", "--to", "toy")
+    assert exported.splitlines() == [
+        "# Lost: the source rate is not in the file",
+        "clicks on d0",
+        "count on d1",
+    ]
+    assert "times the mean" in streamplace(site, tmp_path, "spread", "placement.json")
+
+
+def test_its_format_is_declared_in_one_module_and_one_entry_point() -> None:
+    named = [path for path in PACKAGE.glob("**/*.*") if _declares(path)]
+    assert sorted(path.name for path in named) == ["format.py", "pyproject.toml"]
+
+
+def _declares(path: Path) -> bool:
+    """Return whether a file declares the format, or registers it."""
+    if path.suffix not in (".py", ".toml"):
+        return False
+    text = path.read_text()
+    return "= Format(" in text or "toy_streams.format" in text
+
+
+def test_its_command_is_listed_and_has_help(site: Path, tmp_path: Path) -> None:
+    listed = streamplace(site, tmp_path, "--help")
+    assert "  spread      A command of toy-streams." in listed
+    assert "--json" in streamplace(site, tmp_path, "spread", "--help")
+    program = ["-m", "streamplace.cli.main", "spred", "placement.json"]
+    assert "did you mean 'spread'?" in run(site, tmp_path, program, code=2).stderr
 
 
 def test_the_same_seed_gives_the_same_graphs(site: Path, trained: Path, tmp_path: Path) -> None:

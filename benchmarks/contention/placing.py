@@ -17,8 +17,8 @@ import streamplace as sp
 from benchmarks.contention.cluster import LimitedFlink
 from benchmarks.contention.costs import BUSY, CPU
 from benchmarks.contention.jobs import INSTRUCTIONS, SpinningJob
-from streamplace.integrations.flink.groups import Groups, groups_of
-from streamplace.integrations.flink.slot_groups import mapping
+from streamplace.engines.flink.groups import Groups, groups_of
+from streamplace.engines.flink.slot_groups import mapping
 
 MIPS = 1000.0  # of a device; any unit will do, since all are equal
 LOAD = 0.6  # of a core while a job is profiled

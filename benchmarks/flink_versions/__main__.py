@@ -24,10 +24,10 @@ from benchmarks.flink_versions.job import Counted
 from benchmarks.flink_versions.table import table
 from benchmarks.flink_versions.trying import EXECUTION, REST, Trying
 from benchmarks.result_lines import origin
+from streamplace.engines.flink import cluster
+from streamplace.engines.flink.client import Client
 from streamplace.files.writing import write_text
-from streamplace.integrations.flink import cluster
-from streamplace.integrations.flink.client import Client
-from streamplace.integrations.profiling.rest import Server
+from streamplace.formats.profiling.rest import Server
 
 RESULTS = ROOT / "benchmarks" / "results" / "flink-versions"
 MODULE = "benchmarks.flink_versions"

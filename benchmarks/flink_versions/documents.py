@@ -5,8 +5,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from streamplace.engines.flink.client import Client, job_path
 from streamplace.errors import BackendError
-from streamplace.integrations.flink.client import Client, job_path
 
 CHECKED = ("schedulerType", "maxParallelism", "job-type", "pending-operators")
 OF_VERTEX = ("maxParallelism", "slotSharingGroupId")

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from benchmarks.kubernetes.trials import Trial
-from streamplace.integrations.kubernetes import crowded
+from streamplace.engines.kubernetes.deployments import crowded
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,9 @@ from typing import Any
 import yaml
 
 from benchmarks.kubernetes.api import Api, Object
-from streamplace.integrations.kubernetes import DEVICE, HOST, OPERATORS
-from streamplace.integrations.kubernetes_pods import GPU
-from streamplace.integrations.registry import export_text
+from streamplace.engines.kubernetes.deployments import DEVICE, HOST, OPERATORS
+from streamplace.engines.kubernetes.resources import GPU
+from streamplace.formats.documents import export_text
 from streamplace.problem.placement import Placement
 
 PATIENCE_S = 60.0  # for the scheduler to decide about all pods, on a busy machine

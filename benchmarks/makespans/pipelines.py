@@ -11,7 +11,7 @@ import argparse
 
 import streamplace as sp
 from benchmarks.makespans.problems import SHARED
-from streamplace.integrations.registry import read_document
+from streamplace.formats.documents import read_document
 from streamplace.scoring.throughput import ceiling, max_source_rate
 
 RATE = 1e6  # samples/s, which overloads every placement

@@ -14,7 +14,7 @@ from streamplace.files.clusters import from_form as cluster_from_form
 from streamplace.files.graphs import from_form as graph_from_form
 from streamplace.files.reading import check
 from streamplace.files.schema import ClusterForm, GraphForm
-from streamplace.integrations.registry import problem_of_file
+from streamplace.formats.documents import problem_of_file
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
 LAYERED = ((0, 4, 0.3), (1, 8, 0.3), (2, 8, 1.0), (3, 20, 1.0), (4, 8, 3.0), (5, 20, 0.3))

@@ -19,8 +19,8 @@ import numpy as np
 import streamplace as sp
 from streamplace.errors import FormatError
 from streamplace.files.reading import read_json
-from streamplace.integrations.formats.wfformat_versions import Workflow, workflow_from
-from streamplace.integrations.registry import read_document
+from streamplace.formats.documents import read_document
+from streamplace.networks.wfformat.versions import Workflow, workflow_from
 from streamplace.problem.graph_view import levels_of
 from streamplace.scoring.makespan_evaluator import MakespanEvaluator
 from streamplace.util.arrays import Floats

@@ -9,8 +9,8 @@ from tempfile import TemporaryDirectory
 import torch
 
 from benchmarks.networks.models import Network, network
-from streamplace.integrations.registry import read_document
-from streamplace.integrations.torch.graph import from_module
+from streamplace.formats.documents import read_document
+from streamplace.networks.torch.graph import from_module
 from streamplace.problem.graph import StreamGraph
 
 PUBLISHED = {"resnet50": (396, 411), "inception-v3": (728, 764), "bert-base": (1009, 1071)}

@@ -9,7 +9,7 @@ from typing import Any
 from benchmarks.networks.models import Network, network
 from streamplace.files.graphs import graph_to
 from streamplace.files.writing import write_text
-from streamplace.integrations.torch.measuring import Measurement, measure
+from streamplace.networks.torch.measuring import Measurement, measure
 from streamplace.problem.graph import StreamGraph
 
 FOLDER = Path(__file__).resolve().parents[2] / "datasets" / "networks"

@@ -9,9 +9,9 @@ import numpy as np
 import torch
 
 from benchmarks.networks.models import Network, network
-from streamplace.integrations.logical_builder import MIPS
-from streamplace.integrations.torch.measuring import measure, with_times
-from streamplace.integrations.torch.pass_times import PassTimes
+from streamplace.formats.logical_builder import MIPS
+from streamplace.networks.torch.measuring import measure, with_times
+from streamplace.networks.torch.pass_times import PassTimes
 from streamplace.papers.hsdag.study.registered import ACCELERATOR, CPU, RATIOS
 from streamplace.placers.registry import ready_placer
 from streamplace.problem.cluster import Cluster, Device

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from benchmarks.makespans.problems import SHARED
-from streamplace.integrations.registry import problem_of_file
+from streamplace.formats.documents import problem_of_file
 from streamplace.papers.hsdag.study.registered import NETWORKS, RATIO_SCALES, network_problem
 from streamplace.problem.problem import Problem
 

@@ -11,7 +11,7 @@ from typing import Any
 from local_flink import LocalFlink
 from scripting import say, streamplace
 
-from streamplace.integrations.flink.plan import running
+from streamplace.engines.flink.plan import running
 
 BUSIEST = ("join", "archive: Writer", "enrich", "parse", "summarise", "render", "split", "score")
 """Operators of the sample job, those that use most CPU time first, so that noise is small."""

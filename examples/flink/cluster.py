@@ -14,7 +14,7 @@ from pathlib import Path
 from local_flink import LocalFlink, TaskManager
 from scripting import ScriptError, terminated
 
-from streamplace.integrations.flink.groups import device_labels
+from streamplace.engines.flink.groups import device_labels
 
 FOLDER = Path("flink-loop").resolve() / "cluster"
 OPERATORS = 8  # of a job, at most; the labels of more are those of fewer, and further ones

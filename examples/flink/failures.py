@@ -20,9 +20,9 @@ from scripting import ScriptError, say, terminated
 from submitted import HERE, build, wait
 from trial import APPLIED, FAILED, REFUSED, Trial
 
+from streamplace.engines.flink.groups import groups_of
+from streamplace.engines.flink.slot_groups import mapping
 from streamplace.files import read_placement
-from streamplace.integrations.flink.groups import groups_of
-from streamplace.integrations.flink.slot_groups import mapping
 
 CONFIG = "execution.checkpointing.timeout: 15 s\n"
 BEFORE_STOP, STOPPED, STARTING = "stopping job", "stopped after", "starting job"

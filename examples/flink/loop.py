@@ -21,7 +21,7 @@ from scripting import ScriptError, call, say, terminated
 from scripting import streamplace as run
 from truth import INSTRUCTIONS, PAYLOAD_BYTES, SELECTIVITY
 
-from streamplace.integrations.flink.plan import running
+from streamplace.engines.flink.plan import running
 
 HERE = Path(__file__).resolve().parent
 FOLDER = Path("flink-loop").resolve()

@@ -27,8 +27,8 @@ from scripting import ScriptError, call, say, streamplace, terminated
 from submitted import HERE, Submitted, build
 
 import streamplace as sp
-from streamplace.integrations.flink.groups import device_labels
-from streamplace.integrations.flink.plan import running
+from streamplace.engines.flink.groups import device_labels
+from streamplace.engines.flink.plan import running
 from streamplace.scoring.tuples import deployed
 
 FOLDER = Path("flink-loop").resolve() / "size"

@@ -11,11 +11,11 @@ from typing import Any
 from local_flink import TIMEOUT_S, LocalFlink
 from scripting import ScriptError, call
 
-from streamplace.integrations.flink.documents import ENDED
-from streamplace.integrations.flink.plan import running
-from streamplace.integrations.flink.slot_groups import helper_source
-from streamplace.integrations.profiling.rest import Server
-from streamplace.workflows.apply import upload
+from streamplace.engines.flink.applying.apply import upload
+from streamplace.engines.flink.documents import ENDED
+from streamplace.engines.flink.plan import running
+from streamplace.engines.flink.slot_groups import helper_source
+from streamplace.formats.profiling.rest import Server
 
 HERE = Path(__file__).resolve().parent
 

@@ -28,7 +28,7 @@ from scripting import ScriptError, say, terminated
 from submitted import HERE, Submitted, build, wait
 from watched import CLUSTER, Controller, Output, Schedule, restarting, write_problem
 
-from streamplace.control.flink.rescaling import REQUIRED
+from streamplace.engines.flink.watching.rescaling import REQUIRED
 
 FOLDER = Path("flink-loop").resolve() / "watch"
 MANAGERS = tuple(TaskManager(name, slots=2) for name in CLUSTER)

@@ -12,28 +12,8 @@ import click
 
 from streamplace.cli import options, param_types
 from streamplace.cli.command import argument, command, leaving, option, print_json, print_note
-from streamplace.control.flink.rescaling import AdaptiveRealiser
 from streamplace.control.plans import Deployment
-from streamplace.errors import BackendError, ProblemError, located
-from streamplace.files import read_placement
-from streamplace.files.reading import name_of
-from streamplace.integrations.flink.applying.asking import Limits
-from streamplace.integrations.flink.applying.preflight import faults_of_most
-from streamplace.integrations.flink.applying.requests import Program, Request
-from streamplace.integrations.flink.applying.restart import Restart
-from streamplace.integrations.flink.client import Client
-from streamplace.integrations.flink.deployment import (
-    Owner,
-    handed_out,
-    owner_of,
-    parallelism_of,
-    with_counts,
-)
-from streamplace.integrations.flink.documents import JobState
-from streamplace.integrations.instances import devices_of_instances
-from streamplace.integrations.profiling.rest import RefusedError, Server
-from streamplace.problem.placement import Placement
-from streamplace.workflows.apply import (
+from streamplace.engines.flink.applying.apply import (
     Options,
     Prepared,
     already_placed,
@@ -44,6 +24,26 @@ from streamplace.workflows.apply import (
     restart_of,
     upload,
 )
+from streamplace.engines.flink.applying.asking import Limits
+from streamplace.engines.flink.applying.preflight import faults_of_most
+from streamplace.engines.flink.applying.requests import Program, Request
+from streamplace.engines.flink.applying.restart import Restart
+from streamplace.engines.flink.client import Client
+from streamplace.engines.flink.deployment import (
+    Owner,
+    handed_out,
+    owner_of,
+    parallelism_of,
+    with_counts,
+)
+from streamplace.engines.flink.documents import JobState
+from streamplace.engines.flink.watching.rescaling import AdaptiveRealiser
+from streamplace.errors import BackendError, ProblemError, located
+from streamplace.files import read_placement
+from streamplace.files.reading import name_of
+from streamplace.formats.instances import devices_of_instances
+from streamplace.formats.profiling.rest import RefusedError, Server
+from streamplace.problem.placement import Placement
 
 PASSED = (
     "all checks passed but those of the jar's own plan, for which the jar must be on the server; "

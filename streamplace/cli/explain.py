@@ -7,21 +7,21 @@ from streamplace.cli.command import argument, command, group, option, print_json
 from streamplace.cli.inputs import naming_file, the_constraints, whole_placement
 from streamplace.cli.makespan_options import Asked, MakespanSettings
 from streamplace.cli.terminal import print_result
+from streamplace.engines.flink.against.compare import check_operators, compare
+from streamplace.engines.flink.against.comparison import Against
+from streamplace.engines.flink.client import Client
+from streamplace.engines.flink.use import Observed, observe
 from streamplace.errors import BackendError, ProblemError, located
 from streamplace.execution.progress import working
 from streamplace.files.assignments import read_placement_json
 from streamplace.files.placements import proven_bound
 from streamplace.files.reading import name_of
-from streamplace.integrations.flink.client import Client
-from streamplace.integrations.flink.use import Observed, observe
-from streamplace.integrations.profiling.rest import Server
+from streamplace.formats.profiling.rest import Server
 from streamplace.problem.logical import LogicalGraph
 from streamplace.problem.losses import Losses
 from streamplace.problem.makespan import PublishedName
 from streamplace.problem.placement import Placement
 from streamplace.scoring.suspect_units import suspect_of
-from streamplace.workflows.against.compare import check_operators, compare
-from streamplace.workflows.against.comparison import Against
 from streamplace.workflows.explain import explain as explanation_of
 from streamplace.workflows.explanation import Explanation
 

@@ -6,22 +6,25 @@ import click
 
 from streamplace.cli import options, param_types
 from streamplace.cli.command import argument, command, option, print_json, print_note
+from streamplace.cli.format_names import FormatName, ListsWriters
 from streamplace.cli.output_files import check_targets
+from streamplace.engines.flink import deployment
+from streamplace.engines.flink.plan import read_running
+from streamplace.engines.flink.slot_groups import helper_source
 from streamplace.errors import located
 from streamplace.execution.progress import working
 from streamplace.files.assignments import read_placement_json
-from streamplace.files.placements import EXPORTERS, placement_from, results_in
+from streamplace.files.placements import as_csv, as_json, placement_from, results_in
 from streamplace.files.reading import name_of, read_text
 from streamplace.files.writing import write_text
-from streamplace.integrations.export_notes import assumptions, losses
-from streamplace.integrations.flink import deployment
-from streamplace.integrations.flink.plan import read_running
-from streamplace.integrations.flink.slot_groups import helper_source
-from streamplace.integrations.kubernetes_pods import dns_label
-from streamplace.integrations.registry import WRITERS, export_text
-from streamplace.integrations.yaml import to_yaml
+from streamplace.formats.documents import export_text
+from streamplace.formats.labels import dns_label
+from streamplace.formats.registry import named
+from streamplace.formats.yaml import to_yaml
 from streamplace.problem.placement import Placement
 
+OWN = JSON, CSV = "json", "csv"
+"""Formats of streamplace itself."""
 HELPER, DEPLOYMENT = "flink-helper", "flink-deployment"
 OF_DEPLOYMENT = ("--plan", "--patch", "--node-label")
 """Options that only `DEPLOYMENT` has."""
@@ -34,7 +37,7 @@ class ExportOptions(options.Common):
     placement: str | None = argument(type=param_types.FILE, required=False)
     kind: str = option(
         "--to",
-        type=param_types.Choice(["json", "csv", "cepsim", DEPLOYMENT, *WRITERS]),
+        type=FormatName("writes", *OWN, DEPLOYMENT),
         required=True,
         metavar="KIND",
         help="Format to write: one of the names above.",
@@ -58,25 +61,15 @@ class ExportOptions(options.Common):
     output: str = options.output()
 
 
-@command(ExportOptions)
+@command(ExportOptions, kind=ListsWriters)
 def export(chosen: ExportOptions) -> None:
     """Write a placement in another program's format.
 
     \b
-    json            streamplace's placement file
-    csv             a row per operator: operator,device
-    flink           Flink: slot-sharing groups, operator=peN, with labels if devices differ
-    flink-config    Flink: the lines that each TaskManager's configuration needs for its labels
+    json              streamplace's placement file
+    csv               a row per operator: operator,device
     flink-deployment  Flink Kubernetes operator: numbers of instances for a FlinkDeployment, YAML
-    flink-helper    Flink: the Java class that sets those groups in a job; needs no PLACEMENT
-    capsys          CAPSys, a patched Flink: a schedulercfg file, a line per subtask
-    storm-ras       Storm: executors, constraints and CPU for the Resource Aware Scheduler, YAML
-    ibm-spl         IBM Streams: placement clauses for SPL
-    ibm-overlay     IBM Streams: job configuration overlay with the number of PEs only
-    kubernetes      Deployments: one per PE, with replicas for operators of several instances
-    ray             Ray: options of each operator's actors, JSON
-    cepsim          a placement file for CEPSim's runner, JSON
-    dot, graphml    the graph with the device of each operator
+    FORMATS
 
     A PE (processing element) is the set of operators on one device. ibm-spl can only place whole
     operators: `streamplace place --whole-operators` keeps all instances of an operator on one
@@ -101,17 +94,19 @@ def export(chosen: ExportOptions) -> None:
         _export_deployment(read, chosen)
         return
     with located(name_of(chosen.placement)):
-        if chosen.kind in WRITERS:
-            text = export_text(read, chosen.kind)
+        if chosen.kind == JSON:
+            text = as_json(read, **results_in(value))
+        elif chosen.kind == CSV:
+            text = as_csv(read)
         else:
-            text = EXPORTERS[chosen.kind](
-                read, **(results_in(value) if chosen.kind == "json" else {})
-            )
+            text = export_text(read, chosen.kind)
     write_text(chosen.output, text)
-    for lost in losses(read, chosen.kind):
-        print_note(f"lost in {chosen.kind}: {lost}")
-    for assumed in assumptions(read, chosen.kind):
-        print_note(f"assumed in {chosen.kind}: {assumed}")
+    if chosen.kind not in OWN:
+        kind = named(chosen.kind)
+        for lost in kind.lost(read):
+            print_note(f"lost in {chosen.kind}: {lost}")
+        for assumed in kind.assumed(read):
+            print_note(f"assumed in {chosen.kind}: {assumed}")
     if chosen.as_json:
         print_json({"format": chosen.kind, "file": chosen.output})
 

@@ -10,6 +10,7 @@ import click
 
 from streamplace.cli import options, param_types
 from streamplace.cli.command import argument, command, group, option, print_json
+from streamplace.cli.format_names import FormatName, ListsReaders
 from streamplace.cli.inputs import graph_of
 from streamplace.cli.output_files import check_targets, placement_writer
 from streamplace.cli.terminal import console, print_line
@@ -17,20 +18,12 @@ from streamplace.display.view import Line, Names
 from streamplace.errors import FormatError, ProblemError, UsageError, located
 from streamplace.execution.progress import working
 from streamplace.files import write_cluster, write_dataset
-from streamplace.files.foreign import import_command, what_is
+from streamplace.files.foreign import OURS, import_command, what_is
 from streamplace.files.reading import STDIO, name_of
-from streamplace.integrations.costs import Costs
-from streamplace.integrations.logical_builder import resized
-from streamplace.integrations.registry import (
-    ANY_COUNT,
-    MODULES,
-    READERS,
-    WITH_CLUSTER,
-    WITH_PLACEMENT,
-    kind_of_file,
-    read_document,
-    read_module,
-)
+from streamplace.formats.costs import Costs
+from streamplace.formats.documents import kind_of_file, read_document, read_module
+from streamplace.formats.logical_builder import resized
+from streamplace.formats.registry import named
 from streamplace.problem.assumptions import without_tuples
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.graph import StreamGraph
@@ -61,7 +54,7 @@ def _named_kind(ctx: click.Context, param: click.Parameter, value: str | None) -
     if kind is None:
         unknown = f" the format of {name_of(file)} is not recognised;" if is_read else ""
         raise click.UsageError(f"missing option '--from':{unknown} the help lists all formats", ctx)
-    if kind not in READERS:
+    if kind.startswith(OURS):
         raise FormatError(f"{name_of(file)}: {what_is(kind)}")
     command = import_command(kind, name_of(file))
     raise UsageError(f"missing option --from: {name_of(file)} {what_is(kind)}; write {command}")
@@ -74,7 +67,7 @@ class ImportOptions(options.Common):
     file: str = argument(type=param_types.FILE)
     kind: str = option(
         "--from",
-        type=param_types.Choice([*READERS, *MODULES]),
+        type=FormatName("reads"),
         callback=_named_kind,
         metavar="KIND",
         help="Format of FILE: one of the names above.  [required]",
@@ -103,8 +96,7 @@ class ImportOptions(options.Common):
         "--device-count",
         type=param_types.Whole(1),
         metavar="N",
-        help="Number of devices in CLUSTER, for formats that do not state it: doppler, pipedream.  "
-        "[default: 4]",
+        help="Number of devices in CLUSTER, for formats with a cluster of any size.  [default: 4]",
     )
 
     @property
@@ -117,29 +109,12 @@ class ImportOptions(options.Common):
         }
 
 
-@command(ImportOptions, "import")
+@command(ImportOptions, "import", kind=ListsReaders)
 def import_(chosen: ImportOptions) -> None:
     """Convert a job, a workflow or a neural network to a graph.
 
     \b
-    flink-plan      Flink: getExecutionPlan(), explain_sql(), COMPILE PLAN, GET /jobs/ID/plan
-    storm-flux      Storm: a Flux topology, YAML
-    storm-ui        Storm: a topology from the UI's REST API, JSON
-    ibm-adl         IBM Streams: an application's ADL, XML
-    ibm-streamsx    IBM Streams: the graph that the Python package streamsx writes, JSON
-    kafka-streams   Kafka Streams: Topology.describe(), text
-    dream           a file of the published DREAM benchmark (Ni et al., AAAI 2020), JSON
-    cepsim          a graph of CEPSim, JSON
-    graphml, dot    graphs of other programs, and files that `streamplace export` writes
-    wfformat        WfCommons: a recorded run of a workflow, JSON, with a cluster and a placement
-    torch           PyTorch: FILE is module:Class or module:function, which is imported
-    openvino        OpenVINO: the XML file of a model (IR 10 or 11)
-    onnx            ONNX: a model; needs streamplace[onnx]
-    doppler         DOPPLER: a released computation graph, text, with a cluster
-    pipedream       PipeDream: the profile of a neural network, graph.txt, with a cluster
-    dnn-partitioning, dnn-latency
-                    msr-fiddle/dnn-partitioning: a workload for throughput or latency, JSON, with
-                    a cluster
+    FORMATS
 
     An operator of parallelism p becomes p instances operator[0] … operator[p-1]; `streamplace
     place --whole-operators` keeps them on one device. Numbers that are neither in FILE nor in COSTS
@@ -178,10 +153,12 @@ def import_(chosen: ImportOptions) -> None:
     """
     chosen.form.check()
     _check_options(chosen)
-    read_files = (None if chosen.kind in MODULES else chosen.file, chosen.costs_file)
+    kind = named(chosen.kind)
+    is_code = kind.read_code is not None
+    read_files = (None if is_code else chosen.file, chosen.costs_file)
     check_targets(chosen.outputs, read_files)
     with working("reading"), redirect_stdout(sys.stderr):  # the code of a module may print
-        if chosen.kind in MODULES:
+        if is_code:
             found = read_module(chosen.file, chosen.kind, chosen.inputs, chosen.seed)
         else:
             found = read_document(chosen.file, chosen.kind)
@@ -216,22 +193,21 @@ def import_(chosen: ImportOptions) -> None:
 
 def _check_options(chosen: ImportOptions) -> None:
     """Refuse options that exclude each other, or that the format has no use for."""
-    kind = chosen.kind
+    kind = named(chosen.kind)
     options.refuse_both_on_stdout(chosen.output, chosen.as_json)
     to_stdout = [name for name, file in chosen.outputs.items() if file == "-"]
     to_stdout += ["--json"] if chosen.as_json else []
     if len(to_stdout) > 1:
         raise click.UsageError(f"only one of {' and '.join(to_stdout)} can write to stdout")
     required: dict[str, str] = {}
-    if kind not in WITH_CLUSTER:
-        required["--cluster-out"] = f"a file with a cluster; {kind} has none"
-    if kind not in WITH_PLACEMENT:
-        required["--placement"] = f"a file of a run; {kind} records none"
-    if chosen.cluster_out is None or kind not in ANY_COUNT:
-        known = " or ".join(sorted(ANY_COUNT))
-        required["--device-count"] = f"--cluster-out and --from {known}"
-    if kind not in MODULES:
-        required["--input"] = f"--from {' or '.join(MODULES)}"
+    if not kind.has_cluster:
+        required["--cluster-out"] = f"a file with a cluster; {kind.name} has none"
+    if not kind.has_placement:
+        required["--placement"] = f"a file of a run; {kind.name} records none"
+    if chosen.cluster_out is None or kind.states_count:
+        required["--device-count"] = "--cluster-out and a format with a cluster of any size"
+    if kind.read_code is None:
+        required["--input"] = "--from torch, or another format of code"
     options.refuse_unused(required)
 
 
@@ -248,7 +224,7 @@ def _run_writer(
         If a number that makespans need is unknown.
     """
     file, cluster, assignment = chosen.placement_file, found.cluster, found.assignment
-    if cluster is None and chosen.cluster_out is not None and chosen.kind in WITH_PLACEMENT:
+    if cluster is None and chosen.cluster_out is not None and named(chosen.kind).has_placement:
         raise FormatError("names no machine, so there is no cluster; leave out --cluster-out")
     if file is None:
         if assignment is not None:
@@ -278,7 +254,7 @@ def _write_cluster(cluster: Cluster, chosen: ImportOptions) -> list[str]:
         cluster = resized(cluster, chosen.device_count)
     write_cluster(chosen.cluster_out, cluster)
     devices = counted(len(cluster.devices), "device")
-    assumed = chosen.kind in ANY_COUNT and chosen.device_count is None
+    assumed = not named(chosen.kind).states_count and chosen.device_count is None
     why = "; the file does not state how many, see --device-count" if assumed else ""
     return [f"the cluster has {devices}{why}"]
 

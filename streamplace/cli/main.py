@@ -15,14 +15,17 @@ import click
 
 from streamplace.cli.shells import VARIABLE, prepare
 from streamplace.cli.unknown_options import unknown_option
-from streamplace.errors import StreamplaceError
+from streamplace.errors import StreamplaceError, UsageError
 from streamplace.execution.progress import is_quiet
 from streamplace.sim.kernels import before_compiling
 from streamplace.util.out_of_memory import is_out_of_memory
+from streamplace.util.plugins import installed, load_installed, names_of
 from streamplace.util.suggest import NEAR, did_you_mean, valid_choices
 from streamplace.util.text import printable
 from streamplace.workflows.naming_conflicts import naming_conflicts
 
+GROUP = "streamplace.commands"
+NOUN = "command"
 INTERRUPTED = 130
 TERMINATED = 128 + signal.SIGTERM
 NOTHING_LEFT = "no incomplete file was left"
@@ -80,16 +83,34 @@ class Commands(click.Group):
     """The group of all commands, which loads the module of a command when it is needed.
 
     Until then, a command without options stands in for it, which help and completion list.
+    Installed packages add commands by entry points; they are looked for when all commands are
+    listed, or a name is not a built-in one.
     """
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names of the built-in commands, then those of installed packages."""
+        return names_of(GROUP, super().list_commands(ctx))
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return what stands in for a command; None if there is no such command."""
+        found = super().get_command(ctx, cmd_name)
+        if found is None and (point := installed(GROUP).get(cmd_name)) is not None:
+            owner = "an installed package" if point.dist is None else point.dist.name
+            return click.Command(cmd_name, short_help=f"A command of {owner}.")
+        return found
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Return the name of a command, the command itself, and its arguments."""
         name, command, rest = super().resolve_command(ctx, args)
-        if name is not None:
+        if name in COMMANDS:
             called = MODULE_OF.get(name, name)
             command = resolve_name(f"streamplace.cli.{called}:{called}")
+        elif name is not None:
+            command = load_installed(installed(GROUP)[name], NOUN)
+            if not isinstance(command, click.Command):
+                raise UsageError(f"{NOUN} {name!r}: is not a click.Command")
         return name, command, rest
 
 

@@ -18,7 +18,7 @@ from streamplace.execution.progress import working
 from streamplace.files.jobs import folder_of, graph_files, jobs_from
 from streamplace.files.reading import name_of, read_json
 from streamplace.files.writing import held
-from streamplace.integrations.instances import colocate_instances
+from streamplace.formats.instances import colocate_instances
 from streamplace.placers.limits import MaxRuntime
 from streamplace.placers.registry import ready
 from streamplace.problem.cluster import Cluster

@@ -19,7 +19,7 @@ from streamplace.display.text import number
 from streamplace.errors import FormatError, InfeasibleError, ProblemError, located, reworded
 from streamplace.files import read_graph
 from streamplace.files.reading import name_of
-from streamplace.integrations.instances import colocate_instances
+from streamplace.formats.instances import colocate_instances
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.counts import expanded

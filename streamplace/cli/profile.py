@@ -9,17 +9,17 @@ from streamplace.cli.command import argument, command, option, print_note
 from streamplace.cli.inputs import graph_of
 from streamplace.cli.output_files import check_targets
 from streamplace.cli.profile_job import JobOptions, end, read_costs, write_profile
+from streamplace.engines.ray.dashboard import Dashboard
+from streamplace.engines.ray.profile import actors_of, watch
+from streamplace.engines.ray.profile import fit as fit_actors
+from streamplace.engines.storm.profile import documents
+from streamplace.engines.storm.profile import fit as fit_topology
 from streamplace.errors import BackendError, FormatError, located
 from streamplace.execution.progress import working
 from streamplace.files import read_graph
 from streamplace.files.reading import name_of, read_json
-from streamplace.integrations.profiling.estimates import TOO_FEW
-from streamplace.integrations.profiling.rest import Server
-from streamplace.integrations.ray.dashboard import Dashboard
-from streamplace.integrations.ray.profile import actors_of, watch
-from streamplace.integrations.ray.profile import fit as fit_actors
-from streamplace.integrations.storm.profile import documents
-from streamplace.integrations.storm.profile import fit as fit_topology
+from streamplace.formats.profiling.estimates import TOO_FEW
+from streamplace.formats.profiling.rest import Server
 
 OF_A_SERVER = ("--topology", "--window", "--timeout")
 

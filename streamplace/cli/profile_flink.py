@@ -12,26 +12,26 @@ from streamplace.cli.command import argument, command, option, print_note
 from streamplace.cli.inputs import graph_of
 from streamplace.cli.output_files import check_targets, placement_writer
 from streamplace.cli.profile_job import JobOptions, end, read_costs, write_profile
+from streamplace.engines.flink.client import Client
+from streamplace.engines.flink.cpu_times import ThreadDumps
+from streamplace.engines.flink.fit import chain_notes, fit, fit_growth
+from streamplace.engines.flink.growth import Growth
+from streamplace.engines.flink.plan import read_running
+from streamplace.engines.flink.poll import Watch, Watched, cpu_times_of, task_managers_of
+from streamplace.engines.flink.prometheus import Prometheus
+from streamplace.engines.flink.uneven import with_shares
 from streamplace.errors import BackendError, ProblemError
 from streamplace.execution.progress import working
 from streamplace.files import write_cluster
 from streamplace.files.reading import name_of, read_text
-from streamplace.integrations.flink.client import Client
-from streamplace.integrations.flink.cpu_times import ThreadDumps
-from streamplace.integrations.flink.fit import chain_notes, fit, fit_growth
-from streamplace.integrations.flink.growth import Growth
-from streamplace.integrations.flink.plan import read_running
-from streamplace.integrations.flink.poll import Watch, Watched, cpu_times_of, task_managers_of
-from streamplace.integrations.flink.prometheus import Prometheus
-from streamplace.integrations.flink.uneven import with_shares
-from streamplace.integrations.profiling.estimates import TOO_FEW
-from streamplace.integrations.profiling.profile import (
+from streamplace.formats.profiling.estimates import TOO_FEW
+from streamplace.formats.profiling.profile import (
     Profile,
     current_assignment,
     current_cluster,
     current_placement,
 )
-from streamplace.integrations.profiling.rest import Server
+from streamplace.formats.profiling.rest import Server
 from streamplace.problem.expansion import to_instances
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.logical import LogicalGraph

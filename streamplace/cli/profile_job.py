@@ -11,9 +11,9 @@ from streamplace.cli.terminal import console, print_table
 from streamplace.display.view import Grid
 from streamplace.errors import BackendError, located
 from streamplace.files import write_dataset
-from streamplace.integrations.costs import Costs
-from streamplace.integrations.profiling.estimates import MIN_INTERVALS, Estimate
-from streamplace.integrations.profiling.profile import Profile
+from streamplace.formats.costs import Costs
+from streamplace.formats.profiling.estimates import MIN_INTERVALS, Estimate
+from streamplace.formats.profiling.profile import Profile
 from streamplace.problem.assumptions import without_tuples
 from streamplace.problem.graph import UNKNOWN, StreamGraph
 from streamplace.problem.logical import LogicalGraph

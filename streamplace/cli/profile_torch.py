@@ -16,13 +16,13 @@ from streamplace.display.view import Grid
 from streamplace.errors import located
 from streamplace.execution.progress import working
 from streamplace.files import read_graph, write_dataset
-from streamplace.integrations.profiling.estimates import Estimate
+from streamplace.formats.profiling.estimates import Estimate
 from streamplace.util.checks import finite
 from streamplace.util.extras import check_learn
 from streamplace.util.text import counted
 
 if TYPE_CHECKING:
-    from streamplace.integrations.torch.measuring import Measurement
+    from streamplace.networks.torch.measuring import Measurement
 
 
 def _threads(ctx: click.Context, param: click.Parameter, value: int) -> int:
@@ -117,7 +117,7 @@ def torch(chosen: TorchOptions) -> None:
     check_targets({"-o": chosen.output}, (chosen.add_file,))
     earlier = None if chosen.add_file is None else read_graph(chosen.add_file)
     check_learn("profile torch")
-    from streamplace.integrations.torch import loading, measuring  # noqa: PLC0415 - torch
+    from streamplace.networks.torch import loading, measuring  # noqa: PLC0415 - torch
 
     measuring.check_device(chosen.device)
     specs = [loading.InputSpec.parse(text) for text in chosen.inputs]

@@ -23,11 +23,6 @@ from streamplace.cli.watch_options import (
 )
 from streamplace.control.controller import Controller
 from streamplace.control.decisions import Decision, Point, Timeline
-from streamplace.control.flink.handing_out import HandingOut
-from streamplace.control.flink.rescaling import AdaptiveRealiser
-from streamplace.control.flink.restarting import PROGRESS, RestartRealiser
-from streamplace.control.flink.sampling import Sampler
-from streamplace.control.flink.windows import Devices, Windows, first_graph
 from streamplace.control.interfaces import Clock, Events, NoJournal, Realiser, Steps, SystemClock
 from streamplace.control.journal import OPENED, PID, Journal
 from streamplace.control.lock import Lock
@@ -36,19 +31,24 @@ from streamplace.control.plannable import check_operators
 from streamplace.control.planning import SizePlanner
 from streamplace.control.rules import Rules
 from streamplace.control.watching import Watching
+from streamplace.engines.flink.applying.apply import Options, check_jar_file, jar_on
+from streamplace.engines.flink.applying.asking import Limits
+from streamplace.engines.flink.applying.requests import Program
+from streamplace.engines.flink.client import Client
+from streamplace.engines.flink.cluster import faults_of_version
+from streamplace.engines.flink.deployment import owner_of
+from streamplace.engines.flink.watching.handing_out import HandingOut
+from streamplace.engines.flink.watching.rescaling import AdaptiveRealiser
+from streamplace.engines.flink.watching.restarting import PROGRESS, RestartRealiser
+from streamplace.engines.flink.watching.sampling import Sampler
+from streamplace.engines.flink.watching.windows import Devices, Windows, first_graph
 from streamplace.errors import BackendError, FormatError, UsageError, located
 from streamplace.files import read_graph, write_dataset
 from streamplace.files.reading import name_of
 from streamplace.files.writing import make_folder
-from streamplace.integrations.flink.applying.asking import Limits
-from streamplace.integrations.flink.applying.requests import Program
-from streamplace.integrations.flink.client import Client
-from streamplace.integrations.flink.cluster import faults_of_version
-from streamplace.integrations.flink.deployment import owner_of
-from streamplace.integrations.profiling.rest import Server
+from streamplace.formats.profiling.rest import Server
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.graph import StreamGraph
-from streamplace.workflows.apply import Options, check_jar_file, jar_on
 
 
 @click.group()

@@ -11,11 +11,11 @@ import click
 
 from streamplace.cli import options, param_types
 from streamplace.cli.command import argument, made_of, option
-from streamplace.control.flink.handing_out import DOCUMENT
 from streamplace.control.rules import FLINK_TIMES, MAX_S, Rules
+from streamplace.engines.flink.applying.apply import check_jar_file
+from streamplace.engines.flink.watching.handing_out import DOCUMENT
 from streamplace.errors import UsageError
 from streamplace.files.reading import STDIO
-from streamplace.workflows.apply import check_jar_file
 
 ADVISE, APPLY = "advise", "apply"
 RESTART, ADAPTIVE = "restart", "adaptive"

@@ -5,10 +5,9 @@ from typing import Any
 from pydantic import Field
 
 from streamplace.errors import FormatError, GraphError, UnknownDeviceError
-from streamplace.files.reading import check, parse
+from streamplace.files.reading import check
 from streamplace.files.schema import ForeignForm, Name, Number, Positive, Title
 from streamplace.problem.graph import Operator, Stream, StreamGraph
-from streamplace.problem.logical import LogicalGraph
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.util.units import BYTES_PER_MBIT
@@ -78,44 +77,6 @@ def _with_released_names(message: str) -> str:
     place, colon, fault = message.partition(":")
     place = place.replace("streams", "connections").replace("payload_bytes", "payload")
     return place + colon + fault
-
-
-def read_dream(text: str, where: str) -> LogicalGraph:
-    """Read one published graph: work in instructions, payloads in Mbit, rates from selectivities.
-
-    Raises
-    ------
-    FormatError
-        If the text is not valid. The message names `where`, the place in it and the fault.
-    """
-    return _logical_graph(parse(text, where), where)
-
-
-def read_cepsim(text: str, where: str) -> LogicalGraph:
-    """Read the graph of CEPSim's runner, which has DREAM's format.
-
-    The runner's other file, a placement, contains only indices: `simulate` and `export` read it
-    together with its graph.
-
-    Raises
-    ------
-    FormatError
-        If the text is not valid. The message names `where`, the place in it and the fault.
-    """
-    value = parse(text, where)
-    if is_placement(value) and not is_graph(value):
-        raise FormatError(
-            f"{where}: a CEPSim placement contains no graph; "
-            "pass it to simulate together with its graph"
-        )
-    return _logical_graph(value, where)
-
-
-def _logical_graph(value: Any, where: str) -> LogicalGraph:
-    if isinstance(value, dict) and not is_graph(value):
-        raise FormatError(f"{where}: must have 'operators' and 'connections', not 'streams'")
-    check(ForeignForm, value, where)
-    return LogicalGraph(graph_from(value, where, ""))
 
 
 class _Device(ForeignForm):

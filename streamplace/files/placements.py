@@ -1,6 +1,6 @@
 """Placement files: those of streamplace hold the whole problem, those of CEPSim only indices."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -282,15 +282,3 @@ def as_json(placement: Placement, **results: Any) -> str:
 def as_csv(placement: Placement) -> str:
     """Return a CSV table with the header ``operator,device`` and one line per operator."""
     return csv_of(placement.assignment)
-
-
-def as_cepsim(placement: Placement) -> str:
-    """Return a placement as JSON text for CEPSim's runner."""
-    return to_json(cepsim.placement_to(placement))
-
-
-EXPORTERS: dict[str, Callable[..., str]] = {
-    "json": as_json,
-    "csv": as_csv,
-    "cepsim": as_cepsim,
-}

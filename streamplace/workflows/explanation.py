@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 from streamplace.display.mixins import Displayable
 from streamplace.display.text import percent, rounded_down
@@ -12,7 +12,6 @@ from streamplace.problem.rules import Violation, violation_grid
 from streamplace.scoring.loads import use_entries, use_grids
 from streamplace.scoring.makespan_score import MakespanScore
 from streamplace.scoring.score import ROUNDING, THROUGHPUT, ThroughputScore
-from streamplace.workflows.against.comparison import Against
 from streamplace.workflows.constraint_costs import ConstraintCosts
 from streamplace.workflows.plan.too_heavy import TooHeavy
 from streamplace.workflows.result import bound_in_words
@@ -43,6 +42,18 @@ class Contribution:
         keys = ("operator",) if len(self.names) == 1 else ("from", "to")
         names = dict(zip(keys, self.names, strict=True))
         return {**names, "utilisation": self.utilisation, "share": self.share}
+
+
+class Against(Protocol):
+    """Predictions for a placement beside measurements of a running job."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the entry ``against`` of `explain --json`."""
+        ...
+
+    def body(self) -> list[Line | Grid]:
+        """Return the lines and tables of the comparison."""
+        ...
 
 
 @dataclass(frozen=True, repr=False)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from streamplace.integrations.instances import colocate_instances
+from streamplace.formats.instances import colocate_instances
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.problem import Problem

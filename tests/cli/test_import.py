@@ -8,7 +8,7 @@ import pytest
 from benchmarks.hardening.corpus.engine_documents import DOCUMENTS
 from streamplace import read_cluster, read_graph
 from streamplace.cli.main import main
-from streamplace.integrations.registry import WITH_CLUSTER
+from streamplace.formats.registry import formats, named
 from streamplace.problem.expansion import to_operators
 from tests.support.cli import Capture, refused, succeeds
 from tests.support.documents import read_document
@@ -72,7 +72,7 @@ def document(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return file
 
 
-@pytest.mark.parametrize("kind", sorted(WITH_CLUSTER))
+@pytest.mark.parametrize("kind", [each.name for each in formats() if each.has_cluster])
 def test_graph_and_cluster(kind: str, document: Path, capsys: Capture) -> None:
     document.write_text(DOCUMENTS[kind][0])
     command = ("import", document, "--from", kind, "-o", "g.json", "--cluster-out", "c.json")
@@ -87,7 +87,7 @@ def test_graph_and_cluster(kind: str, document: Path, capsys: Capture) -> None:
 def test_each_format_has_a_cluster_or_has_none() -> None:
     for kind, texts in DOCUMENTS.items():
         for text in texts:
-            assert (read_document(kind, text).cluster is not None) == (kind in WITH_CLUSTER), kind
+            assert (read_document(kind, text).cluster is not None) == named(kind).has_cluster, kind
 
 
 def test_a_cluster_that_is_not_written_is_named(document: Path, capsys: Capture) -> None:
@@ -118,11 +118,11 @@ def test_the_number_of_devices(document: Path, capsys: Capture) -> None:
         ),
         (
             ("--from", "doppler", "--device-count", "3"),
-            "--device-count requires --cluster-out and --from doppler or pipedream",
+            "--device-count requires --cluster-out and a format with a cluster of any size",
         ),
         (
             ("--from", "dnn-latency", "--cluster-out", "c.json", "--device-count", "3"),
-            "--device-count requires --cluster-out and --from doppler or pipedream",
+            "--device-count requires --cluster-out and a format with a cluster of any size",
         ),
         (("--from", "doppler", "--cluster-out", "-"), "only one of -o and --cluster-out can"),
         (

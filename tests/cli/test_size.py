@@ -9,7 +9,7 @@ import pytest
 from streamplace import read_graph, read_placement
 from streamplace.cli.main import main
 from streamplace.files import write_dataset, write_json
-from streamplace.integrations.instances import operator_devices
+from streamplace.formats.instances import operator_devices
 from streamplace.problem.counts import expanded
 from tests.support.cli import Capture, json_of, printed, refused
 

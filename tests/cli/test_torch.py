@@ -8,7 +8,7 @@ import pytest
 
 from streamplace import read_graph
 from streamplace.cli.main import main
-from streamplace.integrations.torch.graph import from_module
+from streamplace.networks.torch.graph import from_module
 from tests.support.cli import Capture, refused, succeeds
 from tests.support.long import long_after
 from tests.support.torch_modules import case

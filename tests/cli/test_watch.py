@@ -13,13 +13,13 @@ import streamplace as sp
 from streamplace.cli import watch
 from streamplace.cli.main import main
 from streamplace.control import page
-from streamplace.control.flink.restarting import PROGRESS
 from streamplace.control.journal import BEGAN, ENDED, OPENED, Journal, read_entries
 from streamplace.control.lock import Lock
+from streamplace.engines.flink.client import Client, Listed
+from streamplace.engines.flink.watching.restarting import PROGRESS
 from streamplace.errors import BackendError, FormatError
 from streamplace.files import write_dataset
 from streamplace.files.writing import make_folder
-from streamplace.integrations.flink.client import Client, Listed
 from tests.support.cli import ENVIRONMENT, MODULE, Capture, refused
 from tests.support.flink_actions import quick
 from tests.support.flink_server.checkpoint_documents import SAVEPOINT

@@ -9,13 +9,13 @@ import pytest
 from benchmarks.hardening.corpus.engine_documents import DOCUMENTS
 from streamplace.errors import FormatError
 from streamplace.files import read_graph
-from streamplace.files.foreign import ENDINGS, HEAD, kind_of_text, kind_of_value
-from streamplace.integrations.registry import READERS
+from streamplace.formats.registry import formats
 from tests.support.cli import Capture, refused
 from tests.support.guards import hang_guard
 
 GRAPH = "dataset:real/riotbench-etl.json"
 OWN = {"nodes": [{"id": 1, "cost": 4}], "edges": [{"from": 1, "to": 2}]}
+ENDINGS = {ending: each.name for each in formats() for ending in each.signs.endings}
 SAME = {"dnn-latency": "dnn-partitioning", "cepsim": "dream"}  # one form, read in two ways
 READ = {"dream", "cepsim"}  # without an import
 
@@ -147,71 +147,12 @@ def test_endings_name_the_import_of_a_broken_file(ending: str, tmp_path: Path) -
     file.write_bytes(b"\x08\0\xff broken")
     with pytest.raises(FormatError, match=f" --from {ENDINGS[ending]} -o job-graph"):
         read_graph(file)
-    assert ENDINGS[ending] in READERS
 
 
 def test_csv_is_no_graph(tmp_path: Path, capsys: Capture) -> None:
     file = tmp_path / "placement.csv"
     file.write_text("operator,device\na,d0\n")
     assert "place --start" in refused(capsys, "place", file)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "DIGRAPH Job { a -> b }",
-        "Strict DiGraph{ a -> b }",
-        "// a job\ndigraph { a -> b }",
-        "/* a\n * job */ digraph { a -> b }",
-        "# a job\n\ndigraph job\n{ a -> b }",
-        "digraph my-job.2 { a -> b }",
-        'digraph "my \\"job\\" {" { a -> b }',
-        "digraph <my <b>job</b>> { a -> b }",
-    ],
-)
-def test_dot_is_recognised_in_any_spelling(text: str) -> None:
-    assert kind_of_text("job.txt", text) == "dot"
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "ir_version: 8\ngraph {\n  node { }\n}\n",  # ONNX as text
-        "A digraph {is a graph}",
-        "# digraph {}\nname: job",
-        "digraphs { a }",
-        "options:\n  verbose: true\n",
-        "blocks:\n- name: a\n",
-        "bolts:\n  M8: 20\n",
-        "<html><body>see <graphml> and <net></body></html>",
-    ],
-)
-def test_texts_of_no_known_format(text: str) -> None:
-    assert kind_of_text("job.txt", text) is None
-
-
-@pytest.mark.parametrize(
-    "value",
-    [
-        {"nodes": {}, "parallelism": 1},
-        {"nodes": [], "parallelism": 1},
-        {"nodes": [{"id": "a", "parallelism": 1}], "edges": []},
-        {"nodes": {}, "flinkVersion": "2.3"},
-        {"nodes": {}, "maxFPGAs": 1},
-        {"spouts": 2, "bolts": 3},
-        {"visualization": "bars"},
-        {"visualization": {"kind": "bars"}},
-        {"operators": [{"name": "a"}], "outputs": []},
-        {"operators": [], "streams": []},
-    ],
-)
-def test_values_of_no_known_format(value: object) -> None:
-    assert kind_of_value(value) is None
-
-
-def test_content_decides_before_the_name_of_the_file() -> None:
-    assert kind_of_text("job.dot", DOCUMENTS["graphml"][0]) == "graphml"
-    assert kind_of_text("job.adl", "no XML") == "ibm-adl"
 
 
 @pytest.mark.parametrize("text", ["graph = {", "{'a': 1}", "[1, 2,\n3,\n", '{"graph": {'])
@@ -221,17 +162,6 @@ def test_other_text_is_not_json(text: str, tmp_path: Path) -> None:
     with pytest.raises(FormatError, match="not JSON") as caught:
         read_graph(file)
     assert "import" not in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    "begin", ["", "graph", 'graph "', "strict", "options:", "5\n", "<", "<!--", "/*"]
-)
-@pytest.mark.parametrize(
-    "repeated", ["\n", " ", "graph\n", "a", "1, ", "options:\n", "<!-- >", "<?"]
-)
-def test_formats_are_looked_for_in_linear_time(begin: str, repeated: str) -> None:
-    with hang_guard():
-        kind_of_text("job", begin + HEAD * repeated)
 
 
 def test_own_json_lacks_a_format(tmp_path: Path, capsys: Capture) -> None:

@@ -12,7 +12,7 @@ from benchmarks.networks.making import FOLDER, make, text_of
 from benchmarks.networks.models import NETWORKS, Network
 from streamplace.files.datasets import read_graph, resolve
 from streamplace.files.graphs import graph_from
-from streamplace.integrations.torch.graph import from_module
+from streamplace.networks.torch.graph import from_module
 from streamplace.papers.hsdag.study import registered
 from tests.support.torch_modules import case
 

@@ -34,8 +34,8 @@ from streamplace.errors import StreamplaceError
 from streamplace.files.graphs import graph_from, graph_to
 from streamplace.files.npz import read_columns, write_columns
 from streamplace.cli.schema import schema_of
-from streamplace.integrations.formats import dot, graphml
-from streamplace.integrations.formats.attributes import to_attributed_graph
+from streamplace.formats import dot, graphml
+from streamplace.formats.attributes import to_attributed_graph
 from streamplace.problem.expansion import to_instances, to_operators
 from streamplace.problem.logical import LogicalGraph
 from streamplace.problem.networkx_interop import from_networkx, to_networkx

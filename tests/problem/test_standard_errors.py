@@ -12,7 +12,7 @@ from streamplace import Operator, Stream, StreamGraph, read_graph
 from streamplace.errors import FormatError, GraphError
 from streamplace.files.graphs import graph_to
 from streamplace.files.npz import write_columns
-from streamplace.integrations.costs import Costs
+from streamplace.formats.costs import Costs
 from streamplace.problem.expansion import to_instances, to_operators
 from streamplace.problem.logical import LogicalGraph
 from tests.support.graph_formats import read_back

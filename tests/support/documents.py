@@ -3,7 +3,7 @@
 import pytest
 
 from streamplace.errors import FormatError
-from streamplace.integrations.registry import read_text_as
+from streamplace.formats.documents import read_text_as
 from streamplace.problem.logical import LogicalGraph
 from tests.support.errors import fault_of
 

@@ -9,22 +9,22 @@ import pytest
 
 from streamplace.control.controller import Controller
 from streamplace.control.decisions import Decision
-from streamplace.control.flink.handing_out import HandingOut
-from streamplace.control.flink.rescaling import AdaptiveRealiser
-from streamplace.control.flink.restarting import PROGRESS, RestartRealiser
-from streamplace.control.flink.sampling import Sampler
-from streamplace.control.flink.windows import Devices, Windows
 from streamplace.control.interfaces import Acted, Clock, Events, Realiser
 from streamplace.control.journal import BEGAN, Entry, Journal
 from streamplace.control.observation import Observation
 from streamplace.control.plans import Deployment, Plan
 from streamplace.control.rules import Rules
 from streamplace.control.watching import Watching
-from streamplace.integrations.flink.applying import asking
-from streamplace.integrations.flink.applying.asking import Limits
-from streamplace.integrations.flink.client import Client
-from streamplace.integrations.profiling.rest import Server
-from streamplace.workflows.apply import Options
+from streamplace.engines.flink.applying import asking
+from streamplace.engines.flink.applying.apply import Options
+from streamplace.engines.flink.applying.asking import Limits
+from streamplace.engines.flink.client import Client
+from streamplace.engines.flink.watching.handing_out import HandingOut
+from streamplace.engines.flink.watching.rescaling import AdaptiveRealiser
+from streamplace.engines.flink.watching.restarting import PROGRESS, RestartRealiser
+from streamplace.engines.flink.watching.sampling import Sampler
+from streamplace.engines.flink.watching.windows import Devices, Windows
+from streamplace.formats.profiling.rest import Server
 from tests.support.flink_server.clock import ManualClock
 from tests.support.flink_server.cluster import JOB
 from tests.support.flink_server.server import JAR, ScriptedFlink

@@ -6,8 +6,8 @@ from pathlib import Path
 from streamplace.control.decisions import Action, Decision
 from streamplace.control.journal import Journal, read_entries
 from streamplace.control.watching import Watching
-from streamplace.integrations.flink.documents import JobState
-from streamplace.integrations.flink.plan import RunningPlan
+from streamplace.engines.flink.documents import JobState
+from streamplace.engines.flink.plan import RunningPlan
 from tests.support.flink_actions import watched
 from tests.support.flink_server.clock import ManualClock
 from tests.support.flink_server.cluster import JOB

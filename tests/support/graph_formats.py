@@ -7,8 +7,8 @@ from streamplace import StreamGraph, read_graph
 from streamplace.files import write_json
 from streamplace.files.graphs import graph_to
 from streamplace.files.npz import read_columns, write_columns
-from streamplace.integrations.formats import dot, graphml
-from streamplace.integrations.formats.attributes import to_attributed_graph
+from streamplace.formats import dot, graphml
+from streamplace.formats.attributes import to_attributed_graph
 from streamplace.problem.networkx_interop import from_networkx, to_networkx
 from tests.support.documents import read_document
 

@@ -1,4 +1,4 @@
-"""Schedules of problems that `streamplace.integrations` reads from files."""
+"""Schedules of problems that `streamplace.networks` reads from files."""
 
 from pathlib import Path
 from typing import NamedTuple
@@ -7,8 +7,8 @@ import numpy as np
 
 from streamplace.files.clusters import cluster_to
 from streamplace.files.graphs import graph_to
-from streamplace.integrations.logical_builder import resized
-from streamplace.integrations.registry import read_document
+from streamplace.formats.documents import read_document
+from streamplace.formats.logical_builder import resized
 from streamplace.sim.flow import Ints
 from streamplace.sim.schedule.lists import ListSchedule, list_schedule
 from streamplace.sim.schedule.passes import makespans

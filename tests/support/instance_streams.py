@@ -1,6 +1,6 @@
 """The streams between instances of operators."""
 
-from streamplace.integrations.costs import Costs, DefaultForm
+from streamplace.formats.costs import Costs, DefaultForm
 from streamplace.problem.expansion import to_instances
 from streamplace.problem.logical import LogicalGraph
 

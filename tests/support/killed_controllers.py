@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from streamplace.control.journal import Journal
-from streamplace.integrations.flink.applying import asking
+from streamplace.engines.flink.applying import asking
 from tests.support.flink_actions import PAUSES, watched_at
 from tests.support.flink_server.clock import NOON
 from tests.support.flink_server.server import ScriptedFlink

@@ -14,7 +14,7 @@ from streamplace.errors import PlacementError
 from streamplace.files.graphs import graph_from, graph_to
 from streamplace.files.jobs import jobs_from, jobs_to
 from streamplace.files.placements import placement_from, placement_to
-from streamplace.integrations.costs import Costs, DefaultForm
+from streamplace.formats.costs import Costs, DefaultForm
 from streamplace.placers.registry import make_placer
 from streamplace.problem.cluster import Cluster, Device
 from streamplace.problem.constraints import Constraints

@@ -22,8 +22,8 @@ from streamplace.files import (
 from streamplace.files.datasets import GRAPHS
 from streamplace.files.summary import summary
 from streamplace.files.training_logs import CHECKPOINT, read_log
-from streamplace.integrations.costs import Costs
-from streamplace.integrations.registry import read_document
+from streamplace.formats.costs import Costs
+from streamplace.formats.documents import read_document
 from streamplace.policy.placer import PolicyPlacer
 from streamplace.policy.tensor_files import summary as summary_of_policy
 from streamplace.policy.weights import read_policy

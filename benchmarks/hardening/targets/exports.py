@@ -5,10 +5,10 @@ import shlex
 from typing import Any
 
 from benchmarks.hardening.targets.consumers import InconsistencyError
+from streamplace.engines.flink.deployment import SLOTS, base_document, patched
+from streamplace.engines.ray import options
 from streamplace.files.reading import read_text
-from streamplace.integrations.flink.deployment import SLOTS, base_document, patched
-from streamplace.integrations.ray import options
-from streamplace.integrations.yaml import parse_yaml, to_yaml
+from streamplace.formats.yaml import parse_yaml, to_yaml
 from streamplace.problem.placement import Placement
 
 

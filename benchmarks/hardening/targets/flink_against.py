@@ -7,14 +7,14 @@ from benchmarks.hardening.corpus.engine_documents.flink import FLINK_RUNNING
 from benchmarks.hardening.targets.flink_apply import ROOM
 from benchmarks.hardening.targets.flink_rest import ANSWERS as WATCHED
 from benchmarks.hardening.targets.flink_rest import COMPLETE, COUNTERS, WHERE, Answers
-from streamplace.integrations.flink.plan import running
-from streamplace.integrations.flink.poll import Watch
-from streamplace.integrations.flink.use import labelled_hosts, use_of
+from streamplace.engines.flink.against.compare import compare
+from streamplace.engines.flink.plan import running
+from streamplace.engines.flink.poll import Watch
+from streamplace.engines.flink.use import labelled_hosts, use_of
 from streamplace.problem.cluster import Cluster, Device
 from streamplace.problem.expansion import to_operators
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
-from streamplace.workflows.against.compare import compare
 
 PLAN: dict[str, Any] = json.loads(json.dumps(FLINK_RUNNING))
 PLAN["plan"]["nodes"][-1]["description"] = "Source: lines<br/>"  # alone, so that it is counted

@@ -6,11 +6,11 @@ from typing import Any
 
 from benchmarks.hardening.corpus import own_files
 from benchmarks.hardening.targets.flink_rest import WHERE
+from streamplace.engines.flink.applying.apply import Options, prepare
+from streamplace.engines.flink.client import Client
+from streamplace.engines.flink.cluster import TRIED
 from streamplace.files.reading import read_bytes
-from streamplace.integrations.flink.client import Client
-from streamplace.integrations.flink.cluster import TRIED
-from streamplace.integrations.profiling.rest import GoneError, Server, parse_answer
-from streamplace.workflows.apply import Options, prepare
+from streamplace.formats.profiling.rest import GoneError, Server, parse_answer
 
 OPERATORS = ("a", "b", "c")
 JAR = "8a5c6f1e-8a2f-4c52-b8a4-0d6b4f2f9e11_job.jar"

@@ -4,12 +4,12 @@ import json
 from typing import Any
 
 from benchmarks.hardening.corpus.engine_documents.flink import FLINK_RUNNING
+from streamplace.engines.flink.fit import fit_growth
+from streamplace.engines.flink.growth import Growth
+from streamplace.engines.flink.plan import running
+from streamplace.engines.flink.prometheus import COUNTERS, OPERATOR, QUERY, TASK, Prometheus
 from streamplace.files.reading import read_bytes
-from streamplace.integrations.flink.fit import fit_growth
-from streamplace.integrations.flink.growth import Growth
-from streamplace.integrations.flink.plan import running
-from streamplace.integrations.flink.prometheus import COUNTERS, OPERATOR, QUERY, TASK, Prometheus
-from streamplace.integrations.profiling.rest import Server, parse_answer
+from streamplace.formats.profiling.rest import Server, parse_answer
 from streamplace.problem.logical import LogicalGraph
 
 WHERE = "http://localhost:9090"

@@ -4,11 +4,11 @@ import json
 from typing import Any
 
 from benchmarks.hardening.corpus.engine_documents.flink import FLINK_RUNNING
+from streamplace.engines.flink.documents import TASK
+from streamplace.engines.flink.fit import fit
+from streamplace.engines.flink.poll import Watch
 from streamplace.files.reading import read_bytes
-from streamplace.integrations.flink.documents import TASK
-from streamplace.integrations.flink.fit import fit
-from streamplace.integrations.flink.poll import Watch
-from streamplace.integrations.profiling.rest import Server, parse_answer
+from streamplace.formats.profiling.rest import Server, parse_answer
 from streamplace.problem.logical import LogicalGraph
 
 WHERE = "http://localhost:8081"

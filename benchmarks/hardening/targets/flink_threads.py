@@ -2,9 +2,9 @@
 
 from typing import Any
 
+from streamplace.engines.flink.cpu_times import Spent, cpu_times, read_dump
 from streamplace.errors import BackendError
 from streamplace.files.reading import read_bytes
-from streamplace.integrations.flink.cpu_times import Spent, cpu_times, read_dump
 
 TEXT = """\
 77:

@@ -45,6 +45,7 @@ from streamplace.control.controller import Controller
 from streamplace.control.journal import Entry, latest, read_entries, unfinished
 from streamplace.control.plans import Deployment
 from streamplace.control.rules import Rules
+from streamplace.engines.storm import profile
 from streamplace.errors import FormatError, located
 from streamplace.files import (
     read_cluster,
@@ -59,9 +60,8 @@ from streamplace.files.engine_runs import scene_from
 from streamplace.files.reading import read_json
 from streamplace.files.summary import summary
 from streamplace.files.training_logs import read_log
-from streamplace.integrations.costs import Costs
-from streamplace.integrations.registry import read_document, read_text_as
-from streamplace.integrations.storm import profile
+from streamplace.formats.costs import Costs
+from streamplace.formats.documents import read_document, read_text_as
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.logical import LogicalGraph
 from streamplace.problem.placement import Placement

@@ -4,11 +4,11 @@ import json
 from typing import Any
 
 from benchmarks.hardening.corpus.engine_documents.ray import ACTORS, DETAIL
+from streamplace.engines.ray.dashboard import LISTED, Dashboard
+from streamplace.engines.ray.profile import Watched, actors_of, fit
 from streamplace.files.reading import read_bytes
-from streamplace.integrations.profiling.counters import Reading
-from streamplace.integrations.profiling.rest import Server, parse_answer
-from streamplace.integrations.ray.dashboard import LISTED, Dashboard
-from streamplace.integrations.ray.profile import Watched, actors_of, fit
+from streamplace.formats.profiling.counters import Reading
+from streamplace.formats.profiling.rest import Server, parse_answer
 from streamplace.problem.graph import Operator, Stream, StreamGraph
 from streamplace.problem.logical import LogicalGraph
 

@@ -1,1 +1,1 @@
-"""A policy and a graph family for streamplace."""
+"""Parts of streamplace that a package of its own adds."""

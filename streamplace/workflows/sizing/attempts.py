@@ -6,7 +6,7 @@ from math import inf
 import numpy as np
 
 from streamplace.errors import InfeasibleError, PlacementError
-from streamplace.integrations.instances import colocate_instances
+from streamplace.formats.instances import colocate_instances
 from streamplace.placers.budget import Budget
 from streamplace.placers.subset.cheapest import EFFORTS, Search
 from streamplace.placers.subset.conditions import Counts as Devices

@@ -21,7 +21,7 @@ from benchmarks.hardening.mutation.numbered_documents import (
     cut_numbers,
 )
 from benchmarks.hardening.targets.parsers import PARSERS, Parser
-from streamplace.integrations.registry import READERS
+from streamplace.formats.registry import formats
 from tests.support.hardening.document_hashes import hashes
 from tests.support.hardening.faulty_readers import BAD, FEW
 
@@ -53,7 +53,8 @@ def test_the_memory_of_a_reader_is_its_own() -> None:
 
 
 def test_every_reader_of_engine_documents_is_tried() -> None:
-    assert READERS.keys() - ({"onnx"} - set(IMPORTED)) <= PARSERS.keys()
+    readers = {each.name for each in formats() if each.read or each.read_bytes}
+    assert readers - ({"onnx"} - set(IMPORTED)) <= PARSERS.keys()
 
 
 def test_numbers_and_seeds_identify_files() -> None:

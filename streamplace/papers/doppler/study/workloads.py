@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from streamplace.families import Recipe
-from streamplace.integrations.logical_builder import resized
-from streamplace.integrations.registry import read_document
+from streamplace.formats.documents import read_document
+from streamplace.formats.logical_builder import resized
 from streamplace.papers.studies import workloads
 from streamplace.papers.studies.workloads import BaseWorkload
 from streamplace.problem.cluster import Cluster, Device, Network

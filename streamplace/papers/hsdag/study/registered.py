@@ -8,8 +8,8 @@ from typing import Any
 
 from streamplace.errors import GraphError
 from streamplace.files.datasets import read_graph
-from streamplace.integrations.logical_builder import MIPS
-from streamplace.integrations.registry import problem_of_file
+from streamplace.formats.documents import problem_of_file
+from streamplace.formats.logical_builder import MIPS
 from streamplace.papers.studies import workloads
 from streamplace.papers.studies.workloads import BaseWorkload
 from streamplace.problem.cluster import Cluster, Device, Network

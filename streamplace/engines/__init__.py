@@ -1,0 +1,1 @@
+"""Stream engines and schedulers: their documents, placements, profiles and commands."""

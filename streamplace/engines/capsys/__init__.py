@@ -1,0 +1,1 @@
+"""CAPSys, a Flink that places subtasks."""

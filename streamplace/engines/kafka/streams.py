@@ -1,0 +1,197 @@
+"""Reader of Kafka Streams topologies as printed by old and new ``Topology.describe()``.
+
+The operators of one sub-topology and partition are one task, which runs in one thread of one
+instance of the application. They are therefore colocated. Global stores have no tasks.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from streamplace.errors import FormatError
+from streamplace.formats.format import Format, Signs
+from streamplace.formats.logical_builder import Link, build_logical_graph, check_links
+from streamplace.problem.constraints import Constraints
+from streamplace.problem.graph_checks import listed
+from streamplace.problem.logical import BY_KEY, AnyDistribution, Distribution, LogicalGraph
+from streamplace.util.text import counted
+
+OUT, BACK, NONE = "-->", "<--", "none"
+KINDS = ("Source", "Processor", "Sink")
+SUB_TOPOLOGY, GLOBAL = "Sub-topology", "for global store"
+STORES, STORE = "Global Stores:", "GlobalStore:"
+"""The heading and the lines of global stores in Kafka 1.0; later versions add `GLOBAL`."""
+BEGINNINGS = ("Topologies", "Topology", "Sub-topologies", SUB_TOPOLOGY, STORES)
+
+
+@dataclass
+class _Node:
+    """A node of the topology.
+
+    Attributes
+    ----------
+    topics
+        Topics that a source reads or a sink writes.
+    after, before
+        Names of its successors and its predecessors.
+    task
+        Number of the sub-topology whose tasks run it; 0 if it is in none.
+    """
+
+    kind: str
+    name: str
+    place: str
+    topics: tuple[str, ...] = ()
+    after: list[str] = field(default_factory=list)
+    before: list[str] = field(default_factory=list)
+    task: int = 0
+
+
+def read(text: str, where: str) -> LogicalGraph:
+    """Read a description; lines before it are skipped.
+
+    Global stores are left out with a note: each instance of the application reads their whole
+    topics in a thread of its own, and they generate no tasks that could be placed.
+
+    Raises
+    ------
+    FormatError
+        If the text is not valid. The message names `where`, the line and the fault.
+    GraphError
+        If the nodes do not form a stream graph.
+    """
+    nodes, stores = _nodes(text, where)
+    links: dict[tuple[str, str], None] = {}
+    for node in nodes.values():
+        for name in (*node.after, *node.before):
+            if name not in nodes:
+                raise FormatError(f"{node.place}: unknown node {name!r:.40}")
+        links.update(((node.name, name), None) for name in node.after)
+        links.update(((name, node.name), None) for name in node.before)
+    for ends in _through_topics(nodes):
+        links[ends] = None
+        check_links(len(links), where)
+    tasks = _tasks(nodes)
+    logical = build_logical_graph(
+        [*nodes],
+        [
+            Link(source, target, _distribution(nodes[source], nodes[target]))
+            for source, target in links
+        ],
+        constraints=Constraints(colocate=tasks),
+        by_channel=tasks,
+    )
+    return replace(logical, notes=_notes(stores), per_partition=True)
+
+
+def _notes(stores: Sequence[str]) -> list[str]:
+    if not stores:
+        return []
+    return [
+        f"{counted(len(stores), 'global store')} left out ({listed(stores)}): no tasks run them, "
+        "and every instance of the application reads their whole topics"
+    ]
+
+
+def _tasks(nodes: dict[str, _Node]) -> list[list[str]]:
+    """Return the operators of each sub-topology with several operators."""
+    of_task: dict[int, list[str]] = {}
+    for node in nodes.values():
+        if node.task:
+            of_task.setdefault(node.task, []).append(node.name)
+    return [names for names in of_task.values() if len(names) > 1]
+
+
+def _distribution(source: _Node, target: _Node) -> AnyDistribution:
+    """Return the distribution of a stream, which stays in its task within a sub-topology."""
+    within = 0 < source.task == target.task
+    return Distribution.POINTWISE if within else BY_KEY
+
+
+def _nodes(text: str, where: str) -> tuple[dict[str, _Node], list[str]]:
+    """Return the nodes that tasks run, and the sources of the global stores."""
+    nodes: dict[str, _Node] = {}
+    stores: list[str] = []
+    started, in_store, last, task = False, False, None, 0
+    for number, line in enumerate(text.split("\n"), start=1):
+        place = f"{where}: line {number}"
+        content = line.strip()
+        if content.startswith((SUB_TOPOLOGY, STORES)):
+            in_store = content.startswith(STORES) or GLOBAL in content
+            task += 1
+        if not started:
+            started = content.startswith(BEGINNINGS) or content.endswith("Topologies:")
+        elif content.startswith((OUT, BACK)) and (in_store or last is not None):
+            if last is not None and not in_store:
+                _add_arrows(last, content, place)
+        elif content and content != NONE and not content.startswith(BEGINNINGS):
+            last = _node(content.replace(STORE, "Source:") if in_store else content, place)
+            if in_store:
+                stores += [last.name] if last.kind == "Source" else []
+                continue
+            if last.name in nodes:
+                raise FormatError(f"{place}: {last.name!r:.40} is described twice")
+            last.task = task
+            nodes[last.name] = last
+    if not nodes:
+        what = "no Kafka Streams topology" + (" besides global stores" if stores else "")
+        raise FormatError(f"{where}: contains {what}")
+    return nodes, stores
+
+
+def _node(content: str, place: str) -> _Node:
+    """Parse ``Kind: name (what: it uses)`` and any arrows after it."""
+    kind, colon, rest = content.partition(":")
+    if kind not in KINDS or not colon:
+        raise FormatError(f"{place}: must begin with {', '.join(KINDS)} or an arrow")
+    cuts = [at for at in (rest.find(OUT), rest.find(BACK)) if at >= 0]
+    head, arrows = (rest[: min(cuts)], rest[min(cuts) :]) if cuts else (rest, "")
+    name, _, used = head.partition("(")
+    if not name.strip():
+        raise FormatError(f"{place}: the {kind.lower()} has no name")
+    node = _Node(kind, name.strip(), place, _topics(used.strip().removesuffix(")")))
+    _add_arrows(node, arrows, place)
+    return node
+
+
+def _topics(used: str) -> tuple[str, ...]:
+    """Return the topics in ``topics: [a, b]`` or ``topic: a``; stores and patterns have none."""
+    what, _, names = used.partition(":")
+    if what not in ("topic", "topics"):
+        return ()
+    return _names(names.strip().removeprefix("[").removesuffix("]"))
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(name.strip() for name in text.split(",") if name.strip())
+
+
+def _add_arrows(node: _Node, content: str, place: str) -> None:
+    """Parse ``--> a, b <-- c`` or one of the two arrows; ``none`` means no node."""
+    for part in content.replace(OUT, "\n>").replace(BACK, "\n<").split("\n")[1:]:
+        names = _names(part[1:])
+        if not names:
+            raise FormatError(f"{place}: expected a node after the arrow")
+        into = node.after if part[0] == ">" else node.before
+        into.extend(name for name in names if name != NONE)
+
+
+def _through_topics(nodes: dict[str, _Node]) -> Iterator[tuple[str, str]]:
+    """Yield the (sink, source) pairs that share a topic, which connects sub-topologies."""
+    readers: dict[str, list[str]] = {}
+    for node in nodes.values():
+        if node.kind == "Source":
+            for topic in node.topics:
+                readers.setdefault(topic, []).append(node.name)
+    for node in nodes.values():
+        if node.kind == "Sink":
+            for topic in node.topics:
+                yield from ((node.name, source) for source in readers.get(topic, ()))
+
+
+FORMAT = Format(
+    "kafka-streams",
+    about="Kafka Streams: Topology.describe(), text",
+    read=read,
+    signs=Signs(text=re.compile(r"^ *(?:Topologies|Sub-topolog(?:y|ies)):", re.MULTILINE)),
+)

@@ -1,0 +1,1 @@
+"""Kubernetes: Deployments that run operators where they are placed."""

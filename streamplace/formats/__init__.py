@@ -1,0 +1,8 @@
+"""Formats: what one is, the registry, and those that belong to no engine.
+
+A package of another distribution that adds a format needs only the names of this module.
+"""
+
+from streamplace.formats.format import Format, Signs
+
+__all__ = ["Format", "Signs"]

@@ -1,0 +1,410 @@
+"""Costs files: the user's numbers, which complete or correct those of an imported file."""
+
+import csv
+import io
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from pydantic import Field
+
+from streamplace.errors import FormatError, GraphError, UsageError, located, within
+from streamplace.files.reading import check, name_of, read_text, separator_fault
+from streamplace.files.schema import Amounts, Form, Name, Number, Positive
+from streamplace.files.toml import parse_toml
+from streamplace.formats.logical_builder import Parallelism
+from streamplace.problem.graph import UNKNOWN, StreamGraph
+from streamplace.problem.graph_checks import listed
+from streamplace.problem.logical import AnyDistribution, KeyedDistribution, LogicalGraph
+from streamplace.util.suggest import did_you_mean
+from streamplace.util.text import joined_faults
+from streamplace.util.units import kind_of, parsed
+
+RESOURCE = "resources."
+"""The columns of resources begin with it, such as ``resources.gpu``."""
+
+Operators = dict[str, dict[str, Any]]
+WHOLE = ("parallelism", "partitions")
+COLUMNS = (
+    "instructions",
+    "payload_bytes",
+    "memory_bytes",
+    "selectivity",
+    "instructions_se",
+    "payload_bytes_se",
+    "selectivity_se",
+    *WHOLE,
+)
+
+
+def from_toml(text: str) -> Any:
+    """Parse TOML.
+
+    Raises
+    ------
+    GraphError
+        If the text is not valid TOML.
+    """
+    try:
+        return parse_toml(text)
+    except ValueError as error:
+        raise GraphError(f"{error}; costs are TOML, or CSV if the name ends in .csv") from None
+
+
+def from_csv(text: str) -> dict[str, Any]:
+    """Parse CSV with a header ``operator,instructions,…`` and one line per operator.
+
+    Cells may be empty, and numbers may have units where their columns have one.
+
+    Raises
+    ------
+    GraphError
+        If the text is not valid. The message names the faults and their lines.
+    """
+    reader = csv.reader(io.StringIO(text), strict=True)
+    operators: Operators = {}
+    header: list[str] = []
+    faults: list[str] = []
+    try:
+        for row in reader:
+            line = f"line {reader.line_num}"
+            if not header:
+                with within(line):
+                    header = _header(row)
+            elif row:
+                faults += [f"{line}: {fault}" for fault in _add(operators, header, row)]
+    except csv.Error as error:
+        raise GraphError(f"not CSV: {error}") from None
+    if not header:
+        raise GraphError("is empty")
+    if faults:
+        raise GraphError(joined_faults(faults, len(faults)))
+    return {"operators": operators}
+
+
+def _header(row: list[str]) -> list[str]:
+    if row and (fault := separator_fault(row, "operator")):
+        raise GraphError(fault)
+    if row[:1] != ["operator"]:
+        raise GraphError("the first column must be 'operator'")
+    for i, name in enumerate(row[1:], start=1):
+        if name not in COLUMNS and not (name.startswith(RESOURCE) and name != RESOURCE):
+            known = ", ".join((*COLUMNS, f"{RESOURCE}NAME"))
+            raise GraphError(f"unknown column {name!r:.40}; choose from {known}")
+        if name in row[:i]:
+            raise GraphError(f"column {name!r} appears twice")
+    return row
+
+
+def _add(operators: Operators, header: list[str], row: list[str]) -> Iterator[str]:
+    """Add an operator's numbers, and yield the faults of its row."""
+    if len(row) != len(header):
+        yield f"expected {len(header)} columns (got {len(row)})"
+        return
+    operator = row[0]
+    if operator in operators:
+        yield f"operator {operator!r:.40} appears twice"
+        return
+    operators[operator] = {}
+    for column, cell in zip(header[1:], row[1:], strict=True):
+        if not cell.strip():
+            continue
+        kind = kind_of(column)
+        try:
+            number = float(cell) if kind is None else parsed(cell, kind)
+        except UsageError as error:
+            yield f"{column}: {error}"
+            continue
+        except ValueError:
+            yield f"{column}: must be a number (got {cell!r:.40})"
+            continue
+        if column in COLUMNS:
+            is_whole = column in WHOLE and number.is_integer()
+            operators[operator][column] = int(number) if is_whole else number
+        else:
+            resources = operators[operator].setdefault("resources", {})
+            resources[column.removeprefix(RESOURCE)] = number
+
+
+class DefaultForm(Form):
+    """Costs of operators without own ones: per tuple, and those of one instance."""
+
+    instructions: Number | None = None
+    payload_bytes: Number | None = None
+    memory_bytes: Number | None = None
+    selectivity: Number | None = Field(None, description="of every stream that the operator sends")
+    instructions_se: Number | None = Field(None, description="standard error of instructions")
+    payload_bytes_se: Number | None = Field(None, description="standard error of payload_bytes")
+    selectivity_se: Number | None = Field(None, description="standard error of selectivity")
+    resources: Amounts | None = Field(None, description='amounts such as {"gpu": 1}')
+
+
+class CostForm(DefaultForm):
+    """Costs of one operator, and its numbers of instances and partitions."""
+
+    parallelism: Parallelism | None = Field(
+        None, description="number of instances; operators of one task have the same"
+    )
+    partitions: Parallelism | None = Field(
+        None, description="of a source: what it reads; of an operator with keys: its key groups"
+    )
+
+
+class CostsForm(Form):
+    """A costs file."""
+
+    source_rate: Positive | None = None
+    source_shares: dict[Name, Number] | None = Field(None, description="of the rate; sum 1")
+    default: DefaultForm = DefaultForm()
+    operators: dict[Name, CostForm] = Field({})
+    streams: dict[Name, Number] = Field({}, description="selectivities, by source->target")
+
+
+@dataclass(frozen=True)
+class Costs:
+    """The user's numbers for the operators and streams of an imported graph.
+
+    Parameters
+    ----------
+    source_rate
+        Tuples/s over all sources.
+    source_shares
+        Source -> its share of the rate. None keeps the graph's shares, which are equal if the
+        imported file has none.
+    default
+        Numbers for all operators; they replace unknown numbers only.
+    operators
+        Operator -> its numbers, which replace the graph's. A number without a standard error is
+        exact, even if it replaces one that was not.
+    streams
+        ``source->target`` -> selectivity, which replaces the graph's.
+    """
+
+    source_rate: float | None = None
+    source_shares: Mapping[str, float] | None = None
+    default: DefaultForm = field(default_factory=DefaultForm)
+    operators: Mapping[str, CostForm] = field(default_factory=dict)
+    streams: Mapping[str, float] = field(default_factory=dict)
+
+    @classmethod
+    def read(cls, path: str | Path) -> "Costs":
+        """Read a TOML file, or CSV with a header ``operator,instructions,payload_bytes,…``.
+
+        Raises
+        ------
+        FormatError
+            If the file is not valid. The message names the file, the place in it and the fault.
+        """
+        where = name_of(path)
+        text = read_text(path)
+        with located(where, FormatError):
+            value = from_csv(text) if where.lower().endswith(".csv") else from_toml(text)
+        form = check(CostsForm, value, where)
+        if form == CostsForm(comment=form.comment):
+            remedy = "'streamplace import --help' shows what belongs there"
+            raise FormatError(f"{where}: has no costs; {remedy}")
+        shares = form.source_shares
+        return cls(form.source_rate, shares, form.default, form.operators, form.streams)
+
+    def of(self, logical: LogicalGraph) -> LogicalGraph:
+        """Return the logical graph with these costs filled in.
+
+        Raises
+        ------
+        GraphError
+            If the graph lacks an operator or stream that these costs name, the source shares do
+            not sum to 1, operators of one task would have different parallelisms, or partitions do
+            not fit an operator.
+        """
+        graph = logical.graph
+        named = {f"{s.source}->{s.target}" for s in graph.streams}
+        if unknown := [name for name in self.operators if name not in graph.index]:
+            raise GraphError(f"operators: unknown {_unknown('operator', unknown, graph.names)}")
+        if unknown := [name for name in self.streams if name not in named]:
+            raise GraphError(f"streams: unknown {_unknown('stream', unknown, sorted(named))}")
+        of_operators, of_streams = self._operator_columns(graph), self._stream_columns(graph)
+        renumbered = graph.with_numbers(
+            **of_operators,
+            **of_streams,
+            resources=self._resources(graph),
+            seconds_on=None,
+            source_rate=self.source_rate,
+            source_shares=self.source_shares,
+        )
+        notes = list(logical.notes)
+        if replaced := self._replaced(graph):
+            ways = "[streams] of a TOML costs file sets each one"
+            notes.append(
+                f"the costs' selectivity of an operator replaces that of {listed(replaced)}; {ways}"
+            )
+        parallelism = self._parallelism(logical)
+        numbered = replace(
+            logical.with_graph(*renumbered), parallelism=parallelism, notes=tuple(notes)
+        )
+        own = {name: form.partitions for name, form in self.operators.items()}
+        return with_partitions(numbered, {name: n for name, n in own.items() if n is not None})
+
+    def _replaced(self, graph: StreamGraph) -> list[str]:
+        """Return streams that lose their own selectivity to one number for all of an operator's."""
+        sent = Counter(stream.source for stream in graph.streams)
+        replaced = []
+        for stream, own in zip(graph.streams, graph.selectivity.tolist(), strict=True):
+            name = f"{stream.source}->{stream.target}"
+            number = self.operators.get(stream.source, CostForm()).selectivity
+            kept = number in (None, own) or np.isnan(own) or name in self.streams
+            if sent[stream.source] > 1 and not kept:
+                replaced.append(name)
+        return replaced
+
+    def _parallelism(self, logical: LogicalGraph) -> dict[str, int]:
+        """Return the parallelism of operators; one number holds for all operators of a task."""
+        stated = {name: form.parallelism for name, form in self.operators.items()}
+        found = dict(logical.parallelism)
+        found |= {name: count for name, count in stated.items() if count is not None}
+        partitions = {name: form.partitions for name, form in self.operators.items()}
+        for task in logical.tasks:
+            counts = {count for name in task if (count := stated.get(name)) is not None}
+            if len(counts) > 1:
+                raise GraphError(
+                    f"operators: {listed(task)} are one task, so their parallelism must be equal"
+                )
+            read = max((partitions.get(name) or 0 for name in task), default=0)
+            if logical.per_partition and read:
+                if counts - {read}:
+                    raise GraphError(
+                        f"operators: {listed(task)} run as one task per partition, so their "
+                        f"parallelism must be {read:,} (got {max(counts):,})"
+                    )
+                counts = {read}
+            found |= {name: count for count in counts for name in task}
+        return {name: count for name, count in found.items() if count > 1}
+
+    def _operator_columns(self, graph: StreamGraph) -> dict[str, Any]:
+        """Return the operators' numbers and their standard errors, (V,) each."""
+        columns = {}
+        for field_name in ("instructions", "payload_bytes", "memory_bytes"):
+            column = getattr(graph, field_name).copy()
+            of_error = f"{field_name}_se"
+            errors = getattr(graph, of_error, np.zeros(len(column))).copy()
+            default = getattr(self.default, field_name)
+            if default is not None:
+                unset = np.isnan(column) | ((column == 0) & (field_name == "memory_bytes"))
+                column[unset] = default
+                errors[unset] = getattr(self.default, of_error, None) or 0.0
+            for name, form in self.operators.items():
+                number, error = getattr(form, field_name), getattr(form, of_error, None)
+                if number is not None:
+                    column[graph.index[name]] = number
+                if number is not None or error is not None:
+                    errors[graph.index[name]] = error or 0.0
+            columns[field_name] = column
+            if of_error in CostForm.model_fields:
+                columns[of_error] = errors
+        return columns
+
+    def _resources(self, graph: StreamGraph) -> dict[int, Mapping[str, float]]:
+        """Return operator index -> its resources."""
+        found: dict[int, Mapping[str, float]] = dict(graph.resources)
+        for v, name in enumerate(graph.names):
+            own = self.operators.get(name, CostForm()).resources
+            if own is not None:
+                found[v] = own
+            elif self.default.resources is not None:
+                found.setdefault(v, self.default.resources)
+        return found
+
+    def _stream_columns(self, graph: StreamGraph) -> dict[str, Any]:
+        """Return selectivity, its standard error and payload of the streams, (E,) each."""
+        selectivity, errors = graph.selectivity.copy(), graph.selectivity_se.copy()
+        payload = graph.stream_payload_bytes.copy()
+        if self.default.selectivity is not None:
+            errors[np.isnan(selectivity)] = self.default.selectivity_se or 0.0
+            selectivity[np.isnan(selectivity)] = self.default.selectivity
+        for e, stream in enumerate(graph.streams):
+            form = self.operators.get(stream.source, CostForm())
+            number = self.streams.get(f"{stream.source}->{stream.target}", form.selectivity)
+            if number is not None:
+                selectivity[e] = number
+            if number is not None or form.selectivity_se is not None:
+                errors[e] = form.selectivity_se or 0.0
+            if form.payload_bytes is not None:
+                payload[e] = UNKNOWN  # the stream then takes its source operator's payload
+        return {
+            "selectivity": selectivity,
+            "selectivity_se": errors,
+            "stream_payload_bytes": payload,
+        }
+
+
+def _unknown(noun: str, unknown: Sequence[str], names: Sequence[str]) -> str:
+    """Return a noun, in the plural if several names are unknown, these, and what may be meant."""
+    if len(unknown) > 1:
+        return f"{noun}s {listed(unknown)}"
+    return f"{noun} {listed(unknown)}{did_you_mean(unknown[0], names)}"
+
+
+def with_partitions(logical: LogicalGraph, partitions: Mapping[str, int]) -> LogicalGraph:
+    """Return a logical graph with the partitions of some of its operators.
+
+    Those of a source are what it reads, such as the partitions of a topic: further instances are
+    idle, as in Flink. Those of an operator with streams by key are its key groups, of which each
+    instance needs one; see the field of `Operator`.
+
+    Parameters
+    ----------
+    partitions
+        Operator -> number of partitions.
+
+    Raises
+    ------
+    GraphError
+        If an operator has inputs, but none of them by key, or more instances than key groups.
+    """
+    if not partitions:
+        return logical
+    sources = {logical.graph.names[v] for v in logical.graph.sources.tolist()}
+    distributions = dict(logical.distributions)
+    for (source, target), several in logical.distributions.items():
+        if target in partitions:
+            distributions[source, target] = [_grouped(one, partitions[target]) for one in several]
+    keyed = {
+        stream.target
+        for stream, kind in zip(logical.graph.streams, logical.stream_distributions, strict=True)
+        if isinstance(kind, KeyedDistribution)
+    }
+    for name, number in partitions.items():
+        if name not in sources | keyed:
+            where = f"operators[{name!r:.80}].partitions"
+            raise GraphError(f"{where}: only sources and operators with streams by key have them")
+        if name in keyed and (count := logical.parallelism.get(name, 1)) > number:
+            least = f"must be at least the parallelism, {count:,} (got {number:,})"
+            raise GraphError(f"operators[{name!r:.80}].partitions: {least}")
+    idle = [n for n in sources & {*partitions} if logical.parallelism.get(n, 1) > partitions[n]]
+    return replace(
+        logical,
+        notes=[*logical.notes, *_idle(sorted(idle))],
+        distributions=distributions,
+        partitions={**logical.partitions, **_of(partitions, sources)},
+        max_parallelism={**logical.max_parallelism, **_of(partitions, keyed)},
+    )
+
+
+def _idle(names: Sequence[str]) -> list[str]:
+    """Return a note on sources with more instances than partitions."""
+    if not names:
+        return []
+    return [f"{listed(names)}: more instances than partitions, so that some read nothing"]
+
+
+def _grouped(distribution: AnyDistribution, groups: int) -> AnyDistribution:
+    """Return a distribution by key with a number of key groups, and others as they are."""
+    if not isinstance(distribution, KeyedDistribution):
+        return distribution
+    return KeyedDistribution(groups, distribution.keys)
+
+
+def _of(partitions: Mapping[str, int], names: set[str]) -> dict[str, int]:
+    return {name: number for name, number in partitions.items() if name in names}

@@ -1,0 +1,162 @@
+"""Documents of other programs: files and code as graphs, placements as texts."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+
+from streamplace.errors import FormatError, UsageError, located
+from streamplace.files.foreign import what_is
+from streamplace.files.reading import decode, name_of, read_bytes
+from streamplace.formats.format import Format
+from streamplace.formats.logical_builder import resized
+from streamplace.formats.recognition import kind_of_document
+from streamplace.formats.registry import FORMATS, named
+from streamplace.problem.logical import LogicalGraph
+from streamplace.problem.makespan import Makespan
+from streamplace.problem.placement import Placement
+from streamplace.problem.problem import Problem
+
+
+def read_document(path: str, kind: str) -> LogicalGraph:
+    """Read a file of another program; ``-`` is stdin.
+
+    Raises
+    ------
+    UsageError
+        If there is no reader for that format, or a package that it needs is not installed.
+    FormatError
+        If the file is not valid. The message names the file, the place in it and the fault.
+    """
+    found = named(kind)
+    where, data = name_of(path), read_bytes(path)
+    if found.read_bytes is not None:
+        read = partial(found.read_bytes, data, where)
+    else:
+        read = partial(_text_reader(found), decode(data, where), where)
+    try:
+        return _read(read, where)
+    except FormatError:
+        other = kind_of_file(path, data)
+        if other is None or _form_of(other) == _form_of(kind):
+            raise
+        also = "" if other not in FORMATS else f", not {kind}"
+        raise FormatError(f"{where}: {what_is(other)}{also}") from None
+
+
+def _form_of(kind: str) -> str:
+    """Return what formats have in common whose files look alike: the module that declares them."""
+    return FORMATS.get(kind, kind).partition(":")[0]
+
+
+def kind_of_file(path: str, data: bytes | None = None) -> str | None:
+    """Return the format of a file, perhaps one of streamplace; None if it is not recognised.
+
+    Parameters
+    ----------
+    path
+        The name of the file; ``-`` is stdin.
+    data
+        Its content; None: it is read.
+
+    Raises
+    ------
+    FormatError
+        If the file cannot be read.
+    """
+    text = (read_bytes(path) if data is None else data).decode("utf-8-sig", errors="replace")
+    return kind_of_document(name_of(path), text)
+
+
+def read_text_as(text: str, where: str, kind: str) -> LogicalGraph:
+    """Read the text of a file of another program.
+
+    Raises
+    ------
+    UsageError
+        If there is no reader for that format, or it does not read text.
+    FormatError
+        If the text is not valid. The message is one line and names the file `where`, the place in
+        it and the fault.
+    """
+    return _read(partial(_text_reader(named(kind)), text, where), where)
+
+
+def _text_reader(found: Format) -> Callable[[str, str], LogicalGraph]:
+    if found.read is None:
+        raise UsageError(f"format {found.name!r} has no reader of texts")
+    return found.read
+
+
+def _read(read: Callable[[], LogicalGraph], where: str) -> LogicalGraph:
+    try:
+        with located(where, FormatError):
+            return read()
+    except RecursionError:
+        raise FormatError(f"{where}: nested too deeply") from None
+    except FormatError as error:
+        raise FormatError(" ".join(str(error).splitlines())) from None
+
+
+def problem_of_file(path: Path, kind: str, devices: int | None = None) -> Problem:
+    """Return the problem of one pass through the graph of a file, on the devices of its reader.
+
+    Parameters
+    ----------
+    kind
+        Format of the file, such as ``dnn-latency`` or ``pipedream``.
+    devices
+        Number of devices, where they are equal; None: that of the reader.
+
+    Raises
+    ------
+    FormatError
+        If the file is not valid, or its format has no devices.
+    ClusterError
+        If there are no devices, or too many.
+    """
+    found = read_document(str(path), kind)
+    if found.cluster is None:
+        raise FormatError(f"{path}: the format {kind} has no devices")
+    cluster = found.cluster if devices is None else resized(found.cluster, devices)
+    return Problem(found.graph, cluster, objective=Makespan())
+
+
+def read_module(name: str, kind: str, inputs: Sequence[str] = (), seed: int = 0) -> LogicalGraph:
+    """Return the graph of code that a user named, such as a module of PyTorch.
+
+    Parameters
+    ----------
+    name
+        ``module:Class`` or ``module:function``; it is imported.
+    inputs
+        Shapes of the example inputs, such as ``1x3x224x224`` or ``1x128:int64``.
+    seed
+        Seed of random weights and inputs.
+
+    Raises
+    ------
+    UsageError
+        If there is no such kind or code, or PyTorch is not installed.
+    GraphError
+        If the code does not run on these inputs, or is not a graph.
+    """
+    found = named(kind)
+    if found.read_code is None:
+        raise UsageError(f"format {kind!r} has no reader of code")
+    return found.read_code(name, inputs, seed)
+
+
+def export_text(placement: Placement, kind: str) -> str:
+    """Return a placement as text in the format `kind`, with what is lost as comments.
+
+    Raises
+    ------
+    UsageError
+        If there is no writer for that format.
+    ProblemError
+        If the format cannot express the placement.
+    """
+    found = named(kind)
+    if found.write is None:
+        raise UsageError(f"format {kind!r} has no writer")
+    return found.commented(found.write(placement), placement)

@@ -1,1 +1,0 @@
-"""Readers and writers for Flink, Storm and others."""

@@ -1,1 +1,0 @@
-"""Graph exchange formats: DOT, GraphML and WfFormat."""

@@ -1,1 +1,0 @@
-"""Readers of computation graphs of neural networks."""

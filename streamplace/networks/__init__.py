@@ -1,0 +1,1 @@
+"""Neural networks and recorded workflows as graphs of one pass."""

@@ -1,0 +1,217 @@
+"""Reader of OpenVINO's intermediate representation (IR), versions 10 and 11: the XML file.
+
+The weights in the .bin file are not read, since the XML states their shapes.
+"""
+
+import re
+from collections.abc import Hashable, Iterator, Mapping
+from xml.etree.ElementTree import Element
+
+from streamplace.errors import FormatError
+from streamplace.formats.format import Format, Signs
+from streamplace.formats.xml import attribute, inside, kind_of, parse_xml, root_pattern
+from streamplace.networks import formulas, rules
+from streamplace.networks.operation import Shape
+from streamplace.networks.rules import Rules, table
+from streamplace.networks.tensor_graph import Layer, Tensor, dataflow_graph
+from streamplace.problem.graph import UNKNOWN
+from streamplace.problem.logical import LogicalGraph
+
+RULES: Rules = {
+    **table("Convolution BinaryConvolution", rules.convolution()),  # outputs, inputs, kernel
+    "GroupConvolution": rules.convolution(2),  # groups, outputs, inputs, kernel
+    "DeformableConvolution": rules.convolution(weights=2),
+    "ConvolutionBackpropData": rules.transposed_convolution(),  # inputs, outputs, kernel
+    "GroupConvolutionBackpropData": rules.transposed_convolution(2),
+    "MatMul": rules.product,
+    "Einsum": rules.einstein_sum,
+    "ScaledDotProductAttention": rules.attention,
+    **table("GRUCell RNNCell AUGRUCell", rules.recurrent(2)),
+    **table("LSTMCell GRUSequence RNNSequence AUGRUSequence", rules.recurrent(3)),
+    "LSTMSequence": rules.recurrent(4),
+    **table("MaxPool AvgPool", rules.pooling),
+    **table("DFT IDFT RDFT IRDFT", rules.last_axes_fourier),
+    "STFT": rules.short_time_fourier(window=1),
+    "ISTFT": rules.short_time_fourier(window=1, inverse=True),
+    "Inverse": rules.per_matrix(formulas.inverse),
+    **table("Softmax SoftMax LogSoftmax MVN GRN GroupNormalization RMS", rules.softmax),
+    "BatchNormInference": rules.times(2),
+    **table("NormalizeL2 RoPE", rules.times(3)),
+    **table("I420toBGR I420toRGB NV12toBGR NV12toRGB", rules.times(5)),
+    "LRN": rules.local_normalisation,
+    "Interpolate": rules.resizing,
+    "GridSample": rules.sampling,
+    **table("ROIAlign ROIAlignRotated", rules.regions),
+    **table("EmbeddingBagOffsets EmbeddingBagOffsetsSum EmbeddingBagPacked", rules.bags),
+    **table("EmbeddingBagPackedSum EmbeddingSegmentsSum", rules.bags),
+    "Bucketize": rules.binary_search(1),
+    "SearchSorted": rules.binary_search(0),
+    **table(
+        "ReduceL1 ReduceL2 ReduceLogicalAnd ReduceLogicalOr ReduceMax ReduceMean ReduceMin "
+        "ReduceProd ReduceSum AdaptiveAvgPool AdaptiveMaxPool Col2Im NonZero RegionYolo SegmentMax "
+        "TopK",
+        rules.reading,
+    ),
+    **table(
+        "Parameter Result Const Constant Reshape Squeeze Unsqueeze ShapeOf Identity ReadValue "
+        "Assign",
+        rules.free,
+    ),
+    **table(
+        "Abs Acos Acosh Add Asin Asinh Atan Atanh BitwiseAnd BitwiseLeftShift BitwiseNot BitwiseOr "
+        "BitwiseRightShift BitwiseXor Ceiling Clamp Cos Cosh Divide Equal Erf Exp Floor FloorMod "
+        "Greater GreaterEqual IsFinite IsInf IsNaN Less LessEqual Log LogicalAnd LogicalNot "
+        "LogicalOr LogicalXor Maximum Minimum Mod Multiply Negative NotEqual Power Round Select "
+        "Sign Sin Sinh Sqrt SquaredDifference Subtract Tan",
+        rules.elementwise,
+    ),
+    **table(
+        "Elu Gelu HSigmoid HSwish HardSigmoid Mish PReLU PRelu ReLU Relu Selu Sigmoid SoftPlus "
+        "SoftSign Swish Tanh",
+        rules.elementwise,
+    ),
+    **table(
+        "BatchToSpace Broadcast Concat Convert ConvertLike ConvertPromoteTypes CumSum DepthToSpace "
+        "ExtractImagePatches Eye FakeConvert FakeQuantize Gather GatherElements GatherND "
+        "GatherTree OneHot Pad PriorBox PriorBoxClustered RandomUniform Range ReorgYolo "
+        "ReverseSequence Roll ScatterElementsUpdate ScatterNDUpdate ScatterUpdate ShuffleChannels "
+        "Slice SliceScatter SpaceToBatch SpaceToDepth Split StridedSlice Tile Transpose "
+        "VariadicSplit",
+        rules.elementwise,
+    ),
+}
+"""Type -> its rule."""
+
+VERSIONS = ("10", "11")
+WITH_STATE = frozenset({"ReadValue", "Assign", "RandomUniform", "Multinomial"})
+Port = tuple[str, str]
+"""The ids of a layer and of one of its ports."""
+_BITS = re.compile(r"(?:FP|BF|I|U|F|NF)(\d+)(?:E\d+M\d+)?", re.ASCII)
+_SIZE = re.compile(r"\d{1,18}", re.ASCII)
+
+
+def read(text: str, where: str) -> LogicalGraph:
+    """Read a model; layers that are not constants become operators with the same names.
+
+    Raises
+    ------
+    FormatError
+        If the text is not valid. The message names `where`, the place in it and the fault.
+    GraphError
+        If it is not a graph without cycles.
+    """
+    root = parse_xml(text, where)
+    if kind_of(root) != "net":
+        raise FormatError(f"{where}: must be a <net> (got <{kind_of(root):.40}>)")
+    version = root.get("version", "")
+    if version not in VERSIONS:
+        raise FormatError(
+            f"{where}: <net>: version must be {' or '.join(VERSIONS)} (got {version!r:.40}); "
+            "convert the model with a newer OpenVINO"
+        )
+    elements: dict[str, Element] = {}
+    for element in inside(root, "layers", "layer"):
+        number = attribute(element, "id", where)
+        if number in elements:
+            raise FormatError(f"{where}: <layer>: id {number!r:.40} appears twice")
+        elements[number] = element
+    if not elements:
+        raise FormatError(f"{where}: contains no <layer>")
+    sent = _connections(root, elements, where)
+    layers = [_layer(number, element, sent, where) for number, element in elements.items()]
+    return dataflow_graph(layers, RULES, where, root.get("name", ""))
+
+
+def _connections(root: Element, layers: Mapping[str, Element], where: str) -> dict[Port, Port]:
+    """Return each port that receives a tensor -> the port that sends it."""
+    ports = {
+        direction: {
+            (number, port)
+            for number, layer in layers.items()
+            for port, _ in _ports(layer, direction, where)
+        }
+        for direction in ("input", "output")
+    }
+    sent: dict[Port, Port] = {}
+    for i, edge in enumerate(inside(root, "edges", "edge")):
+        place = f"{where}: edge {i}"
+        ends = {}
+        for end, direction in (("from", "output"), ("to", "input")):
+            port = attribute(edge, f"{end}-layer", place), attribute(edge, f"{end}-port", place)
+            if port not in ports[direction]:
+                raise FormatError(
+                    f"{place}: layer {port[0]!r:.40} has no {direction} port {port[1]!r:.40}"
+                )
+            ends[end] = port
+        if sent.setdefault(ends["to"], ends["from"]) != ends["from"]:
+            raise FormatError(f"{place}: another edge leads to the same port")
+    return sent
+
+
+def _layer(number: str, element: Element, sent: Mapping[Port, Port], where: str) -> Layer:
+    name = element.get("name") or number
+    kind = attribute(element, "type", f"{where}: layer {name!r:.40}")
+    place = f"{where}: layer {name!r:.40}"
+    data = next(iter(inside(element, "data")), Element("data"))
+    inputs: list[Hashable] = []
+    for port, _ in _ports(element, "input", where):
+        if (number, port) not in sent:
+            raise FormatError(f"{place}: no edge leads to input port {port!r:.40}")
+        inputs.append(sent[number, port])
+    return Layer(
+        name,
+        kind,
+        inputs,
+        {(number, port): _tensor(each, place) for port, each in _ports(element, "output", where)},
+        is_constant=kind == "Const",
+        keeps_state=kind in WITH_STATE,
+        variable=data.get("variable_id", ""),
+        kernel=_sizes(data.get("kernel", ""), place),
+        transposed=data.get("transpose_a", "").lower() in ("true", "1"),
+        equation=data.get("equation", ""),
+        mode=data.get("mode", ""),
+        numbers={key: int(text) for key, text in data.items() if _SIZE.fullmatch(text)},
+    )
+
+
+def _ports(layer: Element, direction: str, where: str) -> Iterator[tuple[str, Element]]:
+    """Yield the ids and elements of the ports of a layer: ``input`` or ``output``."""
+    for port in inside(layer, direction, "port"):
+        yield attribute(port, "id", where), port
+
+
+def _tensor(port: Element, place: str) -> Tensor:
+    sizes = [(dim.text or "").strip() for dim in inside(port, "dim")]
+    dynamic = any(size.startswith(("-", "?")) or ".." in size for size in sizes)
+    shape: Shape = None if dynamic else tuple(_size(size, place) for size in sizes)
+    return Tensor(shape, _element_bytes(port.get("precision", "")))
+
+
+def _sizes(text: str, place: str) -> tuple[int, ...]:
+    """Return the sizes in an attribute such as ``3, 3``."""
+    return tuple(_size(part.strip(), place) for part in text.split(",")) if text.strip() else ()
+
+
+def _size(text: str, place: str) -> int:
+    if not _SIZE.fullmatch(text):
+        raise FormatError(f"{place}: a size must be a whole number (got {text!r:.40})")
+    return int(text)
+
+
+def _element_bytes(precision: str) -> float:
+    """Return the bytes of an element: 4 of FP32, 0.5 of U4; NaN if unknown, as of strings."""
+    kind = precision.upper()
+    if kind in ("BOOL", "BOOLEAN"):
+        return 1.0
+    if kind == "BIN":
+        return 0.125
+    match = _BITS.fullmatch(kind)
+    return int(match[1]) / 8.0 if match else UNKNOWN
+
+
+FORMAT = Format(
+    "openvino",
+    about="OpenVINO: the XML file of a model (IR 10 or 11)",
+    read=read,
+    signs=Signs(text=root_pattern("net")),
+)

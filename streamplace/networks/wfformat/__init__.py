@@ -1,0 +1,1 @@
+"""WfFormat: recorded runs of workflows."""

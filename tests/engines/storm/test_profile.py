@@ -1,0 +1,116 @@
+"""Profiles of Storm topologies, from saved documents and from a server on loopback."""
+
+import json
+from typing import Any
+
+import pytest
+
+from benchmarks.hardening.corpus.engine_documents.storm import METRICS, TOPOLOGY, VISUALIZATION
+from streamplace.cli.profile_job import watched
+from streamplace.engines.storm.profile import documents, fit
+from streamplace.errors import BackendError, FormatError
+from streamplace.formats.profiling.profile import Profile
+from streamplace.formats.profiling.rest import Server
+from tests.support.flink_api import serving
+from tests.support.http_server import Answer
+
+ALL = {"topology": TOPOLOGY, "metrics": METRICS, "visualization": VISUALIZATION}
+BASE = "/api/v1/topology/words-1-1"
+SERVED: dict[str, Any] = {
+    BASE: TOPOLOGY,
+    f"{BASE}/metrics": METRICS,
+    f"{BASE}/visualization": VISUALIZATION,
+}
+
+
+def served(path: str, query: str) -> Answer:
+    return 200, json.dumps(SERVED[path]).encode() if path in SERVED else b"[]"
+
+
+def instructions(found: Profile) -> dict[str, tuple[str, float | None]]:
+    return {each.name: (each.instructions.how, each.instructions.value) for each in found.operators}
+
+
+def test_only_bolts_have_execute_times() -> None:
+    found = fit(ALL, "x", 1000.0)
+    assert instructions(found) == {
+        "lines": ("missing", None),
+        "split": ("measured", pytest.approx(0.05e-3 * 1e9)),
+        "count": ("missing", None),
+    }
+    graph = found.logical.graph
+    assert graph.instructions[graph.index["split"]] == pytest.approx(50_000)
+    assert {each.payload_bytes.how for each in found.streams} == {"missing"}
+    assert "payload_bytes" in " ".join(graph.unknown)
+    rates = {each.name: each.rate.value for each in found.operators}
+    assert rates["split"] == pytest.approx(800 / found.seconds)
+    json.dumps(found.to_dict(), allow_nan=False)
+
+
+def test_time_per_tuple_is_the_mean_over_inputs() -> None:
+    bolt = METRICS["bolts"][1]
+    timed = [
+        {"component_id": "split", "stream_id": "default", "value": "1.0"},
+        {"component_id": "split", "stream_id": "control", "value": "102.0"},
+    ]
+    metrics = {**METRICS, "bolts": [METRICS["bolts"][0], {**bolt, "executed_ms_avg": timed}]}
+    found = fit(metrics, "x", 1.0)
+    assert instructions(found)["count"][1] == pytest.approx((4000 + 102 * 40) / 4040 * 1000)
+    assert found.source_rate.how == "missing"
+
+
+def test_documents_from_a_server() -> None:
+    with serving(served) as url:
+        found, fault = documents(Server(url), "words-1-1", 5)
+    assert fault == ""
+    assert fit(found, url, 1.0).to_dict() == fit(ALL, url, 1.0).to_dict()
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [(ALL, "200 s"), (METRICS, "600 s"), (VISUALIZATION, "over an unknown time")],
+)
+def test_length_of_the_measurement(value: dict[str, Any], message: str) -> None:
+    """The length is the shorter of window and uptime."""
+    assert watched(fit(value, "x", 1.0)) == message
+
+
+def test_window_of_the_ui() -> None:
+    queries = []
+
+    def answer(path: str, query: str) -> Answer:
+        queries.append(query)
+        return served(path, query)
+
+    with serving(answer) as url:
+        documents(Server(url), "words-1-1", 5, window_s=600)
+        documents(Server(url), "words-1-1", 5)
+    assert queries == ["window=600"] * 3 + [""] * 3
+
+
+def test_documents_before_a_fault_are_kept() -> None:
+    def answer(path: str, query: str) -> Answer:
+        return (500, b"") if path.endswith("visualization") else served(path, query)
+
+    with serving(answer) as url:
+        found, fault = documents(Server(url), "words-1-1", 5)
+    assert "HTTP 500" in fault
+    assert set(found) == {"topology", "metrics"}
+    assert fit(found, url, 1.0).logical.graph.names
+
+
+def test_no_documents() -> None:
+    with serving(lambda path, query: None) as url, pytest.raises(BackendError, match="no answer"):
+        documents(Server(url), "words-1-1", 0.3)
+    with pytest.raises(FormatError, match="not a Storm document"):
+        fit({}, "x", 1.0)
+
+
+def test_counts_that_overflow() -> None:
+    document = json.loads(json.dumps(METRICS))
+    for bolt in document["bolts"]:
+        for row in bolt["executed"]:
+            row["value"] = 1.7e308
+    found = fit(document, "x", 2500.0)
+    rates = {operator.name: operator.rate.value for operator in found.operators}
+    assert rates["count"] == float("inf")
