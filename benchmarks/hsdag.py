@@ -15,7 +15,7 @@ import time
 import numpy as np
 
 import streamplace as sp
-from streamplace.generate import Recipe
+from streamplace.families import Recipe
 from streamplace.placers.registry import make_placer, ready_placer
 from streamplace.problem.makespan import with_published_semantics
 from streamplace.problem.network import Network

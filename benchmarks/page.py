@@ -15,10 +15,10 @@ from playwright.sync_api import Browser, Page
 
 from benchmarks.reference.browser import MISSING, chromium
 from streamplace import Cluster, Makespan, Placement, Problem
-from streamplace.generate import Recipe
-from streamplace.report.data import entry
-from streamplace.report.html import report_html
-from streamplace.report.schedules import DRAWN
+from streamplace.families import Recipe
+from streamplace.reports.data import entry
+from streamplace.reports.html import report_html
+from streamplace.reports.schedules import DRAWN
 
 TIMES = 5  # page loads, each with a first picture
 DRAGS = 20  # edits

@@ -13,7 +13,7 @@ import numpy as np
 
 import streamplace as sp
 from benchmarks.hsdag import reached
-from streamplace.generate import Recipe
+from streamplace.families import Recipe
 
 RECIPE = "giph-code:cases=several"
 SEED = 123445

@@ -33,10 +33,10 @@ FLOORS = (  # from the ground up
     Floor("words", ("util",)),
     Floor("plumbing", ("display", "execution")),
     Floor("model", ("problem",)),
-    Floor("evaluate, store, make", ("scoring", "files", "generate")),
+    Floor("evaluate, store, make", ("scoring", "files", "families")),
     Floor("decide, connect", ("placers", "integrations")),
     Floor("verbs, learned placers", ("workflows", "policy")),
-    Floor("outputs, adapters, learning", ("report", "plots", "env", "pyg", "training")),
+    Floor("outputs, adapters, learning", ("reports", "plots", "env", "pyg", "training")),
     Floor("tools on top", ("testing", "studies", "control")),
     Floor("front", ("cli", "streamplace")),
 )

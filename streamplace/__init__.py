@@ -11,6 +11,7 @@ from streamplace.util.moved import install, moved
 if TYPE_CHECKING:
     from streamplace.errors import StreamplaceError as StreamplaceError
     from streamplace.execution.backends import Backend as Backend
+    from streamplace.families import Recipe as Recipe
     from streamplace.files import read_cluster as read_cluster
     from streamplace.files import read_clusters as read_clusters
     from streamplace.files import read_dataset as read_dataset
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from streamplace.files import write_dataset as write_dataset
     from streamplace.files import write_jobs as write_jobs
     from streamplace.files import write_placement as write_placement
-    from streamplace.generate import Recipe as Recipe
     from streamplace.placers.base import Placer as Placer
     from streamplace.problem.cluster import Cluster as Cluster
     from streamplace.problem.cluster import Device as Device
@@ -111,7 +111,7 @@ _HOME = {
     "read_graph": "files",
     "read_jobs": "files",
     "read_placement": "files",
-    "Recipe": "generate",
+    "Recipe": "families",
     "Result": "workflows.result",
     "Score": "scoring.score",
     "simulate": "workflows.simulate",

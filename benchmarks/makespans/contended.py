@@ -17,7 +17,7 @@ import numpy as np
 
 import streamplace as sp
 from sim.schedule.anneal import Cooling
-from streamplace.generate.contended import KINDS
+from streamplace.families.contended import KINDS
 from streamplace.placers.registry import make_placer
 from streamplace.placers.scheduling.annealing import PassAnnealer, cooling_of
 from streamplace.placers.scheduling.passes import pass_evaluator

@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 
 from streamplace import Operator, Problem, Stream, StreamGraph, read_dataset
-from streamplace.generate.layered import furnish, layered, series_parallel
+from streamplace.families.layered import furnish, layered, series_parallel
 from streamplace.scoring.flow import flow
 
 Ends = set[tuple[int, int]]

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 
 from streamplace import StreamGraph
-from streamplace.generate import Recipe
+from streamplace.families import Recipe
 from streamplace.policy.registry import policy_kind
 from streamplace.policy.weights import unpacked
 from streamplace.training import TrainConfig

@@ -11,10 +11,10 @@ from streamplace.cli.command import argument, command, group, option, print_json
 from streamplace.cli.output_files import check_targets
 from streamplace.execution.parallel import each
 from streamplace.execution.progress import track
+from streamplace.families import Recipe
+from streamplace.families.family import FAMILIES, family_names
 from streamplace.files import write_clusters, write_dataset
 from streamplace.files.clusters import check_name
-from streamplace.generate import Recipe
-from streamplace.generate.family import FAMILIES, family_names
 
 
 def sizes(ctx: click.Context, param: click.Parameter, value: str | None) -> range | None:

@@ -18,8 +18,8 @@ from streamplace.files.stored_objectives import names_a_class
 from streamplace.files.writing import write_text
 from streamplace.problem.makespan import PublishedName
 from streamplace.problem.placement import Placement
-from streamplace.report.data import entry, titles
-from streamplace.report.html import report_html
+from streamplace.reports.data import entry, titles
+from streamplace.reports.html import report_html
 from streamplace.workflows.latency.limit import stored_answer
 
 

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from streamplace.env.episode import Episode
 from streamplace.env.observation import HIGHEST, Observed, size_of
 from streamplace.errors import UsageError, within
+from streamplace.families import Recipe
 from streamplace.files import read_dataset
-from streamplace.generate import Recipe
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.objective import Model, Throughput

@@ -14,7 +14,7 @@ import numpy as np
 
 from sim.orders import longest_paths
 from streamplace.display.view import Grid, Line, View
-from streamplace.generate import Recipe
+from streamplace.families import Recipe
 from streamplace.policy.threads import one_thread
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.graph import StreamGraph

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from streamplace.errors import UsageError
-from streamplace.generate import Recipe
+from streamplace.families import Recipe
 from streamplace.policy.base import AnyPolicy, Refiner, constructive
 from streamplace.policy.decoding import Sampler
 from streamplace.policy.encoded import Batch

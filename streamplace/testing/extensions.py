@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from streamplace.errors import StreamplaceError
-from streamplace.generate import Family, Recipe
-from streamplace.generate.family import name_of as name_of_family
+from streamplace.families import Family, Recipe
+from streamplace.families.family import name_of as name_of_family
 from streamplace.placers.base import Placer
 from streamplace.placers.running import name_of
 from streamplace.problem.cluster import Cluster, Device, Network

@@ -180,6 +180,6 @@ def test_names_of_lanes_start_inside_the_drawing(devices: int, reports: Reports)
 
 def report_scripts() -> tuple[str, ...]:
     """Return the names of the scripts of a report page."""
-    from streamplace.report.html import SCRIPTS, VENDORED  # noqa: PLC0415
+    from streamplace.reports.html import SCRIPTS, VENDORED  # noqa: PLC0415
 
     return VENDORED + SCRIPTS

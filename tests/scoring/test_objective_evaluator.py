@@ -15,7 +15,7 @@ from benchmarks.reference.random_problems import feasible_placements, random_pro
 from streamplace.errors import FormatError, ProblemError, UsageError
 from streamplace.files import read_placement
 from streamplace.problem.objective import MODELS, Model
-from streamplace.report.data import entry
+from streamplace.reports.data import entry
 from streamplace.scoring.registry import CLOSED_FORMS, evaluator
 from streamplace.scoring.throughput import bound, simulate, throughput
 from streamplace.util.arrays import Ints

@@ -5,7 +5,7 @@ import pytest
 
 import streamplace as sp
 from streamplace.errors import ProblemError
-from streamplace.generate.sensor_fusion.scenario import TIMES_S, WATTS, relocation_cost
+from streamplace.families.sensor_fusion.scenario import TIMES_S, WATTS, relocation_cost
 from streamplace.problem.relocation import RelocationCost
 from streamplace.scoring.pipeline import PipelineFigures, energy_joules, pipeline_figures
 

@@ -20,8 +20,8 @@ from streamplace.errors import ObjectiveError, ProblemError, UnsuitableError, Us
 from streamplace.placers.registry import make_placer
 from streamplace.placers.running import run_placer
 from streamplace.problem.objectives import make_objective
-from streamplace.report.data import entry
-from streamplace.report.schedules import ScheduleEntry
+from streamplace.reports.data import entry
+from streamplace.reports.schedules import ScheduleEntry
 from streamplace.scoring.evaluator import ScheduleTrace
 from streamplace.scoring.registry import evaluator, makespan_evaluator
 from streamplace.scoring.total_cost import TotalCostEvaluator, TotalCostScore

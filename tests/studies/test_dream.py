@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from streamplace.families import Recipe
 from streamplace.files import write_dataset
-from streamplace.generate import Recipe
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.graph import StreamGraph
 from streamplace.studies.dream.study import MODELS, SOURCE_RATES, DreamStudy

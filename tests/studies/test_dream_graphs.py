@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from streamplace.errors import FormatError
+from streamplace.families import Recipe
 from streamplace.files import write_dataset
-from streamplace.generate import Recipe
 from streamplace.studies.dream import study
 from streamplace.studies.dream.study import generated, stored
 

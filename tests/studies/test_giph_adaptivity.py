@@ -7,7 +7,7 @@ import pytest
 import torch
 
 import streamplace as sp
-from streamplace.generate.giph.changes import Adaptivity
+from streamplace.families.giph.changes import Adaptivity
 from streamplace.placers.running import run_placer
 from streamplace.policy.base import refiner
 from streamplace.policy.registry import policy_section

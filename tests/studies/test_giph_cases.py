@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import streamplace as sp
-from streamplace.generate.giph.cases import (
+from streamplace.families.giph.cases import (
     BYTES_PER_UNIT,
     INSTRUCTIONS_PER_UNIT,
     MEAN_BYTES,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import streamplace as sp
-from streamplace.generate.sensor_fusion.scenario import CAMERA, RSU_FUSION, TIMES_S
+from streamplace.families.sensor_fusion.scenario import CAMERA, RSU_FUSION, TIMES_S
 from streamplace.problem.cluster import Cluster, Device, Network
 from streamplace.problem.makespan import with_published_semantics
 from streamplace.studies.giph.registered import FUSION, GIPH

@@ -6,7 +6,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from streamplace.generate import Recipe
+from streamplace.families import Recipe
 from streamplace.scoring.orders import traversal_order
 from streamplace.scoring.registry import makespan_evaluator
 from streamplace.studies.orders import results

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from streamplace.generate import Recipe
+from streamplace.families import Recipe
 from streamplace.problem.cluster import Cluster
 from streamplace.studies.orders import streams
 from streamplace.studies.orders.results import ALL_ORDERS, extremes

@@ -6,7 +6,7 @@ import numpy as np
 import torch
 
 import streamplace as sp
-from streamplace.generate import Recipe
+from streamplace.families import Recipe
 from streamplace.placers.registry import make_placer
 from streamplace.policy.config import GiphSizes
 from streamplace.policy.decoding import Sampler

@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks.reference.grouped_problems import grouped_cluster
 from streamplace import Cluster, Device, LinkOverride, Network, Placement, Problem
-from streamplace.generate import Recipe
+from streamplace.families import Recipe
 from streamplace.scoring.score import ThroughputScore
 from tests.support.graphs import preset_graph
 from tests.support.reports import Report

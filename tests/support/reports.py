@@ -7,8 +7,8 @@ from typing import Any
 from playwright.sync_api import Browser, Locator, Page
 
 from streamplace import Placement
-from streamplace.report.data import entry
-from streamplace.report.html import report_html
+from streamplace.reports.data import entry
+from streamplace.reports.html import report_html
 
 VIEWPORT = {"width": 1280, "height": 2600}  # all lanes are visible, to drag between them
 

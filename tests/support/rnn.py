@@ -5,7 +5,7 @@ from typing import Any
 import torch
 
 import streamplace as sp
-from streamplace.generate import Recipe
+from streamplace.families import Recipe
 from streamplace.policy.config import RnnSizes
 from streamplace.policy.rnn import Rnn
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from streamplace.families import Recipe
 from streamplace.files.training_logs import POLICY
-from streamplace.generate import Recipe
 from streamplace.training import read_config, train
 
 GRAPHS = [Recipe("dream", 8, seed=5).graph(i) for i in range(8)]

@@ -7,7 +7,7 @@ import pytest
 
 from benchmarks.reference.trainings import config, graphs, of_kind, opened
 from streamplace import Cluster, Constraints, Operator, Problem, Stream, StreamGraph
-from streamplace.generate import Recipe
+from streamplace.families import Recipe
 from streamplace.training import train
 from tests.support.training_runs import log_of
 

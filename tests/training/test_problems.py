@@ -20,7 +20,7 @@ from streamplace import (
     Throughput,
 )
 from streamplace.errors import ObjectiveError, StreamplaceError
-from streamplace.generate import Recipe
+from streamplace.families import Recipe
 from streamplace.policy.ni2020.features import NiProblem, encoded, utilisations
 from streamplace.policy.registry import KINDS, kinds_for, make_policy, policy_section
 from streamplace.problem.objectives import OBJECTIVES

@@ -8,7 +8,7 @@ import torch
 
 import streamplace as sp
 from streamplace.errors import InfeasibleError, UnsuitableError
-from streamplace.generate import Recipe
+from streamplace.families import Recipe
 from streamplace.placers.registry import make_placer
 from streamplace.placers.trivial import Random
 from streamplace.policy.weights import parameter_hash

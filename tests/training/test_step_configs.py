@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from streamplace.errors import StreamplaceError
-from streamplace.generate import Recipe
+from streamplace.families import Recipe
 from streamplace.policy.registry import policy_section
 from streamplace.problem.makespan import Makespan
 from streamplace.training import TrainConfig, fit, read_config, train

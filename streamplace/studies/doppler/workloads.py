@@ -6,7 +6,7 @@ from itertools import permutations
 from pathlib import Path
 from typing import Any
 
-from streamplace.generate import Recipe
+from streamplace.families import Recipe
 from streamplace.integrations.logical_builder import resized
 from streamplace.integrations.registry import read_document
 from streamplace.problem.cluster import Cluster, Device, Network

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from streamplace.errors import FormatError, UsageError
+from streamplace.families import Recipe
 from streamplace.files import read_dataset
 from streamplace.files.datasets import files_of
 from streamplace.files.reading import STDIO, read_bytes
-from streamplace.generate import Recipe
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.objective import Model
 from streamplace.studies.dream.outcome import WEIGHTS, outcome, placers

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from streamplace.generate.giph.cases import TYPES
-from streamplace.generate.giph.changes import Adaptivity
+from streamplace.families.giph.cases import TYPES
+from streamplace.families.giph.changes import Adaptivity
 from streamplace.placers.running import run_placer
 from streamplace.placers.search.migrate import Migrate
 from streamplace.policy.base import Refiner

@@ -5,8 +5,8 @@ from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import Any
 
-from streamplace.generate import Recipe
-from streamplace.generate.giph.cases import (
+from streamplace.families import Recipe
+from streamplace.families.giph.cases import (
     BYTES_PER_UNIT,
     INSTRUCTIONS_PER_UNIT,
     MEAN_BYTES,

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from streamplace.generate.sensor_fusion.scenario import WATTS, relocation_cost
+from streamplace.families.sensor_fusion.scenario import WATTS, relocation_cost
 from streamplace.problem.makespan import Makespan
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem

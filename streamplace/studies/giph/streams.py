@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from sim import work_clock
-from streamplace.generate import Recipe
+from streamplace.families import Recipe
 from streamplace.placers.registry import make_placer
 from streamplace.placers.search.current import current_devices, moving_seconds
 from streamplace.placers.search.migrate import Migrate

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from streamplace.generate import Recipe
+from streamplace.families import Recipe
 from streamplace.problem.cluster import Cluster, Device, Network
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.makespan import Makespan, with_published_semantics

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from streamplace.generate import Recipe
+from streamplace.families import Recipe
 from streamplace.placers.registry import make_placer
 from streamplace.policy.decoding import Sampler
 from streamplace.training import fit, read_config, train

@@ -15,7 +15,7 @@ from benchmarks.reference.resource_problems import resource_problem
 from benchmarks.reference.rules import obeying
 from benchmarks.reference.strategies import problems
 from sim.closed_form.bottleneck import lowest_utilisation, worst_utilisation
-from streamplace.generate import Recipe
+from streamplace.families import Recipe
 from streamplace.placers.registry import make_placer
 from streamplace.problem.cluster import Cluster, Network
 from streamplace.problem.constraints import Constraints

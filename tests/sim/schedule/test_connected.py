@@ -6,7 +6,7 @@ import numpy as np
 
 from sim.schedule.queues import no_events
 from sim.schedule.ranks import Neighbours, grow, neighbours_of
-from streamplace.generate import Recipe
+from streamplace.families import Recipe
 from streamplace.util.arrays import Floats, Ints
 
 GRAPHS = 200

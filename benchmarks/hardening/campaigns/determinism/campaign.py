@@ -25,8 +25,8 @@ from benchmarks.hardening.campaigns.determinism.training import (
 )
 from benchmarks.hardening.harness.measured_commands import COMMAND
 from benchmarks.hardening.harness.rows import Row
+from streamplace.families import PRESETS, Recipe
 from streamplace.files import write_dataset
-from streamplace.generate import PRESETS, Recipe
 
 PROCESSES = 10
 PLACERS = (

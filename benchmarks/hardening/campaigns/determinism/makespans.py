@@ -15,8 +15,8 @@ from benchmarks.hardening.campaigns.determinism.surroundings import (
 )
 from benchmarks.hardening.harness.measured_commands import COMMAND
 from benchmarks.hardening.harness.rows import Row
+from streamplace.families import Recipe
 from streamplace.files import write_cluster, write_dataset
-from streamplace.generate import Recipe
 from streamplace.problem.cluster import Cluster, Device, Network
 
 MAKESPAN = ("--objective", "makespan")

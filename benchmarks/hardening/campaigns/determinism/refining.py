@@ -17,8 +17,8 @@ from benchmarks.hardening.campaigns.determinism.surroundings import (
 )
 from benchmarks.hardening.harness.measured_commands import COMMAND
 from benchmarks.hardening.harness.rows import Row
+from streamplace.families import Recipe
 from streamplace.files import write_cluster, write_dataset
-from streamplace.generate import Recipe
 from streamplace.policy.registry import make_policy, policy_section
 from streamplace.policy.weights import pack_policy
 

@@ -18,9 +18,9 @@ from benchmarks.hardening.campaigns.determinism.surroundings import (
 from benchmarks.hardening.harness.measured_commands import COMMAND
 from benchmarks.hardening.harness.rows import Row
 from benchmarks.reference.trainings import config, of_kind
+from streamplace.families import Recipe
 from streamplace.files import write_dataset, write_json
 from streamplace.files.training_logs import CHECKPOINT, CONFIG, POLICY
-from streamplace.generate import Recipe
 from streamplace.policy.weights import unpacked
 
 KINDS = (

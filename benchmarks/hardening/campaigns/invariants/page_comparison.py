@@ -25,7 +25,7 @@ from benchmarks.reference.changes import remade
 from streamplace import Placement, ThroughputScore
 from streamplace.files.clusters import cluster_to
 from streamplace.files.graphs import graph_to
-from streamplace.report.loads import sums_of
+from streamplace.reports.loads import sums_of
 from streamplace.scoring.loads import LinkLoad, UplinkLoad
 from streamplace.scoring.throughput import simulate
 

@@ -15,8 +15,8 @@ from benchmarks.hardening.campaigns.invariants.makespans.numbered_passes import 
 from sim.schedule.passes import Timetable, divide, timetable
 from sim.schedule.state import Order
 from sim.schedule.task_graph import TaskGraph
-from streamplace.report.html import SCHEDULE
-from streamplace.report.schedules import order_to, tasks_to
+from streamplace.reports.html import SCHEDULE
+from streamplace.reports.schedules import order_to, tasks_to
 from streamplace.scoring.registry import makespan_evaluator
 from streamplace.util.arrays import Floats, Ints
 
