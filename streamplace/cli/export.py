@@ -10,28 +10,10 @@ from streamplace.cli.output_files import check_targets
 from streamplace.errors import located
 from streamplace.execution.progress import working
 from streamplace.files.assignments import read_placement_json
-from streamplace.files.placements import EXPORTERS, placement_from, results_in
-from streamplace.files.reading import name_of, read_text
-from streamplace.files.writing import write_text
-from streamplace.integrations.export_notes import assumptions, losses
-from streamplace.integrations.flink import deployment
-from streamplace.integrations.flink.plan import read_running
-from streamplace.integrations.flink.slot_groups import helper_source
-from streamplace.integrations.gnuradio import grc
-from streamplace.integrations.kubernetes_pods import dns_label
-from streamplace.integrations.registry import WRITERS, export_text
-from streamplace.integrations.yaml import to_yaml
-from streamplace.problem.placement import Placement
-
-HELPER, DEPLOYMENT, GNURADIO = "flink-helper", "flink-deployment", "gnuradio"
-PROGRAMS = {HELPER: helper_source, "gnuradio-counters": grc.helper_source}
-"""Format that needs no placement -> what returns its text."""
-FORMATS_OF = {
-    "--plan": (DEPLOYMENT,),
-    "--patch": (DEPLOYMENT, GNURADIO),
-    "--node-label": (DEPLOYMENT,),
-}
-"""Option -> the formats that it is for."""
+from streamplace.files.placements import placement_from, results_in
+from streamplace.files.reading import name_of
+from streamplace.workflows.export import ARGUMENTS, KINDS, NEEDED, PROGRAMS
+from streamplace.workflows.export import export as exported
 
 
 @dataclass(frozen=True)
@@ -41,7 +23,7 @@ class ExportOptions(options.Common):
     placement: str | None = argument(type=param_types.FILE, required=False)
     kind: str = option(
         "--to",
-        type=param_types.Choice(["json", "csv", "cepsim", DEPLOYMENT, GNURADIO, *WRITERS]),
+        type=param_types.Choice(KINDS),
         required=True,
         metavar="KIND",
         help="Format to write: one of the names above.",
@@ -100,92 +82,43 @@ def export(chosen: ExportOptions) -> None:
     """
     options.refuse_both_on_stdout(chosen.output, chosen.as_json, "export")
     _check_options(chosen)
-    if chosen.placement is None:
-        _export_helper(chosen.kind, chosen.output, chosen.as_json)
-        return
     check_targets({"-o": chosen.output}, (chosen.placement, chosen.plan_file, chosen.patch_file))
+    placement, results = None, {}
     with working("reading"):
-        value = read_placement_json(chosen.placement)
-        read = placement_from(value, name_of(chosen.placement))
-    if chosen.kind == DEPLOYMENT:
-        _export_deployment(read, chosen)
-        return
-    with located(name_of(chosen.placement)):
-        if chosen.kind == GNURADIO:
-            text = grc.write(read, *_document(str(chosen.patch_file)))
-        elif chosen.kind in WRITERS:
-            text = export_text(read, chosen.kind)
-        else:
-            text = EXPORTERS[chosen.kind](
-                read, **(results_in(value) if chosen.kind == "json" else {})
-            )
-    write_text(chosen.output, text)
-    for lost in losses(read, chosen.kind):
-        print_note(f"lost in {chosen.kind}: {lost}")
-    for assumed in assumptions(read, chosen.kind):
-        print_note(f"assumed in {chosen.kind}: {assumed}")
+        if chosen.placement is not None:
+            value = read_placement_json(chosen.placement)
+            placement, results = placement_from(value, name_of(chosen.placement)), results_in(value)
+    with located(name_of(str(chosen.placement))):
+        found = exported(
+            placement,
+            chosen.kind,
+            plan=chosen.plan_file,
+            patch=chosen.patch_file,
+            node_label=chosen.node_label,
+            results=results,
+        )
+    found.save(chosen.output)
+    for lost in found.lost:
+        print_note(f"lost in {found.kind}: {lost}")
+    for assumed in found.assumed:
+        print_note(f"assumed in {found.kind}: {assumed}")
     if chosen.as_json:
         print_json({"format": chosen.kind, "file": chosen.output})
 
 
 def _check_options(chosen: ExportOptions) -> None:
     """Refuse options of another format, and files that are missing."""
+    kind = chosen.kind
     options.refuse_unused(
         {
-            name: f"--to {' or '.join(kinds)}"
-            for name, kinds in FORMATS_OF.items()
-            if chosen.kind not in kinds
+            f"--{name.replace('_', '-')}": f"--to {' or '.join(kinds)}"
+            for name, kinds in ARGUMENTS.items()
+            if kind not in kinds
         }
     )
-    if chosen.kind == GNURADIO and chosen.patch_file is None:
-        raise click.UsageError(f"missing --patch: --to {GNURADIO} needs the flowgraph (.grc)")
-    if chosen.kind == DEPLOYMENT and chosen.plan_file is None:
-        raise click.UsageError(
-            f"missing --plan: --to {DEPLOYMENT} needs the ids of the running job's vertices: "
-            "curl URL/jobs/ID/plan > plan.json"
-        )
-
-
-def _export_deployment(placement: Placement, chosen: ExportOptions) -> None:
-    """Write what the Flink Kubernetes operator needs to run a placement's numbers of instances."""
-    plan_file, base = str(chosen.plan_file), None
-    plan = read_running(read_text(plan_file), name_of(plan_file))
-    if chosen.patch_file is not None:
-        base = deployment.base_document(*_document(chosen.patch_file))
-        metadata = base["metadata"]
-        owner = deployment.Owner(base["kind"], metadata["name"], metadata.get("namespace", ""))
-    else:
-        name = placement.job or placement.problem.graph.name or "job"
-        owner = deployment.Owner(deployment.DEPLOYMENT, dns_label(name))
-    with located(name_of(str(chosen.placement))):
-        document = deployment.write(placement, owner, plan, chosen.node_label)
-    label = chosen.node_label
-    notes = [f"lost: {each}" for each in deployment.losses(placement, label)]
-    notes += [f"assumed: {each}" for each in deployment.assumptions(label)]
-    head = "".join(f"# {each[0].upper()}{each[1:]}\n" for each in notes) + deployment.HEAD
-    if base is None:
-        head += f"# {owner.command}\n"
-    else:
-        document = deployment.patched(base, document)
-        notes.append(f"lost: comments of {name_of(str(chosen.patch_file))}")
-    write_text(chosen.output, head + to_yaml([document]))
-    for note in notes:
-        what, _, text = note.partition(": ")
-        print_note(f"{what} in {DEPLOYMENT}: {text}")
-    if chosen.as_json:
-        print_json({"format": chosen.kind, "file": chosen.output})
-
-
-def _document(file: str) -> tuple[str, str]:
-    """Return the text of a file, and its name in messages."""
-    return read_text(file), name_of(file)
-
-
-def _export_helper(kind: str, output: str, as_json: bool) -> None:
-    """Write a program, which is the same for every placement."""
-    if kind not in PROGRAMS:
+    files = {"plan": chosen.plan_file, "patch": chosen.patch_file}
+    name, what = NEEDED.get(kind, ("", ""))
+    if name and files[name] is None:
+        raise click.UsageError(f"missing --{name}: --to {kind} needs {what}")
+    if chosen.placement is None and kind not in PROGRAMS:
         raise click.UsageError(f"missing argument 'PLACEMENT', which --to {kind} needs")
-    check_targets({"-o": output}, ())
-    write_text(output, PROGRAMS[kind]())
-    if as_json:
-        print_json({"format": kind, "file": output})

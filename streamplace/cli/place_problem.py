@@ -73,5 +73,7 @@ def read_problem(
     if options.semantics is not None:
         makespan_options.require(aim, "semantics")
     sources = Sources(name_of(graph), options.constraints_file, start and name_of(start))
-    with naming_the_default(cluster is None and stored is None):
+    of_user = cluster is not None or stored is not None
+    has_rules = options.constraints_file is not None or whole_operators  # they may be the fault
+    with naming_the_default(not (of_user or has_rules)):
         return new_problem(read, old, settings, sources, asked.settings.chosen)

@@ -19,7 +19,7 @@ from streamplace.reports.data import entry
 from streamplace.scoring.registry import CLOSED_FORMS, evaluator
 from streamplace.scoring.throughput import bound, simulate, throughput
 from streamplace.util.arrays import Ints
-from streamplace.workflows.diff import difference
+from streamplace.workflows.diff import diff
 from streamplace.workflows.explain import explain_throughput as explain
 from streamplace.workflows.place import solve
 from tests.support.objectives import Last, Net
@@ -163,7 +163,7 @@ def test_scores_and_files_name_only_custom_objectives(tmp_path: Path) -> None:
     assert "objective" not in (tmp_path / "p.json").read_text()
     by_worth = sp.place(small(), "4x1000", placer="greedy", objective=Net(price=5))
     assert by_worth.to_dict()["objective"] == "tests.support.objectives:Net:price=5"
-    (line,) = difference(by_throughput.placement, by_worth.placement)._objectives()
+    (line,) = diff(by_throughput.placement, by_worth.placement)._objectives()
     assert line.text == "scored at 4,000 tuples/s (bottleneck) by {} and at " + (
         "4,000 tuples/s (bottleneck) by {}"
     )
