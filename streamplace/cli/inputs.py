@@ -34,8 +34,7 @@ from streamplace.files.reading import STDIO, name_of
 from streamplace.files.stored_objectives import objective_in
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.constraints import Constraints
-from streamplace.problem.counts import uneven_notes, with_counts
-from streamplace.problem.expansion import to_instances, to_operators
+from streamplace.problem.counts import in_form
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.jobs import Jobs
 from streamplace.problem.logical import LogicalGraph
@@ -220,12 +219,7 @@ def latency_limit(
 
 def graph_of(found: LogicalGraph, form: Form) -> StreamGraph:
     """Return the graph to write; notes say what --logical and --fold do not keep."""
-    if form.logical:
-        graph, notes = with_counts(found)
-    elif form.fold:
-        graph, notes = to_operators(found), uneven_notes(found)
-    else:
-        return to_instances(found)
+    graph, notes = in_form(found, form.name)
     for note in notes:
         print_note(note)
     return graph
