@@ -5,7 +5,8 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from streamplace import Cluster, Makespan, Problem, traversal_order
+from streamplace import Cluster, Makespan, Problem
+from streamplace.scoring.orders import traversal_order
 from streamplace.studies.orders import results
 from streamplace.studies.orders.results import (
     ALL_ORDERS,

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import streamplace as sp
+from streamplace.scoring.objective_evaluator import ObjectiveEvaluator
 from streamplace.testing import check_family, check_objective, check_placer
 
 DRAWN = np.random.default_rng(0)
@@ -109,14 +110,14 @@ def test_defects_of_families_are_named(family: Any, fault: str) -> None:
     assert len(str(caught.value).splitlines()) == 1
 
 
-class RankedEvaluator(sp.ObjectiveEvaluator):
+class RankedEvaluator(ObjectiveEvaluator):
     """Let the worth of a placement depend on the best one of the call."""
 
     def worth(self, problem: sp.Problem, devices: Any, throughput: Any) -> Any:
         return throughput * throughput / throughput.max()
 
 
-class GenerousEvaluator(sp.ObjectiveEvaluator):
+class GenerousEvaluator(ObjectiveEvaluator):
     """Return more than the throughput."""
 
     def worth(self, problem: sp.Problem, devices: Any, throughput: Any) -> Any:

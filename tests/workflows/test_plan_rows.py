@@ -13,6 +13,7 @@ from streamplace.errors import PlacementError, ProblemError
 from streamplace.placers.exact.decision import Incumbent
 from streamplace.scoring.flow import flow
 from streamplace.workflows import plan_equal
+from streamplace.workflows.capacity_plan import Plan
 from streamplace.workflows.migrate import migrate
 from streamplace.workflows.place import place
 from streamplace.workflows.plan import plan
@@ -38,7 +39,7 @@ def layered(operators: int, family: str = "layered") -> sp.StreamGraph:
     return graph.with_numbers(source_rate=rate)[0]
 
 
-def check_rows(graph: sp.StreamGraph, mbps: float, evaluations: int, most: int) -> sp.Plan:
+def check_rows(graph: sp.StreamGraph, mbps: float, evaluations: int, most: int) -> Plan:
     """Check the rows of a plan beside each other and beside `place`; return the plan."""
     found = plan(graph, devices(most, mbps), most=most, evaluations=evaluations)
     for before, row in pairwise(found.rows):

@@ -10,6 +10,7 @@ import streamplace as sp
 from benchmarks.reference import rnn as plain
 from streamplace.errors import UnsuitableError
 from streamplace.policy.decoding import Sampler
+from streamplace.scoring.orders import traversal_order
 from tests.support.graphs import chain_graph
 from tests.support.policies import seeded_generator
 from tests.support.rnn import giph_problem, rnn
@@ -36,7 +37,7 @@ def test_probabilities_equal_those_of_the_plain_network(sizes: dict[str, Any]) -
     config = policy.config
     for p, problem in enumerate(problems):
         operators = len(problem.graph.names)
-        order = sp.traversal_order(problem, config.order).tolist()
+        order = traversal_order(problem, config.order).tolist()
         rows = plain.vectors(problem, order, config.labels, config.out_streams, config.operators)
         allowed = problem.feasibility.allowed[problem.feasibility.unit_of]
         for s in range(samples):
@@ -53,14 +54,14 @@ def test_vectors_equal_the_plain_ones() -> None:
     for sizes in VARIANTS:
         policy = rnn(**sizes)
         config = policy.config
-        order = sp.traversal_order(problem, config.order).tolist()
+        order = traversal_order(problem, config.order).tolist()
         rows = plain.vectors(problem, order, config.labels, config.out_streams, config.operators)
         assert policy.encode(problem).sequence == pytest.approx(np.array(rows), abs=1e-6)
 
 
 def test_vectors_follow_another_order() -> None:
     problem, policy = giph_problem(), rnn()
-    order = sp.traversal_order(problem, "reversed-topo-level")
+    order = traversal_order(problem, "reversed-topo-level")
     config = policy.config
     rows = plain.vectors(
         problem, order.tolist(), config.labels, config.out_streams, config.operators

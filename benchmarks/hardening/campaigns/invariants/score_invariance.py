@@ -13,12 +13,13 @@ from benchmarks.hardening.campaigns.invariants.deviations import (
 from benchmarks.reference.changes import in_other_time, in_other_units, renamed, restreamed
 from benchmarks.reference.strategies import Case
 from sim.engine import Settings
-from streamplace import Placement, ThroughputScore
+from streamplace import Placement
 from streamplace.problem.objective import Model
 from streamplace.scoring import engine
 from streamplace.scoring.engine import EngineScore
 from streamplace.scoring.models import score_of_run
 from streamplace.scoring.registry import CLOSED_FORMS
+from streamplace.scoring.score import ThroughputScore
 from streamplace.scoring.throughput import bound, ceiling, simulate
 
 TIED = 1e-9  # relative difference of utilisations whose order rounding may change
