@@ -125,15 +125,15 @@ def export(
     return Export(kind, text, tuple(losses(placement, kind)), tuple(assumptions(placement, kind)))
 
 
-def _check(kind: str, given: Mapping[str, object]) -> None:
+def _check(kind: str, values: Mapping[str, object]) -> None:
     """Refuse an unknown format, arguments of another format, and arguments that are missing."""
     if kind not in KINDS:
         raise UsageError(f"export: unknown format {kind!r}{valid_choices(kind, KINDS)}")
-    for name, value in given.items():
+    for name, value in values.items():
         if value is not None and kind not in ARGUMENTS[name]:
             raise UsageError(f"export: {name} is for {' or '.join(ARGUMENTS[name])}, not {kind}")
     name, what = NEEDED.get(kind, ("", ""))
-    if name and given[name] is None:
+    if name and values[name] is None:
         raise UsageError(f"export: missing {name}: {kind} needs {what}")
 
 

@@ -109,25 +109,25 @@ def _shared_settings(own: Objective, objective: Objective, chosen: Collection[st
 def _throughput_settings(old: Placement, graph: StreamGraph, made: Settings) -> list[str]:
     """Fill in settings of throughput that are not set, and return them in words."""
     taken, own = list[str](), old.problem.throughput_objective
-    given, default = made.get("objective"), Throughput()
-    if not isinstance(given, Throughput):
-        given = default
+    aim, default = made.get("objective"), Throughput()
+    if not isinstance(aim, Throughput):
+        aim = default
     rates = own.source_rates or ()
     of_graph = rates in ((old.problem.graph.source_rate,), (graph.source_rate,))
-    is_set = made.get("source_rate") is not None or given.source_rates is not None
+    is_set = made.get("source_rate") is not None or aim.source_rates is not None
     if not is_set and (graph.source_rate is None or not of_graph):
         made["source_rate"] = rates
         taken.append("source rate " + ", ".join(map(number, rates)))
-    is_set = made.get("model") is not None or given.model != default.model
+    is_set = made.get("model") is not None or aim.model != default.model
     if not is_set and own.model != default.model:
         made["model"] = own.model
         taken.append(f"model {own.model}")
-    is_set = made.get("target_utilisation") is not None or given.target_utilisation != 1.0
+    is_set = made.get("target_utilisation") is not None or aim.target_utilisation != 1.0
     if not is_set and own.target_utilisation != 1.0:
         made["target_utilisation"] = own.target_utilisation
         taken.append(f"target utilisation {own.target_utilisation:g}")
-    if own.engine is not None and given.engine is None and made.get("model") == own.model:
-        made["objective"] = given.with_engine(own.engine)
+    if own.engine is not None and aim.engine is None and made.get("model") == own.model:
+        made["objective"] = aim.with_engine(own.engine)
         taken.append("settings of the engine")
     return taken
 
