@@ -117,7 +117,7 @@ def new_problem(
             raise UsageError("semantics requires an objective of one pass, such as sp.Makespan()")
         graph, cluster = with_published_semantics(graph, cluster, semantics)
     without_rules = None if rules is None else Constraints()
-    with located(sources.graph):  # what follows may be the fault of the constraints
+    with located(sources.graph):  # first without constraints, which have another file
         problem = Problem(graph, cluster, constraints=without_rules, objective=objective)
         check_loads(problem)
     whole_operators = settings.get("whole_operators", False)

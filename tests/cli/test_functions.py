@@ -12,6 +12,9 @@ from tests.support.cli import Capture, json_of, succeeds
 from tests.support.input_files import chain
 
 OBJECTIVES = {"throughput": (), "makespan": ("--objective", "makespan", "--batch", "4")}
+PLACEMENT = sp.Placement.of(
+    sp.Problem(sp.StreamGraph([("a", 1e4, 100)], [], source_rate=1.0)), {"a": "d0"}
+)
 FAULTS: dict[str, tuple[Any, str]] = {
     "explain": (lambda: sp.explain("placement.json"), "explain: placement must be Placement"),  # type: ignore[arg-type]
     "diff": (lambda: sp.diff(PLACEMENT, "b.json"), "diff: b must be Placement, not str"),  # type: ignore[arg-type]
@@ -47,9 +50,6 @@ FAULTS: dict[str, tuple[Any, str]] = {
         "inputs is for torch, not dot",
     ),
 }
-PLACEMENT = sp.Placement.of(
-    sp.Problem(sp.StreamGraph([("a", 1e4, 100)], [], source_rate=1.0)), {"a": "d0"}
-)
 
 
 @pytest.fixture(params=OBJECTIVES)
