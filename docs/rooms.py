@@ -92,6 +92,8 @@ ROOMS = {
         "streamplace.cli.export",
         "streamplace.cli.import_",
         "streamplace.formats",
+        "streamplace.workflows.export",
+        "streamplace.workflows.read_job",
     ),
     "pictures": ("streamplace.plots",),
     "testing": ("streamplace.testing",),

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from streamplace.errors import StreamplaceError as StreamplaceError
-    from streamplace.execution.backends import Backend as Backend
     from streamplace.families import Recipe as Recipe
+    from streamplace.families.generation import generate as generate
     from streamplace.files import read_cluster as read_cluster
     from streamplace.files import read_clusters as read_clusters
     from streamplace.files import read_dataset as read_dataset
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from streamplace.files import write_dataset as write_dataset
     from streamplace.files import write_jobs as write_jobs
     from streamplace.files import write_placement as write_placement
-    from streamplace.placers.base import Placer as Placer
     from streamplace.problem.cluster import Cluster as Cluster
     from streamplace.problem.cluster import Device as Device
     from streamplace.problem.cluster import LinkOverride as LinkOverride
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
     from streamplace.problem.graph import Operator as Operator
     from streamplace.problem.graph import Stream as Stream
     from streamplace.problem.graph import StreamGraph as StreamGraph
-    from streamplace.problem.grouping import Grouping as Grouping
     from streamplace.problem.jobs import Job as Job
     from streamplace.problem.jobs import Jobs as Jobs
     from streamplace.problem.makespan import Makespan as Makespan
@@ -40,91 +38,61 @@ if TYPE_CHECKING:
     from streamplace.problem.objective import Throughput as Throughput
     from streamplace.problem.placement import Placement as Placement
     from streamplace.problem.problem import Problem as Problem
-    from streamplace.scoring.engine import EngineScore as EngineScore
-    from streamplace.scoring.makespan_score import MakespanScore as MakespanScore
-    from streamplace.scoring.objective_evaluator import ObjectiveEvaluator as ObjectiveEvaluator
-    from streamplace.scoring.orders import traversal_order as traversal_order
-    from streamplace.scoring.score import Score as Score
-    from streamplace.scoring.score import ThroughputScore as ThroughputScore
-    from streamplace.scoring.total_cost import TotalCost as TotalCost
-    from streamplace.scoring.tuples import TupleScore as TupleScore
+    from streamplace.reports.report import report as report
+    from streamplace.training import train as train
     from streamplace.workflows.compare import compare as compare
-    from streamplace.workflows.comparison import Comparison as Comparison
-    from streamplace.workflows.confidence import Confidence as Confidence
+    from streamplace.workflows.diff import diff as diff
+    from streamplace.workflows.explain import explain as explain
+    from streamplace.workflows.export import export as export
     from streamplace.workflows.jobs.place import place_jobs as place_jobs
-    from streamplace.workflows.jobs.result import JobsResult as JobsResult
-    from streamplace.workflows.jobs.size import JobsSize as JobsSize
     from streamplace.workflows.jobs.size import size_jobs as size_jobs
-    from streamplace.workflows.latency.limit import LatencyAnswer as LatencyAnswer
-    from streamplace.workflows.latency.limit import LatencyLimit as LatencyLimit
-    from streamplace.workflows.makespan_comparison import MakespanComparison as MakespanComparison
-    from streamplace.workflows.migrate import Migration as Migration
     from streamplace.workflows.migrate import migrate as migrate
     from streamplace.workflows.place import place as place
     from streamplace.workflows.plan.plan import plan as plan
-    from streamplace.workflows.plan.result import Plan as Plan
-    from streamplace.workflows.result import MakespanResult as MakespanResult
-    from streamplace.workflows.result import Result as Result
+    from streamplace.workflows.read_job import read_job as read_job
     from streamplace.workflows.simulate import simulate as simulate
     from streamplace.workflows.size import size as size
-    from streamplace.workflows.sizing.result import SizeResult as SizeResult
 
 _HOME = {
-    "Backend": "execution.backends",
     "Cluster": "problem.cluster",
     "compare": "workflows.compare",
-    "Comparison": "workflows.comparison",
-    "Confidence": "workflows.confidence",
     "Constraints": "problem.constraints",
     "Device": "problem.cluster",
-    "EngineScore": "scoring.engine",
+    "diff": "workflows.diff",
+    "explain": "workflows.explain",
+    "export": "workflows.export",
     "from_networkx": "problem.networkx_interop",
-    "Grouping": "problem.grouping",
+    "generate": "families.generation",
     "Job": "problem.jobs",
     "Jobs": "problem.jobs",
-    "JobsResult": "workflows.jobs.result",
-    "JobsSize": "workflows.jobs.size",
-    "LatencyAnswer": "workflows.latency.limit",
-    "LatencyLimit": "workflows.latency.limit",
     "LinkOverride": "problem.cluster",
     "Makespan": "problem.makespan",
-    "MakespanComparison": "workflows.makespan_comparison",
-    "MakespanResult": "workflows.result",
-    "MakespanScore": "scoring.makespan_score",
     "migrate": "workflows.migrate",
-    "Migration": "workflows.migrate",
     "Network": "problem.cluster",
-    "ObjectiveEvaluator": "scoring.objective_evaluator",
     "Operator": "problem.graph",
     "place": "workflows.place",
     "place_jobs": "workflows.jobs.place",
     "Placement": "problem.placement",
-    "Placer": "placers.base",
-    "Plan": "workflows.plan.result",
     "plan": "workflows.plan.plan",
     "Problem": "problem.problem",
     "read_cluster": "files",
     "read_clusters": "files",
     "read_dataset": "files",
     "read_graph": "files",
+    "read_job": "workflows.read_job",
     "read_jobs": "files",
     "read_placement": "files",
     "Recipe": "families",
-    "Result": "workflows.result",
-    "Score": "scoring.score",
+    "report": "reports.report",
     "simulate": "workflows.simulate",
     "size": "workflows.size",
     "size_jobs": "workflows.jobs.size",
-    "SizeResult": "workflows.sizing.result",
     "Stream": "problem.graph",
     "StreamGraph": "problem.graph",
     "StreamplaceError": "errors",
     "Throughput": "problem.objective",
-    "ThroughputScore": "scoring.score",
     "to_networkx": "problem.networkx_interop",
-    "TotalCost": "scoring.total_cost",
-    "traversal_order": "scoring.orders",
-    "TupleScore": "scoring.tuples",
+    "train": "training",
     "Uplink": "problem.cluster",
     "write_cluster": "files",
     "write_clusters": "files",

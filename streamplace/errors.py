@@ -129,7 +129,7 @@ class SimulationError(StreamplaceError):
 
 @contextmanager
 def located(
-    file: str,
+    file: str | None,
     kind: type[StreamplaceError] | None = None,
     *,
     only: type[StreamplaceError] = StreamplaceError,
@@ -138,6 +138,8 @@ def located(
 
     Parameters
     ----------
+    file
+        None: errors are raised as they are.
     kind
         Class of the exception to raise instead; None: the class of the original error.
     only
@@ -146,7 +148,7 @@ def located(
     try:
         yield
     except only as error:
-        if not error.needs_file:
+        if file is None or not error.needs_file:
             raise
         named = reworded(error, f"{file}: {error}")
         if kind and not isinstance(error, kind):

@@ -12,7 +12,7 @@ from streamplace.execution.progress import working
 from streamplace.files.assignments import read_placement_json
 from streamplace.files.reading import name_of
 from streamplace.problem.makespan import PublishedName
-from streamplace.workflows.diff import difference
+from streamplace.workflows.diff import diff as difference
 
 
 @dataclass(frozen=True)

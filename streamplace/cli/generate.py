@@ -9,10 +9,10 @@ import click
 from streamplace.cli import options, param_types
 from streamplace.cli.command import argument, command, group, option, print_json, print_note
 from streamplace.cli.output_files import check_targets
-from streamplace.execution.parallel import each
 from streamplace.execution.progress import track
 from streamplace.families import Recipe
 from streamplace.families.family import FAMILIES, family_names
+from streamplace.families.generation import generate as generated
 from streamplace.files import write_clusters, write_dataset
 from streamplace.files.clusters import check_name
 
@@ -102,9 +102,15 @@ def generate(chosen: GenerateOptions) -> None:
     if chosen.clusters is not None:
         check_name(chosen.clusters)
         recipe.check_clusters()
-    with closing(
-        each(recipe.graph, range(chosen.count), chosen.workers.jobs, chosen.workers.where)
-    ) as graphs:
+    made = generated(
+        chosen.preset,
+        chosen.count,
+        chosen.operators,
+        seed=chosen.seed,
+        jobs=chosen.workers.jobs,
+        backend=chosen.workers.where,
+    )
+    with closing(made) as graphs:
         write_dataset(chosen.output, track(graphs, chosen.count, "generating"))
     if chosen.clusters is not None:
         write_clusters(chosen.clusters, map(recipe.cluster, range(chosen.count)))

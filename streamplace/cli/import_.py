@@ -11,7 +11,6 @@ import click
 from streamplace.cli import options, param_types
 from streamplace.cli.command import argument, command, group, option, print_json
 from streamplace.cli.format_names import FormatName, ListsReaders
-from streamplace.cli.inputs import graph_of
 from streamplace.cli.output_files import check_targets, placement_writer
 from streamplace.cli.terminal import console, print_line
 from streamplace.display.view import Line, Names
@@ -20,19 +19,14 @@ from streamplace.execution.progress import working
 from streamplace.files import write_cluster, write_dataset
 from streamplace.files.foreign import OURS, import_command, what_is
 from streamplace.files.reading import STDIO, name_of
-from streamplace.formats.costs import Costs
-from streamplace.formats.documents import kind_of_file, read_document, read_module
-from streamplace.formats.logical_builder import resized
+from streamplace.formats.documents import kind_of_file
 from streamplace.formats.registry import named
-from streamplace.problem.assumptions import without_tuples
 from streamplace.problem.cluster import Cluster
-from streamplace.problem.graph import StreamGraph
-from streamplace.problem.graph_checks import listed
-from streamplace.problem.logical import LogicalGraph
 from streamplace.problem.makespan import Makespan
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.util.text import counted
+from streamplace.workflows.read_job import ReadJob, read_job
 
 MAX_GUESSED_BYTES = 2**26  # of a file whose format is looked for
 
@@ -158,37 +152,34 @@ def import_(chosen: ImportOptions) -> None:
     read_files = (None if is_code else chosen.file, chosen.costs_file)
     check_targets(chosen.outputs, read_files)
     with working("reading"), redirect_stdout(sys.stderr):  # the code of a module may print
-        if is_code:
-            found = read_module(chosen.file, chosen.kind, chosen.inputs, chosen.seed)
-        else:
-            found = read_document(chosen.file, chosen.kind)
-        if chosen.costs_file is not None:
-            with located(name_of(chosen.costs_file)):
-                found = Costs.read(chosen.costs_file).of(found)
+        job = read_job(
+            chosen.file,
+            chosen.kind,
+            costs=chosen.costs_file,
+            form=chosen.form.name,
+            device_count=chosen.device_count,
+            inputs=chosen.inputs,
+            seed=chosen.seed,
+        )
+        notes = [*job.notes]
         with located(name_of(chosen.file)):
-            graph = graph_of(found, chosen.form)
-        notes = [*found.notes, *_assumptions(found.graph)]
-        write_run = _run_writer(found, graph, chosen, notes)
-    if found.cluster is not None:
-        notes += _write_cluster(found.cluster, chosen)
+            write_run = _run_writer(job, chosen, notes)
+    if job.cluster is not None:
+        notes.append(_write_cluster(job.cluster, job.devices_assumed, chosen))
     write_run()
-    write_dataset(chosen.output, [graph])
+    write_dataset(chosen.output, [job.graph])
     if chosen.as_json:
         print_json(
             {
                 "file": chosen.output,
-                "operators": len(graph.names),
-                "streams": len(graph.streams),
-                "guessed": [list(ends) for ends in found.guessed],
-                "source_rate": graph.source_rate,
-                "unknown": graph.unknown,
+                **job.to_dict(),
                 "notes": notes,
                 "cluster": chosen.cluster_out,
                 "placement": chosen.placement_file,
             }
         )
     else:
-        _print_import(graph, found.guessed, notes, chosen.output)
+        _print_import(job, notes, chosen.output)
 
 
 def _check_options(chosen: ImportOptions) -> None:
@@ -211,9 +202,7 @@ def _check_options(chosen: ImportOptions) -> None:
     options.refuse_unused(required)
 
 
-def _run_writer(
-    found: LogicalGraph, graph: StreamGraph, chosen: ImportOptions, notes: list[str]
-) -> Callable[[], None]:
+def _run_writer(job: ReadJob, chosen: ImportOptions, notes: list[str]) -> Callable[[], None]:
     """Return what writes the recorded placement, if asked for; add notes for the user.
 
     Raises
@@ -223,7 +212,7 @@ def _run_writer(
     ProblemError
         If a number that makespans need is unknown.
     """
-    file, cluster, assignment = chosen.placement_file, found.cluster, found.assignment
+    file, cluster, assignment = chosen.placement_file, job.cluster, job.assignment
     if cluster is None and chosen.cluster_out is not None and named(chosen.kind).has_placement:
         raise FormatError("names no machine, so there is no cluster; leave out --cluster-out")
     if file is None:
@@ -239,31 +228,26 @@ def _run_writer(
         return placement_writer(
             file,
             lambda: assignment,
-            lambda: Placement.of(Problem(graph, cluster, objective=Makespan()), assignment),
+            lambda: Placement.of(Problem(job.graph, cluster, objective=Makespan()), assignment),
         )
     except ProblemError as error:
         remedy = "state what is unknown in --costs, or write a .csv file"
         raise ProblemError(f"the recorded placement has no makespan: {error}; {remedy}") from None
 
 
-def _write_cluster(cluster: Cluster, chosen: ImportOptions) -> list[str]:
-    """Write the cluster that belongs to the file, if asked for; return notes for the user."""
+def _write_cluster(cluster: Cluster, assumed: bool, chosen: ImportOptions) -> str:
+    """Write the cluster that belongs to the file, if asked for; return a note for the user."""
     if chosen.cluster_out is None:
-        return ["the cluster that belongs to the file is not written; write it with --cluster-out"]
-    if chosen.device_count is not None:
-        cluster = resized(cluster, chosen.device_count)
+        return "the cluster that belongs to the file is not written; write it with --cluster-out"
     write_cluster(chosen.cluster_out, cluster)
     devices = counted(len(cluster.devices), "device")
-    assumed = not named(chosen.kind).states_count and chosen.device_count is None
     why = "; the file does not state how many, see --device-count" if assumed else ""
-    return [f"the cluster has {devices}{why}"]
+    return f"the cluster has {devices}{why}"
 
 
-def _print_import(
-    graph: StreamGraph, guessed: Sequence[tuple[str, str]], notes: Sequence[str], file: str
-) -> None:
+def _print_import(job: ReadJob, notes: Sequence[str], file: str) -> None:
     """Print on stderr what was read, what was guessed, and what is unknown."""
-    out = console(to_stderr=True)
+    out, graph, guessed = console(to_stderr=True), job.graph, job.guessed
     sizes = {"operator": len(graph.names), "stream": len(graph.streams)}
     counts = ", ".join(f"{n:,} {what}{'' if n == 1 else 's'}" for what, n in sizes.items())
     out.print(f"wrote {file}: {counts}" if file != "-" else counts)
@@ -278,14 +262,3 @@ def _print_import(
     if graph.source_rate is None:
         needed = ", which only throughput needs" if graph.firing == "all" else ""
         out.print(f"unknown: source rate{needed}; set it in --costs or with place --source-rate")
-
-
-def _assumptions(graph: StreamGraph) -> list[str]:
-    """Return the assumptions of an import about facts that job files rarely state."""
-    found = [without_tuples(graph)]
-    shares = graph.source_share[graph.sources]
-    each_whole = graph.firing == "all"  # every source emits a tuple per tuple of the job
-    if not each_whole and len(shares) > 1 and shares.max() == shares.min():
-        sources = listed(graph.names[v] for v in graph.sources)
-        found += [f"{sources} share the source rate equally, unless --costs has [source_shares]"]
-    return [sentence for sentence in found if sentence]

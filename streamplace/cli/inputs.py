@@ -3,9 +3,8 @@
 import csv
 import os
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
 from functools import partial
 from io import StringIO
 from math import nan
@@ -35,8 +34,7 @@ from streamplace.files.reading import STDIO, name_of
 from streamplace.files.stored_objectives import objective_in
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.constraints import Constraints
-from streamplace.problem.counts import uneven_notes, with_counts
-from streamplace.problem.expansion import to_instances, to_operators
+from streamplace.problem.counts import in_form
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.jobs import Jobs
 from streamplace.problem.logical import LogicalGraph
@@ -45,14 +43,11 @@ from streamplace.problem.objective import Objective
 from streamplace.problem.objectives import make_objective
 from streamplace.problem.placement import Placement
 from streamplace.scoring.suspect_units import suspect_unit
-from streamplace.util.suggest import candidates, did_you_mean
 from streamplace.util.text import counted, printable
 from streamplace.workflows.conflict import QUOTED, named
 from streamplace.workflows.latency.limit import LatencyLimit
-from streamplace.workflows.whole_operators import whole_operators
 
 COUNTED = re.compile(r"\d+x[\d.x, ]+")
-COLOCATED = re.compile(r"constraints\.colocate\[(\d+)\]")
 PYTHON_NAME = "max_latency: "
 
 
@@ -173,56 +168,6 @@ def the_constraints(file: str | None) -> Constraints | None:
     return found
 
 
-def with_pins(
-    pins: Mapping[str, str],
-    cluster: Cluster | None,
-    constraints: Constraints | None,
-    graph: StreamGraph,
-) -> tuple[Constraints | None, str]:
-    """Return the constraints with the pins of --pin, and a note on pins that these replace.
-
-    Parameters
-    ----------
-    constraints
-        None: the graph's, which are returned as None if there are no pins.
-
-    Raises
-    ------
-    UsageError
-        If the graph lacks an operator, or the cluster a device.
-    """
-    if not pins:
-        return constraints, ""
-    rules = graph.constraints.stated if constraints is None else constraints
-    devices = Cluster.of(cluster).index
-    operators, notes = {*graph.names, *graph.instance_of.values()}, []
-    kept = dict(rules.pins)
-    for operator, device in pins.items():
-        if operator not in operators:
-            close = did_you_mean(operator, graph.names)
-            if operator in devices and device in operators:
-                close = f"; write --pin {device}={operator}"
-            elif "=" in operator and "," in operator:
-                close = "; repeat --pin for each operator"
-            raise UsageError(f"--pin: unknown operator {operator!r}{close}")
-        if device not in devices:
-            raise UsageError(f"--pin: unknown device {device!r}{candidates(device, [*devices])}")
-        notes += [
-            f"--pin moves the pin of {name!r} from {old!r} to {device!r}"
-            for name in (operator, *_pinned_instances(operator, graph, kept))
-            if (old := kept.pop(name, device)) != device
-        ]
-    return replace(rules, pins={**kept, **pins}), "; ".join(notes)
-
-
-def _pinned_instances(operator: str, graph: StreamGraph, pins: Collection[str]) -> list[str]:
-    """Return the names in `pins` of an operator's instances, which the graph may lack as yet."""
-    own = graph.instances.get(operator)
-    if own is not None:
-        return [name for name in own if name in pins]
-    return [v for v in pins if v not in graph.index and v.rpartition("[")[0] == operator]
-
-
 def after_losses(
     chosen: LostDevices,
     cluster: Cluster | None,
@@ -241,11 +186,9 @@ def after_losses(
     """
     if not (lost := the_losses(chosen)):
         return cluster, constraints
-    whole = Cluster.of(cluster)
-    lost = lost.of_devices(whole)
-    left = lost.cluster(whole)
     with located(where):
-        return left, lost.constraints(graph.constraints if constraints is None else constraints)
+        rules = graph.constraints if constraints is None else constraints
+        return lost.left(Cluster.of(cluster), rules)
 
 
 def constrained(jobs: Jobs, file: str | None) -> Jobs:
@@ -276,12 +219,7 @@ def latency_limit(
 
 def graph_of(found: LogicalGraph, form: Form) -> StreamGraph:
     """Return the graph to write; notes say what --logical and --fold do not keep."""
-    if form.logical:
-        graph, notes = with_counts(found)
-    elif form.fold:
-        graph, notes = to_operators(found), uneven_notes(found)
-    else:
-        return to_instances(found)
+    graph, notes = in_form(found, form.name)
     for note in notes:
         print_note(note)
     return graph
@@ -317,12 +255,8 @@ def placement_of_graph(
         return read(by_name=True), note
 
 
-def current_placement(
-    file: str, objective: Objective | None
-) -> tuple[Placement | None, Mapping[str, str]]:
-    """Read the current placement, and return it and its assignment, operator -> device.
-
-    The placement is None for a file that holds nothing but the assignment.
+def current_placement(file: str, objective: Objective | None) -> Placement | Mapping[str, str]:
+    """Read the current placement; a file without a problem holds only operator -> device.
 
     Parameters
     ----------
@@ -332,12 +266,11 @@ def current_placement(
     """
     value = read_placement_json(file)
     if is_assignment(value):
-        return None, assignment_from(value, name_of(file))
+        return assignment_from(value, name_of(file))
     stored = objective_in(value)
     if objective is not None and stored is not None and (stored.is_pass or objective.is_pass):
         objective = None
-    placement = placement_from(value, name_of(file), objective=objective)
-    return placement, placement.assignment
+    return placement_from(value, name_of(file), objective=objective)
 
 
 def whole_placement(
@@ -423,29 +356,3 @@ def naming_file(graph: str, constraints: str | None) -> Iterator[None]:
         of_rules = constraints is not None and "constraints" in QUOTED.sub("", str(error))
         with located(name_of(str(constraints) if of_rules else graph)):
             raise error from None
-
-
-@contextmanager
-def naming_whole_operators(
-    graph: StreamGraph, groups: Sequence[Sequence[str]], *, added: bool
-) -> Iterator[None]:
-    """Call the added groups, the last of all, by the option in an infeasible problem's error."""
-    if not added:
-        yield
-        return
-    owners = whole_operators(graph, groups)
-
-    def name(match: re.Match[str]) -> str:
-        owner = owners.get(int(match[1]))
-        return match[0] if owner is None else f"--whole-operators of {owner!r}"
-
-    try:
-        yield
-    except StreamplaceError as raised:
-        error = raised
-        if error.infeasible is not None:
-            error = named(error)
-        text = COLOCATED.sub(name, str(error))
-        if text == str(error):
-            raise error from None
-        raise reworded(error, text) from None

@@ -27,6 +27,7 @@ from streamplace.execution.backends import BACKENDS, Backend
 from streamplace.execution.progress import quietly
 from streamplace.files.datasets import check_name
 from streamplace.plots.formats import KINDS
+from streamplace.problem.counts import FormName
 from streamplace.problem.objective import MODELS
 
 NO_PLOTS = "none"
@@ -402,6 +403,11 @@ class Form:
         help="Keep a parallel operator as one operator that states its number of instances "
         "(parallelism), as size needs it. Other commands expand it into instances.",
     )
+
+    @property
+    def name(self) -> FormName:
+        """The form; see `in_form`."""
+        return "logical" if self.logical else "folded" if self.fold else "instances"
 
     def check(self) -> None:
         """Refuse both options together."""

@@ -14,21 +14,21 @@ from streamplace.cli.command import (
     print_json,
     print_note,
 )
-from streamplace.cli.inputs import current_placement, latency_limit, naming_whole_operators
+from streamplace.cli.inputs import current_placement, latency_limit
 from streamplace.cli.makespan_options import Asked
 from streamplace.cli.output_files import check_targets, refuse_csv, weights_of
 from streamplace.cli.place_jobs import place_job_file
 from streamplace.cli.place_notes import print_notes
-from streamplace.cli.place_problem import ProblemOptions, Start, read_problem
+from streamplace.cli.place_problem import ProblemOptions, read_problem
 from streamplace.cli.terminal import print_result
 from streamplace.execution.progress import working
-from streamplace.files.reading import name_of
 from streamplace.placers.limits import MaxRuntime
 from streamplace.placers.registry import NamedPlacer, ready
 from streamplace.workflows.latency.limit import LatencyLimit
 from streamplace.workflows.migrate import Migration, migrate
 from streamplace.workflows.place import placed
 from streamplace.workflows.result import MakespanResult, Result
+from streamplace.workflows.whole_operators import naming_whole_operators
 
 
 @dataclass(frozen=True)
@@ -212,20 +212,17 @@ def place(chosen: PlaceOptions) -> None:
     cluster = inputs.the_cluster(chosen.problem.cluster)
     asked = Asked.of(chosen.problem.objective, chosen.problem.makespan, chosen.seed)
     makespan_options.refuse_rates(asked.kind, chosen.problem.throughput.changes)
-    start: Start | None = None
     with working("reading"):
-        if chosen.start is not None:
-            start = Start(name_of(chosen.start), *current_placement(chosen.start, asked.kind))
-        problem, note = read_problem(
+        old = None if chosen.start is None else current_placement(chosen.start, asked.kind)
+        problem, inherited = read_problem(
             chosen.graph,
             cluster,
             chosen.problem,
             asked,
-            start,
+            chosen.start,
+            old,
             whole_operators=chosen.whole_operators,
         )
-        if start is not None:
-            start.check(problem, chosen.graph)
     placer = with_options(
         chosen.placer,
         None if limited else chosen.time_limit,
@@ -239,7 +236,7 @@ def place(chosen: PlaceOptions) -> None:
     semantics = chosen.problem.semantics
     where = inputs.naming_file(chosen.graph, chosen.problem.constraints_file)
     with working("placing"), where, naming:
-        if start is None:
+        if old is None:
             result = placed(
                 problem,
                 placer,
@@ -251,7 +248,7 @@ def place(chosen: PlaceOptions) -> None:
         else:
             found = migrate(
                 problem,
-                start.placement or start.assignment,
+                old,
                 max_moves=chosen.max_moves,
                 move_cost=chosen.move_cost,
                 placer=placer,
@@ -268,7 +265,10 @@ def place(chosen: PlaceOptions) -> None:
     if (other := placer.stand_in(problem.objective)) is not None:
         print_note(f"{placer.name} ran {other} for the {problem.objective.quantity}")
     print_notes(
-        note, result, None if limited else found, wants_confidence=chosen.confidence is not None
+        "; ".join(inherited),
+        result,
+        None if limited else found,
+        wants_confidence=chosen.confidence is not None,
     )
     _print(chosen, result, found)
 

@@ -16,7 +16,8 @@ from streamplace.files.reading import name_of
 from streamplace.plots.formats import kind_of
 from streamplace.problem.assumptions import without_tuples
 from streamplace.problem.counts import expanded
-from streamplace.workflows.plan import plan as workflow
+from streamplace.workflows.plan.plan import plan as workflow
+from streamplace.workflows.replace_problem import with_pins
 
 
 @dataclass(frozen=True)
@@ -88,12 +89,12 @@ def plan(chosen: PlanOptions) -> None:
         constraints = inputs.the_constraints(chosen.constraints_file)
         cluster = inputs.the_cluster(chosen.cluster)
     named = chosen.constraints_file or name_of(chosen.graph)
-    constraints, pin_note = inputs.with_pins(chosen.pins, cluster, constraints, read)
+    constraints, replaced = with_pins(chosen.pins, cluster, constraints, read)
     cluster, constraints = inputs.after_losses(chosen.lost, cluster, constraints, read, named)
     of_cluster = located(chosen.cluster.cluster_file or named, only=ClusterError)
     of_graph = inputs.naming_file(chosen.graph, chosen.constraints_file)
     with working("planning"), of_graph, of_cluster:
-        found = workflow.plan(
+        found = workflow(
             read,
             cluster,
             source_rate=chosen.throughput.highest_rate,
@@ -110,7 +111,7 @@ def plan(chosen: PlanOptions) -> None:
 
         draw_plan(chosen.plot, found)
     inputs.print_assumed(chosen.cluster)
-    print_note(pin_note)
+    print_note("; ".join(replaced))
     inputs.print_suspect(read, cluster, found.source_rate)
     print_note(without_tuples(read))
     if found.unpriced:

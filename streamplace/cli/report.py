@@ -1,7 +1,6 @@
 """The command `report`: an interactive HTML page of placements."""
 
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from dataclasses import dataclass
 
 from streamplace.cli import makespan_options, options, param_types
 from streamplace.cli.command import argument, command, group, print_json, print_note
@@ -11,16 +10,13 @@ from streamplace.cli.output_files import check_targets
 from streamplace.errors import UsageError, located
 from streamplace.execution.progress import working
 from streamplace.files.assignments import read_placement_json
-from streamplace.files.jobs import outcomes_in
 from streamplace.files.placements import placement_from
 from streamplace.files.reading import name_of
 from streamplace.files.stored_objectives import names_a_class
-from streamplace.files.writing import write_text
 from streamplace.problem.makespan import PublishedName
 from streamplace.problem.placement import Placement
-from streamplace.reports.data import entry, titles
-from streamplace.reports.html import report_html
-from streamplace.workflows.latency.limit import stored_answer
+from streamplace.reports.data import titles
+from streamplace.reports.report import Report, stored_entry
 
 
 @dataclass(frozen=True)
@@ -76,23 +72,15 @@ def report(chosen: ReportOptions) -> None:
                 shown = _under(placement, asked)
                 if chosen.semantics is not None:
                     shown = makespan_options.under_semantics(shown, chosen.semantics)
-                proven = value.get("bound") if shown is placement else None
-                made = entry(title, shown, value.get("placer", ""), proven)
-                if shown is placement:
-                    latency = stored_answer(value.get("latency"))
-                    files = tuple((value.get("inputs") or {}).values())
-                    made = replace(
-                        made, jobs=outcomes_in(value, name), latency=latency, inputs=files
-                    )
-                entries.append(made)
-    written = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
-    write_text(chosen.output, report_html(entries, written))
+                # what the file says of the placement holds only for the problem in it
+                stored = value if shown is placement else {"placer": value.get("placer", "")}
+                entries.append(stored_entry(title, shown, stored, name))
+    found = Report(tuple(entries))
+    found.save(chosen.output)
     if chosen.as_json:
-        rows = [
-            {"file": file, "placer": one.placer or None, **one.to_dict()}
-            for file, one in zip(chosen.placements, entries, strict=True)
-        ]
-        print_json({"file": chosen.output, "placements": rows})
+        rows = zip(chosen.placements, found.to_dict()["placements"], strict=True)
+        placements = [{"file": file, **row} for file, row in rows]
+        print_json({"file": chosen.output, "placements": placements})
     elif chosen.output != "-":
         print_note(f"wrote {chosen.output}")
 

@@ -32,6 +32,7 @@ from streamplace.files.writing import held
 from streamplace.problem.assumptions import without_tuples
 from streamplace.workflows.jobs.size import JobsSize, file_names, size_jobs
 from streamplace.workflows.latency.limit import LatencyLimit
+from streamplace.workflows.replace_problem import with_pins
 from streamplace.workflows.size import SINGLE, sizes
 from streamplace.workflows.size import size as sized
 from streamplace.workflows.sizing.lower_rates import naming_lower_rate
@@ -214,7 +215,7 @@ def _size_graph(
         constraints = inputs.the_constraints(constraints_file)
         cluster = inputs.the_cluster(chosen.cluster)
         read = read_graph(graph)
-    constraints, pin_note = inputs.with_pins(chosen.pins, cluster, constraints, read)
+    constraints, replaced = with_pins(chosen.pins, cluster, constraints, read)
     cluster, constraints = inputs.after_losses(chosen.lost, cluster, constraints, read, named)
     settings = {**settings, "constraints": constraints}
     of_cluster = located(cluster_file or named, only=ClusterError)
@@ -227,7 +228,7 @@ def _size_graph(
             rate = chosen.throughput.highest_rate
             found = sized(read, cluster, source_rate=rate, **settings)
     inputs.print_assumed(chosen.cluster)
-    print_note(pin_note)
+    print_note("; ".join(replaced))
     print_note(SINGLE if read.instance_of else "")
     rate = max(chosen.at) if chosen.at else chosen.throughput.highest_rate
     inputs.print_suspect(read, cluster, rate)

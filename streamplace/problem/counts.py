@@ -2,13 +2,18 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 
 from streamplace.errors import GraphError
 from streamplace.problem.constraints import Constraints
-from streamplace.problem.expansion import constraints_of_instances, equal_counts, to_instances
+from streamplace.problem.expansion import (
+    constraints_of_instances,
+    equal_counts,
+    to_instances,
+    to_operators,
+)
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.graph_checks import listed
 from streamplace.problem.logical import (
@@ -28,6 +33,10 @@ from streamplace.problem.parallelism import (
     KeyShares,
 )
 
+FormName = Literal["instances", "folded", "logical"]
+FORMS: tuple[FormName, ...] = get_args(FormName)
+"""How parallel operators become operators of a graph: one for each instance, one with the total
+memory of its instances, or one that states its number of instances."""
 STATED = (*OPERATOR_COUNTS, *STREAM_COUNTS)
 DISTRIBUTIONS: Mapping[str, AnyDistribution] = {
     "forward": Distribution.POINTWISE,
@@ -286,6 +295,15 @@ def with_counts(logical: LogicalGraph) -> tuple[StreamGraph, list[str]]:
         key_shares=keys,
     )
     return stated, notes
+
+
+def in_form(logical: LogicalGraph, form: FormName) -> tuple[StreamGraph, list[str]]:
+    """Return the graph of a logical graph in a form, and lines on what the form does not keep."""
+    if form == "logical":
+        return with_counts(logical)
+    if form == "folded":
+        return to_operators(logical), uneven_notes(logical)
+    return to_instances(logical), []
 
 
 def uneven_notes(logical: LogicalGraph) -> list[str]:

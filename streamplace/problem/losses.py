@@ -1,6 +1,6 @@
 """Devices that a cluster loses, and changes of a cluster over time."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from streamplace.errors import ClusterError, InfeasibleError, ProblemError, UsageError
@@ -11,6 +11,7 @@ from streamplace.problem.network import LinkOverride
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.problem.seconds import slow_kind
+from streamplace.util.checks import check_number
 from streamplace.util.suggest import candidates
 
 
@@ -29,6 +30,23 @@ class Losses:
 
     without: tuple[str, ...] = ()
     slow: Mapping[str, float] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, without: Iterable[str], slow: Mapping[str, float]) -> "Losses":
+        """Return losses whose values come from a caller.
+
+        Raises
+        ------
+        UsageError
+            If `without` is a single text, or a share is not above 0 and at most 1.
+        """
+        if isinstance(without, str):
+            raise UsageError(f"without must be a list of names, such as [{without!r}]")
+        for name, share in slow.items():
+            check_number(f"slow: {name!r}: the share that is left", share, UsageError)
+            if not 0 < share <= 1:
+                raise UsageError(f"slow: {name!r}: must be above 0 and at most 1 (got {share!r})")
+        return cls(tuple(without), slow)
 
     def __bool__(self) -> bool:
         return bool(self.without or self.slow)
@@ -109,6 +127,11 @@ class Losses:
                 )
         return replace(rules, allowed=allowed)
 
+    def left(self, whole: Cluster, rules: Constraints) -> tuple[Cluster, Constraints]:
+        """Return the cluster and the constraints that are left; see `cluster` and `constraints`."""
+        losses = self.of_devices(whole)
+        return losses.cluster(whole), losses.constraints(rules)
+
     def placement(self, whole: Placement) -> Placement:
         """Return the same assignment on the cluster that is left.
 
@@ -125,12 +148,8 @@ class Losses:
                     f"operator {operator!r} is on {device!r}, which --without removes; "
                     "`streamplace place --start` moves it"
                 )
-        left = Problem(
-            problem.graph,
-            losses.cluster(problem.cluster),
-            objective=problem.objective,
-            constraints=losses.constraints(problem.constraints),
-        )
+        cluster, rules = losses.left(problem.cluster, problem.constraints)
+        left = Problem(problem.graph, cluster, objective=problem.objective, constraints=rules)
         return Placement.of(left, whole.assignment)
 
 

@@ -11,7 +11,7 @@ from streamplace.problem.graph_checks import Multicast
 from streamplace.problem.network import LinkOverride, NetworkKind
 from streamplace.problem.objective import Objective
 from streamplace.util.checks import check_number, check_seed, check_type, set_plain_numbers
-from streamplace.util.suggest import did_you_mean
+from streamplace.util.suggest import did_you_mean, valid_choices
 
 DispatchOrder = Literal["fifo", "b-level", "topological", "sequence", "any"]
 ORDERS: tuple[DispatchOrder, ...] = get_args(DispatchOrder)
@@ -170,8 +170,11 @@ def with_published_semantics(
     Raises
     ------
     ProblemError
-        If links of a ``nic`` network have overrides, which no link between two devices has.
+        If the name is unknown, or links of a ``nic`` network have overrides, which no link between
+        two devices has.
     """
+    if name not in _OF:
+        raise ProblemError(f"semantics: unknown {name!r}{valid_choices(name, PUBLISHED)}")
     semantics, network = _OF[name], cluster.network
     if network.overrides and not network.by_pair:
         raise ProblemError(

@@ -16,7 +16,7 @@ from streamplace.files.writing import held
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.graph import StreamGraph
 from streamplace.training.algorithms.base import Record
-from streamplace.training.config import TrainConfig
+from streamplace.training.config import TrainConfig, read_config
 from streamplace.training.distributed import Workers
 from streamplace.training.learner import StageInterruptedError
 from streamplace.training.measuring.measure import Measure, measuring
@@ -28,8 +28,8 @@ RESUME = "resume with --resume"
 
 def train(
     graphs: Sequence[StreamGraph],
-    config: TrainConfig,
-    folder: Path,
+    config: TrainConfig | str,
+    folder: str | Path,
     *,
     dataset: str = "",
     clusters: Sequence[Cluster] | None = None,
@@ -43,6 +43,9 @@ def train(
 
     Parameters
     ----------
+    config
+        A configuration, or what `read_config` reads: the name of one that comes with streamplace,
+        such as ``best``, or of a file.
     folder
         Run folder for ``config.json``, ``log.jsonl``, ``checkpoint.safetensors`` and
         ``policy.safetensors``.
@@ -72,6 +75,8 @@ def train(
         If gradients stop being finite, a measurement fails, or a measure cannot be closed. The
         steps before a failed measurement are saved.
     """
+    config = read_config(config) if isinstance(config, str) else config
+    folder = Path(folder)
     threads = torch.get_num_threads()
     with Workers.of_torchrun() as workers, ExitStack() as stack:
         _lock(folder, workers, stack)

@@ -14,6 +14,7 @@ from streamplace.problem.objectives import text_of
 from streamplace.problem.placement import Placement
 from streamplace.scoring.score import THROUGHPUT, Score
 from streamplace.util.text import counted
+from streamplace.workflows.result import MakespanResult, Result, placement_in
 from streamplace.workflows.simulate import score_of
 
 
@@ -174,14 +175,19 @@ def relative_gain(before: float, after: float) -> str:
     return f" ({after / before - 1:+.1%})" if before else ""
 
 
-def difference(a: Placement, b: Placement) -> Difference:
-    """Return the difference from `a` to `b`.
+def diff(
+    a: Placement | Result | MakespanResult, b: Placement | Result | MakespanResult
+) -> Difference:
+    """Return the difference from `a` to `b`, which are placements or results of `place`.
 
     Raises
     ------
+    UsageError
+        On a value of another type.
     ProblemError
         If their graphs have different operators.
     """
+    a, b = placement_in("diff: a", a), placement_in("diff: b", b)
     owners = a.problem.graph.owners
     _check_same({*owners}, {*b.problem.graph.owners})
     before, after = (placement.problem.cluster for placement in (a, b))

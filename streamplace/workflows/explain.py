@@ -25,6 +25,7 @@ from streamplace.sim.closed_form.contributions import loads_by_stream
 from streamplace.sim.flow import Flow
 from streamplace.sim.work import own_utilisations, work_of
 from streamplace.util.arrays import Floats, Ints
+from streamplace.util.checks import check_seed
 from streamplace.workflows.constraint_costs import constraint_costs as costs_of_constraints
 from streamplace.workflows.explanation import (
     Contribution,
@@ -32,13 +33,19 @@ from streamplace.workflows.explanation import (
     PassExplanation,
 )
 from streamplace.workflows.plan.too_heavy import too_heavy
+from streamplace.workflows.result import (
+    MakespanResult,
+    PlacementResult,
+    Result,
+    placement_in,
+)
 from streamplace.workflows.single_moves import improving_moves, lowering_moves, most_units
 
 LATER = 1e-9  # weight of units that load the bottleneck only by enlarging messages
 
 
 def explain(
-    placement: Placement, *, constraint_costs: bool = False, seed: int = 0
+    placement: Placement | Result | MakespanResult, *, constraint_costs: bool = False, seed: int = 0
 ) -> Explanation | PassExplanation:
     """Explain a placement: its bottleneck at the worst source rate, and helpful single moves.
 
@@ -48,6 +55,8 @@ def explain(
 
     Parameters
     ----------
+    placement
+        A placement, or a result of `place`, whose bound the explanation has, too.
     constraint_costs
         Whether to search for better placements without each constraint, however long that takes. If
         not, this is done only if the placement is below the source rate, and for as many
@@ -62,13 +71,18 @@ def explain(
     SimulationError
         If the equations of the model could not be solved.
     UsageError
-        If costs of constraints are wanted under an objective of single passes.
+        On a value of another type, or if costs of constraints are wanted under an objective of
+        single passes.
     """
+    bound = placement.bound if isinstance(placement, PlacementResult) else None
+    placement = placement_in("explain: placement", placement)
+    check_seed(seed)
     if placement.problem.objective.is_pass:
         if constraint_costs:
             only_throughput(placement.problem.objective, "constraint costs support only throughput")
-        return explain_pass(placement)
-    return explain_throughput(placement, constraint_costs=constraint_costs, seed=seed)
+        return explain_pass(placement).with_proven(bound)
+    found = explain_throughput(placement, constraint_costs=constraint_costs, seed=seed)
+    return found.with_proven(bound)
 
 
 def explain_throughput(

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -19,13 +19,16 @@ from streamplace.placers.search.current import current_devices
 from streamplace.placers.search.migrate import Migrate
 from streamplace.placers.search.moves import must_move, with_fewest_moves
 from streamplace.problem.device_kinds import misplaced
+from streamplace.problem.graph import StreamGraph
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.score import Score
 from streamplace.sim import work_clock
-from streamplace.util.checks import check_int, check_number
+from streamplace.util.checks import check_int, check_number, check_type
 from streamplace.workflows.diff import Move, moves_between, relative_gain
+from streamplace.workflows.inheritance import Settings
 from streamplace.workflows.place import placed, result_of
+from streamplace.workflows.replace_problem import NewProblem, new_problem
 from streamplace.workflows.result import MakespanResult, PlacementResult, Result
 from streamplace.workflows.simulate import score_of
 
@@ -52,6 +55,9 @@ class Migration(Displayable):
     fewest
         The fewest moves that lead to a feasible placement. There are more of them than forced moves
         where one of several operators has to move, but it may be any of them.
+    notes
+        What the problem has from the current placement, and what its settings replace or leave out,
+        a sentence each; only if the problem was made from a graph.
     """
 
     result: Result | MakespanResult
@@ -60,6 +66,7 @@ class Migration(Displayable):
     staying: Score
     before: float | None
     fewest: int = 0
+    notes: tuple[str, ...] = ()
 
     @property
     def headline(self) -> str:
@@ -128,7 +135,7 @@ class Migration(Displayable):
 
 
 def migrate(
-    problem: Problem,
+    problem: Problem | StreamGraph,
     old: Placement | Result | MakespanResult | Mapping[str, str],
     *,
     max_moves: int | None = None,
@@ -137,11 +144,15 @@ def migrate(
     seconds: float | None = None,
     prefer: Prefer = "fewest",
     seed: int = 0,
+    inherit: bool = False,
+    **settings: Unpack[Settings],
 ) -> Migration:
     """Place a problem, starting from the current placement.
 
     Parameters
     ----------
+    problem
+        A problem, or a graph, whose problem has the `settings`.
     old
         The current placement, its result, or operator -> device. It may belong to another cluster,
         rate or version of the graph: operators and devices are matched by name.
@@ -159,14 +170,25 @@ def migrate(
     prefer
         ``balance`` if a lower largest utilisation counts as a gain, where everything offered is
         carried and moves are limited. Otherwise the option of the same name of `placer` counts.
+    inherit
+        Whether settings that are left out come from `old`: its cluster, its objective, and the
+        source rate and constraints that it did not take from its graph. The notes of the result say
+        which do. With an assignment, there are none.
+    settings
+        Of the problem of a graph: `cluster`, `source_rate`, `constraints`, `model`,
+        `target_utilisation` and `objective`, as for `place`; and `pins`, `without`, `slow`,
+        `semantics` and `whole_operators`; see `inheritance.Settings`.
 
     Raises
     ------
+    UsageError
+        If a problem comes with settings, which only a graph can have.
     StreamplaceError
         If the problem or a limit is invalid, or no placement is found.
     """
     old = old.placement if isinstance(old, PlacementResult) else old
     _check(old, max_moves, move_cost, seconds, prefer)
+    problem, notes = _problem_of(problem, old if inherit else None, settings, inherit=inherit)
     move_cost = None if move_cost is None else float(move_cost)
     seconds = None if seconds is None else float(seconds)
     chosen = ready(placer) if isinstance(placer, str) else placer
@@ -217,13 +239,33 @@ def migrate(
         if move.operator in moved and must_move(current, index[move.operator])
     }
     return Migration(
-        result,
+        result.under_semantics(settings.get("semantics")),
         tuple(move for move in moves if move.operator in forced),
         tuple(move for move in moves if move.operator not in forced),
         score_of(staying),
         _value_before(problem, old),
         len(necessary),
+        notes,
     )
+
+
+def _problem_of(
+    problem: Problem | StreamGraph,
+    old: Placement | Mapping[str, str] | None,
+    settings: Settings,
+    *,
+    inherit: bool,
+) -> NewProblem:
+    """Return the problem of the arguments of `migrate`."""
+    if unknown := settings.keys() - Settings.__annotations__.keys():
+        raise TypeError(f"migrate() got an unexpected keyword argument {min(unknown)!r}")
+    if isinstance(problem, StreamGraph):
+        return new_problem(problem, old, settings)
+    check_type("migrate: problem", problem, Problem, UsageError, "a StreamGraph is also accepted")
+    if inherit or settings:
+        what = "inherit" if inherit else min(settings)
+        raise UsageError(f"migrate: {what} requires a graph; a problem has all of its settings")
+    return NewProblem(problem, ())
 
 
 def _check(

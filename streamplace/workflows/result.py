@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any, Self
 from streamplace.display.mixins import Displayable
 from streamplace.display.text import number, percent_up, quoted, rounded_down, rounded_up
 from streamplace.display.view import Line, View
+from streamplace.errors import UsageError
 from streamplace.placers.base import Found
 from streamplace.problem.makespan import PublishedName
 from streamplace.problem.placement import Placement
 from streamplace.scoring.loads import use_entries
 from streamplace.scoring.registry import makespan_evaluator
 from streamplace.scoring.score import Score, ThroughputScore, without_rounding
+from streamplace.util.checks import check_type
 from streamplace.util.plugins import load_ours
 
 if TYPE_CHECKING:
@@ -72,10 +74,12 @@ class PlacementResult(Displayable):
         inputs
             ``graph``, ``cluster`` or ``constraints`` -> the name of the file that it was read from.
         """
-        stored = {**self._stored(), **({"inputs": {**inputs}} if inputs else {})}
-        load_ours(WRITER)(
-            file, self.placement, placer=self.placer, score=self.score.to_dict(), **stored
-        )
+        named = {"inputs": {**inputs}} if inputs else {}
+        load_ours(WRITER)(file, self.placement, **self.stored(), **named)
+
+    def stored(self) -> dict[str, Any]:
+        """Return the entries of a placement file besides the placement and its inputs."""
+        return {"placer": self.placer, "score": self.score.to_dict(), **self._stored()}
 
     @abstractmethod
     def _stored(self) -> dict[str, Any]:
@@ -227,6 +231,11 @@ class MakespanResult(PlacementResult):
         """How far the bound is below the makespan, as a share of the makespan; None with noise."""
         return self.score.gap
 
+    @property
+    def bound(self) -> float | None:
+        """Lower bound on the makespan of any placement in seconds; None with noise."""
+        return self.score.bound_s
+
     def to_dict(self) -> dict[str, Any]:
         """Return what `place --json` prints."""
         return {
@@ -239,7 +248,7 @@ class MakespanResult(PlacementResult):
         }
 
     def _stored(self) -> dict[str, Any]:
-        return {"bound": self.score.bound_s, "gap": self.gap}
+        return {"bound": self.bound, "gap": self.gap}
 
     def _view(self) -> View:
         own, detail = self.own_schedule_s, ""
@@ -272,3 +281,22 @@ def scheduled(found: Found, placer: str, seconds: float) -> MakespanResult:
         status=found.status,
         own_schedule_s=found.own_schedule_s,
     )
+
+
+def placement_in(what: str, value: Placement | PlacementResult) -> Placement:
+    """Return a placement, or that of a result of `place`.
+
+    Parameters
+    ----------
+    what
+        The name of the argument in the error.
+
+    Raises
+    ------
+    UsageError
+        If the value is neither.
+    """
+    placement = value.placement if isinstance(value, PlacementResult) else value
+    advice = "a Result or MakespanResult is also accepted; sp.read_placement reads files"
+    check_type(what, placement, Placement, UsageError, advice)
+    return placement

@@ -12,8 +12,7 @@ from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.registry import evaluator
 from streamplace.scoring.score import Score, ThroughputScore
-from streamplace.util.checks import check_type
-from streamplace.workflows.result import MakespanResult, PlacementResult, Result
+from streamplace.workflows.result import MakespanResult, Result, placement_in
 
 if TYPE_CHECKING:
     from streamplace.scoring.makespan_score import MakespanScore
@@ -110,9 +109,7 @@ def simulate(
         return score_of(Placement.of(problem, assignment))
     if assignment is not None:
         raise UsageError("simulate: cannot combine a placement with an assignment; pass a graph")
-    placed = placement.placement if isinstance(placement, PlacementResult) else placement
-    advice = "a Result or a StreamGraph is also accepted; sp.read_placement reads files"
-    check_type("simulate: placement", placed, Placement, UsageError, advice)
+    placed = placement_in("simulate: placement", placement)
     stored = placed.problem.objective
     if objective is not None:
         check_objective(objective)

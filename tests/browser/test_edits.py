@@ -5,7 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from streamplace import ThroughputScore, read_placement, simulate
+from streamplace import read_placement, simulate
+from streamplace.scoring.score import ThroughputScore
 from tests.support.page_edits import EditedPlacement, check_page_score, edit_page, random_placement
 from tests.support.reports import Report, Reports
 

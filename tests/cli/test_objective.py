@@ -16,8 +16,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 import numpy as np
 import streamplace as sp
+from streamplace.scoring.objective_evaluator import ObjectiveEvaluator
 
-class NetEvaluator(sp.ObjectiveEvaluator):
+class NetEvaluator(ObjectiveEvaluator):
     def worth(self, problem, devices, throughput):
         used = np.array([len(np.unique(row)) for row in devices])
         return np.maximum(throughput - problem.objective.price * used, 0)
@@ -27,7 +28,7 @@ class Net(sp.Throughput):
     evaluator: ClassVar[type] = NetEvaluator
     price: float = 1000.0
 
-class FailingEvaluator(sp.ObjectiveEvaluator):
+class FailingEvaluator(ObjectiveEvaluator):
     def worth(self, problem, devices, throughput):
         raise RuntimeError("a fault\\nof its own")
 

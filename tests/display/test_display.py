@@ -15,7 +15,7 @@ import streamplace as sp
 from streamplace.display.drawing import STYLE
 from streamplace.display.mixins import Displayable, view_of
 from streamplace.problem.problem import Problem
-from streamplace.workflows.diff import difference
+from streamplace.workflows.diff import diff
 from streamplace.workflows.explain import explain_throughput as explain
 from streamplace.workflows.migrate import migrate
 
@@ -67,7 +67,7 @@ def _results(names: tuple[str, ...]) -> Iterator[Displayable]:
     fewer = sp.Cluster(cluster.devices[1:])
     migration = migrate(Problem(graph, fewer), result.placement, max_moves=0)
     yield migration
-    yield difference(result.placement, migration.result.placement)
+    yield diff(result.placement, migration.result.placement)
     yield explain(result.placement)
 
 

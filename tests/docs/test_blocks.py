@@ -27,6 +27,7 @@ LONG = (
     "own-policy.md",
     "paper.md",
     "placeto.md",
+    "python.md",
     "scenarios.md",
     "size.md",
     "training.md",

@@ -18,10 +18,10 @@ import pytest
 
 from benchmarks.hardening.campaigns.load.worker_loss import lost_workers
 from benchmarks.reference.trainings import SMALL, graphs
-from streamplace import Backend, Constraints, Recipe, StreamGraph, compare, write_dataset
+from streamplace import Constraints, Recipe, StreamGraph, compare, write_dataset
 from streamplace.errors import BackendError, UsageError
 from streamplace.execution import backends, calls
-from streamplace.execution.backends import Present, resources
+from streamplace.execution.backends import Backend, Present, resources
 from streamplace.execution.calls import Connected, Member, results_of
 from streamplace.training import read_config, train
 from tests.support.cli import MODULE, Capture, refused, run

@@ -15,7 +15,6 @@ from tests.support.clusters import OF_CLUSTERS, Options, two_machines
 STUDY = """
 import sys
 from pathlib import Path
-from streamplace import Backend
 from streamplace.papers.studies.run import run_study
 from tests.support.studies import Squares
 

@@ -8,7 +8,7 @@ import pytest
 import streamplace as sp
 from streamplace.errors import CustomPlacerError, ObjectiveError, UsageError
 from streamplace.files import write_dataset
-from streamplace.placers.base import THROUGHPUT, Found, ReportingPlacer
+from streamplace.placers.base import THROUGHPUT, Found, Placer, ReportingPlacer
 from streamplace.placers.limits import MaxEvaluations
 from streamplace.placers.registry import ready
 from streamplace.scoring.flow import flow
@@ -53,7 +53,7 @@ def test_a_function_is_a_placer() -> None:
         (on_another, "'on_another' returned a placement of another problem"),
     ],
 )
-def test_the_result_is_checked(placer: sp.Placer, message: str) -> None:
+def test_the_result_is_checked(placer: Placer, message: str) -> None:
     with pytest.raises(CustomPlacerError, match=message):
         sp.place(small_graph(), placer=placer)
     with pytest.raises(CustomPlacerError, match=message):

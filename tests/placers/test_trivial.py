@@ -6,11 +6,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.reference.strategies import problems
-from streamplace import Cluster, Network, Operator, Problem, Stream, StreamGraph, traversal_order
+from streamplace import Cluster, Network, Operator, Problem, Stream, StreamGraph
 from streamplace.placers.registry import make_placer
 from streamplace.policy.teachers import LeastUtilisation
 from streamplace.problem.objectives import ORDERS
 from streamplace.scoring.flow import flow
+from streamplace.scoring.orders import traversal_order
 from streamplace.sim.greedy import greedy
 from tests.support.graphs import chain_graph, lettered_graph
 from tests.support.placers import seeded_rng

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from matplotlib import image
 
-import streamplace as sp
 from streamplace.plots.budgets import budgets_picture
+from streamplace.scoring.total_cost import TotalCost
 from tests.support.comparisons import random_makespans
 
 NAMES = ("random:evaluations=10", "policy:file=/runs/of/last/week/policy.safetensors:samples=16")
@@ -16,7 +16,7 @@ NAMES = ("random:evaluations=10", "policy:file=/runs/of/last/week/policy.safeten
 
 def test_the_label_of_a_total_cost_is_not_cut(tmp_path: Path) -> None:
     for first, other in (NAMES, NAMES[::-1]):
-        costs = replace(random_makespans((first, other)), objective=sp.TotalCost())
+        costs = replace(random_makespans((first, other)), objective=TotalCost())
         path = tmp_path / "budgets.png"
         budgets_picture(path, costs, {"a": [first], "b": [other]}, (10,))
         pixels = image.imread(path)[..., :3]

@@ -10,6 +10,7 @@ from streamplace.errors import CheckpointError, UsageError
 from streamplace.placers.registry import make_placer
 from streamplace.policy.improving import trained_for
 from streamplace.policy.placer import loaded
+from streamplace.scoring.total_cost import TotalCost
 from streamplace.training import TrainConfig, read_config, train
 from tests.support.giph import giph_problem
 from tests.support.graphs import preset_graph
@@ -59,7 +60,7 @@ def test_weights_trained_for_the_total_cost_are_not_those_of_makespans(tmp_path:
     file = tmp_path / "policy.safetensors"
     assert trained_for(loaded(str(file)).card) == {"total cost"}
     placer, rng = make_placer(f"giph:file={file}:evaluations=3"), np.random.default_rng(0)
-    costs = problem.with_objective(sp.TotalCost())
+    costs = problem.with_objective(TotalCost())
     assert placer(costs, rng).problem is costs
     with pytest.raises(UsageError, match="was trained for total cost, not for makespan; "):
         placer(problem, rng)

@@ -15,6 +15,7 @@ from streamplace.problem.makespan import CHOICES
 from streamplace.scoring.compiled import digest
 from streamplace.scoring.evaluator import ScheduleTrace
 from streamplace.scoring.makespan_evaluator import MakespanEvaluator
+from streamplace.scoring.makespan_score import MakespanScore
 from streamplace.scoring.registry import evaluator, makespan_score
 from tests.support.released_data import SHARED
 from tests.support.schedule_cases import schedule_form
@@ -31,7 +32,7 @@ def diamond(**options: Any) -> sp.StreamGraph:
     return sp.StreamGraph(OPERATORS, STREAMS, **{"firing": "all", **options})
 
 
-def scored(devices: list[int], graph: sp.StreamGraph | None = None, **aim: Any) -> sp.MakespanScore:
+def scored(devices: list[int], graph: sp.StreamGraph | None = None, **aim: Any) -> MakespanScore:
     problem = sp.Problem(graph or diamond(), CLUSTER, objective=sp.Makespan(**aim))
     return MakespanEvaluator(problem).score(np.array(devices))
 

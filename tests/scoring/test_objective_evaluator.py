@@ -14,12 +14,15 @@ from benchmarks.reference import oracle
 from benchmarks.reference.random_problems import feasible_placements, random_problem
 from streamplace.errors import FormatError, ProblemError, UsageError
 from streamplace.files import read_placement
+from streamplace.placers.base import Placer
 from streamplace.problem.objective import MODELS, Model
 from streamplace.reports.data import entry
+from streamplace.scoring.engine import EngineScore
+from streamplace.scoring.objective_evaluator import ObjectiveEvaluator
 from streamplace.scoring.registry import CLOSED_FORMS, evaluator
 from streamplace.scoring.throughput import bound, simulate, throughput
 from streamplace.util.arrays import Ints
-from streamplace.workflows.diff import difference
+from streamplace.workflows.diff import diff
 from streamplace.workflows.explain import explain_throughput as explain
 from streamplace.workflows.place import solve
 from tests.support.objectives import Last, Net
@@ -58,8 +61,8 @@ def test_the_engine_subtracts_the_price_from_the_run() -> None:
     problem, rows = drawn(1, "engine", max_rows=2)
     for row in rows:
         run, score = (simulate(sp.Placement(one, row)) for one in (plain(problem), problem))
-        assert isinstance(run, sp.EngineScore)
-        assert isinstance(score, sp.EngineScore)
+        assert isinstance(run, EngineScore)
+        assert isinstance(score, EngineScore)
         price = 0.1 * problem.source_rate * len(set(row.tolist()))
         assert score.throughput == pytest.approx(max(0.0, run.throughput - price))
         assert score.latency_s == run.latency_s
@@ -98,7 +101,7 @@ def small() -> sp.StreamGraph:
     return sp.StreamGraph(rows, [*pairwise(names)], source_rate=4000)
 
 
-def on_the_first(devices: int) -> sp.Placer:
+def on_the_first(devices: int) -> Placer:
     """Return a placer that fills the first `devices` devices evenly."""
 
     def placer(problem: sp.Problem, rng: object, start: object = None) -> sp.Placement:
@@ -163,7 +166,7 @@ def test_scores_and_files_name_only_custom_objectives(tmp_path: Path) -> None:
     assert "objective" not in (tmp_path / "p.json").read_text()
     by_worth = sp.place(small(), "4x1000", placer="greedy", objective=Net(price=5))
     assert by_worth.to_dict()["objective"] == "tests.support.objectives:Net:price=5"
-    (line,) = difference(by_throughput.placement, by_worth.placement)._objectives()
+    (line,) = diff(by_throughput.placement, by_worth.placement)._objectives()
     assert line.text == "scored at 4,000 tuples/s (bottleneck) by {} and at " + (
         "4,000 tuples/s (bottleneck) by {}"
     )
@@ -186,7 +189,7 @@ def test_a_file_that_names_a_class_needs_the_objective_as_an_argument(tmp_path: 
     assert simulate(again) == found.score
 
 
-class Bad(sp.ObjectiveEvaluator):
+class Bad(ObjectiveEvaluator):
     """Returns a wrong value that the objective selects, or raises."""
 
     def worth(self, problem: sp.Problem, devices: Any, throughput: Any) -> Any:
@@ -247,7 +250,7 @@ def test_a_class_without_an_evaluator_is_refused() -> None:
 
     @dataclass(frozen=True)
     class Unfinished(Idle):
-        evaluator: ClassVar[type] = sp.ObjectiveEvaluator  # without worth
+        evaluator: ClassVar[type] = ObjectiveEvaluator  # without worth
 
     with pytest.raises(UsageError, match="Unfinished': its evaluator failed: TypeError: Can't"):
         sp.place(small(), objective=Unfinished(), placer="single")

@@ -8,10 +8,10 @@ from hypothesis import given
 
 from benchmarks.reference import traversal as plain
 from benchmarks.reference.strategies import problems
-from streamplace import Cluster, Device, Makespan, Network, Problem, StreamGraph, traversal_order
+from streamplace import Cluster, Device, Makespan, Network, Problem, StreamGraph
 from streamplace.errors import UsageError
 from streamplace.problem.objectives import ORDERS
-from streamplace.scoring.orders import STRUCTURAL, WEIGHTED, mean_times
+from streamplace.scoring.orders import STRUCTURAL, WEIGHTED, mean_times, traversal_order
 from streamplace.util.arrays import Ints
 from tests.support.graphs import lettered_graph
 

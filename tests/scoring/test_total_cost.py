@@ -21,7 +21,7 @@ from streamplace.reports.data import entry
 from streamplace.reports.schedules import ScheduleEntry
 from streamplace.scoring.evaluator import ScheduleTrace
 from streamplace.scoring.registry import evaluator, makespan_evaluator
-from streamplace.scoring.total_cost import TotalCostEvaluator, TotalCostScore
+from streamplace.scoring.total_cost import TotalCost, TotalCostEvaluator, TotalCostScore
 from streamplace.sim.schedule.passes import timetable
 from streamplace.sim.schedule.queues import NOTHING
 from streamplace.sim.schedule.state import Noise
@@ -38,12 +38,12 @@ from tests.support.schedule_cases import schedule_form
 
 
 @dataclass(frozen=True)
-class Dearer(sp.TotalCost):
+class Dearer(TotalCost):
     """A user's objective, which has no name."""
 
 
 @dataclass(frozen=True)
-class Unseen(sp.TotalCost):
+class Unseen(TotalCost):
     """A user's objective of which the page has no view."""
 
     quantity: ClassVar[str] = "price"
@@ -149,7 +149,7 @@ def test_the_score_has_cost_makespan_and_gap() -> None:
 def test_an_operator_on_a_device_that_cannot_run_it_is_an_error() -> None:
     cluster = sp.Cluster([sp.Device("cpu", 1, kind="cpu"), sp.Device("gpu", 1, kind="gpu")])
     graph = sp.StreamGraph([sp.Operator("a", 1e6, 0, seconds_on={"gpu": None})], [])
-    problem = sp.Problem(graph, cluster, objective=sp.TotalCost())
+    problem = sp.Problem(graph, cluster, objective=TotalCost())
     with pytest.raises(ProblemError, match="'a'"):
         evaluator(problem).score(np.array([1]))
 
@@ -293,10 +293,10 @@ def test_comparisons_are_of_its_costs() -> None:
     problems = [of_total_cost(makespan_problem(seed)) for seed in (8, 9)]
     graphs, clusters = zip(*((one.graph, one.cluster) for one in problems), strict=True)
     placers = ["random", "climb"]
-    found = sp.compare(graphs, placers, clusters=clusters, objective=sp.TotalCost(), jobs=1)
+    found = sp.compare(graphs, placers, clusters=clusters, objective=TotalCost(), jobs=1)
     for j, placer in enumerate(placers):
         for n, (graph, cluster) in enumerate(zip(graphs, clusters, strict=True)):
-            problem = sp.Problem(graph, cluster, objective=sp.TotalCost())
+            problem = sp.Problem(graph, cluster, objective=TotalCost())
             placement = run_placer(problem, placer, np.random.default_rng([0, n])).placement
             cost = makespan_evaluator(problem).loss(placement.devices)[0]
             assert found.makespan_s[j, n] == pytest.approx(cost)
@@ -309,15 +309,15 @@ def test_comparisons_are_of_its_costs() -> None:
     assert list(found.columns)[:3] == ["placer", "total cost, s", "over first"]
     assert found.headline.startswith("total cost over 2 graphs")
     with pytest.raises(UnsuitableError, match="placer 'heft' supports only makespan, not total"):
-        sp.compare(graphs, "heft", clusters=clusters, objective=sp.TotalCost(), jobs=1)
+        sp.compare(graphs, "heft", clusters=clusters, objective=TotalCost(), jobs=1)
 
 
 def test_files_and_names_hold_it_with_its_options(tmp_path: Path) -> None:
-    problem = makespan_problem(8).with_objective(sp.TotalCost(batch=7))
+    problem = makespan_problem(8).with_objective(TotalCost(batch=7))
     result, file = placed(problem, "round-robin"), tmp_path / "placement.json"
     result.save(file)
     read = sp.read_placement(file)
-    assert read.problem.objective == make_objective("total-cost:batch=7") == sp.TotalCost(batch=7)
+    assert read.problem.objective == make_objective("total-cost:batch=7") == TotalCost(batch=7)
     assert sp.simulate(read).value == result.score.value
     assert json.loads(file.read_text())["problem"]["objective"] == "total-cost:batch=7"
 
@@ -336,4 +336,4 @@ def test_training_takes_it_by_name() -> None:
     groups = [group.model_copy(update=changes) for group in config.problems]
     assert all(group.made_objective.is_pass for group in groups)
     problems = make_problems([makespan_problem(seed).graph for seed in range(2)], groups, seed=0)
-    assert {problem.objective for problem in problems} == {sp.TotalCost(batch=2)}
+    assert {problem.objective for problem in problems} == {TotalCost(batch=2)}

@@ -12,6 +12,7 @@ from benchmarks.reference.schedule_problems import schedule_problem
 from streamplace.errors import InfeasibleError
 from streamplace.problem.constraints import Constraints
 from streamplace.scoring.registry import makespan_evaluator
+from streamplace.scoring.total_cost import TotalCost
 from streamplace.util.arrays import Ints
 
 
@@ -39,7 +40,7 @@ def constrained_makespan_problem(seed: int) -> sp.Problem | None:
 def of_total_cost(problem: sp.Problem, **changes: object) -> sp.Problem:
     """Return a makespan problem with the objective of the same pass's total cost."""
     settings = asdict(problem.makespan_objective) | changes
-    return problem.with_objective(sp.TotalCost(**settings))
+    return problem.with_objective(TotalCost(**settings))
 
 
 def feasible_rows(problem: sp.Problem, most: int) -> Ints | None:

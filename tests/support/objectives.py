@@ -6,9 +6,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 import streamplace as sp
+from streamplace.scoring.objective_evaluator import ObjectiveEvaluator
 
 
-class NetEvaluator(sp.ObjectiveEvaluator):
+class NetEvaluator(ObjectiveEvaluator):
     """An evaluator that subtracts a price for every device used."""
 
     def worth(self, problem: sp.Problem, devices: Any, throughput: Any) -> Any:
@@ -29,7 +30,7 @@ class Net(sp.Throughput):
     levels: int | None = 2
 
 
-class LastEvaluator(sp.ObjectiveEvaluator):
+class LastEvaluator(ObjectiveEvaluator):
     """An evaluator that prefers operators on the last device."""
 
     def worth(self, problem: sp.Problem, devices: Any, throughput: Any) -> Any:

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 import pytest
 
 import streamplace as sp
+from streamplace.scoring.objective_evaluator import ObjectiveEvaluator
 from streamplace.testing import check_objective
 
 
@@ -13,14 +14,14 @@ def test_throughput_passes() -> None:
     check_objective("throughput")
 
 
-class RankedEvaluator(sp.ObjectiveEvaluator):
+class RankedEvaluator(ObjectiveEvaluator):
     """Let the worth of a placement depend on the best one of the call."""
 
     def worth(self, problem: sp.Problem, devices: Any, throughput: Any) -> Any:
         return throughput * throughput / throughput.max()
 
 
-class GenerousEvaluator(sp.ObjectiveEvaluator):
+class GenerousEvaluator(ObjectiveEvaluator):
     """Return more than the throughput."""
 
     def worth(self, problem: sp.Problem, devices: Any, throughput: Any) -> Any:

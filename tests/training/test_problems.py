@@ -10,21 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from streamplace import (
-    Cluster,
-    Makespan,
-    ObjectiveEvaluator,
-    Operator,
-    Problem,
-    StreamGraph,
-    Throughput,
-)
+from streamplace import Cluster, Makespan, Operator, Problem, StreamGraph, Throughput
 from streamplace.errors import ObjectiveError, StreamplaceError
 from streamplace.families import Recipe
 from streamplace.papers.ni2020.features import NiProblem, encoded, utilisations
 from streamplace.policy.registry import KINDS, kinds_for, make_policy, policy_section
 from streamplace.problem.objectives import OBJECTIVES
 from streamplace.scoring.evaluator import Placements
+from streamplace.scoring.objective_evaluator import ObjectiveEvaluator
 from streamplace.training.config import ProblemsSection
 from streamplace.training.problems import (
     encoded_by,

@@ -11,6 +11,7 @@ import pytest
 import streamplace as sp
 from streamplace.errors import CheckpointError, ObjectiveError, PlacementError, StreamplaceError
 from streamplace.files.training_logs import CHECKPOINT
+from streamplace.placers.base import Placer
 from streamplace.placers.registry import NamedPlacer
 from streamplace.placers.trivial import Random
 from streamplace.training import TrainConfig, fit, read_config, train
@@ -171,7 +172,7 @@ def failing_at(call: int) -> Callable[..., sp.Placement]:
     return place
 
 
-def named(text: str, placer: sp.Placer) -> NamedPlacer:
+def named(text: str, placer: Placer) -> NamedPlacer:
     """Return a placer under the name with which it is asked for."""
     return NamedPlacer(text, placer, {}, lambda *_: placer, is_ours=False)
 
@@ -183,7 +184,7 @@ def test_a_failed_step_loses_no_others(
     """Each of two stages of four steps begins with two starts; the second has one per step."""
     config = config_of(STEPS, STEPS | {"start": "random", "restart": "anew"})
 
-    def use(placer: sp.Placer) -> None:
+    def use(placer: Placer) -> None:
         for module in ("placers.running", "training.run"):
             monkeypatch.setattr(f"streamplace.{module}.ready", lambda text: named(text, placer))
 

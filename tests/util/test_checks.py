@@ -13,6 +13,7 @@ import pytest
 
 import streamplace as sp
 from streamplace.errors import StreamplaceError
+from streamplace.scoring.score import Score
 from streamplace.util.suggest import (
     MAX_LENGTH,
     MAX_NAMES,
@@ -21,17 +22,18 @@ from streamplace.util.suggest import (
     did_you_mean,
     valid_choices,
 )
+from streamplace.workflows.result import Result
 
 GRAPH = sp.StreamGraph([("a", 1e4, 100), ("b", 2e4, 0)], [("a", "b")])
 
 
-def place(graph: Any = GRAPH, cluster: Any = "3x2500", **options: Any) -> sp.Result:
+def place(graph: Any = GRAPH, cluster: Any = "3x2500", **options: Any) -> Result:
     options = {"source_rate": 1000, "placer": "greedy", **options}
-    placed: sp.Result = sp.place(graph, cluster, **options)
+    placed: Result = sp.place(graph, cluster, **options)
     return placed
 
 
-def simulate(assignment: Any) -> sp.Score:
+def simulate(assignment: Any) -> Score:
     return sp.simulate(GRAPH, assignment, "3x2500", source_rate=1000)
 
 

@@ -16,6 +16,7 @@ from streamplace.scoring.registry import makespan_score
 from streamplace.scoring.score import without_rounding
 from streamplace.util.effect import mean_intervals
 from streamplace.workflows.cases import CaseList
+from streamplace.workflows.comparison import Comparison
 from streamplace.workflows.makespan_comparison import MakespanComparison
 from tests.support.comparisons import makespans_by_hand
 
@@ -109,8 +110,8 @@ def test_cross_places_every_graph_on_every_cluster() -> None:
         assert [document[key] for key in ("graphs", "clusters", "cross")] == [2, 3, True]
 
 
-def numbers_of(found: sp.Comparison | MakespanComparison) -> Any:
-    return found.relative_throughput if isinstance(found, sp.Comparison) else found.makespan_s
+def numbers_of(found: Comparison | MakespanComparison) -> Any:
+    return found.relative_throughput if isinstance(found, Comparison) else found.makespan_s
 
 
 def test_the_interval_of_crossed_cases_resamples_graphs() -> None:

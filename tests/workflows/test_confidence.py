@@ -20,6 +20,7 @@ from streamplace.scoring.sampled import CostDraws
 from streamplace.sim.closed_form.bottleneck import worst_utilisation
 from streamplace.workflows.confidence import REPORTED, Confidence
 from streamplace.workflows.place import solve
+from streamplace.workflows.result import Result
 from tests.support.objectives import Net
 from tests.support.share import Share
 
@@ -32,7 +33,7 @@ GRAPH = sp.StreamGraph(
 )
 
 
-def confidence_of(result: sp.Result) -> Confidence:
+def confidence_of(result: Result) -> Confidence:
     assert result.confidence is not None
     return result.confidence
 

@@ -7,7 +7,7 @@ import pytest
 import streamplace as sp
 from benchmarks.reference.schedule_placements import placement_of
 from streamplace.errors import ProblemError
-from streamplace.workflows.diff import difference
+from streamplace.workflows.diff import diff
 from tests.support.schedule_cases import schedule_form
 
 A = placement_of(**schedule_form("a:1 b:2", "a>b:1"))
@@ -20,7 +20,7 @@ def body(found: object) -> str:
 
 
 def test_values_are_makespans() -> None:
-    found = difference(A, B)
+    found = diff(A, B)
     document = found.to_dict()
     assert document["makespan_s"] == [3.0, 4.0]
     assert "throughput" not in document
@@ -32,7 +32,7 @@ def test_values_are_makespans() -> None:
 
 def test_different_settings_are_shown() -> None:
     aim = replace(A.problem.makespan_objective, batch=10)
-    found = difference(A, sp.Placement(A.problem.with_objective(aim), [0, 1]))
+    found = diff(A, sp.Placement(A.problem.with_objective(aim), [0, 1]))
     assert found.values == (3.0, 40.0)
     assert "scored under {} and under {}" in body(found)
     assert "makespan:batch=10" in body(found)
@@ -43,10 +43,10 @@ def test_the_second_objective_counts_if_one_is_a_makespan() -> None:
     rated = sp.Problem(graph, sp.Cluster(A.problem.cluster.devices), objective=RATED)
     first, second = sp.Placement(rated, [0, 0]), sp.Placement(rated, [0, 1])
     timed = sp.Placement(rated.with_objective(sp.Makespan()), [0, 1])
-    found = difference(first, timed)
+    found = diff(first, timed)
     assert found.to_dict()["makespan_s"] == [3.0, found.values[1]]
     assert "both are scored under the second placement's objective" in body(found)
-    back = difference(sp.Placement(timed.problem, [0, 0]), second)
+    back = diff(sp.Placement(timed.problem, [0, 0]), second)
     assert back.to_dict()["throughput"] == [0.25, 0.25]
     assert back.replaced == "makespan"
-    assert difference(first, second).replaced is None
+    assert diff(first, second).replaced is None

@@ -9,7 +9,7 @@ import streamplace as sp
 from benchmarks.reference.strategies import Case, cases
 from streamplace.errors import ClusterError, ProblemError, UsageError
 from streamplace.scoring import throughput as score
-from streamplace.workflows.diff import difference
+from streamplace.workflows.diff import diff
 from tests.support.graphs import two_operator_graph
 
 
@@ -100,7 +100,7 @@ def placed(count: int, *devices: int, last: str = "out") -> sp.Placement:
 
 
 def test_operators_with_other_numbers_of_instances_are_compared_by_device() -> None:
-    found = difference(placed(2, 0, 0, 1, 2), placed(3, 0, 1, 2, 1, 0))
+    found = diff(placed(2, 0, 0, 1, 2), placed(3, 0, 1, 2, 1, 0))
     assert [(m.operator, m.source, m.target) for m in found.moves] == [("out", "d2", "d0")]
     assert found.memory_bytes == 7.0
     assert found.to_dict()["rescaled"] == [
@@ -116,13 +116,13 @@ def test_operators_with_other_numbers_of_instances_are_compared_by_device() -> N
 
 
 def test_a_single_instance_has_the_name_of_the_operator() -> None:
-    (only,) = difference(placed(1, 0, 0, 0), placed(2, 0, 0, 0, 0)).rescaled
+    (only,) = diff(placed(1, 0, 0, 0), placed(2, 0, 0, 0, 0)).rescaled
     assert (only.before, only.after) == (1, 2)
     assert (dict(only.started), dict(only.stopped)) == ({"d0": 1}, {})
 
 
 def test_with_equal_numbers_instances_are_compared_by_name() -> None:
-    found = difference(placed(2, 0, 0, 1, 0), placed(2, 0, 1, 0, 0))
+    found = diff(placed(2, 0, 0, 1, 0), placed(2, 0, 1, 0, 0))
     assert found.rescaled == ()
     assert [move.operator for move in found.moves] == ["count[0]", "count[1]"]
 
@@ -130,4 +130,4 @@ def test_with_equal_numbers_instances_are_compared_by_name() -> None:
 def test_other_operators_are_named() -> None:
     message = "different operators: only the first has 'out', only the second has 'store'"
     with pytest.raises(ProblemError, match=message):
-        difference(placed(2, 0, 0, 0, 0), placed(3, 0, 0, 0, 0, 0, last="store"))
+        diff(placed(2, 0, 0, 0, 0), placed(3, 0, 0, 0, 0, 0, last="store"))

@@ -5,7 +5,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from streamplace import ObjectiveEvaluator, Problem, Throughput
+from streamplace import Problem, Throughput
+from streamplace.scoring.objective_evaluator import ObjectiveEvaluator
 
 
 class NetEvaluator(ObjectiveEvaluator):

@@ -7,17 +7,19 @@ The operator starts and restarts its jobs by itself, so that a change belongs in
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from streamplace.engines.flink.applying.preflight import vertex_counts
 from streamplace.engines.flink.documents import JobState
-from streamplace.engines.flink.plan import RunningPlan
+from streamplace.engines.flink.plan import RunningPlan, read_running
 from streamplace.engines.kubernetes.deployments import HOST
 from streamplace.errors import FormatError, ProblemError
+from streamplace.files.reading import name_of, read_text
 from streamplace.formats.instances import devices_of_instances, shown
-from streamplace.formats.labels import label_value
+from streamplace.formats.labels import dns_label, label_value
 from streamplace.formats.yaml import parse_yaml, to_yaml
 from streamplace.problem.device import Device
 from streamplace.problem.placement import Placement
@@ -248,3 +250,43 @@ def _without_nested(config: dict[str, Any], path: Sequence[str]) -> None:
         if isinstance(below := config.get(head), dict):
             below.pop(".".join(rest), None)
             _without_nested(below, rest)
+
+
+def document_of(
+    placement: Placement, plan: str | Path, patch: str | Path | None, label: str | None
+) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
+    """Return the text of a placement's document, what it loses and what it assumes.
+
+    Parameters
+    ----------
+    plan
+        File of the plan of the running job.
+    patch
+        File of the document to change; None: what changes alone.
+    label
+        Label of the nodes, as for `write`.
+
+    Raises
+    ------
+    FormatError
+        If a file is not valid.
+    ProblemError
+        If the document cannot express the placement.
+    """
+    running, base = read_running(read_text(plan), name_of(plan)), None
+    if patch is not None:
+        base = base_document(read_text(patch), name_of(patch))
+        metadata = base["metadata"]
+        owner = Owner(base["kind"], metadata["name"], metadata.get("namespace", ""))
+    else:
+        owner = Owner(DEPLOYMENT, dns_label(placement.job or placement.problem.graph.name or "job"))
+    document = write(placement, owner, running, label)
+    lost, assumed = losses(placement, label), assumptions(label)
+    notes = [f"# Lost: {each}\n" for each in lost] + [f"# Assumed: {each}\n" for each in assumed]
+    head = "".join(notes) + HEAD
+    if base is None or patch is None:
+        head += f"# {owner.command}\n"
+    else:
+        document = patched(base, document)
+        lost.append(f"comments of {name_of(patch)}")
+    return head + to_yaml([document]), tuple(lost), tuple(assumed)

@@ -10,6 +10,7 @@ import streamplace as sp
 from benchmarks.reference import rnn as plain
 from streamplace.errors import UnsuitableError
 from streamplace.policy.decoding import Sampler
+from streamplace.scoring.orders import traversal_order
 from tests.support.graphs import chain_graph
 from tests.support.policies import seeded_generator
 from tests.support.rnn import VARIANTS, giph_problem, rnn
@@ -30,7 +31,7 @@ def test_probabilities_equal_those_of_the_plain_network(sizes: dict[str, Any]) -
     config = policy.config
     for p, problem in enumerate(problems):
         operators = len(problem.graph.names)
-        order = sp.traversal_order(problem, config.order).tolist()
+        order = traversal_order(problem, config.order).tolist()
         rows = plain.vectors(problem, order, config.labels, config.out_streams, config.operators)
         allowed = problem.feasibility.allowed[problem.feasibility.unit_of]
         for s in range(samples):

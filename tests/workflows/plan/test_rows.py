@@ -16,6 +16,7 @@ from streamplace.workflows.migrate import migrate
 from streamplace.workflows.place import place
 from streamplace.workflows.plan import equal
 from streamplace.workflows.plan.plan import plan
+from streamplace.workflows.plan.result import Plan
 from streamplace.workflows.size import size
 from tests.support.share import Share
 
@@ -38,7 +39,7 @@ def layered(operators: int, family: str = "layered") -> sp.StreamGraph:
     return graph.with_numbers(source_rate=rate)[0]
 
 
-def check_rows(graph: sp.StreamGraph, mbps: float, evaluations: int, most: int) -> sp.Plan:
+def check_rows(graph: sp.StreamGraph, mbps: float, evaluations: int, most: int) -> Plan:
     """Check the rows of a plan beside each other and beside `place`; return the plan."""
     found = plan(graph, devices(most, mbps), most=most, evaluations=evaluations)
     for before, row in pairwise(found.rows):

@@ -3,16 +3,7 @@
 import numpy as np
 import pytest
 
-from streamplace import (
-    Cluster,
-    Constraints,
-    Device,
-    LinkOverride,
-    Network,
-    Plan,
-    Problem,
-    StreamGraph,
-)
+from streamplace import Cluster, Constraints, Device, LinkOverride, Network, Problem, StreamGraph
 from streamplace.errors import InfeasibleError, ProblemError, UsageError
 from streamplace.placers.budget import Budget
 from streamplace.placers.subset.cheapest import Search
@@ -22,6 +13,7 @@ from streamplace.placers.subset.sustained import Sustained
 from streamplace.problem.cluster import Uplink
 from streamplace.scoring.throughput import throughput
 from streamplace.workflows.plan.plan import plan
+from streamplace.workflows.plan.result import Plan
 from streamplace.workflows.plan.rows import Rows
 from tests.support.device_sets import DEVICES, GRAPH, RACKS, cheapest_prices, random_priced_problem
 

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any, cast
 
 from benchmarks.reference.browser import chromium
-from streamplace import reports as report
+from streamplace import reports
 
-PAGE = Path(report.__file__).parent / "page"
+PAGE = Path(reports.__file__).parent / "page"
 Evaluate = Callable[[list[Any]], list[Any]]
 """A JavaScript function of a list that returns a list."""
 NONE_FOUND = "no Chromium, no Node.js"

@@ -22,11 +22,12 @@ from benchmarks.hardening.campaigns.invariants.deviations import (
 from benchmarks.hardening.campaigns.invariants.numbered_problems import drawn
 from benchmarks.hardening.campaigns.invariants.oracle_comparison import pair_text as pair
 from benchmarks.reference.changes import remade
-from streamplace import Placement, ThroughputScore
+from streamplace import Placement
 from streamplace.files.clusters import cluster_to
 from streamplace.files.graphs import graph_to
 from streamplace.reports.loads import sums_of
 from streamplace.scoring.loads import LinkLoad, UplinkLoad
+from streamplace.scoring.score import ThroughputScore
 from streamplace.scoring.throughput import simulate
 
 BATCH = 200  # placements per call

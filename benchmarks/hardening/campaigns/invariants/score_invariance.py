@@ -12,11 +12,12 @@ from benchmarks.hardening.campaigns.invariants.deviations import (
 )
 from benchmarks.reference.changes import in_other_time, in_other_units, renamed, restreamed
 from benchmarks.reference.strategies import Case
-from streamplace import Placement, ThroughputScore
+from streamplace import Placement
 from streamplace.problem.objective import Model
 from streamplace.scoring import engine
 from streamplace.scoring.engine import EngineScore
 from streamplace.scoring.registry import CLOSED_FORMS
+from streamplace.scoring.score import ThroughputScore
 from streamplace.scoring.throughput import bound, ceiling, simulate
 from streamplace.sim.engine import Settings
 

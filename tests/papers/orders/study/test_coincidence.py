@@ -5,11 +5,12 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from streamplace import Cluster, Makespan, Problem, traversal_order
+from streamplace import Cluster, Makespan, Problem
 from streamplace.papers.orders.study import coincidence
 from streamplace.papers.orders.study.coincidence import SharedTrials, coinciding, sentence
 from streamplace.papers.orders.study.registered import ALL_ORDERS, FULL, problem_of
 from streamplace.papers.placeto.trials import PUBLISHED, Trial, run_trial
+from streamplace.scoring.orders import traversal_order
 from tests.support.graphs import chain_graph
 
 TWINS = ("reversed-topo-lifo", "dfs-postorder")

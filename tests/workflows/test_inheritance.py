@@ -1,4 +1,4 @@
-"""What `place --start` takes from the initial placement's file."""
+"""What a new placement inherits from an old one, from `place --start` and from Python."""
 
 import json
 from pathlib import Path
@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+import streamplace as sp
+from streamplace.sim.engine.settings import Settings
 from tests.support.cli import Capture, json_of, printed, refused, succeeds
 from tests.support.input_files import chain
 
@@ -137,3 +139,108 @@ def test_a_pin_to_a_lost_device_is_refused(files: Path, capsys: Capture) -> None
     assert "unknown device 'd1'" in line
     assert "old.json" in line
     assert line.endswith("--constraints FILE replaces the placement's constraints")
+
+
+OPTIONS: dict[str, tuple[tuple[object, ...], dict[str, Any]]] = {
+    "nothing": ((), {}),
+    "cluster": (("--devices", "2x1000"), {"cluster": "2x1000"}),
+    "constraints": (("--constraints", "rules.json"), {"constraints": sp.Constraints({"b": "d2"})}),
+    "throughput": (
+        ("--source-rate", "700", "--model", "bottleneck", "--target-utilisation", "1"),
+        {"source_rate": 700, "model": "bottleneck", "target_utilisation": 1.0},
+    ),
+    "losses": (
+        ("--without", "d2", "--slow", "d1=0.5", "--whole-operators"),
+        {"without": ["d2"], "slow": {"d1": 0.5}, "whole_operators": True},
+    ),
+    "pins": (("--pin", "a=d2"), {"pins": {"a": "d2"}}),
+    "makespan": (
+        ("--objective", "makespan", "--semantics", "giph"),
+        {"objective": sp.Makespan(), "semantics": "giph"},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", OPTIONS)
+def test_python_inherits_as_the_command(files: Path, capsys: Capture, name: str) -> None:
+    words, settings = OPTIONS[name]
+    (files / "rules.json").write_text(json.dumps({"pins": {"b": "d2"}}))
+    words = tuple(files / word if word == "rules.json" else word for word in words)
+    expected, stderr = replaced(capsys, files, "--max-moves", "1", *words)
+    graph, old = sp.read_graph(files / "graph.json"), sp.read_placement(files / "old.json")
+    found = sp.migrate(graph, old, inherit=True, max_moves=1, **settings)
+    got = json.loads(json.dumps(found.to_dict()))
+    assert got | {"seconds": 0} == expected | {"seconds": 0}
+    for note in found.notes:
+        assert note.removeprefix("from the placement: ") in stderr
+    assert bool(found.notes) == ("from " in stderr)
+
+
+def test_a_makespan_is_inherited(files: Path) -> None:
+    graph = sp.read_graph(files / "graph.json")
+    old = sp.place(graph, "3x1000", objective=sp.Makespan(batch=4, order="b-level"))
+    found = sp.migrate(graph, old, inherit=True, max_moves=0)
+    assert found.result.placement.problem.objective == old.placement.problem.objective
+    (note,) = found.notes
+    assert note.endswith("objective makespan:batch=4:order=b-level")
+    with pytest.raises(sp.StreamplaceError, match="a makespan has no source rate"):
+        sp.migrate(graph, old, inherit=True, source_rate=5.0)
+
+
+def test_settings_of_the_engine_are_inherited(files: Path) -> None:
+    graph = sp.read_graph(files / "graph.json")
+    objective = sp.Throughput(model="engine", engine=Settings(seed=5))
+    old = sp.Placement.of(
+        sp.Problem(graph, "3x1000", objective=objective), dict.fromkeys("abc", "d0")
+    )
+    found = sp.migrate(graph, old, inherit=True, max_moves=0)
+    assert found.result.placement.problem.objective == old.problem.objective
+
+
+def test_without_inheritance_a_graph_has_the_defaults_of_place(files: Path) -> None:
+    graph, old = sp.read_graph(files / "graph.json"), sp.read_placement(files / "old.json")
+    found = sp.migrate(graph, old, max_moves=0, cluster="3x1000")
+    assert found.notes == ()
+    new, expected = found.result.placement.problem, sp.Problem(graph, "3x1000")
+    assert new.objective == expected.objective
+    assert (new.cluster, new.constraints) == (expected.cluster, expected.constraints)
+
+
+FAULTS: dict[str, tuple[dict[str, Any], str]] = {
+    "device": ({"without": ["d7"]}, "unknown device or group 'd7'"),
+    "text": ({"without": "d1"}, r"without must be a list of names, such as \['d1'\]"),
+    "share": ({"slow": {"d1": 0}}, "above 0 and at most 1"),
+    "share of text": ({"slow": {"d1": "half"}}, "must be a number"),
+    "pin": ({"pins": {"z": "d1"}}, "unknown operator 'z'"),
+    "pinned loss": ({"without": ["d1"]}, "'a' is pinned to 'd1'"),
+    "semantics": ({"semantics": "giph"}, "semantics requires"),
+    "name": ({"objective": sp.Makespan(), "semantics": "gihp"}, "did you mean 'giph'"),
+    "objective": ({"objective": "makespan"}, "objective"),
+    "constraints": ({"constraints": "rules.json"}, "constraints"),
+}
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_faults_of_settings(files: Path, name: str) -> None:
+    settings, message = FAULTS[name]
+    graph, old = sp.read_graph(files / "graph.json"), sp.read_placement(files / "old.json")
+    with pytest.raises(sp.StreamplaceError, match=message):
+        sp.migrate(graph, old, inherit=True, **settings)
+
+
+def test_only_a_graph_has_settings(files: Path) -> None:
+    graph, old = sp.read_graph(files / "graph.json"), sp.read_placement(files / "old.json")
+    for arguments, name in (({"inherit": True}, "inherit"), ({"cluster": "2x1000"}, "cluster")):
+        with pytest.raises(sp.StreamplaceError, match=f"{name} requires a graph"):
+            sp.migrate(old.problem, old, **arguments)
+    with pytest.raises(sp.StreamplaceError, match="must be Problem, not str"):
+        sp.migrate("graph.json", old)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="'clutser'"):
+        sp.migrate(graph, old, clutser="2x1000")  # type: ignore[call-arg]
+
+
+def test_a_placement_of_another_job_is_refused(files: Path) -> None:
+    old = sp.read_placement(files / "old.json")
+    other = sp.StreamGraph([sp.Operator("x", 1e6, 1.0)], [], source_rate=1.0)
+    with pytest.raises(sp.StreamplaceError, match="contains none of the operators of the graph"):
+        sp.migrate(other, old, inherit=True)
