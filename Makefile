@@ -136,11 +136,11 @@ audit: $(SUPPLY)/.ready
 	for lock in locks/*.txt; do $(SUPPLY)/bin/pip-audit --strict --require-hashes --disable-pip -r $$lock || exit 1; done
 
 locks: $(READY) $(SUPPLY)/.ready
-	$(BIN)/python -m benchmarks.hardening.supply.locks
-	$(BIN)/python -m benchmarks.hardening.supply.licences
+	$(BIN)/python -m benchmarks.supply.locks
+	$(BIN)/python -m benchmarks.supply.licences
 
 release: $(READY)
-	$(BIN)/python -m benchmarks.hardening.supply.release
+	$(BIN)/python -m benchmarks.supply.release
 
 clean:
 	rm -rf $(VENV) $(FLINK) $(SUPPLY) $(RAY) flink-loop ray-loop gnuradio-loop testbed site build dist demo-output .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -7,9 +7,7 @@ from typing import Any
 import pytest
 import yaml
 
-from benchmarks.hardening.corpus.engine_documents.gnuradio import GRC
 from streamplace.cli.main import main
-from streamplace.integrations.gnuradio.grc import helper_source
 from streamplace.integrations.registry import READERS, WRITERS
 from tests.support.cli import Capture, json_of, printed, refused, succeeds
 
@@ -213,9 +211,6 @@ def test_the_java_class_needs_no_placement(words: Path, tmp_path: Path, capsys: 
     assert source == printed(capsys, "export", placement, "--to", "flink-helper")[0]
     message = refused(capsys, "export", "--to", "flink")
     assert "missing argument 'PLACEMENT', which --to flink needs" in message
-    for option in ("--patch", "--plan"):
-        line = refused(capsys, "export", "--to", "gnuradio-counters", option, words)
-        assert f"{option} requires --to flink-deployment" in line
     file = tmp_path / "StreamplaceMapping.java"
     facts = json_of(capsys, "export", "--to", "flink-helper", "-o", file)
     assert facts == {"format": "flink-helper", "file": str(file)}
@@ -275,32 +270,3 @@ def test_a_document_for_the_operator_needs_a_plan(
     base.write_text("kind: Deployment\n")
     line = refused(capsys, *to, "flink-deployment", "--plan", plan, "--patch", base)
     assert line.endswith("base.yaml: kind: must be FlinkDeployment or FlinkSessionJob")
-
-
-def test_cores_are_written_into_a_flowgraph(tmp_path: Path, capsys: Capture) -> None:
-    flowgraph, costs, cluster = tmp_path / "flow.grc", tmp_path / "costs.toml", tmp_path / "c.json"
-    flowgraph.write_text(GRC)
-    costs.write_text("[default]\ninstructions = 50\npayload_bytes = 8\n")
-    devices = [{"name": f"core{i}", "mips": 1.0} for i in range(2)]
-    cluster.write_text(
-        json.dumps({"format": "streamplace-cluster", "version": 1, "devices": devices})
-    )
-    graph, placement = tmp_path / "graph.json", tmp_path / "placement.json"
-    run = ("import", flowgraph, "--from", "gnuradio", "--costs", costs, "-o", graph)
-    succeeds(capsys, *run)
-    succeeds(capsys, "place", graph, "--cluster", cluster, "-o", placement)
-    to = ("export", placement, "--to", "gnuradio")
-    written = yaml.safe_load(succeeds(capsys, *to, "--patch", flowgraph))
-    assigned = json.loads(placement.read_text())["assignment"]
-    assert {each["name"]: each["parameters"]["affinity"] for each in written["blocks"][2:4]} == {
-        name: f"[{assigned[name].removeprefix('core')}]" for name in ("recorded", "paced")
-    }
-    assert "missing --patch: --to gnuradio needs the flowgraph" in refused(capsys, *to)
-    line = refused(capsys, *to, "--patch", flowgraph, "--plan", flowgraph)
-    assert "--plan requires --to flink-deployment" in line
-    line = refused(capsys, "export", placement, "--to", "csv", "--patch", flowgraph)
-    assert "--patch requires --to flink-deployment" in line
-
-
-def test_the_program_that_counts_needs_no_placement(capsys: Capture) -> None:
-    assert succeeds(capsys, "export", "--to", "gnuradio-counters") == helper_source()

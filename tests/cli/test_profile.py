@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from benchmarks.hardening.corpus.engine_documents.gnuradio import counters
-from benchmarks.hardening.corpus.engine_documents.storm import METRICS, TOPOLOGY
 from streamplace.files import read_cluster
+from tests.corpus.engine_documents.storm import METRICS, TOPOLOGY
 from tests.support.cli import Capture, one_line, refused, run, succeeds
 from tests.support.flink_api import JOB_ID, SampleJob, serving
 from tests.support.http_server import Answer
@@ -298,16 +297,3 @@ def test_a_ui_of_storm_that_fails(tmp_path: Path, capsys: Capture) -> None:
     assert done.returncode == 1
     assert "HTTP 500" in one_line(done.stderr)
     assert len(json.loads(graph.read_text())["operators"]) == 3
-
-
-def test_counters_of_gnuradio(tmp_path: Path, capsys: Capture) -> None:
-    file, graph = tmp_path / "counters.jsonl", tmp_path / "graph.json"
-    file.write_text(counters())
-    command = ("profile", "gnuradio", file, "--mips", 2000)
-    found = json.loads(succeeds(capsys, *command, "-o", graph, "--json"))
-    assert found["intervals"] == 5
-    written = {each["name"]: each for each in json.loads(graph.read_text())["operators"]}
-    assert written["filter"]["instructions"] == pytest.approx(4e4)
-    assert "--json requires -o FILE" in refused(capsys, *command, "--json")
-    file.write_text(counters().replace('"target": "sum"', '"target": "filter"'))
-    assert f"{file}: streams[1]: 'filter' feeds itself" in refused(capsys, *command)

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.hardening.corpus.engine_documents import DOCUMENTS
 from streamplace.errors import FormatError
 from streamplace.files import read_graph
 from streamplace.files.foreign import ENDINGS, HEAD, kind_of_text, kind_of_value
 from streamplace.integrations.registry import READERS
+from tests.corpus.engine_documents import DOCUMENTS
 from tests.support.cli import Capture, refused
 from tests.support.guards import hang_guard
 

@@ -8,12 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchmarks.hardening.corpus.engine_documents.flink import (
-    FLINK_COMPILED,
-    FLINK_EXECUTION,
-    FLINK_RUNNING,
-    FLINK_TABLES,
-)
 from streamplace.errors import FormatError, GraphError, located
 from streamplace.integrations.costs import CostForm, Costs
 from streamplace.integrations.flink.chain import chain_of
@@ -21,6 +15,12 @@ from streamplace.integrations.flink.compiled_plan import distinct
 from streamplace.integrations.flink.plan import read
 from streamplace.problem.expansion import to_instances
 from streamplace.problem.logical import BY_KEY, Distribution, LogicalGraph
+from tests.corpus.engine_documents.flink import (
+    FLINK_COMPILED,
+    FLINK_EXECUTION,
+    FLINK_RUNNING,
+    FLINK_TABLES,
+)
 from tests.support.released_data import engine_document
 
 MIXED = {
