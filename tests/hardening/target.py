@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from types import FrameType
 from typing import Any
 
-from hypothesis import HealthCheck, given, seed, settings
+from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
 from streamplace.errors import StreamplaceError
@@ -54,20 +54,25 @@ class Target:
     seeds: Callable[[], Iterable[Any]] = tuple
     is_slow: bool = False
 
-    def test(self, examples: int, numbers: int | None = None) -> Any:
+    def test(self, examples: int, numbers: int | None = None, *, shrinks: bool = True) -> Any:
         """Return a test that checks a number of cases; without `numbers`, always the same ones.
 
         Parameters
         ----------
         numbers
             The seed of the cases.
+        shrinks
+            Whether to look for the smallest case that shows a fault.
         """
+        phases = [Phase.generate, Phase.shrink] if shrinks else [Phase.generate]
 
         @settings(
             max_examples=examples,
             deadline=None,
             derandomize=numbers is None,
             database=None,
+            phases=phases,
+            report_multiple_bugs=False,
             suppress_health_check=[*HealthCheck],
         )
         @given(self.cases())
@@ -76,11 +81,11 @@ class Target:
 
         return check if numbers is None else seed(numbers)(check)
 
-    def run(self, examples: int, numbers: int | None = None) -> None:
+    def run(self, examples: int, numbers: int | None = None, *, shrinks: bool = True) -> None:
         """Check the seeds, and a number of cases as `test` does."""
         for case in self.seeds():
             self.check(case)
-        self.test(examples, numbers)()
+        self.test(examples, numbers, shrinks=shrinks)()
 
 
 class TooLongError(BaseException):
