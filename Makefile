@@ -11,7 +11,7 @@ PART ?= 1/1# of the files with long tests
 INSTALL := -m pip install -q --disable-pip-version-check
 LOCKED := $(INSTALL) --require-hashes --no-deps --only-binary :all: -r
 
-.PHONY: venv demo test test-long test-all test-backends test-browser test-fuzz lint bench docs kernels flink-loop flink-cluster flink-failures flink-size flink-watch flink-contention flink-rivals ray-loop gnuradio-loop testbed testbed-short testbed-dag testbed-latency testbed-flink harden audit locks release clean
+.PHONY: venv demo test test-long test-all test-backends test-browser test-fuzz lint bench docs kernels flink-loop flink-cluster flink-failures flink-size flink-watch flink-contention flink-rivals ray-loop gnuradio-loop testbed testbed-short testbed-dag testbed-latency testbed-flink audit locks release clean
 
 venv: $(READY)
 
@@ -119,13 +119,8 @@ testbed-flink: $(READY) $(FLINK)/.ready
 	PYTHONPATH=examples/flink $(BIN)/python -m benchmarks.testbed.flink $(FLINK_HOME)
 
 test-fuzz: $(READY)
-	$(BIN)/python $(LOCKED) locks/fuzz.txt
-	$(BIN)/python -m pytest tests/hardening/campaigns/test_fuzzing.py
-
-harden: $(READY) $(SUPPLY)/.ready
-	$(BIN)/python $(LOCKED) locks/ray.txt -r locks/dask.txt -r locks/partitioners.txt -r locks/fuzz.txt
-	-$(BIN)/python -m benchmarks.hardening all
-	$(BIN)/python -m benchmarks.hardening report --write
+	$(BIN)/python $(LOCKED) locks/fuzz.txt -r locks/partitioners.txt
+	$(BIN)/python -m pytest tests/hardening/test_fuzzing.py
 
 $(SUPPLY)/.ready: locks/supply.txt
 	$(PYTHON) -m venv $(SUPPLY)

@@ -237,7 +237,7 @@ def _array(draw: st.DrawFn, old: Any) -> Any:
 
 def _arrays(draw: st.DrawFn, data: bytes) -> bytes:
     """Change, exchange, remove or add an array of an .npz file."""
-    arrays = {name: array.copy() for name, array in read_arrays(data).items()}
+    arrays: dict[str, Any] = {name: array.copy() for name, array in read_arrays(data).items()}
     one, other = (draw(st.sampled_from(sorted(arrays))) for _ in range(2))
     what = draw(st.sampled_from(["array", "array", "header", "exchange", "remove", "add"]))
     if what == "array":

@@ -125,7 +125,8 @@ def watched(*, effects: bool = True) -> Iterator[None]:
     before, began = _peak_kb(), time.process_time()
     handler = signal.signal(signal.SIGPROF, _stop)
     signal.setitimer(signal.ITIMER_PROF, CPU_S)
-    _effects = found = [] if effects else None
+    found: list[str] = []
+    _effects = found if effects else None
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")

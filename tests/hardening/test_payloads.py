@@ -21,6 +21,7 @@ from tests.corpus.payloads import (
 )
 from tests.hardening import readers
 from tests.hardening.target import message_of
+from tests.hardening.targets.readers import READERS
 
 pytestmark = pytest.mark.long
 
@@ -46,7 +47,7 @@ def test_no_payload_is_executed(
     name: str, malicious: list[Payload], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The module that some payloads name can be imported."""
-    reader = readers.READERS[name]
+    reader = READERS[name]
     write_module(tmp_path)
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))

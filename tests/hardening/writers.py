@@ -159,10 +159,10 @@ def check_storm(text: str, placed: Placement) -> None:
             return
         percent = rates[operator.name] * oracle.seconds_of(operator, device) * 100
         most[owner] = max(most.get(owner, 0.0), float(percent))
-    for name, percent in most.items():
+    for name, busiest in most.items():
         load = rows[name]["cpuLoad"]
-        expect(percent - ROUNDING * (1 + percent) <= load, "a component requests too little")
-        expect(load <= max(1, percent * (1 + ROUNDING) + 1), "a component requests too much")
+        expect(busiest - ROUNDING * (1 + busiest) <= load, "a component requests too little")
+        expect(load <= max(1, busiest * (1 + ROUNDING) + 1), "a component requests too much")
     names = document["config"].get("topology.ras.constraints") or {}
     expect({*names} <= {*rows}, "a constraint on no component")
 
@@ -447,6 +447,7 @@ def _shown_policy(case: tuple[PolicySection, int]) -> tuple[str, Any]:
     return parameter_hash(new_policy(*case)), case[1]
 
 
+SCRIPTS: int = _page(placement()).count("</script")
 FILES = {
     "graph": _graph_writer("written.json"),
     "columns": _graph_writer("written.npz"),
@@ -487,7 +488,6 @@ FILES = {
 
 SEED = word_count_placement()
 """A placement that every format can express."""
-SCRIPTS = _page(placement()).count("</script")
 TARGETS = {
     **{
         f"export {k}": Target(placements, partial(check_export, k), lambda: [SEED]) for k in EXPORTS

@@ -91,8 +91,6 @@ class Reader:
         Whether it or its files load torch, so that only long tests run it.
     takes_folder
         Whether the reader takes the folder of the file instead of the file.
-    names_files
-        Whether its files name other files, which the reader reads wherever they are.
     """
 
     name: str
@@ -101,7 +99,6 @@ class Reader:
     use: Callable[[Any], None] = ignore
     is_slow: bool = False
     takes_folder: bool = False
-    names_files: bool = False
 
 
 def _own(name: str, read: Callable[[str], Any], use: Callable[[Any], None], **more: Any) -> Reader:
@@ -212,7 +209,7 @@ READERS: dict[str, Reader] = {
         _own("assignment", _of_line_graph, use_placement),
         _own("cepsim-placement", _of_line_graph, use_placement),
         _own("scene", _scene, _run_scene),
-        _own("jobs", read_jobs, use_jobs, names_files=True),
+        _own("jobs", read_jobs, use_jobs),
         _own("config", read_config, _use_config),
         _own("log", read_log, use_result, takes_folder=True),
         _own("costs", _costs, use_job),
