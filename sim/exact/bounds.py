@@ -22,18 +22,16 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from sim.disjoint_sets import find, number_roots, unite
 from sim.exact.branch_and_bound import REFUTED, dive, hardness, refute
 from sim.exact.contraction import (
     Cheapest,
     Units,
     cheapest,
     contract,
-    find,
     forbid,
     join,
     merged,
-    number_roots,
-    unite,
     units_of,
 )
 from sim.exact.min_cut import Arcs, Cuts, arcs_of, cuts_for, least_limit

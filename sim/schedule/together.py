@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sim.disjoint_sets import find, unite
 from sim.exact.bounds import Verdict, raised
-from sim.exact.contraction import find, unite
 from sim.flow import Floats, Ints
 from sim.jit import bare, inner, kernel
 from sim.schedule.bounds import Bools, times_on

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from sim.disjoint_sets import number_roots, unite
 from sim.flow import Floats, Ints, between_devices, by_operator
 from sim.jit import bare, kernel
 from sim.messages import Copies
@@ -145,24 +146,9 @@ def _together(instance: Instance, heavy: Bools) -> Ints:
                 continue
             if instance.first_rival[v] < instance.first_rival[v + 1]:
                 continue
-            a, b = _root(root, u), _root(root, v)
-            root[max(a, b)] = min(a, b)
-    count = 0
-    for u in range(units):  # the root of a group is its first unit
-        if root[u] == u:
-            root[u] = count
-            count += 1
-        else:
-            root[u] = root[root[u]]
+            unite(root, u, v)
+    number_roots(root)
     return root
-
-
-@bare
-def _root(root: Ints, u: int) -> int:
-    while root[u] != u:
-        root[u] = root[root[u]]
-        u = root[u]
-    return u
 
 
 @kernel

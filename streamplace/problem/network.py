@@ -159,6 +159,12 @@ class Network(StableRepr):
         """Whether its numbers belong to ordered pairs of devices, not to sides of devices."""
         return self.kind != "nic"
 
+    @property
+    def depends_on_groups(self) -> bool:
+        """Whether links between groups differ from those within a group."""
+        by_group = any(each.source_group or each.target_group for each in self.overrides)
+        return by_group or bool(self.uplinks)
+
 
 class Links:
     """The links between devices, as the class `Cluster` numbers them.

@@ -273,7 +273,9 @@ class Plan(Displayable):
         if self.cheapest is not None:
             return self.cheapest.headline(rate)
         if (count := self.fewest_devices) is not None:
-            return f"{count} {'devices keep' if count > 1 else 'device keeps'} up with {rate}"
+            keep = "devices keep" if count > 1 else "device keeps"
+            others = "" if self.proven else "; fewer are not ruled out"
+            return f"{count} {keep} up with {rate}{others}"
         last = max(row.devices for row in self.rows)
         if self.proven:
             are = "devices are" if last > 1 else "device is"

@@ -7,6 +7,7 @@ import numpy as np
 
 from streamplace.errors import InfeasibleError, PlacementError
 from streamplace.placers.base import Found
+from streamplace.placers.ladder import ladder
 from streamplace.placers.scheduling.annealing import REACHED, Step
 from streamplace.placers.search.annealing import Budget
 from streamplace.problem.losses import restricted
@@ -36,7 +37,7 @@ def best_on_prefixes(
 
     What a search does depends only on its devices, the seed and the number of its steps, and each
     may make all of the evaluations. So more evaluations never give a longer pass, nor do more
-    devices that are no faster than the others, if the former number of devices is one of `counts`.
+    devices that are no faster than the others, if the former number of devices is on the `ladder`.
     (Ranks are means over devices, so under the order ``b-level`` that holds for equal devices
     only.) A search ends where its bound says that it cannot find a shorter pass. The clock ends all
     searches; until then they take turns that do not depend on it, see `_next`.
@@ -54,23 +55,23 @@ def best_on_prefixes(
         If the search on all devices finds no feasible placement.
     """
     seed = int(rng.integers(2**63))
-    ladder = [_Search(scored, steps, each, seed, start, budget) for each in prefixes(scored)]
-    ladder = ladder if fewer else ladder[:1]
+    searches = [_Search(scored, steps, each, seed, start, budget) for each in prefixes(scored)]
+    searches = searches if fewer else searches[:1]
     best, best_s = np.empty(0, np.int32), np.inf
     noisy = bool(scored.problem.makespan_objective.noise)  # a mean may lie below a bound without it
     enough_s = 0.0 if noisy else scored.compiled.together_s * REACHED
-    while ladder and best_s > enough_s and (budget.seconds_left() > 0.0 or not len(best)):
-        search = _next(ladder)
+    while searches and best_s > enough_s and (budget.seconds_left() > 0.0 or not len(best)):
+        search = _next(searches)
         row = search.advance(best_s)
         if row is not None and search.best_s < best_s:
             best, best_s = row, search.best_s
         if search.is_proven and search.is_whole:
             return Found(Placement(scored.problem, best), best_s)
-        ladder = [each for each in ladder if not each.is_over and each.bound_s < best_s]
+        searches = [each for each in searches if not each.is_over and each.bound_s < best_s]
     return Found(Placement(scored.problem, best))
 
 
-def _next(ladder: list["_Search"]) -> "_Search":
+def _next(searches: list["_Search"]) -> "_Search":
     """Return the search that takes the next step: the one that would then have made the fewest.
 
     Evaluations count `RARER` times as much from each to the next worse search, but `ON_ALL` times
@@ -79,8 +80,8 @@ def _next(ladder: list["_Search"]) -> "_Search":
     at .157 s on two devices, where sixteen need .087 s). Searches begin in turn, that on all
     devices first, and count as just worse than the one before until they begin.
     """
-    begun = [each for each in ladder if each.has_begun]
-    waiting = [each for each in ladder if not each.has_begun][:1]
+    begun = [each for each in searches if each.has_begun]
+    waiting = [each for each in searches if not each.has_begun][:1]
     ranked = sorted(begun, key=lambda each: (each.best_s, len(each.devices)))
     costs = [
         each.planned * (ON_ALL if each.is_whole else RARER**rank)
@@ -104,17 +105,10 @@ def prefixes(scored: MakespanEvaluator) -> list[Ints]:
     allowed = problem.feasibility.allowed
     is_pin = allowed[np.count_nonzero(allowed, axis=1) == 1].any(axis=0)
     order = np.lexsort((-_speeds(scored), ~is_pin))
-    if any(each.source_group or each.target_group for each in problem.cluster.network.overrides):
+    if problem.cluster.network.depends_on_groups:
         groups = problem.cluster.group_of[order].tolist()
         order = order[np.argsort([groups.index(group) for group in groups], kind="stable")]
-    return [np.sort(order[:count]) for count in counts(devices)]
-
-
-def counts(devices: int) -> list[int]:
-    """Return a number, and then 1.5 times each power of two and the powers below it, down to 1."""
-    powers = [1 << i for i in range(devices.bit_length())]
-    fewer = {*powers, *(3 * n // 2 for n in powers)}
-    return [devices, *sorted((n for n in fewer if n < devices), reverse=True)]
+    return [np.sort(order[:count]) for count in reversed(ladder(devices))]
 
 
 def _speeds(scored: MakespanEvaluator) -> Floats:

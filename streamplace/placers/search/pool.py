@@ -18,6 +18,7 @@ import numpy as np
 from sim import work_clock
 from sim.search import Instance, Schedule, least_work, on_devices, search_state
 from streamplace.errors import PlacementError
+from streamplace.placers.ladder import ladder
 from streamplace.placers.repair import feasible
 from streamplace.placers.search.annealing import (
     COARSEST,
@@ -46,11 +47,11 @@ HOT, COLD = 0.1, 1e-3  # temperatures at the coarsest level of a restart
 FINE = 2e-3, 1e-5  # temperatures below it
 COARSE, SHORT, COOL = 300, 60, 50  # changes per group: hot; the same in a first look; then `FINE`
 EACH, EACH_SHORT = 10, 5  # changes per group of each level below; the same in a first look
-AGAIN = 150  # changes per group at the coarsest level of a recombination
-LARGER = 0.25  # share of recombinations on the next larger number of devices
-LONG, LEAD = 60, 30  # changes per unit of polishing, and of a new best placement
+RECOMBINED = 150  # changes per group at the coarsest level of a recombination
+TO_LARGER = 0.25  # share of recombinations on the next larger number of devices
+POLISHED, POLISHED_BEST = 60, 30  # changes per unit of polishing, and of a new best placement
 SWAPS_JOINS = 0.4, 0.3  # shares of both in polishing, which balances more than it joins
-WIDER = 0.3  # share of polishing that may use all devices
+ON_ALL_DEVICES = 0.3  # share of polishing that may use all devices
 LEVELS = 2  # units and groups of all levels, per unit, to estimate the changes of a round
 FIRST_AIM = 0.5  # of the first restart, when only trivial placements are known; see `_apart`
 NEXT_BEST = 0.7  # mean rank of the number of devices whose neighbourhood a restart tries
@@ -90,7 +91,7 @@ class Pool:
         self._rng, self._annealer = rng, Annealer(problem, rng)
         self._order = device_order(problem)
         self._place_of = np.argsort(self._order).astype(np.int32)
-        self._sizes = ladder(len(self._order))
+        self._sizes = ladder(len(self._order))[1:] or [1]  # one device is tried apart
         self._members: list[Member] = []
         self._instances: dict[int, Instance] = {}  # by number of devices
         self._bounds: dict[int, float] = {}
@@ -133,7 +134,7 @@ class Pool:
                 self._size = self._chosen_size()
             groups = min(units, max(FEWEST, COARSEST * (self._size or self._best.size)))
             changes = (COARSE + COOL) * groups + EACH * LEVELS * units
-            if self._restarts and max(changes, LONG * units) > budget.left():
+            if self._restarts and max(changes, POLISHED * units) > budget.left():
                 return
             begun, self._done, restarts = work_clock.now(), 0, self._size is not None
             self._round()
@@ -146,9 +147,9 @@ class Pool:
             self._restart(size)
         elif self._leads:
             self._leads = False
-            self._polish(self._best, LEAD, FINE[0] / 4)
+            self._polish(self._best, POLISHED_BEST, FINE[0] / 4)
         elif self._rng.random() < POLISH:
-            self._polish(self._drawn(3.0), LONG, 10.0 ** self._rng.uniform(-4.0, -2.7))
+            self._polish(self._drawn(3.0), POLISHED, 10.0 ** self._rng.uniform(-4.0, -2.7))
         else:
             self._recombine(self._drawn(1.5), self._drawn(1.0))
 
@@ -270,20 +271,21 @@ class Pool:
         """Anneal one placement, moving the parts that it has in common with another one."""
         at = min(size for size in self._sizes if size >= min(max(2, one.size), len(self._order)))
         larger = [size for size in self._sizes if size > at]
-        count = larger[0] if larger and self._rng.random() < LARGER else at
+        count = larger[0] if larger and self._rng.random() < TO_LARGER else at
         share = SHARES[int(self._rng.integers(len(SHARES)))]
         levels = self._levels(count, share, one.on * np.int32(len(self._order)) + other.on)
         coarsest = levels.instances[-1]
         hot = COLD * 10.0 ** self._rng.uniform(0.0, 2.0)
         power = (SOFT, HARD)[int(self._rng.integers(2))]
-        plan = Schedule(AGAIN * len(coarsest.work), hot, COLD / 2, *NEARBY, power)
+        plan = Schedule(RECOMBINED * len(coarsest.work), hot, COLD / 2, *NEARBY, power)
         self._refine(levels, coarsest, levels.up(one.on), plan, EACH)
 
     def _polish(self, one: Member, each: int, hot: float) -> None:
         """Anneal single units, so that the largest loads fall."""
-        count, everything = min(max(2, one.size), len(self._order)), len(self._order)
-        if self._rng.random() < WIDER and self._possible(everything) > self._possible(count):
-            count = everything
+        count, all_of_them = min(max(2, one.size), len(self._order)), len(self._order)
+        more = self._rng.random() < ON_ALL_DEVICES
+        if more and self._possible(all_of_them) > self._possible(count):
+            count = all_of_them
         power = SHARP[int(self._rng.integers(len(SHARP)))]
         plan = Schedule(each * len(one.on), hot, 1e-6, *SWAPS_JOINS, power)
         on, reached = self._annealed(self._instance(count), one.on, plan)
@@ -326,25 +328,19 @@ class Pool:
 def device_order(problem: Problem) -> Ints:
     """Return the devices in the order in which the search adds them, (D,).
 
-    The only device of some unit comes first, then groups with the fastest devices, faster devices
-    of a group, and those with faster links.
+    The only device of some unit comes first, then faster devices, and those with faster links.
+    Where links depend on groups, the devices of a group follow one another.
     """
     instance = compiled(problem).instance
-    count, group = len(instance.capacity), instance.group_of
+    count = len(instance.capacity)
+    together = problem.cluster.network.depends_on_groups
+    group = instance.group_of if together else np.zeros(count, np.int32)
     masks = instance.allowed[np.unique(instance.row_of)]
     needed = masks[masks.sum(axis=1) == 1].any(axis=0)
     links = instance.seconds_per_bit[: 2 * count if instance.nic else count * count]
     slow = links.reshape(-1, count).sum(axis=0)
     fastest = np.zeros(int(group.max()) + 1)
     np.maximum.at(fastest, group, instance.capacity)
-    if len(fastest) == count:  # each device is a group
-        group = np.zeros(count, np.int32)
-    keys = slow, -instance.capacity, group, -fastest[instance.group_of], ~needed
+    keys = slow, -instance.capacity, group, -fastest[group], ~needed
     order: Ints = np.lexsort(keys).astype(np.int32)
     return order
-
-
-def ladder(count: int) -> list[int]:
-    """Return numbers of devices to try, from 2 to `count`, a third or half larger each."""
-    rungs = sorted({step << power for step in (2, 3) for power in range(count.bit_length())})
-    return [*(rung for rung in rungs if rung < count), count]

@@ -7,8 +7,9 @@ import pytest
 
 import streamplace as sp
 from benchmarks.makespans.drawn import sized_problem, with_first
+from streamplace.placers.ladder import ladder
 from streamplace.placers.registry import make_placer
-from streamplace.placers.scheduling.prefixes import counts, prefixes
+from streamplace.placers.scheduling.prefixes import prefixes
 from streamplace.placers.scheduling.search import steps_of_pass
 from streamplace.placers.search.annealing import Budget
 from streamplace.problem.losses import restricted
@@ -44,7 +45,7 @@ def check_more_devices(numbers: list[int], evaluations: int) -> int:
     for number in numbers:
         _, problem = sized_problem(number, seed=5, small=True)
         more = len(problem.cluster.devices)
-        fewer = counts(more)[1:-1]
+        fewer = ladder(more)[1:-1][::-1]
         if not fewer:
             continue
         fewest = fewer[number % len(fewer)]
@@ -94,13 +95,6 @@ def test_no_member_is_better_with_its_share_of_the_evaluations() -> None:
 @pytest.mark.long
 def test_no_member_is_better_on_many_problems(share: Share) -> None:
     check_members([n for n in share.of(range(6, 200)) if n % 3])
-
-
-def test_the_numbers_of_devices_are_a_geometric_ladder() -> None:
-    assert counts(1) == [1]
-    assert counts(4) == [4, 3, 2, 1]
-    assert counts(13) == [13, 12, 8, 6, 4, 3, 2, 1]
-    assert counts(64)[:5] == [64, 48, 32, 24, 16]
 
 
 def test_pinned_devices_come_first_and_then_the_fastest() -> None:

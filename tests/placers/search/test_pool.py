@@ -10,8 +10,8 @@ from streamplace.errors import PlacementError
 from streamplace.placers.registry import make_placer
 from streamplace.placers.search.annealing import Budget
 from streamplace.placers.search.balance import overloaded
-from streamplace.placers.search.pool import Pool, device_order, ladder
-from streamplace.problem.network import NetworkKind
+from streamplace.placers.search.pool import Pool, device_order
+from streamplace.problem.network import NetworkKind, Uplink
 from streamplace.scoring.flow import flow
 from tests.support.graphs import chain_graph, preset_graph
 from tests.support.placers import seeded_rng
@@ -130,12 +130,9 @@ def test_the_order_begins_with_needed_devices_and_then_the_fastest() -> None:
     assert device_order(pinned).tolist() == [0, 1, 2]
 
 
-def test_devices_of_a_group_are_next_to_each_other() -> None:
+def test_devices_of_a_group_with_an_uplink_are_next_to_each_other() -> None:
     racks = [Device(f"d{d}", 1000.0 + d, group=f"r{d % 2}") for d in range(6)]
-    order = device_order(Problem(chain_graph(1.0, 1.0), Cluster(racks))).tolist()
-    assert order == [5, 3, 1, 4, 2, 0]
-
-
-def test_the_ladder_ends_with_all_devices() -> None:
-    assert ladder(28) == [2, 3, 4, 6, 8, 12, 16, 24, 28]
-    assert ladder(1) == [1]
+    graph, uplink = chain_graph(1.0, 1.0), Uplink("r0", up_mbps=100.0)
+    for uplinks, expected in (((), [5, 4, 3, 2, 1, 0]), ((uplink,), [5, 3, 1, 4, 2, 0])):
+        problem = Problem(graph, Cluster(racks, Network(uplinks=uplinks)))
+        assert device_order(problem).tolist() == expected
