@@ -437,8 +437,8 @@ def _write_policy(path: Path, case: tuple[PolicySection, int]) -> None:
 def _read_policy(path: Path, case: tuple[PolicySection, int]) -> tuple[str, Any]:
     from streamplace.policy.weights import parameter_hash, read_policy  # noqa: PLC0415
 
-    policy, metadata = read_policy(path)
-    return parameter_hash(policy), metadata["card"]["seed"]
+    policy, card = read_policy(path)
+    return parameter_hash(policy), card["seed"]
 
 
 def _shown_policy(case: tuple[PolicySection, int]) -> tuple[str, Any]:
