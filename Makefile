@@ -11,7 +11,7 @@ PART ?= 1/1# of the files with long tests
 INSTALL := -m pip install -q --disable-pip-version-check
 LOCKED := $(INSTALL) --require-hashes --no-deps --only-binary :all: -r
 
-.PHONY: venv demo test test-long test-all test-backends test-browser test-fuzz lint bench docs kernels flink-loop flink-cluster flink-failures flink-size flink-watch flink-contention flink-rivals ray-loop testbed testbed-short testbed-dag testbed-latency testbed-flink harden audit locks release clean
+.PHONY: venv demo test test-long test-all test-backends test-browser test-fuzz lint bench docs kernels flink-loop flink-cluster flink-failures flink-size flink-watch flink-contention flink-rivals ray-loop testbed testbed-short testbed-dag testbed-latency testbed-flink audit locks release clean
 
 venv: $(READY)
 
@@ -117,13 +117,8 @@ testbed-flink: $(READY) $(FLINK)/.ready
 	PYTHONPATH=examples/flink $(BIN)/python -m benchmarks.testbed.flink $(FLINK_HOME)
 
 test-fuzz: $(READY)
-	$(BIN)/python $(LOCKED) locks/fuzz.txt
-	$(BIN)/python -m pytest tests/hardening/campaigns/test_fuzzing.py
-
-harden: $(READY) $(SUPPLY)/.ready
-	$(BIN)/python $(LOCKED) locks/ray.txt -r locks/dask.txt -r locks/partitioners.txt -r locks/fuzz.txt
-	-$(BIN)/python -m benchmarks.hardening all
-	$(BIN)/python -m benchmarks.hardening report --write
+	$(BIN)/python $(LOCKED) locks/fuzz.txt -r locks/partitioners.txt
+	FUZZED_PART=$(PART) $(BIN)/python -m pytest -n 2 tests/hardening/test_fuzzing.py
 
 $(SUPPLY)/.ready: locks/supply.txt
 	$(PYTHON) -m venv $(SUPPLY)
@@ -134,11 +129,11 @@ audit: $(SUPPLY)/.ready
 	for lock in locks/*.txt; do $(SUPPLY)/bin/pip-audit --strict --require-hashes --disable-pip -r $$lock || exit 1; done
 
 locks: $(READY) $(SUPPLY)/.ready
-	$(BIN)/python -m benchmarks.hardening.supply.locks
-	$(BIN)/python -m benchmarks.hardening.supply.licences
+	$(BIN)/python -m benchmarks.supply.locks
+	$(BIN)/python -m benchmarks.supply.licences
 
 release: $(READY)
-	$(BIN)/python -m benchmarks.hardening.supply.release
+	$(BIN)/python -m benchmarks.supply.release
 
 clean:
 	rm -rf $(VENV) $(FLINK) $(SUPPLY) $(RAY) flink-loop ray-loop testbed site build dist demo-output .mypy_cache .pytest_cache .ruff_cache .hypothesis

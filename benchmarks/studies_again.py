@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.hardening.campaigns.invariants.deviations import (
+from benchmarks.reference.differences import (
     largest_difference,
     relative_difference,
 )

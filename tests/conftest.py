@@ -1,10 +1,9 @@
 """Settings of all tests: long tests, Ctrl-C, and one Hypothesis profile with fixed examples.
 
-`make test` leaves out the tests marked `long`, which `make test-long` runs: all of tests/hardening,
-which run a small share of every part of the campaign, and others that take many seconds. Of the
-random problems of a long test, a run draws a fifth, or with `--share` another share. With
-`--share 1`, property tests try more examples, too (`make test-all`). With `--part K/N`, a run
-takes the long tests of one of N parts of the files.
+`make test` leaves out the tests marked `long`, which `make test-long` runs: those that take many
+seconds. Of the random problems of a long test, a run draws a fifth, or with `--share` another
+share. With `--share 1`, property tests try more examples, too (`make test-all`). With
+`--part K/N`, a run takes the long tests of one of N parts of the files.
 
 Tests run in several processes side by side, so each of them, and each process that they start,
 computes with one thread: threads of small products that wait for each other on busy cores take ten
@@ -40,7 +39,6 @@ sys.dont_write_bytecode = False
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-LONG_FOLDERS = (ROOT / "tests" / "hardening",)
 DEFAULT_SHARE = 0.2
 
 settings.register_profile("streamplace", deadline=None, derandomize=True, max_examples=25)
@@ -73,10 +71,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Mark the tests of whole folders as long; drop the long tests of other parts."""
-    for item in items:
-        if any(item.path.is_relative_to(folder) for folder in LONG_FOLDERS):
-            item.add_marker(pytest.mark.long)
+    """Drop the long tests of other parts."""
     part = Part.parse(config.getoption("--part"))
     taken: dict[bool, list[pytest.Item]] = {True: [], False: []}
     for item in items:

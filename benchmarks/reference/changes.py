@@ -145,31 +145,6 @@ def in_other_time(problem: Problem, factor: float) -> Problem:
     return remade(problem, graph, cluster=cluster, **rates)
 
 
-def in_larger_batches(problem: Problem, factor: int) -> Problem:
-    """Return a problem of makespans with `factor` times as many tuples in a batch.
-
-    Each tuple has so much less work and so many fewer bytes that messages and operators take as
-    long as before.
-    """
-    graph, objective = problem.graph, problem.makespan_objective
-    rows = [
-        replace(
-            o,
-            instructions=o.instructions / factor,
-            payload_bytes=o.payload_bytes / factor,
-            seconds_on=_shorter(o, factor),
-        )
-        for o in graph.operators
-    ]
-    streams = [replace(s, payload_bytes=(s.payload_bytes or 0.0) / factor) for s in graph.streams]
-    return Problem(
-        with_rows(graph, rows, streams),
-        problem.cluster,
-        objective=replace(objective, batch=objective.batch * factor),
-        constraints=problem.constraints,
-    )
-
-
 def _shorter(operator: Operator, factor: float) -> dict[str, float | None]:
     """Return the times of an operator by kind of device, divided by `factor`."""
     return {k: None if s is None else s / factor for k, s in operator.seconds_on.items()}

@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from benchmarks.reference.grouped_problems import grouped_cluster
-from benchmarks.reference.strategies import Case, clusters, device_lists, graphs
+from benchmarks.reference.strategies import clusters, graphs
 from streamplace import Cluster, Constraints, Problem
 from streamplace.errors import InfeasibleError
 
@@ -41,21 +41,6 @@ def whole_problems(draw: st.DrawFn) -> Problem:
         roomy = [replace(device, memory_bytes=None) for device in cluster.devices]
         free, _ = graph.with_numbers(resources={})
         return Problem(free, Cluster(roomy, cluster.network), **objective)
-
-
-@st.composite
-def whole_cases(draw: st.DrawFn) -> Case:
-    """Return a problem and the device index of each operator, feasible or not."""
-    problem = draw(whole_problems())
-    any_placement = draw(st.integers(0, 3)) == 3
-    return problem, draw(device_lists(problem) if any_placement else _spread(problem))
-
-
-def _spread(problem: Problem) -> st.SearchStrategy[list[int]]:
-    """Return placements that use most devices; drawn lists of integers often repeat one device."""
-    count, devices = len(problem.graph.names), len(problem.cluster.devices)
-    seeds = st.integers(0, 2**32 - 1).map(np.random.default_rng)
-    return seeds.map(lambda rng: rng.integers(devices, size=count).tolist())
 
 
 @st.composite

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import streamplace as sp
-from benchmarks.hardening.corpus.engine_documents import DOCUMENTS
+from tests.corpus.engine_documents import DOCUMENTS
 from tests.support.cli import Capture, json_of, succeeds
 from tests.support.input_files import chain
 

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.hardening.corpus.engine_documents import DOCUMENTS
 from streamplace import read_cluster, read_graph
 from streamplace.cli.main import main
 from streamplace.formats.registry import formats, named
 from streamplace.problem.expansion import to_operators
+from tests.corpus.engine_documents import DOCUMENTS
 from tests.support.cli import Capture, refused, succeeds
 from tests.support.documents import read_document
 

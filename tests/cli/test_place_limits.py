@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from benchmarks.hardening.corpus.engine_documents.storm import METRICS
 from streamplace.cli.main import main
+from tests.corpus.engine_documents.storm import METRICS
 from tests.support.cli import Capture, json_of, printed, refused, succeeds
 from tests.support.input_files import chain
 

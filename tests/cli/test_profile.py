@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from benchmarks.hardening.corpus.engine_documents.storm import METRICS, TOPOLOGY
 from streamplace.files import read_cluster
+from tests.corpus.engine_documents.storm import METRICS, TOPOLOGY
 from tests.support.cli import Capture, one_line, refused, run, succeeds
 from tests.support.flink_api import JOB_ID, SampleJob, serving
 from tests.support.http_server import Answer

@@ -1,14 +1,15 @@
 """The command `train`: output, files and errors."""
 
 import json
+import shlex
 import shutil
+import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import streamplace as sp
-from benchmarks.hardening.harness.forks import Forks
 from benchmarks.reference.trainings import SMALL, config, graphs, of_kind, opened
 from streamplace.cli.main import main
 from streamplace.errors import FormatError
@@ -18,6 +19,7 @@ from streamplace.training import train
 from streamplace.training.config import with_values
 from tests.support.cli import (
     CPU_ENVIRONMENT,
+    MODULE,
     Capture,
     json_of,
     one_line,
@@ -270,9 +272,11 @@ def test_out_of_memory(files: Path, tmp_path: Path) -> None:
     large = SMALL.replace("hidden = 8", "hidden = 8192")
     (tmp_path / "large.toml").write_text(large)
     words = [files / "graphs.jsonl", "--config", tmp_path / "large.toml", "-o", tmp_path / "run"]
-    with Forks(CPU_ENVIRONMENT) as forks:
-        ended = forks.run("train", *words, "--quiet", data_bytes=10**9)
-    assert (ended.code, ended.err) == (1, "streamplace: out of memory\n")
+    limited = f"ulimit -d {10**6}; exec {shlex.join([*MODULE, 'train', *map(str, words)])} --quiet"
+    ended = subprocess.run(
+        ["bash", "-c", limited], env=CPU_ENVIRONMENT, capture_output=True, text=True, check=False
+    )
+    assert (ended.returncode, ended.stderr) == (1, "streamplace: out of memory\n")
     assert not list(tmp_path.rglob("*.safetensors"))
 
 

@@ -16,7 +16,6 @@ from typing import Any
 
 import pytest
 
-from benchmarks.hardening.campaigns.load.worker_loss import lost_workers
 from benchmarks.reference.trainings import SMALL, graphs
 from streamplace import Constraints, Recipe, StreamGraph, compare, write_dataset
 from streamplace.errors import BackendError, UsageError
@@ -27,6 +26,7 @@ from streamplace.training import read_config, train
 from tests.support.cli import MODULE, Capture, refused, run
 from tests.support.clusters import OF_CLUSTERS, PACKAGES, START_S, Options, two_machines
 from tests.support.training_runs import check_same
+from tests.support.worker_loss import KILLED
 
 COUNT = 150  # several calls for each of two processes
 BEFORE = re.compile(r": \d process(es)? with [\d,]+ MB each; one needs [\d,]+ MB or more$")
@@ -182,10 +182,17 @@ def test_without_an_address_a_local_cluster_is_started(name: str, tmp_path: Path
 
 
 @pytest.mark.parametrize("name", ["ray", "dask"])
-def test_a_killed_worker_changes_nothing(name: str) -> None:
+def test_a_killed_worker_changes_nothing(name: str, tmp_path: Path) -> None:
     pytest.importorskip(PACKAGES[name])
-    row = lost_workers(name, share=0.2, seed=2)
-    assert row.good, row.faults
+    dataset, flag = tmp_path / "dream.jsonl.gz", tmp_path / "killed"
+    done("generate", "dream", "--count", 300, "--seed", 2, "--jobs", 1, "-o", dataset)
+    placers = f"{KILLED}:graph=dream_150:flag={flag},greedy"
+    words = ("compare", dataset, "--placers", placers, "--plots", "none", "-o")
+    done(*words, tmp_path / "parallel", "--jobs", 2, "--backend", name)
+    assert flag.exists()
+    done(*words, tmp_path / "serial", "--jobs", 1)
+    one, other = (tmp_path / where / "graphs.csv" for where in ("serial", "parallel"))
+    assert one.read_bytes() == other.read_bytes()
 
 
 @pytest.mark.parametrize("name", ["ray", "dask"])

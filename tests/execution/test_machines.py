@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.hardening.campaigns.load.worker_loss import KILLED
 from streamplace.papers.studies.run import RESULTS
 from tests.support.cli import run
 from tests.support.clusters import OF_CLUSTERS, Options, two_machines
+from tests.support.worker_loss import KILLED
 
 STUDY = """
 import sys

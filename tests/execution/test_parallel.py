@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.hardening.harness.orphans import survivors
 from streamplace.errors import BackendError
 from streamplace.execution import parallel
 from streamplace.execution.parallel import each, each_when_known
 from tests.support.cli import ENVIRONMENT
+from tests.support.orphans import survivors
 
 COUNT = 400
 KILLED_AT = 250

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 
 import streamplace as sp
-from benchmarks.hardening.corpus.documents import CLUSTER
 from benchmarks.reference.strategies import clusters
 from streamplace.errors import FormatError
 from streamplace.files import read_cluster, write_cluster
 from streamplace.files.clusters import cluster_from, cluster_to
 from streamplace.files.schema import ClusterForm
 from streamplace.problem.cluster import Cluster, Device, LinkOverride, Network
+from tests.corpus.documents import CLUSTER
 from tests.support.errors import result_or_error
 from tests.support.strategies import altered_json
 

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.hardening.corpus.documents import DREAM, GRAPH
 from streamplace.errors import FormatError
 from streamplace.files import open_dataset, read_dataset, read_graph, write_dataset
 from streamplace.files.datasets import resolve, shipped_folder
 from streamplace.files.graphs import graph_from, graph_to
 from streamplace.problem.graph import Operator, Stream, StreamGraph
+from tests.corpus.documents import DREAM, GRAPH
 from tests.support.released_data import DREAM as RELEASED
 from tests.support.released_data import needs_dream
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.hardening.corpus.engine_documents import DOCUMENTS
 from streamplace.errors import FormatError
 from streamplace.files import read_graph
 from streamplace.formats.registry import formats
+from tests.corpus.engine_documents import DOCUMENTS
 from tests.support.cli import Capture, refused
 from tests.support.guards import hang_guard
 

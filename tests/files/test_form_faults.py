@@ -5,7 +5,6 @@ from typing import Any, Literal
 import pytest
 from pydantic import BaseModel, Field, ValidationError
 
-from benchmarks.hardening.corpus.documents import CLUSTER, GRAPH
 from streamplace.errors import FormatError
 from streamplace.files.clusters import cluster_from
 from streamplace.files.graphs import graph_from
@@ -13,6 +12,7 @@ from streamplace.files.reading import check
 from streamplace.files.schema import PlacementForm
 from streamplace.files.schema_fields import Place, fields_at, without_tags
 from streamplace.training import read_config
+from tests.corpus.documents import CLUSTER, GRAPH
 from tests.support.errors import fault_of
 
 OPERATOR: dict[str, Any] = {"name": "a", "instructions": 1}

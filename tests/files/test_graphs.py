@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.hardening.corpus.documents import DREAM, GRAPH
 from streamplace.errors import FormatError
 from streamplace.files import read_graph, write_dataset
 from streamplace.files.graphs import graph_from, graph_to
@@ -16,6 +15,7 @@ from streamplace.files.reading import decode, parse
 from streamplace.files.schema import GraphForm
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.graph import Operator, Stream, StreamGraph
+from tests.corpus.documents import DREAM, GRAPH
 from tests.support.errors import result_or_error
 from tests.support.strategies import altered_json, full_graphs
 

@@ -13,11 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from benchmarks.hardening.corpus.documents import GRAPH
 from streamplace.errors import FormatError
 from streamplace.files import read_graph, write_dataset
 from streamplace.files.graphs import graph_from
 from streamplace.problem.graph import StreamGraph
+from tests.corpus.documents import GRAPH
 from tests.support.errors import fault_of, result_or_error
 from tests.support.strategies import full_graphs
 

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from benchmarks.hardening.corpus.documents import CEPSIM, GRAPH
 from benchmarks.reference.strategies import Case, cases
 from streamplace.errors import FormatError, OtherGraphError
 from streamplace.files import cepsim, read_placement, write_placement
@@ -24,6 +23,7 @@ from streamplace.problem.makespan import Makespan
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.throughput import simulate
+from tests.corpus.documents import CEPSIM, GRAPH
 from tests.support.errors import fault_of, result_or_error
 from tests.support.strategies import altered_json
 

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from benchmarks.hardening.corpus.documents import CLUSTER, GRAPH
 from streamplace.errors import FormatError
 from streamplace.files import read_graph
 from streamplace.files.clusters import cluster_from
@@ -19,6 +18,7 @@ from streamplace.files.schema import ConstraintsForm, GraphForm, PlacementForm
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
+from tests.corpus.documents import CLUSTER, GRAPH
 from tests.support.errors import fault_of
 
 

@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.hardening.corpus.documents import GRAPH
 from streamplace.errors import FormatError
 from streamplace.files import read_dataset, write_dataset
 from streamplace.files.graphs import graph_from
 from streamplace.files.writing import TEMPORARY, atomic, held, host, lock, make_folder, write_text
 from streamplace.problem.graph import StreamGraph
+from tests.corpus.documents import GRAPH
 from tests.support.cli import ENVIRONMENT
 
 

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.hardening.corpus.engine_documents import DOCUMENTS
-from benchmarks.hardening.corpus.engine_documents.storm import METRICS, TOPOLOGY, VISUALIZATION
 from streamplace.errors import GraphError
 from streamplace.problem import graph_checks
 from streamplace.problem.graph import UNKNOWN, Stream, StreamGraph
 from streamplace.problem.graph_checks import topological_order
 from streamplace.util.arrays import Ints
+from tests.corpus.engine_documents import DOCUMENTS
+from tests.corpus.engine_documents.storm import METRICS, TOPOLOGY, VISUALIZATION
 from tests.support.cli import Capture, succeeds
 from tests.support.documents import read_document
 from tests.support.flink_api import JOB_ID, SampleJob, serving

@@ -4,12 +4,12 @@ import json
 
 from hypothesis import given
 
-from benchmarks.hardening.corpus.documents import CEPSIM, DREAM
 from benchmarks.reference.strategies import Case, cases
 from streamplace.files import cepsim
 from streamplace.files.graphs import graph_from, graph_to
 from streamplace.formats.cepsim import write
 from streamplace.problem.placement import Placement
+from tests.corpus.documents import CEPSIM, DREAM
 from tests.support.documents import read_document, refused_document
 
 

@@ -5,12 +5,12 @@ from math import isnan
 import pytest
 from hypothesis import given
 
-from benchmarks.hardening.corpus.engine_documents.interchange import DOT
 from benchmarks.reference.strategies import Case, cases
 from streamplace.formats import dot
 from streamplace.formats.attributes import to_attributed_graph
 from streamplace.problem.graph import Operator, Stream, StreamGraph
 from streamplace.problem.placement import Placement
+from tests.corpus.engine_documents.interchange import DOT
 from tests.support.documents import edges, read_document, refused_document
 from tests.support.strategies import graphs_with_unknowns
 

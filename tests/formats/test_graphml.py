@@ -7,13 +7,13 @@ import networkx
 import pytest
 from hypothesis import given
 
-from benchmarks.hardening.corpus.engine_documents.interchange import GRAPHML
 from benchmarks.reference.strategies import Case, cases
 from streamplace.errors import GraphError
 from streamplace.formats import graphml
 from streamplace.formats.attributes import to_attributed_graph
 from streamplace.problem.graph import Operator, Stream, StreamGraph
 from streamplace.problem.placement import Placement
+from tests.corpus.engine_documents.interchange import GRAPHML
 from tests.support.documents import edges, read_document, refused_document
 from tests.support.strategies import graphs_with_unknowns
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from benchmarks.hardening.corpus.engine_documents import DOCUMENTS
 from streamplace.formats.recognition import HEAD, kind_of_text, kind_of_value
+from tests.corpus.engine_documents import DOCUMENTS
 from tests.support.guards import hang_guard
 
 

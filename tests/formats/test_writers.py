@@ -7,13 +7,6 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 
-from benchmarks.hardening.corpus.engine_documents import DOCUMENTS
-from benchmarks.hardening.corpus.engine_documents.flink import (
-    FLINK_COMPILED,
-    FLINK_EXECUTION,
-    FLINK_RUNNING,
-    FLINK_TABLES,
-)
 from streamplace.errors import UsageError
 from streamplace.formats.documents import export_text
 from streamplace.formats.instances import operator_devices
@@ -23,6 +16,13 @@ from streamplace.problem.graph import Operator, Stream, StreamGraph
 from streamplace.problem.logical import LogicalGraph
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
+from tests.corpus.engine_documents import DOCUMENTS
+from tests.corpus.engine_documents.flink import (
+    FLINK_COMPILED,
+    FLINK_EXECUTION,
+    FLINK_RUNNING,
+    FLINK_TABLES,
+)
 from tests.support.chain_placement import chain_placement
 from tests.support.documents import read_document
 from tests.support.instance_placements import (

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchmarks.hardening.corpus.engine_documents.neural_networks import DNN, DNN_TEXT
 from streamplace.problem.cluster import Device, Network
+from tests.corpus.engine_documents.neural_networks import DNN, DNN_TEXT
 from tests.support.documents import read_document, refused_document
 
 KINDS = ("dnn-partitioning", "dnn-latency")

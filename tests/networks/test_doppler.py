@@ -2,8 +2,8 @@
 
 import pytest
 
-from benchmarks.hardening.corpus.engine_documents.neural_networks import DOPPLER
 from streamplace.problem.cluster import Device, Network
+from tests.corpus.engine_documents.neural_networks import DOPPLER
 from tests.support.documents import edges, read_document, refused_document
 
 

@@ -5,7 +5,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from benchmarks.hardening.corpus.engine_documents.neural_networks import OPENVINO, stateful
+from tests.corpus.engine_documents.neural_networks import OPENVINO, stateful
 from tests.support.documents import edges, read_document, refused_document
 from tests.support.paths import ROOT
 

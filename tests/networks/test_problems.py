@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 import streamplace as sp
-from benchmarks.hardening.corpus.engine_documents.neural_networks import PIPEDREAM
 from streamplace.errors import ClusterError, FormatError
 from streamplace.formats.documents import problem_of_file, read_document
+from tests.corpus.engine_documents.neural_networks import PIPEDREAM
 
 
 @pytest.fixture

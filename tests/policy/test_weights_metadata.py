@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 import torch
 
-from benchmarks.hardening.corpus.own_files import weights
 from streamplace.errors import CheckpointError
 from streamplace.policy.tensor_files import summary
 from streamplace.policy.weights import packed, read_policy, unpacked
+from tests.corpus.own_files import weights
 
 DEEP = "[" * 100_000 + "]" * 100_000
 

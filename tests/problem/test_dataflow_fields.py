@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.hardening.corpus.documents import DATAFLOW_GRAPH, GRAPH
 from streamplace import Operator, Placement, Problem, StreamGraph
 from streamplace.errors import FormatError, GraphError
 from streamplace.files import write_json
@@ -20,6 +19,7 @@ from streamplace.files.summary import summary
 from streamplace.problem.expansion import to_instances, to_operators
 from streamplace.problem.graph import UNKNOWN
 from streamplace.problem.logical import LogicalGraph
+from tests.corpus.documents import DATAFLOW_GRAPH, GRAPH
 from tests.support.documents import read_document
 from tests.support.graph_formats import check_formats
 from tests.support.released_data import SHARED

@@ -6,11 +6,6 @@ from typing import Any
 
 import pytest
 
-from benchmarks.hardening.corpus.documents import (
-    CLUSTER,
-    DATAFLOW_CLUSTER,
-    DATAFLOW_GRAPH,
-)
 from streamplace import (
     Cluster,
     Device,
@@ -35,6 +30,11 @@ from streamplace.problem.graph import UNKNOWN
 from streamplace.problem.rules import Rule, violations
 from streamplace.problem.symmetry import interchangeable
 from streamplace.workflows.conflict import conflict
+from tests.corpus.documents import (
+    CLUSTER,
+    DATAFLOW_CLUSTER,
+    DATAFLOW_GRAPH,
+)
 from tests.support.graphs import chain_graph
 
 DEVICES = [Device("c", 1000.0, kind="cpu"), Device("g", 1000.0, kind="gpu"), Device("x", 1000.0)]

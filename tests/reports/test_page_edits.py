@@ -7,12 +7,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchmarks.hardening.campaigns.invariants.browser_engines import (
-    PAGE,
-    Evaluate,
-    called_in_node,
-)
-from benchmarks.hardening.campaigns.invariants.page_comparison import difference
 from benchmarks.reference.changes import remade
 from benchmarks.reference.message_problems import with_message_fields
 from benchmarks.reference.random_problems import random_problem
@@ -24,6 +18,12 @@ from streamplace.problem.losses import Losses
 from streamplace.reports.data import data_of, operator_rows, throughput_entry
 from streamplace.scoring.flow import flow
 from streamplace.scoring.throughput import bound, simulate
+from tests.support.browser_engines import (
+    PAGE,
+    Evaluate,
+    called_in_node,
+)
+from tests.support.page_scores import difference
 from tests.support.share import Share
 
 FILES = [

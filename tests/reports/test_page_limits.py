@@ -6,11 +6,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchmarks.hardening.campaigns.invariants.browser_engines import (
-    PAGE,
-    Evaluate,
-    called_in_node,
-)
 from benchmarks.reference.resource_problems import resource_problem
 from benchmarks.reference.rules import obeying
 from streamplace import Cluster, Device, Operator, Placement, Problem, StreamGraph
@@ -19,6 +14,11 @@ from streamplace.files.graphs import constraints_to, graph_to
 from streamplace.reports.loads import sums_of
 from streamplace.scoring.loads import memory_use, resource_use
 from streamplace.util.arrays import Ints
+from tests.support.browser_engines import (
+    PAGE,
+    Evaluate,
+    called_in_node,
+)
 from tests.support.share import Share
 
 SHOWN = """(batch) => batch.map(({ file, cluster, constraints, assignments, sums }) => {

@@ -5,18 +5,18 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from benchmarks.hardening.campaigns.invariants.browser_engines import Evaluate
-from benchmarks.hardening.campaigns.invariants.page_comparison import (
-    difference,
-    in_node,
-    page_input,
-)
 from benchmarks.reference.message_problems import possible_devices, with_message_fields
 from benchmarks.reference.random_problems import random_problem
 from streamplace import Placement
 from streamplace.errors import GraphError, InfeasibleError
 from streamplace.scoring.flow import flow
 from streamplace.scoring.throughput import simulate
+from tests.support.browser_engines import Evaluate
+from tests.support.page_scores import (
+    difference,
+    in_node,
+    page_input,
+)
 
 
 @pytest.fixture(scope="module")

@@ -8,19 +8,6 @@ from functools import partial
 import numpy as np
 import pytest
 
-from benchmarks.hardening.campaigns.invariants.browser_engines import (
-    PAGE,
-    Evaluate,
-    called_in_node,
-)
-from benchmarks.hardening.campaigns.invariants.makespans.page_schedules import (
-    PARTS,
-    TIMETABLES,
-    Scheduled,
-    expected,
-    page_input,
-    script,
-)
 from benchmarks.reference.schedule_placements import placement_of
 from benchmarks.reference.schedule_problems import ScheduleForm, schedule_problem
 from streamplace import Placement
@@ -30,8 +17,21 @@ from streamplace.reports.html import SCHEDULE
 from streamplace.reports.schedules import PASSES
 from streamplace.scoring.registry import makespan_score
 from streamplace.util.arrays import Ints
+from tests.support.browser_engines import (
+    PAGE,
+    Evaluate,
+    called_in_node,
+)
 from tests.support.makespan_problems import of_total_cost
 from tests.support.page_schedules import EDITS, can_run, check_page, edited
+from tests.support.page_timetables import (
+    PARTS,
+    TIMETABLES,
+    Scheduled,
+    expected,
+    page_input,
+    script,
+)
 from tests.support.released_data import SHARED
 from tests.support.schedule_cases import schedule_form
 from tests.support.schedule_tasks import TaskProblem, task_problem

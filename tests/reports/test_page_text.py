@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from benchmarks.hardening.campaigns.invariants.browser_engines import PAGE, called_in_node
+from tests.support.browser_engines import PAGE, called_in_node
 
 SHOWN = """(values) => values.map((x) => [
   SP.text.roundedUp(x), SP.text.roundedDown(x), SP.text.percentUp(x),

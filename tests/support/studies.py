@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from benchmarks.hardening.campaigns.load.worker_loss import lose_once
 from streamplace.errors import PlacementError
 from streamplace.papers.studies.study import Outcome, Plan, Row, Study, Unit
 from streamplace.papers.studies.table import Table
+from tests.support.worker_loss import lose_once
 
 WAIT_S = 60.0
 

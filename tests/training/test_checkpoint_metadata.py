@@ -7,9 +7,9 @@ import pytest
 import torch
 from torch import Tensor
 
-from benchmarks.hardening.corpus.checkpoints import resume, written
 from streamplace.errors import CheckpointError
 from streamplace.policy.weights import packed, unpacked
+from tests.corpus.checkpoints import resume, written
 
 Change = Callable[[dict[str, Tensor], dict[str, str]], None]
 POSITION = '{"epoch": 0, "step_of_epoch": 1, "step": 1, "seconds": %s}'

@@ -8,12 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchmarks.hardening.corpus.engine_documents.flink import (
-    FLINK_COMPILED,
-    FLINK_EXECUTION,
-    FLINK_RUNNING,
-    FLINK_TABLES,
-)
 from streamplace.engines.flink.chain import chain_of
 from streamplace.engines.flink.compiled_plan import distinct
 from streamplace.engines.flink.plan import read
@@ -21,6 +15,12 @@ from streamplace.errors import FormatError, GraphError, located
 from streamplace.formats.costs import CostForm, Costs
 from streamplace.problem.expansion import to_instances
 from streamplace.problem.logical import BY_KEY, Distribution, LogicalGraph
+from tests.corpus.engine_documents.flink import (
+    FLINK_COMPILED,
+    FLINK_EXECUTION,
+    FLINK_RUNNING,
+    FLINK_TABLES,
+)
 from tests.support.released_data import engine_document
 
 MIXED = {

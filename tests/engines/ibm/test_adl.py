@@ -2,8 +2,8 @@
 
 import pytest
 
-from benchmarks.hardening.corpus.engine_documents.ibm_streams import ADL, ADL_PARALLEL, with_rules
 from streamplace.problem.expansion import to_instances
+from tests.corpus.engine_documents.ibm_streams import ADL, ADL_PARALLEL, with_rules
 from tests.support.documents import edges, read_document, refused_document
 from tests.support.instance_streams import receivers_of, selectivities_of
 

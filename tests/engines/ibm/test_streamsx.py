@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from benchmarks.hardening.corpus.engine_documents.ibm_streams import STREAMSX
 from streamplace.problem.expansion import to_instances
 from streamplace.problem.logical import Distribution, GroupedDistribution
+from tests.corpus.engine_documents.ibm_streams import STREAMSX
 from tests.support.documents import edges, read_document, refused_document
 from tests.support.instance_streams import receivers_of, selectivities_of
 from tests.support.released_data import ENGINES, needs_engines

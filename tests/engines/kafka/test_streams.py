@@ -4,16 +4,16 @@ from dataclasses import replace
 
 import pytest
 
-from benchmarks.hardening.corpus.engine_documents.kafka_streams import (
+from streamplace.errors import GraphError
+from streamplace.formats.costs import CostForm, Costs
+from streamplace.problem.counts import with_counts
+from streamplace.problem.expansion import to_instances
+from tests.corpus.engine_documents.kafka_streams import (
     KAFKA,
     KAFKA_OLD,
     STORES,
     STORES_OF_1_0,
 )
-from streamplace.errors import GraphError
-from streamplace.formats.costs import CostForm, Costs
-from streamplace.problem.counts import with_counts
-from streamplace.problem.expansion import to_instances
 from tests.support.documents import edges, read_document, refused_document
 
 

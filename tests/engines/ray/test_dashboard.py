@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from benchmarks.hardening.corpus.engine_documents.ray import ACTORS, DETAIL
 from streamplace.engines.ray.dashboard import Actor, Dashboard
 from streamplace.errors import BackendError
 from streamplace.formats.profiling.counters import Counters
 from streamplace.formats.profiling.rest import Server
+from tests.corpus.engine_documents.ray import ACTORS, DETAIL
 from tests.support.flink_api import serving
 from tests.support.http_server import Answer
 

@@ -8,13 +8,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from benchmarks.hardening.corpus.engine_documents.ray import DETAIL
 from streamplace.engines.ray.dashboard import Actor, Dashboard
 from streamplace.engines.ray.profile import Watched, actors_of, fit, watch
 from streamplace.errors import UsageError
 from streamplace.formats.profiling.counters import Counters, Reading
 from streamplace.formats.profiling.rest import Server
 from streamplace.problem.graph import Operator, Stream, StreamGraph
+from tests.corpus.engine_documents.ray import DETAIL
 from tests.support.flink_api import serving
 from tests.support.guards import hang_guard
 from tests.support.http_server import Answer

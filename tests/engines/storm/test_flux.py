@@ -2,9 +2,9 @@
 
 import pytest
 
-from benchmarks.hardening.corpus.engine_documents.storm import FLUX, FLUX_RESOURCES
 from streamplace.problem.expansion import to_instances
 from streamplace.problem.logical import BY_KEY, Distribution
+from tests.corpus.engine_documents.storm import FLUX, FLUX_RESOURCES
 from tests.support.documents import edges, read_document, refused_document
 
 WORDS = [("count", "log"), ("lines", "split"), ("split", "count"), ("split", "count")]

@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from benchmarks.hardening.corpus.engine_documents.storm import METRICS, TOPOLOGY, VISUALIZATION
 from streamplace.cli.profile_job import watched
 from streamplace.engines.storm.profile import documents, fit
 from streamplace.errors import BackendError, FormatError
 from streamplace.formats.profiling.profile import Profile
 from streamplace.formats.profiling.rest import Server
+from tests.corpus.engine_documents.storm import METRICS, TOPOLOGY, VISUALIZATION
 from tests.support.flink_api import serving
 from tests.support.http_server import Answer
 

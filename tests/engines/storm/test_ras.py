@@ -11,7 +11,6 @@ import pytest
 import yaml
 from hypothesis import given
 
-from benchmarks.hardening.corpus.engine_documents.storm import FLUX
 from streamplace.errors import ProblemError
 from streamplace.formats.documents import export_text
 from streamplace.formats.registry import named
@@ -21,6 +20,7 @@ from streamplace.problem.graph import Operator, Stream, StreamGraph
 from streamplace.problem.logical import Distribution, LogicalGraph
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
+from tests.corpus.engine_documents.storm import FLUX
 from tests.support.chain_placement import chain_placement
 from tests.support.cli import Capture, succeeds
 from tests.support.instance_placements import (

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from benchmarks.hardening.corpus.engine_documents.storm import METRICS, TOPOLOGY, VISUALIZATION
 from streamplace.problem.logical import BY_KEY, Distribution
+from tests.corpus.engine_documents.storm import METRICS, TOPOLOGY, VISUALIZATION
 from tests.support.documents import edges, read_document, refused_document
 
 LIVE = [("lines", "split"), ("split", "count"), ("split", "count")]

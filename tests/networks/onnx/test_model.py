@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from benchmarks.hardening.corpus.onnx_models import onnx_models
 from streamplace.errors import FormatError, UsageError
 from streamplace.formats.documents import read_document, read_text_as
 from streamplace.problem.logical import LogicalGraph
+from tests.corpus.onnx_models import onnx_models
 from tests.support.documents import edges
 from tests.support.errors import fault_of
 

@@ -1,1 +1,0 @@
-"""The hardening campaign: robustness tests that count their tries and their faults."""

@@ -1,1 +1,0 @@
-"""The parts of the campaign; the module `campaign` of each part yields its rows."""

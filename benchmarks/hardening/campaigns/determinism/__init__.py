@@ -1,1 +1,0 @@
-"""Identical results of fresh processes."""

@@ -1,1 +1,0 @@
-"""Conservation of tuples, bounds, and changes that must not affect a score."""

@@ -1,1 +1,0 @@
-"""Invariants of makespans: schedules, bounds, placers and the page's engine."""

@@ -1,1 +1,0 @@
-"""Memory use with large inputs, and comparisons whose workers are killed."""

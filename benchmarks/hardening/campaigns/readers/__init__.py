@@ -1,1 +1,0 @@
-"""Bad files read by library functions."""

@@ -1,1 +1,0 @@
-"""METIS and the other solvers on unusual problems."""

@@ -1,1 +1,0 @@
-"""Checks of locks, licences, builds and dependency versions."""

@@ -1,1 +1,0 @@
-"""Commands that are stopped while they write files."""

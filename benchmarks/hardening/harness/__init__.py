@@ -1,1 +1,0 @@
-"""Child processes with limits, and the rows of results that the campaign saves."""

@@ -1,1 +1,0 @@
-"""Mutations that turn valid inputs into bad ones."""

@@ -1,1 +1,0 @@
-"""The readers and commands that the campaign tests."""

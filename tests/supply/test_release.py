@@ -1,0 +1,140 @@
+"""Releases, licences and versions of packages."""
+
+import subprocess
+import sys
+from pathlib import Path
+from zipfile import ZipFile
+
+import pytest
+
+from benchmarks.supply import licences, release, versions
+from benchmarks.supply.locks import project
+from streamplace.sim.kernels import bundle
+from tests.support.cli import ENVIRONMENT
+from tests.support.paths import ROOT
+
+
+def test_a_release_needs_a_date_and_a_single_version(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert release.version_faults() == []
+    monkeypatch.setattr(release, "project", lambda: {"version": "9.9.9"})
+    faults = release.version_faults(released=True)
+    assert [fault.partition(" ")[0] for fault in faults] == ["CITATION.cff", "CHANGELOG.md"]
+
+
+@pytest.mark.parametrize(("day", "good"), [("2026-11-21", True), ("unreleased", False)])
+def test_a_release_needs_a_date(
+    day: str, good: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "CITATION.cff").write_text("version: 9.9.9\n")
+    (tmp_path / "CHANGELOG.md").write_text(f"# Changelog\n\n## 9.9.9 - {day}\n")
+    monkeypatch.setattr(release, "project", lambda: {"version": "9.9.9"})
+    monkeypatch.setattr(release, "ROOT", tmp_path)
+    assert (release.version_faults(released=True) == []) is good
+
+
+def test_a_release_needs_a_clean_working_tree(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(release, "version_faults", lambda released: [])
+    monkeypatch.setattr(release, "_output", lambda *command: " M sim/flow.py")
+    with pytest.raises(SystemExit, match="no release: the working tree has uncommitted changes"):
+        release.main()
+
+
+def test_a_release_needs_reproducible_wheels(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(release, "DIST", tmp_path / "dist")
+    monkeypatch.setattr(release, "version_faults", lambda released: [])
+    monkeypatch.setattr(release, "_output", lambda *command: "")
+    monkeypatch.setattr(release, "wheel_hashes", lambda folder: ["a", "a", "b"])
+    with pytest.raises(SystemExit, match="repeated builds give different wheels"):
+        release.main()
+    assert not (tmp_path / "dist").exists()
+
+
+def test_a_wheel_contains_exactly_the_files_to_ship(tmp_path: Path) -> None:
+    wheel = release._built(ROOT, tmp_path)
+    with ZipFile(wheel) as archive:
+        names = archive.namelist()
+        metadata = archive.read(next(n for n in names if n.endswith("/METADATA"))).decode()
+    info = f"streamplace-{project()['version']}.dist-info"
+    assert {name.partition("/")[0] for name in names} == {"sim", "streamplace", info}
+    assert not [name for name in names if name.endswith((".pyc", ".nbi", ".nbc"))]
+    expected = {
+        "sim/py.typed",
+        "streamplace/py.typed",
+        "streamplace/policy/shipped/best.safetensors",
+    }
+    assert expected | {f"{info}/licenses/LICENSE"} <= set(names)
+    shipped = {p.relative_to(ROOT).as_posix() for p in (ROOT / "datasets").rglob("*.json")}
+    assert {f"streamplace/{name}" for name in shipped} <= set(names)
+    assert f"Version: {project()['version']}\n" in metadata
+
+
+@pytest.mark.skipif(not bundle.PATH.exists(), reason="no file of kernels: run make kernels")
+def test_a_wheel_with_kernels_is_for_one_python_and_one_machine(tmp_path: Path) -> None:
+    words = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)]
+    subprocess.run(words, cwd=ROOT, capture_output=True, check=True)
+    (wheel,) = tmp_path.glob(f"*-cp3{sys.version_info.minor}-none-*.whl")
+    with ZipFile(wheel) as archive:
+        assert f"sim/kernels/compiled/{bundle.PATH.name}" in archive.namelist()
+        name = next(n for n in archive.namelist() if n.endswith("/WHEEL"))
+        assert b"Root-Is-Purelib: false" in archive.read(name)
+
+
+def test_the_trial_commands_of_a_release_succeed(tmp_path: Path) -> None:
+    """The commands with which a built wheel is tried out also run in the working tree."""
+    options = {"cwd": tmp_path, "env": ENVIRONMENT, "capture_output": True, "text": True}
+    for words in release.COMMANDS:
+        command = [sys.executable, "-m", "streamplace.cli.main", *words]
+        run = subprocess.run(command, **options, check=False)  # type: ignore[call-overload]
+        assert run.returncode == 0, (words, run.stderr)
+    run = subprocess.run([sys.executable, "-c", release.TRY], **options, check=True)  # type: ignore[call-overload]
+    assert run.stdout.strip() == str(ROOT / "streamplace" / "__init__.py")
+
+
+@pytest.mark.parametrize(
+    ("metadata", "licence"),
+    [
+        ({"license_expression": "MIT", "license": "BSD"}, "MIT"),
+        ({"classifier": ["License :: OSI Approved :: MIT License"]}, "MIT License"),
+        ({"license": "BSD-2-Clause"}, "BSD-2-Clause"),
+        ({"license": "Permission is hereby granted,\nfree of charge"}, licences.UNKNOWN),
+        ({"classifier": ["License :: OSI Approved"], "license": ""}, licences.UNKNOWN),
+        ({}, licences.UNKNOWN),
+    ],
+)
+def test_licences_are_read_from_metadata(metadata: dict[str, object], licence: str) -> None:
+    assert licences.licence_of(metadata) == licence
+
+
+def test_tests_that_fail_with_other_versions_are_noticed(tmp_path: Path) -> None:
+    report = tmp_path / "report.xml"
+    assert versions._results(report)[2] == ["pytest did not finish"]
+    report.write_text(
+        '<testsuites><testsuite><testcase classname="a" name="b"/>'
+        '<testcase classname="a" name="c"><failure message="no"/></testcase>'
+        '<testcase classname="a" name="d"><skipped/></testcase></testsuite></testsuites>'
+    )
+    assert versions._results(report) == (1, 1, ["a::c: no"])
+
+
+@pytest.mark.parametrize(("collected", "missing"), [(4, 0), (5, 1), (3853, 3849), (0, 0)])
+def test_a_run_that_is_cut_off_is_not_good(collected: int, missing: int) -> None:
+    """Collected tests without a result count as faults, and so does an empty collection."""
+    outcome = versions.Outcome(collected, 3, 1, [], {})
+    assert outcome.missing == missing
+    assert outcome.good is (collected == 4)
+
+
+@pytest.mark.parametrize(
+    ("output", "count"),
+    [
+        ("tests/a.py: 3\n4462 tests collected in 20.31s\n", 4462),
+        ("1 test collected in 0.1s", 1),
+        ("3/8 tests collected (5 deselected) in 0.1s", 3),
+        ("no tests collected in 0.1s", 0),
+        ("12 tests collected, 1 error in 0.1s", 12),
+    ],
+)
+def test_the_number_of_collected_tests_is_parsed(output: str, count: int) -> None:
+    assert versions._collected(output) == count
