@@ -241,6 +241,6 @@ def test_policies_for_throughput_refuse_makespans_in_one_line(kind: str) -> None
     if kind in kinds_for("makespan"):
         assert len(encoded_by(policy, [problem])) == 1
         return
-    fault = f"^policy '{kind}' supports only throughput, not makespan; use .* of the kind placeto"
+    fault = f"^policy '{kind}' supports only throughput, not makespan; use .* of the kind rebuild,"
     with pytest.raises(ObjectiveError, match=fault):
         encoded_by(policy, [problem])

@@ -5,6 +5,7 @@ import pytest
 
 import streamplace as sp
 from benchmarks.reference import rnn as plain
+from streamplace.scoring.orders import traversal_order
 from tests.support.rnn import VARIANTS, giph_problem, rnn
 
 
@@ -13,14 +14,14 @@ def test_vectors_equal_the_plain_ones() -> None:
     for sizes in VARIANTS:
         policy = rnn(**sizes)
         config = policy.config
-        order = sp.traversal_order(problem, config.order).tolist()
+        order = traversal_order(problem, config.order).tolist()
         rows = plain.vectors(problem, order, config.labels, config.out_streams, config.operators)
         assert policy.encode(problem).sequence == pytest.approx(np.array(rows), abs=1e-6)
 
 
 def test_vectors_follow_another_order() -> None:
     problem, policy = giph_problem(), rnn()
-    order = sp.traversal_order(problem, "reversed-topo-level")
+    order = traversal_order(problem, "reversed-topo-level")
     config = policy.config
     rows = plain.vectors(
         problem, order.tolist(), config.labels, config.out_streams, config.operators
