@@ -19,7 +19,7 @@ from streamplace.util.text import counted
 class Settings(TypedDict, total=False):
     """What a caller sets of a new problem besides its graph; None or left out: not set.
 
-    Parameters
+    Attributes
     ----------
     cluster, constraints, objective, source_rate, model, target_utilisation
         As for `place`. The source rate and the two after it also change an objective that is set.

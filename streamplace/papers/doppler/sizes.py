@@ -14,7 +14,7 @@ from streamplace.policy.config import (
 
 
 class DopplerSizes(StrictModel):
-    """Sizes of DOPPLER (Yao et al. 2026) and its ablations; see `policy.doppler`."""
+    """Sizes of DOPPLER (Yao et al. 2026) and its ablations; see `papers.doppler`."""
 
     variant: Literal["doppler", "sel-only", "plc-only"] = Field(
         "doppler",

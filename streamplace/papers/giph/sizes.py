@@ -12,7 +12,7 @@ from streamplace.policy.config import (
 
 
 class GiphSizes(StrictModel):
-    """Sizes of GiPH (Hu et al. 2023) and its ablations; see `policy.giph`."""
+    """Sizes of GiPH (Hu et al. 2023) and its ablations; see `papers.giph`."""
 
     variant: Literal["giph", "giph-k", "giph-ne", "giph-ne-pol", "graphsage-ne", "task-eft"] = (
         Field("giph", description="the network: GiPH, or one of the paper's ablations")

@@ -34,7 +34,7 @@ class HsdagPlacer(BasePlacer):
 
     It makes ``episodes * samples * (steps + 1)`` evaluations, about 2,100 by default. The first of
     each episode is of the best single device, with which rewards compare; where no device may run
-    all operators, it is of the placement of `round-robin`. `policy.hsdag` has the network; its
+    all operators, it is of the placement of `round-robin`. `papers.hsdag` has the network; its
     README says what follows the paper, what its code, and what was mended. Sizes and training are
     those of the config `hsdag`, or of `hsdag-stream` unless the objective is the makespan, with the
     devices and the types of operators of the problem.

@@ -17,7 +17,7 @@ HsdagFeature = Literal["type", "size", "shape", "degree", "fractal", "position",
 
 
 class HsdagSizes(StrictModel):
-    """Sizes of HSDAG (Duan et al. 2024); see `policy.hsdag`."""
+    """Sizes of HSDAG (Duan et al. 2024); see `papers.hsdag`."""
 
     hidden: Length = Field(128, description="size of embeddings")
     rounds: SmallCount = Field(2, description="graph convolutions before edges are scored")

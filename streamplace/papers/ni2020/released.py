@@ -2,7 +2,7 @@
 
 It is that of ``controller_device.py`` and ``graphsage`` there, with the embeddings of graphs and
 the devices of upstream operators switched on. It differs from the paper in its features, encoder,
-attention and devices; see the README of `policy.ni2020`.
+attention and devices; see the README of `papers.ni2020`.
 """
 
 import numpy as np

@@ -16,7 +16,7 @@ from streamplace.problem.objectives import OrderName
 
 
 class EncoderDecoderSizes(StrictModel):
-    """Sizes of the networks of Ni et al. (AAAI 2020); see `policy.ni2020`."""
+    """Sizes of the networks of Ni et al. (AAAI 2020); see `papers.ni2020`."""
 
     encoder: Literal["sequence", "graph"] = Field("graph", description="`graph` is F1 of the paper")
     upstream: bool = Field(
@@ -43,7 +43,7 @@ class EncoderDecoderSizes(StrictModel):
 
 
 class ReleasedSizes(StrictModel):
-    """Sizes of the network of Ni et al.'s released code; see `policy.ni2020.released`."""
+    """Sizes of the network of Ni et al.'s released code; see `papers.ni2020.released`."""
 
     length: Annotated[int, Field(ge=4, le=8192, multiple_of=4)] = Field(
         512, description="size of embeddings of operators and devices, and of the decoder's state"

@@ -12,7 +12,7 @@ from streamplace.problem.objectives import OrderName
 
 
 class PlacetoSizes(StrictModel):
-    """Sizes of Placeto (Addanki et al. 2019); see `policy.placeto`."""
+    """Sizes of Placeto (Addanki et al. 2019); see `papers.placeto`."""
 
     devices: Annotated[int, Field(ge=1, le=256)] = Field(
         3, description="the number of devices, which is fixed"

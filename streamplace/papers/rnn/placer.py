@@ -29,7 +29,7 @@ LIMITS = (("steps", 1_000_000), ("samples", MAX_PLACEMENTS))
 class RnnPlacer(BasePlacer):
     """Train an RNN placer on the problem, and return the best placement that it has sampled.
 
-    It makes ``steps * samples`` evaluations. `policy.rnn` has the network; its README says what
+    It makes ``steps * samples`` evaluations. `papers.rnn` has the network; its README says what
     follows the paper of GiPH and what its code.
 
     Parameters

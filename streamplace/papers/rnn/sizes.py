@@ -13,7 +13,7 @@ from streamplace.problem.objectives import OrderName
 
 
 class RnnSizes(StrictModel):
-    """Sizes of the RNN placer of GiPH (Hu et al. 2023); see `policy.rnn`."""
+    """Sizes of the RNN placer of GiPH (Hu et al. 2023); see `papers.rnn`."""
 
     hidden: Length = Field(64, description="size of the states of encoder and decoder")
     devices: Annotated[int, Field(ge=1, le=2048)] = Field(
