@@ -22,21 +22,26 @@ import torch
 from torch import nn
 
 from streamplace import Problem, Recipe
-from streamplace.policy.decoding import Sampler
-from streamplace.policy.device_scorer import features
-from streamplace.policy.device_scorer.features import ScorerProblem
-from streamplace.policy.device_scorer.network import DeviceScorer
-from streamplace.policy.placer import TEMPERATURE
-from streamplace.policy.registry import PolicySection, policy_section
+from streamplace.learning.policy.decoding import Sampler
+from streamplace.learning.policy.device_scorer import features
+from streamplace.learning.policy.device_scorer.features import ScorerProblem
+from streamplace.learning.policy.device_scorer.network import DeviceScorer
+from streamplace.learning.policy.placer import TEMPERATURE
+from streamplace.learning.policy.registry import PolicySection, policy_section
+from streamplace.learning.training.algorithms.base import Known, Step
+from streamplace.learning.training.distributed import Workers
+from streamplace.learning.training.learner import Learner, Optimiser
+from streamplace.learning.training.loop import make_algorithm
+from streamplace.learning.training.problems import encoded_by, steps_of
+from streamplace.learning.training.stages import (
+    ImitationStage,
+    OptimiserSection,
+    ReinforceStage,
+    Stage,
+)
 from streamplace.problem.objective import Model
 from streamplace.scoring.throughput import throughput
 from streamplace.sim.lookahead import CANDIDATE_FEATURES
-from streamplace.training.algorithms.base import Known, Step
-from streamplace.training.distributed import Workers
-from streamplace.training.learner import Learner, Optimiser
-from streamplace.training.loop import make_algorithm
-from streamplace.training.problems import encoded_by, steps_of
-from streamplace.training.stages import ImitationStage, OptimiserSection, ReinforceStage, Stage
 
 TRAINED, PLACED = 3150, 630  # graphs to train on, and graphs to place
 RATES = (1e4, 2e4)  # tuples/s

@@ -15,9 +15,9 @@ from typing import Any
 import torch
 
 from streamplace.files.writing import atomic
-from streamplace.policy.registry import policy_section
-from streamplace.policy.tensor_files import read
-from streamplace.policy.weights import pack_policy, parameter_hash, read_policy, unpacked
+from streamplace.learning.policy.registry import policy_section
+from streamplace.learning.policy.tensor_files import read
+from streamplace.learning.policy.weights import pack_policy, parameter_hash, read_policy, unpacked
 
 FIELDS = ("dataset", "graphs", "problems", "processes", "config", "epoch", "step", "seconds")
 

@@ -30,9 +30,9 @@ import numpy as np
 
 from streamplace import Cluster, Network, Placement, Problem, Recipe, read_dataset
 from streamplace.execution.parallel import each
+from streamplace.learning.policy import coarse
 from streamplace.placers.registry import make_placer
 from streamplace.placers.search.annealing import Annealer, ChainResult
-from streamplace.policy import coarse
 from streamplace.problem.objective import Model
 from streamplace.scoring.registry import CLOSED_FORMS, qualities
 from streamplace.sim import work_clock

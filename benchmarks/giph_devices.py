@@ -15,6 +15,8 @@ import time
 
 import numpy as np
 
+from streamplace.learning.policy.refining import episodes
+from streamplace.learning.policy.threads import one_thread
 from streamplace.papers.giph.study.registered import (
     FEW,
     FULL,
@@ -25,8 +27,6 @@ from streamplace.papers.giph.study.registered import (
     experiments,
 )
 from streamplace.papers.giph.study.systems import random_starts, trained
-from streamplace.policy.refining import episodes
-from streamplace.policy.threads import one_thread
 from streamplace.util.arrays import Floats
 from streamplace.util.effect import Effect
 

@@ -18,17 +18,17 @@ import numpy as np
 
 from benchmarks.large_graphs import PRESETS, Setting, prepared, relative
 from streamplace import Problem
+from streamplace.learning.policy.coarse import SHARE, Part, parts_of, problem_of_groups, refined
+from streamplace.learning.policy.noise import NumpySampler
+from streamplace.learning.policy.placer import CHANGES, SHIPPED, loaded
+from streamplace.learning.policy.registry import PolicySection, policy_section
+from streamplace.learning.policy.threads import one_thread
+from streamplace.learning.policy.weights import new_policy
+from streamplace.learning.training.config import read_config
+from streamplace.learning.training.in_memory import fit
 from streamplace.papers.hsdag.policy import Hsdag
-from streamplace.policy.coarse import SHARE, Part, parts_of, problem_of_groups, refined
-from streamplace.policy.noise import NumpySampler
-from streamplace.policy.placer import CHANGES, SHIPPED, loaded
-from streamplace.policy.registry import PolicySection, policy_section
-from streamplace.policy.threads import one_thread
-from streamplace.policy.weights import new_policy
 from streamplace.problem.grouping import Grouping
 from streamplace.problem.placement import Placement
-from streamplace.training.config import read_config
-from streamplace.training.in_memory import fit
 from streamplace.util.arrays import Ints
 
 TRAINING, FIGURES = 1_000, 10_000  # operators

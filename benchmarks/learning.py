@@ -22,15 +22,15 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from benchmarks.speed import report
 from streamplace import Problem, Recipe, StreamGraph
+from streamplace.learning.policy.base import constructive
+from streamplace.learning.policy.decoding import Sampler
+from streamplace.learning.policy.device_scorer.network import DeviceScorer
+from streamplace.learning.training import read_config
+from streamplace.learning.training.distributed import Workers
+from streamplace.learning.training.run import Run
+from streamplace.learning.training.stages import ReinforceStage
 from streamplace.placers.registry import ready_placer
-from streamplace.policy.base import constructive
-from streamplace.policy.decoding import Sampler
-from streamplace.policy.device_scorer.network import DeviceScorer
 from streamplace.scoring.throughput import throughput
-from streamplace.training import read_config
-from streamplace.training.distributed import Workers
-from streamplace.training.run import Run
-from streamplace.training.stages import ReinforceStage
 
 GRAPHS, PLACED = 640, 630
 ROUNDS = 7

@@ -26,13 +26,13 @@ from torch import Tensor, nn
 from streamplace import Problem, Recipe, StreamGraph
 from streamplace.files import write_json
 from streamplace.files.writing import make_folder
+from streamplace.learning.policy.base import constructive
+from streamplace.learning.policy.decoding import Sampler
+from streamplace.learning.training import read_config
+from streamplace.learning.training.config import with_seed, with_values
+from streamplace.learning.training.distributed import Workers
+from streamplace.learning.training.run import Run
 from streamplace.papers.ni2020.network import EncoderDecoder
-from streamplace.policy.base import constructive
-from streamplace.policy.decoding import Sampler
-from streamplace.training import read_config
-from streamplace.training.config import with_seed, with_values
-from streamplace.training.distributed import Workers
-from streamplace.training.run import Run
 from streamplace.util.effect import Effect
 
 GRAPHS = 3150

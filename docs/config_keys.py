@@ -13,9 +13,9 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
-from streamplace.policy.registry import KINDS
-from streamplace.training.config import ProblemsSection, RunSection
-from streamplace.training.stages import (
+from streamplace.learning.policy.registry import KINDS
+from streamplace.learning.training.config import ProblemsSection, RunSection
+from streamplace.learning.training.stages import (
     DaggerStage,
     ImitationStage,
     MemorySection,

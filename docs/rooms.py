@@ -28,10 +28,7 @@ ROOMS = {
     "learning": (
         "streamplace.cli.curves",
         "streamplace.cli.train",
-        "streamplace.env",
-        "streamplace.policy",
-        "streamplace.pyg",
-        "streamplace.training",
+        "streamplace.learning",
     ),
     "makespan": (
         "streamplace.sim.contiguous",
@@ -95,7 +92,7 @@ ROOMS = {
         "streamplace.workflows.export",
         "streamplace.workflows.read_job",
     ),
-    "pictures": ("streamplace.plots",),
+    "pictures": ("streamplace.pictures",),
     "testing": ("streamplace.testing",),
 }
 """Room -> its modules and packages. A module belongs to the room that names it or the nearest

@@ -11,7 +11,7 @@ from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.utils import get_action_masks
 
 import streamplace as sp
-from streamplace.env import ID
+from streamplace.learning.env import ID
 
 STEPS = int(sys.argv[1]) if len(sys.argv) > 1 else 20_000
 TRAINING = sp.Recipe("series-parallel", 1000, sizes=range(6, 13), seed=1)

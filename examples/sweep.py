@@ -12,8 +12,8 @@ from pathlib import Path
 import optuna
 
 import streamplace as sp
-from streamplace.training import TrainConfig, read_config, train
-from streamplace.training.config import with_values
+from streamplace.learning.training import TrainConfig, read_config, train
+from streamplace.learning.training.config import with_values
 
 
 def main(dataset: str, config: str, trials: int, folder: Path) -> None:

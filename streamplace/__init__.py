@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from streamplace.files import write_dataset as write_dataset
     from streamplace.files import write_jobs as write_jobs
     from streamplace.files import write_placement as write_placement
+    from streamplace.learning.training import train as train
     from streamplace.problem.cluster import Cluster as Cluster
     from streamplace.problem.cluster import Device as Device
     from streamplace.problem.cluster import LinkOverride as LinkOverride
@@ -39,7 +40,6 @@ if TYPE_CHECKING:
     from streamplace.problem.placement import Placement as Placement
     from streamplace.problem.problem import Problem as Problem
     from streamplace.reports.report import report as report
-    from streamplace.training import train as train
     from streamplace.workflows.compare import compare as compare
     from streamplace.workflows.diff import diff as diff
     from streamplace.workflows.explain import explain as explain
@@ -92,7 +92,7 @@ _HOME = {
     "StreamplaceError": "errors",
     "Throughput": "problem.objective",
     "to_networkx": "problem.networkx_interop",
-    "train": "training",
+    "train": "learning.training",
     "Uplink": "problem.cluster",
     "write_cluster": "files",
     "write_clusters": "files",

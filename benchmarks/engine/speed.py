@@ -15,17 +15,17 @@ from benchmarks.engine import RATE, SEED
 from benchmarks.reference.engine import PlainEngine
 from benchmarks.speed import interleaved, report
 from streamplace import Cluster, Problem, Recipe, StreamGraph, place
-from streamplace.policy.registry import make_policy
+from streamplace.learning.policy.registry import make_policy
+from streamplace.learning.training import TrainConfig, read_config
+from streamplace.learning.training.algorithms.base import Step
+from streamplace.learning.training.distributed import Workers
+from streamplace.learning.training.learner import Learner
+from streamplace.learning.training.loop import Loop
+from streamplace.learning.training.problems import encoded_by, largest_first
 from streamplace.problem.objective import Model
 from streamplace.scoring import engine as runs
 from streamplace.scoring.flow import flow
 from streamplace.sim.engine import RunMetrics, Settings, Simulation, metrics
-from streamplace.training import TrainConfig, read_config
-from streamplace.training.algorithms.base import Step
-from streamplace.training.distributed import Workers
-from streamplace.training.learner import Learner
-from streamplace.training.loop import Loop
-from streamplace.training.problems import encoded_by, largest_first
 from streamplace.util.arrays import Ints
 
 REPEATS = 20  # runs per round

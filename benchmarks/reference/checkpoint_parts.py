@@ -11,14 +11,14 @@ import torch
 from benchmarks.reference.trainings import config, of_kind, opened
 from streamplace import Cluster, Operator, Problem, StreamGraph
 from streamplace.errors import CheckpointError
-from streamplace.policy.base import AnyPolicy
-from streamplace.policy.registry import PolicySection, make_policy
-from streamplace.training.distributed import Workers
-from streamplace.training.elite_buffer import EliteBuffer
-from streamplace.training.learner import Learner
-from streamplace.training.loop import Loop, Position
-from streamplace.training.run_files import load_checkpoint, save_checkpoint
-from streamplace.training.stages import Stage
+from streamplace.learning.policy.base import AnyPolicy
+from streamplace.learning.policy.registry import PolicySection, make_policy
+from streamplace.learning.training.distributed import Workers
+from streamplace.learning.training.elite_buffer import EliteBuffer
+from streamplace.learning.training.learner import Learner
+from streamplace.learning.training.loop import Loop, Position
+from streamplace.learning.training.run_files import load_checkpoint, save_checkpoint
+from streamplace.learning.training.stages import Stage
 
 Shapes = Sequence[tuple[int, int]]  # operators and devices of each problem
 FIVE: Shapes = ((3, 3),) * 5

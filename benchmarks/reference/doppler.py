@@ -1,7 +1,7 @@
 """DOPPLER in plain numpy, one problem and one step at a time, in double precision.
 
 It reads the parameters of `streamplace.papers.doppler` by name, and nothing else of that package
-nor of `streamplace.policy.partial`. Devices have one core each.
+nor of `streamplace.learning.policy.partial`. Devices have one core each.
 """
 
 from collections.abc import Mapping, Sequence

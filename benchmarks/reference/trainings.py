@@ -12,11 +12,11 @@ import torch
 
 from streamplace import StreamGraph
 from streamplace.families import Recipe
-from streamplace.policy.registry import policy_kind
-from streamplace.policy.weights import unpacked
-from streamplace.training import TrainConfig
-from streamplace.training.distributed import Workers
-from streamplace.training.run import Run
+from streamplace.learning.policy.registry import policy_kind
+from streamplace.learning.policy.weights import unpacked
+from streamplace.learning.training import TrainConfig
+from streamplace.learning.training.distributed import Workers
+from streamplace.learning.training.run import Run
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # torch-geometric uses deprecated parts of torch

@@ -9,7 +9,7 @@ import numpy as np
 from benchmarks.rivals.loads import AUTOSCALER, BEGIN_S, QUIET_S, WATCH
 from benchmarks.rivals.queries import QUERIES
 from benchmarks.rivals.sharing import Key
-from streamplace.plots.style import legend_below, line, picture
+from streamplace.pictures.style import legend_below, line, picture
 from streamplace.util.arrays import Floats
 from streamplace.util.effect import mean_intervals
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from streamplace.plots.style import COLOURS, MARKERS, picture
+from streamplace.pictures.style import COLOURS, MARKERS, picture
 
 SIZE = (9.0, 4.8)  # inches
 TITLES = {"closed": "closed form (bottleneck)", "engine": "engine"}

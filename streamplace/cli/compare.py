@@ -27,10 +27,10 @@ from streamplace.execution.progress import working
 from streamplace.files import open_dataset, write_json
 from streamplace.files.reading import name_of
 from streamplace.files.writing import held
+from streamplace.pictures.comparison_folder import CURVES, names_of, save_report, write_table
+from streamplace.pictures.formats import TABLES, kind_of
 from streamplace.placers.limits import Limit, MaxEvaluations, MaxRuntime
 from streamplace.placers.registry import NamedPlacer, ready
-from streamplace.plots.comparison_folder import CURVES, names_of, save_report, write_table
-from streamplace.plots.formats import TABLES, kind_of
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.losses import Losses
 from streamplace.problem.makespan import PublishedName

@@ -14,7 +14,7 @@ from streamplace.errors import FormatError, ProblemError, UsageError
 from streamplace.files import write_json
 from streamplace.files.engine_runs import scene_from, trace_to
 from streamplace.files.reading import name_of, read_json
-from streamplace.plots.formats import kind_of
+from streamplace.pictures.formats import kind_of
 from streamplace.problem.placement import Placement
 from streamplace.scoring import engine
 from streamplace.scoring.score import ThroughputScore
@@ -208,7 +208,7 @@ def run(
     if scene is not None and scene.windows:
         _warn_of_windows(metrics, name_of(chosen["scene"]))
     if "plot" in chosen:
-        from streamplace.plots.engine_run import draw_run  # noqa: PLC0415 - loads matplotlib
+        from streamplace.pictures.engine_run import draw_run  # noqa: PLC0415 - loads matplotlib
 
         draw_run(chosen["plot"], placed, metrics)
     if "trace" in chosen:

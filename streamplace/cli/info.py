@@ -12,7 +12,7 @@ from streamplace.execution.progress import working
 from streamplace.files.datasets import read_dataset
 from streamplace.files.reading import name_of
 from streamplace.files.summary import summary
-from streamplace.plots.formats import kind_of
+from streamplace.pictures.formats import kind_of
 from streamplace.util.text import printable
 
 LABELS = {
@@ -98,7 +98,7 @@ def info(chosen: InfoOptions) -> None:
         check_targets({"--plot": chosen.plot}, (chosen.file, chosen.beside))
     with working("reading"):
         if chosen.file.endswith(".safetensors"):
-            from streamplace.policy import tensor_files  # noqa: PLC0415 - heavy
+            from streamplace.learning.policy import tensor_files  # noqa: PLC0415 - heavy
 
             found = tensor_files.summary(chosen.file)
         else:
@@ -107,7 +107,7 @@ def info(chosen: InfoOptions) -> None:
             files = [chosen.file] if chosen.beside is None else [chosen.file, chosen.beside]
             datasets = {name_of(file): read_dataset(file) for file in files}
     if chosen.plot is not None:
-        from streamplace.plots.comparison import (  # noqa: PLC0415 - loads matplotlib
+        from streamplace.pictures.comparison import (  # noqa: PLC0415 - loads matplotlib
             distributions_picture,
         )
 

@@ -240,6 +240,6 @@ def under_semantics(placement: Placement, name: PublishedName) -> Placement:
 def draw(path: str, placement: Placement, score: Score) -> None:
     """Write a picture of a schedule."""
     assert isinstance(score, MakespanScore)  # see `require`
-    from streamplace.plots.gantt import draw_schedule  # noqa: PLC0415 - loads matplotlib
+    from streamplace.pictures.gantt import draw_schedule  # noqa: PLC0415 - loads matplotlib
 
     draw_schedule(path, placement, score)

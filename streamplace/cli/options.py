@@ -26,7 +26,7 @@ from streamplace.cli.param_types import (
 from streamplace.execution.backends import BACKENDS, Backend
 from streamplace.execution.progress import quietly
 from streamplace.files.datasets import check_name
-from streamplace.plots.formats import KINDS
+from streamplace.pictures.formats import KINDS
 from streamplace.problem.counts import FormName
 from streamplace.problem.objective import MODELS
 

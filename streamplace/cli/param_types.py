@@ -205,7 +205,7 @@ GRAPH = Completed(_datasets, files=True)
 PLACER = Completed(_placers)
 FAMILY = Completed(_listed("streamplace.families.family:family_names"))
 OBJECTIVE = Completed(_listed("streamplace.problem.objectives:objective_names"))
-MEASURE = Completed(_listed("streamplace.training.measuring.measure:measure_names"))
+MEASURE = Completed(_listed("streamplace.learning.training.measuring.measure:measure_names"))
 CONFIG = Completed(_listed("streamplace.util.entry_points:config_files"), files=True)
 
 

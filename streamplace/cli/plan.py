@@ -13,7 +13,7 @@ from streamplace.errors import ClusterError, located
 from streamplace.execution.progress import working
 from streamplace.files import read_graph
 from streamplace.files.reading import name_of
-from streamplace.plots.formats import kind_of
+from streamplace.pictures.formats import kind_of
 from streamplace.problem.assumptions import without_tuples
 from streamplace.problem.counts import expanded
 from streamplace.workflows.plan.plan import plan as workflow
@@ -107,7 +107,7 @@ def plan(chosen: PlanOptions) -> None:
             seed=chosen.seed,
         )
     if chosen.plot is not None:
-        from streamplace.plots.plan import draw_plan  # noqa: PLC0415 - loads matplotlib
+        from streamplace.pictures.plan import draw_plan  # noqa: PLC0415 - loads matplotlib
 
         draw_plan(chosen.plot, found)
     inputs.print_assumed(chosen.cluster)

@@ -23,7 +23,7 @@ from streamplace.files import read_graph
 from streamplace.files.assignments import read_placement_json
 from streamplace.files.placements import proven_bound
 from streamplace.files.reading import name_of
-from streamplace.plots.formats import kind_of
+from streamplace.pictures.formats import kind_of
 from streamplace.problem.assumptions import assumptions
 from streamplace.problem.counts import expanded
 from streamplace.problem.makespan import PublishedName

@@ -19,22 +19,22 @@ from streamplace.files import read_cluster, read_dataset, write_json
 from streamplace.files.reading import STDIO
 from streamplace.files.toml import parse_toml
 from streamplace.files.training_logs import CHECKPOINT, CONFIG, POLICY, WRITTEN, read_log
-from streamplace.policy.tensor_files import read_weights
-from streamplace.problem.cluster import Cluster
-from streamplace.problem.graph import StreamGraph
-from streamplace.training.config import (
+from streamplace.learning.policy.tensor_files import read_weights
+from streamplace.learning.training.config import (
     TrainConfig,
     config_names,
     read_config,
     with_seed,
     with_values,
 )
-from streamplace.training.measuring.measurement_log import MEASUREMENTS
-from streamplace.training.seeds import SEEDS, SeedsResult, run_folder, seeds_in
+from streamplace.learning.training.measuring.measurement_log import MEASUREMENTS
+from streamplace.learning.training.seeds import SEEDS, SeedsResult, run_folder, seeds_in
+from streamplace.problem.cluster import Cluster
+from streamplace.problem.graph import StreamGraph
 from streamplace.util.extras import check_learn, load_learned
 
 if TYPE_CHECKING:
-    from streamplace.training.run import Trained
+    from streamplace.learning.training.run import Trained
 
 CURVES = "curves.png"
 INTERVAL_S = 10.0  # seconds between lines
@@ -192,7 +192,7 @@ def train(chosen: TrainOptions) -> None:
     if chosen.seeds is None:
         _trained(chosen, config, settings, chosen.folder, graphs, clusters)
         return
-    check_start = load_learned("streamplace.training.run:check_start", "train")
+    check_start = load_learned("streamplace.learning.training.run:check_start", "train")
     for folder in folders.values():  # before the first run
         check_start(graphs, settings, folder, _resumes(chosen, folder / CHECKPOINT))
     done = {}
@@ -259,7 +259,7 @@ def _trained(
     clusters: Sequence[Cluster] | None,
 ) -> "Trained":
     """Train or resume one run, and print the result of a single one; exit if it is interrupted."""
-    from streamplace.training import distributed, problems, trainer  # noqa: PLC0415 - torch
+    from streamplace.learning.training import distributed, problems, trainer  # noqa: PLC0415 - torch
 
     is_first = distributed.is_rank_zero()
     if is_first:
@@ -332,7 +332,7 @@ def _of(config: str) -> Iterator[None]:
 
 def _draw(folder: Path, runs: Sequence[Path]) -> None:
     """Draw the curves of runs into a folder; if that fails, the command still succeeds."""
-    from streamplace.plots.curves import draw_curves  # noqa: PLC0415 - loads matplotlib
+    from streamplace.pictures.curves import draw_curves  # noqa: PLC0415 - loads matplotlib
 
     try:
         draw_curves(folder / CURVES, {str(run): read_log(run) for run in runs})
@@ -355,7 +355,7 @@ class TrainingProgress:
         self._first: tuple[float, float] | None = None
 
     def __call__(self, record: dict[str, float | int]) -> None:
-        """Report the record of a step, as `training.loop` makes it."""
+        """Report the record of a step, as `learning.training.loop` makes it."""
         now, done = time.monotonic(), float(record["progress"])
         if self._first is None:  # do not count the time for reading graphs and for a teacher
             self._first = now, done

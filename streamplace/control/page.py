@@ -23,7 +23,7 @@ from streamplace.control.decisions import (
 )
 from streamplace.control.rules import Rules
 from streamplace.files.writing import write_text
-from streamplace.plots.style import COLOURS, GREY, drawn, legend_below, line, save
+from streamplace.pictures.style import COLOURS, GREY, drawn, legend_below, line, save
 
 SIZE = (4.6, 2.9)  # width and height of a plot in inches
 DAY_S = 86_400.0

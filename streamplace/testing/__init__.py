@@ -13,8 +13,8 @@ Every check raises an AssertionError whose message states what the policy does w
 
 from collections.abc import Callable
 
-from streamplace.policy.base import refiner
-from streamplace.policy.registry import policy_kind
+from streamplace.learning.policy.base import refiner
+from streamplace.learning.policy.registry import policy_kind
 from streamplace.testing.case import PolicyCase
 from streamplace.testing.constraints import check_constraints
 from streamplace.testing.evaluations import check_evaluations, check_refiner_evaluations

@@ -10,11 +10,11 @@ import torch
 
 from streamplace.errors import UsageError
 from streamplace.families import Recipe
-from streamplace.policy.base import AnyPolicy, Refiner, constructive
-from streamplace.policy.decoding import Sampler
-from streamplace.policy.encoded import Batch
-from streamplace.policy.registry import PolicySection, make_policy, policy_section
-from streamplace.policy.trajectories import Trajectories
+from streamplace.learning.policy.base import AnyPolicy, Refiner, constructive
+from streamplace.learning.policy.decoding import Sampler
+from streamplace.learning.policy.encoded import Batch
+from streamplace.learning.policy.registry import PolicySection, make_policy, policy_section
+from streamplace.learning.policy.trajectories import Trajectories
 from streamplace.problem.cluster import Cluster, Device, Network
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.objectives import make_objective
@@ -35,7 +35,7 @@ class PolicyCase:
     Parameters
     ----------
     kind
-        The name of a registered kind; see `policy.registry`.
+        The name of a registered kind; see `learning.policy.registry`.
     sizes
         The sizes of the policy; small ones keep the checks fast.
     devices

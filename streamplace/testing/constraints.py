@@ -7,10 +7,10 @@ from tempfile import TemporaryDirectory
 import numpy as np
 import torch
 
-from streamplace.policy.base import AnyPolicy
-from streamplace.policy.decoding import Sampler
-from streamplace.policy.placer import PolicyPlacer
-from streamplace.policy.weights import pack_policy
+from streamplace.learning.policy.base import AnyPolicy
+from streamplace.learning.policy.decoding import Sampler
+from streamplace.learning.policy.placer import PolicyPlacer
+from streamplace.learning.policy.weights import pack_policy
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.problem import Problem
 from streamplace.testing.case import PolicyCase, generator, rolled_out

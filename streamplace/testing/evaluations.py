@@ -10,15 +10,15 @@ from unittest.mock import patch
 import numpy as np
 import torch
 
-from streamplace.policy.base import constructive, refiner
-from streamplace.policy.decoding import Sampler
+from streamplace.learning.policy.base import constructive, refiner
+from streamplace.learning.policy.decoding import Sampler
+from streamplace.learning.training.in_memory import fit
+from streamplace.learning.training.stages import ReinforceStage, StepReinforceStage
 from streamplace.scoring.evaluator import OtherLoss, Placements
 from streamplace.scoring.makespan_evaluator import MakespanEvaluator
 from streamplace.scoring.registry import evaluator
 from streamplace.scoring.throughput_evaluator import ThroughputEvaluator
 from streamplace.testing.case import PolicyCase, batch_of, generator, rolled_out
-from streamplace.training.in_memory import fit
-from streamplace.training.stages import ReinforceStage, StepReinforceStage
 from streamplace.util.arrays import Floats
 
 SAMPLES = 3

@@ -3,9 +3,9 @@
 import numpy as np
 import torch
 
-from streamplace.policy.base import Refiner, refiner
-from streamplace.policy.decoding import Sampler
-from streamplace.policy.trajectories import Trajectories
+from streamplace.learning.policy.base import Refiner, refiner
+from streamplace.learning.policy.decoding import Sampler
+from streamplace.learning.policy.trajectories import Trajectories
 from streamplace.problem.problem import Problem
 from streamplace.scoring.registry import evaluator
 from streamplace.testing.case import PolicyCase, batch_of, generator, graph_of, rolled_out

@@ -6,9 +6,9 @@ from itertools import pairwise
 import numpy as np
 import torch
 
-from streamplace.policy.base import AnyPolicy, Refiner, constructive
-from streamplace.policy.decoding import Sampler
-from streamplace.policy.trajectories import Trajectories
+from streamplace.learning.policy.base import AnyPolicy, Refiner, constructive
+from streamplace.learning.policy.decoding import Sampler
+from streamplace.learning.policy.trajectories import Trajectories
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.graph import Operator, Stream, StreamGraph
 from streamplace.problem.problem import Problem

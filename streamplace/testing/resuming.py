@@ -10,17 +10,17 @@ import torch
 
 from streamplace.errors import StreamplaceError
 from streamplace.files.training_logs import CHECKPOINT
-from streamplace.policy.base import AnyPolicy
-from streamplace.policy.decoding import Sampler
-from streamplace.policy.registry import policy_kind
-from streamplace.policy.weights import pack_policy, parameter_hash, read_policy
+from streamplace.learning.policy.base import AnyPolicy
+from streamplace.learning.policy.decoding import Sampler
+from streamplace.learning.policy.registry import policy_kind
+from streamplace.learning.policy.weights import pack_policy, parameter_hash, read_policy
+from streamplace.learning.training.algorithms.base import Record
+from streamplace.learning.training.config import ProblemsSection, RunSection, TrainConfig
+from streamplace.learning.training.distributed import Workers
+from streamplace.learning.training.run import Trained
+from streamplace.learning.training.stages import DaggerStage, ReinforceStage, StepReinforceStage
+from streamplace.learning.training.trainer import train
 from streamplace.testing.case import SOURCE_RATE, PolicyCase, graph_of, rolled_out
-from streamplace.training.algorithms.base import Record
-from streamplace.training.config import ProblemsSection, RunSection, TrainConfig
-from streamplace.training.distributed import Workers
-from streamplace.training.run import Trained
-from streamplace.training.stages import DaggerStage, ReinforceStage, StepReinforceStage
-from streamplace.training.trainer import train
 
 GRAPHS, OPERATORS = 4, 8
 CUTS = ((1, 1), (1, 3), (2, 1), (2, 2), (2, 3))

@@ -8,9 +8,9 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from streamplace.policy.base import Constructive, constructive
-from streamplace.policy.decoding import UNAVAILABLE, Sampler
-from streamplace.policy.trajectories import Trajectories, summed_over_steps
+from streamplace.learning.policy.base import Constructive, constructive
+from streamplace.learning.policy.decoding import UNAVAILABLE, Sampler
+from streamplace.learning.policy.trajectories import Trajectories, summed_over_steps
 from streamplace.problem.problem import Problem
 from streamplace.testing.case import PolicyCase, batch_of, copies_of, generator, graph_of, replayed
 from streamplace.util.arrays import Floats, Ints

@@ -7,9 +7,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from streamplace.policy.base import constructive
-from streamplace.policy.decoding import Sampler
-from streamplace.policy.teachers import Teacher, Ties
+from streamplace.learning.policy.base import constructive
+from streamplace.learning.policy.decoding import Sampler
+from streamplace.learning.policy.teachers import Teacher, Ties
 from streamplace.problem.problem import Problem
 from streamplace.testing.case import PolicyCase, Scored, batch_of, generator, scored_again
 from streamplace.util.arrays import Bools, Ints
@@ -150,7 +150,7 @@ class _Expert:
         return self
 
     def judge(self, operators: Ints, devices: Ints) -> Bools:
-        """Return the best devices of a step; see `policy.teachers.Expert`."""
+        """Return the best devices of a step; see `learning.policy.teachers.Expert`."""
         row = np.arange(len(operators))
         at = (row // SAMPLES, row % SAMPLES, operators)
         self.misled |= not np.array_equal(self.forced[at], devices)

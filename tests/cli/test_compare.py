@@ -10,7 +10,7 @@ import streamplace as sp
 from streamplace import Recipe
 from streamplace.cli.main import main
 from streamplace.files import write_clusters, write_dataset
-from streamplace.plots.style import line
+from streamplace.pictures.style import line
 from tests.support.cli import Capture, json_of, printed, refused, succeeds
 
 AIM = ("--objective", "makespan")

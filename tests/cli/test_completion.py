@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from streamplace.cli.shells import SHELLS, VARIABLE
+from streamplace.learning.training import config_names
 from streamplace.placers.registry import NAMES, PLACERS, make_placer, options_of
-from streamplace.training import config_names
 from tests.support.cli import ENVIRONMENT, MODULE, Capture, refused, run, succeeds
 from tests.support.long import long_after
 

@@ -15,8 +15,8 @@ from streamplace.cli.main import main
 from streamplace.errors import FormatError
 from streamplace.files import write_cluster, write_clusters, write_dataset
 from streamplace.files.training_logs import CHECKPOINT, POLICY
-from streamplace.training import train
-from streamplace.training.config import with_values
+from streamplace.learning.training import train
+from streamplace.learning.training.config import with_values
 from tests.support.cli import (
     CPU_ENVIRONMENT,
     MODULE,

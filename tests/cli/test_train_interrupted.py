@@ -14,7 +14,7 @@ from benchmarks.reference.trainings import SMALL, graphs, opened
 from streamplace.cli.main import main
 from streamplace.files import read_dataset, write_dataset
 from streamplace.files.training_logs import CHECKPOINT
-from streamplace.training import read_config, train
+from streamplace.learning.training import read_config, train
 from tests.support.cli import CPU_ENVIRONMENT, MODULE, Capture, json_of, refused
 from tests.support.training_runs import check_finite, check_same, log_of
 

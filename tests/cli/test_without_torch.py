@@ -32,7 +32,7 @@ OVERLOADED = ("--source-rate", "1e6", "--placer", "auto:evaluations=500")
 WORKING = [
     ["init"],
     ["info", "graph.json"],
-    ["info", "{root}/streamplace/policy/shipped/best.safetensors"],
+    ["info", "{root}/streamplace/learning/policy/shipped/best.safetensors"],
     ["generate", "dream", "--count", "2", "--operators", "12", "-o", "graphs.jsonl.gz"],
     ["place", "graph.json", "--cluster", "cluster.json", "-o", "a.json"],
     ["place", "graph.json", "--cluster", "cluster.json", "--prefer", "fewest", "-o", "b.json"],

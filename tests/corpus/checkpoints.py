@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from benchmarks.reference.checkpoint_parts import loop_of, memory_of
-from streamplace.training.loop import Loop, Position
-from streamplace.training.run_files import load_checkpoint, save_checkpoint
-from streamplace.training.stages import MemorySection, ReinforceStage
+from streamplace.learning.training.loop import Loop, Position
+from streamplace.learning.training.run_files import load_checkpoint, save_checkpoint
+from streamplace.learning.training.stages import MemorySection, ReinforceStage
 from tests.corpus.own_files import tiny
 
 SHAPES = ((3, 2), (4, 2))

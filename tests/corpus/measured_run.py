@@ -9,8 +9,8 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from streamplace.files import read_dataset
+from streamplace.learning.training.measuring.measurement_log import MEASUREMENTS
 from streamplace.problem.problem import Problem
-from streamplace.training.measuring.measurement_log import MEASUREMENTS
 from streamplace.util.arrays import Floats, Ints
 from tests.corpus.document import Document
 from tests.corpus.own_files import PLAIN
@@ -61,8 +61,8 @@ def measurements() -> Document:
 
 def _train(name: str) -> None:
     """Train in a folder, so that its subfolder ``run`` has measurements."""
-    from streamplace.training.config import read_config  # noqa: PLC0415 - torch is heavy
-    from streamplace.training.trainer import train  # noqa: PLC0415
+    from streamplace.learning.training.config import read_config  # noqa: PLC0415 - torch is heavy
+    from streamplace.learning.training.trainer import train  # noqa: PLC0415
 
     folder = Path(name)
     (folder / "graph.json").write_text(PLAIN)

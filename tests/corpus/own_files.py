@@ -10,7 +10,7 @@ from streamplace.files.clusters import cluster_to
 from streamplace.files.graphs import graph_from, graph_to
 from streamplace.files.npz import write_columns
 from streamplace.files.placements import as_csv, placement_to
-from streamplace.policy.registry import PolicySection, policy_section
+from streamplace.learning.policy.registry import PolicySection, policy_section
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.makespan import Makespan
 from streamplace.problem.placement import Placement
@@ -202,8 +202,8 @@ def weights() -> bytes:
     """Return the weights file of a tiny network."""
     import torch  # noqa: PLC0415 - heavy
 
-    from streamplace.policy.registry import make_policy  # noqa: PLC0415
-    from streamplace.policy.weights import pack_policy  # noqa: PLC0415
+    from streamplace.learning.policy.registry import make_policy  # noqa: PLC0415
+    from streamplace.learning.policy.weights import pack_policy  # noqa: PLC0415
 
     torch.manual_seed(0)
     section = tiny()

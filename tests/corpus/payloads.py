@@ -23,7 +23,7 @@ import numpy as np
 import torch
 import yaml
 
-from streamplace.policy.weights import packed, unpacked
+from streamplace.learning.policy.weights import packed, unpacked
 
 CREATED_FOLDER = "executed"  # the folder that an executed payload creates in the current folder
 MODULE = "evil_module"

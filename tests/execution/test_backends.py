@@ -22,7 +22,7 @@ from streamplace.errors import BackendError, UsageError
 from streamplace.execution import backends, calls
 from streamplace.execution.backends import Backend, Present, resources
 from streamplace.execution.calls import Connected, Member, results_of
-from streamplace.training import read_config, train
+from streamplace.learning.training import read_config, train
 from tests.support.cli import MODULE, Capture, refused, run
 from tests.support.clusters import OF_CLUSTERS, PACKAGES, START_S, Options, two_machines
 from tests.support.training_runs import check_same

@@ -11,7 +11,7 @@ from streamplace.files.graphs import graph_from
 from streamplace.files.reading import check
 from streamplace.files.schema import PlacementForm
 from streamplace.files.schema_fields import Place, fields_at, without_tags
-from streamplace.training import read_config
+from streamplace.learning.training import read_config
 from tests.corpus.documents import CLUSTER, GRAPH
 from tests.support.errors import fault_of
 

@@ -45,8 +45,8 @@ def with_valid_hash(data: bytes) -> bytes:
     """
     import safetensors.torch  # noqa: PLC0415 - torch is heavy
 
-    from streamplace.policy.tensor_files import METADATA_KEY  # noqa: PLC0415
-    from streamplace.policy.weights import packed  # noqa: PLC0415
+    from streamplace.learning.policy.tensor_files import METADATA_KEY  # noqa: PLC0415
+    from streamplace.learning.policy.weights import packed  # noqa: PLC0415
 
     text = data.decode("latin-1")
     try:

@@ -278,7 +278,7 @@ def _tensors(draw: st.DrawFn, data: bytes) -> bytes:
     """Change a tensor or the metadata of a .safetensors file, which gets a correct hash."""
     import torch  # noqa: PLC0415 - heavy
 
-    from streamplace.policy.weights import packed, unpacked  # noqa: PLC0415
+    from streamplace.learning.policy.weights import packed, unpacked  # noqa: PLC0415
 
     try:
         tensors, metadata = unpacked(data, "file")

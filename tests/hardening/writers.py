@@ -42,7 +42,7 @@ from streamplace.files.placements import as_csv, as_json
 from streamplace.files.writing import TEMPORARY, write_text
 from streamplace.formats import cepsim
 from streamplace.formats.documents import export_text, read_text_as
-from streamplace.policy.registry import PolicySection
+from streamplace.learning.policy.registry import PolicySection
 from streamplace.reports.data import entry
 from streamplace.reports.html import report_html
 from streamplace.scoring import engine
@@ -429,21 +429,21 @@ def _policies(draw: st.DrawFn) -> tuple[PolicySection, int]:
 
 def _write_policy(path: Path, case: tuple[PolicySection, int]) -> None:
     from streamplace.files.writing import atomic  # noqa: PLC0415
-    from streamplace.policy.weights import new_policy, pack_policy  # noqa: PLC0415 - torch is heavy
+    from streamplace.learning.policy.weights import new_policy, pack_policy  # noqa: PLC0415 - torch is heavy
 
     with atomic(path) as file:
         file.write(pack_policy(new_policy(*case), case[0], {"seed": case[1]}))
 
 
 def _read_policy(path: Path, case: tuple[PolicySection, int]) -> tuple[str, Any]:
-    from streamplace.policy.weights import parameter_hash, read_policy  # noqa: PLC0415
+    from streamplace.learning.policy.weights import parameter_hash, read_policy  # noqa: PLC0415
 
     policy, card = read_policy(path)
     return parameter_hash(policy), card["seed"]
 
 
 def _shown_policy(case: tuple[PolicySection, int]) -> tuple[str, Any]:
-    from streamplace.policy.weights import new_policy, parameter_hash  # noqa: PLC0415
+    from streamplace.learning.policy.weights import new_policy, parameter_hash  # noqa: PLC0415
 
     return parameter_hash(new_policy(*case)), case[1]
 

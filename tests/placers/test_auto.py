@@ -53,7 +53,7 @@ def test_auto_uses_no_more_devices_than_needed() -> None:
 
 def test_auto_reports_damaged_weights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without the policy the same seed would silently give another result."""
-    shipped = next((ROOT / "streamplace/policy/shipped").glob("*.safetensors"))
+    shipped = next((ROOT / "streamplace/learning/policy/shipped").glob("*.safetensors"))
     data = bytearray(shipped.read_bytes())
     data[-1] ^= 1
     (tmp_path / "damaged.safetensors").write_bytes(data)

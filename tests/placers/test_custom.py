@@ -9,8 +9,8 @@ import pytest
 
 import streamplace as sp
 from streamplace.errors import UsageError
+from streamplace.learning.training.config import read_config
 from streamplace.placers.registry import make_placer
-from streamplace.training.config import read_config
 from tests.support.cli import ENVIRONMENT, one_line, run
 from tests.support.input_files import GRAPH
 from tests.support.paths import ROOT
@@ -228,7 +228,7 @@ def test_an_installed_package_registers_its_placer_by_name(folder: Path) -> None
 
 def test_a_file_cannot_cause_an_import(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(folder)
-    shipped = (ROOT / "streamplace" / "training" / "configs" / "best.toml").read_text()
+    shipped = (ROOT / "streamplace" / "learning" / "training" / "configs" / "best.toml").read_text()
     config = folder / "config.toml"
     imitation = '[[stage]]\nalgorithm = "imitation"\nepochs = 1\nteacher = "leaving:Last"\n'
     config.write_text(shipped + imitation)

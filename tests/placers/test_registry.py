@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from streamplace.errors import UsageError
+from streamplace.learning.training.config import config_names
 from streamplace.placers.limits import MaxRuntime
 from streamplace.placers.partition.fuser import Fuser
 from streamplace.placers.partition.metis import Metis, MetisRecursive
@@ -16,7 +17,6 @@ from streamplace.placers.partition.sweep import MetisSweep, Oracle
 from streamplace.placers.registry import NAMES, class_of, make_placer, named
 from streamplace.placers.scheduling.lists import Heft
 from streamplace.placers.search.search import Search
-from streamplace.training.config import config_names
 
 
 def test_a_class_has_the_name_of_its_placer() -> None:

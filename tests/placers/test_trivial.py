@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from benchmarks.reference.strategies import problems
 from streamplace import Cluster, Network, Operator, Problem, Stream, StreamGraph
+from streamplace.learning.policy.teachers import LeastUtilisation
 from streamplace.placers.registry import make_placer
-from streamplace.policy.teachers import LeastUtilisation
 from streamplace.problem.objectives import ORDERS
 from streamplace.scoring.flow import flow
 from streamplace.scoring.orders import traversal_order

@@ -11,8 +11,8 @@ from benchmarks.reference import oracle
 from benchmarks.reference.changes import as_fast, remade
 from benchmarks.reference.strategies import Case, batches, cases, problems
 from streamplace.files.engine_runs import trace_to
+from streamplace.learning.policy.device_scorer import features as scorer
 from streamplace.papers.ni2020.features import NiProblem, encoded, utilisations
-from streamplace.policy.device_scorer import features as scorer
 from streamplace.problem.objective import MODELS, Model
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem

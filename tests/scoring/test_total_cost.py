@@ -14,6 +14,9 @@ from benchmarks.reference.plain_total_cost import plain_total_cost
 from benchmarks.reference.schedule_placements import placement_of
 from benchmarks.reference.schedule_problems import schedule_problem
 from streamplace.errors import ObjectiveError, ProblemError, UnsuitableError, UsageError
+from streamplace.learning.training.config import read_config
+from streamplace.learning.training.problems import make_problems
+from streamplace.learning.training.rewards import Rewards
 from streamplace.placers.registry import make_placer
 from streamplace.placers.running import run_placer
 from streamplace.problem.objectives import make_objective
@@ -25,9 +28,6 @@ from streamplace.scoring.total_cost import TotalCost, TotalCostEvaluator, TotalC
 from streamplace.sim.schedule.passes import timetable
 from streamplace.sim.schedule.queues import NOTHING
 from streamplace.sim.schedule.state import Noise
-from streamplace.training.config import read_config
-from streamplace.training.problems import make_problems
-from streamplace.training.rewards import Rewards
 from streamplace.util.arrays import Ints
 from streamplace.workflows import single_moves
 from streamplace.workflows.explain import explain

@@ -62,7 +62,7 @@ def test_a_wheel_contains_exactly_the_files_to_ship(tmp_path: Path) -> None:
     expected = {
         "sim/py.typed",
         "streamplace/py.typed",
-        "streamplace/policy/shipped/best.safetensors",
+        "streamplace/learning/policy/shipped/best.safetensors",
     }
     assert expected | {f"{info}/licenses/LICENSE"} <= set(names)
     shipped = {p.relative_to(ROOT).as_posix() for p in (ROOT / "datasets").rglob("*.json")}

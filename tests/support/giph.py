@@ -7,14 +7,14 @@ import torch
 
 import streamplace as sp
 from streamplace.families import Recipe
+from streamplace.learning.policy.decoding import Sampler
+from streamplace.learning.policy.trajectories import Trajectories
 from streamplace.papers.giph.gp_net import gp_net
 from streamplace.papers.giph.pairs import encode
 from streamplace.papers.giph.policy import Giph
 from streamplace.papers.giph.sizes import GiphSizes
 from streamplace.papers.giph.view import View, view_of
 from streamplace.placers.registry import make_placer
-from streamplace.policy.decoding import Sampler
-from streamplace.policy.trajectories import Trajectories
 from streamplace.problem.makespan import with_published_semantics
 from streamplace.scoring.registry import evaluator
 from streamplace.util.arrays import Ints

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from streamplace import Problem
-from streamplace.training.measuring.measure import NamedMeasure
-from streamplace.training.measuring.measurements import Measurements
+from streamplace.learning.training.measuring.measure import NamedMeasure
+from streamplace.learning.training.measuring.measurements import Measurements
 from streamplace.util.arrays import Floats, Ints
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.reference.trainings import opened
-from streamplace.policy.weights import packed
+from streamplace.learning.policy.weights import packed
 
 OLD = """
 [policy]

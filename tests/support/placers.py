@@ -5,7 +5,7 @@ import pytest
 
 from streamplace.placers.registry import NAMES, class_of, names_for
 
-OF_NETWORKS = ("streamplace.policy", "streamplace.training", "streamplace.papers")
+OF_NETWORKS = ("streamplace.learning", "streamplace.papers")
 LEARNED = tuple(name for name in NAMES if class_of(name).__module__.startswith(OF_NETWORKS))
 """The placers that use a network."""
 QUICK = {

@@ -9,11 +9,11 @@ from torch import Tensor
 
 from streamplace import Cluster, Constraints, Device, Problem, StreamGraph
 from streamplace import Network as Links
-from streamplace.policy.base import AnyPolicy, Constructive, constructive
-from streamplace.policy.decoding import Sampler
-from streamplace.policy.device_scorer import features
-from streamplace.policy.registry import make_policy, policy_section
-from streamplace.policy.trajectories import Trajectories
+from streamplace.learning.policy.base import AnyPolicy, Constructive, constructive
+from streamplace.learning.policy.decoding import Sampler
+from streamplace.learning.policy.device_scorer import features
+from streamplace.learning.policy.registry import make_policy, policy_section
+from streamplace.learning.policy.trajectories import Trajectories
 from streamplace.problem.cluster import NetworkKind
 from streamplace.problem.objective import Model
 from streamplace.util.arrays import Ints

@@ -6,11 +6,11 @@ import numpy as np
 import torch
 
 import streamplace as sp
+from streamplace.learning.policy.decoding import Sampler
+from streamplace.learning.policy.trajectories import Trajectories
 from streamplace.papers.placeto.features import PlacetoBatch
 from streamplace.papers.placeto.policy import Placeto
 from streamplace.papers.placeto.sizes import PlacetoSizes
-from streamplace.policy.decoding import Sampler
-from streamplace.policy.trajectories import Trajectories
 from streamplace.problem.makespan import with_published_semantics
 from streamplace.scoring.evaluator import Evaluator
 from streamplace.scoring.registry import evaluator

@@ -10,13 +10,13 @@ from pydantic import TypeAdapter
 
 from benchmarks.reference.trainings import config, graphs, of_kind
 from streamplace import Cluster, Problem
-from streamplace.policy.base import AnyPolicy, Constructive, constructive
-from streamplace.policy.registry import make_policy
-from streamplace.training.distributed import Workers
-from streamplace.training.learner import Learner
-from streamplace.training.loop import Loop
-from streamplace.training.problems import encoded_by
-from streamplace.training.stages import AnyStage
+from streamplace.learning.policy.base import AnyPolicy, Constructive, constructive
+from streamplace.learning.policy.registry import make_policy
+from streamplace.learning.training.distributed import Workers
+from streamplace.learning.training.learner import Learner
+from streamplace.learning.training.loop import Loop
+from streamplace.learning.training.problems import encoded_by
+from streamplace.learning.training.stages import AnyStage
 
 Value = dict[str, Any]
 KINDS = ("device-scorer", "encoder-decoder")

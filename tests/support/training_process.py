@@ -9,9 +9,9 @@ from pathlib import Path
 from streamplace.cli.main import main
 from streamplace.files import read_dataset
 from streamplace.files.training_logs import POLICY
-from streamplace.policy.weights import read_policy
-from streamplace.training import read_config, train
-from streamplace.training.algorithms.base import Record
+from streamplace.learning.policy.weights import read_policy
+from streamplace.learning.training import read_config, train
+from streamplace.learning.training.algorithms.base import Record
 
 STOP = 3
 LEADER, OTHER = range(2)

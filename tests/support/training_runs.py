@@ -12,7 +12,7 @@ import torch
 
 from benchmarks.reference.trainings import opened
 from streamplace.files.training_logs import CHECKPOINT, CONFIG, POLICY
-from streamplace.training.algorithms.base import Record
+from streamplace.learning.training.algorithms.base import Record
 
 STEPS_PER_EPOCH = 3  # 5 graphs that are not held out, 2 per step
 BEST = ("memory.best", "memory.start.best")

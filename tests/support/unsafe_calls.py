@@ -42,7 +42,7 @@ IMPORT_BY_NAME = {  # files that may import modules whose names come from the co
     "streamplace/__init__.py",
     "streamplace/util/moved.py",
     "streamplace/util/plugins.py",
-    "streamplace/training/__init__.py",
+    "streamplace/learning/training/__init__.py",
     "streamplace/integrations/registry.py",
 }
 RUN_PROGRAMS = {  # files that run the user's commands, or this Python

@@ -2,7 +2,7 @@
 
 import pytest
 
-from streamplace.policy.device_scorer.network import DeviceScorer
+from streamplace.learning.policy.device_scorer.network import DeviceScorer
 from streamplace.testing import CHECKS
 from tests.support.defects import DEFECTS
 from tests.support.defects.case import case_of

@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from streamplace.policy.device_scorer.network import DeviceScorer, ScorerBatch
+from streamplace.learning.policy.device_scorer.network import DeviceScorer, ScorerBatch
 from streamplace.testing import CHECKS
 from tests.support.defects.case import case_of
 

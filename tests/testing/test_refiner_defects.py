@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from streamplace.learning.policy.registry import KINDS, PolicyKind
+from streamplace.learning.policy.trajectories import Trajectories
 from streamplace.papers.placeto.policy import Placeto
 from streamplace.papers.placeto.sizes import PlacetoSizes
-from streamplace.policy.registry import KINDS, PolicyKind
-from streamplace.policy.trajectories import Trajectories
 from streamplace.testing import REFINER_CHECKS, PolicyCase
 
 Change = Callable[[Trajectories], Trajectories]

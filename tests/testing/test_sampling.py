@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from streamplace.policy.decoding import Sampler
-from streamplace.policy.device_scorer.network import DeviceScorer
+from streamplace.learning.policy.decoding import Sampler
+from streamplace.learning.policy.device_scorer.network import DeviceScorer
 from streamplace.testing import PolicyCase
 from streamplace.testing.sampling import DRAWS, check_sampling, chernoff_exponents
 from tests.support.defects import sampling

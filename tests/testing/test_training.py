@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from torch import Tensor
 
-from streamplace.policy.base import AnyPolicy
+from streamplace.learning.policy.base import AnyPolicy
 from streamplace.testing import PolicyCase
 from streamplace.testing.training import check_gradients
 

@@ -2,7 +2,7 @@
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from streamplace.policy.registry import PolicyKind
+from streamplace.learning.policy.registry import PolicyKind
 
 
 class Sizes(BaseModel):

@@ -7,12 +7,12 @@ import torch
 from torch import Tensor, nn
 
 from streamplace import Problem
-from streamplace.policy import trajectories
-from streamplace.policy.base import Constructive
-from streamplace.policy.decoding import UNAVAILABLE, Sampler
-from streamplace.policy.graph_batch import EncodedGraph, GraphBatch
-from streamplace.policy.teachers import Teacher
-from streamplace.policy.trajectories import Trajectories
+from streamplace.learning.policy import trajectories
+from streamplace.learning.policy.base import Constructive
+from streamplace.learning.policy.decoding import UNAVAILABLE, Sampler
+from streamplace.learning.policy.graph_batch import EncodedGraph, GraphBatch
+from streamplace.learning.policy.teachers import Teacher
+from streamplace.learning.policy.trajectories import Trajectories
 from streamplace.problem.symmetry import interchangeable
 from streamplace.scoring.flow import flow
 from streamplace.sim import orders

@@ -18,11 +18,10 @@ from streamplace.util.arrays import Floats, Ints
 class PassTimes:
     """The seconds that one pass of a PyTorch module takes by each placement.
 
-    It measures running times for `streamplace train --measure` and `streamplace.training.train`.
-    Each placement first makes two passes that do not count. Then the placements take turns, so that
-    a disturbance meets them alike, and the time of a placement is the median of its passes. A pass
-    ends when all its devices have finished. Passes run as those of `PlacedModule`, without
-    gradients.
+    It measures running times for `streamplace train --measure` and `sp.train`. Each placement first
+    makes two passes that do not count. Then the placements take turns, so that a disturbance meets
+    them alike, and the time of a placement is the median of its passes. A pass ends when all its
+    devices have finished. Passes run as those of `PlacedModule`, without gradients.
 
     Parameters
     ----------

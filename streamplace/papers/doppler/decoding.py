@@ -5,8 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from streamplace.papers.doppler.encode import DopplerBatch
-from streamplace.policy.partial import (
+from streamplace.learning.policy.partial import (
     BEST,
     OF_DEVICE,
     TINY,
@@ -15,6 +14,7 @@ from streamplace.policy.partial import (
     nothing_placed,
     put_next,
 )
+from streamplace.papers.doppler.encode import DopplerBatch
 from streamplace.sim.schedule.lists import nothing_placed_in, offer_each, put_each
 from streamplace.util.arrays import Bools, Ints
 

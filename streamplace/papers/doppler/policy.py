@@ -8,14 +8,14 @@ import torch
 from torch import Tensor
 from torch.utils.checkpoint import checkpoint
 
+from streamplace.learning.policy.base import Constructive
+from streamplace.learning.policy.decoding import Sampler
+from streamplace.learning.policy.teachers import Expert, Selecting, Teacher
+from streamplace.learning.policy.trajectories import Trajectories, of_actions
 from streamplace.papers.doppler.decoding import Decoding, Forced, Step
 from streamplace.papers.doppler.encode import DopplerBatch, DopplerProblem, encode
 from streamplace.papers.doppler.networks import Place, Rows, Select
 from streamplace.papers.doppler.sizes import DopplerSizes
-from streamplace.policy.base import Constructive
-from streamplace.policy.decoding import Sampler
-from streamplace.policy.teachers import Expert, Selecting, Teacher
-from streamplace.policy.trajectories import Trajectories, of_actions
 from streamplace.problem.problem import Problem
 from streamplace.util.arrays import Bools, Ints
 

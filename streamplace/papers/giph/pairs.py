@@ -6,10 +6,10 @@ from typing import TypeAlias
 
 import numpy as np
 
+from streamplace.learning.policy.costs import Costs, costs_of
+from streamplace.learning.policy.encoded import SortedBatch
 from streamplace.papers.giph.gp_net import Pairs
 from streamplace.papers.giph.sizes import GiphSizes
-from streamplace.policy.costs import Costs, costs_of
-from streamplace.policy.encoded import SortedBatch
 from streamplace.problem.problem import Problem
 from streamplace.problem.symmetry import interchangeable
 from streamplace.scoring.compiled_pass import rules_of

@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from streamplace.learning.policy.improving import ImprovingPlacer
 from streamplace.papers.giph.pairs import MOVES
 from streamplace.placers.base import Improver
-from streamplace.policy.improving import ImprovingPlacer
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.util.arrays import Floats, Ints

@@ -10,6 +10,10 @@ import torch
 from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
+from streamplace.learning.policy.base import Refiner
+from streamplace.learning.policy.decoding import UNAVAILABLE, Sampler
+from streamplace.learning.policy.refining import Recorded, going, of_relocations, recorded, started
+from streamplace.learning.policy.trajectories import Trajectories
 from streamplace.papers.giph.network import NETWORKS, union
 from streamplace.papers.giph.pairs import MOVES, GiphBatch, GiphProblem, encode
 from streamplace.papers.giph.questions import (
@@ -21,10 +25,6 @@ from streamplace.papers.giph.questions import (
     sight_of,
 )
 from streamplace.papers.giph.sizes import GiphSizes
-from streamplace.policy.base import Refiner
-from streamplace.policy.decoding import UNAVAILABLE, Sampler
-from streamplace.policy.refining import Recorded, going, of_relocations, recorded, started
-from streamplace.policy.trajectories import Trajectories
 from streamplace.problem.problem import Problem
 from streamplace.scoring.evaluator import Evaluator
 from streamplace.util.arrays import Ints

@@ -6,11 +6,11 @@ from typing import TypeAlias
 import numpy as np
 import torch
 
+from streamplace.learning.policy.decoding import Sampler
 from streamplace.papers.giph.pairs import GiphProblem, encode
 from streamplace.papers.giph.policy import Giph, GiphWalk
 from streamplace.papers.giph.questions import WalkState, destinations, sight_of
 from streamplace.papers.giph.sizes import GiphSizes
-from streamplace.policy.decoding import Sampler
 from streamplace.problem.problem import Problem
 from streamplace.scoring.registry import evaluator
 from streamplace.util.arrays import Floats, Ints

@@ -4,7 +4,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from streamplace.policy.config import (
+from streamplace.learning.policy.config import (
     Length,
     PolicyKind,
     StrictModel,

@@ -9,12 +9,12 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from streamplace.learning.policy.decoding import Sampler
+from streamplace.learning.policy.encoded import SortedBatch
+from streamplace.learning.policy.partial import Costs, mean_messages, partial_costs
 from streamplace.papers.hsdag.graphs import Graph, graph_of_grouping, relative
 from streamplace.papers.hsdag.kernels import Draws, Groups, fractal_dimensions
 from streamplace.papers.hsdag.sizes import HsdagFeature, HsdagSizes
-from streamplace.policy.decoding import Sampler
-from streamplace.policy.encoded import SortedBatch
-from streamplace.policy.partial import Costs, mean_messages, partial_costs
 from streamplace.problem.grouping import Grouping, feasible_chain_groups
 from streamplace.problem.problem import Problem
 from streamplace.sim.columns import by_operator

@@ -10,6 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from streamplace.learning.policy.decoding import UNAVAILABLE
 from streamplace.papers.hsdag.features import Offer
 from streamplace.papers.hsdag.graphs import (
     Block,
@@ -31,7 +32,6 @@ from streamplace.papers.hsdag.kernels import (
     place_groups,
 )
 from streamplace.papers.hsdag.sizes import HsdagSizes
-from streamplace.policy.decoding import UNAVAILABLE
 from streamplace.util.arrays import Ints
 
 NO_LOADS: Single = np.zeros((0, 0, 0), np.float32)

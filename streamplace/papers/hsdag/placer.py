@@ -6,18 +6,18 @@ from typing import Any, ClassVar
 import numpy as np
 
 from streamplace.errors import PlacementError, UnsuitableError, UsageError
+from streamplace.learning.policy.config import MAX_PLACEMENTS, MAX_TYPES
+from streamplace.learning.policy.registry import PolicySection, policy_section
+from streamplace.learning.policy.threads import one_thread
+from streamplace.learning.training.config import TrainConfig, read_config
+from streamplace.learning.training.stages import (
+    StepReinforceStage,
+)
 from streamplace.placers.base import BasePlacer, check_counts
 from streamplace.placers.repair import feasible
 from streamplace.placers.trivial import RoundRobin, Single
-from streamplace.policy.config import MAX_PLACEMENTS, MAX_TYPES
-from streamplace.policy.registry import PolicySection, policy_section
-from streamplace.policy.threads import one_thread
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
-from streamplace.training.config import TrainConfig, read_config
-from streamplace.training.stages import (
-    StepReinforceStage,
-)
 from streamplace.util.extras import load_learned
 
 LIMITS = (
@@ -85,7 +85,9 @@ class HsdagPlacer(BasePlacer):
         TrainingError
             If gradients stop being finite.
         """
-        fit_each = load_learned("streamplace.training.in_memory:fit_each", "placer 'hsdag'")
+        fit_each = load_learned(
+            "streamplace.learning.training.in_memory:fit_each", "placer 'hsdag'"
+        )
         section, stage = self.section(problem), self.stage(problem)
         if not _fits_one_device(problem):
             RoundRobin()(problem, rng)  # fails here, as the error of fit_each names a stage

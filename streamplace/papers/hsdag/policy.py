@@ -12,6 +12,11 @@ from torch import Tensor
 from torch.utils.checkpoint import checkpoint
 
 from streamplace.errors import PlacementError
+from streamplace.learning.policy.base import Refiner
+from streamplace.learning.policy.decoding import UNAVAILABLE, Sampler
+from streamplace.learning.policy.encoded import check_devices
+from streamplace.learning.policy.refining import Recorded, going, of_walks, started
+from streamplace.learning.policy.trajectories import Trajectories, of_choices
 from streamplace.papers.hsdag.features import (
     HsdagBatch,
     HsdagProblem,
@@ -33,11 +38,6 @@ from streamplace.papers.hsdag.network import (
 )
 from streamplace.papers.hsdag.sizes import HsdagSizes
 from streamplace.placers.repair import feasible
-from streamplace.policy.base import Refiner
-from streamplace.policy.decoding import UNAVAILABLE, Sampler
-from streamplace.policy.encoded import check_devices
-from streamplace.policy.refining import Recorded, going, of_walks, started
-from streamplace.policy.trajectories import Trajectories, of_choices
 from streamplace.problem.grouping import Grouping
 from streamplace.problem.problem import Problem
 from streamplace.scoring.evaluator import Evaluator

@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from streamplace.policy.graph_batch import EncodedGraph, GraphBatch
+from streamplace.learning.policy.graph_batch import EncodedGraph, GraphBatch
 from streamplace.problem.problem import Problem
 from streamplace.problem.symmetry import interchangeable
 from streamplace.scoring.flow import flow, rate_of_flow

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, field_validator
 
-from streamplace.policy.config import (
+from streamplace.learning.policy.config import (
     Finite,
     Length,
     PolicyKind,

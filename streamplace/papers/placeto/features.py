@@ -6,10 +6,10 @@ from typing import TypeAlias
 
 import numpy as np
 
+from streamplace.learning.policy.encoded import SortedBatch
 from streamplace.papers.placeto.network import Problems
 from streamplace.papers.placeto.sizes import PlacetoSizes
 from streamplace.papers.placeto.summaries import Passing, Streams
-from streamplace.policy.encoded import SortedBatch
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.problem import Problem
 from streamplace.scoring.compiled_pass import rules_of

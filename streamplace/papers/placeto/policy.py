@@ -9,6 +9,11 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from streamplace.learning.policy.base import Refiner
+from streamplace.learning.policy.decoding import Sampler
+from streamplace.learning.policy.encoded import check_devices
+from streamplace.learning.policy.refining import of_relocations, recorded
+from streamplace.learning.policy.trajectories import Trajectories, of_choices
 from streamplace.papers.placeto import features
 from streamplace.papers.placeto.features import PlacetoBatch, PlacetoProblem
 from streamplace.papers.placeto.layers import Single
@@ -30,11 +35,6 @@ from streamplace.papers.placeto.sweep import (
     sweep,
     walk_of,
 )
-from streamplace.policy.base import Refiner
-from streamplace.policy.decoding import Sampler
-from streamplace.policy.encoded import check_devices
-from streamplace.policy.refining import of_relocations, recorded
-from streamplace.policy.trajectories import Trajectories, of_choices
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.graph import Operator, Stream, StreamGraph
 from streamplace.problem.makespan import Makespan

@@ -55,7 +55,7 @@ class Walk(NamedTuple):
 
 
 class Draws(NamedTuple):
-    """The random numbers of T steps, and how they are used; see `policy.decoding.Sampler`."""
+    """The random numbers of T steps, and how they are used, as in `decoding.Sampler`."""
 
     gumbel: Single  # (T, D)
     explores: Bools  # (T,)
@@ -188,7 +188,7 @@ def differentiate(
 
 @part
 def _chosen(logits: Single, draws: Draws, t: int) -> int:
-    """Return the device of a step; see `policy.decoding.Sampler`."""
+    """Return the device of a step; see `learning.policy.decoding.Sampler`."""
     best, most = -1, -np.inf
     for d in range(logits.shape[1]):
         if logits[t, d] <= UNAVAILABLE:

@@ -10,18 +10,18 @@ import torch
 from streamplace.errors import UsageError
 from streamplace.execution.backends import LOCAL, Backend
 from streamplace.execution.parallel import each
+from streamplace.learning.policy.registry import PolicySection
+from streamplace.learning.policy.threads import one_thread
+from streamplace.learning.policy.weights import new_policy
+from streamplace.learning.training.in_memory import fit
+from streamplace.learning.training.stages import OptimiserSection, Stage, StepReinforceStage
 from streamplace.papers.placeto import features
 from streamplace.papers.placeto.policy import NO_WEIGHTS, take, uniform_draws, walk_from
 from streamplace.papers.placeto.sizes import PlacetoSizes
 from streamplace.placers.running import run_placer
-from streamplace.policy.registry import PolicySection
-from streamplace.policy.threads import one_thread
-from streamplace.policy.weights import new_policy
 from streamplace.problem.objectives import check_order
 from streamplace.problem.problem import Problem
 from streamplace.scoring.registry import evaluator
-from streamplace.training.in_memory import fit
-from streamplace.training.stages import OptimiserSection, Stage, StepReinforceStage
 from streamplace.util.arrays import Floats
 
 EPISODES = 50
@@ -62,7 +62,7 @@ class Trial:
         Whether all choices are uniformly random, as a control: every sweep then starts from the
         best placement so far, and nothing is learned.
     sizes
-        Other sizes of the policy, by name; see `policy.config.PlacetoSizes`.
+        Other sizes of the policy, by name; see `papers.placeto.sizes.PlacetoSizes`.
     """
 
     problem: Problem

@@ -8,8 +8,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from streamplace.learning.policy.graph_batch import EncodedGraph, GraphBatch
 from streamplace.papers.rnn.sizes import RnnSizes
-from streamplace.policy.graph_batch import EncodedGraph, GraphBatch
 from streamplace.problem.problem import Problem
 from streamplace.problem.symmetry import interchangeable
 from streamplace.scoring.compiled_pass import rules_of

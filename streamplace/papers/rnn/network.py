@@ -10,6 +10,11 @@ from torch.nn.functional import one_hot
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from streamplace.errors import UnsuitableError
+from streamplace.learning.policy.base import Constructive
+from streamplace.learning.policy.decoding import UNAVAILABLE, OneOrderState, Sampler
+from streamplace.learning.policy.encoded import check_devices
+from streamplace.learning.policy.teachers import Teacher
+from streamplace.learning.policy.trajectories import Trajectories
 from streamplace.papers.rnn.features import (
     RnnBatch,
     RnnProblem,
@@ -19,11 +24,6 @@ from streamplace.papers.rnn.features import (
     most_outputs,
 )
 from streamplace.papers.rnn.sizes import RnnSizes
-from streamplace.policy.base import Constructive
-from streamplace.policy.decoding import UNAVAILABLE, OneOrderState, Sampler
-from streamplace.policy.encoded import check_devices
-from streamplace.policy.teachers import Teacher
-from streamplace.policy.trajectories import Trajectories
 from streamplace.problem.problem import Problem
 from streamplace.sim.schedule.lists import nothing_placed_in, offer, put_in
 from streamplace.util.arrays import Ints

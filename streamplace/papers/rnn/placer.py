@@ -6,19 +6,19 @@ from typing import ClassVar
 import numpy as np
 
 from streamplace.errors import UnsuitableError, UsageError
-from streamplace.placers.base import BasePlacer, check_counts
-from streamplace.placers.repair import feasible
-from streamplace.policy.config import MAX_PLACEMENTS
-from streamplace.policy.registry import PolicySection, policy_section
-from streamplace.policy.threads import one_thread
-from streamplace.problem.objectives import check_order
-from streamplace.problem.placement import Placement
-from streamplace.problem.problem import Problem
-from streamplace.training.stages import (
+from streamplace.learning.policy.config import MAX_PLACEMENTS
+from streamplace.learning.policy.registry import PolicySection, policy_section
+from streamplace.learning.policy.threads import one_thread
+from streamplace.learning.training.stages import (
     MemorySection,
     OptimiserSection,
     ReinforceStage,
 )
+from streamplace.placers.base import BasePlacer, check_counts
+from streamplace.placers.repair import feasible
+from streamplace.problem.objectives import check_order
+from streamplace.problem.placement import Placement
+from streamplace.problem.problem import Problem
 from streamplace.util.extras import load_learned
 
 FEATURES, NEEDING = "streamplace.papers.rnn.features", "placer 'rnn'"
@@ -79,7 +79,7 @@ class RnnPlacer(BasePlacer):
         TrainingError
             If gradients stop being finite.
         """
-        fit_each = load_learned("streamplace.training.in_memory:fit_each", NEEDING)
+        fit_each = load_learned("streamplace.learning.training.in_memory:fit_each", NEEDING)
         section = self._section(problem)
         with one_thread():
             ((fitted,),) = fit_each(section, [problem], [self.stage], rng)

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from streamplace.policy.config import (
+from streamplace.learning.policy.config import (
     Length,
     PolicyKind,
     StrictModel,

@@ -14,8 +14,8 @@ import numpy as np
 
 from streamplace.display.view import Grid, Line, View
 from streamplace.families import Recipe
+from streamplace.learning.policy.threads import one_thread
 from streamplace.papers.studies.table import Table
-from streamplace.policy.threads import one_thread
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.problem import Problem

@@ -6,7 +6,7 @@ from typing import Any, Self
 
 from streamplace.display.view import Grid
 from streamplace.files.reading import to_csv
-from streamplace.plots.formats import Rows, latex, markdown
+from streamplace.pictures.formats import Rows, latex, markdown
 
 Value = float | int | str | None
 Cell = Value | tuple[Value, ...]

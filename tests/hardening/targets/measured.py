@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from streamplace.training.measuring.measurement_log import (
+from streamplace.learning.training.measuring.measurement_log import (
     MEASUREMENTS,
     Entry,
     read_measurements,

@@ -30,12 +30,12 @@ from streamplace.files.summary import summary
 from streamplace.files.training_logs import read_log
 from streamplace.formats.costs import Costs
 from streamplace.formats.documents import read_document, read_text_as
+from streamplace.learning.training.config import read_config
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.logical import LogicalGraph
 from streamplace.problem.placement import Placement
 from streamplace.scoring import engine
 from streamplace.sim.engine import Settings
-from streamplace.training.config import read_config
 from tests.corpus import journals, measured_run, own_files, study_files
 from tests.corpus.document import Document
 from tests.corpus.engine_documents import DOCUMENTS, IMPORTED
@@ -156,13 +156,13 @@ def _use_config(config: Any) -> None:
 
 
 def _weights(path: str) -> Any:
-    from streamplace.policy.weights import read_policy  # noqa: PLC0415 - torch is heavy
+    from streamplace.learning.policy.weights import read_policy  # noqa: PLC0415 - torch is heavy
 
     return read_policy(path)[1]
 
 
 def _summary(path: str) -> Any:
-    from streamplace.policy.tensor_files import summary as summarise  # noqa: PLC0415 - torch is heavy
+    from streamplace.learning.policy.tensor_files import summary as summarise  # noqa: PLC0415 - torch is heavy
 
     return summarise(path)
 

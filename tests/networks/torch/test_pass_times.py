@@ -6,17 +6,17 @@ import torch
 from torch import nn
 
 from streamplace.errors import GraphError, UsageError
+from streamplace.learning.policy.registry import policy_section
+from streamplace.learning.policy.weights import new_policy
+from streamplace.learning.training.in_memory import fit
+from streamplace.learning.training.stages import ReinforceStage, Stage, StepReinforceStage
 from streamplace.networks.torch import pass_times
 from streamplace.networks.torch.graph import from_module
 from streamplace.networks.torch.pass_times import ModuleTimes, PassTimes
 from streamplace.networks.torch.placed import PlacedModule
-from streamplace.policy.registry import policy_section
-from streamplace.policy.weights import new_policy
 from streamplace.problem.cluster import Cluster, Device, Network
 from streamplace.problem.makespan import Makespan
 from streamplace.problem.problem import Problem
-from streamplace.training.in_memory import fit
-from streamplace.training.stages import ReinforceStage, Stage, StepReinforceStage
 from streamplace.util.arrays import Floats, Ints
 from tests.support.gpus import needs_gpu, run_on_gpu
 

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.reference.doppler_state import Plain
+from streamplace.learning.policy.config import SourcesFirst
 from streamplace.papers.doppler.encode import encode, paths_of
-from streamplace.policy.config import SourcesFirst
 from tests.support.doppler import flow_problem, pass_problem
 
 

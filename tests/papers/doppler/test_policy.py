@@ -9,9 +9,9 @@ import torch
 import streamplace as sp
 from benchmarks.reference.doppler import Networks
 from benchmarks.reference.doppler_state import Plain, PlainState
+from streamplace.learning.policy.decoding import Sampler
+from streamplace.learning.policy.trajectories import Trajectories
 from streamplace.papers.doppler.policy import Doppler
-from streamplace.policy.decoding import Sampler
-from streamplace.policy.trajectories import Trajectories
 from tests.support.doppler import VARIANTS, doppler, flow_problem, pass_problem
 from tests.support.policies import seeded_generator
 

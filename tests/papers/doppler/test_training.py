@@ -7,9 +7,9 @@ import pytest
 import torch
 
 from streamplace.families import Recipe
+from streamplace.learning.policy.decoding import Sampler
+from streamplace.learning.training import fit, read_config, train
 from streamplace.placers.registry import make_placer
-from streamplace.policy.decoding import Sampler
-from streamplace.training import fit, read_config, train
 from tests.support.doppler import doppler, pass_problem
 from tests.support.policies import batch_of
 from tests.support.stages import dagger, imitation, reinforce, stages_of

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 import streamplace as sp
+from streamplace.learning.policy.costs import costs_of
+from streamplace.learning.policy.partial import partial_costs
 from streamplace.papers.giph.pairs import pairs_of
 from streamplace.papers.hsdag.features import MADE, encode
 from streamplace.papers.hsdag.sizes import HsdagSizes
-from streamplace.policy.costs import costs_of
-from streamplace.policy.partial import partial_costs
 from streamplace.scoring.flow import flow
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import torch
 
 import streamplace as sp
-from streamplace.policy.decoding import Sampler
+from streamplace.learning.policy.decoding import Sampler
 from streamplace.scoring.registry import evaluator
 from tests.support.giph import giph
 from tests.support.graphs import preset_graph

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 import torch
 
+from streamplace.learning.policy.decoding import Sampler
+from streamplace.learning.policy.trajectories import Trajectories
 from streamplace.papers.hsdag.graphs import Graph, Inner, Pooling, Smooth, joined, normalised
 from streamplace.papers.hsdag.kernels import LOADS
 from streamplace.papers.hsdag.network import parted
 from streamplace.papers.hsdag.policy import Hsdag
-from streamplace.policy.decoding import Sampler
-from streamplace.policy.trajectories import Trajectories
 from streamplace.scoring.registry import evaluator
 from tests.support.hsdag import STREAM, hsdag, pass_problem, stream_problem
 

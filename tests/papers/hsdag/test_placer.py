@@ -6,13 +6,13 @@ import torch
 
 import streamplace as sp
 from streamplace.errors import UnsuitableError
+from streamplace.learning.policy.config import MAX_TYPES
+from streamplace.learning.policy.weights import new_policy
+from streamplace.learning.training import fit, read_config
 from streamplace.papers.hsdag.placer import HsdagPlacer
 from streamplace.placers.trivial import Random, Single
-from streamplace.policy.config import MAX_TYPES
-from streamplace.policy.weights import new_policy
 from streamplace.scoring.registry import evaluator
 from streamplace.testing.evaluations import counted_evaluations
-from streamplace.training import fit, read_config
 from tests.support.graphs import chain_graph
 from tests.support.hsdag import pass_problem, stream_problem
 from tests.support.placers import seeded_rng

@@ -9,11 +9,11 @@ import torch
 import streamplace as sp
 from benchmarks.reference.graph_parsing import has_cycle
 from streamplace.errors import UnsuitableError
+from streamplace.learning.policy.decoding import Sampler
+from streamplace.learning.policy.trajectories import Trajectories
 from streamplace.papers.hsdag import policy as module
 from streamplace.papers.hsdag.graphs import Graph
 from streamplace.papers.hsdag.policy import Hsdag, HsdagWalk, Record
-from streamplace.policy.decoding import Sampler
-from streamplace.policy.trajectories import Trajectories
 from streamplace.scoring.flow import flow
 from streamplace.scoring.registry import evaluator
 from streamplace.util.arrays import Ints

@@ -6,9 +6,9 @@ import torch
 
 from streamplace import Operator, Problem, Stream, StreamGraph
 from streamplace.errors import UsageError
+from streamplace.learning.policy.decoding import Sampler
+from streamplace.learning.policy.encoded import BeamSearching
 from streamplace.papers.ni2020.decoder import Decoder, Ni2020State
-from streamplace.policy.decoding import Sampler
-from streamplace.policy.encoded import BeamSearching
 from tests.support.policies import (
     batch_of,
     cluster_of,

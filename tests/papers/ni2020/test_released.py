@@ -4,8 +4,8 @@ import numpy as np
 import torch
 
 from streamplace import Problem
+from streamplace.learning.policy.decoding import Sampler
 from streamplace.papers.ni2020.released import Released
-from streamplace.policy.decoding import Sampler
 from streamplace.util.arrays import Floats
 from tests.support.graphs import preset_graph
 from tests.support.policies import batch_of, cluster_of, policy_of

@@ -8,9 +8,9 @@ import pytest
 
 import streamplace as sp
 from streamplace.errors import StreamplaceError
+from streamplace.learning.policy.registry import policy_section
+from streamplace.learning.policy.weights import pack_policy
 from streamplace.placers.registry import make_placer
-from streamplace.policy.registry import policy_section
-from streamplace.policy.weights import pack_policy
 from streamplace.scoring.registry import evaluator
 from streamplace.workflows.place import placed, solve
 from tests.support.graphs import preset_graph
@@ -92,7 +92,7 @@ def test_another_number_of_devices_is_refused(file: str) -> None:
 
 
 def test_information_about_weights(file: str) -> None:
-    from streamplace.policy.tensor_files import summary  # noqa: PLC0415 - beside what it tests
+    from streamplace.learning.policy.tensor_files import summary  # noqa: PLC0415 - beside what it tests
 
     facts = summary(Path(file))
     assert facts["network"] == "placeto"

@@ -7,6 +7,9 @@ import pytest
 
 import streamplace as sp
 from streamplace.errors import UsageError
+from streamplace.learning.policy.registry import policy_section
+from streamplace.learning.training import fit_each
+from streamplace.learning.training.stages import StepReinforceStage
 from streamplace.papers.placeto.trials import (
     PUBLISHED,
     Trial,
@@ -14,10 +17,7 @@ from streamplace.papers.placeto.trials import (
     run_trial,
     run_trials,
 )
-from streamplace.policy.registry import policy_section
 from streamplace.scoring.registry import evaluator
-from streamplace.training import fit_each
-from streamplace.training.stages import StepReinforceStage
 from streamplace.util.arrays import Floats
 from tests.support.refiners import pass_problem
 

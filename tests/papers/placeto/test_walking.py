@@ -7,7 +7,7 @@ import pytest
 import torch
 
 import streamplace as sp
-from streamplace.policy.decoding import Sampler
+from streamplace.learning.policy.decoding import Sampler
 from streamplace.scoring.evaluator import Evaluator
 from streamplace.scoring.registry import evaluator
 from tests.support.refiners import batch_of, episode, pass_problem, placeto

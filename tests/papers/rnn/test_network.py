@@ -9,7 +9,7 @@ import torch
 import streamplace as sp
 from benchmarks.reference import rnn as plain
 from streamplace.errors import UnsuitableError
-from streamplace.policy.decoding import Sampler
+from streamplace.learning.policy.decoding import Sampler
 from streamplace.scoring.orders import traversal_order
 from tests.support.graphs import chain_graph
 from tests.support.policies import seeded_generator

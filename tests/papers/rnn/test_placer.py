@@ -9,14 +9,14 @@ import torch
 import streamplace as sp
 from streamplace.errors import InfeasibleError, UnsuitableError
 from streamplace.families import Recipe
+from streamplace.learning.policy.weights import parameter_hash
+from streamplace.learning.training import fit, read_config, train
 from streamplace.papers.rnn.placer import RnnPlacer
 from streamplace.placers.registry import make_placer
 from streamplace.placers.trivial import Random
-from streamplace.policy.weights import parameter_hash
 from streamplace.scoring.makespan_evaluator import MakespanEvaluator
 from streamplace.scoring.registry import evaluator
 from streamplace.testing.evaluations import counted_evaluations
-from streamplace.training import fit, read_config, train
 from tests.support.graphs import chain_graph, preset_graph
 from tests.support.placers import seeded_rng
 from tests.support.rnn import giph_problem, rnn

@@ -7,6 +7,9 @@ import pytest
 import torch
 
 import streamplace as sp
+from streamplace.learning.policy.base import refiner
+from streamplace.learning.policy.registry import policy_section
+from streamplace.learning.policy.weights import new_policy
 from streamplace.papers.giph.families.changes import Adaptivity
 from streamplace.papers.giph.study.adaptivity import (
     CHECKPOINTS,
@@ -33,9 +36,6 @@ from streamplace.papers.giph.study.study import RETRAINED_GRAPHS, GiphStudy
 from streamplace.papers.giph.study.systems import HEFT, RANDOM, random_starts, trained
 from streamplace.papers.studies.study import Row
 from streamplace.placers.running import run_placer
-from streamplace.policy.base import refiner
-from streamplace.policy.registry import policy_section
-from streamplace.policy.weights import new_policy
 from streamplace.problem.makespan import Makespan
 from streamplace.problem.placement import Placement
 from streamplace.scoring.registry import evaluator

@@ -3,9 +3,9 @@
 import pytest
 import torch
 
+from streamplace.learning.policy.weights import new_policy
 from streamplace.papers.giph.study.registered import GIPH, PAPER_TRAINED, PLACETO, SYSTEMS, Cases
 from streamplace.papers.giph.study.systems import episodes_of_paper, trained
-from streamplace.policy.weights import new_policy
 from streamplace.problem.makespan import Makespan
 
 

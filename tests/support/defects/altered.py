@@ -2,10 +2,10 @@
 
 from typing import TypeAlias
 
-from streamplace.policy.decoding import Sampler
-from streamplace.policy.device_scorer.network import DeviceScorer, ScorerBatch
-from streamplace.policy.teachers import Teacher
-from streamplace.policy.trajectories import Trajectories
+from streamplace.learning.policy.decoding import Sampler
+from streamplace.learning.policy.device_scorer.network import DeviceScorer, ScorerBatch
+from streamplace.learning.policy.teachers import Teacher
+from streamplace.learning.policy.trajectories import Trajectories
 from streamplace.util.arrays import Ints
 
 Defect: TypeAlias = tuple[type[DeviceScorer], str, str]

@@ -2,9 +2,9 @@
 
 import pytest
 
-from streamplace.policy.config import DeviceScorerSizes
-from streamplace.policy.device_scorer.network import DeviceScorer
-from streamplace.policy.registry import KINDS, PolicyKind
+from streamplace.learning.policy.config import DeviceScorerSizes
+from streamplace.learning.policy.device_scorer.network import DeviceScorer
+from streamplace.learning.policy.registry import KINDS, PolicyKind
 from streamplace.testing import PolicyCase
 
 

@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import torch
 
-from streamplace.policy.device_scorer.network import ScorerBatch
-from streamplace.policy.trajectories import Trajectories
+from streamplace.learning.policy.device_scorer.network import ScorerBatch
+from streamplace.learning.policy.trajectories import Trajectories
 from tests.support.defects.altered import Altered, Defect
 
 

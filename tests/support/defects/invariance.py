@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from streamplace.policy.device_scorer.features import ScorerProblem
-from streamplace.policy.device_scorer.network import DeviceScorer
+from streamplace.learning.policy.device_scorer.features import ScorerProblem
+from streamplace.learning.policy.device_scorer.network import DeviceScorer
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.problem import Problem
 from tests.support.defects.altered import Defect

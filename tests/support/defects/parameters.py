@@ -5,8 +5,8 @@ from typing import Any
 
 import torch
 
-from streamplace.policy.config import DeviceScorerSizes
-from streamplace.policy.device_scorer.network import DeviceScorer, ScorerBatch
+from streamplace.learning.policy.config import DeviceScorerSizes
+from streamplace.learning.policy.device_scorer.network import DeviceScorer, ScorerBatch
 from tests.support.defects.altered import Defect
 
 

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import torch
 
-from streamplace.policy.device_scorer.network import ScorerBatch
-from streamplace.policy.trajectories import Trajectories
+from streamplace.learning.policy.device_scorer.network import ScorerBatch
+from streamplace.learning.policy.trajectories import Trajectories
 from tests.support.defects.altered import Altered, Defect
 
 

@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import torch
 
-from streamplace.policy.decoding import Sampler
-from streamplace.policy.device_scorer.network import DeviceScorer, ScorerBatch
-from streamplace.policy.trajectories import Trajectories
+from streamplace.learning.policy.decoding import Sampler
+from streamplace.learning.policy.device_scorer.network import DeviceScorer, ScorerBatch
+from streamplace.learning.policy.trajectories import Trajectories
 from streamplace.util.arrays import Ints
 from tests.support.defects.altered import Altered, Defect
 

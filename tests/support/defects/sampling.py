@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import torch
 
-from streamplace.policy.decoding import Sampler
+from streamplace.learning.policy.decoding import Sampler
 from tests.support.defects.altered import Altered, Defect
 
 

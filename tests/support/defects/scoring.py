@@ -2,8 +2,8 @@
 
 from typing import ClassVar
 
-from streamplace.policy.device_scorer.network import ScorerBatch
-from streamplace.policy.trajectories import Trajectories
+from streamplace.learning.policy.device_scorer.network import ScorerBatch
+from streamplace.learning.policy.trajectories import Trajectories
 from streamplace.scoring.registry import evaluator
 from streamplace.scoring.throughput import throughput
 from tests.support.defects.altered import Altered, Defect

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from streamplace.policy.device_scorer.network import ScorerBatch
-from streamplace.policy.teachers import Expert, Teacher
-from streamplace.policy.trajectories import Trajectories
+from streamplace.learning.policy.device_scorer.network import ScorerBatch
+from streamplace.learning.policy.teachers import Expert, Teacher
+from streamplace.learning.policy.trajectories import Trajectories
 from streamplace.problem.problem import Problem
 from streamplace.util.arrays import Bools, Ints
 from tests.support.defects.altered import Altered, Defect

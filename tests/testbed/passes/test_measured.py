@@ -17,8 +17,8 @@ from benchmarks.testbed.passes.scaling import scale_pass
 from streamplace import Recipe
 from streamplace.errors import UsageError
 from streamplace.files import write_dataset, write_json
-from streamplace.training.measuring.measure import opened
-from streamplace.training.measuring.measurement_log import MEASUREMENTS
+from streamplace.learning.training.measuring.measure import opened
+from streamplace.learning.training.measuring.measurement_log import MEASUREMENTS
 from tests.support.cli import CPU_ENVIRONMENT
 from tests.support.passes import small_problem
 from tests.support.paths import ROOT

@@ -7,12 +7,12 @@ import numpy as np
 
 from benchmarks.testbed.passes.third_stage.budget import Budget
 from streamplace import Makespan, Problem, place
-from streamplace.policy.threads import one_thread
-from streamplace.policy.weights import new_policy
-from streamplace.training import fit, read_config
-from streamplace.training.measuring.measure import NamedMeasure
-from streamplace.training.measuring.measurements import Measurements
-from streamplace.training.stages import OptimiserSection, Stage, measured_stages
+from streamplace.learning.policy.threads import one_thread
+from streamplace.learning.policy.weights import new_policy
+from streamplace.learning.training import fit, read_config
+from streamplace.learning.training.measuring.measure import NamedMeasure
+from streamplace.learning.training.measuring.measurements import Measurements
+from streamplace.learning.training.stages import OptimiserSection, Stage, measured_stages
 from streamplace.util.arrays import Floats, Ints
 
 OnePass: TypeAlias = Callable[[Ints], Floats]

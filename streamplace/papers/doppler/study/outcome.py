@@ -28,7 +28,7 @@ from streamplace.papers.doppler.study.systems import CLIMB, ENUMERATIVE, SEARCH
 from streamplace.papers.doppler.study.workloads import OWN, RELEASED, Workload
 from streamplace.papers.studies.study import Outcome, Plan, Row
 from streamplace.papers.studies.table import Table
-from streamplace.plots.style import GREY, legend_below, line, picture
+from streamplace.pictures.style import GREY, legend_below, line, picture
 from streamplace.util.text import counted
 
 PANEL = (3.9, 3.2)  # width and height in inches

@@ -6,6 +6,17 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from streamplace.learning.policy.base import constructive
+from streamplace.learning.policy.decoding import Sampler
+from streamplace.learning.policy.registry import policy_section
+from streamplace.learning.policy.weights import new_policy
+from streamplace.learning.training.in_memory import fit
+from streamplace.learning.training.stages import (
+    OptimiserSection,
+    ReinforceStage,
+    Stage,
+    measured_stages,
+)
 from streamplace.papers.doppler.study.comparisons import Results, Rows
 from streamplace.papers.doppler.study.registered import DOPPLER, SIZES, STAGED, Registered
 from streamplace.papers.doppler.study.stages import imitation_of, simulation_of
@@ -13,15 +24,9 @@ from streamplace.papers.doppler.study.workloads import OWN, Workload
 from streamplace.papers.studies.study import Row
 from streamplace.papers.studies.table import Cell, Spread, Table, cell
 from streamplace.placers.repair import feasible
-from streamplace.policy.base import constructive
-from streamplace.policy.decoding import Sampler
-from streamplace.policy.registry import policy_section
-from streamplace.policy.weights import new_policy
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.problem import Problem
 from streamplace.scoring.registry import makespan_evaluator
-from streamplace.training.in_memory import fit
-from streamplace.training.stages import OptimiserSection, ReinforceStage, Stage, measured_stages
 from streamplace.util.arrays import Floats, Ints
 
 SAMPLES = 4  # of an update of the third stage

@@ -3,6 +3,16 @@
 from collections.abc import Mapping
 from typing import Any
 
+from streamplace.learning.training.config import read_config
+from streamplace.learning.training.stages import (
+    DaggerStage,
+    ImitationStage,
+    MemorySection,
+    OptimiserSection,
+    ReinforceStage,
+    Stage,
+    StepReinforceStage,
+)
 from streamplace.papers.doppler.study.registered import (
     EPSILON_GREEDY,
     EVERY_STEP,
@@ -17,16 +27,6 @@ from streamplace.papers.doppler.study.registered import (
 )
 from streamplace.papers.placeto.trials import PUBLISHED, WHOLE
 from streamplace.problem.problem import Problem
-from streamplace.training.config import read_config
-from streamplace.training.stages import (
-    DaggerStage,
-    ImitationStage,
-    MemorySection,
-    OptimiserSection,
-    ReinforceStage,
-    Stage,
-    StepReinforceStage,
-)
 
 TEACHER_EVALUATIONS = 4000  # of the search that is imitated
 TEACHER = "critical-path:samples=1"

@@ -7,6 +7,18 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from streamplace.learning.policy.base import Constructive, constructive
+from streamplace.learning.policy.decoding import Sampler
+from streamplace.learning.policy.registry import policy_section
+from streamplace.learning.policy.weights import new_policy
+from streamplace.learning.training.in_memory import fit
+from streamplace.learning.training.stages import (
+    ImitationStage,
+    MemorySection,
+    OptimiserSection,
+    ReinforceStage,
+    Stage,
+)
 from streamplace.papers.studies.study import (
     DEVICES,
     SOURCE_RATE,
@@ -22,20 +34,8 @@ from streamplace.papers.studies.study import (
 from streamplace.papers.studies.table import Cell, Spread, Table, cell
 from streamplace.placers.repair import feasible
 from streamplace.placers.running import run_placer
-from streamplace.policy.base import Constructive, constructive
-from streamplace.policy.decoding import Sampler
-from streamplace.policy.registry import policy_section
-from streamplace.policy.weights import new_policy
 from streamplace.problem.problem import Problem
 from streamplace.scoring.registry import evaluator
-from streamplace.training.in_memory import fit
-from streamplace.training.stages import (
-    ImitationStage,
-    MemorySection,
-    OptimiserSection,
-    ReinforceStage,
-    Stage,
-)
 from streamplace.util.arrays import Floats
 from streamplace.util.effect import Effect
 

@@ -10,6 +10,12 @@ from typing import Any
 import numpy as np
 
 from streamplace.errors import PlacementError
+from streamplace.learning.policy.base import Constructive, constructive
+from streamplace.learning.policy.decoding import Sampler
+from streamplace.learning.policy.registry import policy_section
+from streamplace.learning.policy.weights import new_policy
+from streamplace.learning.training.in_memory import fit
+from streamplace.learning.training.stages import ReinforceStage, Stage
 from streamplace.papers.doppler.study.registered import OF_SEARCH, SIZES, Registered
 from streamplace.papers.doppler.study.stages import (
     TEACHER_EVALUATIONS,
@@ -23,15 +29,9 @@ from streamplace.papers.studies.study import Row
 from streamplace.papers.studies.workloads import LONG_SEARCH
 from streamplace.placers.repair import feasible
 from streamplace.placers.running import run_placer
-from streamplace.policy.base import Constructive, constructive
-from streamplace.policy.decoding import Sampler
-from streamplace.policy.registry import policy_section
-from streamplace.policy.weights import new_policy
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.registry import makespan_evaluator
-from streamplace.training.in_memory import fit
-from streamplace.training.stages import ReinforceStage, Stage
 from streamplace.util.arrays import Ints
 
 ONE_DEVICE, CRITICAL_PATH = "one device", "critical path"

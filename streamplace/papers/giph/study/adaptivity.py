@@ -5,6 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from streamplace.learning.policy.base import Refiner
+from streamplace.learning.policy.refining import episodes
 from streamplace.papers.giph.families.cases import TYPES
 from streamplace.papers.giph.families.changes import Adaptivity
 from streamplace.papers.giph.policy import Giph
@@ -30,8 +32,6 @@ from streamplace.papers.giph.study.systems import (
 from streamplace.papers.studies.study import Row
 from streamplace.placers.running import run_placer
 from streamplace.placers.search.migrate import Migrate
-from streamplace.policy.base import Refiner
-from streamplace.policy.refining import episodes
 from streamplace.problem.makespan import Makespan, with_published_semantics
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem

@@ -10,7 +10,7 @@ from streamplace.papers.giph.study.adaptivity import CHECKPOINTS, RNN
 from streamplace.papers.giph.study.systems import HEFT
 from streamplace.papers.studies.study import Row
 from streamplace.papers.studies.table import Cell, Table
-from streamplace.plots.style import GREY, legend_below, line, picture
+from streamplace.pictures.style import GREY, legend_below, line, picture
 from streamplace.util.arrays import Floats
 from streamplace.util.effect import Effect
 

@@ -6,13 +6,13 @@ from functools import cached_property
 from typing import Any
 
 from streamplace.families import Recipe
+from streamplace.learning.policy.registry import PolicySection, policy_section
 from streamplace.papers.giph.families.cases import (
     BYTES_PER_UNIT,
     INSTRUCTIONS_PER_UNIT,
     MEAN_BYTES,
     MEAN_COMPUTE,
 )
-from streamplace.policy.registry import PolicySection, policy_section
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.makespan import Makespan, with_published_semantics

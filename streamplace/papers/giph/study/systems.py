@@ -8,20 +8,20 @@ from typing import Any
 
 import numpy as np
 
+from streamplace.learning.policy.base import Refiner, refiner
+from streamplace.learning.policy.registry import PolicySection, policy_section
+from streamplace.learning.policy.weights import new_policy
+from streamplace.learning.training.in_memory import fit
+from streamplace.learning.training.stages import OptimiserSection, StepReinforceStage
 from streamplace.papers.giph.search import random_task_eft
 from streamplace.papers.giph.study.registered import PAPER_TRAINED, PLACETO, SYSTEMS
 from streamplace.papers.placeto import trials
 from streamplace.placers.registry import make_placer
 from streamplace.placers.running import run_placer
-from streamplace.policy.base import Refiner, refiner
-from streamplace.policy.registry import PolicySection, policy_section
-from streamplace.policy.weights import new_policy
 from streamplace.problem.makespan import Makespan
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.registry import evaluator
-from streamplace.training.in_memory import fit
-from streamplace.training.stages import OptimiserSection, StepReinforceStage
 from streamplace.util.arrays import Floats, Ints
 
 EPISODE = 2  # evaluations per operator of an episode

@@ -36,7 +36,7 @@ from streamplace.papers.hsdag.study.systems import (
 )
 from streamplace.papers.studies.study import Outcome, Plan, Row
 from streamplace.papers.studies.table import Table
-from streamplace.plots.style import COLOURS, GREY, legend_below, line, picture
+from streamplace.pictures.style import COLOURS, GREY, legend_below, line, picture
 from streamplace.util.effect import Effect
 from streamplace.util.text import counted
 

@@ -257,9 +257,9 @@ class Variant:
     Parameters
     ----------
     sizes
-        Other sizes of the policy, by name; see `policy.config.HsdagSizes`.
+        Other sizes of the policy, by name; see `papers.hsdag.sizes.HsdagSizes`.
     stage
-        Other keys of the training stage; see `training.stages.StepReinforceStage`.
+        Other keys of the training stage; see `learning.training.stages.StepReinforceStage`.
     options
         Other options of the placer.
     """

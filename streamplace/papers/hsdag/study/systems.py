@@ -10,6 +10,9 @@ from math import inf
 import numpy as np
 
 from streamplace.errors import InfeasibleError, PlacementError
+from streamplace.learning.policy.weights import new_policy
+from streamplace.learning.training.in_memory import fit
+from streamplace.learning.training.stages import StepReinforceStage
 from streamplace.papers.hsdag.features import HsdagProblem
 from streamplace.papers.hsdag.graphs import Graph, joined_groups
 from streamplace.papers.hsdag.kernels import by_score, parse
@@ -37,14 +40,11 @@ from streamplace.papers.studies.workloads import LONG_SEARCH
 from streamplace.placers.partition.cut import WeightedGraph, edge_weights, vertex_weights
 from streamplace.placers.repair import feasible
 from streamplace.placers.running import run_placer
-from streamplace.policy.weights import new_policy
 from streamplace.problem.grouping import Grouping, feasible_chain_groups
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.registry import makespan_evaluator
 from streamplace.sim import work_clock
-from streamplace.training.in_memory import fit
-from streamplace.training.stages import StepReinforceStage
 from streamplace.util.arrays import Ints
 
 HEFT, PEFT = "HEFT", "PEFT"

@@ -11,7 +11,7 @@ import numpy as np
 from streamplace.errors import FormatError
 from streamplace.papers.studies.study import Outcome, Plan, Row
 from streamplace.papers.studies.table import Cell, Table
-from streamplace.plots.comparison import devices_picture, throughput_picture
+from streamplace.pictures.comparison import devices_picture, throughput_picture
 from streamplace.util.arrays import Floats
 from streamplace.util.effect import mean_intervals
 from streamplace.workflows.comparison import KEEPS_UP, TIE, Comparison

@@ -5,11 +5,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 
+from streamplace.learning.training.stages import StepReinforceStage
 from streamplace.papers.orders.study.registered import CONTROL
 from streamplace.papers.placeto.trials import Trial, run_trial
 from streamplace.problem.problem import Problem
 from streamplace.scoring.orders import traversal_order
-from streamplace.training.stages import StepReinforceStage
 from streamplace.util.arrays import Floats
 from streamplace.util.text import counted
 

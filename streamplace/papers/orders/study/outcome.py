@@ -30,7 +30,7 @@ from streamplace.papers.orders.study.results import (
 )
 from streamplace.papers.studies.study import Outcome, Plan, Row
 from streamplace.papers.studies.table import Cell, Table
-from streamplace.plots.style import COLOURS, GREY, MARKERS, legend_below, picture
+from streamplace.pictures.style import COLOURS, GREY, MARKERS, legend_below, picture
 from streamplace.util.arrays import Bools, Floats
 from streamplace.util.effect import Effect
 from streamplace.util.text import counted

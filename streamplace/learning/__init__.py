@@ -1,0 +1,1 @@
+"""Learned placers: policies, their training, and adapters for other libraries."""

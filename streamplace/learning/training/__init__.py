@@ -1,0 +1,44 @@
+"""Training of policies in stages, in memory (`fit`) or in resumable run folders (`train`).
+
+Modules that need torch are imported on first use, because checking a config does not need it.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from streamplace.learning.training.config import TrainConfig, config_names, read_config
+from streamplace.util.extras import check_learn
+
+if TYPE_CHECKING:
+    from streamplace.learning.training.in_memory import Fitted as Fitted
+    from streamplace.learning.training.in_memory import fit as fit
+    from streamplace.learning.training.in_memory import fit_each as fit_each
+    from streamplace.learning.training.run import Trained as Trained
+    from streamplace.learning.training.trainer import train as train
+
+__all__ = [
+    "Fitted",
+    "TrainConfig",
+    "Trained",
+    "config_names",
+    "fit",
+    "fit_each",
+    "read_config",
+    "train",
+]
+_MODULES_WITH_TORCH = {
+    "Fitted": "in_memory",
+    "fit": "in_memory",
+    "fit_each": "in_memory",
+    "Trained": "run",
+    "train": "trainer",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULES_WITH_TORCH:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    check_learn(f"streamplace.learning.training.{name}")
+    return getattr(
+        import_module(f"streamplace.learning.training.{_MODULES_WITH_TORCH[name]}"), name
+    )

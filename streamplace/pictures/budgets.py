@@ -1,0 +1,119 @@
+"""Picture of what placers reach with several budgets: best so far over evaluations or time."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.ticker import FuncFormatter, LogFormatter, NullLocator
+
+from streamplace.display.view import labels
+from streamplace.pictures.comparison import panels, size_of
+from streamplace.pictures.style import NAME, legend_below, line, picture, visible
+from streamplace.scoring.makespan_score import MAKESPAN
+from streamplace.workflows.comparison import Comparison
+from streamplace.workflows.makespan_comparison import MakespanComparison
+
+SIZE = (6.4, 3.8)  # width and height in inches, of a picture of makespans
+SHORTEST_MS = 1e-3  # the axis of times is logarithmic
+Points = Mapping[str, tuple[float, float]]
+"""Name in the table -> mean time in milliseconds and mean result."""
+
+
+def budgets_picture(
+    path: str | Path,
+    comparison: Comparison | MakespanComparison,
+    budgets: Mapping[str, Sequence[str]],
+    evaluations: Sequence[int] = (),
+) -> None:
+    """Draw mean results over evaluations or mean time, a line per placer, a point per budget.
+
+    Every point is a run of its own with that budget. A placer without a budget is a point over
+    time, and a level line over evaluations. Results are relative throughput, with a panel
+    per source rate; or makespans over those of HEFT's mappings, without `heft` over the longest
+    path (SLR).
+
+    Parameters
+    ----------
+    budgets
+        Name of a placer -> its names in the table, one for each budget, ascending.
+    evaluations
+        The budgets as evaluations per graph, ascending; empty: draw over the time.
+
+    Raises
+    ------
+    UsageError, FormatError
+        As `style.picture`.
+    """
+    names = labels(list(budgets), NAME)
+    size = SIZE if isinstance(comparison, MakespanComparison) else size_of(comparison, names)
+    with picture(path, size) as figure:
+        if isinstance(comparison, MakespanComparison):
+            grid, points, what = [figure.subplots()], [_makespans(comparison)], _ratio(comparison)
+            grid[0].set_title(comparison.headline)
+        else:
+            grid, points = panels(figure, comparison), _throughputs(comparison)
+            what = "mean relative throughput"
+        for axes, of_placers in zip(grid, points, strict=True):
+            handles = _draw(axes, of_placers, budgets, evaluations)
+            by = "evaluations per graph" if evaluations else "mean time per graph, ms"
+            axes.set(xlabel=by, ylabel=what)
+        legend_below(figure, handles, names)
+
+
+def _draw(
+    axes: Axes,
+    points: Points,
+    budgets: Mapping[str, Sequence[str]],
+    evaluations: Sequence[int],
+) -> list[Artist]:
+    """Draw the points of every placer, and return a line per placer."""
+    drawn: list[Artist] = []
+    for i, names in enumerate(budgets.values()):
+        of_budgets = [points[name] for name in names]
+        if evaluations:  # those without a budget have one result, whatever the number
+            reached = [result for _, result in of_budgets]
+            reached *= len(evaluations) // len(reached)
+            drawn += axes.plot(evaluations, reached, **line(i))
+        else:
+            milliseconds, results = zip(*sorted(of_budgets), strict=True)
+            drawn += axes.plot(np.maximum(milliseconds, SHORTEST_MS), results, **line(i))
+    axes.set_xscale("log")
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:,.6g}"))
+    axes.xaxis.set_minor_formatter(LogFormatter())  # shown where the axis is short
+    if evaluations:
+        axes.set_xticks(evaluations)
+        axes.xaxis.set_minor_locator(NullLocator())
+    return drawn
+
+
+def _throughputs(comparison: Comparison) -> list[Points]:
+    """Return the points at every source rate."""
+    rows, count = comparison.rows, len(comparison.placers)
+    return [
+        {row.placer: (row.seconds_per_graph * 1e3, row.mean) for row in rows[begin : begin + count]}
+        for begin in range(0, len(rows), count)
+    ]
+
+
+def _makespans(comparison: MakespanComparison) -> Points:
+    """Return the points of a comparison of makespans; unknown numbers are NaN."""
+    found = {}
+    for row in comparison.rows:
+        ratio = row.mean_slr if comparison.objective.quantity == MAKESPAN else row.over_first
+        if comparison.reference is not None:
+            ratio = row.mean_over_heft
+        pair = (np.nan if x is None else x for x in (row.milliseconds, ratio))
+        found[row.placer] = (next(pair), next(pair))
+    return found
+
+
+def _ratio(comparison: MakespanComparison) -> str:
+    """Return what the results of a comparison of makespans are."""
+    if comparison.reference is not None:
+        return "mean of makespan / HEFT's makespan"
+    if comparison.objective.quantity == MAKESPAN:
+        return "mean schedule length ratio"
+    quantity, first = comparison.objective.quantity, visible(comparison.placers[0])
+    return f"mean of {quantity}\n/ that of {first}"  # one line may be longer than the axis

@@ -1,0 +1,87 @@
+"""Training runs: a panel for each quantity of their logs."""
+
+from collections.abc import Mapping
+from math import ceil
+from pathlib import Path
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.ticker import FuncFormatter, MaxNLocator
+
+from streamplace.display.view import labels
+from streamplace.files.training_logs import Log
+from streamplace.pictures.style import COLOURS, NAME, legend_below, line, picture
+from streamplace.util.arrays import Floats
+
+PANEL = (4.4, 2.6)  # width and height in inches
+CURVES = {
+    "reward": "reward, mean of the samples",
+    "validation": "reward of greedy placements on held-out graphs",
+    "gap": "reward, gap to the best known",
+    "loss": "loss",
+    "entropy": "entropy per decision or step, in nats",
+}
+"""The quantities of a log that are drawn, with their titles."""
+WINDOW = 50  # a smoothed value is the mean over at most about 1/WINDOW of a run
+
+
+def curve(log: Log, name: str) -> tuple[Floats, Floats]:
+    """Return the steps that contain a quantity, (N,), and its values, (N,)."""
+    points = [(step["step"], step[name]) for step in log if name in step]
+    pairs = np.array(points, dtype=np.float64).reshape(-1, 2)
+    return pairs[:, 0], pairs[:, 1]
+
+
+def smoothed(values: Floats, width: int) -> Floats:
+    """Return the moving mean of values, (N,), over up to `width` // 2 values on either side."""
+    half = width // 2
+    sums = np.concatenate([[0.0], np.cumsum(values)])
+    at = np.arange(len(values))
+    first, last = np.maximum(at - half, 0), np.minimum(at + half + 1, len(values))
+    means: Floats = (sums[last] - sums[first]) / (last - first)
+    return means
+
+
+def draw_curves(path: str | Path, logs: Mapping[str, Log]) -> None:
+    """Draw the logs of runs, by name: a panel per quantity, a line per run.
+
+    Behind each smoothed line, the unsmoothed values are drawn faintly.
+
+    Raises
+    ------
+    UsageError, FormatError
+        As `style.picture`.
+    """
+    curves = [name for name in CURVES if any(name in step for log in logs.values() for step in log)]
+    curves = curves or ["reward"]
+    rows, columns = ceil(len(curves) / 2), min(len(curves), 2)
+    runs = labels(list(logs), NAME)
+    size = (PANEL[0] * columns, PANEL[1] * rows + (0.3 if len(runs) > 1 else 0.0))
+    with picture(path, size) as figure:
+        grid = figure.subplots(rows, columns, squeeze=False).ravel()
+        for axes in grid[len(curves) :]:
+            axes.remove()
+        for axes, name in zip(grid, curves, strict=False):
+            _panel(axes, name, logs)
+        if len(runs) > 1:
+            legend_below(figure, grid[0].lines[-len(runs) :], runs)
+        else:
+            figure.suptitle(runs[0])
+
+
+def _panel(axes: Axes, name: str, logs: Mapping[str, Log]) -> None:
+    curves = [curve(log, name) for log in logs.values()]
+    every_step = name != "validation"
+    if every_step:
+        for i, (steps, values) in enumerate(curves):
+            axes.plot(steps, values, color=COLOURS[i % len(COLOURS)], alpha=0.25, linewidth=0.8)
+    for i, (steps, values) in enumerate(curves):
+        look = line(i) | ({"marker": ""} if every_step and len(steps) > 1 else {})
+        width = max(1, len(values) // WINDOW)
+        axes.plot(steps, smoothed(values, width) if every_step else values, **look)
+    axes.set(title=CURVES[name], xlabel="step")
+    axes.xaxis.set_major_locator(MaxNLocator(nbins=6, integer=True, min_n_ticks=1))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:,.6g}"))
+    if not any(len(steps) for steps, _ in curves):
+        axes.set_xlim(0, 1)
+        axes.text(0.5, 0.5, "no steps yet", transform=axes.transAxes, ha="center")

@@ -1,0 +1,67 @@
+"""The bytes of safetensors files with a hash: round trips, and refusal of damaged files."""
+
+import json
+from typing import Any
+
+import pytest
+import safetensors.torch
+import torch
+
+from streamplace.errors import CheckpointError
+from streamplace.learning.policy.weights import packed, unpacked
+
+TENSORS = {"b": torch.ones(3), "a": torch.zeros(2, 2)}
+METADATA = {"kind": "x", "card": '{"ä": "\\n"}', "format": "f", "sizes": "{}", "version": "1"}
+
+
+def test_the_same_tensors_give_the_same_bytes() -> None:
+    """The safetensors library writes metadata in random order."""
+    assert len({packed(TENSORS, METADATA) for _ in range(20)}) == 1
+
+
+def test_unpacked_reverses_packed() -> None:
+    tensors, metadata = unpacked(packed(TENSORS, METADATA), "x")
+    assert metadata == METADATA
+    assert tensors.keys() == TENSORS.keys()
+    assert all((tensors[name] == x).all() for name, x in TENSORS.items())
+    assert int.from_bytes(packed(TENSORS, METADATA)[:8], "little") % 8 == 0
+
+
+def refused(data: bytes) -> bool:
+    """Return whether a file is refused by a message of one line that names it."""
+    try:
+        unpacked(data, "x")
+    except CheckpointError as error:
+        return str(error).startswith("x: ") and str(error).isprintable()
+    return False
+
+
+def test_every_damage_is_refused() -> None:
+    """All single flipped bits, truncations and repeated bytes of a file."""
+    data = packed(TENSORS, METADATA)
+    for i in range(len(data)):
+        before, after = data[:i], data[i:]
+        for bit in range(8):
+            assert refused(before + bytes([after[0] ^ 1 << bit]) + after[1:]), (i, bit)
+        assert refused(before), i
+        assert refused(before + bytes([after[0]]) + after), i
+    assert refused(data + b"\0")
+
+
+def with_header(data: bytes, change: dict[str, Any]) -> bytes:
+    """Return a safetensors file with changed entries of its header."""
+    end = 8 + int.from_bytes(data[:8], "little")
+    header = json.dumps({**json.loads(data[8:end]), **change}).encode()
+    return len(header).to_bytes(8, "little") + header + data[end:]
+
+
+@pytest.mark.parametrize("words", [None, {"sha256": "0" * 64}], ids=["none", "some"])
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float8_e4m3fn, torch.complex64])
+def test_unexpected_metadata_and_number_types_are_refused(
+    words: dict[str, str] | None, dtype: torch.dtype
+) -> None:
+    """Null metadata and number types that numpy does not know must not cause a traceback."""
+    whole = safetensors.torch.save({"x": torch.ones(4, dtype=dtype)}, {"sha256": "0"})
+    assert refused(with_header(whole, {"__metadata__": words}))
+    assert refused(safetensors.torch.save(TENSORS))
+    assert refused(safetensors.torch.save(TENSORS, METADATA))

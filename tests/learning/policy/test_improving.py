@@ -1,0 +1,88 @@
+"""Tests for what placers that improve a placement by a policy of one kind share."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import streamplace as sp
+from streamplace.errors import CheckpointError, UsageError
+from streamplace.learning.policy.improving import trained_for
+from streamplace.learning.policy.placer import loaded
+from streamplace.learning.training import TrainConfig, read_config, train
+from streamplace.placers.registry import make_placer
+from streamplace.scoring.total_cost import TotalCost
+from tests.support.giph import giph_problem
+from tests.support.graphs import preset_graph
+
+PACKAGE = Path(sp.__file__).parent
+SHIPPED, GIPH = PACKAGE / "learning" / "policy" / "shipped", PACKAGE / "papers" / "giph" / "weights"
+
+
+@pytest.mark.parametrize("name", ["giph", "rebuild"])
+def test_the_number_of_evaluations_is_checked(name: str) -> None:
+    for evaluations in (-1, 10_000_001):
+        with pytest.raises(UsageError, match="evaluations must be 0 to 10000000"):
+            make_placer(f"{name}:evaluations={evaluations}")
+
+
+@pytest.mark.parametrize(
+    ("name", "file"), [("giph", "best.safetensors"), ("rebuild", "giph-makespan.safetensors")]
+)
+def test_weights_of_another_kind_are_refused(name: str, file: str) -> None:
+    placer = make_placer(f"{name}:file={(SHIPPED if name == 'giph' else GIPH) / file}")
+    expected = f"{name}: .*{file} has a policy of another kind; use policy:file="
+    with pytest.raises(UsageError, match=expected):
+        placer(giph_problem(), np.random.default_rng(0))
+
+
+def test_weights_for_the_other_objective_are_refused() -> None:
+    streams = sp.Problem(preset_graph("dream", 10, 1), sp.Cluster.equal(3), source_rate=1e4)
+    for problem, right, wrong in (
+        (giph_problem(), "makespan", "throughput"),
+        (streams, "throughput", "makespan"),
+    ):
+        rng = np.random.default_rng(0)
+        placer = make_placer(f"giph:file={GIPH / f'giph-{wrong}.safetensors'}")
+        with pytest.raises(UsageError, match=f"was trained for {wrong}, not for {right}; "):
+            placer(problem, rng)
+        make_placer(f"giph:file={GIPH / f'giph-{right}.safetensors'}:evaluations=1")(problem, rng)
+
+
+def test_weights_trained_for_the_total_cost_are_not_those_of_makespans(tmp_path: Path) -> None:
+    """A policy file says what it was trained for by the config on its card."""
+    problem = giph_problem()
+    settings = read_config("giph-makespan").model_dump(mode="json")
+    settings["problems"], settings["run"]["held_out"] = [{"objective": "total-cost"}], 0
+    settings["stage"] = [settings["stage"][0] | {"epochs": 1}]
+    config = TrainConfig.model_validate(settings)
+    train([problem.graph], config, tmp_path, clusters=[problem.cluster])
+    file = tmp_path / "policy.safetensors"
+    assert trained_for(loaded(str(file)).card) == {"total cost"}
+    placer, rng = make_placer(f"giph:file={file}:evaluations=3"), np.random.default_rng(0)
+    costs = problem.with_objective(TotalCost())
+    assert placer(costs, rng).problem is costs
+    with pytest.raises(UsageError, match="was trained for total cost, not for makespan; "):
+        placer(problem, rng)
+
+
+@pytest.mark.parametrize(
+    ("card", "expected"),
+    [
+        ({}, set()),
+        ({"config": "giph"}, set()),
+        ({"config": {"problems": [1]}}, set()),
+        ({"config": {"problems": [{"objective": "makespan:order=b-level"}]}}, {"makespan"}),
+        ({"config": {"problems": [{"objective": "total-cost"}]}}, {"total cost"}),
+        ({"config": {"problems": [{"objective": "throughput"}, {"objective": "own"}]}}, set()),
+    ],
+)
+def test_objectives_on_a_card(card: dict[str, object], expected: set[str]) -> None:
+    assert trained_for(card) == expected
+
+
+@pytest.mark.parametrize("name", ["giph", "rebuild"])
+def test_missing_weights_are_refused(name: str, tmp_path: Path) -> None:
+    placer = make_placer(f"{name}:file={tmp_path / 'none'}")
+    with pytest.raises(CheckpointError):
+        placer(giph_problem(), np.random.default_rng(0))

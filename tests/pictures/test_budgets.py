@@ -1,0 +1,33 @@
+"""The picture of results over budgets."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from matplotlib import image
+
+from streamplace.pictures.budgets import budgets_picture
+from streamplace.scoring.total_cost import TotalCost
+from tests.support.comparisons import random_makespans
+
+NAMES = ("random:evaluations=10", "policy:file=/runs/of/last/week/policy.safetensors:samples=16")
+
+
+def test_the_label_of_a_total_cost_is_not_cut(tmp_path: Path) -> None:
+    for first, other in (NAMES, NAMES[::-1]):
+        costs = replace(random_makespans((first, other)), objective=TotalCost())
+        path = tmp_path / "budgets.png"
+        budgets_picture(path, costs, {"a": [first], "b": [other]}, (10,))
+        pixels = image.imread(path)[..., :3]
+        for edge in (pixels[0], pixels[-1], pixels[:, 0], pixels[:, -1]):
+            assert (edge == 1.0).all()
+
+
+@pytest.mark.parametrize("spread", [1e-7, 1e-4])
+def test_ticks_have_their_full_value(spread: float, tmp_path: Path) -> None:
+    found = random_makespans(("heft", "a"), spread=spread)
+    budgets_picture(tmp_path / "x.svg", found, {"heft": ["heft"], "a": ["a"]}, (10,))
+    texts = [line for line in (tmp_path / "x.svg").read_text().splitlines() if "<!--" in line]
+    assert not [text for text in texts if "<!-- +1" in text or "<!-- 1e" in text]
+    assert np.isfinite(found.makespan_s).all()
