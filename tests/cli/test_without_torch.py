@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from streamplace.cli.main import cli
+from streamplace.cli.registered import cli
 from tests.support.cli import ENVIRONMENT
 from tests.support.paths import ROOT
 from tests.support.placers import LEARNED

@@ -4,7 +4,7 @@ from pydoc import locate
 
 import streamplace as sp
 from docs.reference import SECTIONS, api_page, cli_page
-from streamplace.cli.main import cli
+from streamplace.cli.registered import cli
 
 DOCUMENTED = [path for paths in SECTIONS.values() for path in paths]
 
