@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from streamplace.cli.main import cli
+from streamplace.cli.registered import cli
 
 CLI, API = "cli.md", "api.md"
 WIDTH = 88

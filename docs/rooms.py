@@ -11,25 +11,10 @@ ROOMS = {
         "streamplace",
         "streamplace.sim",
     ),
-    "papers": ("streamplace.papers", "streamplace.cli.study"),
-    "engines": (
-        "streamplace.cli.apply",
-        "streamplace.cli.profile",
-        "streamplace.cli.profile_flink",
-        "streamplace.cli.profile_job",
-        "streamplace.cli.watch",
-        "streamplace.cli.watch_options",
-        "streamplace.engines",
-    ),
-    "networks": (
-        "streamplace.cli.profile_torch",
-        "streamplace.networks",
-    ),
-    "learning": (
-        "streamplace.cli.curves",
-        "streamplace.cli.train",
-        "streamplace.learning",
-    ),
+    "papers": ("streamplace.papers",),
+    "engines": ("streamplace.engines",),
+    "networks": ("streamplace.networks",),
+    "learning": ("streamplace.learning",),
     "makespan": (
         "streamplace.sim.contiguous",
         "streamplace.sim.lookahead",
@@ -86,8 +71,6 @@ ROOMS = {
         "streamplace.workflows.jobs",
     ),
     "formats": (
-        "streamplace.cli.export",
-        "streamplace.cli.import_",
         "streamplace.formats",
         "streamplace.workflows.export",
         "streamplace.workflows.read_job",

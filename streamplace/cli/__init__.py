@@ -1,1 +1,1 @@
-"""The command line: a module per command."""
+"""The command line: what all commands share, and those of the core."""

@@ -9,23 +9,21 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import cache, partial
-from pkgutil import resolve_name
 
 import click
 
+from streamplace.cli.registered import TAKES, cli
 from streamplace.cli.shells import VARIABLE, prepare
 from streamplace.cli.unknown_options import unknown_option
-from streamplace.errors import StreamplaceError, UsageError
+from streamplace.errors import StreamplaceError
 from streamplace.execution.progress import is_quiet
 from streamplace.sim.kernels import before_compiling
+from streamplace.util.entry_points import ours
 from streamplace.util.out_of_memory import is_out_of_memory
-from streamplace.util.plugins import installed, load_installed, names_of
 from streamplace.util.suggest import NEAR, did_you_mean, valid_choices
 from streamplace.util.text import printable
 from streamplace.workflows.naming_conflicts import naming_conflicts
 
-GROUP = "streamplace.commands"
-NOUN = "command"
 INTERRUPTED = 130
 TERMINATED = 128 + signal.SIGTERM
 NOTHING_LEFT = "no incomplete file was left"
@@ -33,103 +31,12 @@ AGAIN_S = 0.05  # after which a signal is sent again
 _stops: list[BaseException] = []
 """The exceptions that signals have raised."""
 
-
-COMMANDS = {
-    "apply": "Change a running job so that it runs as placed.",
-    "compare": "Compare placers over the graphs of a dataset.",
-    "completion": "Print the script that enables completion in a shell.",
-    "curves": "Plot the training curves of run folders.",
-    "diff": "Show which operators move between two placements.",
-    "explain": "Explain a placement, and list moves that would improve it.",
-    "export": "Write a placement in another program's format.",
-    "generate": "Generate benchmark graphs.",
-    "import": "Convert a job, a workflow or a neural network to a graph.",
-    "info": "Summarise a graph, dataset, cluster, placement or policy.",
-    "init": "Write a starter graph.json and cluster.json to edit.",
-    "place": "Place the operators of a graph on devices.",
-    "plan": "Find the fewest or cheapest devices that sustain a rate.",
-    "profile": "Measure the operators of a running job or of a neural network.",
-    "report": "Write placements as an interactive HTML page.",
-    "schema": "Print the JSON Schema of a file format.",
-    "simulate": "Score a placement of a graph.",
-    "size": "Find how many instances operators need, and where.",
-    "study": "Repeat a published experiment.",
-    "train": "Train a placement policy on the graphs of a dataset.",
-    "watch": "Watch a running job, and advise on changes or make them.",
-}
-"""Command -> the first line of its help; a command is loaded when it runs or shows its help."""
-_ONE_GRAPH = "one graph, and the cluster by --cluster FILE"
-EXPECTED = {
-    "compare": "one dataset, a file or a folder of files, and placers that commas separate",
-    "generate": "one family, and the number of graphs by --count N",
-    "info": "one file",
-    "place": _ONE_GRAPH,
-    "plan": _ONE_GRAPH,
-    "size": _ONE_GRAPH,
-    "train": "a dataset and -o RUN, or --resume RUN without a dataset",
-}
-"""Command -> the arguments that it takes, for the error about further ones."""
 INSTEAD = {
     "help": "; write streamplace COMMAND --help",
     "migrate": "; 'streamplace place --start' improves a placement",
     "version": "; write streamplace --version",
 }
 """Word that users take for a command -> what to write, as the end of the error."""
-MODULE_OF = {"import": "import_"}
-"""The commands that have another name than their module and the object in it."""
-
-
-class Commands(click.Group):
-    """The group of all commands, which loads the module of a command when it is needed.
-
-    Until then, a command without options stands in for it, which help and completion list.
-    Installed packages add commands by entry points; they are looked for when all commands are
-    listed, or a name is not a built-in one.
-    """
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the names of the built-in commands, then those of installed packages."""
-        return names_of(GROUP, super().list_commands(ctx))
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Return what stands in for a command; None if there is no such command."""
-        found = super().get_command(ctx, cmd_name)
-        if found is None and (point := installed(GROUP).get(cmd_name)) is not None:
-            owner = "an installed package" if point.dist is None else point.dist.name
-            return click.Command(cmd_name, short_help=f"A command of {owner}.")
-        return found
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Return the name of a command, the command itself, and its arguments."""
-        name, command, rest = super().resolve_command(ctx, args)
-        if name in COMMANDS:
-            called = MODULE_OF.get(name, name)
-            command = resolve_name(f"streamplace.cli.{called}:{called}")
-        elif name is not None:
-            command = load_installed(installed(GROUP)[name], NOUN)
-            if not isinstance(command, click.Command):
-                raise UsageError(f"{NOUN} {name!r}: is not a click.Command")
-        return name, command, rest
-
-
-@click.group(
-    cls=Commands,
-    commands=[click.Command(name, short_help=text) for name, text in COMMANDS.items()],
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-)
-@click.version_option(package_name="streamplace")
-def cli() -> None:
-    """Decide which device runs which operator of a stream-processing job.
-
-    \b
-    Examples:
-    streamplace init                                  write a starter graph and cluster
-    streamplace place graph.json -o placement.json    place the graph
-    streamplace report placement.json -o report.html  view the placement, and change it by hand
-    streamplace compare dataset:real --devices 3x2500 --placers metis,fuser,auto
-    """
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -227,9 +134,9 @@ def _usage_message(error: click.ClickException) -> str:
         case _:
             message = error.format_message().rstrip(".")
             message = message.replace(". Choose from:", "; choose from")
-            command = getattr(getattr(error, "ctx", None), "info_name", None)
-            if message.startswith("Got unexpected") and command in EXPECTED:
-                message += f"; {command} takes {EXPECTED[command]}"
+            command = str(getattr(getattr(error, "ctx", None), "info_name", None))
+            if message.startswith("Got unexpected") and command in ours(TAKES):
+                message += f"; {command} takes {ours(TAKES)[command]}"
             if message.startswith(("Missing ", "Got ", "Option ")):  # click's own
                 message = message[0].lower() + message[1:]
     return message

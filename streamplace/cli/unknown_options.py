@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
 
 import click
 
+from streamplace.cli.registered import files
 from streamplace.util.suggest import NEAR, closest_match, with_words
 
 SHOWN = 3  # commands named
@@ -56,8 +56,7 @@ def _is_written(name: str) -> bool:
     """
     field = re.escape(name.removeprefix(LONG).replace("-", "_"))
     word = re.compile(rf'{re.escape(name)}(?![\w-])|"{field}(?:_s)?"')
-    modules = Path(__file__).parent.glob("*.py")
-    return any(word.search(module.read_text("utf-8")) for module in modules)
+    return any(word.search(file.read_text("utf-8")) for file in files())
 
 
 def _having(name: str, root: click.Context) -> Iterator[str]:

@@ -5,6 +5,7 @@ installed distributions do. Without the folder of a package, its names are unkno
 works. The files are read without a look at installed distributions, which takes 40 ms.
 """
 
+from collections.abc import Mapping
 from configparser import ConfigParser
 from functools import cache
 from pathlib import Path
@@ -12,7 +13,8 @@ from pathlib import Path
 FILE = "entry_points.txt"
 
 
-def ours(group: str) -> dict[str, str]:
+@cache
+def ours(group: str) -> Mapping[str, str]:
     """Return what streamplace's packages add to a group: name -> ``module:object``."""
     parser = _files()
     return dict(parser[group]) if parser.has_section(group) else {}

@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks.reference.trainings import SMALL
 from streamplace.cli import unknown_options
-from streamplace.cli.main import cli
+from streamplace.cli.registered import cli
 from tests.support.cli import Capture, refused
 from tests.support.input_files import CLUSTER, GRAPH, InputFiles
 

@@ -4,14 +4,15 @@ from pydoc import locate
 
 import streamplace as sp
 from docs.reference import SECTIONS, api_page, cli_page
-from streamplace.cli.main import cli
+from streamplace.cli.registered import GROUP
+from streamplace.util.entry_points import ours
 
 DOCUMENTED = [path for paths in SECTIONS.values() for path in paths]
 
 
 def test_every_command_is_on_the_page() -> None:
     text = cli_page()
-    assert [name for name in cli.commands if f"## streamplace {name}\n" not in text] == []
+    assert [name for name in ours(GROUP) if f"## streamplace {name}\n" not in text] == []
     assert "## streamplace profile flink\n" in text
     assert "--time-limit" in text.partition("## streamplace place\n")[2].partition("## ")[0]
 

@@ -92,7 +92,7 @@ def test_a_format_is_not_looked_for_in_what_may_never_end(
 ) -> None:
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "large").write_text(DOCUMENTS["flink-plan"][0])
-    monkeypatch.setattr("streamplace.cli.import_.MAX_GUESSED_BYTES", 10)
+    monkeypatch.setattr("streamplace.formats.commands.import_.MAX_GUESSED_BYTES", 10)
     for file in ("-", tmp_path / "pipe", "/dev/zero", tmp_path / "large"):
         with hang_guard(10):
             assert "missing option '--from': the help lists" in refused(capsys, "import", file)

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from streamplace.cli.profile_job import watched
+from streamplace.engines.profile_job import watched
 from streamplace.engines.storm.profile import documents, fit
 from streamplace.errors import BackendError, FormatError
 from streamplace.formats.profiling.profile import Profile

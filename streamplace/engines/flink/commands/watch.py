@@ -11,16 +11,6 @@ import click
 from streamplace.cli import inputs
 from streamplace.cli.command import command, leaving, print_note
 from streamplace.cli.output_files import check_targets
-from streamplace.cli.watch_options import (
-    ADAPTIVE,
-    ADVISE,
-    APPLY,
-    GRAPH,
-    JOURNAL,
-    WatchOptions,
-    check_modes,
-    check_page,
-)
 from streamplace.control.controller import Controller
 from streamplace.control.decisions import Decision, Point, Timeline
 from streamplace.control.interfaces import Clock, Events, NoJournal, Realiser, Steps, SystemClock
@@ -36,6 +26,16 @@ from streamplace.engines.flink.applying.asking import Limits
 from streamplace.engines.flink.applying.requests import Program
 from streamplace.engines.flink.client import Client
 from streamplace.engines.flink.cluster import faults_of_version
+from streamplace.engines.flink.commands.watch_options import (
+    ADAPTIVE,
+    ADVISE,
+    APPLY,
+    GRAPH,
+    JOURNAL,
+    WatchOptions,
+    check_modes,
+    check_page,
+)
 from streamplace.engines.flink.deployment import owner_of
 from streamplace.engines.flink.watching.handing_out import HandingOut
 from streamplace.engines.flink.watching.rescaling import AdaptiveRealiser
@@ -51,17 +51,7 @@ from streamplace.problem.cluster import Cluster
 from streamplace.problem.graph import StreamGraph
 
 
-@click.group()
-def watch() -> None:
-    """Watch a running job, and advise on changes or make them.
-
-    \b
-    Example:
-    streamplace watch flink http://localhost:8081 --job 0a1b… --cluster cluster.json
-    """
-
-
-@command(WatchOptions, of=watch.command)
+@command(WatchOptions)
 def flink(chosen: WatchOptions) -> None:
     """Watch a Flink job.
 

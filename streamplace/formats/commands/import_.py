@@ -10,7 +10,6 @@ import click
 
 from streamplace.cli import options, param_types
 from streamplace.cli.command import argument, command, group, option, print_json
-from streamplace.cli.format_names import FormatName, ListsReaders
 from streamplace.cli.output_files import check_targets, placement_writer
 from streamplace.cli.terminal import console, print_line
 from streamplace.display.view import Line, Names
@@ -19,6 +18,7 @@ from streamplace.execution.progress import working
 from streamplace.files import write_cluster, write_dataset
 from streamplace.files.foreign import OURS, import_command, what_is
 from streamplace.files.reading import STDIO, name_of
+from streamplace.formats.commands.format_names import FormatName, ListsReaders
 from streamplace.formats.documents import kind_of_file
 from streamplace.formats.registry import named
 from streamplace.problem.cluster import Cluster

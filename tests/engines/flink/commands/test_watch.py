@@ -10,12 +10,12 @@ import pytest
 import yaml
 
 import streamplace as sp
-from streamplace.cli import watch
 from streamplace.cli.main import main
 from streamplace.control import page
 from streamplace.control.journal import BEGAN, ENDED, OPENED, Journal, read_entries
 from streamplace.control.lock import Lock
 from streamplace.engines.flink.client import Client, Listed
+from streamplace.engines.flink.commands import watch
 from streamplace.engines.flink.watching.restarting import PROGRESS
 from streamplace.errors import BackendError, FormatError
 from streamplace.files import write_dataset

@@ -135,7 +135,9 @@ def test_resuming_needs_no_config(
 ) -> None:
     changes = ("--seed", "3", "--set", "stage[0].samples=2")
     with monkeypatch.context() as patched:
-        patched.setattr("streamplace.cli.train.TrainingProgress.__call__", ctrl_c)
+        patched.setattr(
+            "streamplace.learning.training.commands.train.TrainingProgress.__call__", ctrl_c
+        )
         assert main(command(files, tmp_path / "run", *changes)) == 130
         advice = "interrupted after step 1; resume with --resume\n"
         assert capsys.readouterr().err.endswith(advice)
@@ -148,7 +150,9 @@ def test_resuming_needs_no_config(
     message = refused(capsys, "train", tmp_path / "other.jsonl", *folder)
     assert "belongs to another run: other graphs or clusters" in message
     with monkeypatch.context() as patched:
-        patched.setattr("streamplace.cli.train.TrainingProgress.__call__", ctrl_c)
+        patched.setattr(
+            "streamplace.learning.training.commands.train.TrainingProgress.__call__", ctrl_c
+        )
         assert main([*map(str, ("train", *folder))]) == 130
     found = json_of(capsys, *again)
     whole = json_of(capsys, *command(files, tmp_path / "whole", *changes))

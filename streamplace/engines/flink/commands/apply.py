@@ -1,4 +1,4 @@
-"""The command `apply`: placements applied to running jobs."""
+"""The command `apply flink`: placements applied to running jobs."""
 
 import shlex
 import sys
@@ -51,16 +51,6 @@ PASSED = (
 )
 
 
-@click.group()
-def apply() -> None:
-    """Change a running job so that it runs as placed.
-
-    \b
-    Example:
-    streamplace apply flink placement.json --url http://localhost:8081 --job 0a1b… --jar job.jar
-    """
-
-
 @dataclass(frozen=True)
 class FlinkOptions(options.Common):
     """The options of `flink`."""
@@ -96,7 +86,7 @@ class FlinkOptions(options.Common):
     dry_run: bool = option("--dry-run", is_flag=True, help="Print the requests and change nothing.")
 
 
-@command(FlinkOptions, of=apply.command)
+@command(FlinkOptions)
 def flink(chosen: FlinkOptions) -> None:
     """Run a Flink job as placed: restart it, or change it in place.
 

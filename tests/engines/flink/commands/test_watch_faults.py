@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 import streamplace as sp
-from streamplace.cli import watch
 from streamplace.control.journal import read_entries
+from streamplace.engines.flink.commands import watch
 from streamplace.files import write_dataset
 from tests.support.cli import Capture, one_line, refused, run, succeeds
 from tests.support.flink_actions import quick

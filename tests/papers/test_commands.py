@@ -10,7 +10,7 @@ import pytest
 from streamplace.papers.studies.run import PLAN, REPORT
 from streamplace.papers.studies.study import Outcome
 from tests.support.cli import Capture, printed, refused
-from tests.support.input_files import InputFiles
+from tests.support.input_files import GRAPH
 
 STUDIES = (("dream", "--quick"), ("orders", "--quick"), ("hsdag", "--quick"))
 TOO_LONG = "n" * 300
@@ -89,11 +89,9 @@ def test_a_missing_backend_leaves_no_folder(
     assert [*tmp_path.iterdir()] == []
 
 
-def test_the_dataset_is_not_overwritten(
-    inputs: InputFiles, tmp_path: Path, capsys: Capture
-) -> None:
+def test_the_dataset_is_not_overwritten(tmp_path: Path, capsys: Capture) -> None:
     file = tmp_path / "results.jsonl"
-    file.write_text(Path(inputs.graph).read_text().replace("\n", " ") + "\n")
+    file.write_text(json.dumps(GRAPH) + "\n")
     before = file.read_bytes()
     line = refused(capsys, "study", "dream", "--graphs", file, "-o", tmp_path)
     assert "holds results.jsonl but no study.json" in line
@@ -117,6 +115,6 @@ def test_the_last_line_names_what_was_written(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     outcome = Outcome("title", (), (), pictures)
-    monkeypatch.setattr("streamplace.cli.study.run_study", lambda *_, **__: outcome)
+    monkeypatch.setattr("streamplace.papers.commands.run_study", lambda *_, **__: outcome)
     words = ("orders", "--quick", "--plots", plots, "-o", "folder")
     assert printed(capsys, "study", *words)[1].endswith(f"{kinds} are in folder\n")

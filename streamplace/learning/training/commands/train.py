@@ -355,7 +355,7 @@ class TrainingProgress:
         self._first: tuple[float, float] | None = None
 
     def __call__(self, record: dict[str, float | int]) -> None:
-        """Report the record of a step, as `learning.training.loop` makes it."""
+        """Report the record of a step, as `training.loop` makes it."""
         now, done = time.monotonic(), float(record["progress"])
         if self._first is None:  # do not count the time for reading graphs and for a teacher
             self._first = now, done

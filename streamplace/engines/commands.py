@@ -1,14 +1,14 @@
-"""The command `profile`: costs measured in running jobs, and in modules of neural networks."""
+"""The commands `profile storm` and `profile ray`: costs measured in running jobs."""
 
 from dataclasses import dataclass
 
 import click
 
-from streamplace.cli import options, param_types, profile_flink, profile_torch
+from streamplace.cli import options, param_types
 from streamplace.cli.command import argument, command, option, print_note
 from streamplace.cli.inputs import graph_of
 from streamplace.cli.output_files import check_targets
-from streamplace.cli.profile_job import JobOptions, end, read_costs, write_profile
+from streamplace.engines.profile_job import JobOptions, end, read_costs, write_profile
 from streamplace.engines.ray.dashboard import Dashboard
 from streamplace.engines.ray.profile import actors_of, watch
 from streamplace.engines.ray.profile import fit as fit_actors
@@ -22,28 +22,6 @@ from streamplace.formats.profiling.estimates import TOO_FEW
 from streamplace.formats.profiling.rest import Server
 
 OF_A_SERVER = ("--topology", "--window", "--timeout")
-
-
-@click.group()
-def profile() -> None:
-    """Measure the operators of a running job or of a neural network.
-
-    \b
-    Examples:
-    streamplace profile flink http://localhost:8081 --job 0a1b… --mips 2500 -o graph.json
-    streamplace profile prometheus http://localhost:9090 --plan plan.json --mips 2500 -o graph.json
-    streamplace profile storm http://localhost:8080 --topology words-1-17 --mips 2500 -o graph.json
-    streamplace profile ray http://localhost:8265 --graph streams.json --mips 2500 -o graph.json
-    streamplace profile torch mynets:Net --input 1x3x224x224 -o graph.json
-    """
-
-
-for measuring in (
-    profile_flink.flink,
-    profile_flink.prometheus,
-    profile_torch.torch,
-):
-    profile.add_command(measuring)
 
 
 @dataclass(frozen=True)
@@ -63,7 +41,7 @@ class StormOptions(JobOptions):
     )
 
 
-@command(StormOptions, of=profile.command)
+@command(StormOptions)
 def storm(chosen: StormOptions) -> None:
     """Measure a Storm topology and write its graph.
 
@@ -131,7 +109,7 @@ class RayOptions(JobOptions):
     seconds: float = options.seconds("--seconds", 60, "Seconds to watch the pipeline.")
 
 
-@command(RayOptions, of=profile.command)
+@command(RayOptions)
 def ray(chosen: RayOptions) -> None:
     """Measure a pipeline of Ray actors and write its graph.
 

@@ -11,7 +11,6 @@ from streamplace.cli import options, param_types
 from streamplace.cli.command import argument, command, option, print_note
 from streamplace.cli.inputs import graph_of
 from streamplace.cli.output_files import check_targets, placement_writer
-from streamplace.cli.profile_job import JobOptions, end, read_costs, write_profile
 from streamplace.engines.flink.client import Client
 from streamplace.engines.flink.cpu_times import ThreadDumps
 from streamplace.engines.flink.fit import chain_notes, fit, fit_growth
@@ -20,6 +19,7 @@ from streamplace.engines.flink.plan import read_running
 from streamplace.engines.flink.poll import Watch, Watched, cpu_times_of, task_managers_of
 from streamplace.engines.flink.prometheus import Prometheus
 from streamplace.engines.flink.uneven import with_shares
+from streamplace.engines.profile_job import JobOptions, end, read_costs, write_profile
 from streamplace.errors import BackendError, ProblemError
 from streamplace.execution.progress import working
 from streamplace.files import write_cluster

@@ -6,13 +6,13 @@ import click
 
 from streamplace.cli import options, param_types
 from streamplace.cli.command import argument, command, option, print_json, print_note
-from streamplace.cli.format_names import FormatName, ListsWriters
 from streamplace.cli.output_files import check_targets
 from streamplace.errors import located
 from streamplace.execution.progress import working
 from streamplace.files.assignments import read_placement_json
 from streamplace.files.placements import placement_from, results_in
 from streamplace.files.reading import name_of
+from streamplace.formats.commands.format_names import FormatName, ListsWriters
 from streamplace.workflows.export import DEPLOYMENT, HELPER, OWN, PLAN_NEEDED
 from streamplace.workflows.export import export as exported
 

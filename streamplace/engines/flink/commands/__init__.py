@@ -1,0 +1,1 @@
+"""The commands that measure, change and watch jobs of Flink: a module per command."""

@@ -1,0 +1,1 @@
+"""The commands that convert between formats: a module per command."""

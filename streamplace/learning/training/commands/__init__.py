@@ -1,0 +1,1 @@
+"""The commands of training: a module per command."""
