@@ -1,8 +1,12 @@
 """The core and the rooms: which modules every placement needs, and which belong to one subject.
 
 A room is what a reader may leave out: the papers, an engine, the simulation of ticks. The core
-should import no room, and others should import few names of a room: those are its door.
+imports no room, and others should import few names of a room: those are its door.
 `benchmarks/house.py` measures both.
+
+The core finds what it runs of a room by name: in a table such as `SEARCHES`, or by an entry point.
+Options of makespans, which most commands have, and the table that `compare` returns for objectives
+of a pass are parts of the core: they name no class of a room.
 """
 
 CORE = "core"
@@ -22,7 +26,6 @@ ROOMS = {
         "streamplace.sim.lookahead_loads",
         "streamplace.sim.orders",
         "streamplace.sim.schedule",
-        "streamplace.cli.makespan_options",
         "streamplace.placers.contiguous",
         "streamplace.placers.scheduling",
         "streamplace.scoring.compiled_pass",
@@ -32,7 +35,6 @@ ROOMS = {
         "streamplace.scoring.peak_memory",
         "streamplace.scoring.pipeline",
         "streamplace.scoring.total_cost",
-        "streamplace.workflows.makespan_comparison",
     ),
     "capacity": (
         "streamplace.cli.plan",
@@ -45,7 +47,7 @@ ROOMS = {
     "control": ("streamplace.control",),
     "engine": (
         "streamplace.sim.engine",
-        "streamplace.cli.engine_options",
+        "streamplace.cli.engine_run",
         "streamplace.files.engine_runs",
         "streamplace.scoring.engine",
         "streamplace.scoring.engine_evaluator",
@@ -63,6 +65,7 @@ ROOMS = {
     ),
     "jobs": (
         "streamplace.sim.filling",
+        "streamplace.cli.jobs_notes",
         "streamplace.cli.place_jobs",
         "streamplace.files.jobs",
         "streamplace.placers.jobs",

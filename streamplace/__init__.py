@@ -3,8 +3,9 @@
 The public names are loaded when they are first used, so that importing the package is quick.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from streamplace.util.lazy import lazily
 
 if TYPE_CHECKING:
     from streamplace.errors import StreamplaceError as StreamplaceError
@@ -103,15 +104,4 @@ _HOME = {
 """Public name -> the module that defines it, below ``streamplace``."""
 
 __all__ = list(_HOME)
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = lazily(__name__, _HOME)

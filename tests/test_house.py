@@ -23,17 +23,17 @@ from tests.support.flink_server.server import ScriptedFlink
 
 DOORS = {
     "papers": 0,
-    "engines": 6,
+    "engines": 0,
     "networks": 1,
-    "learning": 80,
-    "makespan": 75,
-    "capacity": 11,
+    "learning": 79,
+    "makespan": 61,
+    "capacity": 9,
     "control": 31,
-    "engine": 6,
-    "latency": 9,
-    "jobs": 16,
-    "formats": 71,
-    "pictures": 25,
+    "engine": 3,
+    "latency": 7,
+    "jobs": 11,
+    "formats": 64,
+    "pictures": 13,
     "testing": 0,
 }
 """Room -> names that others import from it."""
@@ -47,10 +47,10 @@ def test_every_module_has_a_room_and_every_room_its_modules() -> None:
 def test_place_and_auto_load_no_room() -> None:
     eager = loaded_eagerly()
     assert {room_of(module) for module in eager} == {CORE}
-    assert len(eager) <= 124
+    assert len(eager) <= 123
 
 
-@pytest.mark.parametrize(("placer", "most"), [("greedy", 106), ("auto", 167)])
+@pytest.mark.parametrize(("placer", "most"), [("greedy", 105), ("auto", 153)])
 def test_modules_that_a_first_place_loads(placer: str, most: int) -> None:
     loaded = loaded_by_first_place(placer)
     assert sum(map(is_ours, loaded)) <= most
@@ -58,14 +58,13 @@ def test_modules_that_a_first_place_loads(placer: str, most: int) -> None:
 
 
 def test_imports_inside_functions() -> None:
-    assert imports_inside_functions() <= 40
+    assert imports_inside_functions() <= 27
 
 
 def test_imports_of_rooms_by_the_core() -> None:
     found = core_to_rooms()
-    assert len(found["loaded"]) <= 48
-    assert len(found["called"]) <= 11
-    assert len(found["checked"]) <= 20
+    assert found["loaded"] == found["called"] == set()
+    assert len(found["checked"]) <= 21
 
 
 def test_doors_of_rooms() -> None:

@@ -16,15 +16,12 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import Field, field, fields
 from inspect import get_annotations
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import click
 
 from streamplace.execution.progress import is_quiet
 from streamplace.files.json_text import to_json
-
-if TYPE_CHECKING:
-    from streamplace.workflows.latency.limit import LatencyAnswer
 
 PARAMETER, MAKE, MEMBERS = "parameter", "make", "members"  # keys of the metadata of a field
 UNPROVEN = 3
@@ -144,7 +141,21 @@ def leaving(what: Callable[[], str]) -> Iterator[None]:
         raise
 
 
-def end_if_unproven(latency: "LatencyAnswer | None") -> None:
+class Answer(Protocol):
+    """An answer whether a limit is kept."""
+
+    @property
+    def answer(self) -> str:
+        """The answer in a word, such as ``unproven``."""
+        ...
+
+    @property
+    def limit(self) -> object:
+        """The limit, whose text messages show."""
+        ...
+
+
+def end_if_unproven(latency: Answer | None) -> None:
     """End the command with exit code `UNPROVEN` and a note if a limit on latency is not proven.
 
     Everything else must have been written before.

@@ -22,13 +22,12 @@ from streamplace.cli.inputs import naming_the_default, read_list
 from streamplace.cli.makespan_options import Asked, MakespanSettings
 from streamplace.cli.output_files import check_targets, refuse_folder, weights_of
 from streamplace.cli.terminal import console, print_result
+from streamplace.display.formats import TABLES, kind_of
 from streamplace.errors import located, within
 from streamplace.execution.progress import working
 from streamplace.files import open_dataset, write_json
 from streamplace.files.reading import name_of
 from streamplace.files.writing import held
-from streamplace.pictures.comparison_folder import CURVES, names_of, save_report, write_table
-from streamplace.pictures.formats import TABLES, kind_of
 from streamplace.placers.limits import Limit, MaxEvaluations, MaxRuntime
 from streamplace.placers.registry import NamedPlacer, ready
 from streamplace.problem.cluster import Cluster
@@ -40,6 +39,7 @@ from streamplace.util.text import printable
 from streamplace.workflows import compare as workflow
 from streamplace.workflows.cases import Cases
 from streamplace.workflows.comparison import MINUS_FIRST, Comparison
+from streamplace.workflows.comparison_folder import CURVES, names_of, save_report, write_table
 from streamplace.workflows.comparison_tables import INTERVAL
 from streamplace.workflows.makespan_comparison import OVER_FIRST, MakespanComparison
 

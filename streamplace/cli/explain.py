@@ -7,23 +7,18 @@ from streamplace.cli.command import argument, command, group, option, print_json
 from streamplace.cli.inputs import naming_file, the_constraints, whole_placement
 from streamplace.cli.makespan_options import Asked, MakespanSettings
 from streamplace.cli.terminal import print_result
-from streamplace.engines.flink.against.compare import check_operators, compare
-from streamplace.engines.flink.against.comparison import Against
-from streamplace.engines.flink.client import Client
-from streamplace.engines.flink.use import Observed, observe
-from streamplace.errors import BackendError, ProblemError, located
+from streamplace.errors import BackendError, located
 from streamplace.execution.progress import working
 from streamplace.files.assignments import read_placement_json
 from streamplace.files.placements import proven_bound
 from streamplace.files.reading import name_of
-from streamplace.formats.profiling.rest import Server
-from streamplace.problem.logical import LogicalGraph
 from streamplace.problem.losses import Losses
 from streamplace.problem.makespan import PublishedName
 from streamplace.problem.placement import Placement
 from streamplace.scoring.suspect_units import suspect_of
 from streamplace.workflows.explain import explain as explanation_of
 from streamplace.workflows.explanation import Explanation
+from streamplace.workflows.measurements import measure
 
 WATCHING = ("--job", "--seconds", "--timeout")
 
@@ -112,25 +107,30 @@ def explain(chosen: ExplainOptions) -> None:
     with working("trying moves"), naming_file(chosen.placement, chosen.constraints_file):
         found = explanation_of(read, constraint_costs=chosen.constraint_costs, seed=chosen.seed)
         found = found.with_proven(proven_bound(document, read.problem))
-    observed = None
+    measured = None
     if chosen.url is not None and isinstance(found, Explanation):
         with working("watching"), located(name_of(chosen.placement)):
-            server = Server(chosen.url)
-            observed = _observed(read, server, chosen)
-            compared = _compared(read, observed, server)
-        for note in compared.notes:
+            measured = measure()(
+                read,
+                chosen.url,
+                chosen.job,
+                seconds=chosen.seconds,
+                timeout_s=chosen.timeout,
+                seed=chosen.seed,
+            )
+        for note in measured.against.notes:
             print_note(note)
-        found = replace(found, against=compared)
+        found = replace(found, against=measured.against)
     if isinstance(found, Explanation):
         print_note(suspect_of(found.placement.problem, found.score))
     if chosen.as_json:
         print_json(found.to_dict())
     else:
         print_result(found, limit=chosen.top)
-    if observed is not None and observed.interrupted:
+    if measured is not None and measured.interrupted:
         raise KeyboardInterrupt
-    if observed is not None and observed.fault:
-        raise BackendError(f"{observed.fault}; the comparison is of the time before that")
+    if measured is not None and measured.fault:
+        raise BackendError(f"{measured.fault}; the comparison is of the time before that")
 
 
 def _changed(read: Placement, name: str, lost: Losses, constraints_file: str | None) -> Placement:
@@ -144,33 +144,3 @@ def _changed(read: Placement, name: str, lost: Losses, constraints_file: str | N
         with located(name):
             read = lost.placement(read)
     return read
-
-
-def _compared(read: Placement, observed: Observed, server: Server) -> Against:
-    """Compare predictions with what was measured."""
-    try:
-        return compare(read, observed.use)
-    except BackendError as error:
-        if observed.interrupted:
-            raise KeyboardInterrupt from None
-        raise BackendError(observed.fault or f"{server.url}: {error}") from None
-
-
-def _observed(read: Placement, server: Server, chosen: ExplainOptions) -> Observed:
-    """Watch the job; refuse one that has none of the placement's operators before that."""
-
-    def check(logical: LogicalGraph) -> None:
-        try:
-            check_operators(read, logical.graph.names)
-        except ProblemError as error:
-            raise ProblemError(f"{error} ({server.url})") from None
-
-    return observe(
-        read,
-        server,
-        Client(server, chosen.timeout).running_job(chosen.job),
-        seconds=chosen.seconds,
-        timeout_s=chosen.timeout,
-        seed=chosen.seed,
-        check=check,
-    )

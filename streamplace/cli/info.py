@@ -7,13 +7,18 @@ from streamplace.cli import options, param_types
 from streamplace.cli.command import argument, command, print_json
 from streamplace.cli.output_files import check_targets
 from streamplace.cli.terminal import NAME_WIDTH, console, name_in
+from streamplace.display.formats import kind_of
 from streamplace.display.view import Names, listed
 from streamplace.execution.progress import working
 from streamplace.files.datasets import read_dataset
 from streamplace.files.reading import name_of
 from streamplace.files.summary import summary
-from streamplace.pictures.formats import kind_of
+from streamplace.util.plugins import load_ours
 from streamplace.util.text import printable
+
+OF_POLICY = "streamplace.learning.policy.tensor_files:summary"
+PICTURE = "streamplace.pictures.comparison:distributions_picture"
+"""What summarises a policy, and draws; both load large packages."""
 
 LABELS = {
     "links_that_differ": "links with their own settings",
@@ -98,21 +103,15 @@ def info(chosen: InfoOptions) -> None:
         check_targets({"--plot": chosen.plot}, (chosen.file, chosen.beside))
     with working("reading"):
         if chosen.file.endswith(".safetensors"):
-            from streamplace.learning.policy import tensor_files  # noqa: PLC0415 - heavy
-
-            found = tensor_files.summary(chosen.file)
+            found = load_ours(OF_POLICY)(chosen.file)
         else:
             found = summary(chosen.file)
         if chosen.plot is not None:
             files = [chosen.file] if chosen.beside is None else [chosen.file, chosen.beside]
             datasets = {name_of(file): read_dataset(file) for file in files}
     if chosen.plot is not None:
-        from streamplace.pictures.comparison import (  # noqa: PLC0415 - loads matplotlib
-            distributions_picture,
-        )
-
         with working("drawing"):
-            distributions_picture(chosen.plot, datasets)
+            load_ours(PICTURE)(chosen.plot, datasets)
     if chosen.as_json:
         print_json(found)
     else:

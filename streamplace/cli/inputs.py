@@ -9,7 +9,7 @@ from functools import partial
 from io import StringIO
 from math import nan
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, Self, TypeVar
 
 import click
 
@@ -36,7 +36,6 @@ from streamplace.problem.cluster import Cluster
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.counts import in_form
 from streamplace.problem.graph import StreamGraph
-from streamplace.problem.jobs import Jobs
 from streamplace.problem.logical import LogicalGraph
 from streamplace.problem.losses import Losses
 from streamplace.problem.objective import Objective
@@ -45,10 +44,21 @@ from streamplace.problem.placement import Placement
 from streamplace.scoring.suspect_units import suspect_unit
 from streamplace.util.text import counted, printable
 from streamplace.workflows.conflict import QUOTED, named
-from streamplace.workflows.latency.limit import LatencyLimit
+from streamplace.workflows.goal import goal_of
 
 COUNTED = re.compile(r"\d+x[\d.x, ]+")
 PYTHON_NAME = "max_latency: "
+
+
+class Constrainable(Protocol):
+    """What can have other constraints, such as `Jobs`."""
+
+    def with_constraints(self, rules: Constraints) -> Self:
+        """Return the same under these constraints."""
+        ...
+
+
+Stated = TypeVar("Stated", bound=Constrainable)
 
 
 def the_cluster(chosen: ClusterChoice) -> Cluster | None:
@@ -191,8 +201,8 @@ def after_losses(
         return lost.left(Cluster.of(cluster), rules)
 
 
-def constrained(jobs: Jobs, file: str | None) -> Jobs:
-    """Return the jobs under the constraints of --constraints; without it, as they are."""
+def constrained(jobs: Stated, file: str | None) -> Stated:
+    """Return jobs under the constraints of --constraints; without it, as they are."""
     constraints = the_constraints(file)
     if constraints is None:
         return jobs
@@ -205,16 +215,15 @@ def the_objective(text: str | None) -> Objective | None:
     return None if text is None else make_objective(text)
 
 
-def latency_limit(
-    ctx: click.Context, param: click.Parameter, value: str | None
-) -> LatencyLimit | None:
-    """Parse QUANTITY=TIME, the value of --max-latency, into a limit on latency."""
+def latency_limit(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
+    """Return QUANTITY=TIME, the value of --max-latency; refuse another one."""
     if value is None:
         return None
     try:
-        return LatencyLimit.parse(value)
+        goal_of(max_latency=value)
     except UsageError as error:
         raise click.BadParameter(str(error).removeprefix(PYTHON_NAME), ctx, param) from None
+    return value
 
 
 def graph_of(found: LogicalGraph, form: Form) -> StreamGraph:

@@ -23,8 +23,11 @@ from streamplace.problem.objectives import ORDERS as TRAVERSAL_ORDERS
 from streamplace.problem.objectives import name_of_objective
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
-from streamplace.scoring.makespan_score import MakespanScore
 from streamplace.scoring.score import Score
+from streamplace.util.plugins import load_ours
+
+DRAW = "streamplace.pictures.gantt:draw_schedule"
+"""Draws a schedule; it loads matplotlib."""
 
 
 class DeviceOrder(Choice):
@@ -238,8 +241,5 @@ def under_semantics(placement: Placement, name: PublishedName) -> Placement:
 
 
 def draw(path: str, placement: Placement, score: Score) -> None:
-    """Write a picture of a schedule."""
-    assert isinstance(score, MakespanScore)  # see `require`
-    from streamplace.pictures.gantt import draw_schedule  # noqa: PLC0415 - loads matplotlib
-
-    draw_schedule(path, placement, score)
+    """Write a picture of the schedule of a pass; see `require`."""
+    load_ours(DRAW)(path, placement, score)

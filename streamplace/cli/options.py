@@ -23,10 +23,10 @@ from streamplace.cli.param_types import (
     share,
     wait,
 )
+from streamplace.display.formats import KINDS
 from streamplace.execution.backends import BACKENDS, Backend
 from streamplace.execution.progress import quietly
 from streamplace.files.datasets import check_name
-from streamplace.pictures.formats import KINDS
 from streamplace.problem.counts import FormName
 from streamplace.problem.objective import MODELS
 

@@ -17,18 +17,20 @@ from streamplace.cli.command import (
 from streamplace.cli.inputs import current_placement, latency_limit
 from streamplace.cli.makespan_options import Asked
 from streamplace.cli.output_files import check_targets, refuse_csv, weights_of
-from streamplace.cli.place_jobs import place_job_file
 from streamplace.cli.place_notes import print_notes
 from streamplace.cli.place_problem import ProblemOptions, read_problem
 from streamplace.cli.terminal import print_result
 from streamplace.execution.progress import working
 from streamplace.placers.limits import MaxRuntime
 from streamplace.placers.registry import NamedPlacer, ready
-from streamplace.workflows.latency.limit import LatencyLimit
+from streamplace.util.plugins import load_ours
 from streamplace.workflows.migrate import Migration, migrate
 from streamplace.workflows.place import placed
 from streamplace.workflows.result import MakespanResult, Result
 from streamplace.workflows.whole_operators import naming_whole_operators
+
+PLACE_JOBS = "streamplace.cli.place_jobs:place_job_file"
+"""The work of --job-file."""
 
 
 @dataclass(frozen=True)
@@ -103,7 +105,7 @@ class PlaceOptions(options.Common):
         "measure better. "
         "Requires a closed form; cannot be combined with --start or --prefer.",
     )
-    max_latency: LatencyLimit | None = option(
+    max_latency: str | None = option(
         "--max-latency",
         callback=latency_limit,
         metavar="Q=T",
@@ -192,7 +194,7 @@ def place(chosen: PlaceOptions) -> None:
     options.refuse_both_on_stdout(chosen.output, chosen.as_json, "placement")
     refuse_csv(chosen.output)
     if chosen.job_file is not None:
-        place_job_file(
+        load_ours(PLACE_JOBS)(
             chosen.job_file,
             chosen.problem,
             placer=chosen.placer,

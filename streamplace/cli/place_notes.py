@@ -1,4 +1,4 @@
-"""Notes of the command `place` on stderr, for a graph and for several jobs."""
+"""Notes of the command `place` on stderr."""
 
 from streamplace.cli.command import print_note
 from streamplace.placers.base import BOTH
@@ -6,9 +6,8 @@ from streamplace.problem.assumptions import assumptions
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.graph_checks import listed
 from streamplace.problem.uncertainty import without_effect
-from streamplace.scoring.suspect_units import suspect_of, suspect_unit
+from streamplace.scoring.suspect_units import suspect_of
 from streamplace.util.text import counted
-from streamplace.workflows.jobs.result import JobsResult
 from streamplace.workflows.migrate import SAME, Migration
 from streamplace.workflows.result import MakespanResult, Result
 
@@ -42,20 +41,7 @@ def print_notes(
     if wants_confidence:
         _print_ignored(result)
     if top.kind == "operator" and result.score.relative_throughput < 1:
-        print_note(_one_core_note("", top.name, graph))
-
-
-def print_jobs_notes(result: JobsResult) -> None:
-    """Print what the shares assume, and which operators fill a core that their graph omits."""
-    for job in result.jobs:
-        placement = result.placements[job.name]
-        for assumed in assumptions(placement):
-            print_note(f"{job.name}: {assumed}")
-        limit, graph = job.limited_by, placement.problem.graph
-        suspect = suspect_unit(graph, placement.problem.cluster, job.source_rate)
-        print_note(suspect and f"{job.name}: {suspect}")
-        if limit and limit.kind == "operator":
-            print_note(_one_core_note(f"{job.name}: ", limit.name, graph))
+        print_note(one_core_note("", top.name, graph))
 
 
 def _moves_note(found: Migration) -> str:
@@ -71,7 +57,7 @@ def _moves_note(found: Migration) -> str:
     return f"{moved:,} of {count} move; {advice}"
 
 
-def _one_core_note(start: str, operator: str, graph: StreamGraph) -> str:
+def one_core_note(start: str, operator: str, graph: StreamGraph) -> str:
     """Return a note, after `start`, on an operator that fills a core; none if it states cores."""
     if operator in graph.stated_cores:
         return ""

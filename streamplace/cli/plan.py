@@ -9,11 +9,11 @@ from streamplace.cli import inputs, options, param_types
 from streamplace.cli.command import argument, command, group, option, print_json, print_note
 from streamplace.cli.output_files import check_targets
 from streamplace.cli.terminal import print_command, print_result
+from streamplace.display.formats import kind_of
 from streamplace.errors import ClusterError, located
 from streamplace.execution.progress import working
 from streamplace.files import read_graph
 from streamplace.files.reading import name_of
-from streamplace.pictures.formats import kind_of
 from streamplace.problem.assumptions import without_tuples
 from streamplace.problem.counts import expanded
 from streamplace.workflows.plan.plan import plan as workflow

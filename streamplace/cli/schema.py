@@ -5,16 +5,15 @@ from typing import Any
 
 from streamplace.cli import options, param_types
 from streamplace.cli.command import argument, command, print_json
-from streamplace.files.engine_runs import SceneForm
-from streamplace.files.jobs import JobsForm
-from streamplace.files.schema import ClusterForm, Form, GraphForm, PlacementForm
+from streamplace.files.schema import Form
+from streamplace.util.plugins import load_ours
 
-FORMS: dict[str, type[Form]] = {
-    "graph": GraphForm,
-    "cluster": ClusterForm,
-    "placement": PlacementForm,
-    "scene": SceneForm,
-    "jobs": JobsForm,
+FORMS = {
+    "graph": "streamplace.files.schema:GraphForm",
+    "cluster": "streamplace.files.schema:ClusterForm",
+    "placement": "streamplace.files.schema:PlacementForm",
+    "scene": "streamplace.files.engine_runs:SceneForm",
+    "jobs": "streamplace.files.jobs:JobsForm",
 }
 
 
@@ -45,4 +44,5 @@ def schema(chosen: SchemaOptions) -> None:
 
 def schema_of(kind: str) -> dict[str, Any]:
     """Return the JSON Schema of one of `FORMS`."""
-    return FORMS[kind].model_json_schema(by_alias=True)
+    form: type[Form] = load_ours(FORMS[kind])
+    return form.model_json_schema(by_alias=True)

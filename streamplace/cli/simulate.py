@@ -1,16 +1,19 @@
 """The command `simulate`: the score of a placement."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import click
 
-from streamplace.cli import engine_options, inputs, makespan_options, options, param_types
+from streamplace.cli import inputs, makespan_options, options, param_types
 from streamplace.cli.command import argument, command, group, print_json, print_note
+from streamplace.cli.engine_options import EngineOptions
 from streamplace.cli.inputs import naming_the_default, placement_of_graph
 from streamplace.cli.makespan_options import Asked, MakespanSettings
 from streamplace.cli.output_files import check_targets
 from streamplace.cli.terminal import console, print_view
+from streamplace.display.formats import kind_of
 from streamplace.errors import (
     FormatError,
     OtherGraphError,
@@ -23,7 +26,6 @@ from streamplace.files import read_graph
 from streamplace.files.assignments import read_placement_json
 from streamplace.files.placements import proven_bound
 from streamplace.files.reading import name_of
-from streamplace.pictures.formats import kind_of
 from streamplace.problem.assumptions import assumptions
 from streamplace.problem.counts import expanded
 from streamplace.problem.makespan import PublishedName
@@ -33,8 +35,12 @@ from streamplace.problem.problem import Problem
 from streamplace.problem.rules import violations
 from streamplace.scoring.score import Score, ThroughputScore
 from streamplace.scoring.suspect_units import suspect_of
-from streamplace.sim.engine import Settings
+from streamplace.util.plugins import load_ours
 from streamplace.workflows.simulate import score_of
+
+ENGINE_RUN = "streamplace.cli.engine_run:prepared"
+"""Runs the engine as its options say."""
+Run = Callable[[Placement], ThroughputScore]
 
 
 @dataclass(frozen=True)
@@ -48,7 +54,7 @@ class SimulateOptions(options.Common):
     lost: options.LostDevices = group(options.LostDevices)
     throughput: options.ThroughputChoice = options.throughput("the placement's")
     objective: str | None = options.objective("the placement's")
-    engine: engine_options.EngineOptions = group(engine_options.EngineOptions)
+    engine: EngineOptions = group(EngineOptions)
     makespan: MakespanSettings = group(MakespanSettings)
     semantics: PublishedName | None = makespan_options.semantics()
     gantt: str | None = options.file(
@@ -103,7 +109,7 @@ def simulate(chosen: SimulateOptions) -> None:
         *(name for name, value in needing.items() if value is not None),
     )
     makespan_options.refuse_rates(asked.kind, chosen.throughput.changes)
-    settings = _settings(chosen)
+    run = _run(chosen)
     with working("reading"):
         stored, note, value = _placement(chosen, asked)
         if lost := inputs.the_losses(chosen.lost):
@@ -115,8 +121,8 @@ def simulate(chosen: SimulateOptions) -> None:
     _check_options(stored.problem, engine_values, chosen.gantt)
     with working("simulating"), located(name_of(_at_fault(stored, chosen))):
         scored: Score
-        if engine_values:
-            scored = engine_options.scored(stored, engine_values, settings)
+        if run is not None:
+            scored = run(stored)
         else:
             scored = score_of(stored).with_proven(proven_bound(value, stored.problem))
         scored = scored.under_semantics(semantics)
@@ -139,14 +145,20 @@ def simulate(chosen: SimulateOptions) -> None:
         print_view(console(), scored.view_with(stored))
 
 
-def _settings(chosen: SimulateOptions) -> Settings:
-    """Return the settings of the engine; refuse them, and files to write, before any is read."""
+def _run(chosen: SimulateOptions) -> Run | None:
+    """Return the run of the engine that options ask for; None if none does.
+
+    They, and files to write, are refused before any file is read.
+    """
     options.refuse_both_on_stdout(chosen.engine.trace, chosen.as_json, "trace", "--trace")
     read_files = (chosen.graph, chosen.placement, chosen.cluster.cluster_file)
     if chosen.gantt is not None:
         kind_of(chosen.gantt)
     check_targets({"--gantt": chosen.gantt}, read_files)
-    return engine_options.checked(chosen.engine.chosen, read_files, chosen.seed)
+    if not chosen.engine.chosen:
+        return None
+    run: Run = load_ours(ENGINE_RUN)(chosen.engine.chosen, read_files, chosen.seed)
+    return run
 
 
 def _placement(chosen: SimulateOptions, asked: Asked) -> tuple[Placement, str, Any]:

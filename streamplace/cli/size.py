@@ -31,7 +31,6 @@ from streamplace.files.reading import name_of, read_json
 from streamplace.files.writing import held
 from streamplace.problem.assumptions import without_tuples
 from streamplace.workflows.jobs.size import JobsSize, file_names, size_jobs
-from streamplace.workflows.latency.limit import LatencyLimit
 from streamplace.workflows.replace_problem import with_pins
 from streamplace.workflows.size import SINGLE, sizes
 from streamplace.workflows.size import size as sized
@@ -93,7 +92,7 @@ class SizeOptions(options.Common):
         "[default: 1800 with --restart]",
     )
     survive: int = options.survive()
-    max_latency: LatencyLimit | None = option(
+    max_latency: str | None = option(
         "--max-latency",
         callback=latency_limit,
         metavar="QUANTITY=TIME",

@@ -1,90 +1,49 @@
-"""Readers and writers of graphs, datasets, clusters, placements and jobs."""
+"""Readers and writers of graphs, datasets, clusters, placements and jobs.
 
-from pathlib import Path
-from typing import Any
+The names are loaded when they are first used.
+"""
 
-from streamplace.errors import FormatError
-from streamplace.files.clusters import cluster_from, cluster_to, read_clusters, write_clusters
-from streamplace.files.datasets import (
-    LINES,
-    StoredGraphs,
-    iter_graphs,
-    open_dataset,
-    read_dataset,
-    read_graph,
-    resolve,
-    write_dataset,
-)
-from streamplace.files.graphs import constraints_from
-from streamplace.files.jobs import read_jobs, write_jobs
-from streamplace.files.json_text import json_pieces
-from streamplace.files.placements import placement_to, read_placement
-from streamplace.files.reading import check, name_of, read_json
-from streamplace.files.schema import ConstraintsForm
-from streamplace.files.writing import write_pieces
-from streamplace.problem.cluster import Cluster
-from streamplace.problem.constraints import Constraints
-from streamplace.problem.placement import Placement
+from typing import TYPE_CHECKING
 
+from streamplace.util.lazy import lazily
 
-def read_cluster(path: str | Path) -> Cluster:
-    """Read a cluster file; a list of clusters may have only one.
+if TYPE_CHECKING:
+    from streamplace.files.clusters import read_cluster as read_cluster
+    from streamplace.files.clusters import read_clusters as read_clusters
+    from streamplace.files.clusters import write_cluster as write_cluster
+    from streamplace.files.clusters import write_clusters as write_clusters
+    from streamplace.files.datasets import StoredGraphs as StoredGraphs
+    from streamplace.files.datasets import iter_graphs as iter_graphs
+    from streamplace.files.datasets import open_dataset as open_dataset
+    from streamplace.files.datasets import read_dataset as read_dataset
+    from streamplace.files.datasets import read_graph as read_graph
+    from streamplace.files.datasets import write_dataset as write_dataset
+    from streamplace.files.graphs import read_constraints as read_constraints
+    from streamplace.files.jobs import read_jobs as read_jobs
+    from streamplace.files.jobs import write_jobs as write_jobs
+    from streamplace.files.json_text import write_json as write_json
+    from streamplace.files.placements import read_placement as read_placement
+    from streamplace.files.placements import write_placement as write_placement
 
-    Raises
-    ------
-    FormatError
-        If the file cannot be read or is not one cluster. The message names the file and the fault.
-    """
-    if not Path(path).name.endswith(LINES):
-        return cluster_from(read_json(resolve(path)), name_of(path))
-    clusters = read_clusters(path)
-    if len(clusters) > 1:
-        raise FormatError(
-            f"{name_of(path)}: contains {len(clusters):,} clusters (expected one); "
-            "'compare --clusters' takes a list, other commands a .jsonl file of one line or .json"
-        )
-    return clusters[0]
+_HOME = {
+    "StoredGraphs": "datasets",
+    "iter_graphs": "datasets",
+    "open_dataset": "datasets",
+    "read_cluster": "clusters",
+    "read_clusters": "clusters",
+    "read_constraints": "graphs",
+    "read_dataset": "datasets",
+    "read_graph": "datasets",
+    "read_jobs": "jobs",
+    "read_placement": "placements",
+    "write_cluster": "clusters",
+    "write_clusters": "clusters",
+    "write_dataset": "datasets",
+    "write_jobs": "jobs",
+    "write_json": "json_text",
+    "write_placement": "placements",
+}
+"""Name -> the module of this package that defines it."""
 
-
-def read_constraints(path: str | Path) -> Constraints:
-    """Read a file that holds the ``constraints`` object of a graph file."""
-    value, where = read_json(path), name_of(path)
-    if isinstance(value, dict) and "constraints" in value and "format" not in value:
-        expected = "the object that a graph has in 'constraints', such as {\"pins\": {…}}"
-        raise FormatError(f"{where}: holds more than constraints; write only {expected}")
-    return constraints_from(check(ConstraintsForm, value, where))
-
-
-def write_cluster(path: str | Path, cluster: Cluster) -> None:
-    """Write a cluster file."""
-    write_json(path, cluster_to(cluster))
-
-
-def write_placement(path: str | Path, placement: Placement, **result: Any) -> None:
-    """Write a placement file, which includes the whole problem; see `placement_to`."""
-    write_json(path, placement_to(placement, **result))
-
-
-def write_json(path: str | Path, value: Any) -> None:
-    """Write a JSON value as indented text in UTF-8."""
-    write_pieces(path, json_pieces(value))
-
-
-__all__ = [
-    "StoredGraphs",
-    "iter_graphs",
-    "open_dataset",
-    "read_cluster",
-    "read_clusters",
-    "read_constraints",
-    "read_dataset",
-    "read_graph",
-    "read_jobs",
-    "read_placement",
-    "write_cluster",
-    "write_clusters",
-    "write_dataset",
-    "write_jobs",
-    "write_json",
-    "write_placement",
-]
+__all__ = list(_HOME)
+__getattr__, __dir__ = lazily(__name__, _HOME)

@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from streamplace.errors import FormatError
-from streamplace.files.jobs import refuse_job_results
 from streamplace.files.reading import name_of, parse, read_text, separator_fault, to_csv
+from streamplace.util.plugins import load_ours
 
 HEADER = ["operator", "device"]
+REFUSE_RESULT = "streamplace.files.jobs:refuse_result"
+"""Refuses a result of several jobs, and names the placements beside it."""
 
 
 def read_placement_json(path: str | Path) -> Any:
@@ -31,7 +33,9 @@ def read_placement_json(path: str | Path) -> Any:
     if where.lower().endswith(".csv") or re.split("[,;\t]", first) == HEADER:
         return {"assignment": assignment_from_csv(text, where)}
     value = parse(text, where)
-    refuse_job_results(value, Path(path), where)
+    is_of_jobs = isinstance(value, dict) and {"jobs", "assignment"} <= value.keys()
+    if is_of_jobs and "problem" not in value:  # it is in a placement of all jobs
+        load_ours(REFUSE_RESULT)(value, Path(path), where)
     return value
 
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from streamplace.errors import FormatError, located
 from streamplace.files.datasets import LINES, resolve
-from streamplace.files.json_text import json_lines
-from streamplace.files.reading import check, name_of, read_text
+from streamplace.files.json_text import json_lines, write_json
+from streamplace.files.reading import check, name_of, read_json, read_text
 from streamplace.files.schema import ClusterForm
 from streamplace.files.writing import atomic
 from streamplace.problem.cluster import Cluster, Device, LinkOverride, Network, Uplink
@@ -18,6 +18,30 @@ from streamplace.util.added import distinguishing_fields
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
+
+
+def read_cluster(path: str | Path) -> Cluster:
+    """Read a cluster file; a list of clusters may have only one.
+
+    Raises
+    ------
+    FormatError
+        If the file cannot be read or is not one cluster. The message names the file and the fault.
+    """
+    if not Path(path).name.endswith(LINES):
+        return cluster_from(read_json(resolve(path)), name_of(path))
+    clusters = read_clusters(path)
+    if len(clusters) > 1:
+        raise FormatError(
+            f"{name_of(path)}: contains {len(clusters):,} clusters (expected one); "
+            "'compare --clusters' takes a list, other commands a .jsonl file of one line or .json"
+        )
+    return clusters[0]
+
+
+def write_cluster(path: str | Path, cluster: Cluster) -> None:
+    """Write a cluster file."""
+    write_json(path, cluster_to(cluster))
 
 
 def cluster_from(value: Any, where: str) -> Cluster:

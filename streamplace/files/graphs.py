@@ -2,13 +2,14 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from math import isnan
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from streamplace.errors import FormatError, located
 from streamplace.files import cepsim
-from streamplace.files.reading import check
+from streamplace.files.reading import check, name_of, read_json
 from streamplace.files.schema import ConstraintsForm, Form, GraphForm
 from streamplace.files.schema_fields import RowColumns
 from streamplace.problem.constraints import Constraints
@@ -16,6 +17,15 @@ from streamplace.problem.fields import Field, Number, json_value
 from streamplace.problem.graph import UNKNOWN, StreamGraph
 from streamplace.problem.graph_checks import STREAM_PAYLOAD, endpoints, index_of
 from streamplace.problem.operators import OPERATOR_FIELDS, STREAM_FIELDS, in_files
+
+
+def read_constraints(path: str | Path) -> Constraints:
+    """Read a file that holds the ``constraints`` object of a graph file."""
+    value, where = read_json(path), name_of(path)
+    if isinstance(value, dict) and "constraints" in value and "format" not in value:
+        expected = "the object that a graph has in 'constraints', such as {\"pins\": {…}}"
+        raise FormatError(f"{where}: holds more than constraints; write only {expected}")
+    return constraints_from(check(ConstraintsForm, value, where))
 
 
 def graph_from(value: Any, where: str, name: str = "") -> StreamGraph:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NoReturn
 
 from pydantic import Field
 
@@ -196,18 +196,14 @@ def _job_to(job: Job) -> dict[str, Any]:
     return row | {name: value for name, value in own.items() if value != defaults[name]}
 
 
-def refuse_job_results(value: Any, path: Path, where: str) -> None:
+def refuse_result(value: dict[str, Any], path: Path, where: str) -> NoReturn:
     """Refuse the JSON value of a result of several jobs where a placement is read.
 
     Raises
     ------
     FormatError
-        If it is one; the message names the placement files beside it, if there are any.
+        Always; the message names the placement files beside it, if there are any.
     """
-    if not isinstance(value, dict) or not {"jobs", "assignment"} <= value.keys():
-        return
-    if "problem" in value:  # a placement of all jobs, with what each of them gets
-        return
     command = f"{'place' if 'placer' in value else 'size'} --job-file"
     is_what = f"is the result of {command}, without the graphs"
     jobs = value["jobs"] if isinstance(value["jobs"], list) else []

@@ -17,6 +17,7 @@ from streamplace.files.reading import (
     read_pieces,
     too_large,
 )
+from streamplace.files.writing import write_pieces
 
 ROWS = 10_000
 """Objects of a list that are encoded at once; the whole text is never in memory."""
@@ -161,3 +162,8 @@ def _decoded(lines: Iterable[bytes], where: str) -> Iterator[str]:
             first = line if number == 1 else b""  # which says what the file is
             raise not_utf8(first, at, where) from None
         before += len(line) + 1
+
+
+def write_json(path: str | Path, value: Any) -> None:
+    """Write a JSON value as indented text in UTF-8."""
+    write_pieces(path, json_pieces(value))

@@ -20,7 +20,7 @@ from streamplace.files.assignments import (
     is_assignment,
     read_placement_json,
 )
-from streamplace.files.json_text import to_json
+from streamplace.files.json_text import to_json, write_json
 from streamplace.files.reading import check, name_of
 from streamplace.files.schema import PlacementForm, ProblemForm
 from streamplace.files.stored_objectives import (
@@ -160,6 +160,11 @@ def proven_bound(value: Any, problem: Problem) -> float | None:
     parts = form.problem.graph_sha256, cluster, graphs.constraints_from(form.problem.constraints)
     own = problem.graph.sha256, problem.cluster, problem.constraints.stated
     return form.bound if parts == own else None
+
+
+def write_placement(path: str | Path, placement: Placement, **result: Any) -> None:
+    """Write a placement file, which includes the whole problem; see `placement_to`."""
+    write_json(path, placement_to(placement, **result))
 
 
 def placement_to(placement: Placement, **results: Any) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from matplotlib.ticker import FuncFormatter, LogFormatter, NullLocator
 from streamplace.display.view import labels
 from streamplace.pictures.comparison import panels, size_of
 from streamplace.pictures.style import NAME, legend_below, line, picture, visible
-from streamplace.scoring.makespan_score import MAKESPAN
+from streamplace.problem.makespan import MAKESPAN
 from streamplace.workflows.comparison import Comparison
 from streamplace.workflows.makespan_comparison import MakespanComparison
 

@@ -16,9 +16,9 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from streamplace.display.formats import kind_of
 from streamplace.display.view import shortened
 from streamplace.files.writing import atomic
-from streamplace.pictures.formats import kind_of
 
 COLOURS = (
     "#0072b2",

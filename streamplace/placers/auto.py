@@ -12,7 +12,7 @@ from streamplace.errors import PlacementError
 from streamplace.placers.base import BOTH, BasePlacer, Found, Placer, ReportingPlacer
 from streamplace.placers.budget import Budget, check_limits
 from streamplace.placers.exact.decision import DecisionProblem, Incumbent, is_small
-from streamplace.placers.registry import NAMES, ready_placer
+from streamplace.placers.registry import NAMES, ready_placer, search_of_pass
 from streamplace.placers.search.annealing import COARSEST
 from streamplace.placers.search.balance import (
     FEW_PLACEMENTS,
@@ -135,9 +135,8 @@ class Auto(ReportingPlacer):
         if self.seconds is None and self.evaluations is None:
             budget = Budget(SECONDS)
         if problem.objective.is_pass:
-            from streamplace.placers.scheduling.search import auto_pass  # noqa: PLC0415 - slow to load
-
-            return auto_pass(problem, rng, start, budget)
+            found: Found = search_of_pass("auto")(problem, rng, start, budget)
+            return found
         return self._best(problem, rng, start, budget)
 
     def stand_in(self, objective: Objective) -> BasePlacer | None:

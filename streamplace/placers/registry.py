@@ -48,6 +48,15 @@ PLACERS = {
     "enumerative": "streamplace.placers.scheduling.search:Enumerative",
     **entry_points.ours(custom.GROUP),
 }
+SEARCHES = {
+    "auto": "streamplace.placers.scheduling.search:auto_pass",
+    "climb": "streamplace.placers.scheduling.annealing:climb_pass",
+    "exact": "streamplace.placers.scheduling.exact:prove_pass",
+    "fast": "streamplace.placers.scheduling.search:fast_pass",
+    "migrate": "streamplace.placers.scheduling.annealing:PassMoves",
+    "search": "streamplace.placers.scheduling.search:search_pass",
+}
+"""What placers, migration and fast starts run under objectives of a pass instead."""
 WEIGHTS = ".safetensors"
 ORACLES = {
     "metis-oracle": "metis",
@@ -56,6 +65,11 @@ ORACLES = {
 }
 """Name of an oracle -> the partitioner that it runs for every number of parts."""
 NAMES = (*PLACERS, *ORACLES)
+
+
+def search_of_pass(name: str) -> Any:
+    """Return one of `SEARCHES`, whose modules are loaded only for objectives of a pass."""
+    return plugins.load_ours(SEARCHES[name])
 
 
 @dataclass(frozen=True)

@@ -1,15 +1,11 @@
 """Placements for policies to start from."""
 
-from collections.abc import Iterable
-from itertools import chain
-
 import numpy as np
 
-from streamplace.placers.base import Placer
-from streamplace.placers.trivial import Greedy, Random, Single
+from streamplace.placers.registry import search_of_pass
+from streamplace.placers.trivial import Greedy
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
-from streamplace.scoring.registry import evaluator
 
 
 def fast_placement(problem: Problem, rng: np.random.Generator) -> Placement:
@@ -22,11 +18,5 @@ def fast_placement(problem: Problem, rng: np.random.Generator) -> Placement:
     """
     if not problem.objective.is_pass:
         return Greedy()(problem, rng)
-    from streamplace.placers.partition.metis import MetisRecursive  # noqa: PLC0415 - slow to load
-    from streamplace.placers.scheduling import portfolio, search  # noqa: PLC0415 - slow to load
-
-    placers: Iterable[Placer] = (Single(), MetisRecursive(), Random())
-    if problem.objective.quantity == "makespan":  # list schedulers plan schedules
-        placers = chain(*search.quick_placers(problem))
-    rows = portfolio.portfolio(problem, rng, None, placers)
-    return Placement(problem, rows[int(evaluator(problem).loss(rows).argmin())])
+    placement: Placement = search_of_pass("fast")(problem, rng)
+    return placement

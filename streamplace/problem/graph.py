@@ -23,7 +23,6 @@ from streamplace.problem.graph_checks import (
     index_of,
     shares_of,
 )
-from streamplace.problem.graph_view import graph_view
 from streamplace.problem.operators import (
     OPERATOR_DETAILS,
     OPERATOR_FIELDS,
@@ -38,6 +37,7 @@ from streamplace.problem.operators import (
 from streamplace.problem.rows import Columns, OperatorLike, StreamLike, columns_of_rows
 from streamplace.problem.unknown_numbers import UnknownNumbers
 from streamplace.util.arrays import Ints
+from streamplace.util.plugins import load_ours
 from streamplace.util.suggest import candidates
 
 __all__ = ["UNKNOWN", "Operator", "Stream", "StreamGraph"]
@@ -50,6 +50,8 @@ KEPT = (
     *(each.column for each in OPERATOR_FIELDS),
 )
 """Attributes that a graph shares with one of the same operators and streams, if not replaced."""
+GRAPH_VIEW = "streamplace.problem.graph_view:graph_view"
+"""Shows a graph; loaded once one is shown."""
 
 
 class StreamGraph(UnknownNumbers, Displayable):
@@ -291,7 +293,8 @@ class StreamGraph(UnknownNumbers, Displayable):
         return hash(self.sha256)
 
     def _view(self) -> View:
-        return graph_view(self)
+        view: View = load_ours(GRAPH_VIEW)(self)
+        return view
 
 
 def _refuse_unknown(columns: Iterable[str]) -> None:

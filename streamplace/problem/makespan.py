@@ -20,6 +20,8 @@ CHOICES: tuple[DispatchOrder, ...] = ("fifo", "b-level", "topological")
 PublishedName = Literal["giph", "placeto", "doppler"]
 PUBLISHED: tuple[PublishedName, ...] = get_args(PublishedName)
 """The systems whose semantics of messages `published` has."""
+MAKESPAN = "makespan"
+"""The quantity of the objective."""
 MAX_BATCH, MAX_REPEATS = 10**12, 10**6
 
 
@@ -60,7 +62,7 @@ class Makespan(Objective):
         On an unknown order, or a number that is out of range.
     """
 
-    quantity: ClassVar[str] = "makespan"
+    quantity: ClassVar[str] = MAKESPAN
     is_pass: ClassVar[bool] = True
     remedy: ClassVar[str] = (
         "for makespans use auto, search, exact, heft, peft or another placer of the list in "

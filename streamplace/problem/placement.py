@@ -9,15 +9,17 @@ from streamplace.display.mixins import Displayable
 from streamplace.display.text import quoted, several
 from streamplace.display.view import MAX_NAMES, Cell, Grid, Names, View
 from streamplace.errors import ProblemError, UnknownDeviceError
-from streamplace.problem.graph_view import graph_drawing
 from streamplace.problem.problem import Problem
 from streamplace.problem.symmetry import interchangeable, relabelled
 from streamplace.util.arrays import Ints
 from streamplace.util.checks import check_str, check_type
+from streamplace.util.plugins import load_ours
 from streamplace.util.suggest import candidates, did_you_mean
 from streamplace.util.text import counted
 
 DEVICES_SHOWN, NAMES_SHOWN = 4, 4
+GRAPH_DRAWING = "streamplace.problem.graph_view:graph_drawing"
+"""Draws a graph; loaded once a placement is shown."""
 
 
 class Placement(Displayable):
@@ -157,7 +159,7 @@ class Placement(Displayable):
         return View(
             f"Placement: {operators} on {counted(len(used), 'device')}; {where}",
             body=(Grid(("device", "operators"), len(used), row, names=(0, 1)),),
-            drawing=graph_drawing(
+            drawing=load_ours(GRAPH_DRAWING)(
                 self.problem.graph, self.devices.tolist(), self.problem.cluster.names
             ),
         )

@@ -7,14 +7,17 @@ from pathlib import Path
 from typing import Any
 
 from streamplace.errors import UsageError
-from streamplace.files.jobs import outcomes_in
 from streamplace.files.writing import write_text
 from streamplace.problem.placement import Placement
 from streamplace.reports.data import Entry, entry
 from streamplace.reports.html import report_html
 from streamplace.reports.schedules import ScheduleEntry
-from streamplace.workflows.latency.limit import stored_answer
+from streamplace.util.plugins import load_ours
 from streamplace.workflows.result import MakespanResult, PlacementResult, Result, placement_in
+
+OUTCOMES = "streamplace.files.jobs:outcomes_in"
+ANSWER = "streamplace.workflows.latency.limit:stored_answer"
+"""Read what a placement file says of several jobs, and of a limit on latency; few have either."""
 
 
 @dataclass(frozen=True)
@@ -98,7 +101,7 @@ def stored_entry(
     made = entry(title, placement, stored.get("placer", ""), stored.get("bound"))
     return replace(
         made,
-        jobs=outcomes_in(stored, where),
-        latency=stored_answer(stored.get("latency")),
+        jobs=load_ours(OUTCOMES)(stored, where) if stored.get("jobs") else [],
+        latency=load_ours(ANSWER)(stored["latency"]) if stored.get("latency") else "",
         inputs=tuple((stored.get("inputs") or {}).values()),
     )

@@ -16,6 +16,10 @@ from streamplace.sim.exact.path_average import with_messages
 from streamplace.sim.flow import Flow
 from streamplace.sim.search import Instance
 from streamplace.util.arrays import Floats
+from streamplace.util.plugins import load_ours
+
+OF_PASS = "streamplace.scoring.compiled_pass:compiled_pass"
+"""Returns the results under objectives of a pass; loaded once a problem has one."""
 
 
 class Compiled(Protocol):
@@ -123,9 +127,8 @@ def compiled_parts(problem: Problem) -> Compiled:
     """Return the intermediate results of a problem under its objective."""
     if not problem.objective.is_pass:
         return compiled(problem)
-    from streamplace.scoring.compiled_pass import compiled_pass  # noqa: PLC0415 - slow to load
-
-    return compiled_pass(problem)
+    of_pass: Compiled = load_ours(OF_PASS)(problem)
+    return of_pass
 
 
 def check_loads(problem: Problem) -> None:

@@ -53,6 +53,11 @@ class MakespanEvaluator:
         return aim.order == "fifo" and not aim.noise and serves(self.tasks.columns)
 
     @property
+    def parts(self) -> int:
+        """The number of operators and streams of all passes that evaluate one placement."""
+        return (self.tasks.operators + len(self.tasks.source)) * self.passes
+
+    @property
     def passes(self) -> int:
         """The number of passes that the engine runs to evaluate one placement."""
         return len(self.order_names) * len(self.compiled.noises)

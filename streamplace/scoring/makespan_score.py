@@ -9,7 +9,13 @@ import numpy as np
 
 from streamplace.display.text import number, percent_up, rounded_down
 from streamplace.display.view import Cell, Grid, Line, View
-from streamplace.problem.makespan import CHOICES, DispatchOrder, PublishedName, rules_in_words
+from streamplace.problem.makespan import (
+    CHOICES,
+    MAKESPAN,
+    DispatchOrder,
+    PublishedName,
+    rules_in_words,
+)
 from streamplace.problem.objectives import text_of
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
@@ -21,7 +27,6 @@ from streamplace.sim.schedule.queues import NOTHING
 from streamplace.sim.schedule.ranks import FastestPaths
 from streamplace.util.checks import finite
 
-MAKESPAN = "makespan"
 STEPS_SHOWN = 40  # of a critical path
 
 

@@ -17,11 +17,10 @@ from streamplace.placers.registry import ready
 from streamplace.placers.running import name_of, run_placer
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.graph import StreamGraph
-from streamplace.problem.makespan import Makespan, PublishedName, with_published_semantics
+from streamplace.problem.makespan import MAKESPAN, Makespan, PublishedName, with_published_semantics
 from streamplace.problem.objective import Model, Objective, Throughput, check_objective
 from streamplace.problem.objectives import text_of
 from streamplace.problem.problem import Problem
-from streamplace.scoring.makespan_score import MAKESPAN
 from streamplace.scoring.registry import evaluator, makespan_evaluator
 from streamplace.scoring.score import without_rounding
 from streamplace.util.arrays import Floats

@@ -12,7 +12,6 @@ from streamplace.problem.problem import Problem
 from streamplace.problem.rules import violations
 from streamplace.scoring.flow import flow
 from streamplace.scoring.loads import Bottleneck
-from streamplace.scoring.makespan_score import MakespanScore
 from streamplace.scoring.registry import (
     CLOSED_FORMS,
     closed_form,
@@ -32,7 +31,6 @@ from streamplace.workflows.explanation import (
     Explanation,
     PassExplanation,
 )
-from streamplace.workflows.plan.too_heavy import too_heavy
 from streamplace.workflows.result import (
     MakespanResult,
     PlacementResult,
@@ -40,6 +38,7 @@ from streamplace.workflows.result import (
     placement_in,
 )
 from streamplace.workflows.single_moves import improving_moves, lowering_moves, most_units
+from streamplace.workflows.too_heavy import too_heavy
 
 LATER = 1e-9  # weight of units that load the bottleneck only by enlarging messages
 
@@ -218,7 +217,8 @@ def explain_pass(placement: Placement) -> PassExplanation:
     """
     scored = makespan_evaluator(placement.problem)
     score = scored.score(placement.devices)
-    units, most = _units_in_turn(placement, score), most_units(scored)
+    units = _units_in_turn(placement, score.tried_first, score.timetable.run.duration)
+    most = most_units(scored.parts, scored.tasks.devices)
     return PassExplanation(
         placement,
         score,
@@ -228,11 +228,11 @@ def explain_pass(placement: Placement) -> PassExplanation:
     )
 
 
-def _units_in_turn(placement: Placement, score: MakespanScore) -> Ints:
-    """Return all units: those that the score names first, in its order, then by their work."""
+def _units_in_turn(placement: Placement, tried_first: list[int], duration: Floats) -> Ints:
+    """Return all units: those of the first operators, in their order, then by their work."""
     rules = placement.problem.feasibility
-    first = rules.unit_of[score.tried_first].tolist()
-    seconds = np.bincount(rules.unit_of, score.timetable.run.duration, rules.unit_count)
+    first = rules.unit_of[tried_first].tolist()
+    seconds = np.bincount(rules.unit_of, duration, rules.unit_count)
     others = np.argsort(-seconds, kind="stable")
     units: Ints = np.array(list(dict.fromkeys([*first, *others.tolist()])), dtype=np.int32)
     return units

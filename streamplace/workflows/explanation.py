@@ -1,8 +1,8 @@
 """The result types of `explain`: one for streams of tuples, and one for single passes."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from streamplace.display.mixins import Displayable
 from streamplace.display.text import percent, rounded_down
@@ -10,13 +10,15 @@ from streamplace.display.view import Grid, Line, View
 from streamplace.problem.placement import Placement
 from streamplace.problem.rules import Violation, violation_grid
 from streamplace.scoring.loads import use_entries, use_grids
-from streamplace.scoring.makespan_score import MakespanScore
 from streamplace.scoring.score import ROUNDING, THROUGHPUT, ThroughputScore
 from streamplace.workflows.constraint_costs import ConstraintCosts
-from streamplace.workflows.plan.too_heavy import TooHeavy
 from streamplace.workflows.result import bound_in_words
 from streamplace.workflows.single_moves import MIN_GAIN, ImprovingMove, LoweringMove, move_grid
+from streamplace.workflows.too_heavy import TooHeavy
 from streamplace.workflows.whole_operators import rule_namer
+
+if TYPE_CHECKING:
+    from streamplace.scoring.makespan_score import MakespanScore
 
 
 @dataclass(frozen=True)
@@ -45,7 +47,16 @@ class Contribution:
 
 
 class Against(Protocol):
-    """Predictions for a placement beside measurements of a running job."""
+    """Predictions for a placement beside measurements of a running job.
+
+    Attributes
+    ----------
+    notes
+        What could not be matched or measured.
+    """
+
+    @property
+    def notes(self) -> Sequence[str]: ...
 
     def to_dict(self) -> dict[str, Any]:
         """Return the entry ``against`` of `explain --json`."""
@@ -228,7 +239,7 @@ class PassExplanation(Displayable):
     """
 
     placement: Placement
-    score: MakespanScore
+    score: "MakespanScore"
     moves: tuple[LoweringMove, ...]
     every_move_tried: bool
     violations: tuple[Violation, ...] = ()

@@ -12,9 +12,8 @@ from streamplace.display.mixins import Displayable, RoundedRepr
 from streamplace.display.text import number, percent_up
 from streamplace.display.view import Line, View
 from streamplace.errors import UsageError
-from streamplace.problem.makespan import Makespan, PublishedName, rules_in_words
+from streamplace.problem.makespan import MAKESPAN, Makespan, PublishedName, rules_in_words
 from streamplace.problem.objectives import name_of_objective
-from streamplace.scoring.makespan_score import MAKESPAN
 from streamplace.util.arrays import Bools, Floats
 from streamplace.util.checks import finite
 from streamplace.util.effect import FEWEST, Effect, mean_intervals

@@ -13,12 +13,12 @@ from streamplace.errors import (
     located,
     reworded,
 )
-from streamplace.formats.instances import colocate_instances
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.counts import expanded
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.graph_checks import listed
+from streamplace.problem.instances import colocate_instances
 from streamplace.problem.losses import Losses
 from streamplace.problem.makespan import with_published_semantics
 from streamplace.problem.objective import Objective, Throughput, check_objective

@@ -10,10 +10,9 @@ import numpy as np
 from streamplace.display.text import number, percent
 from streamplace.display.view import Cell, Grid, Names
 from streamplace.problem.placement import Placement
+from streamplace.scoring.evaluator import Evaluator
 from streamplace.scoring.loads import Bottleneck
-from streamplace.scoring.makespan_evaluator import MakespanEvaluator
-from streamplace.scoring.makespan_score import MakespanScore
-from streamplace.scoring.score import ThroughputScore
+from streamplace.scoring.score import Score, ThroughputScore
 from streamplace.scoring.throughput import busiest, throughput_where_scored
 from streamplace.util.arrays import Floats, Ints
 
@@ -155,7 +154,7 @@ def improving_moves(
 
 
 def lowering_moves(
-    placement: Placement, scored: MakespanEvaluator, score: MakespanScore, units: Ints
+    placement: Placement, scored: Evaluator, score: Score, units: Ints
 ) -> tuple[LoweringMove, ...]:
     """Return the moves of these units that lower the score of a pass; see `improving_moves`.
 
@@ -172,11 +171,15 @@ def lowering_moves(
     )
 
 
-def most_units(scored: MakespanEvaluator) -> int:
-    """Return the number of units whose moves can be tried in a few seconds; at least one."""
-    parts = scored.tasks.operators + len(scored.tasks.source)
-    each = parts * scored.tasks.devices * scored.passes
-    return max(1, MAX_PARTS // each)
+def most_units(parts: int, devices: int) -> int:
+    """Return the number of units whose moves can be tried in a few seconds; at least one.
+
+    Parameters
+    ----------
+    parts
+        Operators and streams of all passes that score one placement.
+    """
+    return max(1, MAX_PARTS // (parts * devices))
 
 
 def _best_moves(

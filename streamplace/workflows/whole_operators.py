@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from streamplace.errors import StreamplaceError, reworded
-from streamplace.formats.instances import colocate_instances
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.graph import StreamGraph
+from streamplace.problem.instances import colocate_instances
 from streamplace.problem.problem import Problem
 from streamplace.problem.rules import Rule
 from streamplace.workflows.conflict import named

@@ -9,8 +9,8 @@ import pytest
 from streamplace import read_graph, read_placement
 from streamplace.cli.main import main
 from streamplace.files import write_dataset, write_json
-from streamplace.formats.instances import operator_devices
 from streamplace.problem.counts import expanded
+from streamplace.problem.instances import operator_devices
 from tests.support.cli import Capture, json_of, printed, refused
 
 GRAPH: dict[str, Any] = {

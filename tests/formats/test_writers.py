@@ -9,10 +9,10 @@ from hypothesis import given
 
 from streamplace.errors import UsageError
 from streamplace.formats.documents import export_text
-from streamplace.formats.instances import operator_devices
 from streamplace.formats.registry import formats, named
 from streamplace.problem.cluster import Cluster, Device
 from streamplace.problem.graph import Operator, Stream, StreamGraph
+from streamplace.problem.instances import operator_devices
 from streamplace.problem.logical import LogicalGraph
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem

@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from streamplace.display.formats import KINDS
 from streamplace.display.view import Names, labels, listed, shortened
 from streamplace.errors import FormatError, StreamplaceError, UsageError
 from streamplace.pictures.comparison import devices_picture, throughput_picture
-from streamplace.pictures.comparison_folder import save_report
 from streamplace.pictures.curves import draw_curves
-from streamplace.pictures.formats import KINDS
 from streamplace.pictures.plan import draw_plan
 from streamplace.workflows.comparison import Comparison
+from streamplace.workflows.comparison_folder import save_report
 from streamplace.workflows.plan.result import Plan, PlanRow
 from tests.support.comparisons import HARD_NAMES, comparison_by_hand, random_comparison
 from tests.support.long import long_after

@@ -14,9 +14,9 @@ from benchmarks.reference.sizes import best_sizes
 from streamplace.display.mixins import view_of
 from streamplace.display.view import Grid, Line
 from streamplace.errors import ClusterError, InfeasibleError, PlacementError, UsageError
-from streamplace.formats.instances import devices_of_instances, operator_devices
 from streamplace.placers.subset.conditions import Conditions, Kinds
 from streamplace.placers.subset.price_bound import fluid_bound
+from streamplace.problem.instances import devices_of_instances, operator_devices
 from streamplace.problem.network import NetworkKind
 from streamplace.scoring.registry import evaluator
 from streamplace.workflows.size import size, sizes

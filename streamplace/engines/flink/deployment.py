@@ -18,10 +18,11 @@ from streamplace.engines.flink.plan import RunningPlan, read_running
 from streamplace.engines.kubernetes.deployments import HOST
 from streamplace.errors import FormatError, ProblemError
 from streamplace.files.reading import name_of, read_text
-from streamplace.formats.instances import devices_of_instances, shown
+from streamplace.formats.instances import shown
 from streamplace.formats.labels import dns_label, label_value
 from streamplace.formats.yaml import parse_yaml, to_yaml
 from streamplace.problem.device import Device
+from streamplace.problem.instances import devices_of_instances
 from streamplace.problem.placement import Placement
 
 API, DEPLOYMENT, SESSION_JOB = "flink.apache.org/v1beta1", "FlinkDeployment", "FlinkSessionJob"

@@ -8,8 +8,8 @@ from itertools import count
 
 from streamplace.engines.flink.chain import COMMITTER, WRITER
 from streamplace.errors import ProblemError
-from streamplace.formats.instances import devices_of_instances
 from streamplace.formats.labels import label_value
+from streamplace.problem.instances import devices_of_instances
 from streamplace.problem.placement import Placement
 from streamplace.problem.symmetry import interchangeable
 

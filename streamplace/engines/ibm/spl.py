@@ -5,9 +5,9 @@ from collections.abc import Sequence
 
 from streamplace.files.json_text import to_json
 from streamplace.formats.format import Format
-from streamplace.formats.instances import operator_devices
 from streamplace.formats.losses import resources
 from streamplace.problem.graph_checks import listed
+from streamplace.problem.instances import operator_devices
 from streamplace.problem.placement import Placement
 
 HEADER = """\

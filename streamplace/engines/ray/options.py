@@ -8,9 +8,9 @@ from typing import Any
 
 from streamplace.errors import ProblemError
 from streamplace.formats.format import Format
-from streamplace.formats.instances import members_of
 from streamplace.formats.losses import resources
 from streamplace.problem.graph_checks import listed
+from streamplace.problem.instances import members_of
 from streamplace.problem.logical import instance_names
 from streamplace.problem.placement import Placement
 

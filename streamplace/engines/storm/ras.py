@@ -17,11 +17,12 @@ from streamplace.engines.storm.settings import (
 )
 from streamplace.errors import ProblemError
 from streamplace.formats.format import Format
-from streamplace.formats.instances import devices_of_instances, require_source_rate, shown
+from streamplace.formats.instances import require_source_rate, shown
 from streamplace.formats.losses import accelerators, resources
 from streamplace.formats.yaml import to_scalar, to_yaml
 from streamplace.problem.cluster import Device
 from streamplace.problem.graph import StreamGraph
+from streamplace.problem.instances import devices_of_instances
 from streamplace.problem.placement import Placement
 from streamplace.problem.symmetry import interchangeable
 from streamplace.scoring.flow import flow

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
+from streamplace.display.formats import Rows, latex, markdown
 from streamplace.display.view import Grid
 from streamplace.files.reading import to_csv
-from streamplace.pictures.formats import Rows, latex, markdown
 
 Value = float | int | str | None
 Cell = Value | tuple[Value, ...]

@@ -1,14 +1,13 @@
 """The placer that finds the optimum and proves it, under throughput and makespans."""
 
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
 from itertools import count
 from typing import ClassVar
 
 import numpy as np
 
-from streamplace.errors import ObjectiveError, UsageError
+from streamplace.errors import UsageError
 from streamplace.placers.base import BOTH, Found, ReportingPlacer
 from streamplace.placers.budget import Budget, check_limits
 from streamplace.placers.exact import cp_sat
@@ -18,6 +17,7 @@ from streamplace.placers.exact.decision import (
     Outcome,
     is_small,
 )
+from streamplace.placers.registry import search_of_pass
 from streamplace.placers.search.search import Search
 from streamplace.problem.objective import Model
 from streamplace.problem.objectives import only_throughput
@@ -37,10 +37,6 @@ QUICK = 30_000  # nodes that settle most decision problems
 BISECTIONS, SHALLOW = 8, 10_000  # decision problems that narrow the gap, and nodes for each
 NODES, EFFORT = 300_000, 1.0  # first turn of the search and of CP-SAT (s); doubled every turn
 MAX_WORKERS = 1024  # CP-SAT refuses more than 10,000 and reports an invalid model
-CHANGES, CHANGES_PER_UNIT = 2_000, 500  # of the initial search
-MAX_CELLS = 1 << 24  # operators x (operators + devices): larger tables take too much memory
-FIRST_SHARE = 0.4  # of the time, for the enumeration before CP-SAT
-CP_SAT_SHARE = 0.5  # of the time that is then left; the rest is for the enumeration again
 
 
 def enumerate_all(incumbent: Incumbent, clock: Budget) -> None:
@@ -115,7 +111,9 @@ class Exact(ReportingPlacer):
             If no feasible placement was found, or none exists.
         """
         if problem.objective.is_pass:
-            return prove_pass(problem, rng, start, self.seconds, self.workers)
+            prove = search_of_pass("exact")
+            proven: Found = prove(problem, rng, start, self.seconds, self.workers)
+            return proven
         only_throughput(problem.objective, "placer 'exact' supports only throughput")
         improve = PROVERS.get(problem.model)
         if improve is None:
@@ -196,48 +194,3 @@ def _settle(incumbent: Incumbent, decision: DecisionProblem, outcome: Outcome) -
         return incumbent.offer(outcome.found)
     incumbent.none_reaches(decision.rate)
     return outcome.proven
-
-
-def prove_pass(
-    problem: Problem,
-    rng: np.random.Generator,
-    start: Placement | None,
-    seconds: float,
-    workers: int,
-) -> Found:
-    """Return the best placement found, and a lower bound on the makespan of all placements.
-
-    The enumeration follows the engine, so that it proves an optimum under the order of the
-    objective. CP-SAT bounds the makespan under any order, and its placements are simulated.
-
-    Raises
-    ------
-    ObjectiveError
-        With noise.
-    PlacementError, InfeasibleError
-        If no feasible placement was found, or none exists.
-    """
-    from streamplace.placers.scheduling.passes import pass_evaluator  # noqa: PLC0415 - slow to load
-    from streamplace.placers.scheduling.proof import PassProof  # noqa: PLC0415 - slow to load
-
-    scored = pass_evaluator(problem, "exact")
-    if problem.makespan_objective.noise:
-        raise ObjectiveError(
-            "placer 'exact' supports makespans without noise only; with --noise use auto or search"
-        )
-    clock = Budget(seconds)
-    units = problem.feasibility.unit_count
-    search = Search(evaluations=CHANGES + CHANGES_PER_UNIT * units, seconds=seconds)
-    found = search(problem, rng, start)
-    proof = PassProof(scored, found.devices)
-    tasks = scored.tasks
-    if proof.closed or tasks.operators * (tasks.operators + tasks.devices) > MAX_CELLS:
-        return proof.result()
-    proof.enumerate(Budget(FIRST_SHARE * clock.seconds_left()))
-    if not proof.closed:
-        with suppress(UsageError):  # OR-tools is not installed
-            limit = CP_SAT_SHARE * clock.seconds_left()
-            proof.solve(limit, workers, int(rng.integers(2**31)))
-    if not proof.closed:
-        proof.enumerate(clock)
-    return proof.result()

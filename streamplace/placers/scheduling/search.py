@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import chain, islice
 from typing import ClassVar
 
 import numpy as np
@@ -19,11 +19,12 @@ from streamplace.placers.scheduling.passes import pass_evaluator, repaired, shor
 from streamplace.placers.scheduling.portfolio import Tries, partitions, portfolio, samples
 from streamplace.placers.scheduling.prefixes import best_on_prefixes
 from streamplace.placers.scheduling.proof import PassProof
-from streamplace.placers.trivial import Single
+from streamplace.placers.trivial import Random, Single
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.makespan_evaluator import MakespanEvaluator
+from streamplace.scoring.registry import evaluator
 from streamplace.sim import work_clock
 from streamplace.sim.schedule.enumerative import enumerative_placement
 from streamplace.sim.schedule.task_graph import TaskGraph
@@ -115,6 +116,21 @@ def quick_placers(problem: Problem) -> tuple[tuple[Placer, ...], tuple[Placer, .
     further = Enumerative(), Metis(parts=parts)
     sampled = RandomEft(samples=DRAWN), CriticalPath(samples=DRAWN)
     return (*first, Heft(contention=True), Cpop()), (*sampled, *further)
+
+
+def fast_pass(problem: Problem, rng: np.random.Generator) -> Placement:
+    """Return the best placement of a few fast placers under an objective of a pass.
+
+    Raises
+    ------
+    PlacementError
+        If none finds a feasible one.
+    """
+    placers: Iterable[Placer] = (Single(), MetisRecursive(), Random())
+    if problem.objective.quantity == "makespan":  # list schedulers plan schedules
+        placers = chain(*quick_placers(problem))
+    rows = portfolio(problem, rng, None, placers)
+    return Placement(problem, rows[int(evaluator(problem).loss(rows).argmin())])
 
 
 def search_pass(

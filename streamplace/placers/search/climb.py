@@ -7,6 +7,7 @@ import numpy as np
 
 from streamplace.placers.base import BasePlacer
 from streamplace.placers.budget import Budget, check_limits
+from streamplace.placers.registry import search_of_pass
 from streamplace.placers.repair import feasible
 from streamplace.problem.makespan import Makespan
 from streamplace.problem.placement import Placement
@@ -51,9 +52,7 @@ class Climb(BasePlacer):
         budget = Budget(self.seconds, evaluations)
         row = first_row(problem) if start is None else feasible(problem, start.devices).devices
         if type(problem.objective) is Makespan and not problem.objective.noise:
-            from streamplace.placers.scheduling.annealing import climb_pass  # noqa: PLC0415 - slow to load
-
-            return Placement(problem, climb_pass(problem, rng, row, budget))
+            return Placement(problem, search_of_pass("climb")(problem, rng, row, budget))
         return Placement(problem, _climbed(problem, rng, row, budget))
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from streamplace.errors import UsageError
 from streamplace.placers.base import BOTH, Improver
 from streamplace.placers.budget import Budget, check_limits
+from streamplace.placers.registry import search_of_pass
 from streamplace.placers.search.balance import Prefer, check_prefer, refuse_preference
 from streamplace.placers.search.current import Current, current_devices, moving_seconds
 from streamplace.placers.search.moves import best_with_fewest_moves, polished, with_fewest_moves
@@ -282,6 +283,5 @@ class Migrate:
             return MovesSearch(current, self.prefer, rng)
         if self.prefer != "fewest":
             refuse_preference("migrate", self.prefer, current.problem.objective)
-        from streamplace.placers.scheduling.annealing import PassMoves  # noqa: PLC0415 - slow to load
-
-        return PassMoves(current, rng, staying)
+        moves: Nearby = search_of_pass("migrate")(current, rng, staying)
+        return moves

@@ -7,6 +7,7 @@ import numpy as np
 
 from streamplace.placers.base import BOTH, BasePlacer
 from streamplace.placers.budget import Budget, check_limits
+from streamplace.placers.registry import search_of_pass
 from streamplace.placers.search.balance import (
     Prefer,
     balanced,
@@ -81,9 +82,8 @@ class Search(BasePlacer):
         refuse_preference(f"placer {self.name!r}", self.prefer, problem.objective)
         budget = self._budget(problem)
         if problem.objective.is_pass:
-            from streamplace.placers.scheduling.search import search_pass  # noqa: PLC0415 - slow to load
-
-            return search_pass(problem, rng, start, budget)
+            of_pass: Placement = search_of_pass("search")(problem, rng, start, budget)
+            return of_pass
         rows = starts(problem, rng, start)
         found = best_of_chains(problem, rng, rows, budget)
         if balances(self.prefer, start) and may_spread(problem, [found]):

@@ -28,7 +28,7 @@ from streamplace.sim.closed_form.bounds import least_shares
 from streamplace.util.text import counted
 from streamplace.workflows.conflict import named
 from streamplace.workflows.plan.result import CLOSE, Limits, Plan, PlanRow
-from streamplace.workflows.plan.too_heavy import full_link, refuse_unlimited, too_heavy
+from streamplace.workflows.too_heavy import full_link, refuse_unlimited, too_heavy
 
 MAX_BY_DEFAULT = 64  # devices to try, unless `most` is set
 STALLED = 4  # stop when this many more devices changed nothing, so that links are the limit

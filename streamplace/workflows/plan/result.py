@@ -16,7 +16,7 @@ from streamplace.problem.placement import Placement
 from streamplace.scoring.loads import Bottleneck
 from streamplace.scoring.throughput import simulate
 from streamplace.util.text import counted
-from streamplace.workflows.plan.too_heavy import TooHeavy
+from streamplace.workflows.too_heavy import TooHeavy
 
 CLOSE = CARRIED  # share of a rate that counts as reaching it, up to rounding
 ROWS_SHOWN = 12  # in a repr

@@ -16,7 +16,7 @@ from streamplace.util.arrays import Floats
 from streamplace.util.text import counted
 from streamplace.workflows.plan.result import CheapestSet, DeviceLoss, Limits, Plan
 from streamplace.workflows.plan.rows import Rows
-from streamplace.workflows.plan.too_heavy import full_link, refuse_unlimited, too_heavy
+from streamplace.workflows.too_heavy import full_link, refuse_unlimited, too_heavy
 
 SECONDS = 10.0  # for all sets together
 SEARCHING = 0.85  # share of the time for the cheapest set; rows and losses follow

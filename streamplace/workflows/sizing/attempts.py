@@ -6,7 +6,6 @@ from math import inf
 import numpy as np
 
 from streamplace.errors import InfeasibleError, PlacementError
-from streamplace.formats.instances import colocate_instances
 from streamplace.placers.budget import Budget
 from streamplace.placers.subset.cheapest import EFFORTS, Search
 from streamplace.placers.subset.conditions import Counts as Devices
@@ -16,6 +15,7 @@ from streamplace.problem.cluster import Cluster
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.counts import expanded
 from streamplace.problem.graph import StreamGraph
+from streamplace.problem.instances import colocate_instances
 from streamplace.problem.objective import Throughput
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem

@@ -8,10 +8,10 @@ import yaml
 from streamplace.engines.flink.groups import COUNTED, UNLIMITED
 from streamplace.engines.flink.slot_groups import write, write_configuration
 from streamplace.errors import ProblemError
-from streamplace.formats.instances import colocate_instances
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.graph import Operator, StreamGraph
+from streamplace.problem.instances import colocate_instances
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from tests.support.chain_placement import chain_placement

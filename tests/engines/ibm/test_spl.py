@@ -8,8 +8,8 @@ from hypothesis import given
 
 from streamplace.errors import ProblemError
 from streamplace.formats.documents import export_text
-from streamplace.formats.instances import operator_devices
 from streamplace.formats.registry import named
+from streamplace.problem.instances import operator_devices
 from streamplace.problem.placement import Placement
 from tests.support.chain_placement import chain_placement
 from tests.support.instance_placements import (

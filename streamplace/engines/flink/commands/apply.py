@@ -41,8 +41,8 @@ from streamplace.engines.flink.watching.rescaling import AdaptiveRealiser
 from streamplace.errors import BackendError, ProblemError, located
 from streamplace.files import read_placement
 from streamplace.files.reading import name_of
-from streamplace.formats.instances import devices_of_instances
 from streamplace.formats.profiling.rest import RefusedError, Server
+from streamplace.problem.instances import devices_of_instances
 from streamplace.problem.placement import Placement
 
 PASSED = (

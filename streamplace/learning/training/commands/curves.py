@@ -8,9 +8,9 @@ from typing import Any
 from streamplace.cli import options, param_types
 from streamplace.cli.command import argument, command, option, print_json, print_note
 from streamplace.cli.output_files import check_targets
+from streamplace.display.formats import kind_of
 from streamplace.files.training_logs import LOG, Log, read_log
 from streamplace.pictures.curves import draw_curves
-from streamplace.pictures.formats import kind_of
 
 
 @dataclass(frozen=True)

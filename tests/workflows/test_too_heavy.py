@@ -6,7 +6,7 @@ from streamplace import Cluster, Constraints, Device, Operator, Placement, Probl
 from streamplace.problem.graph_checks import NAMES_SHOWN
 from streamplace.workflows.explain import explain_throughput as explain
 from streamplace.workflows.plan.plan import plan
-from streamplace.workflows.plan.too_heavy import TooHeavy, too_heavy
+from streamplace.workflows.too_heavy import TooHeavy, too_heavy
 from tests.support.graphs import chain_graph
 
 

@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
+from streamplace.display.formats import latex, markdown
 from streamplace.errors import UsageError
 from streamplace.pictures.comparison import makespan_picture
-from streamplace.pictures.comparison_folder import (
+from streamplace.workflows.comparison_folder import (
     csv_table,
     latex_table,
     makespan_table,
     markdown_table,
 )
-from streamplace.pictures.formats import latex, markdown
 from streamplace.workflows.makespan_comparison import MakespanComparison
 from tests.support.comparisons import (
     HARD_NAMES,

@@ -7,12 +7,13 @@ cell holds the figure at the first source rate, followed by those at the other r
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
+from streamplace.display.formats import KINDS, TABLES, Rows, kind_of, latex, markdown
 from streamplace.errors import FormatError
 from streamplace.files.reading import to_csv
 from streamplace.files.writing import write_text
-from streamplace.pictures.formats import KINDS, TABLES, Rows, kind_of, latex, markdown
+from streamplace.problem.makespan import MAKESPAN
 from streamplace.problem.objective import Objective, Throughput
-from streamplace.scoring.makespan_score import MAKESPAN
+from streamplace.util.plugins import load_ours
 from streamplace.workflows.comparison import MINUS_FIRST, Comparison, ComparisonRow
 from streamplace.workflows.comparison_tables import SAVED, rows_as_csv
 from streamplace.workflows.makespan_comparison import MakespanComparison
@@ -131,6 +132,8 @@ PICTURES = ("throughput", "devices")
 MAKESPAN_TABLES = ("table.md", "table.tex")
 PASS_PICTURES = ("makespan", "costs")  # of makespans, and of other costs of a pass
 BUDGETS = "budgets"  # the picture of several budgets
+DRAW = "streamplace.pictures.comparison_pictures:draw"
+"""Draws the pictures; loaded once they are wanted, since it loads matplotlib."""
 CURVES = 6  # as many placers as can be told apart in a picture
 Budgets = Mapping[str, Sequence[str]]
 """Name of a placer -> its names in the table, one for each of its budgets, ascending."""
@@ -139,7 +142,7 @@ Budgets = Mapping[str, Sequence[str]]
 def names_of(pictures: str | None, objective: Objective, budgets: bool = False) -> list[str]:
     """Return the names of the files that `save_report` writes under an objective."""
     is_pass = objective.is_pass
-    drawn = [*([_picture(objective)] if is_pass else PICTURES), *([BUDGETS] if budgets else [])]
+    drawn = [*([picture_of(objective)] if is_pass else PICTURES), *([BUDGETS] if budgets else [])]
     tables = MAKESPAN_TABLES if is_pass else BY_RATE
     return [*SAVED, *tables, *(f"{name}.{pictures}" for name in drawn if pictures is not None)]
 
@@ -191,36 +194,12 @@ def save_report(
         for name, table in zip(BY_RATE, (csv_table, markdown_table, latex_table), strict=True):
             write_text(folder / name, table(result))
     if pictures is not None:
-        _draw(folder, result, pictures, budgets, evaluations)
+        load_ours(DRAW)(folder, result, pictures, budgets, evaluations)
     kept = names_of(pictures, objective, budgets is not None)
     return _remove_stale(folder, kept) if has_earlier else ()
 
 
-def _draw(
-    folder: Path,
-    result: Comparison | MakespanComparison,
-    kind: str,
-    by_placer: Budgets | None,
-    evaluations: Sequence[int],
-) -> None:
-    """Draw the pictures of a comparison into a folder; `kind` is their suffix."""
-    from streamplace.pictures import budgets, comparison  # noqa: PLC0415 - loads matplotlib
-
-    if isinstance(result, MakespanComparison):
-        path = folder / f"{_picture(result.objective)}.{kind}"
-        comparison.makespan_picture(path, result)
-    else:
-        largest = result.placers if by_placer is None else [each[-1] for each in by_placer.values()]
-        shown = result.of_placers(largest[:CURVES])
-        draws = (comparison.throughput_picture, comparison.devices_picture)
-        for name, draw in zip(PICTURES, draws, strict=True):
-            draw(folder / f"{name}.{kind}", shown)
-    if by_placer is not None:
-        first = dict(list(by_placer.items())[:CURVES])
-        budgets.budgets_picture(folder / f"{BUDGETS}.{kind}", result, first, evaluations)
-
-
-def _picture(objective: Objective) -> str:
+def picture_of(objective: Objective) -> str:
     """Return the name of the picture under an objective of a pass."""
     return PASS_PICTURES[objective.quantity != MAKESPAN]
 
