@@ -1,15 +1,24 @@
-"""Tests for the study of Ni et al. (AAAI 2020)."""
+"""Tests for the study of Ni et al. (AAAI 2020) and its graphs, which are read once per process."""
 
 import csv
+import os
 from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from streamplace.errors import FormatError
 from streamplace.families import Recipe
 from streamplace.files import write_dataset
-from streamplace.papers.ni2020.study.study import MODELS, SOURCE_RATES, DreamStudy
+from streamplace.papers.ni2020.study import study
+from streamplace.papers.ni2020.study.study import (
+    MODELS,
+    SOURCE_RATES,
+    DreamStudy,
+    generated,
+    stored,
+)
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.graph import StreamGraph
 from streamplace.workflows.compare import compare
@@ -102,3 +111,36 @@ def test_other_constraints_are_another_plan(tmp_path: Path) -> None:
 def test_quick_needs_no_graphs(tmp_path: Path, capsys: Capture) -> None:
     line = refused(capsys, "study", "dream", "--quick", "--graphs", "x.jsonl", "-o", tmp_path)
     assert "cannot combine --graphs with --quick" in line
+
+
+def test_a_dataset_is_read_again_only_if_it_has_changed(tmp_path: Path) -> None:
+    path = tmp_path / "graphs.jsonl"
+    write_dataset(path, generated(3, 1, range(3)))
+    first = stored(str(path))
+    assert stored(str(path)) is first
+    write_dataset(path, generated(2, 5, range(2)))
+    again = stored(str(path))
+    assert [graph.sha256 for graph in again] == [g.sha256 for g in generated(2, 5, range(2))]
+
+
+def test_a_file_that_is_added_to_a_folder_is_read(tmp_path: Path) -> None:
+    write_dataset(tmp_path / "a.jsonl", generated(2, 1, range(2)))
+    assert len(stored(str(tmp_path))) == 2
+    write_dataset(tmp_path / "b.jsonl", generated(1, 2, range(1)))
+    assert len(stored(str(tmp_path))) == 3
+
+
+def test_generated_graphs_are_those_of_the_family() -> None:
+    recipe = Recipe("dream", 5, seed=3)
+    found = generated(5, 3, range(3, 9))
+    assert [graph.sha256 for graph in found] == [recipe.graph(n).sha256 for n in (3, 4)]
+    assert generated(5, 3, range(7, 9)) == []
+
+
+def test_what_can_be_read_only_once_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(FormatError, match=f"^stdin: {study.ONCE}$"):
+        stored("-")
+    pipe = tmp_path / "pipe.jsonl"
+    os.mkfifo(pipe)
+    with pytest.raises(FormatError, match=r"pipe\.jsonl: must be a file or a folder"):
+        stored(str(pipe))

@@ -1,14 +1,17 @@
-"""The bytes of safetensors files with a hash: round trips, and refusal of damaged files."""
+"""Weights with a hash: round trips, and refusal of damaged files and invalid metadata."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 import safetensors.torch
 import torch
 
+from benchmarks.hardening.corpus.own_files import weights
 from streamplace.errors import CheckpointError
-from streamplace.policy.weights import packed, unpacked
+from streamplace.policy.tensor_files import summary
+from streamplace.policy.weights import packed, read_policy, unpacked
 
 TENSORS = {"b": torch.ones(3), "a": torch.zeros(2, 2)}
 METADATA = {"kind": "x", "card": '{"ä": "\\n"}', "format": "f", "sizes": "{}", "version": "1"}
@@ -65,3 +68,42 @@ def test_unexpected_metadata_and_number_types_are_refused(
     assert refused(with_header(whole, {"__metadata__": words}))
     assert refused(safetensors.torch.save(TENSORS))
     assert refused(safetensors.torch.save(TENSORS, METADATA))
+
+
+DEEP = "[" * 100_000 + "]" * 100_000
+
+
+@pytest.mark.parametrize("card", ['{"a": NaN}', '{"a": 1e999}', f'{{"a": {DEEP}}}', "[1]", "x"])
+def test_invalid_cards_are_rejected(card: str, tmp_path: Path) -> None:
+    tensors, metadata = unpacked(weights(), "file")
+    path = tmp_path / "file.safetensors"
+    path.write_bytes(packed(tensors, {**metadata, "card": card}))
+    for read in (summary, read_policy):
+        with pytest.raises(CheckpointError) as caught:
+            read(path)
+        assert str(caught.value).startswith(f"{path}: ")
+
+
+def test_invalid_sizes_are_rejected_in_one_line(tmp_path: Path) -> None:
+    tensors, metadata = unpacked(weights(), "file")
+    path = tmp_path / "file.safetensors"
+    path.write_bytes(packed(tensors, {**metadata, "sizes": '{"hidden": -1}'}))
+    with pytest.raises(CheckpointError, match=r"sizes.hidden: must be at least 1 \(got -1\)"):
+        read_policy(path)
+    path.write_bytes(packed({"a": torch.zeros(1)}, {"format": "x"}))
+    with pytest.raises(CheckpointError, match="not a policy file of version 1"):
+        read_policy(path)
+
+
+def test_a_device_file_is_not_a_weights_file() -> None:
+    with pytest.raises(CheckpointError, match="is a device"):
+        read_policy("/dev/zero")
+
+
+def test_wrong_sizes_do_not_allocate_memory(tmp_path: Path) -> None:
+    """A network of these sizes would take 34 GB."""
+    tensors, metadata = unpacked(weights(), "file")
+    path = tmp_path / "file.safetensors"
+    path.write_bytes(packed(tensors, {**metadata, "sizes": '{"hidden": 8192, "hops": 64}'}))
+    with pytest.raises(CheckpointError, match="size mismatch"):
+        read_policy(path)

@@ -1,6 +1,6 @@
 """Checkpoints and weights: round trips, and refusal of files that do not fit.
 
-Damaged files are those of tests/policy/test_hashed_tensors.py, malicious ones those of
+Damaged files are those of tests/policy/test_weights.py, malicious ones those of
 tests/hardening.
 """
 

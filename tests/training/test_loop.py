@@ -1,13 +1,26 @@
-"""Epochs of stages, and the stages that a learning-rate schedule spans."""
+"""Epochs of stages, the stages that a schedule spans, and steps without denormal numbers."""
 
 from itertools import accumulate
+from typing import Any
 
+import numpy as np
+import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamplace.training.loop import first_epochs, schedule_span, stage_at
+from streamplace.training import fit
+from streamplace.training.algorithms.base import Algorithm, Record, Step
+from streamplace.training.loop import first_epochs, no_denormals, schedule_span, stage_at
 from streamplace.training.stages import Stage
-from tests.support.stages import dagger, imitation, stages_of
+from tests.support.stages import (
+    dagger,
+    imitation,
+    reinforce,
+    small_policy,
+    small_problems,
+    stages_of,
+)
 
 
 @st.composite
@@ -46,3 +59,27 @@ def test_schedules_span_the_stages_that_share_an_optimiser(stages: list[Stage]) 
     for group in groups:
         begin, end = end, end + sum(stages[number].epochs for number in group)
         assert {schedule_span(stages, number) for number in group} == {(begin, end)}
+
+
+def tiny() -> float:
+    """Return a product of 32 bits that is a denormal number, or 0 where these are flushed."""
+    return float(torch.tensor(1e-30) * 1e-10)
+
+
+def test_they_are_rounded_to_zero_within_the_block() -> None:
+    with no_denormals():
+        assert tiny() == 0.0
+    assert tiny() > 0.0
+
+
+def test_steps_compute_without_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    found, former = list[float](), Algorithm.step
+
+    def step(self: Algorithm[Any], what: Step) -> Record:
+        found.append(tiny())
+        return former(self, what)
+
+    monkeypatch.setattr(Algorithm, "step", step)
+    fit(small_policy(), small_problems(), stages_of(reinforce()), np.random.default_rng(0))
+    assert found == [0.0] * len(found) != []
+    assert tiny() > 0.0
