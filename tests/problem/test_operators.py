@@ -1,4 +1,4 @@
-"""Fields of dataflow graphs: seconds by kind of device, types, shapes, firing and multicast."""
+"""Fields of operators and streams: cores, seconds by kind, types, shapes, firing, multicast."""
 
 import json
 from io import BytesIO
@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.hardening.corpus.documents import DATAFLOW_GRAPH, GRAPH
-from streamplace import Operator, Placement, Problem, StreamGraph
+from streamplace import Cluster, Operator, Placement, Problem, Stream, StreamGraph, read_graph
 from streamplace.errors import FormatError, GraphError
 from streamplace.files import write_json
 from streamplace.files.clusters import cluster_from
@@ -20,8 +20,10 @@ from streamplace.files.summary import summary
 from streamplace.problem.expansion import to_instances, to_operators
 from streamplace.problem.graph import UNKNOWN
 from streamplace.problem.logical import LogicalGraph
+from streamplace.scoring.throughput import simulate
+from tests.support.cli import Capture, printed
 from tests.support.documents import read_document
-from tests.support.graph_formats import check_formats
+from tests.support.graph_formats import check_formats, read_back
 from tests.support.released_data import SHARED
 
 GOLDEN = SHARED / "makespan" / "golden.jsonl"
@@ -209,3 +211,64 @@ def test_the_golden_cases_of_makespans_are_read() -> None:
         value = case["graph"]
         assert (graph.firing, graph.multicast) == (value["firing"], value["multicast"])
     assert {case["cluster"]["network"]["kind"] for case in cases} >= {"free", "egress"}
+
+
+ROWS = [Operator("a", 1e6, 10.0, cores=3), Operator("b", 1e6, 0.0)]
+WITH_CORES = StreamGraph(ROWS, [Stream("a", "b")], source_rate=1000.0)
+
+
+@pytest.mark.parametrize("cores", [0, -1, 1.5, 2_000_000])
+def test_other_numbers_are_refused(cores: Any) -> None:
+    with pytest.raises(GraphError, match=r"operators\[0\].cores: must be a whole number, 1 to"):
+        StreamGraph([Operator("a", 1, 1, cores=cores)])
+
+
+def test_formats_keep_it(tmp_path: Path) -> None:
+    for read in read_back(WITH_CORES, tmp_path).values():
+        assert read.cores.tolist() == [3.0, 1.0]
+        assert read.sha256 == WITH_CORES.sha256
+
+
+def test_a_graph_of_single_threads_keeps_its_hash_and_columns() -> None:
+    plain = StreamGraph([("a", 1e6, 10.0), ("b", 1e6, 0.0)], [("a", "b")])
+    assert plain.cores.tolist() == [1.0, 1.0]
+    assert plain.sha256 != WITH_CORES.sha256
+    columns = BytesIO()
+    write_columns(plain, columns)
+    assert b"cores" not in columns.getvalue()
+
+
+def test_a_file_that_states_one_core_keeps_it(tmp_path: Path) -> None:
+    file = tmp_path / "graph.json"
+    rows = [{"name": "a", "instructions": 1, "cores": 1}, {"name": "b", "instructions": 1}]
+    value = {"format": "streamplace-graph", "version": 1, "operators": rows}
+    file.write_text(json.dumps(value))
+    graph = read_graph(file)
+    assert graph.stated_cores == {"a"}
+    write_json(file, graph_to(graph))
+    assert read_graph(file).stated_cores == {"a"}
+
+
+def test_an_operator_uses_its_cores_and_no_more() -> None:
+    """3,000 MIPS of work on four cores of 1,000 MIPS each."""
+    for model in ("bottleneck", "path-average", "engine"):
+        for cores, expected in ((1, 1000 / 3), (2, 2000 / 3), (3, 1000.0), (4, 1000.0)):
+            graph = StreamGraph([Operator("a", 3e6, 0.0, cores=cores)], source_rate=1000.0)
+            problem = Problem(graph, Cluster.parse("1x1000x4"), model=model)
+            score = simulate(Placement(problem, [0]))
+            assert score.throughput == pytest.approx(expected)
+            assert score.bottleneck.kind == ("device" if cores == 4 else "operator")
+
+
+def test_place_notes_an_operator_that_limits_throughput_without_stated_cores(
+    tmp_path: Path, capsys: Capture
+) -> None:
+    file = tmp_path / "graph.json"
+    for rate, stated, noted in ((300, {}, False), (1000, {}, True), (1000, {"cores": 1}, False)):
+        row = {"name": "heavy", "instructions": 3e6, "payload_bytes": 0} | stated
+        value = {"format": "streamplace-graph", "version": 1, "source_rate": rate}
+        file.write_text(json.dumps(value | {"operators": [row]}))
+        words = ("place", file, "--devices", "2x1000x4", "--placer", "single")
+        output, notes = printed(capsys, *words)
+        assert ("operator 'heavy' can use one core of its device" in notes) == noted
+    assert "bottleneck operator heavy at 300.0%" in output

@@ -14,7 +14,6 @@ from streamplace import Cluster, Device, Network, Operator, Placement, Problem, 
 from streamplace.scoring import engine
 from streamplace.scoring.flow import flow as flow_of
 from streamplace.sim.engine import Profile, RunMetrics, Scene, Settings, Speed
-from streamplace.sim.engine.event_sets import NOTHING, make_sets, more_sets
 from tests.support.graphs import loaded_chain
 
 SHORT = Settings(duration_s=6.0)
@@ -297,18 +296,6 @@ def test_paths_too_many_to_count() -> None:
     found = engine.run(Placement(problem, [0] * len(names)), SHORT)
     assert found.path_mean_throughput == pytest.approx(1000.0)
     assert found.throughput == pytest.approx(1000.0)
-
-
-def test_more_event_sets_can_be_added() -> None:
-    sets, totals, lists = make_sets(4, 2, 1)
-    more, more_totals = more_sets(sets, totals, lists)
-    free, i = set(), int(lists[-1]["head"])
-    while i != NOTHING:
-        free.add(i)
-        i = int(more["after"][i])
-    assert free == set(range(8))
-    assert lists[-1]["tail"] == 8
-    assert more_totals.shape == (8, 1)
 
 
 @pytest.mark.parametrize("settings", [SHORT, replace(SHORT, queue=1.0)])

@@ -8,10 +8,7 @@ from streamplace.problem.constraints import Constraints
 from streamplace.scoring.compiled_pass import compiled_pass
 from streamplace.sim.schedule.contention import contention_schedule
 from streamplace.sim.schedule.lists import core_timelines, list_schedule
-from streamplace.sim.schedule.passes import timetable
 from streamplace.sim.schedule.ranks import optimistic_costs
-from streamplace.sim.schedule.sampled import sampled_placements
-from streamplace.sim.schedule.state import RANKED, Order
 from streamplace.sim.schedule.task_graph import FREE
 from tests.support.list_schedules import check, problems
 from tests.support.schedule_cases import schedule_form
@@ -101,15 +98,3 @@ def test_contention_alone_is_heft_where_links_are_free() -> None:
             other = contention_schedule(problem.tasks, problem.rules, rank)
             assert one.devices.tolist() == other.devices.tolist()
             assert one.start.tolist() == other.start.tolist()
-
-
-def test_sampled_placements_obey_the_rules_and_differ() -> None:
-    state = np.array([11], np.uint64)
-    for problem in problems():
-        tasks, rules = problem.tasks, problem.rules
-        rows, lengths = sampled_placements(tasks, rules, None, 5, state)
-        assert rules.allowed[np.arange(tasks.operators), rows].all()
-        assert np.isfinite(lengths).all()
-        ranked, _ = sampled_placements(tasks, rules, heft_rank(tasks, rules), 1, state)
-        found = timetable(tasks, Order(RANKED, rules.row_of, rules.row_of), ranked[0])
-        assert found.makespan >= found.start.max()

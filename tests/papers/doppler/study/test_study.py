@@ -10,7 +10,6 @@ import pytest
 from benchmarks.studies_again import FOLDERS, kept_in
 from streamplace.papers.doppler.study.registered import (
     DOPPLER,
-    EPSILON_GREEDY,
     FULL,
     FURTHER,
     ONLY_ON,
@@ -18,12 +17,10 @@ from streamplace.papers.doppler.study.registered import (
     PLACETO_LONGER,
     PRETRAINED,
     PUBLISHED_SETTINGS,
-    QUICK,
     SYSTEMS,
     Registered,
 )
 from streamplace.papers.doppler.study.staged import Contended
-from streamplace.papers.doppler.study.stages import imitation_of, simulation_of
 from streamplace.papers.doppler.study.study import DopplerStudy
 from streamplace.papers.doppler.study.systems import (
     ENUMERATIVE,
@@ -34,7 +31,6 @@ from streamplace.papers.doppler.study.systems import (
     ZERO_SHOT,
     placeto_rows,
 )
-from streamplace.papers.doppler.study.workloads import BIASES, FILES, MESHES, SCARCE, Workload
 from streamplace.papers.studies.run import RESULTS, run_study
 from streamplace.papers.studies.workloads import LONG_SEARCH
 from streamplace.problem.cluster import Cluster, Device, Network
@@ -97,37 +93,6 @@ def test_results_that_were_recorded_before_units_were_added_stay_valid() -> None
     assert recorded <= keys
 
 
-def test_variants_of_workloads() -> None:
-    few, biases, meshes = (
-        Workload("own", "ffnn", *numbers)
-        for numbers in ((4, True, SCARCE), (4, False, BIASES), (8, False, MESHES))
-    )
-    plain = Workload("own", "ffnn", 4)
-    assert "variant" not in plain.settings
-    assert few.settings["variant"] == SCARCE
-    kept = float(few.problem().graph.payload_bytes.sum())
-    assert few.problem().cluster.devices[0].memory_bytes == pytest.approx(1.01 * kept / 4)
-    added = {*biases.problem().graph.meta_op.values()} - {*plain.problem().graph.meta_op.values()}
-    assert added == {"b", "c"}
-    speeds = meshes.problem().cluster.link_column("bandwidth_mbps").reshape(8, 8)
-    assert speeds[0, 3] == speeds[4, 7] == 2 * speeds[0, 4] == 2 * speeds[7, 3]
-
-
-def test_settings_of_the_paper() -> None:
-    stages = DopplerStudy().plan().settings["stages"]
-    imitation, simulation = stages[PUBLISHED_SETTINGS]
-    assert imitation["epochs"] + simulation["epochs"] == 8000
-    for stage in (imitation, simulation):
-        assert (stage["samples"], stage["entropy"]) == (1, 0.01)
-        assert (stage["exploration"], stage["final_exploration"]) == (0.2, 0.0)
-        rates = stage["optimiser"]
-        assert (rates["rate"], rates["final_rate"], rates["schedule"]) == (1e-4, 1e-7, "linear")
-    (longer,) = stages[PLACETO_LONGER]
-    assert (longer["epochs"], longer["exploration"], longer["entropy"]) == (4000, 0.5, 0.01)
-    assert (longer["final_exploration"], longer["final_entropy"]) == (0.0, 0.0)
-    assert (longer["optimiser"]["rate"], longer["optimiser"]["final_rate"]) == (1e-3, 1e-6)
-
-
 def test_messages_of_the_stand_in_wait_for_each_other() -> None:
     """An operator takes 1 s and a message 8 s; both go to the other device at once."""
     graph = StreamGraph.from_columns(["a", "b", "c"], [1e6] * 3, [1e6] * 3, [(0, 1), (0, 2)])
@@ -146,30 +111,6 @@ def test_combinations_of_stages(tiny: DopplerStudy) -> None:
     for system in ("stages 3", "stages 1 and 3"):
         assert found[system]["evaluations"] == TINY.measurements == 4
     assert found["stages 1"]["evaluations"] == 0
-
-
-def test_the_quick_plan_is_one_workload_on_two_devices() -> None:
-    study = DopplerStudy(quick=True)
-    assert {(one.graph, one.devices) for one in study.workloads} == {("chain-mm", 2)}
-    assert study.plan().settings["simulation_epochs"] == QUICK.simulation_epochs == 4
-
-
-def test_the_full_plan_has_the_registered_episodes() -> None:
-    assert [FULL.evaluations(devices) for devices in FULL.devices] == [4000, 1000]
-    for system, episodes in ((DOPPLER, 4000), ("DOPPLER, settings of the released code", 4000)):
-        stage = simulation_of(system, FULL, 4)
-        assert stage.epochs * stage.samples == episodes
-    assert imitation_of("without imitation", FULL) is None
-
-
-def test_the_plan_has_the_stages_of_every_system() -> None:
-    stages = DopplerStudy().plan().settings["stages"]
-    algorithms = {system: [one["algorithm"] for one in own] for system, own in stages.items()}
-    assert algorithms[DOPPLER] == ["dagger", "reinforce"]
-    assert algorithms[PLACETO] == ["reinforce-steps"]
-    assert algorithms[PRETRAINED] == ["imitation", "reinforce-steps"]
-    chosen = [own[-1] for system, own in stages.items() if system == EPSILON_GREEDY]
-    assert [(one["greedy"], one["exploration"]) for one in chosen] == [(True, 0.2)]
 
 
 @pytest.mark.long
@@ -264,17 +205,6 @@ def test_a_run_that_was_killed_continues_to_the_same_outcome(
     made = dict(whole.tables[0].rows)
     assert {*PLAIN, *SYSTEMS, PUBLISHED_SETTINGS, PLACETO_LONGER} == {*made}
     assert {PLACETO, ENUMERATIVE} <= {*made}
-
-
-def test_missing_released_files_are_named(tmp_path: Path, capsys: Capture) -> None:
-    for name in list(FILES.values())[1:]:
-        (tmp_path / name).write_text("1\n")
-    line = refused(capsys, "study", "doppler", "--released", tmp_path, "-o", tmp_path / "s")
-    assert f"has no {FILES['chain-mm', 4]}; --released needs" in line
-    assert not (tmp_path / "s").exists()
-    (tmp_path / FILES["chain-mm", 4]).write_text("1\n")
-    line = refused(capsys, "study", "doppler", "--released", tmp_path, "-o", tmp_path / "s")
-    assert "not a DOPPLER graph" in line
 
 
 def test_a_missing_released_folder_is_named(tmp_path: Path, capsys: Capture) -> None:

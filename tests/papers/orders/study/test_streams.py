@@ -6,7 +6,6 @@ import pytest
 from streamplace.families import Recipe
 from streamplace.papers.orders.study import streams
 from streamplace.papers.orders.study.registered import ALL_ORDERS
-from streamplace.papers.orders.study.results import extremes
 from streamplace.papers.orders.study.streams import (
     GREEDY,
     PLACETO,
@@ -18,7 +17,6 @@ from streamplace.papers.orders.study.streams import (
 )
 from streamplace.papers.studies.study import SOURCE_RATE, Plan, Row
 from streamplace.problem.cluster import Cluster
-from streamplace.util.effect import Effect
 from streamplace.workflows.compare import compare
 
 EVERY_ORDER = (*ALL_ORDERS, *WEIGHTED_ORDERS)
@@ -56,22 +54,6 @@ def test_planted_effects_are_found() -> None:
     cells = dict(found.tables[0].rows)
     assert cells["bfs"][0][1] == "+0.100 to +0.100"  # type: ignore[index]
     assert cells["b-level"][2] is None
-
-
-def test_the_best_and_the_worst_order_are_chosen_by_the_other_graphs() -> None:
-    values = np.array([[1.0, 5.0, 3.0], [2.0, 1.0, 9.0], [4.0, 8.0, 1.0]])
-    low, high = extremes(values)
-    assert low.tolist() == [1.0, 9.0, 4.0]  # sums of the others: 6 9 10, 5 13 4 and 3 6 12
-    assert high.tolist() == [3.0, 1.0, 1.0]
-
-
-def test_orders_that_are_alike_do_not_differ() -> None:
-    """The highest and the lowest mean of the same graphs would differ with 95% confidence."""
-    values = np.random.default_rng(0).normal(size=(200, 12))
-    low, high = extremes(values)
-    means = values.mean(axis=0)
-    assert Effect.of(values[:, means.argmax()] - values[:, means.argmin()]).low > 0.0
-    assert Effect.of(high - low).low < 0.0
 
 
 @pytest.mark.long
