@@ -1,20 +1,20 @@
-"""The lock and the clock of a controller."""
+"""The lock of a controller."""
 
 import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
-from streamplace.control.interfaces import SystemClock
 from streamplace.control.lock import Lock
 from streamplace.errors import FormatError, UsageError
 from tests.support.cli import ENVIRONMENT
 
 SERVER = "http://flink:8081"
+
+
 HOLD = """
 import sys, time
 from streamplace.control.lock import Lock
@@ -99,13 +99,3 @@ def test_a_link_is_not_followed(tmp_path: Path) -> None:
     with pytest.raises(FormatError, match="cannot lock"):
         Lock(SERVER, "a1", tmp_path)
     assert not (tmp_path / "precious").exists()
-
-
-@pytest.mark.parametrize("step_s", [-3600.0, 3600.0])
-def test_a_clock_that_is_set_does_not_move_the_time(
-    step_s: float, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    clock, now = SystemClock(), time.time()
-    assert clock() == pytest.approx(now, abs=60.0)
-    monkeypatch.setattr(time, "time", lambda: now + step_s)
-    assert clock() == pytest.approx(now, abs=60.0)

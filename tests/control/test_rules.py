@@ -1,4 +1,4 @@
-"""Rules of the controller: how often it acts, for how much, and its decisions."""
+"""Rules of the controller: how often it acts, and for how much."""
 
 import json
 from dataclasses import fields
@@ -8,8 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streamplace.control.attempts import Budget
-from streamplace.control.decisions import Action, Decision, State
-from streamplace.control.plans import Deployment, Plan
 from streamplace.control.rules import FLINK_TIMES, Rules
 from streamplace.errors import UsageError
 
@@ -50,28 +48,6 @@ def test_durations_are_in_range_after_they_are_scaled(factor: float) -> None:
     with pytest.raises(UsageError, match="window_s times factor: must be above 0 and at most"):
         Rules().scaled(factor)
     assert Rules(block_s=1e8).scaled(1.0).block_s == 1e8
-
-
-def test_a_decision_is_a_line_of_json() -> None:
-    plan = Plan(Deployment({"decode": ("a", "b")}), 1000.0, 2000.0, 500.0, 2.0, 1.0)
-    decision = Decision(
-        1_700_000_000.0, State.OVERLOADED, Action.ACT, "act: why", plan, 3.0, 1.0, "tuples"
-    )
-    assert json.loads(json.dumps(decision.to_dict())) == {
-        "at": "2023-11-14T22:13:20+00:00",
-        "state": "overloaded",
-        "plan": {"parallelism": {"decode": 2}, "hosts": {"decode": ["a", "b"]}},
-        "gain": 3.0,
-        "price": 1.0,
-        "unit": "tuples",
-        "decision": "act",
-        "reason": "act: why",
-    }
-
-
-def test_a_decision_without_a_plan_has_no_worth() -> None:
-    value = Decision(0.0, State.STEADY, Action.NOTHING, "nothing: why").to_dict()
-    assert (value["plan"], value["gain"], value["price"], value["unit"]) == (None, None, None, "")
 
 
 RULES = Rules(actions_per_hour=2, actions_per_day=3, cool_down_s=600.0, block_s=1000.0)

@@ -1,4 +1,4 @@
-"""Placement files: streamplace's hold the problem, CEPSim's hold indices."""
+"""Placement files, which hold the problem."""
 
 import csv
 import io
@@ -12,7 +12,7 @@ from hypothesis import given
 
 from benchmarks.reference.strategies import Case, cases
 from streamplace.errors import FormatError, OtherGraphError
-from streamplace.files import cepsim, read_placement, write_placement
+from streamplace.files import read_placement, write_placement
 from streamplace.files.graphs import graph_from, graph_to
 from streamplace.files.placements import as_csv, placement_from, placement_to, proven_bound
 from streamplace.files.schema import PlacementForm
@@ -28,6 +28,8 @@ from tests.support.errors import fault_of, result_or_error
 from tests.support.strategies import altered_json
 
 LINE = {k: v for k, v in GRAPH.items() if k not in ("constraints", "source_shares")}
+
+
 LINE["operators"] = [{"name": name, "instructions": 1e3} for name in "abc"]
 
 
@@ -119,6 +121,8 @@ def test_the_graph_must_be_the_same_except_for_its_name(folder: Path) -> None:
 
 
 HEAVIER = {**LINE, "operators": [{"name": name, "instructions": 2e3} for name in "abc"]}
+
+
 PINNED = {"pins": {"a": "d1"}}
 
 
@@ -163,28 +167,6 @@ def test_the_bound_of_a_proof_holds_for_its_own_problem_only() -> None:
         assert proven_bound(value, other) is None
     assert proven_bound(placement_to(Placement(problem, [0, 1, 2])), problem) is None
     assert proven_bound([value], problem) is None
-
-
-def test_an_assignment_without_a_graph_is_refused_with_what_to_do() -> None:
-    command = "streamplace place GRAPH --cluster CLUSTER --start x --max-moves 0 -o FILE$"
-    with pytest.raises(
-        FormatError, match=rf"an assignment holds no graph; to store it .*{command}"
-    ):
-        placement_from({"assignment": {"a": "d0"}}, "x")
-    with pytest.raises(FormatError, match="--objective makespan --start x"):
-        placement_from({"assignment": {"a": "d0"}}, "x", objective=Makespan())
-    instead = "a CEPSim placement holds no graph; use 'streamplace simulate' with its graph"
-    with pytest.raises(FormatError, match=instead):
-        placement_from({"placements": [{"idx": 0, "ops": [0]}]}, "x")
-
-
-@given(cases())
-def test_cepsim_round_trip(case: Case) -> None:
-    problem, devices = case
-    value = json.loads(json.dumps(cepsim.placement_to(Placement(problem, devices))))
-    again = cepsim.placement_from(value, problem, "x")
-    assert again.devices.tolist() == devices
-    assert sorted(v for row in value["placements"] for v in row["ops"]) == list(range(len(devices)))
 
 
 def test_cepsim_reads_what_its_runner_writes(folder: Path) -> None:

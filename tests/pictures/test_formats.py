@@ -20,8 +20,14 @@ from tests.support.comparisons import HARD_NAMES, comparison_by_hand, random_com
 from tests.support.long import long_after
 
 BEGINS = {"png": b"\x89PNG\r\n", "svg": b"<?xml", "pdf": b"%PDF-"}
+
+
 PLAN = Plan(1e4, (PlanRow(1, 6e3, 7e3, 0.6), PlanRow(2, 1.1e4, 1.4e4, 1.0)))
+
+
 Draw = Callable[[Path], None]
+
+
 PICTURES: dict[str, Draw] = {
     "throughput": lambda path: throughput_picture(path, comparison_by_hand()),
     "devices": lambda path: devices_picture(path, comparison_by_hand()),
@@ -72,11 +78,6 @@ def test_any_comparison_is_drawn(
     text = (tmp_path / "x.svg").read_text()
     for name in set(found.placers) & {"_hidden", r"$\frac{$", "one", "few"}:
         assert f"<!-- {chr(0x2009) * name.startswith('_')}{name} -->" in text, "in the legend"
-
-
-def test_a_plan_without_enough_devices(tmp_path: Path) -> None:
-    draw_plan(tmp_path / "x.svg", Plan(1e4, (PlanRow(1, 10.0, 20.0, 0.001),)))
-    assert "keep up" not in (tmp_path / "x.svg").read_text()
 
 
 @pytest.mark.parametrize("kind", [*KINDS, None])

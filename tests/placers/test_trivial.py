@@ -1,18 +1,11 @@
-"""Tests for the greedy placer on graphs small enough to follow by hand."""
+"""The placers `greedy`, on graphs small enough to follow by hand, and `random`."""
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from benchmarks.reference.strategies import problems
-from streamplace import Cluster, Network, Operator, Problem, Stream, StreamGraph
-from streamplace.learning.policy.teachers import LeastUtilisation
+from streamplace import Cluster, Constraints, Network, Operator, Problem, Stream, StreamGraph
 from streamplace.placers.registry import make_placer
-from streamplace.problem.objectives import ORDERS
-from streamplace.scoring.flow import flow
-from streamplace.scoring.orders import traversal_order
-from streamplace.sim.greedy import greedy
+from streamplace.util.arrays import Bools, Ints
 from tests.support.graphs import chain_graph, lettered_graph
 from tests.support.placers import seeded_rng
 
@@ -32,28 +25,6 @@ def test_greedy_accounts_for_links(kind: str) -> None:
     )
     problem = Problem(graph, Cluster.equal(2, mips=1000.0, network=network))
     assert make_placer("greedy")(problem, seeded_rng()).devices.tolist() == [0, 0]
-
-
-@given(problems(max_size=9), st.sampled_from(ORDERS))
-def test_in_any_order_each_device_is_the_best_one_so_far(problem: Problem, name: str) -> None:
-    """The teacher of policies judges every choice; it has its own implementation."""
-    order = traversal_order(problem, name, 3)
-    placed = greedy(flow(problem), *problem.feasibility.masks, order)
-    teacher = LeastUtilisation([problem], 1)
-    for v in order:
-        best = teacher.judge(np.array([v], np.int32), placed[[v]])
-        assert best[0, placed[v]], (name, v)
-
-
-@settings(max_examples=30)
-@given(problems(max_size=9))
-def test_the_default_order_is_a_topological_one(problem: Problem) -> None:
-    """Operators are sorted by their last incoming stream."""
-    arrays, masks = flow(problem), problem.feasibility.masks
-    by_default = greedy(arrays, *masks)
-    last = [max(np.flatnonzero(arrays.target == v), default=-1) for v in range(arrays.operators)]
-    order = np.array(sorted(range(arrays.operators), key=last.__getitem__), np.int32)
-    assert by_default.tolist() == greedy(arrays, *masks, order).tolist()
 
 
 def test_a_join_can_be_placed_before_its_branches() -> None:
@@ -85,3 +56,57 @@ def test_round_robin_counts_operators_in_the_order() -> None:
     assert make_placer("round-robin")(problem, seeded_rng()).devices.tolist() == [0, 1, 0, 1]
     forward = make_placer("round-robin:order=topo-level")(problem, seeded_rng()).devices
     assert dict(zip(graph.names, forward.tolist(), strict=True)) == {"a": 0, "b": 1, "c": 0, "d": 1}
+
+
+DRAWS = 4000
+
+
+ERRORS = 4.5  # standard errors
+
+
+CLUSTER = Cluster.equal(5)
+
+
+ALLOWED = {"a": ["d1", "d3", "d4"], "b": ["d1", "d3", "d4"], "c": ["d0", "d2"]}
+
+
+def drawn(constraints: Constraints) -> Ints:
+    """Return many random placements of operators a, b, c and d, (4000, 4)."""
+    graph = chain_graph(1e5, 2e5, 3e5, 4e5)
+    problem = Problem(graph, CLUSTER, source_rate=1000.0, constraints=constraints)
+    placer, rng = make_placer("random"), np.random.default_rng(5)
+    return np.array([placer(problem, rng).devices for _ in range(DRAWS)])
+
+
+def check_share(found: Bools, expected: float) -> None:
+    error = np.sqrt(expected * (1 - expected) / DRAWS)
+    assert np.mean(found) == pytest.approx(expected, abs=ERRORS * error)
+
+
+@pytest.mark.parametrize("allowed", [{}, ALLOWED], ids=["free", "labels"])
+def test_operators_are_drawn_independently_from_their_devices(
+    allowed: dict[str, list[str]],
+) -> None:
+    """Operators were once put on the least loaded device if they could not run where drawn."""
+    found = drawn(Constraints(allowed=allowed))
+    choices = [3, 3, 2, 5] if allowed else [5] * 4
+    for v, count in enumerate(choices):
+        for device in np.unique(found[:, v]):
+            check_share(found[:, v] == device, 1 / count)
+        assert len(np.unique(found[:, v])) == count
+    check_share(found[:, 0] == found[:, 1], 1 / choices[0])
+
+
+def test_colocated_operators_are_drawn_together() -> None:
+    found = drawn(Constraints(colocate=[["a", "c"]]))
+    assert (found[:, 0] == found[:, 2]).all()
+    for device in range(5):
+        check_share(found[:, 0] == device, 1 / 5)
+
+
+def test_operators_that_must_be_apart_are_drawn_among_the_other_devices() -> None:
+    found = drawn(Constraints(exlocate=[["a", "b"]]))
+    assert (found[:, 0] != found[:, 1]).all()
+    for v in (0, 1):
+        for device in range(5):
+            check_share(found[:, v] == device, 1 / 5)

@@ -9,9 +9,7 @@ from streamplace.problem.logical import (
     group_of,
     instances_of_groups,
     java_hash,
-    key_shares_of,
 )
-from streamplace.problem.parallelism import KeyShares
 
 
 @pytest.mark.parametrize(
@@ -41,9 +39,3 @@ def test_default_numbers_of_groups(count: int, groups: int) -> None:
 @given(st.text(max_size=9), st.integers(1, 4096))
 def test_groups_of_keys_are_within_their_number(key: str, groups: int) -> None:
     assert 0 <= group_of(key, groups) < groups
-
-
-def test_shares_of_named_keys_go_to_their_instances() -> None:
-    shares = key_shares_of(128, KeyShares({"hello": 0.5}), 4)
-    assert shares.sum() == pytest.approx(1.0)
-    assert shares[group_of("hello", 128) * 4 // 128] == pytest.approx(0.5 + 0.125)

@@ -9,7 +9,6 @@ import pytest
 
 import streamplace as sp
 from streamplace.errors import UsageError
-from streamplace.files.stored_objectives import objective_to
 from streamplace.problem.objectives import make_objective, objective_names, text_of
 from tests.support.objectives import Net
 
@@ -30,14 +29,6 @@ def test_written_text_is_read_back(text: str, objective: sp.Throughput) -> None:
     assert text_of(objective) == text
     others = objective.with_changes([9, 3], "engine", 0.5)  # these are not options
     assert text_of(others) == text
-
-
-@pytest.mark.parametrize(
-    "objective", [Net(), Net(price=3), Net(title="a=b c"), Net(rounded=True), Net(levels=0)]
-)
-def test_files_store_an_objective_that_can_be_read_back(objective: sp.Throughput) -> None:
-    (entry,) = objective_to(objective).values()
-    assert make_objective(entry) == objective
 
 
 @pytest.mark.parametrize(

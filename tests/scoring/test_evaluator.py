@@ -16,7 +16,6 @@ from streamplace.problem.problem import Problem
 from streamplace.scoring.compiled import at_all_rates, compiled
 from streamplace.scoring.engine import simulation
 from streamplace.scoring.flow import flow
-from streamplace.scoring.models import ClosedFormEvaluator
 from streamplace.scoring.registry import (
     CLOSED_FORMS,
     THROUGHPUT,
@@ -31,6 +30,8 @@ from streamplace.sim.engine import Settings
 from streamplace.util.arrays import Ints
 
 SEEDS = range(12)
+
+
 QUICK = Settings(duration_s=6.0, tick_s=0.1)
 
 
@@ -129,11 +130,6 @@ def test_every_model_has_an_evaluator() -> None:
     assert tuple(THROUGHPUT) == MODELS
     linear = [model for model in MODELS if class_of(model).linear]
     assert linear == ["bottleneck"]
-
-
-def test_closed_forms_are_the_models_of_evaluators_by_equations() -> None:
-    by_equations = [model for model in MODELS if issubclass(class_of(model), ClosedFormEvaluator)]
-    assert by_equations == [*CLOSED_FORMS]
 
 
 def test_intermediate_results_are_cached() -> None:

@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 
 from benchmarks.reference.differences import largest_difference, relative_difference
-from streamplace import Placement, ThroughputScore
+from streamplace import Placement
 from streamplace.files.clusters import cluster_to
 from streamplace.files.graphs import graph_to
 from streamplace.reports.loads import sums_of
 from streamplace.scoring.loads import LinkLoad, UplinkLoad
+from streamplace.scoring.score import ThroughputScore
 from tests.support.browser_engines import PAGE, Evaluate, called_in_node
 
 TIED = 1e-12  # relative difference of utilisations whose order rounding may change

@@ -1,12 +1,9 @@
-"""Cases of policies that cannot be checked, and the count of evaluations."""
+"""Cases of policies that cannot be checked."""
 
-import numpy as np
 import pytest
 
 from streamplace.errors import UsageError
-from streamplace.scoring.throughput import throughput
 from streamplace.testing import CHECKS, PolicyCase
-from streamplace.testing.evaluations import counted_evaluations
 
 
 def test_an_unknown_kind_is_refused() -> None:
@@ -19,16 +16,6 @@ def test_a_policy_that_cannot_place_the_problems_is_reported() -> None:
     case = PolicyCase("encoder-decoder", sizes, ordered_devices=True)
     with pytest.raises(UsageError, match="requires 4 devices"):
         CHECKS["samples"](case)
-
-
-def test_evaluations_are_counted_by_placement() -> None:
-    problem = PolicyCase("device-scorer").problems()[0]
-    rows = np.zeros((5, len(problem.graph.names)), dtype=np.int32)
-    with counted_evaluations() as counted:
-        throughput(problem, rows)
-        throughput(problem, rows[0])
-    throughput(problem, rows)
-    assert counted.placements == 6
 
 
 def test_fewer_than_two_devices_are_refused() -> None:

@@ -1,14 +1,16 @@
-"""Tests of the check of sampling with many placements."""
+"""The check of sampling with many placements, and checks of a policy with dropout."""
 
 from dataclasses import replace
 
 import numpy as np
 import pytest
+import torch
 from scipy.stats import binom
+from torch import nn
 
 from streamplace.learning.policy.decoding import Sampler
-from streamplace.learning.policy.device_scorer.network import DeviceScorer
-from streamplace.testing import PolicyCase
+from streamplace.learning.policy.device_scorer.network import DeviceScorer, ScorerBatch
+from streamplace.testing import CHECKS, PolicyCase
 from streamplace.testing.sampling import DRAWS, check_sampling, chernoff_exponents
 from tests.support.defects import sampling
 from tests.support.defects.altered import Altered
@@ -68,3 +70,18 @@ def test_defects_are_found_among_625_placements(
 @pytest.mark.parametrize("seed", range(2))
 def test_rare_placements_may_occur_by_chance(seed: int) -> None:
     check_sampling(PolicyCase("doppler", devices=5, seed=seed))
+
+
+class DropsOut(DeviceScorer):
+    """A policy with dropout, whose random numbers do not come from the sampler."""
+
+    def embed(self, batch: ScorerBatch) -> tuple[torch.Tensor, torch.Tensor]:
+        """Drop a fifth of the embeddings while training."""
+        operator, contribution = super().embed(batch)
+        return nn.functional.dropout(operator, 0.2, self.training), contribution
+
+
+@pytest.mark.parametrize("check", ["resuming", "samples", "weights"])
+def test_a_policy_with_dropout_passes(check: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Training draws dropout from the seed of each step; placing and validation disable it."""
+    CHECKS[check](case_of(DropsOut, monkeypatch))

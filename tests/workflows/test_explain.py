@@ -19,7 +19,6 @@ from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.registry import CLOSED_FORMS, class_of
 from streamplace.scoring.throughput import simulate, throughput
-from streamplace.workflows import single_moves
 from streamplace.workflows.explain import explain_throughput as explain
 from streamplace.workflows.explanation import Explanation
 from streamplace.workflows.place import solve
@@ -27,6 +26,8 @@ from tests.support.graphs import MBIT, chain_graph
 from tests.support.strategies import constrained_problems
 
 models = pytest.mark.parametrize("model", CLOSED_FORMS)
+
+
 Moves = dict[tuple[tuple[str, ...], str, str], tuple[float, list[int]]]
 
 
@@ -274,17 +275,6 @@ def test_too_large_to_try_everything(model: Model, monkeypatch: pytest.MonkeyPat
     assert not partial.every_move_tried
     assert partial.moves == tuple(move for move in complete.moves if move.operators == ("b",))
     assert len(partial.moves) == 1
-
-
-@given(cases("path-average"))
-def test_small_chunks_and_a_limit_on_moves(case: tuple[Problem, list[int]]) -> None:
-    placement = Placement(*case)
-    complete = explain(placement)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(single_moves, "AT_ONCE", 1)
-        assert explain(placement) == complete
-        patch.setattr(single_moves, "MAX_MOVES", 2)
-        assert explain(placement).moves == complete.moves[:2]
 
 
 def test_moves_reach_their_predicted_throughput() -> None:

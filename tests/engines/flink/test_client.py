@@ -1,4 +1,4 @@
-"""Wrong ids of jobs, faults of the server that are no wrong ids, and recorded documents."""
+"""Wrong ids of jobs, faults of the server that are no wrong ids, and checkpoint settings."""
 
 import json
 from typing import Any
@@ -8,14 +8,10 @@ import pytest
 from streamplace.engines.flink.client import Client
 from streamplace.engines.flink.cluster import Room, task_manager, task_managers_of
 from streamplace.engines.flink.documents import (
-    cause_of,
     checkpoint_settings,
-    job_of,
-    last_cause,
-    state_of,
 )
 from streamplace.engines.flink.poll import Watch
-from streamplace.errors import BackendError, FormatError, UsageError
+from streamplace.errors import BackendError, UsageError
 from streamplace.formats.profiling.rest import RefusedError, Server
 from tests.support.flink_api import serving
 from tests.support.flink_rest import recorded
@@ -79,64 +75,6 @@ def test_a_configuration_that_cannot_be_read_is_a_fault() -> None:
 
 
 PREFIX = "execution.checkpointing."
-CONFIG: dict[str, Any] = {"execution-config": {"user-config": {}}}
-
-
-def test_a_running_job() -> None:
-    job = job_of(
-        state_of(recorded("job-details-running")),
-        recorded("job-config"),
-        recorded("checkpoints"),
-        recorded("checkpoints-config"),
-    )
-    assert (job.runs, job.ended, job.scheduler) == (True, False, "Default")
-    assert {name: v.parallelism for name, v in job.vertex_of.items()} == {
-        "Source: src": 1,
-        "count": 2,
-        "out: Writer": 1,
-    }
-    assert {v.max_parallelism for v in job.vertices.values()} == {120}
-    assert (job.mapping, job.checkpoint_timeout_s, job.stopped_at) == (None, 600.0, None)
-
-
-def test_a_job_that_says_running_but_waits_for_slots() -> None:
-    job = job_of(state_of(recorded("job-details-label-nobody-has")), CONFIG, None, None)
-    assert job.state == "RUNNING"
-    assert not job.runs
-
-
-def test_a_fault_in_the_plan_names_where_it_was_read() -> None:
-    details = recorded("job-details-running")
-    details["plan"]["nodes"][0]["id"] = 7
-    where = "http://127.0.0.1:8081/jobs/0a"
-    with pytest.raises(FormatError, match=f"^{where}: plan: nodes\\[0\\].id: must be a string"):
-        state_of(details, where)
-
-
-def test_a_job_started_from_a_savepoint() -> None:
-    details = recorded("job-details-running-from-savepoint")
-    job = job_of(state_of(details), CONFIG, recorded("checkpoints-after-restore"), None)
-    assert job.restored_from == "file:/flink/savepoints/savepoint-0cb345-a43b1f210b74"
-    assert job.checkpoint_timeout_s is None
-
-
-def test_the_mapping_of_a_job_is_published() -> None:
-    config = {"execution-config": {"user-config": {"streamplace.mapping": "a=pe0"}}}
-    assert job_of(state_of(recorded("job-details-running")), config, None, None).mapping == "a=pe0"
-
-
-def test_only_a_stopping_savepoint_of_a_finished_job_counts() -> None:
-    statistics = recorded("checkpoints")
-    saved = {"external_path": "file:/s", "checkpoint_type": "SYNC_SAVEPOINT"}
-    finished = recorded("job-details-finished-by-stop")
-    statistics["latest"]["savepoint"] = saved
-    assert job_of(state_of(finished), CONFIG, statistics, None).stopped_at == "file:/s"
-    assert (
-        job_of(state_of(recorded("job-details-running")), CONFIG, statistics, None).stopped_at
-        is None
-    )
-    saved["checkpoint_type"] = "SAVEPOINT"
-    assert job_of(state_of(finished), CONFIG, statistics, None).stopped_at is None
 
 
 def test_what_the_job_holds_is_room() -> None:
@@ -147,16 +85,6 @@ def test_what_the_job_holds_is_room() -> None:
     assert mine.room == Room(1.0, 96, 16, {"dev_b": 8.0})
     assert (mine.free_slots, other.free_slots, mine.slots) == (2, 0, 2)
     assert mine.total.labels == {"dev_b": 8.0}
-
-
-def test_the_cause_is_the_last_one() -> None:
-    status = recorded("stop-with-savepoint-status-failed")
-    trace = status["operation"]["failure-cause"]["stack-trace"]
-    cause = "IOException: Failed to create savepoint directory at file:/proc/none"
-    assert last_cause(trace) == cause
-    assert last_cause("") == ""
-    assert cause_of(recorded("job-exceptions-lost-taskmanager"))
-    assert cause_of(recorded("job-exceptions-none")) == ""
 
 
 def settings(**changes: Any) -> dict[str, str]:

@@ -8,8 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from streamplace.engines.flink.chain import chain_of
-from streamplace.engines.flink.compiled_plan import distinct
 from streamplace.engines.flink.plan import read
 from streamplace.errors import FormatError, GraphError, located
 from streamplace.formats.costs import CostForm, Costs
@@ -76,40 +74,6 @@ def test_text_around_a_plan_is_ignored() -> None:
     assert read(around, "x").graph == read(plan, "x").graph
     with pytest.raises(FormatError, match="no JSON follows"):
         read(syntax_tree + "== Physical Execution Plan ==\nnone", "x")
-
-
-@pytest.mark.parametrize(
-    ("text", "names", "parents"),
-    [
-        ("a", ("a",), (None,)),
-        ("a<br/>+- b<br/>   :- c<br/>   :  +- d<br/>", tuple("abcd"), (None, 0, 1, 2)),
-        ("a<br/>:- b<br/>:  +- c<br/>+- d<br/>", tuple("abcd"), (None, 0, 1, 0)),
-        ("a &gt; 1<br>+- b &amp; c<br />", ("a > 1", "b & c"), (None, 0)),
-        ("A -&gt; B -&gt; C", ("A", "B", "C"), (None, 0, 1)),
-        ("A -> (B, C -> D)", ("A", "B", "C", "D"), (None, 0, 0, 2)),
-        ("A -> (B -> (C, D), E)", ("A", "B", "C", "D", "E"), (None, 0, 1, 1, 0)),
-        ("Calc(a=[x, y -> z]) -> B", ("Calc(a=[x, y -> z])", "B"), (None, 0)),
-        ("A -> (B)", ("A", "(B)"), (None, 0)),
-        ("map: x -&gt; y<br/>", ("map: x -> y",), (None,)),
-        ("map: x -&gt; y<br/>+- f -&gt; g<br/>", ("map: x -> y", "f -> g"), (None, 0)),
-        ("<br/>", ("",), (None,)),
-        ("+- a<br/>         +- b", ("a", "b"), (None, 0)),
-    ],
-)  # fmt: skip
-def test_chains(text: str, names: tuple[str, ...], parents: tuple[int | None, ...]) -> None:
-    chain = chain_of(text)
-    assert (chain.names, chain.parents) == (names, parents)
-
-
-def test_repeated_names_are_numbered() -> None:
-    assert distinct(["Map", "Map", "Map#2", "", "Map", ""]) == [
-        "Map",
-        "Map#3",
-        "Map#2",
-        "unnamed",
-        "Map#4",
-        "unnamed#2",
-    ]
 
 
 def test_ship_strategies() -> None:

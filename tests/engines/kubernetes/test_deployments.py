@@ -8,11 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import kubernetes_validate
-import numpy as np
 import pytest
 import yaml
 from hypothesis import given
-from hypothesis import strategies as st
 
 from streamplace.engines.kubernetes.deployments import crowded
 from streamplace.engines.kubernetes.parts import has_replicas
@@ -25,7 +23,6 @@ from streamplace.problem.graph import Operator, Stream, StreamGraph
 from streamplace.problem.network import Network
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
-from streamplace.scoring.throughput import simulate
 from tests.support.instance_placements import (
     instance_placements,
     one_instance_placement,
@@ -34,8 +31,14 @@ from tests.support.instance_placements import (
 )
 
 GOLDEN = Path(__file__).parent / "golden" / "kubernetes-one-instance.txt"
+
+
 DNS_LABEL = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
+
+
 LABEL_VALUE = re.compile(r"([A-Za-z0-9]([-_.A-Za-z0-9]{0,61}[A-Za-z0-9])?)?")
+
+
 QUANTITY = re.compile(r"[0-9]+(\.[0-9]+)?(m|[kMGTPE]|[KMGTPE]i|[eE][-+]?[0-9]+)?")
 
 
@@ -239,18 +242,6 @@ def test_pods_request_at_least_what_their_node_needs(placement: Placement) -> No
     for d, name in enumerate(placement.problem.cluster.names):
         needed = float(cores[placement.devices == d].sum()) * 1000
         assert requested[name] >= ceil(round(needed, 6)) or needed == 0.0
-
-
-@given(instance_placements(whole=False), st.sampled_from([1.0, 0.5]), st.sampled_from([0.0, 1e-5]))
-def test_cores_of_operators(placement: Placement, target: float, overhead_s: float) -> None:
-    """Those of a device are its utilisation times its cores, whatever the target utilisation is."""
-    own = placement.problem
-    cluster = Cluster(own.cluster.devices, network=Network(overhead_s=overhead_s))
-    problem = Problem(own.graph, cluster, source_rate=1000.0, target_utilisation=target)
-    found = operator_cores(Placement(problem, placement.devices), "kubernetes")
-    scored = simulate(Placement(problem, placement.devices))
-    sums = np.bincount(placement.devices, found, len(cluster.devices))
-    assert sums == pytest.approx([device.utilisation * 2 for device in scored.devices])
 
 
 def test_too_many_operators_per_container() -> None:

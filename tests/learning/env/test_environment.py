@@ -19,10 +19,7 @@ from benchmarks.reference.changes import shares
 from benchmarks.reference.strategies import problems
 from streamplace.errors import FormatError, GraphError, ProblemError, UsageError
 from streamplace.learning.env import ID, PlacementEnv
-from streamplace.learning.env.observation import HIGHEST, OF_OPERATOR, OF_PROBLEM, size_of
-from streamplace.learning.policy.device_scorer import features
 from streamplace.scoring.throughput import throughput
-from streamplace.sim.lookahead import F
 from tests.support.paths import ROOT
 from tests.support.strategies import constrained_problems
 
@@ -206,17 +203,6 @@ def test_an_action_that_breaks_a_rule_ends_the_episode() -> None:
         False,
     ]  # c apart from them; d2 is as good as d0
     assert env.step(np.int64(2))[1] == 1.0
-
-
-def test_every_number_of_an_observation_is_named() -> None:
-    assert len(OF_OPERATOR) == features.OF_OPERATOR
-    assert len(OF_PROBLEM) == features.OF_PROBLEM
-    assert size_of(5) == 26 + 5 * (1 + F) == 26 + 29 * 5
-    env = PlacementEnv(FEW, "2x100")  # badly overloaded
-    observation, _ = env.reset(seed=0)
-    assert np.abs(observation).max() <= HIGHEST
-    offered = observation[26 :: 1 + F]
-    assert offered.tolist() == env.action_masks().tolist() == [1, 0]
 
 
 def test_graphs_come_from_datasets_recipes_and_lists(tmp_path: Path) -> None:

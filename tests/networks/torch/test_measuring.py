@@ -1,20 +1,16 @@
 """Measured operators of PyTorch modules. Clocks are replaced where times matter."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import count
 from math import inf, isfinite, sqrt
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
 import torch
 
 from streamplace.errors import GraphError, UsageError
 from streamplace.networks.torch import measuring, passes
-from streamplace.networks.torch.graph import from_module, operators_of
+from streamplace.networks.torch.graph import from_module
 from streamplace.networks.torch.measuring import WARM_UP, measure, with_times
-from streamplace.networks.torch.passes import CpuClock, GpuClock, Passes
-from streamplace.networks.torch.program import export
 from tests.support.gpus import needs_gpu, run_on_gpu
 from tests.support.long import long_after
 from tests.support.torch_modules import CASES, Net, Tied, case
@@ -24,19 +20,6 @@ from tests.support.torch_modules import CASES, Net, Tied, case
 def seconds(monkeypatch: pytest.MonkeyPatch) -> None:
     """Replace the clock by one that is 1 s later at each reading."""
     monkeypatch.setattr(passes, "perf_counter", map(float, count()).__next__)
-
-
-@pytest.mark.parametrize("name", long_after(4, CASES))
-def test_a_pass_computes_what_the_module_computes(name: str) -> None:
-    module, inputs = case(name)
-    program = export(module, inputs)
-    nodes = operators_of(program)
-    arguments = [*program.arguments(inputs).values()]
-    once = Passes(program.exported.graph_module, {*nodes.values()}, arguments, CpuClock())
-    with torch.no_grad():
-        (result,) = once.run_once()
-        torch.testing.assert_close(result, module(*inputs))
-    assert [len(times) for times in once.times.values()] == [1] * len(nodes)
 
 
 @pytest.mark.parametrize("name", long_after(4, CASES))
@@ -130,28 +113,6 @@ def test_devices_that_do_not_exist(monkeypatch: pytest.MonkeyPatch) -> None:
     for device, message in (("cuda", "no GPU"), ("tpu", "choose from cpu, cuda")):
         with pytest.raises(UsageError, match=message):
             measure(*case("net"), device=device)
-
-
-def test_the_clock_of_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The clock waits for the end of the work only when it is asked for the time."""
-    log: list[str] = []
-    names = iter(("start", "end"))
-
-    def event(*, enable_timing: bool) -> Any:
-        assert enable_timing
-        name = next(names)
-        return SimpleNamespace(
-            record=lambda: log.append(f"{name} recorded"),
-            synchronize=lambda: log.append(f"waited for {name}"),
-            elapsed_time=lambda other: 1500.0,
-        )
-
-    monkeypatch.setattr(torch.cuda, "Event", event)
-    work: Callable[[], int] = lambda: log.append("work") or 7  # type: ignore[func-returns-value] # noqa: E731
-    result, time = GpuClock().measured(work)
-    assert (result, log) == (7, ["start recorded", "work", "end recorded"])
-    assert time() == 1.5
-    assert log[-1] == "waited for end"
 
 
 @pytest.mark.parametrize("share", [0.5, 0.9])

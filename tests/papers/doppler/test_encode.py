@@ -1,17 +1,19 @@
-"""Longest paths and orders of encoded problems."""
+"""Longest paths, orders, and the grouping of edges by value in encoded problems."""
 
 from itertools import pairwise
 from typing import get_args
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.reference.doppler_state import Plain
 from streamplace.learning.policy.config import SourcesFirst
-from streamplace.papers.doppler.encode import encode, paths_of
-from tests.support.doppler import flow_problem, pass_problem
+from streamplace.papers.doppler.encode import encode, groups_of, paths_of
+from tests.support.doppler import doppler, flow_problem, pass_problem
+from tests.support.policies import batch_of
 
 
 @given(st.integers(0, 30), st.booleans())
@@ -49,3 +51,34 @@ def test_paths_of_a_chain() -> None:
     owner, on = paths_of(np.array([1, 2, -1], np.int32))
     pairs = sorted(zip(owner.tolist(), on.tolist(), strict=True))
     assert pairs == [(0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)]
+
+
+@given(st.lists(st.integers(0, 4), min_size=0, max_size=40))
+def test_groups_hold_every_edge_once(kinds: list[int]) -> None:
+    number = np.arange(len(kinds), dtype=np.int32)
+    groups = groups_of(number, number + 100, np.array(kinds, float) / 7, operators=1000)
+    found = []
+    for of, sources, targets in zip(groups.value_of, groups.source, groups.target, strict=True):
+        for e, target in zip(sources, targets, strict=True):
+            if e < 1000:
+                assert target == e + 100
+                assert groups.values[of] == kinds[e] / 7
+                found.append(e)
+    assert sorted(found) == number.tolist()
+    assert groups.source.size <= 4 * len(kinds)
+    assert len(groups.values) == len(set(kinds))
+
+
+def test_a_matrix_is_made_once_per_value() -> None:
+    policy = doppler()
+    batch = batch_of(policy, pass_problem(12, 1), pass_problem(10, 2))
+    assert policy.select is not None
+    rows: list[int] = []
+    hook = policy.select.passing.matrix.register_forward_hook(
+        lambda layer, arguments, made: rows.append(len(made))
+    )
+    with torch.no_grad():
+        policy.select.embed(batch, None)
+    hook.remove()
+    assert rows == [len(torch.unique(batch.values))]
+    assert rows[0] < batch.source.numel()

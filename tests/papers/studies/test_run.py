@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from streamplace.errors import FormatError, PlacementError
-from streamplace.papers.studies.run import PLAN, REPORT, RESULTS, run_study
+from streamplace.papers.studies import run
+from streamplace.papers.studies.run import PLAN, REPORT, RESULTS, TimeLeft, duration, run_study
 from tests.support.studies import Squares
 
 
@@ -84,3 +85,22 @@ def test_a_spoilt_result_is_named(line: str, tmp_path: Path) -> None:
         file.write(line + "\n")
     with pytest.raises(FormatError, match=r"results.jsonl: line 3: is not a result of this study"):
         run_study(Squares(2), tmp_path, jobs=1)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(0.4, "0 s"), (59.4, "59 s"), (59.6, "1 min"), (3570, "1 h 0 min"), (7379, "2 h 3 min")],
+)
+def test_durations(seconds: float, text: str) -> None:
+    assert duration(seconds) == text
+
+
+def test_lines_count_what_earlier_runs_have_done(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run, "EVERY_S", 0.0)
+    counter = TimeLeft(2, 5)
+    counter.advance()
+    first, second = capsys.readouterr().err.splitlines()
+    assert first == "streamplace: resuming: 3 of 5 units are done"
+    assert second.startswith("streamplace: 4 of 5 units, about ")

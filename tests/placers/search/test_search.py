@@ -10,8 +10,6 @@ from hypothesis import strategies as st
 from benchmarks.reference.random_problems import optimum
 from benchmarks.reference.strategies import cases
 from streamplace import Cluster, Constraints, Device, Network, Placement, Problem, StreamGraph
-from streamplace.errors import PlacementError
-from streamplace.placers import repair
 from streamplace.placers.registry import make_placer
 from streamplace.placers.repair import feasible
 from streamplace.placers.search.search import Search
@@ -25,6 +23,8 @@ from tests.support.placements import every_placement, some_placement_is_feasible
 from tests.support.strategies import closed_form_problems, constrained_problems
 
 ROUNDING = 1 - 1e-12
+
+
 STARTS = ("metis", "metis-recursive", "greedy", "single")
 
 
@@ -174,24 +174,3 @@ def test_without_time_the_result_is_the_best_start() -> None:
     rng = np.random.default_rng(0)
     starts = [throughput_of(problem, make_placer(name)(problem, rng).devices) for name in STARTS]
     assert found == pytest.approx(max(starts), rel=1e-12)
-
-
-def test_drafts_that_cannot_be_repaired_are_skipped(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Only if no draft can be repaired, an error is raised."""
-    problem = Problem(chain_graph(1.0, 1.0, 1.0, 1.0))
-    original = repair.feasible
-    calls: list[int] = []
-
-    def sometimes(problem: Problem, draft: Ints) -> Placement:
-        calls.append(len(calls))
-        if calls[-1] % 3:
-            raise PlacementError("found none")
-        return original(problem, draft)
-
-    monkeypatch.setattr(repair, "feasible", sometimes)
-    drafts = np.zeros((5, 4), dtype=np.int32)
-    assert len(repair.feasible_ones(problem, drafts)) == 2
-    with pytest.raises(PlacementError, match="found none"):
-        repair.feasible_ones(problem, drafts[:1])

@@ -1,8 +1,5 @@
 """Requests of a restart as data, refusals of them, and names of operators in plans."""
 
-import pytest
-
-from streamplace.engines.flink.applying.asking import is_certain
 from streamplace.engines.flink.applying.preflight import matched
 from streamplace.engines.flink.applying.requests import (
     Program,
@@ -13,7 +10,6 @@ from streamplace.engines.flink.applying.requests import (
     run,
     successor,
 )
-from streamplace.formats.profiling.rest import RefusedError
 
 
 def test_a_program_is_started_as_before_with_a_mapping() -> None:
@@ -66,22 +62,6 @@ def test_an_ended_job_is_not_stopped() -> None:
 def test_a_request_is_one_line() -> None:
     assert str(Request("POST", "/x", {"a": "é\n"}, "why")) == 'POST /x {"a": "é\\n"}  # why'
     assert str(Request("GET", "/x", None, "why")) == "GET /x  # why"
-
-
-@pytest.mark.parametrize(
-    ("answer", "certain"),
-    [
-        ('{"errors": ["Internal server error."]}', True),
-        ('{"errors": ["java.util.concurrent.TimeoutException: Invocation timed out"]}', False),
-        ('{"errors": ["org.apache.pekko.pattern.AskTimeoutException: Ask timed out"]}', False),
-        ("<html>504 Gateway Timeout</html>", False),
-        ("", False),
-    ],
-)
-def test_only_flink_refuses(answer: str, certain: bool) -> None:
-    error = RefusedError("HTTP 500")
-    error.answer = answer
-    assert is_certain(error) is certain
 
 
 def test_names_in_plans_and_own_names() -> None:

@@ -1,0 +1,203 @@
+"""Tests for the study of traversal orders: the random policy, statistics and verdicts."""
+
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+import pytest
+
+from streamplace.families import Recipe
+from streamplace.papers.orders.study import results
+from streamplace.papers.orders.study.outcome import HOLDS, REFUTED, UNDECIDED, UNTESTED, outcome
+from streamplace.papers.orders.study.registered import (
+    ALL_ORDERS,
+    LEXICO,
+    ORDERS,
+    WINS,
+    Registered,
+    problem_of,
+)
+from streamplace.papers.orders.study.study import COMPONENT, OrdersStudy, by_component
+from streamplace.papers.studies.study import Outcome, Plan, Row
+from streamplace.scoring.orders import traversal_order
+from streamplace.scoring.registry import makespan_evaluator
+
+TINY = Registered(families=("nmt",), graphs=1, devices=(3,), repeats=1, checkpoints=(1, 2))
+
+
+@pytest.mark.long
+def test_a_unit_has_a_row_for_each_method_order_and_repeat(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("streamplace.papers.orders.study.study.QUICK", TINY)
+    study = OrdersStudy(quick=True, seed=3)
+    plan = study.plan()
+    unit, renamed = plan.units
+    rows = study.run(unit)
+    assert study.run(unit) == rows
+    problem = problem_of("nmt", 0, 3, seed=3)
+    single = float(
+        makespan_evaluator(problem).makespans(np.zeros(len(problem.graph.names), np.int32))[0]
+    )
+    by_method = {row["method"]: row for row in rows}
+    assert len(rows) == 2 * len(ALL_ORDERS) + len(results.WITHOUT_ORDERS)
+    for method in (*results.BY_ORDER, results.CLIMB, results.SEARCH):
+        first, last = by_method[method]["makespan_s"]
+        assert last <= first <= single
+    assert study.outcome(plan, rows).title
+    others = study.run(renamed)
+    assert [(row["method"], row["order"], row["names"]) for row in others] == [
+        (method, LEXICO, COMPONENT) for method in results.BY_ORDER
+    ]
+    (table,) = (t for t in study.outcome(plan, [*rows, *others]).tables if t.name == "names")
+    assert [name for name, _ in table.rows] == [
+        "nmt, 3 devices, 1 sweep",
+        "nmt, 3 devices, 2 sweeps",
+    ]
+
+
+def test_further_devices_and_names_keep_the_units_and_the_plan_of_kept_results() -> None:
+    plan = OrdersStudy().plan()
+    keys = [unit.key for unit in plan.units]
+    assert plan.settings["devices"] == [3, 8]
+    assert keys[95:97] == ["enas-ptb 15 on 8", "enas-cifar 0 on 5"]
+    assert keys[-1] == "enas-ptb 15 on 8, names by component"
+    assert len({*keys}) == len(keys) == 96 + 48 + 64
+
+
+def test_names_by_component_have_the_number_of_a_step_at_their_end() -> None:
+    graph = Recipe("nmt", 1, seed=0).graph(0)
+    other = by_component(graph)
+    assert "decoder3.attention" in graph.names
+    assert "decoder.attention.3" in other.names
+    order = [other.names[v] for v in traversal_order(other, LEXICO)]
+    at = [i for i, name in enumerate(order) if name.startswith("decoder.attention.")]
+    assert at == list(range(at[0], at[0] + len(at)))
+    assert (other.stream_source == graph.stream_source).all()
+    assert (other.instructions == graph.instructions).all()
+    for kind in ("topo-level", "dfs-postorder"):
+        assert (traversal_order(other, kind) == traversal_order(graph, kind)).all()
+
+
+def test_a_further_number_of_devices_counts_once_all_of_its_graphs_are_done() -> None:
+    plan = Plan({**SIZE.settings(), "seed": 0}, ())
+    rows = _rows({}, 90, replace(SIZE, devices=(3, 5)))
+    some = [row for row in rows if row["graph"] > 0 or row["devices"] == 3]
+    for part, known in ((rows, {3, 5}), (some, {3})):
+        assert {one.devices for one in results.results_of(plan, part)} == known
+
+
+SIZE = Registered(graphs=8, devices=(3,), repeats=3)
+
+
+RANDOM_MAKESPAN = {"enas-cifar": 1.2, "nmt": 1.2, "enas-ptb": 0.8}
+
+
+def _rows(factor: "dict[tuple[str, str], float]", long: int, size: Registered) -> list[Row]:
+    """Return results in which orders have some makespans, in units of those of the others."""
+    rng, rows = np.random.default_rng(0), list[Row]()
+    methods = (*results.BY_ORDER, *results.WITHOUT_ORDERS)
+    for family, devices, graph in product(size.families, size.devices, range(size.graphs)):
+        about = {"family": family, "graph": graph, "devices": devices, "longest_path": long + graph}
+        for method in methods:
+            repeats = range(1 if method in results.ONE_PASS else size.repeats)
+            for order, repeat in product(
+                ALL_ORDERS if method in results.BY_ORDER else (None,), repeats
+            ):
+                least = factor.get((family, order or method), 1.0)
+                if method == results.RANDOM_POLICY:
+                    least = RANDOM_MAKESPAN[family]
+                noise = rng.uniform(0.999, 1.001)
+                rows.append(
+                    {
+                        **about,
+                        "method": method,
+                        "order": order,
+                        "repeat": repeat,
+                        "makespan_s": [least * noise * c for c in (1.2, 1.1, 1.0)],
+                    }
+                )
+    return rows
+
+
+def _outcome(
+    factor: "dict[tuple[str, str], float]", long: int = 90, size: Registered = SIZE
+) -> Outcome:
+    """Return the outcome of such results."""
+    return outcome(Plan({**size.settings(), "seed": 0}, ()), _rows(factor, long, size))
+
+
+def test_planted_effects_are_found() -> None:
+    planted = {("nmt", "reversed-topo-lifo"): 0.9, ("enas-ptb", "bfs"): 1.1}
+    found = _outcome(planted)
+    nmt, ptb = found.findings[:2]
+    assert nmt.startswith("nmt, 3 devices: reversed-topo-lifo is confirmed after 50 sweeps")
+    assert "0.900" in nmt
+    assert ptb.startswith("enas-ptb, 3 devices: bfs is refuted")
+    wins = dict(found.tables[0].rows)
+    at = ORDERS.index("reversed-topo-lifo")
+    assert wins["nmt, 3 devices, 50 sweeps"][at] == (8, 24)
+    counts = wins["enas-ptb, 3 devices, 10 sweeps"]
+    measured = [cell[0] for cell in counts if isinstance(cell, tuple)]
+    assert sum(value for value in measured if isinstance(value, int)) == 8
+    assert (
+        "Placeto is better than the uniformly random policy with 95% confidence on 2 of 3"
+        in found.findings[2]
+    )
+    assert found.findings[3].endswith("shorter on 2 of 3 families, longer on 1.")
+    assert found.findings[9].startswith("Of 13 tests of published guidelines, ")
+
+
+def test_a_graph_counts_once_in_the_comparison_by_family() -> None:
+    alone, both = (
+        _outcome({}, size=replace(SIZE, devices=devices)).findings for devices in ((3,), (3, 8))
+    )
+    assert alone[3].endswith("shorter on 2 of 3 families, longer on 1.")
+    (together,) = (text for text in both if "all numbers of devices" in text)
+    assert together.endswith("shorter on 2 of 3 families, longer on 1.")
+
+
+def test_published_counts_are_those_after_as_many_sweeps() -> None:
+    other = replace(SIZE, graphs=1, checkpoints=(2, 10, 50))
+    wins = dict(_outcome({}, size=other).tables[0].rows)
+    theirs = {
+        name: [cell[1] for cell in cells if isinstance(cell, tuple)] for name, cells in wins.items()
+    }
+    assert theirs["nmt, 3 devices, 2 sweeps"] == [None] * len(ORDERS)
+    assert theirs["nmt, 3 devices, 10 sweeps"] == [*WINS["nmt", 3][0]]
+    assert theirs["nmt, 3 devices, 50 sweeps"] == [*WINS["nmt", 3][2]]
+
+
+def test_a_few_graphs_decide_nothing() -> None:
+    planted = {(f, o): 0.9 for f in SIZE.families for o in ("reversed-topo-lifo", "dfs-postorder")}
+    few = _outcome(planted, size=replace(SIZE, graphs=1))
+    assert few.findings[0].startswith("1 graph of each family cannot decide anything")
+    assert {cells[-1] for _, cells in few.tables[-1].rows} == {UNTESTED}
+    assert few.findings[-4] == "Of 13 tests of published guidelines, 13 are untested."
+    enough = dict(_outcome(planted).tables[-1].rows)
+    assert enough["Start with a backward order (10 sweeps)"][-1] == HOLDS
+
+
+def test_a_checkpoint_of_one_sweep_is_singular() -> None:
+    names = dict(_outcome({}, size=replace(SIZE, graphs=1, checkpoints=(1, 2, 3))).tables[0].rows)
+    assert "nmt, 3 devices, 1 sweep" in names
+
+
+def test_verdicts_on_guidelines() -> None:
+    planted = {("nmt", "reversed-topo-lifo"): 0.9, ("enas-ptb", "bfs"): 1.1}
+    table = _outcome(planted).tables[-1]
+    words = {name: cells[-1] for name, cells in table.rows}
+    assert words["nmt: reversed-topo-lifo (50 sweeps)"] == HOLDS
+    assert words["enas-ptb: bfs (10 sweeps)"] == REFUTED
+    assert words["enas-cifar: reversed-topo-lifo or dfs-postorder (50 sweeps)"] == UNDECIDED
+    longer = "enas-cifar, longest path above 100: topological orders (50 sweeps)"
+    assert words[longer] == UNTESTED
+    assert words["With an ample budget, differences vanish (below 7% after 50 sweeps)"] in (
+        HOLDS,
+        UNDECIDED,
+    )
+    effects = _outcome({("enas-cifar", "dfs-preorder"): 0.8}, long=200).tables[-1].rows
+    assert dict(effects)[longer][-1] == REFUTED
+
+
+def test_every_guideline_is_tested_early_and_late() -> None:
+    names = [name for name, _ in _outcome({}).tables[-1].rows]
+    assert len(names) == len(set(names)) == 13
