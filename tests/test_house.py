@@ -1,5 +1,7 @@
 """Limits on what a placement loads, on its moves, and on the doors of rooms; they only fall."""
 
+import ast
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -39,6 +41,32 @@ DOORS = {
 """Room -> names that others import from it."""
 
 
+def is_folder(room: str) -> bool:
+    """Return whether a room is a package, which then says what it offers."""
+    return f"streamplace.{room}" in modules()
+
+
+def is_offered(module: str) -> bool:
+    """Return whether each package on the way to a module, from its room on, offers the next."""
+    _, *path = module.split(".")
+    for length, name in enumerate(path[1:], 1):
+        names = offered(modules()[".".join(["streamplace", *path[:length]])])
+        if names is not None and name not in names:
+            return False
+    return True
+
+
+@cache
+def offered(path: Path) -> list[str] | None:
+    """Return what `__all__` of a file names; None if it has none."""
+    for node in ast.parse(path.read_text()).body:
+        targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+        if any(isinstance(each, ast.Name) and each.id == "__all__" for each in targets):
+            found: list[str] = ast.literal_eval(node.value)  # type: ignore[attr-defined]
+            return found
+    return None
+
+
 def test_every_module_has_a_room_and_every_room_its_modules() -> None:
     assert {room_of(module) for module in modules()} == set(ROOMS)
     assert {name for names in ROOMS.values() for name in names} <= modules().keys()
@@ -71,6 +99,20 @@ def test_doors_of_rooms() -> None:
     found = doors()
     wider = {room: width for room, width in found.items() if width > DOORS[room]}
     assert wider == {}
+
+
+@pytest.mark.parametrize("room", [room for room in ROOMS if is_folder(room)])
+def test_others_use_only_what_a_room_offers(room: str) -> None:
+    """`__all__` of each of its packages names the modules that are for others."""
+    known = modules()
+    hidden = [
+        f"{module}: {each.module}"
+        for module, path in known.items()
+        if room_of(module) != room
+        for each in imports_in(path, known)
+        if each.module.startswith(f"streamplace.{room}.") and not is_offered(each.module)
+    ]
+    assert hidden == []
 
 
 @pytest.mark.parametrize(("options", "most"), [(("--placer", "greedy"), 707), ((), 1899)])

@@ -1,1 +1,3 @@
 """Stream engines and schedulers: their documents, placements, profiles and commands."""
+
+__all__: list[str] = []

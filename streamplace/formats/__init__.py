@@ -5,4 +5,17 @@ A package of another distribution that adds a format needs only the names of thi
 
 from streamplace.formats.format import Format, Signs
 
-__all__ = ["Format", "Signs"]
+__all__ = [
+    "Format",
+    "Signs",
+    "costs",
+    "documents",
+    "format",
+    "instances",
+    "labels",
+    "logical_builder",
+    "losses",
+    "profiling",
+    "xml",
+    "yaml",
+]

@@ -1,1 +1,3 @@
 """Learned placers: policies, their training, and adapters for other libraries."""
+
+__all__ = ["policy", "training"]

@@ -1,1 +1,3 @@
 """Neural networks and recorded workflows as graphs of one pass."""
+
+__all__: list[str] = []

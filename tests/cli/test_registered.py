@@ -1,6 +1,5 @@
 """Commands that rooms and installed packages register."""
 
-from collections.abc import Collection
 from importlib.metadata import EntryPoint
 from pathlib import Path
 from subprocess import CompletedProcess
@@ -9,8 +8,8 @@ import pytest
 
 from streamplace.cli.registered import GROUP
 from streamplace.util import plugins
-from tests.support.cli import ENVIRONMENT, Capture, refused, run, succeeds
-from tests.support.paths import ROOT
+from tests.support.cli import Capture, refused, succeeds
+from tests.support.copies import all_but
 
 
 def test_commands_of_packages(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
@@ -71,17 +70,6 @@ def test_a_copy_without_a_room(tmp_path: Path) -> None:
     assert "unknown command 'flink'; choose from torch" in unknown
     without_group = all_but(tmp_path / "small", {*rooms, "networks"}, "--help")
     assert commands(without_group) == [name for name in left if name != "profile"]
-
-
-def all_but(folder: Path, rooms: Collection[str], *words: str) -> "CompletedProcess[str]":
-    """Run the command line of a package streamplace that lacks the folders of some rooms."""
-    package = folder / "streamplace"
-    if not package.exists():
-        package.mkdir(parents=True)
-        for path in (ROOT / "streamplace").iterdir():
-            if path.name not in rooms:
-                (package / path.name).symlink_to(path)
-    return run(*words, cwd=folder, env={**ENVIRONMENT, "PYTHONPATH": str(folder)})
 
 
 def commands(help_text: "CompletedProcess[str]") -> list[str]:

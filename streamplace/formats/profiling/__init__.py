@@ -1,1 +1,3 @@
 """Profiles of running jobs: counters, REST, estimates."""
+
+__all__ = ["counters", "estimates", "profile", "rest"]

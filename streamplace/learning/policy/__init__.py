@@ -1,1 +1,19 @@
 """Learned placers: problem encodings, networks and weights."""
+
+__all__ = [
+    "base",
+    "config",
+    "costs",
+    "decoding",
+    "encoded",
+    "graph_batch",
+    "improving",
+    "partial",
+    "placer",
+    "refining",
+    "registry",
+    "teachers",
+    "threads",
+    "trajectories",
+    "weights",
+]

@@ -20,11 +20,18 @@ __all__ = [
     "Fitted",
     "TrainConfig",
     "Trained",
+    "algorithms",
+    "config",
     "config_names",
+    "distributed",
     "fit",
     "fit_each",
+    "in_memory",
     "read_config",
+    "run",
+    "stages",
     "train",
+    "trainer",
 ]
 _MODULES_WITH_TORCH = {
     "Fitted": "in_memory",

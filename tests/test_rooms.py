@@ -1,0 +1,58 @@
+"""What the package does without its rooms, and with one of them."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from docs.rooms import ROOMS
+from tests.support.copies import all_but
+from tests.support.input_files import chain
+from tests.support.paths import ROOT
+
+FOLDERS = {room for room in ROOMS if (ROOT / "streamplace" / room).is_dir()}
+ALONE = {"formats": "formats/test_costs.py", "pictures": "pictures/test_formats.py"}
+"""Room that needs no other one -> a part of its tests."""
+
+
+def test_the_core_works_alone(tmp_path: Path) -> None:
+    """It places, scores, explains, simulates and reports."""
+    (tmp_path / "graph.json").write_text(json.dumps(chain("abcd", 1e6, source_rate=900)))
+    graph, placement = str(tmp_path / "graph.json"), str(tmp_path / "placement.json")
+    page = tmp_path / "page.html"
+    assert {"papers", "engines", "networks", "learning", "formats"} <= FOLDERS
+    for words in (
+        ["place", graph, "-o", placement],
+        ["simulate", placement],
+        ["simulate", placement, "--model", "engine"],
+        ["explain", placement],
+        ["place", graph, "--objective", "makespan", "-o", placement],
+        ["report", placement, "-o", str(page)],
+        ["compare", graph, "--placers", "metis,greedy,auto"],
+    ):
+        done = all_but(tmp_path / "copy", FOLDERS, *words)
+        assert done.returncode == 0, (words, done.stderr)
+    assert page.stat().st_size > 100_000
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("room", ALONE)
+def test_a_room_that_is_put_back_works(tmp_path: Path, room: str) -> None:
+    all_but(tmp_path, FOLDERS - {room}, "--help")
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        f"tests/{ALONE[room]}",
+    ]
+    environment = {**os.environ, "PYTHONPATH": f"{tmp_path}:{ROOT}"}
+    done = subprocess.run(
+        command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout[-2000:]
