@@ -30,7 +30,7 @@ from benchmarks.supply.locks import (
 from streamplace.files.writing import write_text
 
 FILE = ROOT / "LICENSES.md"
-VENDORED = ROOT / "streamplace" / "report" / "page" / "vendor" / "README.md"
+VENDORED = ROOT / "streamplace" / "reports" / "page" / "vendor" / "README.md"
 USERS, LEARN = "users", "learn"
 UNKNOWN = "UNKNOWN"
 KNOWN = {"atheris": "Apache-2.0"}  # from a file of the package, whose metadata state no licence

@@ -57,10 +57,9 @@ def test_a_wheel_contains_exactly_the_files_to_ship(tmp_path: Path) -> None:
         names = archive.namelist()
         metadata = archive.read(next(n for n in names if n.endswith("/METADATA"))).decode()
     info = f"streamplace-{project()['version']}.dist-info"
-    assert {name.partition("/")[0] for name in names} == {"sim", "streamplace", info}
+    assert {name.partition("/")[0] for name in names} == {"streamplace", info}
     assert not [name for name in names if name.endswith((".pyc", ".nbi", ".nbc"))]
     expected = {
-        "sim/py.typed",
         "streamplace/py.typed",
         "streamplace/learning/policy/shipped/best.safetensors",
     }
@@ -76,7 +75,7 @@ def test_a_wheel_with_kernels_is_for_one_python_and_one_machine(tmp_path: Path) 
     subprocess.run(words, cwd=ROOT, capture_output=True, check=True)
     (wheel,) = tmp_path.glob(f"*-cp3{sys.version_info.minor}-none-*.whl")
     with ZipFile(wheel) as archive:
-        assert f"sim/kernels/compiled/{bundle.PATH.name}" in archive.namelist()
+        assert f"streamplace/sim/kernels/compiled/{bundle.PATH.name}" in archive.namelist()
         name = next(n for n in archive.namelist() if n.endswith("/WHEEL"))
         assert b"Root-Is-Purelib: false" in archive.read(name)
 

@@ -39,11 +39,9 @@ REFUSED_NAMES = (  # beginnings of full names
 NUMPY_LOADERS = ("load", "NpzFile", "read_array", "fromregex")  # unpickle with allow_pickle=True
 IMPORT_BY_NAME = {  # files that may import modules whose names come from the code or the user
     "sim/kernels/signatures.py",
-    "streamplace/__init__.py",
-    "streamplace/util/moved.py",
+    "streamplace/util/lazy.py",
     "streamplace/util/plugins.py",
     "streamplace/learning/training/__init__.py",
-    "streamplace/integrations/registry.py",
 }
 RUN_PROGRAMS = {  # files that run the user's commands, or this Python
     "sim/kernels/__main__.py",
