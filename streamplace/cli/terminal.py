@@ -152,9 +152,7 @@ def _print(out: Console, heads: Row, rows: Sequence[Row], names: Sequence[int]) 
 
 def _widths(rows: Sequence[Row], names: set[int], room: int) -> list[int]:
     """Return the widths of columns; if they do not fit, the widest columns of names shrink."""
-    widths = [
-        max(cell_len(printable(text)) for text in column) for column in zip(*rows, strict=True)
-    ]
+    widths = [max(map(cell_len, map(printable, column))) for column in zip(*rows, strict=True)]
     excess = sum(widths) + COLUMN_GAP * (len(widths) - 1) - room
     while excess > 0 and names:
         first, *others = sorted(names, key=lambda i: -widths[i])

@@ -79,9 +79,9 @@ def _column(field: Field, rows: RowColumns, place: Callable[[int], str]) -> Any:
     begin with the place of its row.
     """
     kind = field.kind
+    if not field.required and field.name not in rows.fields:
+        return None if isinstance(kind, Number) else {}
     if isinstance(kind, Number):
-        if not (field.required or rows.stating(field.name)):
-            return None
         return [UNKNOWN if value is None else value for value in rows.all_of(field.name)]
     found = {i: value for i, value in rows.stated(field.name).items() if value}
     if not isinstance(field.default, Mapping):

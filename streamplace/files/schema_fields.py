@@ -152,6 +152,11 @@ class RowColumns:
         If a row does not match the form. Its places are not those of the rows.
     ValueError
         If a row is no object, has an unknown field, or lacks a field.
+
+    Attributes
+    ----------
+    fields
+        The required fields, and those that a row states.
     """
 
     def __init__(self, form: type[BaseModel], rows: Sequence[Any]) -> None:
@@ -163,7 +168,8 @@ class RowColumns:
         used = set[str]().union(*rows)
         if used - form.model_fields.keys():
             raise ValueError("a row has an unknown field")
-        for name in used | {n for n, f in form.model_fields.items() if f.is_required()}:
+        self.fields = used | {n for n, f in form.model_fields.items() if f.is_required()}
+        for name in self.fields:
             self._read(name, [row.get(name, _ABSENT) for row in rows])
 
     def _read(self, name: str, values: list[Any]) -> None:
