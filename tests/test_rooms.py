@@ -44,6 +44,7 @@ def test_a_room_that_is_put_back_works(tmp_path: Path, room: str) -> None:
     all_but(tmp_path, FOLDERS - {room}, "--help")
     command = [
         sys.executable,
+        "-P",  # without the whole package, which is in the working directory
         "-m",
         "pytest",
         "-q",
