@@ -18,16 +18,16 @@ from streamplace.execution.calls import peak_bytes
 from streamplace.papers.studies.study import Study, Unit
 
 STUDIES = {
-    "dream": "dream.study:DreamStudy",
-    "orders": "orders.study:OrdersStudy",
-    "orders --objective throughput": "orders.streams:StreamOrdersStudy",
-    "giph": "giph.study:GiphStudy",
-    "giph --objective throughput": "giph.streams:StreamGiphStudy",
-    "doppler": "doppler.study:DopplerStudy",
-    "doppler --objective throughput": "doppler.streams:StreamDopplerStudy",
-    "hsdag": "hsdag.study:HsdagStudy",
+    "dream": "ni2020.study.study:DreamStudy",
+    "orders": "orders.study.study:OrdersStudy",
+    "orders --objective throughput": "orders.study.streams:StreamOrdersStudy",
+    "giph": "giph.study.study:GiphStudy",
+    "giph --objective throughput": "giph.study.streams:StreamGiphStudy",
+    "doppler": "doppler.study.study:DopplerStudy",
+    "doppler --objective throughput": "doppler.study.streams:StreamDopplerStudy",
+    "hsdag": "hsdag.study.study:HsdagStudy",
 }
-"""Arguments of `study` -> its class in `streamplace.papers.studies`."""
+"""Arguments of `study` -> its class in `streamplace.papers`."""
 EVERY_S = 0.1  # between two looks at a process
 TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 
@@ -35,7 +35,7 @@ TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 def study_of(path: str) -> Study:
     """Return a study with its whole plan."""
     module, _, name = path.partition(":")
-    study: Study = getattr(import_module(f"streamplace.papers.studies.{module}"), name)(False, 0)
+    study: Study = getattr(import_module(f"streamplace.papers.{module}"), name)(False, 0)
     return study
 
 

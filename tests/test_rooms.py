@@ -36,6 +36,14 @@ def test_the_core_works_alone(tmp_path: Path) -> None:
         done = all_but(tmp_path / "copy", FOLDERS, *words)
         assert done.returncode == 0, (words, done.stderr)
     assert page.stat().st_size > 100_000
+    (tmp_path / "nodes.dot").write_text("digraph { a -> b }")
+    for words, fault in (
+        (["place", str(tmp_path / "nodes.dot")], "nodes.dot: line 1"),
+        (["info", graph, "--plot", str(tmp_path / "sizes.png")], "streamplace.pictures is needed"),
+    ):
+        refused = all_but(tmp_path / "copy", FOLDERS, *words)
+        assert (refused.returncode, refused.stderr.count("\n")) == (2, 1), refused.stderr
+        assert fault in refused.stderr
 
 
 @pytest.mark.long
@@ -44,6 +52,7 @@ def test_a_room_that_is_put_back_works(tmp_path: Path, room: str) -> None:
     all_but(tmp_path, FOLDERS - {room}, "--help")
     command = [
         sys.executable,
+        "-P",  # without the whole package, which is in the working directory
         "-m",
         "pytest",
         "-q",

@@ -9,8 +9,10 @@ from pathlib import Path
 from shlex import quote
 from typing import Any
 
+from streamplace.errors import UsageError
 from streamplace.util.plugins import load_ours
 
+RECOGNITION = "streamplace.formats.recognition"
 OURS = "streamplace-"
 """How the ``format`` of a file of streamplace begins."""
 CSV = "is CSV, not JSON; only placements (place --start) and costs (import --costs) may be CSV"
@@ -34,7 +36,7 @@ def remedy_of_text(name: str, text: str = "") -> str:
         return CSV
     if text and name.lower().endswith(".toml"):
         return TOML
-    return _remedy(load_ours("streamplace.formats.recognition:kind_of_text")(name, text), name)
+    return _remedy("kind_of_text", (name, text), name)
 
 
 def remedy_of_value(value: Any, name: str) -> str:
@@ -45,7 +47,7 @@ def remedy_of_value(value: Any, name: str) -> str:
     name
         The name of its file.
     """
-    return _remedy(load_ours("streamplace.formats.recognition:kind_of_value")(value), name)
+    return _remedy("kind_of_value", (value,), name)
 
 
 def what_is(kind: str) -> str:
@@ -55,7 +57,12 @@ def what_is(kind: str) -> str:
     return f"is a file of the format {kind}"
 
 
-def _remedy(kind: str | None, name: str) -> str:
+def _remedy(function: str, arguments: tuple[Any, ...], name: str) -> str:
+    try:
+        kind_of = load_ours(f"{RECOGNITION}:{function}")
+    except UsageError:  # without the room of formats, none is known
+        return ""
+    kind = kind_of(*arguments)
     if kind is None:
         return ""
     return f"{what_is(kind)}; this makes a graph of it: {import_command(kind, name)}"

@@ -250,9 +250,9 @@ def _refuse_without_weights(text: str) -> None:
     if name.endswith(WEIGHTS):
         meant = f"policy:file={name.removeprefix('policy=')}"
         raise UsageError(f"unknown {custom.NOUN} {name!r}; did you mean {meant!r}?")
-    if name in entry_points.ours("streamplace.configs") and name not in plugins.installed(
-        custom.GROUP
-    ):
+    kinds = entry_points.ours("streamplace.policies")
+    is_trained = name in kinds and name in entry_points.config_files()
+    if is_trained and name not in plugins.installed(custom.GROUP):
         raise UsageError(
             f"unknown {custom.NOUN} {name!r}; no weights of it are shipped: train it by "
             f"streamplace train DATASET --config {name} -o RUN, and use "

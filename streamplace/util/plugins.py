@@ -215,9 +215,20 @@ def load(text: str, path: str, noun: str) -> Any:
 
 
 def load_ours(path: str) -> Any:
-    """Return one of streamplace's own objects by its path, ``module:object``."""
+    """Return one of streamplace's own objects by its path, ``module:object``.
+
+    Raises
+    ------
+    UsageError
+        If the folder of its package is not there.
+    """
     module, _, name = path.partition(":")
-    return getattr(import_module(module), name)
+    try:
+        return getattr(import_module(module), name)
+    except ModuleNotFoundError as error:
+        if error.name is None or not f"{module}.".startswith(f"{error.name}."):
+            raise  # the module is there, and one that it imports is not
+        raise UsageError(f"{error.name} is needed, and is not there") from error
 
 
 def installed(group: str) -> dict[str, EntryPoint]:

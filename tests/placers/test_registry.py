@@ -44,6 +44,7 @@ def test_options_reach_the_placer() -> None:
         ("metsi", "unknown placer 'metsi'; did you mean 'metis'?"),
         ("xyz", "unknown placer 'xyz'; choose from auto, single"),
         ("", "unknown placer ''"),
+        ("ni2020", "unknown placer 'ni2020'; choose from auto"),
         ("doppler", "unknown placer 'doppler'; no weights of it are shipped: train it by"),
         ("placeto:episodes=3", "streamplace train DATASET --config placeto -o RUN, and use policy"),
         ("metis:", "unknown option ''; choose from parts, weights, imbalance"),
