@@ -226,8 +226,9 @@ def load_ours(path: str) -> Any:
     try:
         return getattr(import_module(module), name)
     except ModuleNotFoundError as error:
-        if error.name is None or not f"{module}.".startswith(f"{error.name}."):
-            raise  # the module is there, and one that it imports is not
+        is_it = error.name is not None and f"{module}.".startswith(f"{error.name}.")
+        if not (is_it and module.startswith("streamplace.")):
+            raise  # one that it imports is not there, or a module of another package
         raise UsageError(f"{error.name} is needed, and is not there") from error
 
 
