@@ -1,6 +1,7 @@
 """Uses of values after reading, as in commands: placing, scoring and writing them."""
 
 import json
+import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from math import inf
@@ -30,6 +31,8 @@ from streamplace.scoring.throughput import bound, simulate
 from streamplace.workflows.jobs.place import place_jobs
 from streamplace.workflows.simulate import score_of
 from tests.corpus.line_graph import line_graph
+
+TINY = sys.float_info.min  # below, numbers have fewer digits than are compared
 
 SOURCE_RATE = 100.0
 MAX_OPERATORS = 1000  # larger graphs are not placed, since that takes too long
@@ -162,7 +165,7 @@ def _throughput_of(placement: Placement) -> dict[str, Any]:
 def _makespan_of(placement: Placement) -> dict[str, Any]:
     score = score_of(placement)
     least = (score.bound_s or 0.0) * (1 - 1e-9) if isinstance(score, MakespanScore) else 0.0
-    if not least <= score.value < inf:
+    if not least - TINY <= score.value < inf:
         raise InconsistencyError(f"a makespan of {score.value} is not finite or below {least}")
     return score.to_dict()
 
