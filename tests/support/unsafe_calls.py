@@ -41,7 +41,6 @@ IMPORT_BY_NAME = {  # files that may import modules whose names come from the co
     "sim/kernels/signatures.py",
     "streamplace/util/lazy.py",
     "streamplace/util/plugins.py",
-    "streamplace/learning/training/__init__.py",
 }
 RUN_PROGRAMS = {  # files that run the user's commands, or this Python
     "sim/kernels/__main__.py",

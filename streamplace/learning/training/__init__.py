@@ -3,11 +3,11 @@
 Modules that need torch are imported on first use, because checking a config does not need it.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from streamplace.learning.training.config import TrainConfig, config_names, read_config
 from streamplace.util.extras import check_learn
+from streamplace.util.lazy import lazily
 
 if TYPE_CHECKING:
     from streamplace.learning.training.in_memory import Fitted as Fitted
@@ -40,12 +40,10 @@ _MODULES_WITH_TORCH = {
     "Trained": "run",
     "train": "trainer",
 }
+_load, _ = lazily(__name__, _MODULES_WITH_TORCH)
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _MODULES_WITH_TORCH:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    check_learn(f"streamplace.learning.training.{name}")
-    return getattr(
-        import_module(f"streamplace.learning.training.{_MODULES_WITH_TORCH[name]}"), name
-    )
+    if name in _MODULES_WITH_TORCH:
+        check_learn(f"{__name__}.{name}")
+    return _load(name)
