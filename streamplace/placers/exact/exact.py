@@ -74,8 +74,8 @@ def enumerate_all(incumbent: Incumbent, clock: Budget) -> None:
 class Exact(ReportingPlacer):
     """Search for a good placement, then prove it optimal or find a better one.
 
-    A proof holds to a relative tolerance of 1e-9 in throughput or makespan. The same seed gives the
-    same placement if the time suffices for the proof.
+    A proof holds to a relative tolerance of 1e-9 in throughput or makespan; where CP-SAT is needed,
+    to one of 1e-6. The same seed gives the same placement if the time suffices for the proof.
 
     Parameters
     ----------
@@ -154,7 +154,7 @@ def refute_all(incumbent: Incumbent, clock: Budget, workers: int, seed: int) -> 
                 continue
         if outcome.open:
             outcome = _decide(decision, clock, workers, seed)
-        if outcome.open or not _settle(incumbent, decision, outcome):
+        if outcome.open or not _settle(incumbent, decision, outcome) or outcome.margin > 0.0:
             return
 
 
@@ -177,7 +177,7 @@ def _narrow(incumbent: Incumbent, clock: Budget) -> bool:
 def _decide(decision: DecisionProblem, clock: Budget, workers: int, seed: int) -> Outcome:
     """Run the search and CP-SAT in turn, longer each time, until one decides or time is up."""
     is_small_enough = cp_sat.Model.is_small(decision)
-    model = cp_sat.Model(decision, workers, seed) if is_small_enough else None
+    model = cp_sat.Proof(decision, workers, seed) if is_small_enough else None
     outcome = Outcome()
     for turn in count():
         outcome = decision.search(NODES << turn, clock)
@@ -192,5 +192,5 @@ def _settle(incumbent: Incumbent, decision: DecisionProblem, outcome: Outcome) -
     """Apply the outcome of a decision problem and return whether it changed the incumbent."""
     if outcome.found is not None:
         return incumbent.offer(outcome.found)
-    incumbent.none_reaches(decision.rate)
+    incumbent.none_reaches(decision.rate * (1.0 + outcome.margin))
     return outcome.proven

@@ -5,20 +5,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from streamplace.errors import UsageError
+from streamplace.placers.exact.solver import Run, cp_model
 from streamplace.sim.flow import Floats, Ints
 from streamplace.sim.schedule.bounds import times_on
 from streamplace.sim.schedule.ranks import waits
 from streamplace.sim.schedule.rules import Rules
 from streamplace.sim.schedule.task_graph import NIC, NONE, TaskGraph
-from streamplace.util.extras import missing
 
-try:
-    from ortools.sat.python import cp_model
-except ImportError:
-    raise UsageError(missing("placer 'exact'", "OR-tools", "exact")) from None
-
-LIMIT = 1 << 40  # the makespan that is allowed, as an integer
 MAX_TERMS = 2_000_000  # streams x pairs of devices: larger models take too long to build
 
 
@@ -38,10 +31,12 @@ class ScheduleModel:
         (D,) the device before each one that can be exchanged with it, or -1.
     limit
         Makespan in seconds.
+    run
+        What stands for the limit.
     """
 
-    def __init__(self, tasks: TaskGraph, rules: Rules, alike: Ints, limit: float) -> None:
-        self._tasks, self._rules, self._limit = tasks, rules, limit
+    def __init__(self, tasks: TaskGraph, rules: Rules, alike: Ints, limit: float, run: Run) -> None:
+        self._tasks, self._rules, self._limit, self._run = tasks, rules, limit, run
         self._model = cp_model.CpModel()
         allowed, row_of = np.ascontiguousarray(rules.allowed), rules.row_of[rules.unit_of]
         self._times = times_on(tasks.columns, allowed, row_of)
@@ -51,12 +46,12 @@ class ScheduleModel:
             [self._model.new_bool_var(f"{u} on {d}") for d in range(tasks.devices)]
             for u in range(len(rules.row_of))
         ]
-        self._start = [self._model.new_int_var(0, LIMIT, f"start {v}") for v in self._operators]
-        self._end = [self._model.new_int_var(0, LIMIT, f"end {v}") for v in self._operators]
-        self._makespan = self._model.new_int_var(0, LIMIT, "makespan")
+        self._start = [self._model.new_int_var(0, run.limit, f"start {v}") for v in self._operators]
+        self._end = [self._model.new_int_var(0, run.limit, f"end {v}") for v in self._operators]
+        self._makespan = self._model.new_int_var(0, run.limit, "makespan")
         self._place_units(alike)
         for v in self._operators:
-            self._run(v)
+            self._execute(v)
         Messages(
             self._model,
             tasks,
@@ -74,6 +69,11 @@ class ScheduleModel:
         """Return whether a model of the pass can be built in reasonable time."""
         return Messages.terms(tasks) + tasks.operators * tasks.devices**2 <= MAX_TERMS
 
+    @staticmethod
+    def margin(tasks: TaskGraph, run: Run) -> float:
+        """Return the share of a limit by which rounding can shorten a schedule."""
+        return run.margin(2 * tasks.operators + 2)  # operators, messages, a head and a tail
+
     def solve(
         self, seconds: float, workers: int, seed: int, hint: tuple[Ints, Floats] | None
     ) -> Found:
@@ -84,17 +84,13 @@ class ScheduleModel:
         hint
             The devices, (V,), and the starts, (V,) in seconds, of a schedule to start from.
         """
-        solver = cp_model.CpSolver()
-        solver.parameters.num_workers = workers
-        solver.parameters.random_seed = seed
-        solver.parameters.max_time_in_seconds = max(0.0, seconds)
-        solver.parameters.catch_sigint_signal = False  # Ctrl-C must end the process, not one solve
+        solver = self._run.solver(workers, seed, seconds)
         if hint is not None:
             self._add_hint(*hint)
         status: Any = solver.solve(self._model)
         if status == cp_model.INFEASIBLE:
             return Found(self._limit, None)
-        bound = max(0.0, solver.best_objective_bound) / LIMIT * self._limit
+        bound = max(0.0, solver.best_objective_bound) / self._run.limit * self._limit
         if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
             return Found(bound, None)
         on = np.array([[solver.value(x) for x in row] for row in self._on]).argmax(axis=1)
@@ -124,15 +120,15 @@ class ScheduleModel:
                     model.add_at_most_one(each[d] for each in (row, other) for d in among)
         for d, r in np.argwhere(rules.needs.sum(axis=0) > rules.room).tolist():
             shares = rules.needs[:, r] / max(rules.room[d, r], 1.0)
-            amounts = [int(min(share, 2.0) * LIMIT) for share in shares]
+            amounts = [self._run.rounded(share) for share in shares.tolist()]
             column = [row[d] for row in self._on]
-            model.add(cp_model.LinearExpr.weighted_sum(column, amounts) <= LIMIT)
+            model.add(cp_model.LinearExpr.weighted_sum(column, amounts) <= self._run.limit)
         for d in np.flatnonzero(alike >= 0).tolist():  # earlier units use earlier devices
             for u, row in enumerate(self._on):
                 before = [self._on[other][alike[d]] for other in range(u)]
                 model.add_bool_or([row[d].negated(), *before])
 
-    def _run(self, v: int) -> None:
+    def _execute(self, v: int) -> None:
         """Let an operator take its time on its device, between its head and its tail."""
         model, row = self._model, self._runs_on(v)
         start, end = self._start[v], self._end[v]
@@ -171,10 +167,9 @@ class ScheduleModel:
             model.add_cumulative(intervals, demands, cores)
 
     def _rounded(self, seconds: float) -> int:
-        """Return a duration as an integer, rounded down; at most twice the limit."""
-        if seconds / 2.0 >= self._limit:  # the quotient could overflow
-            return 2 * LIMIT
-        return int(seconds / self._limit * LIMIT)
+        """Return a duration as an integer; see `Run.rounded`."""
+        # The quotient of durations that are longer than the limit could overflow.
+        return self._run.rounded(seconds / self._limit if seconds <= self._limit else 2.0)
 
     def _add_hint(self, devices: Ints, start: Floats) -> None:
         model = self._model
@@ -184,11 +179,10 @@ class ScheduleModel:
             for d, x in enumerate(row):
                 model.add_hint(x, int(d == leader[u]))
         for v in self._operators:
-            begin = min(LIMIT, self._rounded(float(start[v])))
+            begin = min(self._run.limit, self._rounded(float(start[v])))
             model.add_hint(self._start[v], begin)
-            model.add_hint(
-                self._end[v], min(LIMIT, begin + self._rounded(self._times[v, devices[v]]))
-            )
+            end = begin + self._rounded(self._times[v, devices[v]])
+            model.add_hint(self._end[v], min(self._run.limit, end))
 
 
 class Messages:

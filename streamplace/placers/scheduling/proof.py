@@ -10,7 +10,7 @@ from streamplace.placers.budget import Budget
 from streamplace.problem.placement import Placement
 from streamplace.problem.symmetry import identical_devices
 from streamplace.scoring.makespan_evaluator import MakespanEvaluator
-from streamplace.scoring.score import ROUNDING, without_rounding
+from streamplace.scoring.score import PROVEN, ROUNDING, without_rounding
 from streamplace.sim import work_clock
 from streamplace.sim.schedule.exhaustive import enumeration, next_placements
 from streamplace.sim.schedule.fifo_tree import fifo_tree, next_shorter, serves
@@ -19,6 +19,7 @@ from streamplace.util.arrays import Ints
 from streamplace.util.evaluation_count import count as count_evaluations
 
 ROWS = 128  # placements evaluated per call; with more, a better one would be used later
+SEARCH_SHARE = 0.5  # of CP-SAT's time for the run that searches; the rest is to confirm its bound
 STEPS = 20_000  # partial placements between two checks of the time
 
 
@@ -40,8 +41,13 @@ class PassProof:
 
     @property
     def closed(self) -> bool:
-        """Whether no placement is shorter, up to rounding."""
+        """Whether no placement is shorter by more than rounding."""
         return self._reached <= self._bound * (1.0 + ROUNDING)
+
+    @property
+    def proven(self) -> bool:
+        """Whether no placement is shorter by more than what CP-SAT can tell."""
+        return self._reached <= self._bound * (1.0 + PROVEN)
 
     def result(self) -> Found:
         """Return the placement and the bound.
@@ -52,7 +58,7 @@ class PassProof:
             If the bound is above the makespan by more than rounding.
         """
         placement = Placement(self._scored.problem, self._devices)
-        return Found(placement, without_rounding(self._bound, self._reached), self.closed)
+        return Found(placement, without_rounding(self._bound, self._reached), self.proven)
 
     def enumerate(self, clock: Budget) -> None:
         """Continue the enumeration until it is complete or time is up."""
@@ -66,7 +72,7 @@ class PassProof:
             self._bound = self._reached
 
     def solve(self, seconds: float, workers: int, seed: int) -> None:
-        """Search with CP-SAT, and keep its bound.
+        """Search with CP-SAT, and keep the bound that both of its runs prove.
 
         Raises
         ------
@@ -74,19 +80,31 @@ class PassProof:
             If OR-tools is not installed.
         """
         with work_clock.loading():
-            from streamplace.placers.scheduling.cp_sat import ScheduleModel  # noqa: PLC0415 - slow
+            from streamplace.placers.exact.solver import RUNS  # noqa: PLC0415 - slow to load
+            from streamplace.placers.scheduling.cp_sat import ScheduleModel  # noqa: PLC0415
 
-        scored = self._scored
-        if not ScheduleModel.is_small(scored.tasks):
+        tasks, rules = self._scored.tasks, self._scored.compiled.rules
+        if not ScheduleModel.is_small(tasks):
             return
-        _, order = scored.best(self._devices)
-        hint = self._devices, timetable(scored.tasks, order, self._devices).start
+        searching, confirming = RUNS
         clock = Budget(seconds)
-        model = ScheduleModel(scored.tasks, scored.compiled.rules, self._alike, self._limit)
-        answer = model.solve(clock.seconds_left(), workers, seed, hint)
-        self._bound = max(self._bound, answer.bound)
-        if answer.devices is not None:
-            self._offer(answer.devices[None])
+        _, order = self._scored.best(self._devices)
+        hint = self._devices, timetable(tasks, order, self._devices).start
+        model = ScheduleModel(tasks, rules, self._alike, self._limit, searching)
+        answer = model.solve(SEARCH_SHARE * clock.seconds_left(), workers, seed, hint)
+        self._offer_found(answer.devices)
+        if answer.bound > self._bound:
+            limit = answer.bound * (1.0 - ScheduleModel.margin(tasks, confirming))
+            model = ScheduleModel(tasks, rules, self._alike, limit, confirming)
+            answer = model.solve(clock.seconds_left(), workers, seed, None)
+            self._offer_found(answer.devices)
+            if answer.devices is None:  # otherwise, one of the runs is wrong
+                self._bound = max(self._bound, answer.bound)
+
+    def _offer_found(self, devices: Ints | None) -> None:
+        """Keep a placement of CP-SAT if it is shorter, and rounding did not let it break a rule."""
+        if devices is not None and self._scored.problem.feasibility.violation(devices) is None:
+            self._offer(devices[None])
 
     def _enumeration(self) -> Callable[[float, Ints, int], tuple[int, bool]]:
         """Return an enumeration from its beginning: in the order of time where that is possible."""
@@ -101,7 +119,7 @@ class PassProof:
         return self._reached * (1.0 - 0.5 * ROUNDING)
 
     def _offer(self, rows: Ints) -> None:
-        """Keep the shortest of several placements, (K, V), if it is shorter."""
+        """Keep the shortest of several feasible placements, (K, V), if it is shorter."""
         for order in self._scored.orders:
             count_evaluations(len(rows))
             found = makespans(self._scored.tasks, order, rows, limit=self._reached)
