@@ -216,7 +216,9 @@ def wide_pass(number: int) -> Problem:
     ]
     machines = [
         Device(
-            host, float(rng.uniform(3, 10)), labels=types if d == 0 else (types[d % len(types)],)
+            host,
+            float(rng.uniform(3, 10)),
+            labels=tuple(types) if d == 0 else (types[d % len(types)],),
         )
         for d, host in enumerate(hosts)
     ]

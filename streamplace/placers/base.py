@@ -18,6 +18,7 @@ from streamplace.util.plugins import parameters_of
 BOTH = frozenset(("throughput", "makespan"))
 THROUGHPUT = frozenset(("throughput",))
 MAKESPAN = frozenset(("makespan",))
+TOTAL_COST = frozenset(("total cost",))
 
 
 class Placer(Protocol):

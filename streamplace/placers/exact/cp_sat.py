@@ -41,8 +41,8 @@ class Model:
     def __init__(self, decision: DecisionProblem, workers: int, seed: int, run: Run) -> None:
         self._decision, self._instance = decision, decision.instance
         self._workers, self._seed, self._run = workers, seed, run
-        terms = len(self._instance.work) + int(self._instance.outward.sum())  # of one load
-        self.margin = run.margin(terms)
+        ends = int(self._instance.outward.sum())
+        self.margin = run.margin(len(self._instance.work) + ends)  # each adds to a load once
         self._limit = decision.limit / (1.0 + self.margin)
         self._model = cp_model.CpModel()
         self._terms: defaultdict[int, list[tuple[int, Any]]] = defaultdict(list)

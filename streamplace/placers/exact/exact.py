@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from streamplace.errors import UsageError
-from streamplace.placers.base import BOTH, Found, ReportingPlacer
+from streamplace.placers.base import BOTH, TOTAL_COST, Found, ReportingPlacer
 from streamplace.placers.budget import Budget, check_limits
 from streamplace.placers.exact import cp_sat
 from streamplace.placers.exact.decision import (
@@ -87,7 +87,7 @@ class Exact(ReportingPlacer):
     """
 
     name: ClassVar[str] = "exact"
-    objectives: ClassVar[frozenset[str]] = BOTH
+    objectives: ClassVar[frozenset[str]] = BOTH | TOTAL_COST
     takes_start: ClassVar[bool] = True
     proves: ClassVar[bool] = True
     seconds: float = 10.0
@@ -111,7 +111,8 @@ class Exact(ReportingPlacer):
             If no feasible placement was found, or none exists.
         """
         if problem.objective.is_pass:
-            prove = search_of_pass("exact")
+            is_cost = problem.objective.quantity in TOTAL_COST
+            prove = search_of_pass("exact of costs" if is_cost else "exact")
             proven: Found = prove(problem, rng, start, self.seconds, self.workers)
             return proven
         only_throughput(problem.objective, "placer 'exact' supports only throughput")

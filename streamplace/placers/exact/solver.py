@@ -12,7 +12,7 @@ from streamplace.errors import UsageError
 from streamplace.util.extras import missing
 
 try:
-    from ortools.sat.python import cp_model
+    from ortools.sat.python import cp_model as cp_model
 except ImportError:
     raise UsageError(missing("placer 'exact'", "OR-tools", "exact")) from None
 
