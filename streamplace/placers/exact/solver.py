@@ -12,9 +12,11 @@ from streamplace.errors import UsageError
 from streamplace.util.extras import missing
 
 try:
-    from ortools.sat.python import cp_model as cp_model
+    from ortools.sat.python import cp_model
 except ImportError:
     raise UsageError(missing("placer 'exact'", "OR-tools", "exact")) from None
+
+__all__ = ["RUNS", "Run", "cp_model"]
 
 
 class Run(NamedTuple):

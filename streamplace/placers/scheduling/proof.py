@@ -23,6 +23,8 @@ from streamplace.util.plugins import load_ours
 
 ROWS = 128  # placements evaluated per call; with more, a better one would be used later
 SEARCH_SHARE = 0.5  # of CP-SAT's time for the run that searches; the rest is to confirm its bound
+RUNS = "streamplace.placers.exact.solver:RUNS"
+"""The runs of CP-SAT, which are loaded with OR-tools."""
 STEPS = 20_000  # partial placements between two checks of the time
 
 
@@ -75,13 +77,10 @@ class Proof(ABC):
             If OR-tools is not installed.
         """
         with work_clock.loading():
-            from streamplace.placers.exact.solver import RUNS  # noqa: PLC0415 - slow to load
-
-            model = load_ours(self.model)
+            model, (searching, confirming) = load_ours(self.model), load_ours(RUNS)
         tasks, rules = self._scored.tasks, self._scored.compiled.rules
         if not model.is_small(tasks):
             return
-        searching, confirming = RUNS
         clock = Budget(seconds)
         _, order = self._scored.best(self._devices)
         hint = self._devices, timetable(tasks, order, self._devices).start
