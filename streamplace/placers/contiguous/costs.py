@@ -2,8 +2,10 @@
 
 from dataclasses import dataclass
 from math import prod
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from streamplace.problem.problem import Problem
 from streamplace.problem.symmetry import interchangeable
@@ -172,7 +174,7 @@ def _messages(flow: Flow, item_of: Ints, count: int, by_size: bool) -> Messages:
     )
 
 
-def _steps(sender: Ints, size: Floats) -> tuple[Ints, Ints, Floats]:
+def _steps(sender: NDArray[np.integer[Any]], size: Floats) -> tuple[Ints, Ints, Floats]:
     """Return the steps from size to size of the streams of each sender.
 
     The result is a stream, a number of a step among those of its sender, and the height of the
