@@ -9,7 +9,7 @@ from streamplace.placers.base import Found
 from streamplace.placers.budget import Budget
 from streamplace.placers.scheduling.proof import Proof
 from streamplace.placers.search.climb import Climb
-from streamplace.placers.search.exhaustive import feasible_rows
+from streamplace.placers.search.exhaustive import FEW, feasible_rows
 from streamplace.placers.starting import fast_placement
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
@@ -26,13 +26,19 @@ class CostProof(Proof):
     def __init__(self, scored: TotalCostEvaluator, devices: Ints) -> None:
         super().__init__(scored, devices, scored.bound_s or 0.0)
 
-    def quickly(self) -> None:
-        """Try the placement of the minimum cut, and all placements if they are few."""
+    def quickly(self, most: int = FEW) -> None:
+        """Try the placement of the minimum cut, and all placements if they are few.
+
+        Parameters
+        ----------
+        most
+            Number of placements beyond which they are not few.
+        """
         problem = self._scored.problem
         cut = problem.compiled(cheapest_of_two)
         if cut is not None:
             self._offer_found(cut.devices)
-        rows = None if self.closed else feasible_rows(problem)
+        rows = None if self.closed else feasible_rows(problem, most=most)
         if rows is not None:
             self._offer(rows)
             self._bound = self._reached
@@ -50,7 +56,8 @@ def cheap_placement(
 ) -> Found:
     """Return the placement of a climb, or the cheapest one if that is quickly proven.
 
-    The climb begins at the initial placement, or else at the best of a few fast placers.
+    The climb begins at the initial placement, or else at the best of a few fast placers. A limit on
+    its evaluations also holds for trying all placements.
 
     Raises
     ------
@@ -61,7 +68,7 @@ def cheap_placement(
     if problem.makespan_objective.noise:
         return Found(found)
     proof = CostProof(TotalCostEvaluator(problem), found.devices)
-    proof.quickly()
+    proof.quickly(FEW if climb.evaluations is None else min(FEW, climb.evaluations))
     proven = replace(proof.result(), optimal=None)
     return proven if proof.closed else Found(proven.placement)
 
