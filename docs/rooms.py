@@ -35,6 +35,7 @@ ROOMS = {
         "streamplace.scoring.peak_memory",
         "streamplace.scoring.pipeline",
         "streamplace.scoring.total_cost",
+        "streamplace.scoring.two_devices",
     ),
     "capacity": (
         "streamplace.cli.plan",

@@ -220,6 +220,16 @@ class TaskGraph:
         """
         return _times(self._without_table, np.arange(self.devices, dtype=np.int32))
 
+    def seconds_between(self, e: int) -> Floats:
+        """Return the time of the message of a stream alone between devices, (D, D), in seconds."""
+        shape, row = (self.devices, self.devices), self.row or 1
+        seconds = self.bits[e] / self.rate.reshape(-1, row)
+        if self.network == NIC:
+            seconds = np.maximum(seconds, self.bits[e] / self.rate_in)
+        seconds = np.broadcast_to(seconds + self.latency_s.reshape(-1, row), shape).copy()
+        np.fill_diagonal(seconds, 0.0)
+        return seconds
+
     @cached_property
     def has_jobs(self) -> bool:
         """Whether messages take CPU time, so that devices run jobs besides operators."""

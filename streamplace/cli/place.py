@@ -159,8 +159,8 @@ def place(chosen: PlaceOptions) -> None:
 
     --objective takes throughput, makespan (the time of one pass, for micro-batches, dataflow jobs
     and neural networks), total-cost (the seconds of execution and transfer of one pass, for which
-    auto runs climb), or your own objective: module:Class as for --placer, or a name that an
-    installed package registers.
+    auto runs climb and exact proves the least), or your own objective: module:Class as for
+    --placer, or a name that an installed package registers.
 
     With several source rates, one placement is computed for all of them; its score is the lowest of
     its scores at these rates.

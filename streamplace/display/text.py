@@ -6,6 +6,7 @@ from math import ceil, copysign, floor, isfinite, log10
 NAME_LENGTH = 40
 DIGITS = 6  # significant digits of a number
 ROUNDING = 2e-9  # relative: twice that of scores, since limits are found with a tolerance too
+NEGLIGIBLE = 1e-6  # the gap of a placement that CP-SAT has proven optimal may be as large
 SMALLEST_SHARE = 5e-4  # less would be shown as 0.0%
 
 
@@ -25,8 +26,8 @@ def rounded_down(x: float, digits: int = DIGITS) -> str:
 
 
 def percent_up(share: float) -> str:
-    """Return an upper limit in percent with one decimal, rounded up."""
-    return f"{ceil((share - ROUNDING) * 1e3) / 1e3:.1%}"
+    """Return an upper limit in percent with one decimal, rounded up; nothing up to a millionth."""
+    return f"{ceil((share - NEGLIGIBLE) * 1e3) / 1e3:.1%}"
 
 
 def percent(share: float) -> str:

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from streamplace.errors import PlacementError
-from streamplace.placers.base import BOTH, BasePlacer, Found, Placer, ReportingPlacer
+from streamplace.placers.base import BOTH, TOTAL_COST, BasePlacer, Found, Placer, ReportingPlacer
 from streamplace.placers.budget import Budget, check_limits
 from streamplace.placers.exact.decision import DecisionProblem, Incumbent, is_small
 from streamplace.placers.registry import NAMES, ready_placer, search_of_pass
@@ -91,7 +91,8 @@ class Auto(ReportingPlacer):
     on all devices and on the first 1, 2, 3, 4, 6, 8, 12, … of them.
 
     Under other objectives of a pass, such as the total cost, `Climb` runs with the same limits,
-    without an initial placement from the best one of a few fast placers.
+    without an initial placement from the best one of a few fast placers. Total costs on two devices
+    and of few placements are then proven, by a minimum cut and by trying all.
 
     Parameters
     ----------
@@ -130,6 +131,9 @@ class Auto(ReportingPlacer):
         """
         refuse_preference(f"placer {self.name!r}", self.prefer, problem.objective)
         if (other := self.stand_in(problem.objective)) is not None:
+            if problem.objective.quantity in TOTAL_COST:
+                cheap: Found = search_of_pass("auto of costs")(problem, rng, start, other)
+                return cheap
             return other.run(problem, rng, start or fast_placement(problem, rng))
         budget = Budget(self.seconds, self.evaluations)
         if self.seconds is None and self.evaluations is None:

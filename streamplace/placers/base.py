@@ -18,6 +18,7 @@ from streamplace.util.plugins import parameters_of
 BOTH = frozenset(("throughput", "makespan"))
 THROUGHPUT = frozenset(("throughput",))
 MAKESPAN = frozenset(("makespan",))
+TOTAL_COST = frozenset(("total cost",))
 
 
 class Placer(Protocol):
@@ -240,7 +241,10 @@ def run_placers(
 
 def supported_in_words(quantities: frozenset[str] | None) -> str:
     """Return quantities of objectives in words, such as ``makespan``."""
-    return "all objectives" if quantities is None else " and ".join(sorted(quantities))
+    if quantities is None:
+        return "all objectives"
+    *others, last = sorted(quantities)
+    return f"{', '.join(others)} and {last}" if others else last
 
 
 def refuse_other_objectives(problem: Problem, placer: str, supported: frozenset[str]) -> None:

@@ -50,8 +50,10 @@ PLACERS = {
 }
 SEARCHES = {
     "auto": "streamplace.placers.scheduling.search:auto_pass",
+    "auto of costs": "streamplace.placers.scheduling.total_cost:cheap_placement",
     "climb": "streamplace.placers.scheduling.annealing:climb_pass",
     "exact": "streamplace.placers.scheduling.exact:prove_pass",
+    "exact of costs": "streamplace.placers.scheduling.total_cost:prove_cost",
     "fast": "streamplace.placers.scheduling.search:fast_pass",
     "migrate": "streamplace.placers.scheduling.annealing:PassMoves",
     "search": "streamplace.placers.scheduling.search:search_pass",

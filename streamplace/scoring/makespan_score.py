@@ -117,11 +117,11 @@ class MakespanScore(Score):
     def with_proven(self, bound_s: float | None) -> Self:
         """Return the score with a lower bound that a prover may have made tighter, in seconds.
 
-        The bound is ignored if it is None or above the makespan, and with noise.
+        The bound is ignored if it is None or above the value, and with noise.
         """
-        if bound_s is None or self.bound_s is None or bound_s > self.makespan_s * (1.0 + ROUNDING):
+        if bound_s is None or self.bound_s is None or bound_s > self.value * (1.0 + ROUNDING):
             return self
-        return replace(self, bound_s=max(self.bound_s, min(bound_s, self.makespan_s)))
+        return replace(self, bound_s=max(self.bound_s, min(bound_s, self.value)))
 
     def _over(self, seconds: float) -> float:
         if self.makespan_s == 0.0:

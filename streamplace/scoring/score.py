@@ -21,6 +21,9 @@ from streamplace.scoring.loads import (
 )
 
 ROUNDING = 1e-9  # relative: throughputs, or makespans, that differ by less are equally good
+PROVEN = (
+    1e-6  # relative: so close to a bound, a placement is proven; CP-SAT's integers tell no less
+)
 THROUGHPUT = "throughput"
 
 
@@ -152,7 +155,7 @@ class ThroughputScore(Score):
 
     def reaches(self, bound: float) -> bool:
         """Return whether throughput reaches an upper bound in tuples/s, and so is optimal."""
-        return self.throughput >= bound * (1.0 - ROUNDING)
+        return self.throughput >= bound * (1.0 - PROVEN)
 
     @property
     def figures(self) -> dict[str, float]:

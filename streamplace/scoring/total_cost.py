@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from math import fsum
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -16,11 +16,14 @@ from streamplace.scoring.division import ScoreDivision
 from streamplace.scoring.evaluator import Placements
 from streamplace.scoring.makespan_evaluator import MakespanEvaluator, rows_of
 from streamplace.scoring.makespan_score import MakespanScore, cells_of
+from streamplace.scoring.two_devices import cheapest_of_two
 from streamplace.sim.schedule.passes import timetable
 from streamplace.sim.schedule.task_graph import NIC
 from streamplace.sim.schedule.total_cost import execution_seconds, transfer_seconds
 from streamplace.util.arrays import Floats
 from streamplace.util.evaluation_count import count
+
+TOTAL_COST = "total cost"
 
 
 @dataclass(frozen=True)
@@ -35,7 +38,7 @@ class TotalCostDivision(ScoreDivision):
         Transfer and latency of all messages between devices.
     """
 
-    quantity: ClassVar[str] = "total cost"
+    quantity: ClassVar[str] = TOTAL_COST
     words: ClassVar[Mapping[str, str]] = {"execution_s": "execution", "transfers_s": "transfers"}
 
     execution_s: float
@@ -54,7 +57,7 @@ class TotalCostScore(MakespanScore):
         any placement.
     """
 
-    quantity: ClassVar[str] = "total cost"
+    quantity: ClassVar[str] = TOTAL_COST
     verb: ClassVar[str] = "lowers"
     first_tried: ClassVar[str] = "the operators that cost the most"
 
@@ -76,10 +79,6 @@ class TotalCostScore(MakespanScore):
         if self.total_cost_s == 0.0:
             return 1.0
         return 0.0 if self.bound_s is None else min(1.0, self.bound_s / self.total_cost_s)
-
-    def with_proven(self, bound_s: float | None) -> Self:
-        """Return the score itself: bounds that provers store are bounds on makespans."""
-        return self
 
     @cached_property
     def division(self) -> TotalCostDivision:
@@ -173,7 +172,10 @@ class TotalCostEvaluator(MakespanEvaluator):
     @property
     def bound_s(self) -> float | None:
         """The lower bound on the total cost in seconds; None with noise."""
-        return None if self.problem.makespan_objective.noise else self.least_s
+        if self.problem.makespan_objective.noise:
+            return None
+        cut = self.problem.compiled(cheapest_of_two)
+        return self.least_s if cut is None else max(self.least_s, cut.cost_s)
 
     @property
     def least_s(self) -> float:
@@ -234,11 +236,12 @@ class TotalCost(Makespan):
     returns. Overheads, gaps and rests do not count.
 
     The parameters are those of `Makespan`. Placers that plan or search schedules refuse this
-    objective; `auto` climbs.
+    objective; `auto` climbs, and proves the least cost of few placements and of two devices.
     """
 
-    quantity: ClassVar[str] = "total cost"
+    quantity: ClassVar[str] = TOTAL_COST
     remedy: ClassVar[str] = (
-        "use auto, climb, random or a refining policy such as giph, or place for the makespan"
+        "use auto, climb, exact, random or a refining policy such as giph, or place for the "
+        "makespan"
     )
     evaluator: ClassVar[type[Any] | None] = TotalCostEvaluator

@@ -66,10 +66,10 @@ def _decided(problem: Problem, clock: Budget) -> bool | None:
     if outcome.open and clock.seconds_left() > 0:
         with suppress(UsageError):  # OR-tools is not installed
             with work_clock.loading():
-                from streamplace.placers.exact.cp_sat import Model  # noqa: PLC0415 - slow to load
+                from streamplace.placers.exact import cp_sat  # noqa: PLC0415 - slow to load
 
-            if Model.is_small(decision):
-                outcome = Model(decision, 1, 0).search(EFFORT, clock)
+            if cp_sat.Model.is_small(decision):
+                outcome = cp_sat.Proof(decision, 1, 0).search(EFFORT, clock)
     if outcome.found is not None:
         return problem.feasibility.violation(outcome.found.devices) is None or None
     return False if outcome.proven else None

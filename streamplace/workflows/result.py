@@ -271,7 +271,7 @@ def scheduled(found: Found, placer: str, seconds: float) -> MakespanResult:
     scored = makespan_evaluator(problem).score(placement.devices)
     lower = scored.bound_s
     if found.bound is not None and lower is not None:
-        lower = without_rounding(max(lower, found.bound), scored.makespan_s)
+        lower = without_rounding(max(lower, found.bound), scored.value)
     aim = replace(problem.makespan_objective, order=scored.order)
     return MakespanResult(
         Placement(problem.with_objective(aim), placement.devices),

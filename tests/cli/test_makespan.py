@@ -201,8 +201,10 @@ def test_the_total_cost_is_an_objective_by_name(folder: Path, capsys: Capture) -
     fault = refused(capsys, "place", graph, *options, "--source-rate", 3)
     assert "--source-rate: cannot be combined with --objective total-cost" in fault
     assert "supports only makespan and throughput, not total cost; use auto, climb" in refused(
-        capsys, "place", graph, *options, "--placer", "exact"
+        capsys, "place", graph, *options, "--placer", "search"
     )
+    proven = json_of(capsys, "place", graph, *options, "--placer", "exact")
+    assert (proven["total_cost_s"], proven["bound_s"], proven["status"]) == (7.0, 7.0, "OPTIMAL")
 
 
 def test_auto_climbs_for_the_total_cost_and_says_so(folder: Path, capsys: Capture) -> None:

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streamplace.display.text import (
+    NEGLIGIBLE,
     number,
     percent,
     percent_reached,
@@ -33,7 +34,7 @@ def test_limits_are_rounded_away_from_what_they_limit(x: float, digits: int) -> 
 @given(st.floats(0.0, 10.0))
 def test_percentages_of_upper_limits_are_rounded_up(share: float) -> None:
     shown = value(percent_up(share).rstrip("%")) / 100
-    assert share - SAME <= shown + 1e-12
+    assert share - NEGLIGIBLE <= shown + 1e-12
     assert shown <= share + 1e-3
 
 
@@ -61,7 +62,7 @@ def test_examples() -> None:
         "0.666667",
         "0.666666",
     )
-    assert [percent_up(x) for x in (0.0, 4e-10, 4e-5, 0.425925, 1.0)] == [
+    assert [percent_up(x) for x in (0.0, 4e-7, 4e-5, 0.425925, 1.0)] == [
         "0.0%",
         "0.0%",
         "0.1%",

@@ -105,7 +105,7 @@ def check_metis(recursive: bool, number: int) -> None:
 def check_cp_sat(number: int) -> None:
     """Search with CP-SAT for a better placement than a greedy one."""
     from streamplace.placers.budget import Budget  # noqa: PLC0415
-    from streamplace.placers.exact.cp_sat import Model  # noqa: PLC0415 - an extra
+    from streamplace.placers.exact.cp_sat import Model, Proof  # noqa: PLC0415 - an extra
     from streamplace.placers.exact.decision import DecisionProblem, Incumbent  # noqa: PLC0415
 
     try:
@@ -118,7 +118,7 @@ def check_cp_sat(number: int) -> None:
             decision = DecisionProblem(problem, Incumbent(problem, first).rate_to_beat)
             if not Model.is_small(decision):
                 return
-            found = Model(decision, 1, number).search(CP_SAT_TIME, Budget(CP_SAT_WALL_S)).found
+            found = Proof(decision, 1, number).search(CP_SAT_TIME, Budget(CP_SAT_WALL_S)).found
         except StreamplaceError as error:
             message_of(error)
             return

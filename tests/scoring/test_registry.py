@@ -25,7 +25,7 @@ def test_placers_for_makespans_refuse_an_objective_with_its_own_evaluator() -> N
     problem = sp.Problem(chain_graph(4), "2x2500", objective=Mine())
     assert isinstance(evaluator(problem), TotalCostEvaluator)
     with pytest.raises(
-        ObjectiveError, match="'exact' supports only makespan and throughput, not Mine"
+        ObjectiveError, match="'exact' supports only makespan, throughput and total cost, not Mine"
     ):
         sp.place(chain_graph(4), "2x2500", objective=Mine(), placer="exact")
     assert ready_placer("climb")(problem, seeded_rng()).problem is problem

@@ -179,7 +179,7 @@ def test_schedulers_refuse_it(placer: str) -> None:
 
 def test_placers_for_throughput_refuse_it() -> None:
     problem = of_total_cost(makespan_problem(5))
-    fault = "supports only throughput, not total cost; use auto, climb, random or a refining policy"
+    fault = "supports only throughput, not total cost; use auto, climb, exact, random or a"
     with pytest.raises(ObjectiveError, match=fault):
         run_placer(problem, "greedy", np.random.default_rng(0))
 

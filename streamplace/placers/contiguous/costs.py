@@ -2,8 +2,10 @@
 
 from dataclasses import dataclass
 from math import prod
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from streamplace.problem.problem import Problem
 from streamplace.problem.symmetry import interchangeable
@@ -14,6 +16,7 @@ from streamplace.sim.search import Instance
 from streamplace.sim.search.instance import own_loads, unit_loads
 from streamplace.util.arrays import Floats, Ints
 
+MOST_SIZES = 32  # of the streams of one message: each pair of a size and a stream is an entry
 MAX_STATES = 256  # of devices in use; beyond, devices are used in one order
 
 
@@ -82,7 +85,9 @@ def _in_one_order(devices: list[int]) -> Classes:
     return Classes([[d] for d in devices], moves, each[:-1])
 
 
-def costs_of(problem: Problem, item_of: Ints, classes: Classes, *, limited: bool) -> Items:
+def costs_of(
+    problem: Problem, item_of: Ints, classes: Classes, *, limited: bool, by_size: bool
+) -> Items:
     """Return the costs of items.
 
     Parameters
@@ -90,7 +95,11 @@ def costs_of(problem: Problem, item_of: Ints, classes: Classes, *, limited: bool
     item_of
         (V,) item of each operator; the operators of a unit are in one item.
     limited
-        Whether masks and limits count.
+        Whether masks, limits and operators that must be apart count. Those that must be in
+        different groups of devices are then on different devices.
+    by_size
+        Whether a message that several streams share is as large as the largest of those that leave
+        or enter a piece; otherwise, as the largest of all.
     """
     flow, rules = compiled(problem).flow, problem.feasibility
     instance, firsts = compiled(problem).instance, classes.firsts
@@ -100,17 +109,21 @@ def costs_of(problem: Problem, item_of: Ints, classes: Classes, *, limited: bool
     own = np.zeros(shape)
     np.maximum.at(own, item_of_unit, own_loads(instance)[:, firsts])
     allowed = np.ones(shape, dtype=np.bool_)
-    needs = np.zeros((count, 0))
+    needs, room = np.zeros((count, 0)), np.zeros((len(firsts), 0))
     if limited:
         np.logical_and.at(allowed, item_of_unit, rules.allowed[:, firsts])
-        needs = _sums(item_of_unit, rules.needs, count)
+        apart = np.zeros((rules.unit_count, len(rules.excluding) + len(rules.separating)))
+        for k, group in enumerate((*rules.excluding, *rules.separating)):
+            apart[list(group), k] = 1.0  # a device has room for one of them
+        needs = _sums(item_of_unit, np.hstack([rules.needs, apart]), count)
+        room = np.hstack([rules.room[firsts], np.ones((len(firsts), apart.shape[1]))])
     return Items(
         load=_sums(item_of_unit, unit_loads(instance)[:, firsts], count),
         own=own,
         allowed=allowed,
         needs=needs,
-        room=np.ascontiguousarray(rules.room[firsts, : needs.shape[1]], dtype=np.float64),
-        messages=_messages(flow, item_of, count),
+        room=np.ascontiguousarray(room, dtype=np.float64),
+        messages=_messages(flow, item_of, count, by_size),
         rates=_rates(flow, instance, firsts),
     )
 
@@ -121,22 +134,33 @@ def _sums(item_of_unit: Ints, rows: Floats, count: int) -> Floats:
     return sums
 
 
-def _messages(flow: Flow, item_of: Ints, count: int) -> Messages:
+def _messages(flow: Flow, item_of: Ints, count: int, by_size: bool) -> Messages:
     """Return the messages between items.
 
     With multicast, a message is what an operator sends to other items, as large as its largest
-    stream; otherwise, it is what one item sends to one other.
+    stream; otherwise, it is what one item sends to one other. By size, what its largest streams
+    have beyond the smaller ones is a message of its own to their consumers, and so on.
     """
     home, to = item_of[flow.source], item_of[flow.target]
     leaving = np.flatnonzero((home != to) & (flow.stream_tuples > 0))
+    tuples, bits = flow.stream_tuples[leaving], flow.stream_bits[leaving]
     home, to = home[leaving].astype(np.int64), to[leaving].astype(np.int64)
-    sender = home * count + to if flow.multicast == NONE else flow.source[leaving].astype(np.int64)
+    shares = flow.multicast != NONE
+    sender = flow.source[leaving].astype(np.int64) if shares else home * count + to
+    if shares and by_size:
+        parts = [_steps(sender, size) for size in (tuples, bits)]
+        stream = np.concatenate([each for each, _, _ in parts])
+        tuples = np.concatenate([parts[0][2], np.zeros(len(parts[1][0]))])
+        bits = np.concatenate([np.zeros(len(parts[0][0])), parts[1][2]])
+        level = np.concatenate([parts[0][1], len(leaving) + parts[1][1]])
+        home, to = home[stream], to[stream]
+        sender = sender[stream] * (2 * len(leaving) + 1) + level
     _, first, message = np.unique(sender, return_index=True, return_inverse=True)
     message = message.reshape(-1)
-    together = np.add if flow.multicast == NONE else np.maximum
-    tuples, bits = np.zeros(len(first)), np.zeros(len(first))
-    together.at(tuples, message, flow.stream_tuples[leaving])
-    together.at(bits, message, flow.stream_bits[leaving])
+    together = np.maximum if shares else np.add
+    most_tuples, most_bits = np.zeros(len(first)), np.zeros(len(first))
+    together.at(most_tuples, message, tuples)
+    together.at(most_bits, message, bits)
     served = np.unique(message * count + to)  # each consumer of each message once
     ends = np.concatenate([home[first], served % count])
     order = np.argsort(ends, kind="stable")
@@ -145,9 +169,30 @@ def _messages(flow: Flow, item_of: Ints, count: int) -> Messages:
         message=np.concatenate([np.arange(len(first)), served // count])[order].astype(np.int32),
         sends=order < len(first),
         consumers=np.bincount(served // count, minlength=len(first)).astype(np.int32),
-        tuples=tuples,
-        bits=bits,
+        tuples=most_tuples,
+        bits=most_bits,
     )
+
+
+def _steps(sender: NDArray[np.integer[Any]], size: Floats) -> tuple[Ints, Ints, Floats]:
+    """Return the steps from size to size of the streams of each sender.
+
+    The result is a stream, a number of a step among those of its sender, and the height of the
+    step: a stream has all steps up to its size. Only the largest sizes of a sender have steps of
+    their own, up to `MOST_SIZES`.
+    """
+    streams: list[int] = []
+    levels: list[int] = []
+    heights: list[float] = []
+    order = np.lexsort((-size, sender))
+    for one in np.split(order, np.flatnonzero(np.diff(sender[order])) + 1) if len(order) else ():
+        sizes = np.unique(size[one])[-MOST_SIZES:]
+        for level, (height, top) in enumerate(zip(np.diff(sizes, prepend=0.0), sizes, strict=True)):
+            reached = one[size[one] >= top] if level else one
+            streams += reached.tolist()
+            levels += [level] * len(reached)
+            heights += [float(height)] * len(reached)
+    return np.array(streams, np.int64), np.array(levels, np.int64), np.array(heights)
 
 
 def _rates(flow: Flow, instance: Instance, firsts: Ints) -> Rates:

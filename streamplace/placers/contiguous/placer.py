@@ -22,6 +22,7 @@ from streamplace.problem.problem import Problem
 from streamplace.scoring.compiled import compiled
 from streamplace.scoring.registry import qualities
 from streamplace.sim.contiguous import Lattice, Split, split
+from streamplace.sim.flow import NONE
 from streamplace.util.arrays import Bools, Ints
 
 IDEALS = 5_000
@@ -39,8 +40,10 @@ class Contiguous(BasePlacer):
     The largest load of a device is minimised: its CPU work, with that of messages, and the load of
     its network interface, which is taken as a mean link of the device. Pieces follow one another:
     no stream leads from a later piece to an earlier one. Where the sets of operators that have all
-    their predecessors (ideals) are few, the split is the best of all (Tarnawski et al. 2020).
-    Otherwise, it is the best along several topological orders.
+    their predecessors (ideals) are few, the split is the best of all (Tarnawski et al. 2020), also
+    of those that obey limits, pins and `exlocate`. Under `apart_groups`, and of messages that more
+    than one device receives, it may not be the best. Otherwise, it is the best along several
+    topological orders.
 
     Parameters
     ----------
@@ -61,25 +64,30 @@ class Contiguous(BasePlacer):
     ) -> Placement:
         """Return the placement, repaired where constraints require it."""
         items = precedence(compiled(problem).flow, problem.feasibility.unit_of)
-        drafts = self._drafts(problem, items, limited=True)
-        if not drafts:  # no contiguous split satisfies the masks and limits
-            drafts = self._drafts(problem, items, limited=False)
+        # Which size a receiver gets depends on what other pieces receive, so both are tried.
+        sizes = (False,) if compiled(problem).flow.multicast == NONE else (False, True)
+        drafts: list[Ints] = []
+        for limited in (True, False):  # unless a contiguous split satisfies the constraints
+            for by_size in sizes if not drafts else ():
+                drafts += self._drafts(problem, items, limited, by_size)
         placements = feasible_ones(problem, drafts)
         return placements[int(qualities(problem, placements).argmax())]
 
-    def _drafts(self, problem: Problem, items: Precedence, *, limited: bool) -> list[Ints]:
+    def _drafts(
+        self, problem: Problem, items: Precedence, limited: bool, by_size: bool
+    ) -> list[Ints]:
         """Return placements, (V,) each, the best first; none if no split is possible."""
         classes = classes_of(problem, min(len(items), MOST_BLOCKS), MOST_DEVICES)
         found: list[tuple[float, Ints]] = []
         for order in orders(items):
             item_of = _blocks(items, order, classes.moves.states)[items.item_of]
-            costs = costs_of(problem, item_of, classes, limited=limited)
+            costs = costs_of(problem, item_of, classes, limited=limited, by_size=by_size)
             chain = prefixes(range(int(item_of.max()) + 1))
             result = split(costs, chain, classes.moves, _least(found), NO_LIMIT)
             found += _drafted(result, chain, classes, item_of)
         lattice = all_closed_sets(items, min(self.ideals, MOST_CELLS // classes.moves.states))
         if lattice is not None:
-            costs = costs_of(problem, items.item_of, classes, limited=limited)
+            costs = costs_of(problem, items.item_of, classes, limited=limited, by_size=by_size)
             result = split(costs, lattice, classes.moves, _least(found), MOST_STEPS)
             if result.steps >= 0:
                 found += _drafted(result, lattice, classes, items.item_of)

@@ -1,8 +1,9 @@
 """A decision problem as a model for CP-SAT, the constraint solver of OR-tools.
 
-CP-SAT works with integers: the limit is 2^40, and every load is rounded down. Every placement
-within the limit is therefore a solution of the model; if the model has no solution, no placement is
-within the limit.
+CP-SAT works with integers, and every load is rounded down. Every placement within the limit is
+therefore a solution of the model; if the model has no solution, no placement is within the limit.
+It is below that of the decision problem by what rounding can hide, so that every solution is a
+placement within the latter.
 """
 
 from collections import defaultdict
@@ -11,20 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from streamplace.errors import UsageError
 from streamplace.placers.budget import Budget
 from streamplace.placers.exact.decision import DecisionProblem, Outcome
+from streamplace.placers.exact.solver import RUNS, Run, cp_model
 from streamplace.sim.flow import NONE
 from streamplace.sim.links import cpu_seconds, link_seconds, slot_of
 from streamplace.sim.search import Instance, own_loads, unit_loads
-from streamplace.util.extras import missing
 
-try:
-    from ortools.sat.python import cp_model
-except ImportError:
-    raise UsageError(missing("placer 'exact'", "OR-tools", "exact")) from None
-
-LIMIT = 1 << 40  # the largest load that is allowed, as an integer
 MAX_CROSSINGS = 100_000  # streams x pairs of devices: larger models take too long to build
 
 
@@ -37,11 +31,19 @@ class Model:
         Number of threads.
     seed
         Random seed of CP-SAT.
+
+    Attributes
+    ----------
+    margin
+        The share by which the limit is below that of the decision problem.
     """
 
-    def __init__(self, decision: DecisionProblem, workers: int, seed: int) -> None:
+    def __init__(self, decision: DecisionProblem, workers: int, seed: int, run: Run) -> None:
         self._decision, self._instance = decision, decision.instance
-        self._workers, self._seed = workers, seed
+        self._workers, self._seed, self._run = workers, seed, run
+        ends = int(self._instance.outward.sum())
+        self.margin = run.margin(len(self._instance.work) + ends)  # each adds to a load once
+        self._limit = decision.limit / (1.0 + self.margin)
         self._model = cp_model.CpModel()
         self._terms: defaultdict[int, list[tuple[int, Any]]] = defaultdict(list)
         units, devices = len(self._instance.work), len(self._instance.capacity)
@@ -55,7 +57,7 @@ class Model:
             cross(u, v, i)
             self._cross_uplinks(u, v, i)
         for terms in self._terms.values():
-            self._model.add(_total(terms) <= LIMIT)
+            self._model.add(_total(terms) <= run.limit)
 
     @staticmethod
     def is_small(decision: DecisionProblem) -> bool:
@@ -69,24 +71,24 @@ class Model:
 
     def search(self, effort: float, clock: Budget) -> Outcome:
         """Solve with an effort in CP-SAT's deterministic seconds, while time is left."""
-        solver = cp_model.CpSolver()
-        solver.parameters.num_workers = self._workers
-        solver.parameters.random_seed = self._seed
+        solver = self._run.solver(self._workers, self._seed, clock.seconds_left())
         solver.parameters.max_deterministic_time = effort
-        solver.parameters.max_time_in_seconds = max(0.0, clock.seconds_left())
-        solver.parameters.catch_sigint_signal = False  # Ctrl-C must end the process, not one solve
         status: Any = solver.solve(self._model)
         if status == cp_model.INFEASIBLE:
-            return Outcome(proven=True)
+            return Outcome(proven=True, margin=self.margin)
         if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
             return Outcome()
         on = np.array([[solver.value(x) for x in row] for row in self._on]).argmax(axis=1)
-        return Outcome(found=self._decision.placement(on.astype(np.int32)))
+        found = self._decision.placement(on.astype(np.int32))
+        broken = found.problem.feasibility.violation(
+            found.devices
+        )  # a limit, by less than rounding
+        return Outcome() if broken else Outcome(found=found)
 
     def _place_units(self) -> None:
         """Put every unit on one allowed device, within its limits, apart from units it excludes."""
         instance = self._instance
-        too_slow, loads = own_loads(instance) > self._decision.limit, unit_loads(instance)
+        too_slow, loads = own_loads(instance) > self._limit, unit_loads(instance)
         for u, row in enumerate(self._on):
             self._model.add_exactly_one(row)
             for d, x in enumerate(row):
@@ -101,7 +103,8 @@ class Model:
         for d, k in np.argwhere(instance.needs.sum(axis=0) > instance.room).tolist():
             share = instance.needs[:, k] / max(instance.room[d, k], 1.0)
             column = [row[d] for row in self._on]
-            self._model.add(_total([*zip(map(_rounded, share), column, strict=True)]) <= LIMIT)
+            amounts = map(self._run.rounded, share.tolist())
+            self._model.add(_total([*zip(amounts, column, strict=True)]) <= self._run.limit)
 
     def _keep_apart(self, u: int) -> None:
         """Let at most one of unit u and each of its far rivals be on devices of a group."""
@@ -174,9 +177,9 @@ class Model:
 
     def _add_loads(self, where: list[Any], costs: Mapping[int, float]) -> None:
         """Add costs to the loads of resources (devices, then links) if all literals hold."""
-        amounts = {r: _rounded(cost / self._decision.limit) for r, cost in costs.items()}
+        amounts = {r: self._run.rounded(cost / self._limit) for r, cost in costs.items()}
         unless = [literal.negated() for literal in where]
-        if max(amounts.values()) > LIMIT:
+        if max(amounts.values()) > self._run.limit:
             self._model.add_bool_or(unless)
         elif max(amounts.values()) > 0:
             holds = where[0]
@@ -187,9 +190,29 @@ class Model:
                 self._terms[r].append((amount, holds))
 
 
-def _rounded(share: float) -> int:
-    """Return a share of the limit as an integer, rounded down; at most twice the limit."""
-    return int(min(share, 2.0) * LIMIT)
+class Proof:
+    """The runs of CP-SAT on a decision problem; only all of them together prove it.
+
+    Parameters
+    ----------
+    workers
+        Number of threads.
+    seed
+        Random seed of CP-SAT.
+    """
+
+    def __init__(self, decision: DecisionProblem, workers: int, seed: int) -> None:
+        self._decision, self._workers, self._seed = decision, workers, seed
+        self._run, self._model = 0, Model(decision, workers, seed, RUNS[0])
+
+    def search(self, effort: float, clock: Budget) -> Outcome:
+        """Go on with the run that has not been decided, with an effort for each; see `Model`."""
+        outcome = self._model.search(effort, clock)
+        while outcome.proven and self._run + 1 < len(RUNS):
+            self._run += 1
+            self._model = Model(self._decision, self._workers, self._seed, RUNS[self._run])
+            outcome = self._model.search(effort, clock)
+        return outcome
 
 
 def _total(terms: list[tuple[int, Any]]) -> Any:

@@ -10,7 +10,7 @@ from streamplace.problem.problem import Problem
 from streamplace.problem.symmetry import identical_devices
 from streamplace.scoring.compiled import compiled
 from streamplace.scoring.registry import closed_form
-from streamplace.scoring.score import ROUNDING
+from streamplace.scoring.score import PROVEN, ROUNDING
 from streamplace.scoring.throughput import bound, throughput
 from streamplace.sim.exact import (
     FOUND,
@@ -54,7 +54,7 @@ class Incumbent:
 
     @property
     def closed(self) -> bool:
-        """Whether the bounds have met, so that no placement is better."""
+        """Whether the bounds have met, so that no placement is better by more than rounding."""
         return self.bound <= self.reached * (1.0 + ROUNDING)
 
     @property
@@ -84,7 +84,8 @@ class Incumbent:
 
     def proof(self) -> Found:
         """Return the current placement and bound."""
-        return Found(self.placement, max(self.bound, self.reached), self.closed)
+        optimal = self.bound <= self.reached * (1.0 + PROVEN)
+        return Found(self.placement, max(self.bound, self.reached), optimal)
 
 
 @dataclass(frozen=True)
@@ -97,10 +98,13 @@ class Outcome:
         Whether there is none.
     found
         The placement, if one was found; if neither holds, the search is not finished.
+    margin
+        How much better than asked for a placement may still be in spite of a proof, as a share.
     """
 
     proven: bool = False
     found: Placement | None = None
+    margin: float = 0.0
 
     @property
     def open(self) -> bool:

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from streamplace.errors import UsageError
-from streamplace.placers.base import BOTH, Found, ReportingPlacer
+from streamplace.placers.base import BOTH, TOTAL_COST, Found, ReportingPlacer
 from streamplace.placers.budget import Budget, check_limits
 from streamplace.placers.exact import cp_sat
 from streamplace.placers.exact.decision import (
@@ -74,8 +74,8 @@ def enumerate_all(incumbent: Incumbent, clock: Budget) -> None:
 class Exact(ReportingPlacer):
     """Search for a good placement, then prove it optimal or find a better one.
 
-    A proof holds to a relative tolerance of 1e-9 in throughput or makespan. The same seed gives the
-    same placement if the time suffices for the proof.
+    A proof holds to a relative tolerance of 1e-9 in throughput or makespan; where CP-SAT is needed,
+    to one of 1e-6. The same seed gives the same placement if the time suffices for the proof.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ class Exact(ReportingPlacer):
     """
 
     name: ClassVar[str] = "exact"
-    objectives: ClassVar[frozenset[str]] = BOTH
+    objectives: ClassVar[frozenset[str]] = BOTH | TOTAL_COST
     takes_start: ClassVar[bool] = True
     proves: ClassVar[bool] = True
     seconds: float = 10.0
@@ -111,7 +111,8 @@ class Exact(ReportingPlacer):
             If no feasible placement was found, or none exists.
         """
         if problem.objective.is_pass:
-            prove = search_of_pass("exact")
+            is_cost = problem.objective.quantity in TOTAL_COST
+            prove = search_of_pass("exact of costs" if is_cost else "exact")
             proven: Found = prove(problem, rng, start, self.seconds, self.workers)
             return proven
         only_throughput(problem.objective, "placer 'exact' supports only throughput")
@@ -154,7 +155,7 @@ def refute_all(incumbent: Incumbent, clock: Budget, workers: int, seed: int) -> 
                 continue
         if outcome.open:
             outcome = _decide(decision, clock, workers, seed)
-        if outcome.open or not _settle(incumbent, decision, outcome):
+        if outcome.open or not _settle(incumbent, decision, outcome) or outcome.margin > 0.0:
             return
 
 
@@ -177,7 +178,7 @@ def _narrow(incumbent: Incumbent, clock: Budget) -> bool:
 def _decide(decision: DecisionProblem, clock: Budget, workers: int, seed: int) -> Outcome:
     """Run the search and CP-SAT in turn, longer each time, until one decides or time is up."""
     is_small_enough = cp_sat.Model.is_small(decision)
-    model = cp_sat.Model(decision, workers, seed) if is_small_enough else None
+    model = cp_sat.Proof(decision, workers, seed) if is_small_enough else None
     outcome = Outcome()
     for turn in count():
         outcome = decision.search(NODES << turn, clock)
@@ -192,5 +193,5 @@ def _settle(incumbent: Incumbent, decision: DecisionProblem, outcome: Outcome) -
     """Apply the outcome of a decision problem and return whether it changed the incumbent."""
     if outcome.found is not None:
         return incumbent.offer(outcome.found)
-    incumbent.none_reaches(decision.rate)
+    incumbent.none_reaches(decision.rate * (1.0 + outcome.margin))
     return outcome.proven

@@ -1,100 +1,93 @@
-"""The schedules of a pass as a model for CP-SAT, the constraint solver of OR-tools."""
+"""The placements of a pass as models for CP-SAT, the constraint solver of OR-tools."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from streamplace.errors import UsageError
+from streamplace.placers.exact.solver import Run, cp_model
 from streamplace.sim.flow import Floats, Ints
 from streamplace.sim.schedule.bounds import times_on
 from streamplace.sim.schedule.ranks import waits
 from streamplace.sim.schedule.rules import Rules
-from streamplace.sim.schedule.task_graph import NIC, NONE, TaskGraph
-from streamplace.util.extras import missing
+from streamplace.sim.schedule.task_graph import ALL, NIC, NONE, TaskGraph
 
-try:
-    from ortools.sat.python import cp_model
-except ImportError:
-    raise UsageError(missing("placer 'exact'", "OR-tools", "exact")) from None
-
-LIMIT = 1 << 40  # the makespan that is allowed, as an integer
 MAX_TERMS = 2_000_000  # streams x pairs of devices: larger models take too long to build
 
 
 class Found(NamedTuple):
     """What CP-SAT has found out within its time."""
 
-    bound: float  # no schedule is shorter, in seconds; at most the limit
-    devices: Ints | None  # (V,) device of each operator in the best schedule found
+    bound: float  # no placement has a smaller loss, in seconds; at most the limit
+    devices: Ints | None  # (V,) device of each operator in the best placement found
 
 
-class ScheduleModel:
-    """A CP-SAT model of all schedules that are at most as long as a limit.
+class PassModel(ABC):
+    """A CP-SAT model of the placements of a pass whose loss is at most a limit.
+
+    A subclass adds what bounds the loss, `_loss`.
 
     Parameters
     ----------
     alike
         (D,) the device before each one that can be exchanged with it, or -1.
     limit
-        Makespan in seconds.
+        Largest loss in seconds.
+    run
+        What stands for the limit.
     """
 
-    def __init__(self, tasks: TaskGraph, rules: Rules, alike: Ints, limit: float) -> None:
-        self._tasks, self._rules, self._limit = tasks, rules, limit
+    def __init__(self, tasks: TaskGraph, rules: Rules, alike: Ints, limit: float, run: Run) -> None:
+        self._tasks, self._rules, self._limit, self._run = tasks, rules, limit, run
         self._model = cp_model.CpModel()
-        allowed, row_of = np.ascontiguousarray(rules.allowed), rules.row_of[rules.unit_of]
-        self._times = times_on(tasks.columns, allowed, row_of)
-        self._before = waits(tasks.columns, allowed, row_of, False)
-        self._after = waits(tasks.columns, allowed, row_of, True)
+        self._masks = np.ascontiguousarray(rules.allowed), rules.row_of[rules.unit_of]
+        self._times = times_on(tasks.columns, *self._masks)
         self._on = [
             [self._model.new_bool_var(f"{u} on {d}") for d in range(tasks.devices)]
             for u in range(len(rules.row_of))
         ]
-        self._start = [self._model.new_int_var(0, LIMIT, f"start {v}") for v in self._operators]
-        self._end = [self._model.new_int_var(0, LIMIT, f"end {v}") for v in self._operators]
-        self._makespan = self._model.new_int_var(0, LIMIT, "makespan")
+        self._loss = self._model.new_int_var(0, run.limit, "loss")
         self._place_units(alike)
-        for v in self._operators:
-            self._run(v)
-        Messages(
-            self._model,
-            tasks,
-            [self._runs_on(v) for v in self._operators],
-            self._start,
-            self._end,
-            self._rounded,
-        )
-        for d in range(tasks.devices):
-            self._share(d)
-        self._model.minimize(self._makespan)
+        self._add_loss()
+        self._model.minimize(self._loss)
+
+    @classmethod
+    def is_small(cls, tasks: TaskGraph) -> bool:
+        """Return whether a model of the pass can be built in reasonable time."""
+        return cls.terms(tasks) + tasks.operators * tasks.devices**2 <= MAX_TERMS
 
     @staticmethod
-    def is_small(tasks: TaskGraph) -> bool:
-        """Return whether a model of the pass can be built in reasonable time."""
-        return Messages.terms(tasks) + tasks.operators * tasks.devices**2 <= MAX_TERMS
+    @abstractmethod
+    def terms(tasks: TaskGraph) -> int:
+        """Return an estimate of the number of terms of messages."""
+
+    @staticmethod
+    @abstractmethod
+    def margin(tasks: TaskGraph, run: Run) -> float:
+        """Return the share of a limit by which rounding can reduce a loss."""
+
+    @abstractmethod
+    def _add_loss(self) -> None:
+        """Let the loss be at least that of the placement."""
 
     def solve(
         self, seconds: float, workers: int, seed: int, hint: tuple[Ints, Floats] | None
     ) -> Found:
-        """Search for a shorter schedule, or prove that there is none.
+        """Search for a placement with a smaller loss, or prove that there is none.
 
         Parameters
         ----------
         hint
             The devices, (V,), and the starts, (V,) in seconds, of a schedule to start from.
         """
-        solver = cp_model.CpSolver()
-        solver.parameters.num_workers = workers
-        solver.parameters.random_seed = seed
-        solver.parameters.max_time_in_seconds = max(0.0, seconds)
-        solver.parameters.catch_sigint_signal = False  # Ctrl-C must end the process, not one solve
+        solver = self._run.solver(workers, seed, seconds)
         if hint is not None:
             self._add_hint(*hint)
         status: Any = solver.solve(self._model)
         if status == cp_model.INFEASIBLE:
             return Found(self._limit, None)
-        bound = max(0.0, solver.best_objective_bound) / LIMIT * self._limit
+        bound = max(0.0, solver.best_objective_bound) / self._run.limit * self._limit
         if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
             return Found(bound, None)
         on = np.array([[solver.value(x) for x in row] for row in self._on]).argmax(axis=1)
@@ -124,15 +117,61 @@ class ScheduleModel:
                     model.add_at_most_one(each[d] for each in (row, other) for d in among)
         for d, r in np.argwhere(rules.needs.sum(axis=0) > rules.room).tolist():
             shares = rules.needs[:, r] / max(rules.room[d, r], 1.0)
-            amounts = [int(min(share, 2.0) * LIMIT) for share in shares]
+            amounts = [self._run.rounded(share) for share in shares.tolist()]
             column = [row[d] for row in self._on]
-            model.add(cp_model.LinearExpr.weighted_sum(column, amounts) <= LIMIT)
+            model.add(weighted([*zip(amounts, column, strict=True)]) <= self._run.limit)
         for d in np.flatnonzero(alike >= 0).tolist():  # earlier units use earlier devices
             for u, row in enumerate(self._on):
                 before = [self._on[other][alike[d]] for other in range(u)]
                 model.add_bool_or([row[d].negated(), *before])
 
-    def _run(self, v: int) -> None:
+    def _rounded(self, seconds: float) -> int:
+        """Return a duration as an integer; see `Run.rounded`."""
+        # The quotient of durations that are longer than the limit could overflow.
+        return self._run.rounded(seconds / self._limit if seconds <= self._limit else 2.0)
+
+    def _add_hint(self, devices: Ints, start: Floats) -> None:
+        leader = np.zeros(len(self._on), np.int32)
+        leader[self._rules.unit_of] = devices
+        for u, row in enumerate(self._on):
+            for d, x in enumerate(row):
+                self._model.add_hint(x, int(d == leader[u]))
+
+
+class ScheduleModel(PassModel):
+    """A CP-SAT model of all schedules that are at most as long as a limit."""
+
+    @staticmethod
+    def terms(tasks: TaskGraph) -> int:
+        """Return an estimate of the number of terms of messages."""
+        return Messages.terms(tasks)
+
+    @staticmethod
+    def margin(tasks: TaskGraph, run: Run) -> float:
+        """Return the share of a limit by which rounding can shorten a schedule."""
+        return run.margin(2 * tasks.operators + 2)  # operators, messages, a head and a tail
+
+    def _add_loss(self) -> None:
+        """Schedule all operators and messages before the makespan."""
+        tasks, model, limit = self._tasks, self._model, self._run.limit
+        self._before = waits(tasks.columns, *self._masks, False)
+        self._after = waits(tasks.columns, *self._masks, True)
+        self._start = [model.new_int_var(0, limit, f"start {v}") for v in self._operators]
+        self._end = [model.new_int_var(0, limit, f"end {v}") for v in self._operators]
+        for v in self._operators:
+            self._execute(v)
+        Messages(
+            model,
+            tasks,
+            [self._runs_on(v) for v in self._operators],
+            self._start,
+            self._end,
+            self._rounded,
+        )
+        for d in range(tasks.devices):
+            self._share(d)
+
+    def _execute(self, v: int) -> None:
         """Let an operator take its time on its device, between its head and its tail."""
         model, row = self._model, self._runs_on(v)
         start, end = self._start[v], self._end[v]
@@ -147,7 +186,7 @@ class ScheduleModel:
             tail.append((self._rounded(self._after[v, d]), x))
         model.add(end == start + chosen(lasts))
         model.add(start >= chosen(head))
-        model.add(self._makespan >= end + chosen(tail))
+        model.add(self._loss >= end + chosen(tail))
 
     def _share(self, d: int) -> None:
         """Let the operators on a device share its cores, which rest after each of them."""
@@ -170,25 +209,70 @@ class ScheduleModel:
         else:
             model.add_cumulative(intervals, demands, cores)
 
-    def _rounded(self, seconds: float) -> int:
-        """Return a duration as an integer, rounded down; at most twice the limit."""
-        if seconds / 2.0 >= self._limit:  # the quotient could overflow
-            return 2 * LIMIT
-        return int(seconds / self._limit * LIMIT)
-
     def _add_hint(self, devices: Ints, start: Floats) -> None:
-        model = self._model
-        leader = np.zeros(len(self._on), np.int32)
-        leader[self._rules.unit_of] = devices
-        for u, row in enumerate(self._on):
-            for d, x in enumerate(row):
-                model.add_hint(x, int(d == leader[u]))
+        super()._add_hint(devices, start)
         for v in self._operators:
-            begin = min(LIMIT, self._rounded(float(start[v])))
-            model.add_hint(self._start[v], begin)
-            model.add_hint(
-                self._end[v], min(LIMIT, begin + self._rounded(self._times[v, devices[v]]))
-            )
+            begin = min(self._run.limit, self._rounded(float(start[v])))
+            self._model.add_hint(self._start[v], begin)
+            end = begin + self._rounded(self._times[v, devices[v]])
+            self._model.add_hint(self._end[v], min(self._run.limit, end))
+
+
+class CostModel(PassModel):
+    """A CP-SAT model of all placements whose total cost is at most a limit.
+
+    Every stream has a variable for each pair of devices, of which its ends have one. A message
+    that several streams share costs at least what each of them alone would.
+    """
+
+    @staticmethod
+    def terms(tasks: TaskGraph) -> int:
+        """Return an estimate of the number of terms of messages, of which a variable takes ten."""
+        return 10 * len(tasks.source) * tasks.devices**2
+
+    @staticmethod
+    def margin(tasks: TaskGraph, run: Run) -> float:
+        """Return the share of a limit by which rounding can reduce a total cost."""
+        return run.margin(tasks.operators + len(tasks.source))
+
+    def _add_loss(self) -> None:
+        """Add up the times of all operators and messages."""
+        tasks, costs = self._tasks, []
+        for v in self._operators:
+            for x, seconds in zip(self._runs_on(v), self._times[v].tolist(), strict=True):
+                if seconds > self._limit:
+                    self._model.add(x == 0)
+                else:
+                    costs.append((self._rounded(seconds), x))
+        shared: dict[tuple[int, int], Any] = {}
+        for e in range(len(tasks.source)):
+            v, w = int(tasks.source[e]), int(tasks.target[e])
+            if tasks.silent[e] or self._runs_on(v) is self._runs_on(w):
+                continue
+            seconds = tasks.seconds_between(e)
+            for b, crossing in enumerate(self._crossings(v, w)):
+                terms = [
+                    (self._rounded(seconds[a, b]), x) for a, x in enumerate(crossing) if a != b
+                ]
+                if tasks.multicast == NONE:
+                    costs += terms
+                    continue
+                key = v, 0 if tasks.multicast == ALL else b
+                if key not in shared:
+                    shared[key] = self._model.new_int_var(0, self._run.limit, "")
+                    costs.append((1, shared[key]))
+                self._model.add(shared[key] >= weighted(terms))
+        self._model.add(self._loss >= weighted(costs))
+
+    def _crossings(self, v: int, w: int) -> list[list[Any]]:
+        """Return whether w is on each device and v on each, (D, D)."""
+        model, own, other = self._model, self._runs_on(v), self._runs_on(w)
+        both = [[model.new_bool_var("") for _ in own] for _ in other]
+        for row, y in zip(both, other, strict=True):
+            model.add(sum(row) == y)
+        for column, x in zip(zip(*both, strict=True), own, strict=True):
+            model.add(sum(column) == x)
+        return both
 
 
 class Messages:
@@ -243,7 +327,7 @@ class Messages:
         model.add(start >= end)
         if tasks.silent[e]:
             return
-        seconds = self._message_seconds(e)
+        seconds = tasks.seconds_between(e)
         if self._on[v] is self._on[w] or not seconds.any():
             return
         if tasks.row == 0 and tasks.network != NIC:
@@ -260,7 +344,7 @@ class Messages:
         row = self._on[target[e]]
         for other in streams:
             if bits[other] > bits[e]:
-                seconds = self._message_seconds(other)
+                seconds = self._tasks.seconds_between(other)
                 for b, y in enumerate(self._on[target[other]]):
                     arrival = self._end[v] + self._from(v, seconds[:, b])
                     self._model.add(self._start[target[e]] >= arrival).only_enforce_if(y, row[b])
@@ -280,24 +364,11 @@ class Messages:
         values = zip(map(self._rounded, seconds), self._on[v], strict=True)
         return chosen(list(values))
 
-    def _message_seconds(self, e: int) -> Floats:
-        """Return the time of the message of a stream alone between devices, (D, D)."""
-        tasks = self._tasks
-        seconds = self._between(tasks.bits[e] / tasks.rate)
-        if tasks.network == NIC:
-            seconds = np.maximum(seconds, tasks.bits[e] / tasks.rate_in)
-        seconds += self._between(tasks.latency_s)
-        np.fill_diagonal(seconds, 0.0)
-        return seconds
 
-    def _between(self, values: Floats) -> Floats:
-        """Return a value of links between all devices, (D, D); 0 within a device."""
-        count = self._tasks.devices
-        table: Floats = np.broadcast_to(
-            values.reshape(-1, self._tasks.row or 1), (count, count)
-        ).astype(float)
-        np.fill_diagonal(table, 0.0)
-        return table
+def weighted(terms: Sequence[tuple[int, Any]]) -> Any:
+    """Return the sum of integers times variables."""
+    amounts = [amount for amount, _ in terms]
+    return cp_model.LinearExpr.weighted_sum([each for _, each in terms], amounts)
 
 
 def chosen(values: Sequence[tuple[int, Any]]) -> Any:

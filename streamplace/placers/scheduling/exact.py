@@ -56,6 +56,6 @@ def prove_pass(
         with suppress(UsageError):  # OR-tools is not installed
             limit = CP_SAT_SHARE * clock.seconds_left()
             proof.solve(limit, workers, int(rng.integers(2**31)))
-    if not proof.closed:
+    if not proof.proven:
         proof.enumerate(clock)
     return proof.result()

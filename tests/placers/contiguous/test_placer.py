@@ -1,12 +1,22 @@
 """The placer `contiguous`: brute force over all splits, published optima, constraints."""
 
+from dataclasses import replace
 from math import inf
 
 import numpy as np
 import pytest
 
 from benchmarks.makespans.pipelines import CONTIGUOUS, workload
-from streamplace import Cluster, Constraints, Device, Problem
+from streamplace import (
+    Cluster,
+    Constraints,
+    Device,
+    Network,
+    Operator,
+    Problem,
+    Stream,
+    StreamGraph,
+)
 from streamplace.errors import UnsuitableError, UsageError
 from streamplace.placers.contiguous import costs, placer
 from streamplace.placers.contiguous.placer import Contiguous
@@ -17,6 +27,7 @@ from streamplace.problem.graph_checks import Multicast
 from streamplace.problem.makespan import Makespan
 from streamplace.problem.placement import Placement
 from tests.support.contiguous_splits import (
+    OVERLOAD,
     best_split,
     is_contiguous,
     random_split_problem,
@@ -83,6 +94,51 @@ def test_the_split_is_the_best_with_a_pin(seed: int) -> None:
     pinned = Constraints(pins={"v2": "slow"})
     problem = random_split_problem(seed).with_constraints(pinned)
     assert seconds(split(problem)) == pytest.approx(best_split(problem))
+
+
+@pytest.mark.parametrize("rule", ["exlocate", "apart_groups"])
+@pytest.mark.parametrize("seed", range(8))
+def test_the_split_is_the_best_with_operators_apart(seed: int, rule: str) -> None:
+    """A repair of the split without the constraint is often worse; each device is a group."""
+    drawn = random_split_problem(seed)
+    devices = [replace(device, group=device.name) for device in drawn.cluster.devices]
+    cluster = Cluster(devices, drawn.cluster.network)
+    apart = Constraints(**{rule: [["v1", "v2", "v5"], ["v0", "v4"]]})  # type: ignore[arg-type]
+    problem = Problem(drawn.graph, cluster, source_rate=OVERLOAD, constraints=apart)
+    assert seconds(split(problem)) == pytest.approx(best_split(problem))
+
+
+@pytest.mark.parametrize("multicast", ["device", "all"])
+@pytest.mark.parametrize("seed", range(6))
+def test_a_message_is_as_large_as_what_leaves_a_piece(seed: int, multicast: Multicast) -> None:
+    """On two devices, the split is the best of all with streams of different sizes."""
+    drawn, rng = random_split_problem(seed, "egress"), np.random.default_rng(seed)
+    names = drawn.graph.names
+    streams = [
+        Stream(names[a], names[b], payload_bytes=float(rng.integers(1, 40)))
+        for a, b in zip(drawn.graph.stream_source, drawn.graph.stream_target, strict=True)
+    ]
+    graph = StreamGraph(drawn.graph.operators, streams, firing="all", multicast=multicast)
+    cluster = Cluster(drawn.cluster.devices[1:], drawn.cluster.network)
+    problem = Problem(graph, cluster, source_rate=OVERLOAD)
+    assert seconds(split(problem)) == pytest.approx(best_split(problem))
+
+
+@pytest.mark.parametrize("multicast", ["device", "all"])
+def test_a_large_stream_within_a_piece_does_not_keep_others_there(multicast: Multicast) -> None:
+    """{a, b} | {c} carries 10,000, where one device carries 5,000; only a -> b is large."""
+    work = {"a": 50.0, "b": 50.0, "c": 100.0}
+    graph = StreamGraph(
+        [Operator(name, instructions, 1.0) for name, instructions in work.items()],
+        [Stream("a", "b", payload_bytes=1e6), Stream("a", "c", payload_bytes=1.0)],
+        firing="all",
+        multicast=multicast,
+    )
+    cluster = Cluster([Device("x", 1.0), Device("y", 1.0)], Network("nic", bandwidth_mbps=1.0))
+    problem = Problem(graph, cluster, source_rate=1e5)
+    a, b, c = split(problem).devices.tolist()
+    assert a == b != c
+    assert seconds(split(problem)) == pytest.approx(1e-4)
 
 
 def test_an_operator_uses_its_own_cores_only() -> None:

@@ -6,6 +6,7 @@ from math import prod
 import numpy as np
 import pytest
 
+from streamplace.placers.exact.solver import RUNS
 from streamplace.placers.scheduling.cp_sat import ScheduleModel
 from tests.support.any_order import shortest_in_any_order
 from tests.support.free_schedules import free_form
@@ -36,7 +37,7 @@ def small_problem(seed: int, multicast: str) -> TaskProblem | None:
 def proven(problem: TaskProblem, limit: float) -> float:
     """Return the bound of CP-SAT with a limit on the makespan."""
     alike = np.full(problem.tasks.devices, -1, np.int32)
-    model = ScheduleModel(problem.tasks, problem.rules, alike, limit)
+    model = ScheduleModel(problem.tasks, problem.rules, alike, limit, RUNS[0])
     return model.solve(20.0, 1, 0, None).bound
 
 
@@ -52,7 +53,7 @@ def check(seeds: Iterable[int], multicast: str) -> int:
         bound = proven(problem, 1.5 * expected)
         assert bound <= expected * (1 + 1e-9), (seed, multicast)
         if multicast != "all":
-            assert bound == pytest.approx(expected, rel=1e-9), (seed, multicast)
+            assert bound == pytest.approx(expected, rel=1e-7), (seed, multicast)
         tried += not problem.tasks.silent.all()
     return tried
 
