@@ -252,6 +252,22 @@ class RunMetrics:
         changed = np.abs(waiting + in_flight) <= self._small_change
         return self.steady and bool(changed.all())
 
+    @cached_property
+    def steady_run(self) -> "RunMetrics | None":
+        """The run that has the throughput of the steady state; None if nothing is offered then.
+
+        It is this run if its throughput holds, or if it was free to go on. Otherwise it is one with
+        the same settings that is, in a scene in which nothing changes any more, except for what
+        repeats.
+        """
+        simulation = self.simulation
+        if self.holds or (simulation.settings.duration_s is None and simulation.scene.lasts):
+            return self
+        try:
+            return run(simulation.lasting(), self.trace.devices)
+        except ValueError:
+            return None
+
     @property
     def _small_change(self) -> Floats:
         """(E,) change of the tuples on each stream during the measured time that is not counted."""
@@ -398,22 +414,7 @@ def _steady(simulation: Simulation, placement: NDArray[np.integer]) -> RunMetric
     found = RunMetrics(simulation, simulation.run(placement))
     if found.holds:
         return found
-    return _GoingOn(simulation, placement, None, goes_on=False)(None)
-
-
-def steady_run(found: RunMetrics) -> RunMetrics | None:
-    """Return the run that has the throughput of a run's steady state; None if nothing lasts.
-
-    It is the same run if that holds, or if it was free to go on. Otherwise it is one with the same
-    settings that is, in a scene in which nothing changes any more, except for what repeats.
-    """
-    simulation = found.simulation
-    if found.holds or (simulation.settings.duration_s is None and simulation.scene.lasts):
-        return found
-    try:
-        return run(simulation.lasting(), found.trace.devices)
-    except ValueError:  # no tuple is offered any more
-        return None
+    return _GoingOn(simulation, placement, None, goes_on=False)(None) or found
 
 
 class _GoingOn:
@@ -437,8 +438,11 @@ class _GoingOn:
         self.simulation, self.placement, self.every_s = simulation, placement, every_s
         self.goes_on, self.start = goes_on, None
 
-    def __call__(self, tick_s: float | None) -> RunMetrics:
-        """Return the last run with this tick; None: that of `tick_for`."""
+    def __call__(self, tick_s: float | None) -> RunMetrics | None:
+        """Return the last run with this tick; None: that of `tick_for`.
+
+        None if no run was tried, since neither is possible.
+        """
         found = None
         if self.start is None:
             found = self._last(tick_s) if self.goes_on else None

@@ -149,8 +149,9 @@ def _births(burst: _Burst, flow: Flow) -> Floats:
 
     By Little's law, a tuple has spent (tuples in a place) / (tuples/s) in each place before.
     """
-    seconds = burst.contents.tuples / np.maximum(burst.taken, np.finfo(float).tiny)
-    seconds[:, burst.taken <= 0.0] = 0.0
+    tuples = burst.contents.tuples
+    moves = np.broadcast_to(burst.taken > NEGLIGIBLE, tuples.shape)
+    seconds = np.divide(tuples, burst.taken, out=np.zeros_like(tuples), where=moves)
     waited = 1.0 - (np.arange(LAYERS) + 0.5) / LAYERS  # share of the time in its own place
     births = np.zeros((*seconds.shape, LAYERS))
     age_s, weight = np.zeros(flow.operators), np.zeros(flow.operators)
