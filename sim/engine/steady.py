@@ -31,6 +31,7 @@ from streamplace.sim.flow import Floats, Flow
 BURST_S, IGNORED_S = 13.0, 7.0  # seconds of a burst that count, and before them
 BURSTS = 30  # as long together as ten untold durations
 STILL = 0.002  # change of a place in tuples/s that counts as none, as a share of the expected rate
+BESIDE = 0.1  # the same, as a share of the largest change
 AGREE = 0.25  # largest difference of two bursts that agree, as a share of the largest change
 LONGER, SHORTER = 3.0, 0.125  # factors of the length of leaps
 SHORTEST = 0.25  # leap, as a share of a burst
@@ -108,10 +109,14 @@ def _burst(state: EngineState, rules: Rules, begin: int, ignored: int, counted: 
 
 
 def _that_matters(burst: _Burst, rules: Rules, expected: Floats) -> Floats:
-    """Return the changes of a burst, (PLACES, E), without small ones and growth without limit."""
-    change = np.where(np.abs(burst.change) > STILL * expected, burst.change, 0.0)
+    """Return the changes of a burst, (PLACES, E), without small ones and growth without limit.
+
+    Beside a large change, a small one may be that of a full queue from tick to tick.
+    """
     has_limit = _has_limit(burst, rules) & np.isfinite(burst.state.streams["most"])
-    return np.where(has_limit, change, np.minimum(change, 0.0))
+    change = np.where(has_limit, burst.change, np.minimum(burst.change, 0.0))
+    share = np.abs(change) / expected
+    return np.where(share > max(STILL, BESIDE * float(share.max())), change, 0.0)
 
 
 def _has_limit(burst: _Burst, rules: Rules) -> NDArray[np.bool_]:
