@@ -36,7 +36,8 @@ def contents_of(state: EngineState) -> Contents:
     key = place * streams + sets["stream"]
 
     def summed(column: Floats) -> Floats:
-        return np.bincount(key, column, PLACES * streams).reshape(PLACES, streams)
+        sums = np.bincount(key, column, PLACES * streams)
+        return np.asarray(sums, np.float64).reshape(PLACES, streams)
 
     tuples = summed(sets["size"])
     births = summed(sets["births"]) / np.maximum(tuples, NEGLIGIBLE)

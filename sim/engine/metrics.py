@@ -7,6 +7,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from streamplace.sim.engine.contents import Contents
 from streamplace.sim.engine.simulation import Simulation
 from streamplace.sim.engine.snapshots import RunTrace
 from streamplace.sim.engine.steady import contents_when_steady
@@ -238,14 +239,18 @@ class RunMetrics:
 
     @cached_property
     def holds(self) -> bool:
-        """Whether a longer run would have the same throughput: steady, and no limited queue changes.
+        """Whether a longer run would have the same throughput.
 
-        A queue that has no limit may grow: that never changes what passes it.
+        It is steady, and no queue changes. One without a limit may grow, which never changes what
+        passes it.
         """
         settings, source = self.simulation.settings, self.simulation.flow.source
         is_local = self.trace.devices[source] == self.trace.devices[self.simulation.flow.target]
         limits_links = settings.queue > 0 and (settings.backpressure | is_local)
-        waiting, in_flight = self._gained("streams", "waiting"), self._gained("streams", "in_flight")
+        waiting, in_flight = (
+            self._gained("streams", "waiting"),
+            self._gained("streams", "in_flight"),
+        )
         if settings.queue == 0:
             waiting = np.minimum(waiting, 0.0)
         in_flight = np.where(limits_links, in_flight, np.minimum(in_flight, 0.0))
@@ -406,69 +411,67 @@ def throughput(simulation: Simulation, placements: NDArray[np.integer]) -> Float
     """
     if simulation.settings.duration_s is not None:
         return simulation.throughput(placements)
-    return np.array([_steady(simulation, row).throughput for row in checked(simulation.flow, placements)])
+    return np.array(
+        [_steady(simulation, row).throughput for row in checked(simulation.flow, placements)]
+    )
 
 
 def _steady(simulation: Simulation, placement: NDArray[np.integer]) -> RunMetrics:
-    """Return a run from no tuples, or one from those of the steady state if its throughput changes."""
+    """Return a run from no tuples, or from those of the steady state if its throughput changes."""
     found = RunMetrics(simulation, simulation.run(placement))
-    if found.holds:
+    if found.holds or not simulation.scene.lasts:
         return found
-    return _GoingOn(simulation, placement, None, goes_on=False)(None) or found
+    start = contents_when_steady(simulation, placement, None)
+    return found if start is None else _last_run(simulation, placement, start=start)
 
 
 class _GoingOn:
-    """Runs of one placement that go on until throughput holds, from no tuples or their steady state.
+    """Runs of one placement that go on until throughput holds.
 
-    What the first tick shows of the steady state is used with shorter ticks, too.
-
-    Parameters
-    ----------
-    goes_on
-        Whether a run from no tuples is tried.
+    They begin without tuples, or else with those of the steady state. What the first tick shows of
+    it is used with shorter ticks, too.
     """
 
     def __init__(
-        self,
-        simulation: Simulation,
-        placement: NDArray[np.integer],
-        every_s: float | None,
-        goes_on: bool = True,
+        self, simulation: Simulation, placement: NDArray[np.integer], every_s: float | None
     ) -> None:
         self.simulation, self.placement, self.every_s = simulation, placement, every_s
-        self.goes_on, self.start = goes_on, None
+        self.start: Contents | None = None
 
-    def __call__(self, tick_s: float | None) -> RunMetrics | None:
-        """Return the last run with this tick; None: that of `tick_for`.
-
-        None if no run was tried, since neither is possible.
-        """
-        found = None
+    def __call__(self, tick_s: float | None) -> RunMetrics:
+        """Return the last run with this tick; None: that of `Simulation.tick_for`."""
+        found = _last_run(self.simulation, self.placement, self.every_s, tick_s, self.start)
+        if found.holds or self.start is not None or not self.simulation.scene.lasts:
+            return found
+        self.start = contents_when_steady(self.simulation, self.placement, tick_s)
         if self.start is None:
-            found = self._last(tick_s) if self.goes_on else None
-            if (found is not None and found.holds) or not self.simulation.scene.lasts:
-                return found
-            self.start = contents_when_steady(self.simulation, self.placement, tick_s)
-        return found if self.start is None else self._last(tick_s)
+            return found
+        return _last_run(self.simulation, self.placement, self.every_s, tick_s, self.start)
 
-    def _last(self, tick_s: float | None) -> RunMetrics:
-        """Return the first run whose throughput holds, or else the longest."""
-        simulation = self.simulation
-        tick = simulation.tick_for(self.placement) if tick_s is None else tick_s
-        most_s = MAX_STEPS * tick / _size(simulation)
-        first_s = simulation.settings.first_duration_s
-        durations_s = [first_s, *(k * first_s for k in LONGER if k * first_s <= most_s)]
-        for trace in simulation.runs(self.placement, durations_s, self.every_s, tick, self.start):
-            found = RunMetrics(simulation, trace)
-            if found.holds:
-                break
-        return found
+
+def _last_run(
+    simulation: Simulation,
+    placement: NDArray[np.integer],
+    every_s: float | None = None,
+    tick_s: float | None = None,
+    start: Contents | None = None,
+) -> RunMetrics:
+    """Return the first of longer and longer runs whose throughput holds, or else the longest."""
+    tick_s = simulation.tick_for(placement) if tick_s is None else tick_s
+    most_s = MAX_STEPS * tick_s / _size(simulation)
+    first_s = simulation.settings.first_duration_s
+    durations_s = [first_s, *(k * first_s for k in LONGER if k * first_s <= most_s)]
+    traces = simulation.runs(placement, durations_s, every_s, tick_s, start)
+    found = RunMetrics(simulation, next(traces))
+    while not found.holds and (trace := next(traces, None)) is not None:
+        found = RunMetrics(simulation, trace)
+    return found
 
 
 def _with_halved_ticks(
     run_with: Callable[[float | None], RunMetrics], simulation: Simulation
 ) -> RunMetrics:
-    """Return a run with the tick of the settings, or the last one with shorter and shorter ticks."""
+    """Return a run with the tick of the settings, or the last with shorter and shorter ticks."""
     last = run_with(None)
     if simulation.settings.tick_s is not None:
         return last

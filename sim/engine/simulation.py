@@ -328,7 +328,7 @@ class Simulation:
         return self.timed(self.settings.first_tick_s)
 
     def timed(self, tick_s: float, duration_s: float | None = None) -> Timed:
-        """Return the timing of a run with this tick, of the length that the settings say or more."""
+        """Return the timing of a run with this tick; None: of the settings' duration."""
         rates = self.inner.source_tuples[self.wiring.sources].tolist()
         sources = self.places.operator[self.wiring.sources].tolist()
         offered = dict(zip(sources, rates, strict=True))

@@ -135,11 +135,11 @@ def _until_full_or_empty(burst: _Burst, rules: Rules, change: Floats) -> Floats:
     never = np.full(len(growth), np.inf)
     full_s = np.divide(room, growth, out=never.copy(), where=growth > 0.0)
     empty_s = np.divide(tuples.sum(axis=0), falls, out=never, where=falls > 0.0)
-    return np.minimum(full_s, empty_s)
+    return np.asarray(np.minimum(full_s, empty_s))
 
 
 def _changed(burst: _Burst, rules: Rules, difference: Floats) -> Contents:
-    """Return the contents after a difference in tuples, (PLACES, E), within the limits of queues."""
+    """Return the contents after a difference in tuples, (PLACES, E), within limits of queues."""
     contents, counts = burst.contents, _has_limit(burst, rules)
     tuples = np.maximum(contents.tuples + difference, 0.0)
     together = (tuples * counts).sum(axis=0)

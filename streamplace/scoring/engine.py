@@ -108,7 +108,9 @@ class EngineScore(ThroughputScore):
         """The throughput as a phrase, with that of the steady state beside it if it is another."""
         if self.steady is None or self._is_steady:
             return super().headline
-        steady = f"{number(self.steady.throughput)} ({percent_reached(self.steady.relative_throughput)})"
+        steady = (
+            f"{number(self.steady.throughput)} ({percent_reached(self.steady.relative_throughput)})"
+        )
         return f"{super().headline}, not settled; steady state {steady}"
 
     @property
@@ -119,8 +121,11 @@ class EngineScore(ThroughputScore):
 
     @property
     def _is_steady(self) -> bool:
-        """Whether the steady state has the throughput of this run."""
-        return self.settled or (self.steady is not None and self.steady.throughput == self.throughput)
+        """Whether the steady state has the throughput and the bottleneck of this run."""
+        if self.steady is None:
+            return self.settled
+        same = self.steady.bottleneck.name == self.bottleneck.name
+        return same and self.steady.throughput == self.throughput
 
     @property
     def base_rate(self) -> float:
