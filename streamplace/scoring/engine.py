@@ -114,12 +114,6 @@ class EngineScore(ThroughputScore):
         return f"{super().headline}, not settled; steady state {steady}"
 
     @property
-    def quality(self) -> float:
-        """The relative throughput, of the steady state if the run has not settled; at most 1."""
-        known = self if self.steady is None else self.steady
-        return min(1.0, known.relative_throughput)
-
-    @property
     def _is_steady(self) -> bool:
         """Whether the steady state has the throughput and the bottleneck of this run."""
         if self.steady is None:

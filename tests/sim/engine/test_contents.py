@@ -9,10 +9,11 @@ from streamplace.sim.engine import Settings, Simulation
 from streamplace.sim.engine.contents import LINKS, QUEUE, WIRE, contents_of, with_contents
 from streamplace.sim.engine.loop import advance
 from streamplace.sim.engine.snapshots import check
+from streamplace.sim.flow import Ints
 from tests.support.graphs import loaded_chain
 
 
-def overloaded(network: Network) -> tuple[Simulation, np.ndarray]:  # type: ignore[type-arg]
+def overloaded(network: Network) -> tuple[Simulation, Ints]:
     """Return a simulation of a chain whose second link carries half of what is offered."""
     graph = loaded_chain(0.1, 0.1, 0.1, payload_bytes=1e5).graph
     problem = Problem(graph, Cluster.equal(3, network=network), source_rate=1000.0)
