@@ -4,7 +4,6 @@ import argparse
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import replace
 from itertools import count, islice
 from pathlib import Path
 
@@ -41,15 +40,14 @@ def closed_forms(arguments: argparse.Namespace) -> None:
     """Compare the engine with the closed form of the same semantics on random problems.
 
     `--problems` counts problems with one source. Problems with several sources that are drawn in
-    between are reported separately. Ticks are 0.05 s long. A run that has not settled (or that is
-    not steady, without backpressure) is repeated with ten times the duration.
+    between are reported separately. Ticks are 0.05 s long.
     """
     errors: dict[tuple[bool, bool], list[float]] = {}
     lost = 0.0
     for problem, devices in random_problems():
         single = len(problem.graph.sources) == 1
         for backpressure, model in FORMS:
-            metrics = settled(
+            metrics = runs.run(
                 Placement(problem, devices), Settings(tick_s=0.05, backpressure=backpressure)
             )
             closed = Problem(
@@ -78,17 +76,6 @@ def closed_forms(arguments: argparse.Namespace) -> None:
                 not (backpressure and below),
             )
     report("share of a stream's tuples lost, maximum", f"{lost:.1e}", "1e-6", lost <= 1e-6)
-
-
-def settled(placement: Placement, settings: Settings) -> RunMetrics:
-    """Return a settled run, or the last one if ten times the duration is not enough to settle.
-
-    Without backpressure the queues of links can grow endlessly, so a steady run is enough there.
-    """
-    metrics = runs.run(placement, settings)
-    if not (metrics.settled if settings.backpressure else metrics.steady):
-        metrics = runs.run(placement, replace(settings, duration_s=10 * settings.duration_s))
-    return metrics
 
 
 def random_problems() -> Iterator[tuple[Problem, Ints]]:

@@ -1,20 +1,24 @@
 """Metrics of a run: rates, latencies, utilisations, and whether it has settled."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from streamplace.sim.engine.contents import Contents
 from streamplace.sim.engine.simulation import Simulation
 from streamplace.sim.engine.snapshots import RunTrace
-from streamplace.sim.flow import Floats
+from streamplace.sim.engine.steady import contents_when_steady
+from streamplace.sim.flow import Floats, checked
 from streamplace.sim.work import instructions_of
 
 MAX_DIGITS = 4
 STEADY = 0.01  # tolerance for steady and settled runs, as a share of the expected tuples
 STANDS = 0.002  # largest change of relative throughput by a halving
 ENOUGH = 2  # halvings in a row that change nothing
+LONGER = (2, 5, 10)  # multiples of the first duration after which a run asks again
 MAX_STEPS = 100_000_000  # (operators + streams) x ticks of the last run: about ten seconds
 
 
@@ -230,8 +234,49 @@ class RunMetrics:
         With unbounded queues, or without backpressure over links, an overloaded run never settles.
         Tuples that wait at their sources do not count; see `source_queue_growth`.
         """
-        changed = np.abs(self._growth) <= STEADY * self.trace.due.stream_tuples * self.seconds
+        changed = np.abs(self._growth) <= self._small_change
         return self.stands and self.steady and bool(changed.all())
+
+    @cached_property
+    def holds(self) -> bool:
+        """Whether a longer run would have the same throughput.
+
+        It is steady, and no queue changes. One without a limit may grow, which never changes what
+        passes it.
+        """
+        settings, source = self.simulation.settings, self.simulation.flow.source
+        is_local = self.trace.devices[source] == self.trace.devices[self.simulation.flow.target]
+        limits_links = settings.queue > 0 and (settings.backpressure | is_local)
+        waiting, in_flight = (
+            self._gained("streams", "waiting"),
+            self._gained("streams", "in_flight"),
+        )
+        if settings.queue == 0:
+            waiting = np.minimum(waiting, 0.0)
+        in_flight = np.where(limits_links, in_flight, np.minimum(in_flight, 0.0))
+        changed = np.abs(waiting + in_flight) <= self._small_change
+        return self.steady and bool(changed.all())
+
+    @cached_property
+    def steady_run(self) -> "RunMetrics | None":
+        """The run that has the throughput of the steady state; None if nothing is offered then.
+
+        It is this run if its throughput holds, or if it was free to go on. Otherwise it is one with
+        the same settings that is, in a scene in which nothing changes any more, except for what
+        repeats.
+        """
+        simulation = self.simulation
+        if self.holds or (simulation.settings.duration_s is None and simulation.scene.lasts):
+            return self
+        try:
+            return run(simulation.lasting(), self.trace.devices)
+        except ValueError:
+            return None
+
+    @property
+    def _small_change(self) -> Floats:
+        """(E,) change of the tuples on each stream during the measured time that is not counted."""
+        return STEADY * self.trace.due.stream_tuples * self.seconds
 
     @cached_property
     def steady(self) -> bool:
@@ -329,27 +374,119 @@ class RunMetrics:
 def run(
     simulation: Simulation, placement: NDArray[np.integer], every_s: float | None = None
 ) -> RunMetrics:
-    """Simulate one placement, with the tick of the settings or with shorter and shorter ones.
+    """Simulate one placement until its throughput holds, with shorter and shorter ticks.
 
     With `Settings.tick_s` None, the run is repeated with half the tick until neither of the last
     two halvings has changed the relative throughput by more than 0.002: one alone may change
     nothing while the size of a queue, and not the tick, limits a stream. The result is the last
     run. It has not settled if the limit of work was reached before.
 
+    With `Settings.duration_s` None, a run whose throughput does not hold after 61 seconds goes on
+    for up to ten times as long. If it does not hold then, it begins anew with the tuples of its
+    steady state on its streams (see `streamplace.sim.engine.steady`), unless the scene changes
+    without repetition.
+
     Parameters and errors are those of `Simulation.run`.
     """
-    last = RunMetrics(simulation, simulation.run(placement, every_s))
+
+    def exact(tick_s: float | None) -> RunMetrics:
+        return RunMetrics(simulation, simulation.run(placement, every_s, tick_s))
+
+    found = _with_halved_ticks(exact, simulation)
+    if simulation.settings.duration_s is not None or found.holds:
+        return found
+    return _with_halved_ticks(_GoingOn(simulation, placement, every_s), simulation)
+
+
+def throughput(simulation: Simulation, placements: NDArray[np.integer]) -> Floats:
+    """Return the throughput of each placement, (K,) tuples/s at the sources, with one tick.
+
+    With `Settings.duration_s` None, a run whose throughput does not hold after 61 seconds begins
+    anew as that of `run`, but does not go on before: searches ask for many placements.
+
+    Raises
+    ------
+    EngineError
+        If a run could not be finished.
+    """
+    if simulation.settings.duration_s is not None:
+        return simulation.throughput(placements)
+    return np.array(
+        [_steady(simulation, row).throughput for row in checked(simulation.flow, placements)]
+    )
+
+
+def _steady(simulation: Simulation, placement: NDArray[np.integer]) -> RunMetrics:
+    """Return a run from no tuples, or from those of the steady state if its throughput changes."""
+    found = RunMetrics(simulation, simulation.run(placement))
+    if found.holds or not simulation.scene.lasts:
+        return found
+    start = contents_when_steady(simulation, placement, None)
+    return found if start is None else _last_run(simulation, placement, start=start)
+
+
+class _GoingOn:
+    """Runs of one placement that go on until throughput holds.
+
+    They begin without tuples, or else with those of the steady state. What the first tick shows of
+    it is used with shorter ticks, too.
+    """
+
+    def __init__(
+        self, simulation: Simulation, placement: NDArray[np.integer], every_s: float | None
+    ) -> None:
+        self.simulation, self.placement, self.every_s = simulation, placement, every_s
+        self.start: Contents | None = None
+
+    def __call__(self, tick_s: float | None) -> RunMetrics:
+        """Return the last run with this tick; None: that of `Simulation.tick_for`."""
+        found = _last_run(self.simulation, self.placement, self.every_s, tick_s, self.start)
+        if found.holds or self.start is not None or not self.simulation.scene.lasts:
+            return found
+        self.start = contents_when_steady(self.simulation, self.placement, tick_s)
+        if self.start is None:
+            return found
+        return _last_run(self.simulation, self.placement, self.every_s, tick_s, self.start)
+
+
+def _last_run(
+    simulation: Simulation,
+    placement: NDArray[np.integer],
+    every_s: float | None = None,
+    tick_s: float | None = None,
+    start: Contents | None = None,
+) -> RunMetrics:
+    """Return the first of longer and longer runs whose throughput holds, or else the longest."""
+    tick_s = simulation.tick_for(placement) if tick_s is None else tick_s
+    most_s = MAX_STEPS * tick_s / _size(simulation)
+    first_s = simulation.settings.first_duration_s
+    durations_s = [first_s, *(k * first_s for k in LONGER if k * first_s <= most_s)]
+    traces = simulation.runs(placement, durations_s, every_s, tick_s, start)
+    found = RunMetrics(simulation, next(traces))
+    while not found.holds and (trace := next(traces, None)) is not None:
+        found = RunMetrics(simulation, trace)
+    return found
+
+
+def _with_halved_ticks(
+    run_with: Callable[[float | None], RunMetrics], simulation: Simulation
+) -> RunMetrics:
+    """Return a run with the tick of the settings, or the last with shorter and shorter ticks."""
+    last = run_with(None)
     if simulation.settings.tick_s is not None:
         return last
-    size = simulation.flow.operators + len(simulation.flow.source)
     halvings = 0  # that changed nothing, in a row
     while True:
-        tick_s = 0.5 * last.trace.tick_s
-        if size * simulation.settings.duration_s / tick_s > MAX_STEPS:
+        if 2 * _size(simulation) * last.trace.end.tick > MAX_STEPS:
             return replace(last, stands=False)
-        finer = RunMetrics(simulation, simulation.run(placement, every_s, tick_s))
+        finer = run_with(0.5 * last.trace.tick_s)
         change = abs(finer.relative_throughput - last.relative_throughput)
         halvings = halvings + 1 if change <= STANDS else 0
         if halvings == ENOUGH:
             return replace(finer, coarser=last)
         last = finer
+
+
+def _size(simulation: Simulation) -> int:
+    """Return the number of operators and streams."""
+    return simulation.flow.operators + len(simulation.flow.source)

@@ -73,6 +73,10 @@ class Profile:
         period = self._once(np.array([self.every_s]))
         return np.asarray(turns * period + self._once(t - turns * self.every_s))
 
+    def lasting(self) -> "Profile":
+        """Return the profile once it no longer changes, or itself if it repeats."""
+        return Profile((0.0,), self.factor[-1:]) if self.every_s is None else self
+
     def _once(self, t: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the integral without repetition."""
         at, factor = np.array(self.at_s), np.array(self.factor)
@@ -141,6 +145,20 @@ class Scene:
     windows: dict[int, Window] = field(default_factory=dict)
     speeds: tuple[Speed, ...] = ()
 
+    @property
+    def lasts(self) -> bool:
+        """Whether nothing changes except for what repeats."""
+        return self == self.lasting()
+
+    def lasting(self) -> "Scene":
+        """Return the scene once nothing changes any more, except for what repeats."""
+        last = {speed.device: speed.factor for speed in sorted(self.speeds, key=_from_s)}
+        return Scene(
+            {v: profile.lasting() for v, profile in self.profiles.items()},
+            self.windows,
+            tuple(Speed(device, 0.0, factor) for device, factor in last.items()),
+        )
+
     def check(self, flow: Flow) -> None:
         """Check the scene against a flow.
 
@@ -166,6 +184,10 @@ class Scene:
         for speed in self.speeds:
             if not 0 <= speed.device < flow.devices:
                 raise ValueError(f"unknown device {speed.device} (the flow has {flow.devices})")
+
+
+def _from_s(speed: Speed) -> float:
+    return speed.from_s
 
 
 def with_windows(flow: Flow, scene: Scene) -> Flow:

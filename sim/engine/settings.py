@@ -15,6 +15,7 @@ MOST_TICKS = 100_000_000
 FIRST_TICK_S = 0.1
 OF_TICKS = ("scheduler", "allocation", "queue", "backpressure", "source_queue", "source_wait")
 SETTLING_S = 20.0  # initial seconds that are not measured, or a third of a shorter run
+UNTOLD_S = 61.0  # seconds after which a run first asks whether it has settled
 
 
 @dataclass(frozen=True)
@@ -24,7 +25,8 @@ class Settings:
     Parameters
     ----------
     duration_s
-        Simulated seconds, in whole ticks.
+        Simulated seconds, in whole ticks. None: 61, and more until throughput no longer changes;
+        see `streamplace.sim.engine.metrics`. A simulation of single tuples then takes 61.
     tick_s
         Seconds per tick. The engine uses shorter ticks if twice the tuples of a tick would not fit
         into a bounded queue, or if a window is shorter. None: `Simulation.run` begins with 0.1 s
@@ -44,7 +46,8 @@ class Settings:
         Largest number of tuples that wait at a source from one tick to the next; the rest is
         dropped. 0: unbounded.
     measure_from_s
-        Second at which measuring begins; None: 20, or a third of a shorter run.
+        Second at which measuring begins; None: 20, or a third of a shorter run. A run that goes on
+        after 61 seconds is measured in its last third.
     source_wait
         Whether latency includes the time that tuples wait at their source. In CEPSim it does not.
     arrivals, service
@@ -56,7 +59,7 @@ class Settings:
         Seed of the random numbers of a simulation of single tuples.
     """
 
-    duration_s: float = 61.0
+    duration_s: float | None = None
     tick_s: float | None = FIRST_TICK_S
     scheduler: Scheduler = "default"
     allocation: Allocation = "weighted"
@@ -84,9 +87,10 @@ class Settings:
         if self.arrivals is None:
             self._check_ticks()
         last = 0.0 if self.arrivals else self.first_tick_s * (self.measure_from_s is not None)
-        if self.measured_from_s > self.duration_s - last or self.measured_from_s == self.duration_s:
+        end_s = self.first_duration_s
+        if self.measured_from_s > end_s - last or self.measured_from_s == end_s:
             raise ValueError(
-                f"measure_from_s: must be at least one tick before the end, {self.duration_s:g} s "
+                f"measure_from_s: must be at least one tick before the end, {end_s:g} s "
                 f"(got {self.measured_from_s:g})"
             )
         for name in ("queue", "source_queue"):
@@ -95,16 +99,16 @@ class Settings:
 
     def _check_ticks(self) -> None:
         """Refuse ticks that are longer than the run, or too many."""
-        tick_s = self.first_tick_s
-        if not 0 < tick_s <= self.duration_s:
+        tick_s, duration_s = self.first_tick_s, self.first_duration_s
+        if not 0 < tick_s <= duration_s:
             raise ValueError(
-                f"tick_s: must be above 0 and at most the duration, {self.duration_s:g} s "
+                f"tick_s: must be above 0 and at most the duration, {duration_s:g} s "
                 f"(got {tick_s:g})"
             )
-        if self.duration_s / tick_s > MOST_TICKS:
+        if duration_s / tick_s > MOST_TICKS:
             raise ValueError(
                 f"duration_s: must be at most {MOST_TICKS:,} ticks of {tick_s:g} s "
-                f"(got {self.duration_s:g} s)"
+                f"(got {duration_s:g} s)"
             )
 
     def _check_single_tuples(self) -> None:
@@ -127,11 +131,16 @@ class Settings:
     @property
     def first_tick_s(self) -> float:
         """Seconds per tick of the first run, before the tick is shortened for queues or windows."""
-        return min(FIRST_TICK_S, self.duration_s) if self.tick_s is None else self.tick_s
+        return min(FIRST_TICK_S, self.first_duration_s) if self.tick_s is None else self.tick_s
+
+    @property
+    def first_duration_s(self) -> float:
+        """Seconds of a run before it may go on: the duration, or 61 where none is told."""
+        return UNTOLD_S if self.duration_s is None else self.duration_s
 
     @property
     def measured_from_s(self) -> float:
         """The second at which measuring begins."""
         if self.measure_from_s is not None:
             return self.measure_from_s
-        return min(SETTLING_S, self.duration_s / 3.0)
+        return min(SETTLING_S, self.first_duration_s / 3.0)

@@ -1,5 +1,6 @@
 """Simulation of one flow on one cluster, for any number of placements."""
 
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 
@@ -7,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamplace.sim.engine import records
+from streamplace.sim.engine.contents import Contents, with_contents
 from streamplace.sim.engine.deployment import lay_out
 from streamplace.sim.engine.event_sets import make_sets
 from streamplace.sim.engine.loop import advance
@@ -20,6 +22,8 @@ from streamplace.sim.flow import Floats, Flow, Ints, checked
 
 ROOM = 8  # initial number of sets per stream
 LEAST_ROOM = 1024  # smallest initial number of sets
+LAST_THIRD = 2.0 / 3.0  # share of a run that goes on before it is measured
+LONGEST_TICK_S = 1.0  # of a run that looks for the steady state, which longer ticks distort
 WALKED = 1_000  # streams from which one walk through all is faster than link after link
 
 
@@ -125,58 +129,96 @@ class Simulation:
         every_s: float | None = None,
         tick_s: float | None = None,
     ) -> RunTrace:
-        """Simulate one placement with one tick; `metrics.run` takes several.
+        """Simulate one placement for the duration of the settings; see `runs`."""
+        return next(self.runs(placement, (self.settings.first_duration_s,), every_s, tick_s))
+
+    def runs(
+        self,
+        placement: NDArray[np.integer],
+        durations_s: Sequence[float],
+        every_s: float | None = None,
+        tick_s: float | None = None,
+        start: Contents | None = None,
+    ) -> Iterator[RunTrace]:
+        """Simulate one placement with one tick, and return its trace after each duration.
+
+        `metrics.run` takes several ticks. The run goes on only as far as traces are asked for, and
+        ends early if nothing that could reach a sink is offered later.
 
         Parameters
         ----------
         placement
             (V,) device indices.
-        tick_s
-            Seconds per tick; None: those of `tick_for`.
+        durations_s
+            Increasing seconds. The run is measured from where the settings say, or in its last
+            third if it is longer than they say.
         every_s
             Seconds between the snapshots of the time series, which includes the end; None: no time
             series.
+        tick_s
+            Seconds per tick; None: those of `tick_for`.
+        start
+            The tuples on streams with which the run begins; None: no tuples.
 
         Raises
         ------
         ValueError
             If `placement` does not fit the flow.
         SceneError
-            If no tuple that could reach a sink is offered during the measured time; raised before
-            the first tick.
+            If no tuple that could reach a sink is offered during the first measured time; raised
+            before the first tick.
         EngineError
             If the run could not be finished.
         """
-        state, rules, timing, link = self.ready(checked(self.flow, placement)[0], tick_s)
-        due = self.due(timing)
-        kept: set[int] = set()
+        devices = checked(self.flow, placement)[0]
+        state, rules, longest, link = self.ready(devices, tick_s, durations_s[-1])
+        if start is not None:
+            state = with_contents(state, start, 0)
+        began = state.streams["sent"].copy()
+        timings = [longest.until(s, self._measured_from(s)) for s in durations_s]
+        marks = {tick for timing in timings for tick in (timing.measured, timing.ticks)}
         if every_s is not None:
-            every = max(1, round(every_s / timing.tick_s))
-            kept = {*range(every, timing.ticks, every), timing.ticks}
-        snapshots, done = {}, 0
-        for stop in sorted({timing.measured, timing.ticks, *kept}):
-            state = advance(state, rules, done, stop)
-            snapshots[stop] = Snapshot.of(state, stop, self.order)
-            done = stop
-        lost = check(state, self.inner.target, self.order)
-        return RunTrace(
-            timing.tick_s,
-            timing.period,
-            begin=snapshots[timing.measured],
-            end=snapshots[timing.ticks],
-            series=tuple(snapshots[stop] for stop in sorted(kept)),
-            link=link,
-            sink=self.tables.ends[0],
-            stream=self.tables.ends[1],
-            latency=state.latency,
-            arrived=state.arrived,
-            devices=checked(self.flow, placement)[0],
-            due=due,
-            lost=lost,
-        )
+            kept = range(0, longest.ticks, max(1, round(every_s / longest.tick_s)))[1:]
+            marks.update(kept)
+        snapshots, done = dict[int, Snapshot](), 0
+        for timing in timings:
+            try:
+                due = self.due(timing)
+            except SceneError:
+                if timing is not timings[0]:
+                    return
+                raise
+            for mark in sorted(mark for mark in marks if mark <= timing.ticks):
+                if mark not in snapshots:
+                    state = advance(state, rules, done, mark)
+                    snapshots[mark] = Snapshot.of(state, mark, self.order, began)
+                    done = mark
+            sampled = () if every_s is None else (*(t for t in kept if t < done), done)
+            yield RunTrace(
+                timing.tick_s,
+                timing.period,
+                begin=snapshots[timing.measured],
+                end=snapshots[timing.ticks],
+                series=tuple(snapshots[tick] for tick in sampled),
+                link=link,
+                sink=self.tables.ends[0],
+                stream=self.tables.ends[1],
+                latency=state.latency[: timing.ticks],
+                arrived=state.arrived[: timing.ticks],
+                devices=devices,
+                due=due,
+                lost=check(state, self.inner.target, self.order),
+                starts_full=start is not None,
+            )
+
+    def _measured_from(self, duration_s: float) -> float:
+        """Return the second at which measuring begins in a run of this length."""
+        if duration_s <= self.settings.first_duration_s:
+            return self.settings.measured_from_s
+        return LAST_THIRD * duration_s
 
     def ready(
-        self, placement: Ints, tick_s: float | None = None
+        self, placement: Ints, tick_s: float | None = None, duration_s: float | None = None
     ) -> tuple[EngineState, Rules, Timed, Ints]:
         """Return the state before the first tick, the rules and the timing of a run, and its links.
 
@@ -188,10 +230,16 @@ class Simulation:
             (V,) checked device indices.
         tick_s
             Seconds per tick; None: those of `tick_for`.
+        duration_s
+            Seconds for which there are arrays; None: those of the settings.
         """
         tick_s = self._tick_for(placement) if tick_s is None else tick_s
         is_first = tick_s == self.settings.first_tick_s
-        timing = self._default_timing if is_first else self.timed(tick_s)
+        first_s = self.settings.first_duration_s
+        if is_first and duration_s in (None, first_s):
+            timing = self._default_timing
+        else:
+            timing = self.timed(tick_s, duration_s)
         state, link = self._state(placement[self.places.operator], timing)
         settings = self.settings
         rules = Rules(
@@ -279,13 +327,34 @@ class Simulation:
         """The timing with the tick of the settings."""
         return self.timed(self.settings.first_tick_s)
 
-    def timed(self, tick_s: float) -> Timed:
-        """Return the timing of a run with this tick."""
+    def timed(self, tick_s: float, duration_s: float | None = None) -> Timed:
+        """Return the timing of a run with this tick; None: of the settings' duration."""
         rates = self.inner.source_tuples[self.wiring.sources].tolist()
         sources = self.places.operator[self.wiring.sources].tolist()
         offered = dict(zip(sources, rates, strict=True))
         queues = self.tables.queues(self.expected, self.settings.queue, tick_s)
-        return lay_out_ticks(tick_s, self.settings, self.scene, offered, self.flow.devices, queues)
+        duration_s = self.settings.first_duration_s if duration_s is None else duration_s
+        devices = self.flow.devices
+        return lay_out_ticks(
+            tick_s, duration_s, self.settings, self.scene, offered, devices, queues
+        )
+
+    def lasting(self) -> "Simulation":
+        """Return the simulation of the steady state: of no told duration, once nothing changes.
+
+        Raises
+        ------
+        ValueError
+            If no tuple ever reaches a sink.
+        """
+        tick_s = self.settings.tick_s
+        settings = replace(
+            self.settings,
+            duration_s=None,
+            measure_from_s=None,
+            tick_s=None if tick_s is None else min(tick_s, LONGEST_TICK_S),
+        )
+        return Simulation(self.flow, self.latency_s, settings, self.scene.lasting())
 
 
 def _rate(arrived: Floats, timing: Timed) -> float:

@@ -70,12 +70,23 @@ class Snapshot:
     reached: Floats
 
     @classmethod
-    def of(cls, state: EngineState, tick: int, order: Order) -> "Snapshot":
-        """Return a snapshot of a state."""
+    def of(
+        cls, state: EngineState, tick: int, order: Order, began: Floats | None = None
+    ) -> "Snapshot":
+        """Return a snapshot of a state.
+
+        Parameters
+        ----------
+        began
+            (E,) tuples with which each stream began, in the order of the state, which `sent` leaves
+            out; None: none.
+        """
         operators = np.empty((len(OPERATORS), len(order.operators)))
         streams = np.empty((len(STREAMS), len(order.streams)))
         sources = np.empty((len(SOURCES), len(order.sources)))
         read_off(state, order.operators, order.streams, order.sources, operators, streams, sources)
+        if began is not None:
+            streams[0] -= began[order.streams]
         return cls(
             tick,
             dict(zip(OPERATORS, operators, strict=True)),
@@ -108,6 +119,7 @@ class RunTrace:
     devices: Ints  # (V,) the placement
     due: Flow  # average flow during the measured time if nothing was throttled
     lost: float  # largest unaccounted share of a stream's or operator's tuples
+    starts_full: bool = False  # whether it began with the queues of its steady state
 
 
 def check(state: EngineState, target: Ints, order: Order) -> float:

@@ -33,21 +33,33 @@ class Timed(NamedTuple):
     slots: Records
     queues: Floats  # (E,) largest number of tuples that may wait on each stream
 
+    def until(self, duration_s: float, measured_from_s: float) -> "Timed":
+        """Return the timing of a run that ends earlier.
+
+        The measured time is a whole number of periods at its end, if at least one fits.
+        """
+        ticks = max(1, round(duration_s / self.tick_s))
+        measured = min(round(measured_from_s / self.tick_s), ticks - 1)
+        if self.period <= ticks - measured:
+            measured = ticks - (ticks - measured) // self.period * self.period
+        return self._replace(ticks=ticks, measured=measured)
+
 
 def lay_out_ticks(
     tick_s: float,
+    duration_s: float,
     settings: Settings,
     scene: Scene,
     rates: dict[int, float],
     devices: int,
     queues: Floats,
 ) -> Timed:
-    """Return the timing of a run.
-
-    The measured time is a whole number of periods at the end of the run, if at least one fits.
+    """Return the timing of a run; see `Timed.until`.
 
     Parameters
     ----------
+    duration_s
+        Simulated seconds, at least those of the settings.
     rates
         Tuples/s offered to each source, by operator.
     queues
@@ -58,19 +70,17 @@ def lay_out_ticks(
     EngineError
         If there are too many ticks.
     """
-    if settings.duration_s > MOST_TICKS * tick_s:
+    if duration_s > MOST_TICKS * tick_s:
         raise EngineError(
             f"more than {MOST_TICKS:,} ticks: the small queues need ticks of {tick_s:.3g} s"
         )
-    ticks = max(1, round(settings.duration_s / tick_s))
-    measured = min(round(settings.measured_from_s / tick_s), ticks - 1)
+    ticks = max(1, round(duration_s / tick_s))
     period = _period(tick_s, scene)
-    if period <= ticks - measured:
-        measured = ticks - (ticks - measured) // period * period
     speed, speed_from = _speed(tick_s, ticks, scene, devices)
     offered = _offered(tick_s, ticks, scene, rates)
     windows = _windows(tick_s, scene)
-    return Timed(tick_s, ticks, measured, period, offered, speed, speed_from, *windows, queues)
+    timing = Timed(tick_s, ticks, 0, period, offered, speed, speed_from, *windows, queues)
+    return timing.until(duration_s, settings.measured_from_s)
 
 
 def longest_tick(

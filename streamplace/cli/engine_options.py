@@ -13,7 +13,10 @@ class EngineOptions:
     """The options of the engine; None where one is left out."""
 
     duration: float | None = option(
-        "--duration", type=SECONDS, metavar="S", help="Engine: seconds to simulate.  [default: 61]"
+        "--duration",
+        type=SECONDS,
+        metavar="S",
+        help="Engine: seconds to simulate.  [default: 61, and more until throughput has settled]",
     )
     tick: float | None = option(
         "--tick",

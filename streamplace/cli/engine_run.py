@@ -21,7 +21,10 @@ from streamplace.scoring.score import ThroughputScore
 from streamplace.scoring.tuples import tuple_score
 from streamplace.sim.closed_form import bottleneck
 from streamplace.sim.engine import RunMetrics, Settings
+from streamplace.util.extras import load_drawing
 
+DRAW = "streamplace.pictures.engine_run:draw_run"
+"""Draws a run; loaded once a plot is wanted, since it loads matplotlib."""
 SAMPLE_INTERVAL_S = 1.0  # between samples of the trace
 SINGLE_TUPLES = ("arrivals", "service")  # options of a simulation of single tuples
 SETTING_NAMES = {  # option -> field of streamplace.sim.engine.Settings
@@ -59,6 +62,7 @@ def prepared(
     check_targets(targets, (*inputs, chosen.get("scene")))
     if "plot" in chosen:
         kind_of(chosen["plot"])
+        load_drawing(DRAW)
     if not _is_of_single_tuples(chosen):
         settings = _settings(chosen)
         return lambda placement: engine.score_of_run(*run(placement, chosen, settings))
@@ -117,9 +121,7 @@ def run(
     if scene is not None and scene.windows:
         _warn_of_windows(metrics, name_of(chosen["scene"]))
     if "plot" in chosen:
-        from streamplace.pictures.engine_run import draw_run  # noqa: PLC0415 - loads matplotlib
-
-        draw_run(chosen["plot"], placed, metrics)
+        load_drawing(DRAW)(chosen["plot"], placed, metrics)
     if "trace" in chosen:
         write_json(chosen["trace"], trace_to(placed, metrics))
     return placed, metrics

@@ -13,6 +13,7 @@ from streamplace.execution.progress import working
 from streamplace.files.datasets import read_dataset
 from streamplace.files.reading import name_of
 from streamplace.files.summary import summary
+from streamplace.util.extras import load_drawing
 from streamplace.util.plugins import load_ours
 from streamplace.util.text import printable
 
@@ -111,7 +112,7 @@ def info(chosen: InfoOptions) -> None:
             datasets = {name_of(file): read_dataset(file) for file in files}
     if chosen.plot is not None:
         with working("drawing"):
-            load_ours(PICTURE)(chosen.plot, datasets)
+            load_drawing(PICTURE)(chosen.plot, datasets)
     if chosen.as_json:
         print_json(found)
     else:

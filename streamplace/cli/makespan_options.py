@@ -24,7 +24,7 @@ from streamplace.problem.objectives import name_of_objective
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.score import Score
-from streamplace.util.plugins import load_ours
+from streamplace.util.extras import load_drawing
 
 DRAW = "streamplace.pictures.gantt:draw_schedule"
 """Draws a schedule; it loads matplotlib."""
@@ -242,4 +242,4 @@ def under_semantics(placement: Placement, name: PublishedName) -> Placement:
 
 def draw(path: str, placement: Placement, score: Score) -> None:
     """Write a picture of the schedule of a pass; see `require`."""
-    load_ours(DRAW)(path, placement, score)
+    load_drawing(DRAW)(path, placement, score)

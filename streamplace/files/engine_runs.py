@@ -140,6 +140,7 @@ def trace_to(placement: Placement, found: RunMetrics) -> dict[str, Any]:
         "tick_s": found.trace.tick_s,
         "measured_from_s": found.trace.begin.tick * found.trace.tick_s,
         "settled": found.settled,
+        "steady": None if found.settled else _steady(found),
         "queued": found.queued,
         "in_flight": found.in_flight,
         "dropped": found.dropped,
@@ -207,6 +208,14 @@ def trace_to(placement: Placement, found: RunMetrics) -> dict[str, Any]:
             for s, v in enumerate(sinks)
         ],
     }
+
+
+def _steady(found: RunMetrics) -> dict[str, float] | None:
+    steady = found.steady_run
+    if steady is None:
+        return None
+    names = ("throughput", "relative_throughput")
+    return {name: getattr(steady, name) for name in names}
 
 
 def _of_uplink(placement: Placement, found: RunMetrics, i: int) -> dict[str, Any]:

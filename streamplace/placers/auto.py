@@ -38,10 +38,12 @@ from streamplace.placers.starting import fast_placement
 from streamplace.problem.objective import Objective, Throughput
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
-from streamplace.scoring.registry import evaluator, qualities
+from streamplace.scoring.registry import evaluator, qualities, throughput_evaluator
 from streamplace.scoring.score import ROUNDING
 from streamplace.sim import work_clock
 
+AS_GOOD = {True: FEWER, False: 1.0 - ROUNDING}
+"""The share of the best throughput that is as good: where fewest devices are preferred or not."""
 SECONDS = 1.0  # the time limit without any other limit
 POLICY = "policy:samples=16"
 TRIES = {
@@ -153,9 +155,9 @@ class Auto(ReportingPlacer):
         self, problem: Problem, rng: np.random.Generator, start: Placement | None, budget: Budget
     ) -> Found:
         """Return the best placement of streams of tuples, and a bound if one was proven."""
-        placements, bound = self._results(problem, rng, start, budget), None
         if evaluator(problem).best_possible is None:
-            return Found(self._chosen(problem, start, placements))
+            return Found(self._by_runs(problem, rng, start, budget))
+        placements, bound = self._results(problem, rng, start, budget), None
         found = every = best_and_cheapest(problem, 1.0 - ROUNDING, FEW_PLACEMENTS)
         if not every:
             found, bound = self._searched(problem, rng, start, placements, budget)
@@ -169,9 +171,30 @@ class Auto(ReportingPlacer):
             if start is None:
                 return Found(settled(problem, [best.canonical(), best]), bound, proven)
         else:
-            as_good = FEWER if self.prefer == "fewest" and not every else 1.0 - ROUNDING
+            as_good = AS_GOOD[self.prefer == "fewest" and not every]
             best = consolidate(problem, rng, placements, budget, as_good)
         return Found(best.canonical() if start is None else best, bound, proven)
+
+    def _by_runs(
+        self, problem: Problem, rng: np.random.Generator, start: Placement | None, budget: Budget
+    ) -> Placement:
+        """Return the best of the placers' placements and of the one that ``bottleneck`` leads to.
+
+        Its score is not below that of the latter.
+        """
+        aim = problem.throughput_objective.with_changes(model="bottleneck")
+        alike = problem.with_objective(aim)
+        begin = None if start is None else Placement(alike, start.devices)
+        most = budget.within(SEARCH * budget.seconds_left())
+        by_form = self._best(alike, deepcopy(rng), begin, most).placement
+        closed = Placement(problem, by_form.devices)
+        chosen = self._chosen(problem, start, [closed, *self._results(problem, rng, start, budget)])
+        if not throughput_evaluator(problem).scores_differ or chosen == closed:
+            return chosen
+        score, least = evaluator(problem).score, AS_GOOD[self.prefer == "fewest"]
+        if score(chosen.devices).quality >= least * score(closed.devices).quality:
+            return chosen
+        return closed
 
     def _chosen(
         self, problem: Problem, start: Placement | None, placements: list[Placement]
@@ -179,7 +202,7 @@ class Auto(ReportingPlacer):
         """Return one of several placements."""
         if balances(self.prefer, start) and carries_all(problem, placements):
             return most_balanced(problem, placements)
-        return fewest_devices(problem, placements)
+        return fewest_devices(problem, placements, AS_GOOD[self.prefer == "fewest"])
 
     def _searched(
         self,

@@ -2,11 +2,13 @@
 
 from dataclasses import dataclass, fields
 
+from streamplace.display.text import number, percent_reached
 from streamplace.display.view import Line
 from streamplace.errors import ProblemError, SimulationError, UsageError
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.compiled import at_all_rates, compiled
+from streamplace.scoring.loads import Bottleneck
 from streamplace.scoring.score import ThroughputScore
 from streamplace.scoring.throughput_evaluator import score_at, worst_of
 from streamplace.sim.engine import (
@@ -20,6 +22,23 @@ from streamplace.sim.engine import (
 )
 
 GROWING = 0.01  # growth of the queues at sources, as a share of the rate offered, to be shown
+
+
+@dataclass(frozen=True)
+class SteadyState:
+    """What a run comes to once throughput no longer changes.
+
+    Parameters
+    ----------
+    throughput, relative_throughput
+        In tuples/s, and relative to the tuples offered.
+    bottleneck
+        The device, link or operator with the largest utilisation.
+    """
+
+    throughput: float
+    relative_throughput: float
+    bottleneck: Bottleneck
 
 
 @dataclass(frozen=True, repr=False)
@@ -53,10 +72,18 @@ class EngineScore(ThroughputScore):
         that include this wait grow with the length of the run.
     settled
         Whether throughput and the queues between operators had stopped changing; see `RunMetrics`.
+    throughput_settled
+        Whether a longer run has the same throughput: queues may grow only if they have no limit.
     tick_limited
         Whether half the tick may still change the result, since shorter ticks take too long.
+    steady
+        The steady state, if the run has not settled; None if nothing is offered then.
+    starts_full
+        Whether the run began with the queues of its steady state, which take long to fill.
     tick_s
         Length of a tick in seconds; at most the length that the settings ask for.
+    duration_s
+        Simulated seconds.
     """
 
     offered_rate: float
@@ -69,8 +96,30 @@ class EngineScore(ThroughputScore):
     queue_growth: float
     source_queue_growth: float
     settled: bool
+    throughput_settled: bool
+    steady: SteadyState | None
+    starts_full: bool
     tick_limited: bool
     tick_s: float
+    duration_s: float
+
+    @property
+    def headline(self) -> str:
+        """The throughput as a phrase, with that of the steady state beside it if it is another."""
+        if self.steady is None or self._is_steady:
+            return super().headline
+        steady = (
+            f"{number(self.steady.throughput)} ({percent_reached(self.steady.relative_throughput)})"
+        )
+        return f"{super().headline}, not settled; steady state {steady}"
+
+    @property
+    def _is_steady(self) -> bool:
+        """Whether the steady state has the throughput and the bottleneck of this run."""
+        if self.steady is None:
+            return self.settled
+        same = self.steady.bottleneck.name == self.bottleneck.name
+        return same and self.steady.throughput == self.throughput
 
     @property
     def base_rate(self) -> float:
@@ -78,24 +127,60 @@ class EngineScore(ThroughputScore):
         return self.offered_rate
 
     def _run_lines(self) -> tuple[Line, ...]:
+        return (*self._latency_lines(), *self._settling_lines())
+
+    def _latency_lines(self) -> tuple[Line, ...]:
+        """Return the latencies, and what the sources do with tuples that wait."""
         if self.latency_s is None:
             return (Line("no tuple arrived at a sink during the measurement"),)
         mean, p50, p99 = (
             f"{self.latency_s[name]:.{self.latency_digits}g} s" for name in ("mean", "p50", "p99")
         )
-        lines = [f"latency: mean {mean}, median {p50}, 99% of tuples within {p99}"]
+        lines = [Line(f"latency: mean {mean}, median {p50}, 99% of tuples within {p99}")]
         if self.dropped:
-            lines.append(f"sources with full queues dropped {self.dropped:,.6g} tuples")
+            lines.append(Line(f"sources with full queues dropped {self.dropped:,.6g} tuples"))
         if self.source_queue_growth > GROWING * self.offered_rate:
             growth = f"{self.source_queue_growth:,.4g} tuples/s"
-            lines.append(f"the queues at the sources grow by {growth}, and their wait with them")
+            lines.append(
+                Line(f"the queues at the sources grow by {growth}, and their wait with them")
+            )
+        return tuple(lines)
+
+    def _settling_lines(self) -> tuple[Line, ...]:
+        """Return whether the run has settled, and otherwise the steady state."""
+        if self.latency_s is None and self._is_steady:
+            return ()
+        lines = []
+        if self.starts_full:
+            lines.append(
+                Line(
+                    "began with the queues of its steady state, which take long to fill; "
+                    "--duration shows how they fill"
+                )
+            )
+        growth = f"queues changed by {self.queue_growth:+,.4g} tuples/s"
         if self.tick_limited:
             shorter = f"ticks shorter than {self.tick_s:g} s may give other results"
-            lines.append(f"had not settled: {shorter}, but take too long; try a shorter --duration")
-        elif not self.settled:
-            growth = f"queues changed by {self.queue_growth:+,.4g} tuples/s"
-            lines.append(f"had not settled: {growth}; a longer run may give other results")
-        return tuple(map(Line, lines))
+            lines.append(
+                Line(f"had not settled: {shorter}, but take too long; try a shorter --duration")
+            )
+        elif self.settled:
+            return tuple(lines)
+        elif self.throughput_settled:
+            lines.append(Line(f"had not settled: {growth}, which does not change the throughput"))
+        elif self.steady is None:
+            lines.append(Line(f"had not settled: {growth}, and no tuple is offered in the end"))
+        elif self._is_steady:
+            after = f"had not settled after {self.duration_s:g} s"
+            lines.append(Line(f"{after}: {growth}; a longer run may give other results"))
+        else:
+            lines.append(Line(f"had not settled: {growth}"))
+        if self.steady is not None and not self._is_steady:
+            reached = f"{number(self.steady.throughput)} tuples/s"
+            share = percent_reached(self.steady.relative_throughput)
+            limit = self.steady.bottleneck.line()
+            lines.append(Line(f"steady state: {reached}, {share}; {limit.text}", limit.names))
+        return tuple(lines)
 
 
 def simulation(
@@ -189,9 +274,11 @@ def worst_run(
 
 
 def score_of_run(placement: Placement, run: RunMetrics) -> EngineScore:
-    """Return the score of a placement from a run at its problem's source rate."""
-    loads = (run.device_utilisation, run.link_utilisation, run.own_utilisation)
-    closed = score_at(placement.problem, placement.devices, run.throughput, *loads)
+    """Return the score of a placement from a run at its problem's source rate.
+
+    The steady state of a run that has not settled is simulated.
+    """
+    closed = _loads(placement, run)
     shared = {field.name: getattr(closed, field.name) for field in fields(closed)}
     return EngineScore(
         **shared | {"relative_throughput": run.relative_throughput},
@@ -204,7 +291,35 @@ def score_of_run(placement: Placement, run: RunMetrics) -> EngineScore:
         dropped=run.dropped,
         queue_growth=run.queue_growth,
         source_queue_growth=run.source_queue_growth,
-        tick_limited=not run.stands,
         settled=run.settled,
+        throughput_settled=run.holds,
+        steady=None if run.settled else steady_state(placement, run),
+        starts_full=run.trace.starts_full,
+        tick_limited=not run.stands,
         tick_s=run.trace.tick_s,
+        duration_s=run.trace.end.tick * run.trace.tick_s,
     )
+
+
+def steady_state(placement: Placement, run: RunMetrics) -> SteadyState | None:
+    """Return the steady state of a run of a placement; None if nothing is offered then.
+
+    Raises
+    ------
+    SimulationError
+        If a run to the steady state could not be finished.
+    """
+    try:
+        steady = run.steady_run
+    except EngineError as error:
+        raise SimulationError(f"engine: {error}") from None
+    if steady is None:
+        return None
+    bottleneck = _loads(placement, steady).bottleneck
+    return SteadyState(steady.throughput, steady.relative_throughput, bottleneck)
+
+
+def _loads(placement: Placement, run: RunMetrics) -> ThroughputScore:
+    """Return the throughput and the loads in a run."""
+    loads = (run.device_utilisation, run.link_utilisation, run.own_utilisation)
+    return score_at(placement.problem, placement.devices, run.throughput, *loads)

@@ -11,7 +11,7 @@ from streamplace.scoring.score import ThroughputScore
 from streamplace.scoring.throughput_evaluator import ThroughputEvaluator
 from streamplace.scoring.tuples import tuple_score
 from streamplace.sim.closed_form import bottleneck
-from streamplace.sim.engine import EngineError, Settings
+from streamplace.sim.engine import EngineError, Settings, metrics
 from streamplace.util.arrays import Floats
 
 
@@ -24,6 +24,11 @@ class EngineEvaluator(ThroughputEvaluator):
 
     gains_from_threads: bool = True
 
+    @property
+    def scores_differ(self) -> bool:  # type: ignore[override]
+        """Whether scores are of runs, which take shorter and shorter ticks."""
+        return self._of_single_tuples is None
+
     def throughput_at(self, problem: Problem, devices: Placements) -> Floats:
         """Return the throughput of K placements, (K,) tuples/s, at one of the source rates.
 
@@ -35,7 +40,7 @@ class EngineEvaluator(ThroughputEvaluator):
         if self._of_single_tuples is not None:
             return bottleneck.throughput(compiled(problem).flow, devices)
         try:
-            return simulation(problem).throughput(devices)
+            return metrics.throughput(simulation(problem), devices)
         except EngineError as error:
             raise SimulationError(f"engine: {error}") from None
 

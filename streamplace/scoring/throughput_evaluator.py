@@ -44,12 +44,15 @@ class ThroughputEvaluator(ABC):
     climbs
         Whether a search should also try single moves on the score itself, because `local_search`
         optimises something else and scoring is fast.
+    scores_differ
+        Whether the quality of a score is more exact than `quality`, which searches ask for.
     """
 
     linear: ClassVar[bool] = False
     overload_matters: bool = False
     gains_from_threads: bool = False
     climbs: bool = False
+    scores_differ: bool = False
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem

@@ -201,14 +201,14 @@ def run_tuples(placement: Placement, settings: Settings) -> TupleRun:
     placed = deployed(problem, placement.devices)
     _check_load(problem, placed)
     _check_selectivity(problem)
-    _check_size(placed, settings.duration_s)
+    _check_size(placed, settings.first_duration_s)
     if settings.arrivals is None:
         raise UsageError("arrivals: must be set for single tuples")
     return run(
         placed,
         Arrivals(settings.arrivals),
         exponential=settings.service == "exponential",
-        duration_s=settings.duration_s,
+        duration_s=settings.first_duration_s,
         measured_from_s=settings.measured_from_s,
         seed=settings.seed,
     )

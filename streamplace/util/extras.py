@@ -37,3 +37,16 @@ def load_learned(path: str, what: str) -> Any:
     """
     check_learn(what)
     return load_ours(path)
+
+
+def load_drawing(path: str) -> Any:
+    """Return one of streamplace's own functions, ``module:function``, that draws pictures.
+
+    Raises
+    ------
+    UsageError
+        If matplotlib or the folder of its package is not there.
+    """
+    if find_spec("matplotlib") is None:
+        raise UsageError("pictures need matplotlib: pip install matplotlib")
+    return load_ours(path)

@@ -13,7 +13,7 @@ from streamplace.files.reading import to_csv
 from streamplace.files.writing import write_text
 from streamplace.problem.makespan import MAKESPAN
 from streamplace.problem.objective import Objective, Throughput
-from streamplace.util.plugins import load_ours
+from streamplace.util.extras import load_drawing
 from streamplace.workflows.comparison import MINUS_FIRST, Comparison, ComparisonRow
 from streamplace.workflows.comparison_tables import SAVED, rows_as_csv
 from streamplace.workflows.makespan_comparison import MakespanComparison
@@ -194,7 +194,7 @@ def save_report(
         for name, table in zip(BY_RATE, (csv_table, markdown_table, latex_table), strict=True):
             write_text(folder / name, table(result))
     if pictures is not None:
-        load_ours(DRAW)(folder, result, pictures, budgets, evaluations)
+        load_drawing(DRAW)(folder, result, pictures, budgets, evaluations)
     kept = names_of(pictures, objective, budgets is not None)
     return _remove_stale(folder, kept) if has_earlier else ()
 

@@ -19,6 +19,10 @@ RUN_KEYS = {
     "queue_growth",
     "source_queue_growth",
     "settled",
+    "throughput_settled",
+    "steady",
+    "starts_full",
+    "duration_s",
     "tick_limited",
     "tick_s",
     "offered_rate",
@@ -267,3 +271,13 @@ def test_place_and_compare_support_the_engine(
     assert placed["gap"] is None
     compared = json_of(capsys, "compare", inputs.graph, "--placers", "single,greedy", *options)
     assert compared["rows"][1]["mean"] == pytest.approx(placed["relative_throughput"])
+
+
+def test_a_plot_without_matplotlib_is_refused_before_the_run(
+    inputs: InputFiles, tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("streamplace.util.extras.find_spec", lambda _name: None)
+    plot = tmp_path / "run.png"
+    command = ["simulate", inputs.graph, inputs.placement, *ENGINE, "--plot", plot]
+    assert "pictures need matplotlib" in refused(capsys, *command)
+    assert not plot.exists()

@@ -94,7 +94,7 @@ def resume(
         If the run could not be continued to that time.
     """
     tick_s = checkpoint.rules.tick_s
-    stop = checkpoint.tick_at(until_s, simulation.settings.duration_s)
+    stop = checkpoint.tick_at(until_s, simulation.settings.first_duration_s)
     placement = checkpoint.devices if placement is None else placement
     devices = checked(simulation.flow, placement)[0]
     if not 0 <= downtime_s < np.inf:

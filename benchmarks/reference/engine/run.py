@@ -54,7 +54,7 @@ class PlainEngine:
 
     def run(self) -> None:
         """Run all ticks."""
-        for tick in range(round(self.settings.duration_s / self.tick_s)):
+        for tick in range(round(self.settings.first_duration_s / self.tick_s)):
             self._tick(tick)
 
     def _tick(self, tick: int) -> None:

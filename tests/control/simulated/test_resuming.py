@@ -51,7 +51,7 @@ def test_going_on_equals_an_uninterrupted_run(case: Case, at_s: float, queue: in
     whole = simulation.run(placement)
     half = resuming.run_until(simulation, placement, at_s)
     for again in (None, placement):
-        end = resuming.resume(simulation, half, how.duration_s, again)
+        end = resuming.resume(simulation, half, how.first_duration_s, again)
         assert_same(end.snapshot, whole.end)
         assert np.array_equal(end.state.arrived, whole.arrived)
         assert np.array_equal(end.state.latency, whole.latency)

@@ -30,7 +30,7 @@ def test_both_engines_agree(data: Any, case: tuple[Problem, list[int]], how: Set
     try:
         simulation = simulation_of(problem, how, latency, scene)
         tick_s = simulation.tick_for(np.array(devices))
-        assume(how.duration_s / tick_s < 400)
+        assume(how.first_duration_s / tick_s < 400)
         simulation.due(simulation.timed(tick_s))
     except (ValueError, EngineError):
         reject()  # no tuple ever reaches a sink, or nothing is offered
@@ -49,7 +49,7 @@ def test_both_engines_agree_where_groups_of_devices_share_links(
     if seed % 2:
         how = replace(how, scheduler="dynamic", allocation="uniform")
     simulation = simulation_of(problem, how, float(rng.choice([0.0, 0.001, 0.12])))
-    if how.duration_s / simulation.tick_for(devices) < 400:
+    if how.first_duration_s / simulation.tick_for(devices) < 400:
         same(simulation, devices.tolist())
 
 

@@ -142,7 +142,8 @@ def test_link_latency_is_exact(kind: Any, latency_s: float, tick_s: float | None
 
 
 def test_a_link_latency_of_years() -> None:
-    found = runs.run(Placement(light_problem("ab", 100.0, Network(latency_s=1e12)), [0, 1]))
+    placement = Placement(light_problem("ab", 100.0, Network(latency_s=1e12)), [0, 1])
+    found = runs.run(placement, Settings(duration_s=61.0))
     assert found.throughput == 0.0
     assert found.in_flight == pytest.approx(6100.0)  # L alone does not hold tuples back
     assert not found.settled
