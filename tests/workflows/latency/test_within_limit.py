@@ -44,7 +44,7 @@ def test_a_climb_finds_a_better_placement() -> None:
     start = np.zeros(12, np.int32)
     limit = LatencyLimit("p99", 0.01)
     assert screened(problem, start, limit).overloaded
-    found = of_low_latency(problem, start, limit, np.random.default_rng(0))
+    found = of_low_latency(problem, [start], limit, np.random.default_rng(0))
     assert limit.holds(found[0].value)
     assert [one.order for one in found] == sorted(one.order for one in found)
 
