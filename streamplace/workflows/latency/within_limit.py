@@ -11,7 +11,6 @@ import numpy as np
 from streamplace.errors import InfeasibleError, PlacementError
 from streamplace.placers.auto import Auto, evaluations_by_default
 from streamplace.placers.base import Placer
-from streamplace.placers.budget import Budget
 from streamplace.placers.limits import MaxEvaluations
 from streamplace.placers.registry import NamedPlacer, ready
 from streamplace.placers.search.balance import CARRIED, Prefer, linear_problem
@@ -21,7 +20,6 @@ from streamplace.problem.problem import Problem
 from streamplace.scoring.compiled import compiled
 from streamplace.scoring.registry import evaluator, qualities
 from streamplace.scoring.tuples import MOST_TUPLES, busiest, deployed, estimate, run_tuples
-from streamplace.sim import work_clock
 from streamplace.sim.engine import Settings
 from streamplace.sim.tuples import Arrivals, expected_tuples
 from streamplace.sim.tuples.errors import quantile
@@ -39,9 +37,10 @@ LEAST_SAMPLES = 1000  # tuples at sinks; of fewer, a percentile says little
 NEARLY_FULL = 0.97  # utilisation above which a simulation is too short to settle
 TRIED = 3  # placements of the lowest estimates that are simulated
 FEW = 2_000  # placements up to which all are screened
-MOVES = 100  # of a climb per unit and start
-SCREENS = 5_000  # of all climbs, at most: about 2 s,
+MOVES = 300  # per unit and start
+SCREENS = 5_000  # in all, at most: about 2 s,
 SIZE = 1_000  # with so many operators and streams, each takes twice as long
+WORSE = 0.1  # share by which a move may be worse at first
 NEAR = 0.5  # share of moves to the device of a neighbour
 EXCHANGES, JOINS = 0.2, 0.05  # shares of moves of two units, and of all units of a device
 
@@ -284,9 +283,9 @@ def of_low_latency(
 ) -> list[Screened]:
     """Return feasible placements of low latency, the lowest first.
 
-    Where there are few placements, all are screened. Otherwise climbs by random moves begin at
-    `starts`, (V,) each, and at the best of the placements on one device each; each climb ends once
-    the limit holds with its margin. See `screened` for the problem and the target utilisation.
+    Where there are few placements, all are screened. Otherwise random moves begin at `starts`,
+    (V,) each, and at the best of the placements on one device each; they end once the limit holds
+    with its margin. See `screened` for the problem and the target utilisation.
     """
 
     def of(row: Ints) -> Screened:
@@ -299,31 +298,31 @@ def of_low_latency(
     first += _sorted([of(row) for row in _on_one_device(problem)])[:1]
     flow, units = compiled(problem).flow, problem.feasibility.unit_count
     screens = SCREENS * SIZE // (SIZE + flow.operators + len(flow.source))
-    budget = Budget(evaluations=max(1, min(screens, MOVES * units * len(first))))
-    found = [
-        _climbed(problem, one, limit, rng, budget.share(1 / (len(first) - i)), of)
-        for i, one in enumerate(_sorted(first))
-    ]
+    moves = min(screens // len(first), MOVES * units)
+    found = [_annealed(problem, one, limit, rng, moves, of) for one in first]
     return _sorted([*found, *first])
 
 
-def _climbed(
+def _annealed(
     problem: Problem,
     best: Screened,
     limit: LatencyLimit,
     rng: np.random.Generator,
-    budget: Budget,
+    moves: int,
     of: Callable[[Ints], Screened],
 ) -> Screened:
-    """Return the best placement, screened by `of`, by moves that are not worse."""
-    rules = problem.feasibility
-    while budget.left() > 0 and (best.overloaded or not limit.holds(best.value)):
-        begun = work_clock.now()
-        row = _moved(problem, best.devices, rng)
-        if (row != best.devices).any() and rules.violation(row) is None:
+    """Return the best placement, screened by `of`, by moves that are not much worse."""
+    rules, now = problem.feasibility, best
+    for left in range(moves, 0, -1):
+        if not best.overloaded and limit.holds(best.value):
+            break
+        worse = 1.0 + WORSE * left / moves * rng.random()
+        row = _moved(problem, now.devices, rng)
+        if (row != now.devices).any() and rules.violation(row) is None:
             moved = of(row)
-            best = moved if moved.order <= best.order else best
-        budget.charge(1, work_clock.now() - begun)
+            if (moved.overloaded, moved.value) <= (now.overloaded, now.value * worse):
+                now = moved
+            best = min(best, now, key=lambda one: one.order)
     return best
 
 
