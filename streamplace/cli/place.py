@@ -66,7 +66,7 @@ class PlaceOptions(options.Common):
         "between racks, prices and traffic. With auto, fewest uses the fewest devices that it "
         "finds to reach 99.9% of the best throughput, and little traffic; with search it improves "
         "nothing more. To find the fewest or cheapest devices that suffice, use plan.  "
-        "[default: balance, but fewest with --start]",
+        "[default: balance; with --start, nothing, so that no operator moves for it]",
     )
     start: str | None = options.file(
         "--start",
@@ -80,8 +80,8 @@ class PlaceOptions(options.Common):
         type=param_types.Whole(0),
         metavar="M",
         help="With --start: number of operators that may move in addition to those that must. If "
-        "there is a choice of which must, the smallest possible number counts. Moves that gain "
-        "nothing are not made.  [default: unlimited]",
+        "there is a choice of which must, the smallest possible number counts.  "
+        "[default: unlimited]",
     )
     move_cost: float | None = option(
         "--move-cost",
@@ -91,8 +91,7 @@ class PlaceOptions(options.Common):
         help="With --start: least gain in relative throughput (throughput / source rate), or least "
         "share by which the makespan becomes shorter, per second of sending the moved operators' "
         "memory over the network, e.g. 0.01. With 0, every move that gains something is allowed. "
-        "With --placer giph, a trained policy looks for the moves.  "
-        "[default: unlimited; moves need not gain anything]",
+        "With --placer giph, a trained policy looks for the moves.  [default: unlimited]",
     )
     confidence: float | None = option(
         "--confidence",
@@ -169,7 +168,8 @@ def place(chosen: PlaceOptions) -> None:
     source rates, model and target utilisation or the settings of makespans, are used unless options
     say otherwise. Operators are matched by name, so
     cluster and graph may differ. Operators whose device is not in the cluster or no longer
-    allowed have to move; --max-moves or --move-cost limits the other moves.
+    allowed have to move. Others move only where this gains throughput, a shorter makespan or what
+    --prefer asks for, and --max-moves or --move-cost limits them further.
 
     With --job-file, all jobs share the cluster: minimum throughputs are reserved first, then higher
     priorities come first, and weights count within a priority. The result says what each job loses.

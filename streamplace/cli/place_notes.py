@@ -2,13 +2,14 @@
 
 from streamplace.cli.command import print_note
 from streamplace.placers.base import BOTH
+from streamplace.placers.search.nearby import SAME
 from streamplace.problem.assumptions import assumptions
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.graph_checks import listed
 from streamplace.problem.uncertainty import without_effect
 from streamplace.scoring.suspect_units import suspect_of
 from streamplace.util.text import counted
-from streamplace.workflows.migrate import SAME, Migration
+from streamplace.workflows.migrate import Migration
 from streamplace.workflows.result import MakespanResult, Result
 
 

@@ -69,6 +69,13 @@ FEW_UNITS = 45  # units that may be left once those that no better placement sep
 NODES = 10_000  # of the first branch and bound; later ones have twice as many as the last
 FEWEST_NODES = 100  # below, a proof is not worth its tables
 CHANGES_PER_NODE = 50  # changes of a search that take the time of a node
+EVALUATIONS, PER_OPERATOR = 200_000, 400  # changes, where the machine must not decide the answer,
+MAX_EVALUATIONS = 4_000_000  # at most: about a second, and a few on 100,000 operators
+
+
+def evaluations_by_default(operators: int) -> int:
+    """Return a limit of changes, for so many operators, that takes about as long as `SECONDS`."""
+    return min(EVALUATIONS + PER_OPERATOR * operators, MAX_EVALUATIONS)
 
 
 @dataclass(frozen=True)

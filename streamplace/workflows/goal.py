@@ -4,6 +4,7 @@ from typing import Any, ClassVar, Protocol
 
 from streamplace.display.view import Line
 from streamplace.errors import UsageError
+from streamplace.placers.base import Placer
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.util.plugins import load_ours
@@ -50,6 +51,10 @@ class Goal(Protocol):
             If provably no placement reaches it.
         """
         ...
+
+    def placer(self, problem: Problem, placer: str | Placer) -> str | Placer:
+        """Return the placer to run first, which may have limits of its own."""
+        return placer
 
     def improve(
         self, problem: Problem, start: Placement, seed: int

@@ -15,24 +15,29 @@ from streamplace.placers.limits import MaxRuntime
 from streamplace.placers.registry import NamedPlacer, ready
 from streamplace.placers.running import check_start, run_placer
 from streamplace.placers.search.balance import Prefer, check_prefer
-from streamplace.placers.search.current import current_devices
+from streamplace.placers.search.current import Current, current_devices
+from streamplace.placers.search.gains import better_by
 from streamplace.placers.search.migrate import Migrate
-from streamplace.placers.search.moves import must_move, with_fewest_moves
+from streamplace.placers.search.moves import (
+    must_move,
+    with_fewest_moves,
+    without_needless_moves,
+)
+from streamplace.placers.search.nearby import SAME
 from streamplace.problem.device_kinds import misplaced
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
-from streamplace.scoring.score import Score
+from streamplace.scoring.registry import qualities_of_rows
+from streamplace.scoring.score import ROUNDING, Score
 from streamplace.sim import work_clock
-from streamplace.util.checks import check_int, check_number, check_type
+from streamplace.util.checks import check_int, check_number, check_seed, check_type
 from streamplace.workflows.diff import Move, moves_between, relative_gain
 from streamplace.workflows.inheritance import Settings
-from streamplace.workflows.place import placed, result_of
+from streamplace.workflows.place import result_of
 from streamplace.workflows.replace_problem import NewProblem, new_problem
 from streamplace.workflows.result import MakespanResult, PlacementResult, Result
 from streamplace.workflows.simulate import score_of
-
-SAME = 1e-6  # relative difference of throughputs or makespans that counts as none
 
 
 @dataclass(frozen=True, repr=False)
@@ -163,7 +168,8 @@ def migrate(
         to send the operators' memory_bytes over a mean link. Under the makespan objective, the
         share by which moves must shorten the makespan for each such second.
     placer
-        The placer to run if `max_moves` is None; it starts from `old`. With `move_cost`, `giph`
+        The placer to run if `max_moves` is None; it starts from `old`, and moves of its result that
+        gain nothing are not made. With `move_cost`, `giph`
         looks for the moves itself, and what others find is considered besides a search.
     seconds
         Time limit in seconds if moves are limited.
@@ -207,7 +213,7 @@ def migrate(
     fewest = with_fewest_moves(current)
     staying = limited.necessary(problem, np.random.default_rng(seed))
     if max_moves is None and move_cost is None:
-        result = placed(problem, chosen, seed, staying)
+        result = _worth_the_moves(current, chosen, seed, staying)
     else:
         started = work_clock.now()
         start: Placement | None = staying
@@ -247,6 +253,24 @@ def migrate(
         len(necessary),
         notes,
     )
+
+
+def _worth_the_moves(
+    current: Current, placer: NamedPlacer, seed: int, staying: Placement
+) -> Result | MakespanResult:
+    """Return what a placer finds, without moves that gain nothing in what it was asked for."""
+    problem = current.problem
+    check_seed(seed)
+    check_start(placer, staying)
+    outcome = run_placer(problem, placer, np.random.default_rng(seed), staying)
+    found = outcome.found
+    better = better_by(problem, placer.options.get("prefer"))
+    row = without_needless_moves(current, staying.devices, found.placement.devices, better)
+    if (row != found.placement.devices).any():
+        kept, best = qualities_of_rows(problem, np.stack([row, found.placement.devices]))
+        optimal = found.optimal and bool(kept >= best * (1.0 - ROUNDING))
+        found = Found(Placement(problem, row), found.bound, optimal)
+    return result_of(found, placer.text, outcome.seconds)
 
 
 def _problem_of(

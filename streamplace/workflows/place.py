@@ -139,6 +139,7 @@ def placed(
     goal = goal_of(confidence=confidence, max_latency=max_latency)
     if goal is not None:
         goal.check(problem)
+        placer = goal.placer(problem, placer)
     outcome = run_placer(problem, placer, np.random.default_rng(seed), start)
     if goal is None:
         return result_of(outcome.found, name, outcome.seconds)

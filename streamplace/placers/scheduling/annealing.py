@@ -13,6 +13,7 @@ from streamplace.placers.scheduling.passes import pass_evaluator, shortest
 from streamplace.placers.scheduling.portfolio import Tries, portfolio
 from streamplace.placers.search.current import Current
 from streamplace.placers.search.exhaustive import FEW, ROUNDING, feasible_rows
+from streamplace.placers.search.nearby import SAME
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.makespan_evaluator import MakespanEvaluator
@@ -35,7 +36,6 @@ from streamplace.util.arrays import Floats, Ints, distinct_rows
 from streamplace.util.evaluation_count import count as count_evaluations
 
 FEWEST = 200  # placements that are all tried, however large the graph is
-GAIN = 1e-9  # smallest difference that counts, in shares of the makespan
 MAX_PARTS = 4_000_000  # operators and streams x placements x passes up to which more are tried
 MOVES = Shares(swaps=0.0, blocks=0.0, joins=0.0, critical=0.0)
 SWAPS, BLOCKS, JOINS, CRITICAL = 0.1, 0.5, 0.7, (0.6, 0.9)  # see `Shares`; chains take turns
@@ -89,7 +89,7 @@ class PassMoves:
     @property
     def gain(self) -> float:
         """The smallest difference of values that counts."""
-        return GAIN
+        return SAME
 
     def all_within(self, migration_cost: Floats, limit: float) -> Ints | None:
         """Return all feasible placements, (K, V), whose moves cost at most `limit`."""

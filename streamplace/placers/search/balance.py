@@ -197,6 +197,19 @@ def most_balanced(problem: Problem, placements: Sequence[Placement]) -> Placemen
     return Placement(problem, rows[_best_balanced(overloaded(problem), rows, STEP)])
 
 
+def more_balanced(problem: Problem, row: Ints, than: Ints) -> bool:
+    """Return whether a placement, (V,), is better than another in the order of `balanced`.
+
+    Utilisations that differ by less than a thousandth of the largest one count as equal.
+    """
+    loaded = overloaded(problem)
+    loads, others = _balance(loaded, np.stack([row, than]))
+    margin = np.append(np.full(len(loads), STEP * loads[0].min()), SAME * others.max(axis=1))
+    lower, higher = np.concatenate([loads, others]).T
+    unequal = np.flatnonzero(np.abs(higher - lower) > margin)
+    return len(unequal) > 0 and bool(lower[unequal[0]] < higher[unequal[0]])
+
+
 def overloaded(problem: Problem) -> Problem:
     """Return the problem under ``bottleneck`` at the lowest rate that is above every bound.
 
@@ -250,16 +263,27 @@ def lowered(loaded: Problem, rng: np.random.Generator, rows: Ints, budget: Budge
 
 def _best_balanced(loaded: Problem, rows: Ints, step: float) -> int:
     """Return the index of the best of some placements, (K, V) devices."""
+    loads, others = _balance(loaded, rows)
+    least = max(float(loads[0].min()), MIN_VALUE)
+    steps = np.rint(loads[0] / (EQUAL * least)), *np.rint(loads[1:] / (step * least))
+    return int(np.lexsort([*steps, *others][::-1])[0])
+
+
+def _balance(loaded: Problem, rows: Ints) -> tuple[Floats, Floats]:
+    """Return what is to be low in placements, (K, V), the most important first.
+
+    Returns
+    -------
+    (loads + 1, K) the largest utilisation, also of an operator, and then those of devices and links
+    in falling order; (3, K) streams that join groups, price, and bits between devices.
+    """
     arrays = flow(loaded)
-    loads, largest = np.empty((len(rows), _entries(loaded))), np.empty(len(rows))
+    loads = np.empty((len(rows), 1 + _entries(loaded)))
     for i, row in enumerate(rows):
-        loads[i] = np.sort(np.concatenate(utilisations(arrays, row)))
-        largest[i] = max(loads[i, -1], own_utilisations(arrays, row).max())
+        loads[i, 1:] = -np.sort(-np.concatenate(utilisations(arrays, row)))
+        loads[i, 0] = max(loads[i, 1], own_utilisations(arrays, row).max())
     crossing = rows[:, arrays.source] != rows[:, arrays.target]
-    least = max(float(largest.min()), MIN_VALUE)
-    joining, price = ties(loaded, rows)
-    keys = crossing @ arrays.stream_bits, price, joining, *np.rint(loads.T / (step * least))
-    return int(np.lexsort((*keys, np.rint(largest / (EQUAL * least))))[0])
+    return loads.T, np.stack([*ties(loaded, rows), crossing @ arrays.stream_bits])
 
 
 def _entries(problem: Problem) -> int:

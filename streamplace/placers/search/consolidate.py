@@ -37,16 +37,20 @@ def fewest_devices(
     as_good
         Share of the best relative throughput that counts as equally good.
     """
-    reached, arrays = qualities(problem, placements), flow(problem)
+    reached = qualities(problem, placements)
 
-    def cost(i: int) -> tuple[int, float, float]:
-        devices = placements[i].devices
-        crossing = devices[arrays.source] != devices[arrays.target]
-        used = len(np.unique(devices))
-        return used, float(arrays.stream_bits[crossing].sum()), -float(reached[i])
+    def cost(i: int) -> tuple[float, float, float]:
+        return *size_of(problem, placements[i].devices), -float(reached[i])
 
     good = np.flatnonzero(reached >= as_good * reached.max())
     return placements[min(good.tolist(), key=cost)]
+
+
+def size_of(problem: Problem, row: Ints) -> tuple[float, float]:
+    """Return the number of devices of a placement, (V,), and the bits between them per tuple."""
+    arrays = flow(problem)
+    crossing = row[arrays.source] != row[arrays.target]
+    return float(len(np.unique(row))), float(arrays.stream_bits[crossing].sum())
 
 
 def consolidate(

@@ -1,7 +1,7 @@
 """The moves of a migration: those that are forced, and the removal of those that gain nothing."""
 
 from collections.abc import Callable, Iterator
-from itertools import combinations, islice
+from itertools import chain, combinations, islice
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from streamplace.placers.search.exhaustive import feasible_rows
 from streamplace.placers.search.nearby import Nearby
 from streamplace.problem.placement import Placement
 from streamplace.scoring.compiled import compiled_parts
+from streamplace.scoring.registry import evaluator
 from streamplace.sim import work_clock
 from streamplace.util.arrays import Bools, Floats, Ints
 
@@ -20,6 +21,7 @@ MAX_EVICTED = 3  # units that make room for others, at most; beyond them the sea
 MAX_TRIES = 500  # sets of units to try
 STEPS = 2_000  # backtracking steps per attempt, beyond one step per unit
 MAX_UNITS = 2_000  # units up to which all placements within few moves are enumerated
+FEW_MOVES = 8  # units that moved, all sets of which are moved back
 MAX_PAIRS = 2_000  # pairs of units that are moved back together
 MIN_TRIES = 50  # groups of units that are tried even if the budget is spent
 MAX_CELLS = 4_000_000  # operators x placements scored at a time
@@ -163,8 +165,18 @@ def polished(search: Nearby, row: Ints, worth: Callable[[Ints], Floats], budget:
     """
     current, gain = search.current, search.gain
     rules = current.problem.feasibility
-    row = _with_many_returned(search, row, worth, budget)
-    value, moves = float(worth(row[None])[0]), int(current.moves(row[None])[0])
+    value = float(worth(row[None])[0])
+
+    def loses_nothing(returned: Ints) -> bool:
+        nonlocal value
+        reached = float(worth(returned[None])[0])
+        if reached < value - gain:
+            return False
+        value = max(value, reached)  # many small losses do not add up
+        return True
+
+    row = _with_many_returned(current, row, loses_nothing, budget)
+    moves = int(current.moves(row[None])[0])
     neighbours = (_returns, _whole_devices, _single_moves, _double_moves)
     k = 0
     while k < len(neighbours) and budget.left() > 0:
@@ -178,7 +190,7 @@ def polished(search: Nearby, row: Ints, worth: Callable[[Ints], Floats], budget:
             k += 1
             continue
         row, moves, k = rows[chosen], int(counts[chosen]), 0
-        value = max(value, float(values[chosen]))  # many small losses do not add up
+        value = max(value, float(values[chosen]))
     return row
 
 
@@ -190,16 +202,54 @@ def best_with_fewest_moves(search: Nearby, rows: Ints, worths: Floats) -> Ints:
     return best
 
 
+def without_needless_moves(
+    current: Current, staying: Ints, found: Ints, better: Callable[[Ints, Ints], bool]
+) -> Ints:
+    """Return a placement, (V,), after moves that lose nothing when they are undone, have been.
+
+    This is `staying` unless what is left gains something.
+
+    Parameters
+    ----------
+    staying, found
+        (V,) the placement after the necessary moves, and another one.
+    better
+        Whether a placement, (V,), is better than another one.
+    """
+
+    best = found
+
+    def loses_nothing(returned: Ints) -> bool:
+        nonlocal best
+        if better(best, returned):
+            return False
+        best = returned if better(returned, best) else best
+        return True
+
+    if not better(found, staying):
+        return staying
+    rules, is_slow = current.problem.feasibility, evaluator(current.problem).best_possible is None
+    tries = Budget(evaluations=1 if is_slow else max(1, MAX_CELLS // len(found)))
+    row = _with_many_returned(current, found, loses_nothing, tries)
+    while not is_slow:
+        rows = _returns(current, row)[1:]
+        nearest = rows[np.argsort(current.moves(rows), kind="stable")]
+        back = (each for each in nearest if rules.violation(each) is None and loses_nothing(each))
+        if (fewer := next(back, None)) is None:
+            break
+        row = fewer
+    return row if better(row, staying) else staying
+
+
 def _with_many_returned(
-    search: Nearby, row: Ints, worth: Callable[[Ints], Floats], budget: Budget
+    current: Current, row: Ints, loses_nothing: Callable[[Ints], bool], budget: Budget
 ) -> Ints:
     """Return a placement, (V,), after groups of units have gone back where this loses nothing.
 
     All units that moved are tried together, then halves of them, and so on down to single ones.
     When the budget is spent, a minimum of groups is still tried.
     """
-    current, rules = search.current, search.current.problem.feasibility
-    value, tries = float(worth(row[None])[0]), 0
+    rules, tries = current.problem.feasibility, 0
     homes = _homes(current, row)
     size = len(homes)
     while size:
@@ -212,9 +262,8 @@ def _with_many_returned(
             target[list(units)] = devices
             back = target[rules.unit_of]
             returned = np.where(back >= 0, back, row)
-            reached = float(worth(returned[None])[0])
-            if reached >= value - search.gain and rules.violation(returned) is None:
-                row, value = returned, max(value, reached)
+            if rules.violation(returned) is None and loses_nothing(returned):
+                row = returned
             budget.charge(1, work_clock.now() - begun)
         homes = _homes(current, row)
         size = min(size // 2, len(homes))
@@ -231,13 +280,14 @@ def _homes(current: Current, row: Ints) -> list[tuple[int, int]]:
 def _returns(current: Current, row: Ints) -> Ints:
     """Return a placement and those in which one or two units go back to where they were, (K, V).
 
-    If many units have moved, only the placement itself is returned.
+    If few units have moved, any number of them goes back. If many have, only the placement itself
+    is returned.
     """
     unit_of, homes = current.problem.feasibility.unit_of, _homes(current, row)
     if len(homes) ** 2 > 2 * min(MAX_CELLS // len(row), MAX_PAIRS):
         return row[None]
-    rows = [row]
-    for back in [*((home,) for home in homes), *combinations(homes, 2)]:
+    rows, most = [row], len(homes) if len(homes) <= FEW_MOVES else 2
+    for back in chain(*(combinations(homes, count) for count in range(1, most + 1))):
         returned = row.copy()
         for unit, device in back:
             returned[unit_of == unit] = device

@@ -20,7 +20,7 @@ from streamplace.util.arrays import Floats, Ints
 
 SEARCHED = 0.8  # share of a budget for annealing; moves that gain nothing are then removed
 FEW_SLOW = 200  # placements that are all tried if scoring one takes long
-GAIN = 1e-9  # smallest difference that counts, relative to the highest throughput
+SAME = 1e-6  # relative difference that is worth no move: printed results have fewer digits
 PERCENT = 100.0  # steps in which headroom counts
 
 
@@ -67,7 +67,7 @@ class MovesSearch:
         It is relative: where the source rate is far above what devices can do, all values are low.
         """
         possible = evaluator(self.current.problem).best_possible
-        return GAIN if possible is None else GAIN * possible
+        return SAME if possible is None else SAME * possible
 
     def all_within(self, migration_cost: Floats, limit: float) -> Ints | None:
         """Return all feasible placements within a limit of costs; see `Nearby`."""

@@ -1,26 +1,29 @@
 """Placements that keep a limit on latency, found by estimates and confirmed by simulations."""
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from math import inf
-from typing import ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple, get_args
 
 import numpy as np
 
-from streamplace.errors import InfeasibleError
-from streamplace.placers.budget import Budget
-from streamplace.placers.search.balance import CARRIED
+from streamplace.errors import InfeasibleError, PlacementError
+from streamplace.placers.auto import Auto, evaluations_by_default
+from streamplace.placers.base import Placer
+from streamplace.placers.limits import MaxEvaluations
+from streamplace.placers.registry import NamedPlacer, ready
+from streamplace.placers.search.balance import CARRIED, Prefer, linear_problem
 from streamplace.placers.search.exhaustive import feasible_rows
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.compiled import compiled
-from streamplace.scoring.registry import qualities
+from streamplace.scoring.registry import evaluator, qualities
 from streamplace.scoring.tuples import MOST_TUPLES, busiest, deployed, estimate, run_tuples
-from streamplace.sim import work_clock
 from streamplace.sim.engine import Settings
 from streamplace.sim.tuples import Arrivals, expected_tuples
 from streamplace.sim.tuples.errors import quantile
-from streamplace.util.arrays import Ints
+from streamplace.util.arrays import Ints, distinct_rows
 from streamplace.util.checks import finite
 from streamplace.workflows.goal import Goal
 from streamplace.workflows.latency.limit import LatencyAnswer, LatencyLimit
@@ -32,11 +35,14 @@ PHASES_S = 200.0  # simulated seconds with bursts, as far as the number of tuple
 SETTLING = 0.1  # share of a simulation that is not measured
 LEAST_SAMPLES = 1000  # tuples at sinks; of fewer, a percentile says little
 NEARLY_FULL = 0.97  # utilisation above which a simulation is too short to settle
-TRIED = 3  # placements that are simulated
-FEW = 500  # placements up to which all are screened
-PER_UNIT = 100  # moves per unit
-SECONDS = 2.0  # of a climb by moves
+TRIED = 3  # placements of the lowest estimates that are simulated
+FEW = 2_000  # placements up to which all are screened
+MOVES = 300  # per unit and start
+SCREENS = 5_000  # in all, at most: about 2 s,
+SIZE = 1_000  # with so many operators and streams, each takes twice as long
+WORSE = 0.1  # share by which a move may be worse at first
 NEAR = 0.5  # share of moves to the device of a neighbour
+EXCHANGES, JOINS = 0.2, 0.05  # shares of moves of two units, and of all units of a device
 
 
 class LatencyGoal(Goal):
@@ -72,6 +78,17 @@ class LatencyGoal(Goal):
         if proof is not None:
             raise InfeasibleError(f"latency limit {self._limit}: {proof.reason}")
 
+    def placer(self, problem: Problem, placer: str | Placer) -> str | Placer:
+        """Limit ``auto`` by changes unless it has a limit, so that no clock decides the answer."""
+        chosen = ready(placer) if isinstance(placer, str) else placer
+        if not isinstance(chosen, NamedPlacer) or not isinstance(chosen.placer, Auto):
+            return placer
+        if {"seconds", "evaluations"} & chosen.options.keys():
+            return placer
+        if evaluator(problem).best_possible is None:  # a change takes as long as a simulation
+            return placer
+        return chosen.limited(MaxEvaluations(evaluations_by_default(len(problem.graph.names))))
+
     def improve(
         self, problem: Problem, start: Placement, seed: int
     ) -> tuple[Placement, LatencyAnswer]:
@@ -106,7 +123,7 @@ def within_limit(
     confirm it. Otherwise placements of lower latency are looked for, among them those that carry as
     much as the best one. Without success, the result is the placement of the lowest simulated
     latency. A placement that is above the target utilisation counts as overloaded; the
-    result is `start` if every placement found is.
+    result is `start` if every placement found is. No limit depends on the machine.
 
     Parameters
     ----------
@@ -126,16 +143,21 @@ def within_limit(
     whole, target = without_headroom(problem), problem.target_utilisation
     least = least_latency(whole, limit)
     first = screened(whole, start.devices, limit, target)
-    best: tuple[float, Screened] | None = None
+    best: tuple[float, float, Screened] | None = None
+    simulated = set[bytes]()
     for one in _to_simulate(problem, first, limit, seed):
+        if (key := one.devices.tobytes()) in simulated:
+            continue
+        simulated.add(key)
         value = _simulated(whole, one, limit, seed)
-        if best is None or value < best[0]:
-            best = value, one
-        if _confirmed(whole, one, value, limit):
+        confirmed = _confirmed(whole, one, value, limit)
+        if best is None or confirmed or (value, one.value) < best[:2]:
+            best = value, one.value, one
+        if confirmed:
             break
     if best is None:
         return start, LatencyAnswer(limit, "unproven", None, None, least, target)
-    value, chosen = best
+    value, _, chosen = best
     kept = np.array_equal(chosen.devices, start.devices)
     found = start if kept else Placement(problem, chosen.devices)
     answer = LatencyAnswer(limit, "unproven", chosen.value, finite(value), least, target)
@@ -147,26 +169,46 @@ def within_limit(
 def _to_simulate(
     problem: Problem, first: Screened, limit: LatencyLimit, seed: int
 ) -> Iterator[Screened]:
-    """Yield the first placement if it is promising, then better ones among those that carry most.
+    """Yield the first placement if it is promising, and then others that carry as much as any.
 
-    Of those, the best one is always simulated, and others only if their estimate is below the
-    limit.
+    These are the ones of the lowest estimates, those of other placers that are promising, and the
+    first one in any case, since estimates may be wrong by a half.
     """
-    is_promising = not first.overloaded and limit.holds(first.value)
-    if is_promising:
+
+    def is_promising(one: Screened) -> bool:
+        return not one.overloaded and limit.holds(one.value)
+
+    if is_promising(first):
         yield first
     rng = np.random.default_rng(seed)
     whole, target = without_headroom(problem), problem.target_utilisation
-    found = of_low_latency(whole, first.devices, limit, rng, target)
+    starts = [first, *_of_auto(problem, limit, seed)]
+    found = of_low_latency(whole, [one.devices for one in starts], limit, rng, target)
     found = [one for one in found if not one.overloaded]
     if not found:
         return
     reached = qualities(problem, [Placement(problem, one.devices) for one in found])
-    carrying = np.flatnonzero(reached >= reached.max() * CARRIED)[:TRIED]
-    for i, one in enumerate(found[k] for k in carrying):
-        is_first = np.array_equal(one.devices, first.devices)
-        if not (is_first and is_promising) and (i == 0 or one.value <= limit.seconds):
-            yield one
+    carrying = [found[k] for k in np.flatnonzero(reached >= reached.max() * CARRIED)]
+    yield from carrying[:TRIED]
+    yield from filter(is_promising, starts[1:])
+    if not first.overloaded:
+        yield first
+
+
+def _of_auto(problem: Problem, limit: LatencyLimit, seed: int) -> list[Screened]:
+    """Return what ``auto`` finds with either preference, at the limit of changes of a goal.
+
+    Few devices may be better than low utilisations where latencies of links are long.
+    """
+    changes, whole = evaluations_by_default(len(problem.graph.names)), without_headroom(problem)
+    linear = linear_problem(problem, problem.source_rate)
+    found = []
+    for prefer in get_args(Prefer):
+        auto = Auto(evaluations=changes, prefer=prefer)
+        with suppress(PlacementError):
+            row = auto(linear, np.random.default_rng(seed)).devices
+            found.append(screened(whole, row, limit, problem.target_utilisation))
+    return found
 
 
 def _confirmed(problem: Problem, one: Screened, value: float, limit: LatencyLimit) -> bool:
@@ -234,17 +276,16 @@ def screened(
 
 def of_low_latency(
     problem: Problem,
-    start: Ints,
+    starts: Sequence[Ints],
     limit: LatencyLimit,
     rng: np.random.Generator,
     target_utilisation: float = 1.0,
 ) -> list[Screened]:
     """Return feasible placements of low latency, the lowest first.
 
-    Where there are few placements, all are screened. Otherwise a climb by random moves of single
-    units, also to the device of a neighbour, begins at `start` and at the best of the placements on
-    one device each, and ends once the limit holds with its margin. See `screened` for the problem
-    and the target utilisation.
+    Where there are few placements, all are screened. Otherwise random moves begin at `starts`,
+    (V,) each, and at the best of the placements on one device each; they end once the limit holds
+    with its margin. See `screened` for the problem and the target utilisation.
     """
 
     def of(row: Ints) -> Screened:
@@ -253,43 +294,60 @@ def of_low_latency(
     every = feasible_rows(problem, most=FEW)
     if every is not None:
         return _sorted([of(row) for row in every])
-    budget = Budget(SECONDS, 2 * PER_UNIT * problem.feasibility.unit_count)
-    starts = [of(start)]
-    alone = _sorted([of(row) for row in _on_one_device(problem)])
-    starts += alone[:1]
-    found = [
-        _climbed(problem, one, limit, rng, budget.share(1 / (len(starts) - i)), of)
-        for i, one in enumerate(starts)
-    ]
-    return _sorted([*found, *starts])
+    first = [of(row) for row in distinct_rows(starts)]
+    first += _sorted([of(row) for row in _on_one_device(problem)])[:1]
+    flow, units = compiled(problem).flow, problem.feasibility.unit_count
+    screens = SCREENS * SIZE // (SIZE + flow.operators + len(flow.source))
+    moves = min(screens // len(first), MOVES * units)
+    found = [_annealed(problem, one, limit, rng, moves, of) for one in first]
+    return _sorted([*found, *first])
 
 
-def _climbed(
+def _annealed(
     problem: Problem,
     best: Screened,
     limit: LatencyLimit,
     rng: np.random.Generator,
-    budget: Budget,
+    moves: int,
     of: Callable[[Ints], Screened],
 ) -> Screened:
-    """Return the best placement, screened by `of`, by moves that are not worse."""
-    rules, flow = problem.feasibility, compiled(problem).flow
-    units, targets = np.nonzero(rules.allowed)
-    first, other = flow.ends[:2]
-    while budget.left() > 0 and (best.overloaded or not limit.holds(best.value)):
-        begun = work_clock.now()
-        i = int(rng.integers(len(units)))
-        unit, device = int(units[i]), int(targets[i])
-        if rng.random() < NEAR:
-            v = int(rng.choice(np.flatnonzero(rules.unit_of == unit)))
-            near = other[first[v] : first[v + 1]]
-            device = int(best.devices[rng.choice(near)]) if len(near) else device
-        row = np.where(rules.unit_of == unit, np.int32(device), best.devices)
-        if (row != best.devices).any() and rules.violation(row) is None:
+    """Return the best placement, screened by `of`, by moves that are not much worse."""
+    rules, now = problem.feasibility, best
+    for left in range(moves, 0, -1):
+        if not best.overloaded and limit.holds(best.value):
+            break
+        worse = 1.0 + WORSE * left / moves * rng.random()
+        row = _moved(problem, now.devices, rng)
+        if (row != now.devices).any() and rules.violation(row) is None:
             moved = of(row)
-            best = moved if moved.order <= best.order else best
-        budget.charge(1, work_clock.now() - begun)
+            if (moved.overloaded, moved.value) <= (now.overloaded, now.value * worse):
+                now = moved
+            best = min(best, now, key=lambda one: one.order)
     return best
+
+
+def _moved(problem: Problem, row: Ints, rng: np.random.Generator) -> Ints:
+    """Return a placement, (V,), after a random move, which may be infeasible or none.
+
+    A unit goes to a device that is allowed or to that of a neighbour, it changes places with
+    another unit, or a device takes over all operators of another one.
+    """
+    rules, flow = problem.feasibility, compiled(problem).flow
+    unit, kind = int(rng.integers(rules.unit_count)), rng.random()
+    members = rules.unit_of == unit
+    device = int(rng.choice(np.flatnonzero(rules.allowed[unit])))
+    if kind < JOINS:
+        return np.where(row == row[members][0], np.int32(device), row)
+    if kind < JOINS + EXCHANGES:
+        others = rules.unit_of == int(rng.integers(rules.unit_count))
+        device = int(row[others][0])
+        row = np.where(others, row[members][0], row)
+    elif rng.random() < NEAR:
+        first, other = flow.ends[:2]
+        v = int(rng.choice(np.flatnonzero(members)))
+        near = other[first[v] : first[v + 1]]
+        device = int(row[rng.choice(near)]) if len(near) else device
+    return np.where(members, np.int32(device), row).astype(np.int32)
 
 
 def _on_one_device(problem: Problem) -> list[Ints]:

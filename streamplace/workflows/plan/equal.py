@@ -13,6 +13,7 @@ from streamplace.errors import (
     StreamplaceError,
     reworded,
 )
+from streamplace.placers.auto import evaluations_by_default
 from streamplace.placers.budget import Budget
 from streamplace.placers.search.balance import linear_problem
 from streamplace.placers.subset.sustained import Sustained, sustained
@@ -32,8 +33,6 @@ from streamplace.workflows.too_heavy import full_link, refuse_unlimited, too_hea
 
 MAX_BY_DEFAULT = 64  # devices to try, unless `most` is set
 STALLED = 4  # stop when this many more devices changed nothing, so that links are the limit
-EVALUATIONS, PER_OPERATOR = 200_000, 400  # changes tried per number of devices,
-MAX_EVALUATIONS = 4_000_000  # at most: about a second, and a few on 100,000 operators
 SECONDS = 20.0  # per number, after which the clock ends a search that is limited by changes
 # Operators times numbers of devices, up to which numbers have a row that do not decide which is the
 # fewest: all 64 of 300 operators, two of 10,000. They take a few seconds.
@@ -162,7 +161,7 @@ class _Table:
         limits, before = self._limits, self._before(count)
         evaluations, seconds = limits.evaluations, limits.seconds
         if evaluations is None and seconds is None:
-            evaluations = _evaluations(self._graph)
+            evaluations = evaluations_by_default(len(self._graph.names))
             seconds = SECONDS
         known = [] if before is None else [before.placement.devices, before.carrying.devices]
         try:
@@ -283,11 +282,6 @@ class _Table:
             left_out=tuple(left_out),
             limit=None if fewest or cause else full_link(best),
         )
-
-
-def _evaluations(graph: StreamGraph) -> int:
-    """Return the changes to try per number of devices, unless limits are set."""
-    return min(EVALUATIONS + PER_OPERATOR * len(graph.names), MAX_EVALUATIONS)
 
 
 def _infeasible(failure: Exception | None, message: str) -> StreamplaceError:
