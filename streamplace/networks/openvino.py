@@ -84,6 +84,8 @@ RULES: Rules = {
 
 VERSIONS = ("10", "11")
 WITH_STATE = frozenset({"ReadValue", "Assign", "RandomUniform", "Multinomial"})
+BODIES = ("body", "then_body", "else_body")
+"""The graphs inside of ``TensorIterator`` and ``Loop``, and of ``If``."""
 Port = tuple[str, str]
 """The ids of a layer and of one of its ports."""
 _BITS = re.compile(r"(?:FP|BF|I|U|F|NF)(\d+)(?:E\d+M\d+)?", re.ASCII)
@@ -109,17 +111,21 @@ def read(text: str, where: str) -> LogicalGraph:
             f"{where}: <net>: version must be {' or '.join(VERSIONS)} (got {version!r:.40}); "
             "convert the model with a newer OpenVINO"
         )
+    return dataflow_graph(_layers(root, where), RULES, where, root.get("name", ""))
+
+
+def _layers(network: Element, where: str) -> list[Layer]:
+    """Return the layers of a ``<net>``, or of the body of one of its layers."""
     elements: dict[str, Element] = {}
-    for element in inside(root, "layers", "layer"):
+    for element in inside(network, "layers", "layer"):
         number = attribute(element, "id", where)
         if number in elements:
             raise FormatError(f"{where}: <layer>: id {number!r:.40} appears twice")
         elements[number] = element
     if not elements:
         raise FormatError(f"{where}: contains no <layer>")
-    sent = _connections(root, elements, where)
-    layers = [_layer(number, element, sent, where) for number, element in elements.items()]
-    return dataflow_graph(layers, RULES, where, root.get("name", ""))
+    sent = _connections(network, elements, where)
+    return [_layer(number, element, sent, where) for number, element in elements.items()]
 
 
 def _connections(root: Element, layers: Mapping[str, Element], where: str) -> dict[Port, Port]:
@@ -166,6 +172,7 @@ def _layer(number: str, element: Element, sent: Mapping[Port, Port], where: str)
         is_constant=kind == "Const",
         keeps_state=kind in WITH_STATE,
         variable=data.get("variable_id", ""),
+        bodies=[_layers(body, place) for kind in BODIES for body in inside(element, kind)],
         kernel=_sizes(data.get("kernel", ""), place),
         transposed=data.get("transpose_a", "").lower() in ("true", "1"),
         equation=data.get("equation", ""),

@@ -186,3 +186,52 @@ def test_compressed_weights_stay_compressed(precision: str, repeat: int, expecte
     """
     graph = read_document("openvino", constant_product(precision, repeat)).graph
     assert graph.memory_bytes[graph.index["MatMul7"]] == expected
+
+
+def enclosing(kind: str, **bodies: str) -> str:
+    """Return a model of a layer ``inner`` with bodies, which are given as models."""
+    port = '<port id="{}" precision="FP32"><dim>1</dim><dim>6</dim></port>'
+    parts = [
+        f"<{name}>{text[text.index('<layers>') : -6]}</{name}>" for name, text in bodies.items()
+    ]
+    layers = (
+        f'<layer id="0" name="x" type="Parameter"><output>{port.format(0)}</output></layer>'
+        f'<layer id="1" name="inner" type="{kind}"><input>{port.format(0)}</input>'
+        f"<output>{port.format(1)}</output>{''.join(parts)}</layer>"
+        f'<layer id="2" name="y" type="Result"><input>{port.format(0)}</input></layer>'
+    )
+    edges_of = (
+        '<edge from-layer="0" from-port="0" to-layer="1" to-port="0"/>'
+        '<edge from-layer="1" from-port="1" to-layer="2" to-port="0"/>'
+    )
+    inside = f"<layers>{layers}</layers><edges>{edges_of}</edges>"
+    return f'<net name="outer" version="11">{inside}</net>'
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (enclosing("TensorIterator", body=constant_product("FP32")), 4 * 6 * 4),
+        (enclosing("Loop", body=constant_product("U4")), 6 * 4 / 2 + 2 * 6),
+        (
+            enclosing("If", then_body=constant_product("I8"), else_body=constant_product("FP32")),
+            6 * 4 + 2 * 6 + 4 * 6 * 4,
+        ),
+        (
+            enclosing("Loop", body=enclosing("Loop", body=constant_product("FP32"))),
+            4 * 6 * 4,
+        ),
+        (enclosing("Loop", body=stateful()), 4 * 8 * 4),
+    ],
+)
+def test_weights_and_states_inside_of_bodies_are_memory(text: str, expected: float) -> None:
+    """Each constant counts as outside of bodies: as it is read, or compressed as it is stored."""
+    found = read_document("openvino", text)
+    memory = dict(zip(found.graph.names, found.graph.memory_bytes.tolist(), strict=True))
+    assert memory == {"x": 0, "inner": expected, "y": 0}
+    assert found.graph.unknown == {"instructions": ["inner"]}
+
+
+def test_errors_inside_of_bodies_name_the_layer_around_them() -> None:
+    text = enclosing("Loop", body=OPENVINO.replace("<dim>6</dim>", "<dim>six</dim>").strip())
+    assert refused_document("openvino", text).startswith("layer 'inner': layer 'conv': a size must")

@@ -1,6 +1,6 @@
 """Reader of ONNX models, by the package onnx, which also infers the shapes of tensors."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from math import prod
@@ -23,7 +23,7 @@ from streamplace.problem.logical import LogicalGraph
 from streamplace.util.extras import missing
 
 if TYPE_CHECKING:
-    from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto, ValueInfoProto
+    from onnx import GraphProto, ModelProto, NodeProto, TensorProto, ValueInfoProto
 
 BITS = {
     **dict.fromkeys((2, 3, 9, 17, 18, 19, 20, 24), 8),
@@ -67,9 +67,7 @@ def read(data: bytes, where: str) -> LogicalGraph:
     graph = model.graph
     try:
         inferred, notes = _inferred(model)
-        tensors = _tensors(inferred)
-        layers = [*_constants(graph), *_inputs(graph)]
-        layers += [_layer(node, graph, tensors) for node in graph.node]
+        layers = _layers(graph, inferred)
     except UnicodeDecodeError:
         raise FormatError(f"{where}: a text is not UTF-8") from None
     texts = (each for a in layers for each in (a.name, a.type, *a.inputs, *a.outputs))
@@ -171,6 +169,31 @@ def _tensors(graph: "GraphProto") -> dict[str, Tensor]:
     return {value.name: _tensor_of(value) for value in values}
 
 
+def _layers(graph: "GraphProto", inferred: "GraphProto") -> list[Layer]:
+    """Return the constants, inputs and nodes of a model.
+
+    Parameters
+    ----------
+    inferred
+        The graph with inferred shapes, in which nodes of ONNX may stand for those of other domains.
+    """
+    tensors = _tensors(inferred)
+    with_bodies = {name: node for node in inferred.node for name in node.output}
+    layers = [*_constants(graph), *_inputs(graph)]
+    for node in graph.node:
+        bodies = _bodies(with_bodies.get(next(iter(node.output), ""), node))
+        layers.append(_layer(node, graph, tensors, bodies))
+    return layers
+
+
+def _body(graph: "GraphProto") -> list[Layer]:
+    """Return the constants, nodes and results of the body of a node."""
+    tensors = _tensors(graph)
+    nodes = [_layer(node, graph, tensors, _bodies(node)) for node in graph.node]
+    results = Layer("", "Result", [value.name for value in graph.output])
+    return [*_constants(graph), *nodes, results]
+
+
 def _constants(graph: "GraphProto") -> Iterator[Layer]:
     """Yield the initializers, which hold weights."""
     for tensor in graph.initializer:
@@ -191,7 +214,12 @@ def _inputs(graph: "GraphProto") -> Iterator[Layer]:
             yield Layer(value.name, "Input", outputs={value.name: _tensor_of(value)})
 
 
-def _layer(node: "NodeProto", graph: "GraphProto", tensors: Mapping[str, Tensor]) -> Layer:
+def _layer(
+    node: "NodeProto",
+    graph: "GraphProto",
+    tensors: Mapping[str, Tensor],
+    bodies: "Iterable[GraphProto]",
+) -> Layer:
     kind = type_of(node)
     attributes = {attribute.name: attribute for attribute in node.attribute}
     texts = {name: each.s.decode() for name, each in attributes.items() if each.type == each.STRING}
@@ -206,9 +234,10 @@ def _layer(node: "NodeProto", graph: "GraphProto", tensors: Mapping[str, Tensor]
         node.name or next(iter(outputs), ""),
         kind,
         [] if is_known_shape else inputs,
-        {name: tensors.get(name, unknown) for name in outputs},
+        {name: tensors.get(name) or _stated(node) for name in outputs},
         is_constant=is_known_shape or node.op_type == "Constant",
         keeps_state=node.op_type in WITH_STATE,
+        bodies=[_body(body) for body in bodies],
         kernel=tuple(attributes["kernel_shape"].ints) if "kernel_shape" in attributes else (),
         transposed="transA" in attributes and bool(attributes["transA"].i),
         equation=texts.get("equation", ""),
@@ -238,19 +267,31 @@ def _numbers(node: "NodeProto", graph: "GraphProto") -> dict[str, int]:
 
 def _captured(node: "NodeProto") -> Iterator[str]:
     """Yield the tensors of the surrounding graph that the bodies of a node read."""
+    for body in _bodies(node):
+        own = {value.name for value in (*body.input, *body.initializer)}
+        own |= {sparse.values.name for sparse in body.sparse_initializer}
+        own |= {name for inner in body.node for name in inner.output}
+        read = [name for inner in body.node for name in (*inner.input, *_captured(inner))]
+        read += [value.name for value in body.output]
+        yield from (name for name in read if name and name not in own)
+
+
+def _bodies(node: "NodeProto") -> "Iterator[GraphProto]":
     for attribute in node.attribute:
-        for body in _bodies(attribute):
-            own = {value.name for value in (*body.input, *body.initializer)}
-            own |= {name for inner in body.node for name in inner.output}
-            read = [name for inner in body.node for name in (*inner.input, *_captured(inner))]
-            read += [value.name for value in body.output]
-            yield from (name for name in read if name and name not in own)
+        if attribute.HasField("g"):
+            yield attribute.g
+        yield from attribute.graphs
 
 
-def _bodies(attribute: "AttributeProto") -> "Iterator[GraphProto]":
-    if attribute.HasField("g"):
-        yield attribute.g
-    yield from attribute.graphs
+def _stated(node: "NodeProto") -> Tensor:
+    """Return the tensor that a node states, if it is a constant, whose type is not inferred."""
+    for each in node.attribute if node.op_type == "Constant" else ():
+        if each.HasField("t"):
+            return Tensor(tuple(each.t.dims), _element_bytes(each.t.data_type))
+        if each.HasField("sparse_tensor"):
+            values = each.sparse_tensor.values
+            return Tensor(tuple(values.dims), _element_bytes(values.data_type))
+    return Tensor(None, UNKNOWN)
 
 
 def _tensor_of(value: "ValueInfoProto") -> Tensor:

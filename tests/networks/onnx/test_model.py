@@ -76,6 +76,56 @@ def test_weights_are_memory_even_if_they_are_in_another_file(model: Any) -> None
     }
 
 
+def test_weights_inside_of_bodies_are_memory(model: Any) -> None:
+    """Those of both branches and of nested bodies; what is converted counts as converted."""
+    onnx = pytest.importorskip("onnx")
+    helper, float_ = onnx.helper, onnx.TensorProto.FLOAT
+    half = onnx.TensorProto.FLOAT16
+    weights = helper.make_tensor("weights", float_, [6, 6], bytes(4 * 36), raw=True)
+    nested = helper.make_graph(
+        [
+            helper.make_node("Constant", [], ["own"], value=weights),
+            helper.make_node("MatMul", ["conv_out", "own"], ["product"]),
+            helper.make_node("Identity", ["more"], ["still"]),
+        ],
+        "body",
+        [
+            helper.make_tensor_value_info("turn", onnx.TensorProto.INT64, []),
+            helper.make_tensor_value_info("more", onnx.TensorProto.BOOL, []),
+        ],
+        [
+            helper.make_tensor_value_info("still", onnx.TensorProto.BOOL, []),
+            helper.make_tensor_value_info("product", float_, None),
+        ],
+    )
+    then, other = [each.g for each in model.graph.node[4].attribute]
+    then.initializer.append(helper.make_tensor("half", half, [6, 6], bytes(2 * 36), raw=True))
+    then.node.append(helper.make_node("Cast", ["half"], ["whole"], to=float_))
+    then.node.append(helper.make_node("MatMul", ["conv_out", "whole"], ["scaled"]))
+    then.node.append(helper.make_node("MatMul", ["scaled", "whole"], ["again"]))
+    other.node.append(helper.make_node("Loop", ["", "is_large"], ["all"], body=nested))
+    graph = read(model).graph
+    assert graph.memory_bytes[graph.index["if"]] == 4 * 36 + 4 * 36
+
+
+def test_weights_inside_of_functions_are_memory(model: Any) -> None:
+    """Each call reads its own, also a call from a body."""
+    onnx = pytest.importorskip("onnx")
+    helper, opset = onnx.helper, [onnx.helper.make_opsetid("", 17)]
+    weights = helper.make_tensor("weights", onnx.TensorProto.FLOAT, [6, 6], bytes(4 * 36), raw=True)
+    constant = helper.make_node("Constant", [], ["w"], value=weights)
+    body = [constant, helper.make_node("MatMul", ["a", "w"], ["b"])]
+    model.functions.append(helper.make_function("org.example", "Own", ["a"], ["b"], body, opset))
+    model.opset_import.append(helper.make_opsetid("org.example", 1))
+    call = helper.make_node("Own", ["conv_out"], ["own"], domain="org.example")
+    model.graph.node.insert(1, call)
+    model.graph.node[5].attribute[0].g.node[0].CopyFrom(call)
+    model.graph.node[5].attribute[0].g.output[0].name = "own"
+    graph = read(model).graph
+    assert graph.memory_bytes[graph.index["if"]] == 4 * 36
+    assert graph.memory_bytes[graph.index["own"]] == 4 * 36
+
+
 def test_bodies_read_tensors_of_the_graph_around_them(model: Any) -> None:
     """Both branches of `if` read the convolution's result, which is one stream."""
     assert edges(read(model)) == [
