@@ -10,6 +10,7 @@ import numpy as np
 
 from streamplace.errors import FormatError, UsageError
 from streamplace.formats.format import Format, Signs
+from streamplace.formats.sizes import NO_SIZES, Axis, Input, Sizes, open_dimensions
 from streamplace.networks.onnx.runtime import (
     EQUIVALENTS,
     RULES,
@@ -49,15 +50,20 @@ COMPUTED |= {"Gather", "Slice", "Cast"}
 WITH_STATE |= {"RandomNormalLike", "RandomUniformLike"}
 
 
-def read(data: bytes, where: str) -> LogicalGraph:
+def read(data: bytes, where: str, sizes: Sizes = NO_SIZES) -> LogicalGraph:
     """Read a model; inputs and nodes become operators, and initializers their memory.
 
     Nodes without a name are named after their first output. Data outside the file are not read.
 
+    Parameters
+    ----------
+    sizes
+        Sizes of dimensions that have a name or none instead of a size.
+
     Raises
     ------
     UsageError
-        If the package onnx is not installed.
+        If the package onnx is not installed, or the sizes do not fit the model.
     FormatError
         If the data are not a model. The message names `where` and the fault.
     GraphError
@@ -66,7 +72,8 @@ def read(data: bytes, where: str) -> LogicalGraph:
     model = _model(data, where)
     graph = model.graph
     try:
-        inferred, notes = _inferred(model)
+        notes = _with_sizes(graph, sizes, where)
+        inferred, failures = _inferred(model)
         layers = _layers(graph, inferred)
     except UnicodeDecodeError:
         raise FormatError(f"{where}: a text is not UTF-8") from None
@@ -74,7 +81,7 @@ def read(data: bytes, where: str) -> LogicalGraph:
     if any(isinstance(text, bytes) for text in (graph.name, *texts)):  # what protobuf returns
         raise FormatError(f"{where}: a text is not UTF-8")
     logical = dataflow_graph(layers, RULES, where, graph.name)
-    return replace(logical, notes=[*logical.notes, *notes])
+    return replace(logical, notes=[*logical.notes, *notes, *failures])
 
 
 def _onnx() -> Any:
@@ -109,6 +116,50 @@ def _model(data: bytes, where: str) -> "ModelProto":
         return onnx.inliner.inline_local_functions(model)
     except (RuntimeError, ValueError) as error:
         raise FormatError(f"{where}: its functions cannot be inlined: {_line(error)}") from None
+
+
+def _with_sizes(graph: "GraphProto", sizes: Sizes, where: str) -> list[str]:
+    """Set stated sizes in a graph and its bodies, in place; return a note on what is still open."""
+    inputs = [value for value in graph.input if value.name not in _initialized(graph)]
+    stated = [Input(value.name, _axes(value)) for value in inputs]
+    values = [*_values(graph)]
+    named = {dim.dim_param for value in values for dim in _dims(value) if dim.dim_param}
+    known, shapes = sizes.of(stated, where, named)
+    for value in values:
+        for dim in _dims(value):
+            if dim.dim_param in known:
+                dim.dim_value = known[dim.dim_param]
+    for value, each in zip(inputs, stated, strict=True):
+        if each.axes is None:
+            for size in shapes.get(each.name, ()):
+                value.type.tensor_type.shape.dim.add(dim_value=size)
+        else:
+            for i, dim in enumerate(_dims(value)):
+                if each.dimension(i) in known and not isinstance(each.axes[i], int):
+                    dim.dim_value = known[each.dimension(i)]
+    return open_dimensions(stated, sizes)
+
+
+def _values(graph: "GraphProto") -> "Iterator[ValueInfoProto]":
+    """Yield the tensors whose types a graph and its bodies state."""
+    yield from (*graph.input, *graph.value_info, *graph.output)
+    for node in graph.node:
+        for body in _bodies(node):
+            yield from _values(body)
+
+
+def _dims(value: "ValueInfoProto") -> Any:
+    return value.type.tensor_type.shape.dim
+
+
+def _axes(value: "ValueInfoProto") -> list[Axis] | None:
+    """Return the axes of an input; None if their number is not stated."""
+    if not value.type.tensor_type.HasField("shape"):
+        return None if value.type.HasField("tensor_type") else []
+    return [
+        dim.dim_value if dim.HasField("dim_value") and dim.dim_value >= 0 else dim.dim_param or None
+        for dim in _dims(value)
+    ]
 
 
 def _inferred(model: "ModelProto") -> "tuple[GraphProto, list[str]]":
@@ -205,10 +256,15 @@ def _constants(graph: "GraphProto") -> Iterator[Layer]:
         yield Layer(name, "Constant", outputs={name: found}, is_constant=True)
 
 
+def _initialized(graph: "GraphProto") -> set[str]:
+    """Return the names of tensors whose values the graph states."""
+    names = {tensor.name for tensor in graph.initializer}
+    return names | {tensor.values.name for tensor in graph.sparse_initializer}
+
+
 def _inputs(graph: "GraphProto") -> Iterator[Layer]:
     """Yield the inputs; initializers may be listed among them, as defaults."""
-    constants = {tensor.name for tensor in graph.initializer}
-    constants |= {tensor.values.name for tensor in graph.sparse_initializer}
+    constants = _initialized(graph)
     for value in graph.input:
         if value.name not in constants:
             yield Layer(value.name, "Input", outputs={value.name: _tensor_of(value)})
@@ -268,8 +324,7 @@ def _numbers(node: "NodeProto", graph: "GraphProto") -> dict[str, int]:
 def _captured(node: "NodeProto") -> Iterator[str]:
     """Yield the tensors of the surrounding graph that the bodies of a node read."""
     for body in _bodies(node):
-        own = {value.name for value in (*body.input, *body.initializer)}
-        own |= {sparse.values.name for sparse in body.sparse_initializer}
+        own = {value.name for value in body.input} | _initialized(body)
         own |= {name for inner in body.node for name in inner.output}
         read = [name for inner in body.node for name in (*inner.input, *_captured(inner))]
         read += [value.name for value in body.output]
@@ -311,5 +366,6 @@ FORMAT = Format(
     "onnx",
     about="ONNX: a model; needs streamplace[onnx]",
     read_bytes=read,
+    read_sized=read,
     signs=Signs(endings=(".onnx",)),
 )

@@ -9,6 +9,7 @@ import pytest
 from streamplace.errors import FormatError, UsageError
 from streamplace.formats.documents import read_document, read_text_as
 from streamplace.problem.logical import LogicalGraph
+from streamplace.workflows.read_job import read_job
 from tests.corpus.onnx_models import onnx_models
 from tests.support.documents import edges
 from tests.support.errors import fault_of
@@ -146,11 +147,27 @@ def test_initializers_among_the_inputs_are_not_sources(model: Any) -> None:
     assert "w" not in read(model).graph.names
 
 
-def test_symbolic_sizes_are_unknown(model: Any) -> None:
+def test_dimensions_without_a_size_are_named_and_may_be_stated(model: Any) -> None:
+    known = read(model).graph
     model.graph.input[0].type.tensor_type.shape.dim[0].dim_param = "batch"
-    unknown = read(model).graph.unknown
-    assert "x" in unknown["payload_bytes"]
-    assert "conv" in unknown["instructions"]
+    found = read(model)
+    assert "x" in found.graph.unknown["payload_bytes"]
+    assert "conv" in found.graph.unknown["instructions"]
+    assert any("dimension 'batch' of input 'x' is not fixed" in note for note in found.notes)
+    for stated in (
+        read_job(FILE, "onnx", dims={"batch": 1}),
+        read_job(FILE, "onnx", inputs=["1x3x8x8"]),
+    ):
+        assert stated.graph == known
+        assert not any("not fixed" in note for note in stated.notes)
+    model.graph.input[0].type.tensor_type.shape.dim[0].Clear()
+    assert any("'x[0]' of input 'x' is not fixed" in note for note in read(model).notes)
+    assert read_job(FILE, "onnx", dims={"x[0]": 1}).graph == known
+    model.graph.input[0].type.tensor_type.ClearField("shape")
+    assert any("not state the shape of input 'x'" in note for note in read(model).notes)
+    assert read_job(FILE, "onnx", inputs=["1x3x8x8"]).graph == known
+    with pytest.raises(UsageError, match=r"model\.onnx: --dim: no dimension is named 'batch'"):
+        read_job(FILE, "onnx", dims={"batch": 1})
 
 
 @pytest.mark.parametrize("batch", [2, "batch"])
