@@ -18,7 +18,7 @@ from streamplace.problem.constraints import Constraints
 from streamplace.problem.graph import UNKNOWN, Operator, Stream, StreamGraph
 from streamplace.problem.graph_checks import listed
 from streamplace.problem.logical import LogicalGraph
-from streamplace.util.text import counted
+from streamplace.util.text import counted, numbered
 
 
 @dataclass(frozen=True)
@@ -136,7 +136,7 @@ def dataflow_graph(
     kept = [i for i in range(len(layers)) if i not in constant]
     if not kept:
         raise FormatError(f"{where}: contains no operators besides constants")
-    names = dict(zip(kept, _unique([layers[i].name or f"layer{i}" for i in kept]), strict=True))
+    names = dict(zip(kept, numbered([layers[i].name or f"layer{i}" for i in kept]), strict=True))
     tensors = {key: t for layer in layers for key, t in layer.outputs.items()}
     held = _held_bytes([layers[i] for i in constants], tensors)
     operators = [_operator(layers[i], names[i], tensors, held, rules) for i in kept]
@@ -282,21 +282,6 @@ def _with_memory_of(
 
 def _known(number: float) -> float | None:
     return None if isnan(number) else number
-
-
-def _unique(names: Sequence[str]) -> list[str]:
-    """Return the names with ``#2``, ``#3``, … after those that repeat an earlier one."""
-    used: set[str] = set()
-    count: dict[str, int] = {}
-    found = []
-    for name in names:
-        unique = name
-        while unique in used:
-            count[name] = count.get(name, 1) + 1
-            unique = f"{name}#{count[name]}"
-        used.add(unique)
-        found.append(unique)
-    return found
 
 
 def _notes(layers: Sequence[Layer], kept: Sequence[int], rules: Rules) -> list[str]:
