@@ -162,7 +162,8 @@ def import_(chosen: ImportOptions) -> None:
     source_rate is in tuples/s over all sources; source_shares are the parts of it that each source
     emits (sum 1). instructions are per tuple processed, payload_bytes per tuple emitted.
     selectivity is the number of tuples put on a stream per tuple processed: that of an operator
-    applies to each of its streams, unless [streams] has another for the stream. memory_bytes
+    applies to each of its streams, unless [streams] has another for the stream. Where FILE names
+    streams, "parse->count:ID" is one of those between two operators. memory_bytes
     (default 0) and resources, such as resources = {gpu = 1} or a column resources.gpu, are per
     instance: each of the p instances of an operator takes that much. instructions_se,
     payload_bytes_se and selectivity_se are standard errors, for `place --confidence`. Numbers in
