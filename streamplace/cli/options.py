@@ -228,13 +228,13 @@ def survive() -> Any:
 
 
 def inputs(text: str) -> Any:
-    """Return the option --input, the shapes of a module's inputs, with the start of its help."""
+    """Return the option --input, the shapes of a network's inputs, with the end of its help."""
     return option(
         "--input",
         multiple=True,
         metavar="SHAPE[:TYPE]",
-        help=f"{text}, such as 1x3x224x224 or 1x128:int64 (float32 by default); once per input. "
-        "Values are random, whole numbers are 1.",
+        help=f"Shape of an input, such as 1x3x224x224, once per input. {text}a type, such as "
+        "1x128:int64, may follow (float32 by default); values are random, whole numbers are 1.",
     )
 
 

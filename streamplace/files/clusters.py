@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterable
 from dataclasses import fields
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,7 @@ from streamplace.errors import FormatError, located
 from streamplace.files.datasets import LINES, resolve
 from streamplace.files.json_text import json_lines, write_json
 from streamplace.files.reading import check, name_of, read_json, read_text
-from streamplace.files.schema import ClusterForm
+from streamplace.files.schema import ClusterForm, OverrideForm
 from streamplace.files.writing import atomic
 from streamplace.problem.cluster import Cluster, Device, LinkOverride, Network, Uplink
 from streamplace.problem.fields import json_value
@@ -59,16 +60,23 @@ def cluster_from(value: Any, where: str) -> Cluster:
 def from_form(form: ClusterForm) -> Cluster:
     """Build the cluster that a checked form describes."""
     network = form.network.model_dump(exclude={"comment", "overrides", "uplinks"})
-    overrides = (o.model_dump(exclude={"comment"}) for o in form.network.overrides)
     uplinks = ((g, o.model_dump(exclude={"comment"})) for g, o in form.network.uplinks.items())
     return Cluster(
         [Device(**device.model_dump(exclude={"comment"})) for device in form.devices],
         Network(
             **network,
-            overrides=tuple(LinkOverride(**fields) for fields in overrides),
+            overrides=tuple(map(_override_from, form.network.overrides)),
             uplinks=tuple(Uplink(group, **fields) for group, fields in uplinks),
         ),
     )
+
+
+def _override_from(form: OverrideForm) -> LinkOverride:
+    """Return the override of a form, in which a bandwidth of null is no limit."""
+    stated = form.model_dump(exclude={"comment"})
+    if form.bandwidth_mbps is None and "bandwidth_mbps" in form.model_fields_set:
+        stated["bandwidth_mbps"] = inf
+    return LinkOverride(**stated)
 
 
 def cluster_to(cluster: Cluster) -> dict[str, Any]:
@@ -116,7 +124,8 @@ def _override_to(override: LinkOverride) -> dict[str, Any]:
         "to": values.pop("target"),
         "to_group": values.pop("target_group", None),
     }
-    return {key: value for key, value in {**ends, **values}.items() if value is not None}
+    stated = {key: value for key, value in {**ends, **values}.items() if value is not None}
+    return {key: None if value == inf else value for key, value in stated.items()}
 
 
 def read_clusters(path: str | Path) -> list[Cluster]:

@@ -47,7 +47,7 @@ EMPTY: dict[str, Any] = {"default_factory": dict, "json_schema_extra": {"default
 NO_ITEMS: dict[str, Any] = {"default_factory": list, "json_schema_extra": {"default": []}}
 Shape = list[Annotated[int, Field(ge=0, le=MAX_SIZE)]]
 Share = Annotated[Number, Field(le=1)]
-KeySharesForm = dict[Name, Share]
+KeySharesForm = dict[Title, Share]  # an empty text is a key
 Count = Annotated[int, Field(ge=1, le=MAX_PARALLELISM)]
 Parallelism = Count | Literal["free"]
 Version = Annotated[int, Field(ge=VERSION, le=VERSION)]
@@ -218,6 +218,9 @@ class DeviceForm(Form):
     )
 
 
+INHERITED = "seconds; null or missing: that of a less specific override, else the network's"
+
+
 class OverrideForm(Form):
     """Links that differ from the network; nic links have only one of from and to.
 
@@ -228,10 +231,14 @@ class OverrideForm(Form):
     target: Name | None = Field(None, alias="to")
     source_group: Name | None = Field(None, alias="from_group")
     target_group: Name | None = Field(None, alias="to_group")
-    bandwidth_mbps: Positive | None = None
-    latency_s: Number | None = None
-    overhead_s: Number | None = None
-    gap_s: Number | None = None
+    bandwidth_mbps: Positive | None = Field(
+        None,
+        description="Mbit/s; null: no limit; missing: that of a less specific override, else the "
+        "network's",
+    )
+    latency_s: Number | None = Field(None, description=INHERITED)
+    overhead_s: Number | None = Field(None, description=INHERITED)
+    gap_s: Number | None = Field(None, description=INHERITED)
 
 
 class UplinkForm(Form):

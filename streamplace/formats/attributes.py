@@ -58,11 +58,17 @@ class AttributedGraph:
         Operator -> its attributes.
     edges
         (source, target, attributes).
+    clusters
+        Operator -> ids of the clusters in which it is drawn, from the outermost one.
+    labels
+        Id of a cluster -> its label.
     """
 
     attributes: Attributes = attribute(default_factory=dict)
     nodes: dict[str, Attributes] = attribute(default_factory=dict)
     edges: list[tuple[str, str, Attributes]] = attribute(default_factory=list)
+    clusters: dict[str, tuple[str, ...]] = attribute(default_factory=dict)
+    labels: Attributes = attribute(default_factory=dict)
 
 
 def to_attributed_graph(
@@ -115,7 +121,7 @@ def from_attributed_graph(attributed: AttributedGraph, where: str) -> StreamGrap
     """Return the stream graph of an attributed graph.
 
     The nodes' ids are the operators' names. If all nodes have a ``name`` and no two the same, these
-    names count instead: igraph and others number the ids.
+    names count instead.
 
     Raises
     ------

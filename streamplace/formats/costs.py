@@ -160,7 +160,9 @@ class CostsForm(Form):
     source_shares: dict[Name, Number] | None = Field(None, description="of the rate; sum 1")
     default: DefaultForm = DefaultForm()
     operators: dict[Name, CostForm] = Field({})
-    streams: dict[Name, Number] = Field({}, description="selectivities, by source->target")
+    streams: dict[Name, Number] = Field(
+        {}, description="selectivities, by source->target or, of one stream, source->target:id"
+    )
 
 
 @dataclass(frozen=True)
@@ -180,7 +182,8 @@ class Costs:
         Operator -> its numbers, which replace the graph's. A number without a standard error is
         exact, even if it replaces one that was not.
     streams
-        ``source->target`` -> selectivity, which replaces the graph's.
+        ``source->target`` -> selectivity, which replaces the graph's. With ``:id`` behind it, the
+        key means the stream that the imported file calls so, and precedes the key without it.
     """
 
     source_rate: float | None = None
@@ -220,12 +223,13 @@ class Costs:
             not fit an operator.
         """
         graph = logical.graph
-        named = {f"{s.source}->{s.target}" for s in graph.streams}
+        keys = _keys_of_streams(logical)
+        named = {key for of_stream in keys for key in of_stream}
         if unknown := [name for name in self.operators if name not in graph.index]:
             raise GraphError(f"operators: unknown {_unknown('operator', unknown, graph.names)}")
         if unknown := [name for name in self.streams if name not in named]:
             raise GraphError(f"streams: unknown {_unknown('stream', unknown, sorted(named))}")
-        of_operators, of_streams = self._operator_columns(graph), self._stream_columns(graph)
+        of_operators, of_streams = self._operator_columns(graph), self._stream_columns(graph, keys)
         renumbered = graph.with_numbers(
             **of_operators,
             **of_streams,
@@ -235,7 +239,7 @@ class Costs:
             source_shares=self.source_shares,
         )
         notes = list(logical.notes)
-        if replaced := self._replaced(graph):
+        if replaced := self._replaced(graph, keys):
             ways = "[streams] of a TOML costs file sets each one"
             notes.append(
                 f"the costs' selectivity of an operator replaces that of {listed(replaced)}; {ways}"
@@ -247,16 +251,16 @@ class Costs:
         own = {name: form.partitions for name, form in self.operators.items()}
         return with_partitions(numbered, {name: n for name, n in own.items() if n is not None})
 
-    def _replaced(self, graph: StreamGraph) -> list[str]:
+    def _replaced(self, graph: StreamGraph, keys: Sequence[Sequence[str]]) -> list[str]:
         """Return streams that lose their own selectivity to one number for all of an operator's."""
         sent = Counter(stream.source for stream in graph.streams)
         replaced = []
-        for stream, own in zip(graph.streams, graph.selectivity.tolist(), strict=True):
-            name = f"{stream.source}->{stream.target}"
+        for stream, own, names in zip(graph.streams, graph.selectivity.tolist(), keys, strict=True):
             number = self.operators.get(stream.source, CostForm()).selectivity
-            kept = number in (None, own) or np.isnan(own) or name in self.streams
+            stated = any(name in self.streams for name in names)
+            kept = number in (None, own) or np.isnan(own) or stated
             if sent[stream.source] > 1 and not kept:
-                replaced.append(name)
+                replaced.append(names[-1])
         return replaced
 
     def _parallelism(self, logical: LogicalGraph) -> dict[str, int]:
@@ -316,7 +320,7 @@ class Costs:
                 found.setdefault(v, self.default.resources)
         return found
 
-    def _stream_columns(self, graph: StreamGraph) -> dict[str, Any]:
+    def _stream_columns(self, graph: StreamGraph, keys: Sequence[Sequence[str]]) -> dict[str, Any]:
         """Return selectivity, its standard error and payload of the streams, (E,) each."""
         selectivity, errors = graph.selectivity.copy(), graph.selectivity_se.copy()
         payload = graph.stream_payload_bytes.copy()
@@ -325,7 +329,8 @@ class Costs:
             selectivity[np.isnan(selectivity)] = self.default.selectivity
         for e, stream in enumerate(graph.streams):
             form = self.operators.get(stream.source, CostForm())
-            number = self.streams.get(f"{stream.source}->{stream.target}", form.selectivity)
+            stated = (self.streams[key] for key in keys[e] if key in self.streams)
+            number = next(stated, form.selectivity)
             if number is not None:
                 selectivity[e] = number
             if number is not None or form.selectivity_se is not None:
@@ -337,6 +342,15 @@ class Costs:
             "selectivity_se": errors,
             "stream_payload_bytes": payload,
         }
+
+
+def _keys_of_streams(logical: LogicalGraph) -> list[list[str]]:
+    """Return the keys that name each of the E streams, the most precise one first."""
+    found = []
+    for stream, name in zip(logical.graph.streams, logical.stream_ids, strict=True):
+        ends = f"{stream.source}->{stream.target}"
+        found.append([f"{ends}:{name}", ends] if name else [ends])
+    return found
 
 
 def _unknown(noun: str, unknown: Sequence[str], names: Sequence[str]) -> str:

@@ -11,25 +11,36 @@ from streamplace.formats.format import Format
 from streamplace.formats.logical_builder import resized
 from streamplace.formats.recognition import kind_of_document
 from streamplace.formats.registry import FORMATS, named
+from streamplace.formats.sizes import NO_SIZES, Sizes
 from streamplace.problem.logical import LogicalGraph
 from streamplace.problem.makespan import Makespan
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 
 
-def read_document(path: str, kind: str) -> LogicalGraph:
+def read_document(path: str, kind: str, sizes: Sizes = NO_SIZES) -> LogicalGraph:
     """Read a file of another program; ``-`` is stdin.
+
+    Parameters
+    ----------
+    sizes
+        Sizes of tensors that the file leaves open, for formats that read them.
 
     Raises
     ------
     UsageError
-        If there is no reader for that format, or a package that it needs is not installed.
+        If there is no reader for that format, a package that it needs is not installed, or the
+        sizes do not fit the file.
     FormatError
         If the file is not valid. The message names the file, the place in it and the fault.
     """
     found = named(kind)
     where, data = name_of(path), read_bytes(path)
-    if found.read_bytes is not None:
+    read: Callable[[], LogicalGraph]
+    if sizes and found.read_sized is not None:
+        content = data if found.read_bytes is not None else decode(data, where)
+        read = partial(found.read_sized, content, where, sizes)
+    elif found.read_bytes is not None:
         read = partial(found.read_bytes, data, where)
     else:
         read = partial(_text_reader(found), decode(data, where), where)

@@ -6,6 +6,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from streamplace.errors import FormatError
+from streamplace.formats import picture
 from streamplace.formats.attributes import (
     EDGE,
     GRAPH,
@@ -22,8 +23,15 @@ from streamplace.problem.placement import Placement
 KEYWORDS = frozenset({"node", "edge", "graph", "digraph", "subgraph", "strict"})
 MAX_DEPTH = 50
 MAX_EDGES = 1_000_000
-KNOWN = {"graph": frozenset(GRAPH) - {"name"}, "node": frozenset(NODE), "edge": frozenset(EDGE)}
-IDS = ("id", "quoted")
+KNOWN = {
+    "graph": frozenset(GRAPH) - {"name"},
+    "node": frozenset((*NODE, *picture.NODE)),
+    "edge": frozenset((*EDGE, *picture.EDGE)),
+    "cluster": frozenset({"label"}),
+}
+CLUSTER = "cluster"
+"""The ids of subgraphs that are drawn begin with it."""
+IDS = ("id", "quoted", "html")
 
 _TOKEN = re.compile(
     r"""
@@ -40,7 +48,7 @@ _ANGLE = re.compile("[<>]")
 
 
 class Token(NamedTuple):
-    """A token of kind ``mark``, ``keyword``, ``id``, ``quoted`` (also an id) or ``end``."""
+    """A token of kind ``mark``, ``keyword``, ``end`` or, for ids, ``id``, ``quoted``, ``html``."""
 
     kind: str
     text: str
@@ -94,7 +102,7 @@ def _html(text: str, start: int, line: int, where: str) -> tuple[int, Token]:
     for angle in _ANGLE.finditer(text, start):
         depth += 1 if angle.group() == "<" else -1
         if depth == 0:
-            return angle.end(), Token("id", text[start + 1 : angle.start()], line)
+            return angle.end(), Token("html", text[start + 1 : angle.start()], line)
     raise FormatError(f"{where}: line {line}: not DOT: a '<' is never closed")
 
 
@@ -116,6 +124,8 @@ class _Parser:
     ----------
     strict
         Edge -> its attributes in a ``strict`` graph, where repeated edges are merged; else None.
+    inside
+        The clusters around the next statement, from the outermost one.
     """
 
     def __init__(self, text: str, where: str) -> None:
@@ -124,6 +134,7 @@ class _Parser:
         self.next = next(self.tokens)
         self.attributed = AttributedGraph()
         self.strict: dict[tuple[str, str], Attributes] | None = None
+        self.inside: tuple[str, ...] = ()
 
     def digraph(self) -> AttributedGraph:
         if self.accept("keyword", "strict"):
@@ -161,16 +172,22 @@ class _Parser:
     ) -> None:
         for kind, into in (("node", defaults[0]), ("edge", defaults[1]), ("graph", None)):
             if self.accept("keyword", kind):
-                found = self.attributes(kind)
+                found = self.attributes("cluster" if kind == "graph" and depth else kind)
                 if into is not None:
                     into.update(found)
                 elif depth == 0:
                     self.attributed.attributes.update(found)
+                elif self.inside:
+                    self.attributed.labels[self.inside[-1]] = found.get("label", "")
                 return
         first = self.next
         ends = [self.end(defaults, depth)]
         if first.kind in IDS and self.accept("mark", "="):
-            self.assign(next(iter(ends[0])), self.name(), depth)
+            is_html = self.next.kind == "html"
+            value = self.name()
+            self.assign(
+                next(iter(ends[0])), picture.text_of_html(value) if is_html else value, depth
+            )
             return
         while self.accept("mark", "->"):
             ends.append(self.end(defaults, depth))
@@ -226,23 +243,29 @@ class _Parser:
         for name in names:
             if name not in self.attributed.nodes:
                 self.attributed.nodes[name] = dict(defaults)
+                self.attributed.clusters[name] = self.inside
 
     def assign(self, name: str, value: str, depth: int) -> None:
-        """Set ``name = value`` as an attribute of the graph; ignore assignments in subgraphs."""
-        if depth == 0 and name in KNOWN["graph"]:
+        """Set ``name = value`` as an attribute of the graph, or the label of a cluster."""
+        if self.inside and name == "label":
+            self.attributed.labels[self.inside[-1]] = value
+        elif depth == 0 and name in KNOWN["graph"]:
             self.attributed.attributes[name] = value
 
     def end(self, defaults: tuple[Attributes, Attributes], depth: int) -> dict[str, None]:
         """Read a node with its port, or a subgraph; return the nodes."""
+        around = self.inside
         if self.accept("keyword", "subgraph"):
-            if self.next.kind in IDS:
-                self.name()
+            if self.next.kind in IDS and (name := self.name()).startswith(CLUSTER):
+                self.inside = (*around, name)
         elif self.next[:2] != ("mark", "{"):
             name = self.name()
             while self.accept("mark", ":"):
                 self.name()
             return {name: None}
-        return self.body((dict(defaults[0]), dict(defaults[1])), depth + 1)
+        nodes = self.body((dict(defaults[0]), dict(defaults[1])), depth + 1)
+        self.inside = around
+        return nodes
 
     def attributes(self, kind: str) -> Attributes:
         """Parse ``[a=b, c=d] […]``; return the known attributes."""
@@ -251,9 +274,10 @@ class _Parser:
             while not self.accept("mark", "]"):
                 name = self.name()
                 self.expect("mark", "=")
+                is_html = self.next.kind == "html"
                 value = self.name()
                 if name in KNOWN[kind]:
-                    found[name] = value
+                    found[name] = picture.text_of_html(value) if is_html else value
                 if not self.accept("mark", ","):
                     self.accept("mark", ";")
         return found
@@ -291,7 +315,7 @@ class _Parser:
 
 
 def read(text: str, where: str) -> LogicalGraph:
-    """Read a digraph; the nodes' ids or names are the operators' names.
+    """Read a digraph; ids are the operators' names, or names and labels where ids are numbers.
 
     Raises
     ------
@@ -300,7 +324,9 @@ def read(text: str, where: str) -> LogicalGraph:
     GraphError
         If it is not a stream graph.
     """
-    return LogicalGraph(from_attributed_graph(parse_dot(text, where), where))
+    attributed = parse_dot(text, where)
+    notes = picture.understood(attributed, where)
+    return LogicalGraph(from_attributed_graph(attributed, where), notes=notes)
 
 
 def write(placement: Placement) -> str:

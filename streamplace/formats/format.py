@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from streamplace.formats.sizes import Sizes
 from streamplace.problem.logical import LogicalGraph
 from streamplace.problem.placement import Placement
 
@@ -85,6 +86,9 @@ class Format:
         `FormatError` if the text is not valid.
     read_bytes
         The same for files that are not text.
+    read_sized
+        `read` or `read_bytes` with a third argument: what the user states where a file leaves the
+        sizes of tensors open.
     read_code
         Returns the graph of code that a user named, not of a file. Its arguments are the name
         ``module:Class``, the shapes of the inputs, and a seed.
@@ -107,6 +111,7 @@ class Format:
     about: str = ""
     read: Callable[[str, str], LogicalGraph] | None = None
     read_bytes: Callable[[bytes, str], LogicalGraph] | None = None
+    read_sized: Callable[[Any, str, Sizes], LogicalGraph] | None = None
     read_code: Callable[[str, Sequence[str], int], LogicalGraph] | None = None
     write: Callable[[Placement], str] | None = None
     signs: Signs = Signs()

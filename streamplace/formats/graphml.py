@@ -4,6 +4,7 @@ import re
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from streamplace.errors import FormatError, GraphError
+from streamplace.formats import picture
 from streamplace.formats.attributes import (
     EDGE,
     GRAPH,
@@ -21,13 +22,15 @@ from streamplace.problem.placement import Placement
 
 NAMESPACE = "http://graphml.graphdrawing.org/xmlns"
 KNOWN = {"graph": GRAPH, "node": NODE, "edge": EDGE}
+READ = KNOWN | {"node": (*NODE, "label")}
+"""What is read; Gephi calls a name ``label``, and ``size`` is that of its picture."""
 LABEL = "NodeLabel"
 """Element of yEd in a node's graphics that shows its name, since yEd numbers the ids."""
 _NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def read(text: str, where: str) -> LogicalGraph:
-    """Read a directed graph; the nodes' ids or names are the operators' names.
+    """Read a directed graph; ids are operators' names, or names and labels where ids are numbers.
 
     Raises
     ------
@@ -49,7 +52,7 @@ def read(text: str, where: str) -> LogicalGraph:
         if inside(node, "graph"):
             raise FormatError(f"{where}: node {name!r:.40}: nested graphs are not supported")
         found = _attributes(node, "node", keys, defaults, where)
-        attributed.nodes[name] = {"name": _label(node)} | found
+        attributed.nodes[name] = {"label": _label(node)} | found
     if inside(graphs[0], "hyperedge"):
         raise FormatError(f"{where}: hyperedges are not supported")
     directed = graphs[0].get("edgedefault") == "directed"
@@ -60,7 +63,8 @@ def read(text: str, where: str) -> LogicalGraph:
             raise FormatError(f"{place}: the edge is undirected; all edges must be directed")
         found = _attributes(edge, "edge", keys, defaults, where)
         attributed.edges.append((source, target, found))
-    return LogicalGraph(from_attributed_graph(attributed, where))
+    notes = picture.understood(attributed, where)
+    return LogicalGraph(from_attributed_graph(attributed, where), notes=notes)
 
 
 def _label(node: Element) -> str:
@@ -74,11 +78,13 @@ def _keys(root: Element, where: str) -> tuple[dict[str, str], dict[str, Attribut
     keys: dict[str, str] = {}
     defaults: dict[str, Attributes] = {kind: {} for kind in KNOWN}
     for key in inside(root, "key"):
-        name = keys[attribute(key, "id", where)] = key.get("attr.name", "")
+        name = key.get("attr.name", "")
+        name = "label" if name == "Label" else name
+        keys[attribute(key, "id", where)] = name
         for default in inside(key, "default"):
             meant = key.get("for", "all")
             for kind in KNOWN if meant == "all" else (meant,):
-                if name in KNOWN.get(kind, ()):
+                if name in READ.get(kind, ()):
                     defaults[kind][name] = default.text or ""
     return keys, defaults
 
@@ -97,7 +103,7 @@ def _attributes(
         if key not in keys:
             raise FormatError(f"{where}: <data>: unknown key {key!r:.40}")
         name = keys[key]
-        if name in KNOWN[kind]:
+        if name in READ[kind]:
             if name in found:
                 raise FormatError(f"{where}: {kind}: attribute {name!r} appears twice")
             found[name] = data.text or ""

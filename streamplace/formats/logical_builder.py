@@ -33,12 +33,15 @@ class Link:
         Distribution of its tuples over the instances of its target.
     selectivity
         Tuples on it per tuple that its source processes; `UNKNOWN` if the file lacks it.
+    id
+        What the file calls it; empty if it has no name.
     """
 
     source: str
     target: str
     distribution: AnyDistribution = Distribution.ALL
     selectivity: float = UNKNOWN
+    id: str = ""
 
 
 def build_logical_graph(
@@ -92,7 +95,11 @@ def build_logical_graph(
         found.setdefault((link.source, link.target), []).append(link.distribution)
     several = {operator: count for operator, count in (parallelism or {}).items() if count > 1}
     distributions = {ends: each for ends, each in found.items() if {*each} != {Distribution.ALL}}
-    return LogicalGraph(graph, several, distributions, by_channel=by_channel)
+    ids: dict[tuple[str, str], list[str]] = {}
+    for link in ordered:
+        ids.setdefault((link.source, link.target), []).append(link.id)
+    ids = {ends: each for ends, each in ids.items() if any(each)}
+    return LogicalGraph(graph, several, distributions, ids=ids, by_channel=by_channel)
 
 
 def check_links(count: int, where: str) -> None:

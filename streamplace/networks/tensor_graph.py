@@ -1,6 +1,6 @@
 """Graphs of operators that read and emit tensors, some of which are constants."""
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import isnan
 
@@ -18,7 +18,7 @@ from streamplace.problem.constraints import Constraints
 from streamplace.problem.graph import UNKNOWN, Operator, Stream, StreamGraph
 from streamplace.problem.graph_checks import listed
 from streamplace.problem.logical import LogicalGraph
-from streamplace.util.text import counted
+from streamplace.util.text import counted, numbered
 
 
 @dataclass(frozen=True)
@@ -59,6 +59,9 @@ class Layer:
     variable
         Name of the state that it reads or writes, which stays from one pass to the next; empty if
         it does neither. What it emits is the state.
+    bodies
+        The layers of each graph that it runs, such as the branches of a condition. They read their
+        own tensors and those of the graphs around them; layers that emit nothing are results.
     works_as
         The type whose rule gives its work, if not its own.
     kernel, transposed, equation, mode, numbers
@@ -72,6 +75,7 @@ class Layer:
     is_constant: bool = False
     keeps_state: bool = False
     variable: str = ""
+    bodies: Sequence[Sequence["Layer"]] = ()
     kernel: Sequence[int] = ()
     transposed: bool = False
     equation: str = ""
@@ -104,7 +108,7 @@ def dataflow_graph(
 
     Instructions are floating-point operations by the rules of the types. Constants, and layers that
     read only constants, are not operators: their bytes are memory of the operators that read them,
-    see `_held_bytes`.
+    see `_held_bytes`. Those inside of bodies are memory of the operator that has the body.
     An operator that reads a tensor twice has one stream from its producer. Operators of one state
     are colocated, and its bytes are memory of the first of them.
 
@@ -132,7 +136,7 @@ def dataflow_graph(
     kept = [i for i in range(len(layers)) if i not in constant]
     if not kept:
         raise FormatError(f"{where}: contains no operators besides constants")
-    names = dict(zip(kept, _unique([layers[i].name or f"layer{i}" for i in kept]), strict=True))
+    names = dict(zip(kept, numbered([layers[i].name or f"layer{i}" for i in kept]), strict=True))
     tensors = {key: t for layer in layers for key, t in layer.outputs.items()}
     held = _held_bytes([layers[i] for i in constants], tensors)
     operators = [_operator(layers[i], names[i], tensors, held, rules) for i in kept]
@@ -144,7 +148,7 @@ def dataflow_graph(
     ]
     states = _states([layers[i] for i in kept])
     operators, sized = _with_memory_of(states, operators)
-    together = [[operators[j].name for j in members] for members in states.values()]
+    together = [[operators[j].name for j in sizes] for sizes in states.values()]
     same_device = Constraints(colocate=[group for group in together if len(group) > 1])
     graph = StreamGraph(
         operators, streams, name=name, firing="all", multicast="device", constraints=same_device
@@ -159,7 +163,8 @@ def _constants(layers: Sequence[Layer], producer: Mapping[Hashable, int]) -> lis
     variable = [0] * len(layers)  # inputs that are not known to be constant
     for i, layer in enumerate(layers):
         for key in layer.read:
-            readers.setdefault(producer[key], []).append(i)
+            if key in producer:  # else it is of a graph around a body
+                readers.setdefault(producer[key], []).append(i)
             variable[i] += 1
     found = [i for i, layer in enumerate(layers) if layer.is_constant]
     for i in found:  # grows
@@ -179,7 +184,7 @@ def _held_bytes(
     Weights of at most one byte per element stay as they are stored, with their scales and zero
     points: engines decompress them where they are used. OpenVINO marks such patterns and keeps
     them from constant folding, and so does ONNX Runtime with ``DequantizeLinear``. All others
-    count as the layer that reads them gets them.
+    count as the layer that reads them gets them, or as they are stored if that size is unknown.
 
     Parameters
     ----------
@@ -191,11 +196,12 @@ def _held_bytes(
     for layer in layers:
         for key, tensor in layer.outputs.items():
             size = elements(tensor.shape)
+            stored = sum(found[own] for own in layer.read)
             if any(own in packed and elements(tensors[own].shape) == size for own in layer.read):
-                found[key] = min(tensor.bytes, sum(found[own] for own in layer.read))
+                found[key] = min(tensor.bytes, stored)
                 packed.add(key)
             else:
-                found[key] = tensor.bytes
+                found[key] = stored if isnan(tensor.bytes) and layer.read else tensor.bytes
                 if layer.is_constant and tensor.element_bytes <= 1:
                     packed.add(key)
     return found
@@ -215,31 +221,56 @@ def _operator(
         name,
         estimated_flops(layer.works_as or layer.type, layer.operation(tensors), rules),
         UNKNOWN if any(map(isnan, sizes)) else max(sizes, default=0.0),
-        memory_bytes=sum(size for size in held if not isnan(size)),
+        memory_bytes=sum(size for size in held if not isnan(size)) + _held_inside(layer),
         type=layer.type,
         output_shape=(emitted[0].shape if emitted else None) or (),
     )
 
 
-def _states(layers: Sequence[Layer]) -> dict[str, list[int]]:
-    """Return state -> the operators that read or write it."""
-    found: dict[str, list[int]] = {}
-    for i, layer in enumerate(layers):
-        if layer.variable:
-            found.setdefault(layer.variable, []).append(i)
+def _held_inside(layer: Layer) -> float:
+    """Return the known bytes of the constants that layers and results of its bodies read."""
+    found = 0.0
+    for body in layer.bodies:
+        tensors = {key: tensor for inner in body for key, tensor in inner.outputs.items()}
+        constants = _constants(
+            body, {key: i for i, inner in enumerate(body) for key in inner.outputs}
+        )
+        held = _held_bytes([body[i] for i in constants], tensors)
+        folded = {i for i in constants if body[i].outputs}
+        read = {key for i, inner in enumerate(body) if i not in folded for key in inner.read}
+        found += sum(held[key] for key in read & held.keys() if not isnan(held[key]))
+        found += sum(_held_inside(inner) for inner in body)
     return found
 
 
+def _states(layers: Sequence[Layer]) -> dict[str, dict[int, float]]:
+    """Return state -> operator that reads or writes it, in itself or a body -> its known bytes."""
+    found: dict[str, dict[int, float]] = {}
+    for i, layer in enumerate(layers):
+        for state, size in _accessed(layer):
+            sizes = found.setdefault(state, {})
+            sizes[i] = max(sizes.get(i, 0.0), size)
+    return found
+
+
+def _accessed(layer: Layer) -> Iterator[tuple[str, float]]:
+    """Yield each state that a layer or its bodies read or write, and its known bytes."""
+    if layer.variable:
+        sizes = [tensor.bytes for tensor in layer.outputs.values()]
+        yield layer.variable, max((size for size in sizes if not isnan(size)), default=0.0)
+    for body in layer.bodies:
+        for inner in body:
+            yield from _accessed(inner)
+
+
 def _with_memory_of(
-    states: Mapping[str, Sequence[int]], operators: Sequence[Operator]
+    states: Mapping[str, Mapping[int, float]], operators: Sequence[Operator]
 ) -> tuple[list[Operator], list[str]]:
     """Return the operators with the bytes of states as memory, and a note on unknown ones."""
     found, unknown = [*operators], []
-    for state, members in states.items():
-        sizes = [found[i].payload_bytes for i in members]
-        size = max((size for size in sizes if not isnan(size)), default=0.0)
-        first = found[members[0]]
-        found[members[0]] = replace(first, memory_bytes=first.memory_bytes + size)
+    for state, sizes in states.items():
+        size, i = max(sizes.values()), min(sizes)
+        found[i] = replace(found[i], memory_bytes=found[i].memory_bytes + size)
         unknown += [] if size else [state]
     if not unknown:
         return found, []
@@ -251,21 +282,6 @@ def _with_memory_of(
 
 def _known(number: float) -> float | None:
     return None if isnan(number) else number
-
-
-def _unique(names: Sequence[str]) -> list[str]:
-    """Return the names with ``#2``, ``#3``, … after those that repeat an earlier one."""
-    used: set[str] = set()
-    count: dict[str, int] = {}
-    found = []
-    for name in names:
-        unique = name
-        while unique in used:
-            count[name] = count.get(name, 1) + 1
-            unique = f"{name}#{count[name]}"
-        used.add(unique)
-        found.append(unique)
-    return found
 
 
 def _notes(layers: Sequence[Layer], kept: Sequence[int], rules: Rules) -> list[str]:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
+from typing import TypeVar
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from streamplace.problem.graph import StreamGraph
 from streamplace.problem.parallelism import NO_SHARES, KeyShares
 from streamplace.util.arrays import Floats, Ints
 
+Value = TypeVar("Value")
 LEAST_GROUPS, MOST_GROUPS = 128, 32_768
 WORD = 0xFFFFFFFF
 SIGN = 0x80000000
@@ -185,6 +187,9 @@ class LogicalGraph:
     distributions
         (source, target) -> the distribution of each stream between them, in the graph's order of
         streams, which sorts parallel streams by selectivity and payload. Default: `ALL`.
+    ids
+        (source, target) -> what the file calls each stream between them, in the same order; empty
+        where it has no name.
     guessed
         Streams (source, target) that the file does not determine.
     notes
@@ -219,6 +224,7 @@ class LogicalGraph:
     graph: StreamGraph
     parallelism: Mapping[str, int] = field(default_factory=dict)
     distributions: Mapping[tuple[str, str], Sequence[AnyDistribution]] = field(default_factory=dict)
+    ids: Mapping[tuple[str, str], Sequence[str]] = field(default_factory=dict)
     guessed: Sequence[tuple[str, str]] = ()
     notes: Sequence[str] = ()
     partitions: Mapping[str, int] = field(default_factory=dict)
@@ -247,15 +253,25 @@ class LogicalGraph:
     @property
     def stream_distributions(self) -> list[AnyDistribution]:
         """The distribution of each of the graph's E streams, in their order."""
+        return self._of_streams(self.distributions, Distribution.ALL)
+
+    @property
+    def stream_ids(self) -> list[str]:
+        """What the file calls each of the graph's E streams, in their order; empty: nothing."""
+        return self._of_streams(self.ids, "")
+
+    def _of_streams(
+        self, several: Mapping[tuple[str, str], Sequence[Value]], default: Value
+    ) -> list[Value]:
         visited: dict[tuple[str, str], int] = {}
-        found: list[AnyDistribution] = []
+        found: list[Value] = []
         graph, names = self.graph, self.graph.names
         for u, v in zip(graph.stream_source.tolist(), graph.stream_target.tolist(), strict=True):
             ends = names[u], names[v]
             number = visited.get(ends, 0)
             visited[ends] = number + 1
-            known = self.distributions.get(ends, ())
-            found.append(known[number] if number < len(known) else Distribution.ALL)
+            known = several.get(ends, ())
+            found.append(known[number] if number < len(known) else default)
         return found
 
     @property
@@ -265,7 +281,7 @@ class LogicalGraph:
         return [*self.by_channel, *([name] for name in self.graph.names if name not in grouped)]
 
     def with_graph(self, graph: StreamGraph, before: Ints) -> "LogicalGraph":
-        """Return this logical graph with another graph; every stream keeps its distribution.
+        """Return this logical graph with another graph; streams keep distributions and ids.
 
         Parameters
         ----------
@@ -273,12 +289,16 @@ class LogicalGraph:
             The result of `StreamGraph.with_numbers`: the new graph, and the index that each of its
             streams had, (E,).
         """
-        if all(len({*several}) <= 1 for several in self.distributions.values()):
+        facts = (*self.distributions.values(), *self.ids.values())
+        if all(len({*several}) <= 1 for several in facts):
             return replace(self, graph=graph)
-        old = self.stream_distributions
+        kinds, names = self.stream_distributions, self.stream_ids
         distributions: dict[tuple[str, str], list[AnyDistribution]] = {}
+        ids: dict[tuple[str, str], list[str]] = {}
         for stream, e in zip(graph.streams, before.tolist(), strict=True):
             ends = stream.source, stream.target
             if ends in self.distributions:
-                distributions.setdefault(ends, []).append(old[e])
-        return replace(self, graph=graph, distributions=distributions)
+                distributions.setdefault(ends, []).append(kinds[e])
+            if ends in self.ids:
+                ids.setdefault(ends, []).append(names[e])
+        return replace(self, graph=graph, distributions=distributions, ids=ids)

@@ -39,7 +39,7 @@ class LinkOverride(StableRepr):
         `target`, the link is the interface on which `source` sends; without a `source`, it is the
         interface on which `target` receives.
     bandwidth_mbps, latency_s, overhead_s, gap_s
-        See `Network`.
+        See `Network`; a bandwidth of inf means no limit.
     source_group, target_group
         Names of groups instead of devices: the override is for the links of all their devices.
     """
@@ -137,7 +137,8 @@ class Network(StableRepr):
         places = ["network", *(f"network.overrides[{i}]" for i in range(len(self.overrides)))]
         parts: tuple[Network | LinkOverride, ...] = (self, *self.overrides)
         for place, part in zip(places, parts, strict=True):
-            if part.bandwidth_mbps is not None:
+            unlimited = part is not self and part.bandwidth_mbps == inf
+            if part.bandwidth_mbps is not None and not unlimited:
                 check_range(f"{place}: bandwidth_mbps", part.bandwidth_mbps, minimum=MIN_SPEED)
             for name in ("latency_s", "overhead_s", "gap_s"):
                 if (value := getattr(part, name)) is not None:

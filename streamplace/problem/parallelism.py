@@ -98,7 +98,8 @@ class KeyShares(NamedValues[float]):
     ) -> None:
         check_type(f"{where}:", shares, Mapping, fault, 'for example {"berlin": 0.2}')
         for key, share in shares.items():
-            check_name(f"{where}: a key", key, fault)
+            if key != "":  # which is a key, too
+                check_name(f"{where}: a key", key, fault)
             _check_share(f"{where}[{key!r:.40}]", share, 1.0, fault)
         if sum(shares.values()) > 1.0 + SUM_TOLERANCE:
             raise fault(f"{where}: must sum to at most 1 (got {sum(shares.values()):g})")

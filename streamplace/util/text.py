@@ -41,3 +41,18 @@ def joined_faults(first: Sequence[str], count: int) -> str:
 def counted(count: int, noun: str) -> str:
     """Return a count and its noun, which takes an s unless the count is 1."""
     return f"{count:,} {noun}" + ("" if count == 1 else "s")
+
+
+def numbered(names: Sequence[str]) -> list[str]:
+    """Return the names with ``#2``, ``#3``, … after those that repeat an earlier one."""
+    used: set[str] = set()
+    count: dict[str, int] = {}
+    found = []
+    for name in names:
+        unique = name
+        while unique in used:
+            count[name] = count.get(name, 1) + 1
+            unique = f"{name}#{count[name]}"
+        used.add(unique)
+        found.append(unique)
+    return found

@@ -11,6 +11,7 @@ from streamplace.formats.costs import Costs
 from streamplace.formats.documents import read_document, read_module
 from streamplace.formats.logical_builder import resized
 from streamplace.formats.registry import formats, named
+from streamplace.formats.sizes import Sizes
 from streamplace.problem.assumptions import without_tuples
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.counts import FORMS, FormName, in_form
@@ -67,6 +68,7 @@ def read_job(
     form: FormName = "instances",
     device_count: int | None = None,
     inputs: Sequence[str] = (),
+    dims: Mapping[str, int] | None = None,
     seed: int = 0,
 ) -> ReadJob:
     """Read a job, a workflow or a neural network from a file of another program.
@@ -88,9 +90,13 @@ def read_job(
     device_count
         Number of devices, for formats whose files have a cluster of equal ones and do not state how
         many: ``doppler`` and ``pipedream``.
-    inputs, seed
-        With ``torch``: shapes of the example inputs, such as ``1x3x224x224``, and the seed of
-        random weights and inputs.
+    inputs
+        With neural networks: the shape of each input, such as ``1x3x224x224``.
+    dims
+        Dimension that the file of a neural network leaves open -> its size. Those without a name
+        are named after their input and axis, such as ``x[0]``.
+    seed
+        With ``torch``: seed of random weights and inputs.
 
     Raises
     ------
@@ -101,11 +107,12 @@ def read_job(
     GraphError
         If the job is not a stream graph.
     """
-    _check(kind, form, device_count, inputs)
+    sizes = Sizes(tuple(inputs), dict(dims or {}))
+    _check(kind, form, device_count, sizes)
     found = (
         read_module(str(file), kind, inputs, seed)
         if named(kind).read_code is not None
-        else read_document(str(file), kind)
+        else read_document(str(file), kind, sizes)
     )
     if costs is not None:
         with located(name_of(costs)):
@@ -125,18 +132,31 @@ def read_job(
     )
 
 
-def _check(kind: str, form: str, device_count: int | None, inputs: Sequence[str]) -> None:
+def _check(kind: str, form: str, device_count: int | None, sizes: Sizes) -> None:
     """Refuse arguments that are not valid, or that the format has no use for."""
     if form not in FORMS:
         raise UsageError(f"read_job: unknown form {form!r}{valid_choices(form, FORMS)}")
-    if inputs and named(kind).read_code is None:
-        known = " or ".join(each.name for each in formats() if each.read_code is not None)
-        raise UsageError(f"read_job: inputs is for {known}, not {kind}")
+    found = named(kind)
+    if sizes.dims and found.read_sized is None:
+        raise UsageError(f"read_job: dims is for {_having_sizes()}, not {kind}")
+    if sizes.shapes and found.read_code is None and found.read_sized is None:
+        codes = [each.name for each in formats() if each.read_code is not None]
+        raise UsageError(
+            f"read_job: inputs is for {' or '.join(codes)} or {_having_sizes()}, not {kind}"
+        )
+    for name, size in sizes.dims.items():
+        check_int(f"read_job: dims[{name!r}]", size, UsageError)
+        if size < 1:
+            raise UsageError(f"read_job: dims[{name!r}] must be at least 1 (got {size})")
     if device_count is not None:
         check_int("read_job: device_count", device_count, UsageError)
         if named(kind).states_count:
             known = " or ".join(each.name for each in formats() if not each.states_count)
             raise UsageError(f"read_job: device_count is for {known}, not {kind}")
+
+
+def _having_sizes() -> str:
+    return " or ".join(each.name for each in formats() if each.read_sized is not None)
 
 
 def _assumptions(graph: StreamGraph) -> list[str]:

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +49,29 @@ def test_null_bandwidth_means_no_limit() -> None:
     cluster = cluster_from(CLUSTER, "x")
     assert cluster.network.bandwidth_mbps is None
     assert cluster.network.overrides == (LinkOverride("d0", "d1", 10.0, gap_s=1e-6),)
+
+
+def test_null_bandwidth_of_an_override_means_no_limit() -> None:
+    """A key that is missing takes the network's value, or that of a less specific override."""
+    devices = [{"name": name, "mips": 1, "group": "g"} for name in "abc"]
+    overrides = [
+        {"from_group": "g", "to_group": "g", "bandwidth_mbps": 10},
+        {"from": "a", "to": "b", "bandwidth_mbps": None, "latency_s": None},
+        {"from": "b", "to": "a", "latency_s": 0.5},
+    ]
+    network = {"bandwidth_mbps": 100, "latency_s": 0.25, "overrides": overrides}
+    cluster = cluster_from({"devices": devices, "network": network}, "x")
+    links = dict(zip([(a, b) for a in "abc" for b in "abc"], range(9), strict=True))
+    bandwidth, latency = cluster.link_column("bandwidth_mbps"), cluster.link_column("latency_s")
+    assert [bandwidth[links[ends]] for ends in (("a", "b"), ("b", "a"), ("a", "c"))] == [
+        inf,
+        10,
+        10,
+    ]
+    assert [latency[links[ends]] for ends in (("a", "b"), ("b", "a"))] == [0.25, 0.5]
+    written = cluster_to(cluster)
+    assert written["network"]["overrides"][1] == {"from": "a", "to": "b", "bandwidth_mbps": None}
+    assert cluster_from(written, "x") == cluster
 
 
 @given(altered_json(CLUSTER))

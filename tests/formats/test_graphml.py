@@ -70,8 +70,8 @@ def test_defaults_and_unknown_attributes() -> None:
     ("names", "expected"),
     [
         (("lines", "split"), ("lines", "split")),
-        (("lines", "lines"), ("n0", "n1")),
-        (("lines", ""), ("n0", "n1")),
+        (("lines", "lines"), ("lines", "lines#2")),
+        (("lines", ""), ("lines", "n1")),
         (("n1", "n0"), ("n1", "n0")),
     ],
 )
@@ -90,8 +90,8 @@ def test_names_of_nodes_whose_ids_are_numbered(
     assert graph.names == expected
     assert [(stream.source, stream.target) for stream in graph.streams] == [expected]
     dot = f'digraph {{0 [name="{first}"]; 1 [name="{second}"]; 0 -> 1}}'
-    numbered = {"n0": "0", "n1": "1"} if expected == ("n0", "n1") else {}
-    assert read_document("dot", dot).graph.names == tuple(numbered.get(n, n) for n in expected)
+    numbered = ("lines", "1") if not second else expected
+    assert read_document("dot", dot).graph.names == numbered
 
 
 def test_round_trip_of_line_ends_and_tabs_in_names() -> None:
@@ -113,8 +113,8 @@ def labelled(label: str) -> str:
     ("first", "second", "names"),
     [
         (labelled("read"), labelled("count"), ("read", "count")),
-        (labelled("read"), labelled("read"), ("n0", "n1")),  # one name twice
-        (labelled("read"), "", ("n0", "n1")),  # one without a name
+        (labelled("read"), labelled("read"), ("read", "read#2")),
+        (labelled("read"), "", ("read", "n1")),
         (labelled("read"), '<data key="n">c</data>' + labelled("count"), ("read", "c")),
     ],
 )
@@ -134,6 +134,23 @@ def test_labels_of_yed_are_names(first: str, second: str, names: tuple[str, str]
     job = read_document("graphml", text)
     assert job.graph.names == names
     assert edges(job) == [names, names]
+
+
+def test_labels_of_gephi_are_names_of_numbered_nodes() -> None:
+    """Gephi writes a label, and the size of the picture, which is no cost."""
+    keys = "".join(f'<key id="{key}" for="node" attr.name="{key}"/>' for key in ("label", "size"))
+    text = (
+        f'<graphml>{keys}<graph edgedefault="directed">'
+        '<node id="{}"><data key="label">read</data><data key="size">10.0</data></node>'
+        '<node id="{}"><data key="label">count</data><data key="size">10.0</data></node>'
+        '<edge source="{}" target="{}"/></graph></graphml>'
+    )
+    job = read_document("graphml", text.format("0", "1", "0", "1"))
+    assert (job.graph.names, job.notes) == (("read", "count"), [])
+    assert job.graph.unknown["instructions"] == ["read", "count"]
+    job = read_document("graphml", text.format("source", "sink", "source", "sink"))
+    assert job.graph.names == ("source", "sink")
+    assert "labels such as 'read' are not read, since the ids of the nodes are" in job.notes[0]
 
 
 BOMB = """<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;">]>"""

@@ -1,11 +1,13 @@
 """The reader of OpenVINO's IR, on models written by hand by the rules of versions 10 and 11."""
 
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from tests.corpus.engine_documents.neural_networks import OPENVINO, stateful
+from streamplace.workflows.read_job import read_job
+from tests.corpus.engine_documents.neural_networks import OPENVINO, enclosing, stateful
 from tests.support.documents import edges, read_document, refused_document
 from tests.support.paths import ROOT
 
@@ -130,7 +132,7 @@ def test_a_state_of_unknown_size_is_named() -> None:
     """That of a cache whose length grows from pass to pass, for example."""
     found = read_document("openvino", stateful("<dim>-1</dim><dim>8</dim>"))
     assert found.graph.constraints.colocate == (("past", "store"),)
-    assert found.notes[-1].startswith("the size of the state 'v' is unknown; add it to the memory")
+    assert found.notes[-2].startswith("the size of the state 'v' is unknown; add it to the memory")
 
 
 def constant_product(precision: str, repeat: int = 1) -> str:
@@ -186,3 +188,61 @@ def test_compressed_weights_stay_compressed(precision: str, repeat: int, expecte
     """
     graph = read_document("openvino", constant_product(precision, repeat)).graph
     assert graph.memory_bytes[graph.index["MatMul7"]] == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (enclosing("TensorIterator", body=constant_product("FP32")), 4 * 6 * 4),
+        (enclosing("Loop", body=constant_product("U4")), 6 * 4 / 2 + 2 * 6),
+        (
+            enclosing("If", then_body=constant_product("I8"), else_body=constant_product("FP32")),
+            6 * 4 + 2 * 6 + 4 * 6 * 4,
+        ),
+        (
+            enclosing("Loop", body=enclosing("Loop", body=constant_product("FP32"))),
+            4 * 6 * 4,
+        ),
+        (enclosing("Loop", body=stateful()), 4 * 8 * 4),
+    ],
+)
+def test_weights_and_states_inside_of_bodies_are_memory(text: str, expected: float) -> None:
+    """Each constant counts as outside of bodies: as it is read, or compressed as it is stored."""
+    found = read_document("openvino", text)
+    memory = dict(zip(found.graph.names, found.graph.memory_bytes.tolist(), strict=True))
+    assert memory == {"x": 0, "inner": expected, "y": 0}
+    assert found.graph.unknown == {"instructions": ["inner"]}
+
+
+def test_errors_inside_of_bodies_name_the_layer_around_them() -> None:
+    text = enclosing("Loop", body=OPENVINO.replace("<dim>6</dim>", "<dim>six</dim>").strip())
+    assert refused_document("openvino", text).startswith("layer 'inner': layer 'conv': a size must")
+
+
+@pytest.mark.parametrize("size", ["-1", "?", "1..8"])
+def test_dimensions_that_a_file_leaves_open(size: str, tmp_path: Path) -> None:
+    """Shapes behind an input follow from the size that is stated, as in the file with this size."""
+    fixed = OPENVINO.replace("<dim>1</dim><dim>3</dim><dim>8", "<dim>2</dim><dim>3</dim><dim>8")
+    fixed = fixed.replace("<dim>1</dim><dim>4", "<dim>2</dim><dim>4")
+    path = tmp_path / "model.xml"
+    path.write_text(fixed.replace("<dim>2</dim>", f"<dim>{size}</dim>"))
+    wanted = read_document("openvino", fixed).graph
+    assert wanted.payload_bytes.tolist()[2] == 2 * 4 * 4 * 3 * 3
+    unknown = read_job(path, "openvino")
+    assert unknown.graph.unknown["instructions"] == ["conv", "pool"]
+    assert any("'x[0]' of input 'x' is not fixed" in note for note in unknown.notes)
+    for stated in (
+        read_job(path, "openvino", dims={"x[0]": 2}),
+        read_job(path, "openvino", inputs=["2x3x8x8"]),
+    ):
+        assert stated.graph == wanted
+        assert not any("not fixed" in note for note in stated.notes)
+
+
+def test_types_behind_which_shapes_do_not_follow_are_named(tmp_path: Path) -> None:
+    path = tmp_path / "model.xml"
+    text = OPENVINO.replace("<dim>1</dim>", "<dim>-1</dim>")
+    path.write_text(text.replace('type="Convolution"', 'type="DeformableConvolution"'))
+    found = read_job(path, "openvino", dims={"x[0]": 1})
+    assert found.graph.unknown["instructions"] == ["conv", "pool"]
+    assert "the shapes of what 'DeformableConvolution' emits do not follow" in found.notes[-1]

@@ -111,7 +111,6 @@ def test_values_of_operators_that_are_refused(row: dict[str, Any], message: str)
     [
         ({"partitioning": "hsah"}, r"^streams\[0\].partitioning: unknown .* did you mean 'hash'"),
         ({"key_shares": {"x": 0.7, "y": 0.7}}, "key_shares: must sum to at most 1"),
-        ({"key_shares": {"": 0.1}}, "key_shares: a key is empty"),
         (
             {"key_shares": {"x": 0.1}},
             r"^streams\[0\].key_shares: only a stream of partitioning 'hash' .*no partitioning",

@@ -237,6 +237,11 @@ def _links(
     for index, instance in instances.items():
         for port, ends in _connections(index, instance.element, where):
             targets.setdefault(port, []).extend(ends)
+    ids = {
+        _Port(index, "output", port.get("index", "")): port.get("name", "")
+        for index, instance in instances.items()
+        for port in inside(instance.element, "outputPorts", "port")
+    }
     links = []
     for port in targets:
         if port.operator in names:
@@ -245,7 +250,8 @@ def _links(
                 distribution = distribution_between(
                     source.enclosing, target.enclosing, regions.widths, copies
                 )
-                links.append(Link(names[port.operator], names[end.operator], distribution))
+                pair = names[port.operator], names[end.operator]
+                links.append(Link(*pair, distribution, id=ids.get(port, "")))
                 check_links(len(links), where)
     return links
 

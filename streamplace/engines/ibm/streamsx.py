@@ -213,7 +213,7 @@ def _links(
             here = enclosing.get(operator.name, ())
             for target, copies in _reached(output, ports):
                 distribution = distribution_between(here, enclosing.get(target, ()), widths, copies)
-                links.append(Link(operator.name, target, distribution))
+                links.append(Link(operator.name, target, distribution, id=output))
                 check_links(len(links), where)
     return links
 

@@ -5,7 +5,8 @@ instance of the application. They are therefore colocated. Global stores have no
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from streamplace.errors import FormatError
@@ -22,6 +23,10 @@ SUB_TOPOLOGY, GLOBAL = "Sub-topology", "for global store"
 STORES, STORE = "Global Stores:", "GlobalStore:"
 """The heading and the lines of global stores in Kafka 1.0; later versions add `GLOBAL`."""
 BEGINNINGS = ("Topologies", "Topology", "Sub-topologies", SUB_TOPOLOGY, STORES)
+HEADING = re.compile(r"(?:^|\s)(?:Topologies|Topology: (?P<name>[^:]+)):$")
+"""The first line of a description, perhaps behind what a log writes; a topology may have a name."""
+HEADING_AGAIN = re.compile(rf"{HEADING.pattern}|^Sub-topolog(?:ies|y):")
+"""How another description begins below the end of one."""
 
 
 @dataclass
@@ -48,7 +53,7 @@ class _Node:
 
 
 def read(text: str, where: str) -> LogicalGraph:
-    """Read a description; lines before it are skipped.
+    """Read a description; lines before and after it are skipped.
 
     Global stores are left out with a note: each instance of the application reads their whole
     topics in a thread of its own, and they generate no tasks that could be placed.
@@ -109,34 +114,82 @@ def _distribution(source: _Node, target: _Node) -> AnyDistribution:
 
 
 def _nodes(text: str, where: str) -> tuple[dict[str, _Node], list[str]]:
-    """Return the nodes that tasks run, and the sources of the global stores."""
-    nodes: dict[str, _Node] = {}
+    """Return the nodes that tasks run, and the sources of the global stores.
+
+    Nodes of equal names in different named topologies have the names of these in front.
+    """
+    found: dict[tuple[str, str], _Node] = {}
     stores: list[str] = []
-    started, in_store, last, task = False, False, None, 0
-    for number, line in enumerate(text.split("\n"), start=1):
-        place = f"{where}: line {number}"
-        content = line.strip()
-        if content.startswith((SUB_TOPOLOGY, STORES)):
-            in_store = content.startswith(STORES) or GLOBAL in content
-            task += 1
-        if not started:
-            started = content.startswith(BEGINNINGS) or content.endswith("Topologies:")
-        elif content.startswith((OUT, BACK)) and (in_store or last is not None):
-            if last is not None and not in_store:
+    for place, topology, task, is_store, content in _described(text, where):
+        if content.startswith((OUT, BACK)):
+            last = next(reversed(found.values()), None)
+            if last is None and not is_store:
+                raise FormatError(f"{place}: must begin with {', '.join(KINDS)}")
+            if last is not None and not is_store:
                 _add_arrows(last, content, place)
-        elif content and content != NONE and not content.startswith(BEGINNINGS):
-            last = _node(content.replace(STORE, "Source:") if in_store else content, place)
-            if in_store:
-                stores += [last.name] if last.kind == "Source" else []
-                continue
-            if last.name in nodes:
-                raise FormatError(f"{place}: {last.name!r:.40} is described twice")
-            last.task = task
-            nodes[last.name] = last
-    if not nodes:
+            continue
+        node = _node(content.replace(STORE, "Source:") if is_store else content, place)
+        if is_store:
+            stores += [node.name] if node.kind == "Source" else []
+            continue
+        if (topology, node.name) in found:
+            remedy = "; keep one description" if task != found[topology, node.name].task else ""
+            raise FormatError(f"{place}: {node.name!r:.40} is described twice{remedy}")
+        node.task = task
+        found[topology, node.name] = node
+    if not found:
         what = "no Kafka Streams topology" + (" besides global stores" if stores else "")
         raise FormatError(f"{where}: contains {what}")
-    return nodes, stores
+    return _named_apart(found), stores
+
+
+def _described(text: str, where: str) -> Iterator[tuple[str, str, int, bool, str]]:
+    """Yield the lines of nodes and arrows: place, topology, task, whether of a store, and text.
+
+    All lines of a description are indented more than its first one, except headings; so any other
+    line ends it.
+    """
+    started, is_store, task, topology, indentation = False, False, 0, "", 0
+    any_began = False
+    for number, line in enumerate(text.split("\n"), start=1):
+        content = line.strip()
+        heading = HEADING.search(content)
+        is_heading = heading is not None or content.startswith(BEGINNINGS)
+        if not started:
+            started = is_heading if not any_began else HEADING_AGAIN.search(content) is not None
+            any_began = any_began or started
+            indentation = len(line) - len(line.lstrip()) if started else 0
+            topology = (heading["name"] or "") if heading else topology
+        elif heading is not None:
+            topology = heading["name"] or ""
+        if not started or not content:
+            continue
+        if content.startswith((SUB_TOPOLOGY, STORES)):
+            is_store = content.startswith(STORES) or GLOBAL in content
+            task += 1
+        elif is_heading or content == NONE:
+            continue
+        elif content.startswith((OUT, BACK, *(f"{kind}:" for kind in KINDS), STORE)) or (
+            len(line) - len(line.lstrip()) > indentation
+        ):
+            yield f"{where}: line {number}", topology, task, is_store, content
+        else:
+            started = False
+
+
+def _named_apart(found: Mapping[tuple[str, str], _Node]) -> dict[str, _Node]:
+    """Return name -> node; a name that several topologies have has its topology in front."""
+    count = Counter(name for _, name in found)
+    nodes: dict[str, _Node] = {}
+    for (topology, _), node in found.items():
+
+        def full(name: str, topology: str = topology) -> str:
+            return f"{topology}/{name}" if topology and count[name] > 1 else name
+
+        node.name = full(node.name)
+        node.after, node.before = [*map(full, node.after)], [*map(full, node.before)]
+        nodes[node.name] = node
+    return nodes
 
 
 def _node(content: str, place: str) -> _Node:

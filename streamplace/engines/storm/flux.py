@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, Field
 
 from streamplace.engines.storm.settings import (
+    DEFAULT_STREAM,
     OFF_HEAP,
     ON_HEAP,
     RESOURCES,
@@ -263,7 +264,8 @@ def _links(form: _Topology, where: str) -> list[Link]:
         if kinds[stream.target] == "spout":
             raise FormatError(f"{place}.to: {stream.target!r:.40} is a spout, not a bolt")
         distribution = distribution_of(stream.grouping.type.lower())
-        links.append(Link(stream.source, stream.target, distribution))
+        stream_id = stream.grouping.stream or DEFAULT_STREAM
+        links.append(Link(stream.source, stream.target, distribution, id=stream_id))
     return links
 
 

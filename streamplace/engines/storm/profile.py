@@ -161,6 +161,7 @@ def logical_graph_from(topology: Topology) -> LogicalGraph:
                 topology.emitted.get((source, stream), 0.0 if source in topology.counted else None),
                 processed.get(source),
             ),
+            stream,
         )
         for (source, stream, target), grouping in topology.groupings.items()
     ]

@@ -82,6 +82,10 @@ class Settings(ForeignForm):
         ]
 
 
+DEFAULT_STREAM = "default"
+"""The id of a stream for which a topology states none."""
+
+
 def is_internal(name: str) -> bool:
     """Return whether a component or stream is internal to Storm."""
     return name.startswith("__")

@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import redirect_stdout
 from dataclasses import dataclass
 
@@ -28,6 +28,7 @@ from streamplace.problem.problem import Problem
 from streamplace.util.text import counted
 from streamplace.workflows.read_job import ReadJob, read_job
 
+MAX_DIMENSION = 10**12  # as of --input
 MAX_GUESSED_BYTES = 2**26  # of a file whose format is looked for
 
 
@@ -54,6 +55,19 @@ def _named_kind(ctx: click.Context, param: click.Parameter, value: str | None) -
     raise UsageError(f"missing option --from: {name_of(file)} {what_is(kind)}; write {command}")
 
 
+def _dims(ctx: click.Context, param: click.Parameter, values: Sequence[str]) -> dict[str, int]:
+    """Return dimension -> size."""
+    found: dict[str, int] = {}
+    for value in values:
+        name, _, text = value.rpartition("=")
+        if not name or not text.isdecimal() or not 0 < int(text) < MAX_DIMENSION:
+            expected = "expected NAME=N with a whole number of at least 1, such as batch=1"
+            raise click.BadParameter(f"{expected} (got {value!r:.60})", ctx, param)
+        if found.setdefault(name, int(text)) != int(text):
+            raise click.BadParameter(f"{name!r:.40} has two sizes", ctx, param)
+    return found
+
+
 @dataclass(frozen=True)
 class ImportOptions(options.Common):
     """The options of `import`."""
@@ -66,7 +80,17 @@ class ImportOptions(options.Common):
         metavar="KIND",
         help="Format of FILE: one of the names above.  [required]",
     )
-    inputs: tuple[str, ...] = options.inputs("torch: shape of an input")
+    inputs: tuple[str, ...] = options.inputs(
+        "onnx and openvino need it where the file leaves shapes open. torch: "
+    )
+    dims: Mapping[str, int] = option(
+        "--dim",
+        multiple=True,
+        callback=_dims,
+        metavar="NAME=N",
+        help="onnx, openvino: size of a dimension that FILE leaves open, such as batch=1; once per "
+        "dimension. One without a name is named after its input and axis, such as x[0].",
+    )
     costs_file: str | None = options.costs(
         "File of numbers by operator and stream: they replace those in FILE, except that [default] "
         "only fills gaps. CSV if its name ends in .csv, otherwise TOML; see above.",
@@ -138,7 +162,8 @@ def import_(chosen: ImportOptions) -> None:
     source_rate is in tuples/s over all sources; source_shares are the parts of it that each source
     emits (sum 1). instructions are per tuple processed, payload_bytes per tuple emitted.
     selectivity is the number of tuples put on a stream per tuple processed: that of an operator
-    applies to each of its streams, unless [streams] has another for the stream. memory_bytes
+    applies to each of its streams, unless [streams] has another for the stream. Where FILE names
+    streams, "parse->count:ID" is one of those between two operators. memory_bytes
     (default 0) and resources, such as resources = {gpu = 1} or a column resources.gpu, are per
     instance: each of the p instances of an operator takes that much. instructions_se,
     payload_bytes_se and selectivity_se are standard errors, for `place --confidence`. Numbers in
@@ -159,6 +184,7 @@ def import_(chosen: ImportOptions) -> None:
             form=chosen.form.name,
             device_count=chosen.device_count,
             inputs=chosen.inputs,
+            dims=chosen.dims,
             seed=chosen.seed,
         )
         notes = [*job.notes]
@@ -197,8 +223,10 @@ def _check_options(chosen: ImportOptions) -> None:
         required["--placement"] = f"a file of a run; {kind.name} records none"
     if chosen.cluster_out is None or kind.states_count:
         required["--device-count"] = "--cluster-out and a format with a cluster of any size"
-    if kind.read_code is None:
-        required["--input"] = "--from torch, or another format of code"
+    if kind.read_code is None and kind.read_sized is None:
+        required["--input"] = "--from torch, onnx or openvino"
+    if kind.read_sized is None:
+        required["--dim"] = "--from onnx or openvino"
     options.refuse_unused(required)
 
 

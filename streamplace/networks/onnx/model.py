@@ -1,6 +1,6 @@
 """Reader of ONNX models, by the package onnx, which also infers the shapes of tensors."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from math import prod
@@ -10,6 +10,7 @@ import numpy as np
 
 from streamplace.errors import FormatError, UsageError
 from streamplace.formats.format import Format, Signs
+from streamplace.formats.sizes import NO_SIZES, Axis, Input, Sizes, open_dimensions
 from streamplace.networks.onnx.runtime import (
     EQUIVALENTS,
     RULES,
@@ -23,7 +24,7 @@ from streamplace.problem.logical import LogicalGraph
 from streamplace.util.extras import missing
 
 if TYPE_CHECKING:
-    from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto, ValueInfoProto
+    from onnx import GraphProto, ModelProto, NodeProto, TensorProto, ValueInfoProto
 
 BITS = {
     **dict.fromkeys((2, 3, 9, 17, 18, 19, 20, 24), 8),
@@ -49,15 +50,20 @@ COMPUTED |= {"Gather", "Slice", "Cast"}
 WITH_STATE |= {"RandomNormalLike", "RandomUniformLike"}
 
 
-def read(data: bytes, where: str) -> LogicalGraph:
+def read(data: bytes, where: str, sizes: Sizes = NO_SIZES) -> LogicalGraph:
     """Read a model; inputs and nodes become operators, and initializers their memory.
 
     Nodes without a name are named after their first output. Data outside the file are not read.
 
+    Parameters
+    ----------
+    sizes
+        Sizes of dimensions that have a name or none instead of a size.
+
     Raises
     ------
     UsageError
-        If the package onnx is not installed.
+        If the package onnx is not installed, or the sizes do not fit the model.
     FormatError
         If the data are not a model. The message names `where` and the fault.
     GraphError
@@ -66,17 +72,16 @@ def read(data: bytes, where: str) -> LogicalGraph:
     model = _model(data, where)
     graph = model.graph
     try:
-        inferred, notes = _inferred(model)
-        tensors = _tensors(inferred)
-        layers = [*_constants(graph), *_inputs(graph)]
-        layers += [_layer(node, graph, tensors) for node in graph.node]
+        notes = _with_sizes(graph, sizes, where)
+        inferred, failures = _inferred(model)
+        layers = _layers(graph, inferred)
     except UnicodeDecodeError:
         raise FormatError(f"{where}: a text is not UTF-8") from None
     texts = (each for a in layers for each in (a.name, a.type, *a.inputs, *a.outputs))
     if any(isinstance(text, bytes) for text in (graph.name, *texts)):  # what protobuf returns
         raise FormatError(f"{where}: a text is not UTF-8")
     logical = dataflow_graph(layers, RULES, where, graph.name)
-    return replace(logical, notes=[*logical.notes, *notes])
+    return replace(logical, notes=[*logical.notes, *notes, *failures])
 
 
 def _onnx() -> Any:
@@ -111,6 +116,50 @@ def _model(data: bytes, where: str) -> "ModelProto":
         return onnx.inliner.inline_local_functions(model)
     except (RuntimeError, ValueError) as error:
         raise FormatError(f"{where}: its functions cannot be inlined: {_line(error)}") from None
+
+
+def _with_sizes(graph: "GraphProto", sizes: Sizes, where: str) -> list[str]:
+    """Set stated sizes in a graph and its bodies, in place; return a note on what is still open."""
+    inputs = [value for value in graph.input if value.name not in _initialized(graph)]
+    stated = [Input(value.name, _axes(value)) for value in inputs]
+    values = [*_values(graph)]
+    named = {dim.dim_param for value in values for dim in _dims(value) if dim.dim_param}
+    known, shapes = sizes.of(stated, where, named)
+    for value in values:
+        for dim in _dims(value):
+            if dim.dim_param in known:
+                dim.dim_value = known[dim.dim_param]
+    for value, each in zip(inputs, stated, strict=True):
+        if each.axes is None:
+            for size in shapes.get(each.name, ()):
+                value.type.tensor_type.shape.dim.add(dim_value=size)
+        else:
+            for i, dim in enumerate(_dims(value)):
+                if each.dimension(i) in known and not isinstance(each.axes[i], int):
+                    dim.dim_value = known[each.dimension(i)]
+    return open_dimensions(stated, sizes)
+
+
+def _values(graph: "GraphProto") -> "Iterator[ValueInfoProto]":
+    """Yield the tensors whose types a graph and its bodies state."""
+    yield from (*graph.input, *graph.value_info, *graph.output)
+    for node in graph.node:
+        for body in _bodies(node):
+            yield from _values(body)
+
+
+def _dims(value: "ValueInfoProto") -> Any:
+    return value.type.tensor_type.shape.dim
+
+
+def _axes(value: "ValueInfoProto") -> list[Axis] | None:
+    """Return the axes of an input; None if their number is not stated."""
+    if not value.type.tensor_type.HasField("shape"):
+        return None if value.type.HasField("tensor_type") else []
+    return [
+        dim.dim_value if dim.HasField("dim_value") and dim.dim_value >= 0 else dim.dim_param or None
+        for dim in _dims(value)
+    ]
 
 
 def _inferred(model: "ModelProto") -> "tuple[GraphProto, list[str]]":
@@ -171,6 +220,31 @@ def _tensors(graph: "GraphProto") -> dict[str, Tensor]:
     return {value.name: _tensor_of(value) for value in values}
 
 
+def _layers(graph: "GraphProto", inferred: "GraphProto") -> list[Layer]:
+    """Return the constants, inputs and nodes of a model.
+
+    Parameters
+    ----------
+    inferred
+        The graph with inferred shapes, in which nodes of ONNX may stand for those of other domains.
+    """
+    tensors = _tensors(inferred)
+    with_bodies = {name: node for node in inferred.node for name in node.output}
+    layers = [*_constants(graph), *_inputs(graph)]
+    for node in graph.node:
+        bodies = _bodies(with_bodies.get(next(iter(node.output), ""), node))
+        layers.append(_layer(node, graph, tensors, bodies))
+    return layers
+
+
+def _body(graph: "GraphProto") -> list[Layer]:
+    """Return the constants, nodes and results of the body of a node."""
+    tensors = _tensors(graph)
+    nodes = [_layer(node, graph, tensors, _bodies(node)) for node in graph.node]
+    results = Layer("", "Result", [value.name for value in graph.output])
+    return [*_constants(graph), *nodes, results]
+
+
 def _constants(graph: "GraphProto") -> Iterator[Layer]:
     """Yield the initializers, which hold weights."""
     for tensor in graph.initializer:
@@ -182,16 +256,26 @@ def _constants(graph: "GraphProto") -> Iterator[Layer]:
         yield Layer(name, "Constant", outputs={name: found}, is_constant=True)
 
 
+def _initialized(graph: "GraphProto") -> set[str]:
+    """Return the names of tensors whose values the graph states."""
+    names = {tensor.name for tensor in graph.initializer}
+    return names | {tensor.values.name for tensor in graph.sparse_initializer}
+
+
 def _inputs(graph: "GraphProto") -> Iterator[Layer]:
     """Yield the inputs; initializers may be listed among them, as defaults."""
-    constants = {tensor.name for tensor in graph.initializer}
-    constants |= {tensor.values.name for tensor in graph.sparse_initializer}
+    constants = _initialized(graph)
     for value in graph.input:
         if value.name not in constants:
             yield Layer(value.name, "Input", outputs={value.name: _tensor_of(value)})
 
 
-def _layer(node: "NodeProto", graph: "GraphProto", tensors: Mapping[str, Tensor]) -> Layer:
+def _layer(
+    node: "NodeProto",
+    graph: "GraphProto",
+    tensors: Mapping[str, Tensor],
+    bodies: "Iterable[GraphProto]",
+) -> Layer:
     kind = type_of(node)
     attributes = {attribute.name: attribute for attribute in node.attribute}
     texts = {name: each.s.decode() for name, each in attributes.items() if each.type == each.STRING}
@@ -206,9 +290,10 @@ def _layer(node: "NodeProto", graph: "GraphProto", tensors: Mapping[str, Tensor]
         node.name or next(iter(outputs), ""),
         kind,
         [] if is_known_shape else inputs,
-        {name: tensors.get(name, unknown) for name in outputs},
+        {name: tensors.get(name) or _stated(node) for name in outputs},
         is_constant=is_known_shape or node.op_type == "Constant",
         keeps_state=node.op_type in WITH_STATE,
+        bodies=[_body(body) for body in bodies],
         kernel=tuple(attributes["kernel_shape"].ints) if "kernel_shape" in attributes else (),
         transposed="transA" in attributes and bool(attributes["transA"].i),
         equation=texts.get("equation", ""),
@@ -238,19 +323,30 @@ def _numbers(node: "NodeProto", graph: "GraphProto") -> dict[str, int]:
 
 def _captured(node: "NodeProto") -> Iterator[str]:
     """Yield the tensors of the surrounding graph that the bodies of a node read."""
+    for body in _bodies(node):
+        own = {value.name for value in body.input} | _initialized(body)
+        own |= {name for inner in body.node for name in inner.output}
+        read = [name for inner in body.node for name in (*inner.input, *_captured(inner))]
+        read += [value.name for value in body.output]
+        yield from (name for name in read if name and name not in own)
+
+
+def _bodies(node: "NodeProto") -> "Iterator[GraphProto]":
     for attribute in node.attribute:
-        for body in _bodies(attribute):
-            own = {value.name for value in (*body.input, *body.initializer)}
-            own |= {name for inner in body.node for name in inner.output}
-            read = [name for inner in body.node for name in (*inner.input, *_captured(inner))]
-            read += [value.name for value in body.output]
-            yield from (name for name in read if name and name not in own)
+        if attribute.HasField("g"):
+            yield attribute.g
+        yield from attribute.graphs
 
 
-def _bodies(attribute: "AttributeProto") -> "Iterator[GraphProto]":
-    if attribute.HasField("g"):
-        yield attribute.g
-    yield from attribute.graphs
+def _stated(node: "NodeProto") -> Tensor:
+    """Return the tensor that a node states, if it is a constant, whose type is not inferred."""
+    for each in node.attribute if node.op_type == "Constant" else ():
+        if each.HasField("t"):
+            return Tensor(tuple(each.t.dims), _element_bytes(each.t.data_type))
+        if each.HasField("sparse_tensor"):
+            values = each.sparse_tensor.values
+            return Tensor(tuple(values.dims), _element_bytes(values.data_type))
+    return Tensor(None, UNKNOWN)
 
 
 def _tensor_of(value: "ValueInfoProto") -> Tensor:
@@ -270,5 +366,6 @@ FORMAT = Format(
     "onnx",
     about="ONNX: a model; needs streamplace[onnx]",
     read_bytes=read,
+    read_sized=read,
     signs=Signs(endings=(".onnx",)),
 )

@@ -44,7 +44,7 @@ class TorchOptions(options.Common):
     """The options of `torch`."""
 
     module: str = argument()
-    inputs: tuple[str, ...] = options.inputs("Shape of an input")
+    inputs: tuple[str, ...] = options.inputs("Also ")
     device: str = option(
         "--device",
         type=param_types.Choice(["cpu", "cuda"]),

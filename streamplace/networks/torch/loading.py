@@ -1,13 +1,14 @@
 """Loading of PyTorch modules that users name, and their example inputs."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
 import torch
 
 from streamplace.errors import UsageError, located
+from streamplace.formats.sizes import shape_from
 from streamplace.networks.torch.graph import read_program
 from streamplace.networks.torch.program import export
 from streamplace.problem.logical import LogicalGraph
@@ -21,8 +22,6 @@ DTYPES = (
 MAX_BYTES = 2**40
 """The largest size of one input."""
 NOUN = "torch module"
-
-_SHAPE = re.compile(r"[0-9]{1,12}(?:x[0-9]{1,12})*|scalar")
 
 
 @dataclass(frozen=True)
@@ -49,19 +48,11 @@ class InputSpec:
         UsageError
             If the text has another form, the type is unknown, or a size is 0 or too large.
         """
-        sizes, colon, dtype = text.partition(":")
-        if not _SHAPE.fullmatch(sizes):
-            form = "must be sizes and perhaps a type, such as 1x3x224x224 or 1x128:int64"
-            raise UsageError(f"--input: {form} (got {text!r:.60})")
-        dtype = dtype if colon else "float32"
+        shape, kind = shape_from(text)
+        dtype = "float32" if kind is None else kind
         if dtype not in DTYPES:
             raise UsageError(f"--input: unknown type {dtype!r:.40}{valid_choices(dtype, DTYPES)}")
-        shape = () if sizes == "scalar" else tuple(map(int, sizes.split("x")))
-        size = _dtype(dtype).itemsize
-        for axis in shape:
-            if not axis:
-                raise UsageError(f"--input: sizes must be at least 1 (got {text!r:.60})")
-            size *= axis
+        size = _dtype(dtype).itemsize * prod(shape)
         if size > MAX_BYTES:
             raise UsageError(f"--input: {text!r:.60} has {size:,} bytes; at most {MAX_BYTES:,}")
         return cls(shape, dtype)

@@ -28,6 +28,10 @@ NETWORK = Network("nic")
 """The network that is assumed, since no file states one."""
 ANY_KIND = "machine"
 """The kind of machines about which nothing is stated, or where it is not stated which one ran."""
+NO_DEPENDENCIES = (
+    "no task depends on another, since the file states neither parents nor children, nor files "
+    "that one task writes and another reads"
+)
 Passed = dict[tuple[int, int], dict[str, None]]
 """Parent and child, as indices of tasks -> the files that the child reads from the parent."""
 
@@ -163,7 +167,7 @@ def _passed(tasks: Sequence[Task]) -> tuple[Passed, list[str]]:
             if not parents and len(others) == 1:
                 implied.setdefault((others[0], v), {})[file] = None
     if not implied:
-        return passed, []
+        return passed, [NO_DEPENDENCIES] if len(tasks) > 1 and not passed else []
     how_many = counted(len(implied), "pair")
     if _has_cycle([*passed, *implied]):
         return passed, [

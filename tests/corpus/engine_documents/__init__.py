@@ -28,6 +28,7 @@ from tests.corpus.engine_documents.neural_networks import (
     DNN_TEXT,
     DOPPLER,
     OPENVINO,
+    OPENVINO_LOOP,
     OPENVINO_STATE,
     PIPEDREAM,
 )
@@ -67,7 +68,7 @@ DOCUMENTS: dict[str, tuple[str, ...]] = {
     "dnn-partitioning": (DNN_TEXT,),
     "dnn-latency": (DNN_TEXT,),
     "pipedream": (PIPEDREAM,),
-    "openvino": (OPENVINO, OPENVINO_STATE),
+    "openvino": (OPENVINO, OPENVINO_STATE, OPENVINO_LOOP),
 }
 """Format name -> valid documents; those of ``onnx``, which are not text, are in `onnx_models`."""
 IMPORTED = (*DOCUMENTS, *(("onnx",) if INSTALLED else ()))

@@ -150,3 +150,29 @@ def stateful(shape: str = "<dim>4</dim><dim>8</dim>", write: str = "v") -> str:
 
 
 OPENVINO_STATE = stateful()
+
+
+def enclosing(kind: str, **bodies: str) -> str:
+    """Return a model of a layer ``inner`` with bodies, which are given as models."""
+    port = '<port id="{}" precision="FP32"><dim>1</dim><dim>6</dim></port>'
+    parts = [
+        f"<{name}>{text[text.index('<layers>') : -6]}</{name}>" for name, text in bodies.items()
+    ]
+    layers = (
+        f'<layer id="0" name="x" type="Parameter"><output>{port.format(0)}</output></layer>'
+        f'<layer id="1" name="inner" type="{kind}"><input>{port.format(0)}</input>'
+        f"<output>{port.format(1)}</output>{''.join(parts)}</layer>"
+        f'<layer id="2" name="y" type="Result"><input>{port.format(0)}</input></layer>'
+    )
+    edges_of = (
+        '<edge from-layer="0" from-port="0" to-layer="1" to-port="0"/>'
+        '<edge from-layer="1" from-port="1" to-layer="2" to-port="0"/>'
+    )
+    inside = f"<layers>{layers}</layers><edges>{edges_of}</edges>"
+    return f'<net name="outer" version="11">{inside}</net>'
+
+
+OPENVINO_LOOP = enclosing("Loop", body=OPENVINO.strip()).replace(
+    "<dim>1</dim><dim>6</dim>", "<dim>-1</dim><dim>6</dim>"
+)
+"""A model with a body, and an input of which a dimension is open."""

@@ -173,3 +173,9 @@ def test_hosts_by_name_are_named_in_a_note() -> None:
     rule = '<resources><hostLocation hostname="h1"/></resources>'
     note, _ = read_document("ibm-adl", with_rules((0, rule))).notes
     assert note == "'Source': the names of their hosts are not read; pin them to devices"
+
+
+def test_streams_have_the_names_of_their_ports() -> None:
+    text = ADL.replace('<port index="0"><connections>', '<port index="0" name="Beat"><connections>')
+    assert {*read_document("ibm-adl", text).stream_ids} == {"Beat"}
+    assert {*read_document("ibm-adl", ADL).stream_ids} == {""}

@@ -152,3 +152,49 @@ def test_invalid_descriptions(old: str, new: str, message: str) -> None:
 
 def test_text_without_a_topology_is_refused() -> None:
     assert refused_document("kafka-streams", "hello") == "contains no Kafka Streams topology"
+
+
+AFTER = """
+
+Overridden Properties
+---------------------
+Property          | Value
+\tapplication.id = app
+"""
+
+
+@pytest.mark.parametrize("text", [KAFKA, KAFKA_OLD])
+@pytest.mark.parametrize("indentation", ["", "    "])
+def test_lines_before_and_after_a_description_are_skipped(text: str, indentation: str) -> None:
+    pasted = "ID : CSAS_1\n > [ PROJECT ] | Schema: ID\n\n" + text + AFTER
+    pasted = "".join(indentation + line for line in pasted.splitlines(keepends=True))
+    job = read_document("kafka-streams", pasted)
+    assert edges(job) == edges(read_document("kafka-streams", text))
+
+
+def test_a_log_line_may_begin_a_description() -> None:
+    text = KAFKA.replace("\nTopologies:", "\n2026-02-01 INFO 1 --- [main] App : Topologies:")
+    assert text != KAFKA
+    after = "2026-02-01 INFO 1 --- [main] StreamsConfig values:\n\tapplication.id = app\n"
+    assert edges(read_document("kafka-streams", text + after)) == edges(
+        read_document("kafka-streams", KAFKA)
+    )
+
+
+def test_positions_are_those_of_the_file() -> None:
+    text = "one\ntwo\n" + KAFKA.replace("Processor: split", "Thing: split")
+    assert refused_document("kafka-streams", text).startswith("line 8: must begin with Source, ")
+
+
+def test_a_topology_that_a_log_prints_twice_is_refused() -> None:
+    message = refused_document("kafka-streams", KAFKA + "stopped\n" + KAFKA)
+    assert message.endswith(": 'lines' is described twice; keep one description")
+
+
+def test_nodes_of_named_topologies_may_have_equal_names() -> None:
+    source = "\n   Sub-topology: 0\n    Source: a (topics: [x])\n      --> {}\n"
+    part = source + "    Sink: {} (topic: {})\n"
+    text = f"Topology: q1:{part.format('b', 'b', 'y')}\nTopology: q2:{part.format('c', 'c', 'z')}"
+    job = read_document("kafka-streams", text)
+    assert edges(job) == [("q1/a", "b"), ("q2/a", "c")]
+    assert len(job.graph.constraints.colocate) == 2

@@ -2,6 +2,8 @@
 
 import pytest
 
+from streamplace.errors import GraphError
+from streamplace.formats.costs import Costs
 from streamplace.problem.expansion import to_instances
 from streamplace.problem.logical import BY_KEY, Distribution
 from tests.corpus.engine_documents.storm import FLUX, FLUX_RESOURCES
@@ -183,3 +185,22 @@ def test_includes_are_not_read() -> None:
     assert refused_document("storm-flux", alone) == (
         "no spouts; includes are not read, so merge them first"
     )
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_costs_of_two_streams_between_one_pair(order: int) -> None:
+    """Costs name one of them by its id; a stream without a stated one is ``default``."""
+    streams = ["{type: FIELDS}", "{type: ALL, streamId: control}"][::order]
+    text = "spouts: [{id: a, parallelism: 2}]\nbolts: [{id: b, parallelism: 2}]\nstreams:\n"
+    text += "".join(f"- {{from: a, to: b, grouping: {grouping}}}\n" for grouping in streams)
+    job = read_document("storm-flux", text)
+    for rare, often in ((1e-6, 0.5), (0.5, 1e-6)):  # parallel streams are sorted by selectivity
+        found = Costs(streams={"a->b:control": rare, "a->b:default": often}).of(job)
+        kinds = zip(found.graph.selectivity.tolist(), found.stream_distributions, strict=True)
+        assert dict(kinds) == {rare: Distribution.BROADCAST, often: BY_KEY}
+        ids = zip(found.graph.selectivity.tolist(), found.stream_ids, strict=True)
+        assert dict(ids) == {rare: "control", often: "default"}
+    found = Costs(streams={"a->b": 0.5, "a->b:control": 0.1}).of(job)
+    assert sorted(found.graph.selectivity.tolist()) == [0.1, 0.5]
+    with pytest.raises(GraphError, match="unknown stream 'a->b:contrl'; did you mean"):
+        Costs(streams={"a->b:contrl": 1}).of(job)

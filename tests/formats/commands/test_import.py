@@ -10,6 +10,7 @@ from streamplace.cli.main import main
 from streamplace.formats.registry import formats, named
 from streamplace.problem.expansion import to_operators
 from tests.corpus.engine_documents import DOCUMENTS
+from tests.corpus.engine_documents.neural_networks import OPENVINO_LOOP
 from tests.support.cli import Capture, refused, succeeds
 from tests.support.documents import read_document
 
@@ -124,6 +125,14 @@ def test_the_number_of_devices(document: Path, capsys: Capture) -> None:
             ("--from", "dnn-latency", "--cluster-out", "c.json", "--device-count", "3"),
             "--device-count requires --cluster-out and a format with a cluster of any size",
         ),
+        (("--from", "doppler", "--dim", "batch=1"), "--dim requires --from onnx or openvino"),
+        (
+            ("--from", "doppler", "--input", "1x2"),
+            "--input requires --from torch, onnx or openvino",
+        ),
+        (("--from", "openvino", "--dim", "batch"), "--dim: expected NAME=N with a whole number of"),
+        (("--from", "openvino", "--dim", "x=0"), "such as batch=1 (got 'x=0')"),
+        (("--from", "openvino", "--dim", "x=1", "--dim", "x=2"), "'x' has two sizes"),
         (("--from", "doppler", "--cluster-out", "-"), "only one of -o and --cluster-out can"),
         (
             ("--from", "doppler", "-o", "g.json", "--cluster-out", "-", "--json"),
@@ -150,6 +159,17 @@ def test_refused_options(
     assert message in refused(capsys, "import", document, *options)
     assert [path.name for path in document.parent.iterdir()] == ["graph.txt"]
     assert document.read_text() == before
+
+
+def test_stated_sizes_of_a_network(tmp_path: Path, capsys: Capture) -> None:
+    file, graph = tmp_path / "model.xml", tmp_path / "graph.json"
+    file.write_text(OPENVINO_LOOP)
+    words = ("import", file, "--from", "openvino", "-o", graph, "--json")
+    assert json.loads(succeeds(capsys, *words))["unknown"]["payload_bytes"] == ["x", "inner"]
+    for option in (("--dim", "x[0]=2"), ("--input", "2x6")):
+        unknown = json.loads(succeeds(capsys, *words, *option))["unknown"]
+        assert unknown["payload_bytes"] == ["inner"]
+        assert read_graph(graph).payload_bytes[0] == 2 * 6 * 4
 
 
 def test_a_cluster_on_stdout(document: Path, capsys: Capture) -> None:

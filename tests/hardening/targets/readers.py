@@ -30,6 +30,7 @@ from streamplace.files.summary import summary
 from streamplace.files.training_logs import read_log
 from streamplace.formats.costs import Costs
 from streamplace.formats.documents import read_document, read_text_as
+from streamplace.formats.sizes import NO_SIZES, Sizes
 from streamplace.learning.training.config import read_config
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.logical import LogicalGraph
@@ -114,14 +115,16 @@ def _of_study(
     return Reader(name, lambda: (document(),), read, use, takes_folder=True)
 
 
-def _imported(kind: str) -> Reader:
+def _imported(kind: str, sizes: Sizes = NO_SIZES) -> Reader:
     def read(path: str) -> LogicalGraph:
-        return read_document(path, kind)
+        return read_document(path, kind, sizes)
 
+    name = f"{kind}-sized" if sizes else kind
     if kind == "onnx":
-        return Reader(kind, onnx_models, read, use_job)
-    documents = tuple(Document("file.txt", text.encode()) for text in DOCUMENTS[kind])
-    return Reader(kind, lambda: documents, read, use_job)
+        return Reader(name, onnx_models, read, use_job)
+    texts = DOCUMENTS[kind][-1:] if sizes else DOCUMENTS[kind]
+    documents = tuple(Document("file.txt", text.encode()) for text in texts)
+    return Reader(name, lambda: documents, read, use_job)
 
 
 def _scene(path: str) -> Any:
@@ -214,6 +217,8 @@ READERS: dict[str, Reader] = {
         _own("log", read_log, use_result, takes_folder=True),
         _own("costs", _costs, use_job),
         *map(_imported, IMPORTED),
+        _imported("openvino", Sizes(["2x6"])),
+        *([_imported("onnx", Sizes(["1x3x8x8"]))] if "onnx" in IMPORTED else []),
         Reader(
             "storm-profile",
             lambda: json_documents(

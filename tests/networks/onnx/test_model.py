@@ -9,6 +9,7 @@ import pytest
 from streamplace.errors import FormatError, UsageError
 from streamplace.formats.documents import read_document, read_text_as
 from streamplace.problem.logical import LogicalGraph
+from streamplace.workflows.read_job import read_job
 from tests.corpus.onnx_models import onnx_models
 from tests.support.documents import edges
 from tests.support.errors import fault_of
@@ -76,6 +77,56 @@ def test_weights_are_memory_even_if_they_are_in_another_file(model: Any) -> None
     }
 
 
+def test_weights_inside_of_bodies_are_memory(model: Any) -> None:
+    """Those of both branches and of nested bodies; what is converted counts as converted."""
+    onnx = pytest.importorskip("onnx")
+    helper, float_ = onnx.helper, onnx.TensorProto.FLOAT
+    half = onnx.TensorProto.FLOAT16
+    weights = helper.make_tensor("weights", float_, [6, 6], bytes(4 * 36), raw=True)
+    nested = helper.make_graph(
+        [
+            helper.make_node("Constant", [], ["own"], value=weights),
+            helper.make_node("MatMul", ["conv_out", "own"], ["product"]),
+            helper.make_node("Identity", ["more"], ["still"]),
+        ],
+        "body",
+        [
+            helper.make_tensor_value_info("turn", onnx.TensorProto.INT64, []),
+            helper.make_tensor_value_info("more", onnx.TensorProto.BOOL, []),
+        ],
+        [
+            helper.make_tensor_value_info("still", onnx.TensorProto.BOOL, []),
+            helper.make_tensor_value_info("product", float_, None),
+        ],
+    )
+    then, other = [each.g for each in model.graph.node[4].attribute]
+    then.initializer.append(helper.make_tensor("half", half, [6, 6], bytes(2 * 36), raw=True))
+    then.node.append(helper.make_node("Cast", ["half"], ["whole"], to=float_))
+    then.node.append(helper.make_node("MatMul", ["conv_out", "whole"], ["scaled"]))
+    then.node.append(helper.make_node("MatMul", ["scaled", "whole"], ["again"]))
+    other.node.append(helper.make_node("Loop", ["", "is_large"], ["all"], body=nested))
+    graph = read(model).graph
+    assert graph.memory_bytes[graph.index["if"]] == 4 * 36 + 4 * 36
+
+
+def test_weights_inside_of_functions_are_memory(model: Any) -> None:
+    """Each call reads its own, also a call from a body."""
+    onnx = pytest.importorskip("onnx")
+    helper, opset = onnx.helper, [onnx.helper.make_opsetid("", 17)]
+    weights = helper.make_tensor("weights", onnx.TensorProto.FLOAT, [6, 6], bytes(4 * 36), raw=True)
+    constant = helper.make_node("Constant", [], ["w"], value=weights)
+    body = [constant, helper.make_node("MatMul", ["a", "w"], ["b"])]
+    model.functions.append(helper.make_function("org.example", "Own", ["a"], ["b"], body, opset))
+    model.opset_import.append(helper.make_opsetid("org.example", 1))
+    call = helper.make_node("Own", ["conv_out"], ["own"], domain="org.example")
+    model.graph.node.insert(1, call)
+    model.graph.node[5].attribute[0].g.node[0].CopyFrom(call)
+    model.graph.node[5].attribute[0].g.output[0].name = "own"
+    graph = read(model).graph
+    assert graph.memory_bytes[graph.index["if"]] == 4 * 36
+    assert graph.memory_bytes[graph.index["own"]] == 4 * 36
+
+
 def test_bodies_read_tensors_of_the_graph_around_them(model: Any) -> None:
     """Both branches of `if` read the convolution's result, which is one stream."""
     assert edges(read(model)) == [
@@ -96,11 +147,27 @@ def test_initializers_among_the_inputs_are_not_sources(model: Any) -> None:
     assert "w" not in read(model).graph.names
 
 
-def test_symbolic_sizes_are_unknown(model: Any) -> None:
+def test_dimensions_without_a_size_are_named_and_may_be_stated(model: Any) -> None:
+    known = read(model).graph
     model.graph.input[0].type.tensor_type.shape.dim[0].dim_param = "batch"
-    unknown = read(model).graph.unknown
-    assert "x" in unknown["payload_bytes"]
-    assert "conv" in unknown["instructions"]
+    found = read(model)
+    assert "x" in found.graph.unknown["payload_bytes"]
+    assert "conv" in found.graph.unknown["instructions"]
+    assert any("dimension 'batch' of input 'x' is not fixed" in note for note in found.notes)
+    for stated in (
+        read_job(FILE, "onnx", dims={"batch": 1}),
+        read_job(FILE, "onnx", inputs=["1x3x8x8"]),
+    ):
+        assert stated.graph == known
+        assert not any("not fixed" in note for note in stated.notes)
+    model.graph.input[0].type.tensor_type.shape.dim[0].Clear()
+    assert any("'x[0]' of input 'x' is not fixed" in note for note in read(model).notes)
+    assert read_job(FILE, "onnx", dims={"x[0]": 1}).graph == known
+    model.graph.input[0].type.tensor_type.ClearField("shape")
+    assert any("not state the shape of input 'x'" in note for note in read(model).notes)
+    assert read_job(FILE, "onnx", inputs=["1x3x8x8"]).graph == known
+    with pytest.raises(UsageError, match=r"model\.onnx: --dim: no dimension is named 'batch'"):
+        read_job(FILE, "onnx", dims={"batch": 1})
 
 
 @pytest.mark.parametrize("batch", [2, "batch"])

@@ -153,6 +153,17 @@ def test_children_and_files_imply_streams() -> None:
     assert "in 4 pairs of tasks, one reads a file of the other; it is taken as" in notes_of(implied)
 
 
+def test_tasks_that_do_not_depend_on_each_other_are_said() -> None:
+    def apart(workflow: dict[str, Any]) -> None:
+        for task in tasks_of(workflow):
+            task.update(parents=[], children=[], inputFiles=[])
+
+    job = read(changed(DIVIDED, apart))
+    assert not edges(job)
+    assert "no task depends on another, since the file states neither parents" in notes_of(job)
+    assert "no task depends" not in notes_of(read(DIVIDED))
+
+
 def test_files_do_not_make_tasks_wait_for_each_other() -> None:
     """The first task reads a file that its child writes again."""
 
