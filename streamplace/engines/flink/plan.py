@@ -1,7 +1,5 @@
 """Readers of Flink's plans: of a program, of a running job, and compiled ones of SQL."""
 
-import json
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -19,6 +17,7 @@ from streamplace.engines.flink.compiled_plan import (
     is_compiled,
     read_compiled,
 )
+from streamplace.engines.flink.pasted import HEADING, only_plan
 from streamplace.errors import FormatError
 from streamplace.files.reading import check, parse
 from streamplace.files.schema import ForeignForm
@@ -124,7 +123,7 @@ class RunningPlan:
 
 
 def read(text: str, where: str) -> LogicalGraph:
-    """Read any of the plans, alone or inside another text (of `explain_sql`, or ``/jobs/<id>``).
+    """Read any of the plans, alone or inside another text; see `only_plan`.
 
     Nodes that the plan repeats count once.
 
@@ -251,19 +250,8 @@ def _first_id(value: Mapping[str, Any]) -> str | None:
 
 
 def _value(text: str, where: str) -> Any:
-    """Return the plan in a text, or in the part after the heading of `explain_sql`."""
-    start = text.find("{")
-    if start >= 0 and text[:start].strip():
-        marker = text.find("== Physical Execution Plan ==")
-        start = text.find("{", max(marker, 0))
-        if start < 0:
-            raise FormatError(f"{where}: no JSON follows '== Physical Execution Plan =='")
-        try:
-            _, end = json.JSONDecoder().raw_decode(text, start)
-        except (ValueError, RecursionError):
-            end = len(text)  # `parse` raises the error
-        text = text[start:end]
-    value = parse(text, where)
+    """Return the plan in a text."""
+    value = parse(only_plan(text, where), where)
     return (
         value["plan"] if isinstance(value, dict) and isinstance(value.get("plan"), dict) else value
     )
@@ -274,7 +262,7 @@ FORMAT = Format(
     about="Flink: getExecutionPlan(), explain_sql(), COMPILE PLAN, GET /jobs/ID/plan",
     read=read,
     signs=Signs(
-        text=re.compile(r"^== Physical Execution Plan ==", re.MULTILINE),
+        text=HEADING,
         fields=(
             frozenset({"nodes[].pact", "nodes[].parallelism"}),
             frozenset({"nodes[].description", "nodes[].parallelism"}),

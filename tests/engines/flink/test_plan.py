@@ -67,15 +67,6 @@ def test_execution_plan_of_sql() -> None:
     assert len(graph.streams) == 7 * 2 + 4 * 4  # one to one, and all to all
 
 
-def test_text_around_a_plan_is_ignored() -> None:
-    plan = engine_document("flink23_sql_q4_execplan.json")
-    syntax_tree = "== Abstract Syntax Tree ==\nLogicalProject(a=[{x}])\n\n"
-    around = f"{syntax_tree}== Physical Execution Plan ==\n{plan}\nthe end {{"
-    assert read(around, "x").graph == read(plan, "x").graph
-    with pytest.raises(FormatError, match="no JSON follows"):
-        read(syntax_tree + "== Physical Execution Plan ==\nnone", "x")
-
-
 def test_ship_strategies() -> None:
     strategies = ["FORWARD", "RESCALE", "HASH", "REBALANCE", "BROADCAST", "GLOBAL", "CUSTOM"]
     nodes: list[dict[str, Any]] = [{"id": 1, "type": "a", "parallelism": 3}]
