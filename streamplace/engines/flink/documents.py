@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from math import inf, isnan, nan
 from typing import Any
 
+from streamplace.engines.flink.key_groups import counts_in
 from streamplace.engines.flink.plan import RunningPlan, Vertex, running
 from streamplace.formats.profiling.counters import TUPLES_AND_BYTES, Counters
 
@@ -134,6 +135,12 @@ class JobState:
         return self.state == RUNNING and running_all
 
     @property
+    def most(self) -> dict[str, int]:
+        """Operator -> the largest parallelism that its state allows, where that is known."""
+        rows = {name: vertex.max_parallelism for name, vertex in self.vertex_of.items()}
+        return {name: most for name, most in rows.items() if most > 0}
+
+    @property
     def vertex_of(self) -> dict[str, VertexState]:
         """Operator -> its vertex."""
         return {
@@ -202,7 +209,7 @@ def state_of(details: Any, where: str = "details") -> JobState:
         name=str(details["name"]),
         state=str(details["state"]),
         scheduler=str(details.get("schedulerType", "")),
-        plan=running(details["plan"], f"{where}: plan"),
+        plan=running(details["plan"], f"{where}: plan", counts_in(details)),
         vertices={str(each["id"]): _vertex(each) for each in rows},
         max_parallelism=most if (most := int(details.get("maxParallelism", -1))) > 0 else None,
         at_s=time_s(details["now"]) if "now" in details else nan,

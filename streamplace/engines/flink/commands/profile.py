@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 
 import click
@@ -15,6 +15,7 @@ from streamplace.engines.flink.client import Client
 from streamplace.engines.flink.cpu_times import ThreadDumps
 from streamplace.engines.flink.fit import chain_notes, fit, fit_growth
 from streamplace.engines.flink.growth import Growth
+from streamplace.engines.flink.key_groups import with_limits
 from streamplace.engines.flink.plan import read_running
 from streamplace.engines.flink.poll import Watch, Watched, cpu_times_of, task_managers_of
 from streamplace.engines.flink.prometheus import Prometheus
@@ -193,7 +194,7 @@ def _write_job(
 ) -> None:
     """Write the graph of a job, what runs where and the cluster, and print the measurements."""
     fault = watched.fault or short
-    costed = replace(with_costs(found.logical), max_parallelism=watched.logical_limits)
+    costed = with_limits(with_costs(found.logical), watched.logical_limits)
     costed = with_shares(costed, watched.plan, watched.subtasks, watched.last)
     for note in chain_notes(found):
         print_note(note)
