@@ -196,7 +196,7 @@ def _write_job(
     fault = watched.fault or short
     costed = with_limits(with_costs(found.logical), watched.logical_limits)
     costed = with_shares(costed, watched.plan, watched.subtasks, watched.last)
-    for note in chain_notes(found):
+    for note in [*watched.notes, *chain_notes(found)]:
         print_note(note)
     for name, shares in sorted(costed.measured_shares.items()):
         most = f"{max(shares):.0%} of its tuples, {max(shares) * len(shares):.3g} times the mean"

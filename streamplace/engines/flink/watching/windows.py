@@ -221,7 +221,7 @@ def first_graph(
         raise BackendError(watched.fault)
     found = fit(watched.plan, watched.readings, cluster.devices[0].mips)
     graph, notes = in_form(with_limits(found.logical, watched.logical_limits), "logical")
-    return _without_unknown_bytes(graph, [*chain_notes(found), *notes])
+    return _without_unknown_bytes(graph, [*watched.notes, *chain_notes(found), *notes])
 
 
 def _without_unknown_bytes(graph: StreamGraph, notes: list[str]) -> tuple[StreamGraph, list[str]]:
