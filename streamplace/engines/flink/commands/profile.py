@@ -20,7 +20,7 @@ from streamplace.engines.flink.plan import read_running
 from streamplace.engines.flink.poll import Watch, Watched, cpu_times_of, task_managers_of
 from streamplace.engines.flink.prometheus import Prometheus
 from streamplace.engines.flink.uneven import with_shares
-from streamplace.engines.profile_job import JobOptions, end, read_costs, write_profile
+from streamplace.engines.profile_job import JobOptions, end, read_costs, say_uneven, write_profile
 from streamplace.errors import BackendError, ProblemError
 from streamplace.execution.progress import working
 from streamplace.files import write_cluster
@@ -198,9 +198,7 @@ def _write_job(
     costed = with_shares(costed, watched.plan, watched.subtasks, watched.last)
     for note in [*watched.notes, *chain_notes(found)]:
         print_note(note)
-    for name, shares in sorted(costed.measured_shares.items()):
-        most = f"{max(shares):.0%} of its tuples, {max(shares) * len(shares):.3g} times the mean"
-        print_note(f"uneven: one of {len(shares)} instances of {name!r} has {most}")
+    say_uneven(costed)
     graph = graph_of(costed, chosen.form)
     hosts = task_managers_of(watched)
     to_stderr = "-" in (chosen.output, chosen.placement_file, chosen.cluster_out)
