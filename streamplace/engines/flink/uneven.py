@@ -6,11 +6,12 @@ counters of a vertex are sums over its subtasks, in which that is lost.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from math import sqrt
 
 import numpy as np
 
 from streamplace.engines.flink.plan import RunningPlan, Vertex
-from streamplace.formats.profiling.counters import Counters, shares_of
+from streamplace.formats.profiling.counters import Counters
 from streamplace.problem.expansion import pairs
 from streamplace.problem.logical import (
     AnyDistribution,
@@ -20,6 +21,9 @@ from streamplace.problem.logical import (
     MeasuredDistribution,
 )
 from streamplace.util.arrays import Floats
+
+EVEN = 0.1  # of the mean, by which instances may differ and still count as equal
+BY_CHANCE = 4.0  # standard deviations by which equal instances may differ
 
 Row = Sequence[tuple[str, Counters]]
 """The TaskManager and the counters of each subtask of a vertex."""
@@ -49,6 +53,16 @@ def grown(first: Row, last: Row, *counters: str) -> list[float]:
 def tuples_grown(first: Row, last: Row) -> list[float]:
     """Return the tuples that each subtask received, or sent if it is one of a source."""
     return grown(first, last, "records_in", "records_out")
+
+
+def shares_of(tuples: Sequence[float]) -> tuple[float, ...]:
+    """Return the share of each instance; empty if the instances differ by chance, or by less."""
+    total, count = sum(tuples), len(tuples)
+    mean = total / max(count, 1)
+    off = max((abs(each - mean) for each in tuples), default=0.0)
+    if off <= max(EVEN * mean, BY_CHANCE * sqrt(mean)):
+        return ()
+    return tuple(each / total for each in tuples)
 
 
 def with_shares(

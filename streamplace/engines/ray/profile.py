@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from streamplace.engines.flink.uneven import shares_of
 from streamplace.engines.ray.dashboard import Actor, Dashboard
 from streamplace.errors import BackendError, UsageError
 from streamplace.formats.profiling.counters import (
@@ -16,7 +17,6 @@ from streamplace.formats.profiling.counters import (
     Reading,
     increases,
     moments,
-    shares_of,
     total,
     usable_readings,
 )

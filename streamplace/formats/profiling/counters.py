@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, replace
 from itertools import pairwise
-from math import inf, sqrt
+from math import inf
 
 import numpy as np
 
@@ -18,8 +18,6 @@ RISING = (*TUPLES_AND_BYTES, "cpu_ms")
 """Counters that fall only if what they count restarts."""
 SHORT_BURST = 2  # readings of a burst in which the parts of one update arrive
 READING_INTERVAL_S = 1.0
-EVEN = 0.1  # of the mean, by which instances may differ and still count as equal
-BY_CHANCE = 4.0  # standard deviations by which equal instances may differ
 
 
 @dataclass(frozen=True)
@@ -188,13 +186,3 @@ def jittered_pauses(seed: int) -> Iterator[float]:
     rng = random.Random(seed)
     while True:
         yield rng.uniform(0.5, 1.5)
-
-
-def shares_of(tuples: Sequence[float]) -> tuple[float, ...]:
-    """Return the share of each instance; empty if the instances differ by chance, or by less."""
-    total, count = sum(tuples), len(tuples)
-    mean = total / max(count, 1)
-    off = max((abs(each - mean) for each in tuples), default=0.0)
-    if off <= max(EVEN * mean, BY_CHANCE * sqrt(mean)):
-        return ()
-    return tuple(each / total for each in tuples)

@@ -12,9 +12,9 @@ from streamplace.engines.flink.growth import Growth
 from streamplace.engines.flink.plan import Vertex
 from streamplace.engines.flink.poll import NOWHERE
 from streamplace.engines.flink.states import FINISHED, RUNNING, not_going
-from streamplace.engines.flink.uneven import Row, tuples_grown
+from streamplace.engines.flink.uneven import Row, shares_of, tuples_grown
 from streamplace.engines.flink.watching.sampling import Sample
-from streamplace.formats.profiling.counters import Counters, shares_of
+from streamplace.formats.profiling.counters import Counters
 from streamplace.problem.logical import Distribution
 from streamplace.util.arrays import Floats
 
@@ -91,14 +91,19 @@ class Window:
                 found |= dict.fromkeys(vertex.operators, states.count(FINISHED))
         return found
 
-    def has_ended(self, name: str) -> bool:
-        """Return whether all instances of an operator have finished."""
-        return self.finished.get(name) == self.after.plan.vertex_of[name].parallelism
+    @cached_property
+    def ended(self) -> frozenset[str]:
+        """The operators of which all instances have finished."""
+        if not self.finished:
+            return frozenset()
+        vertex_of = self.after.plan.vertex_of
+        rows = self.finished.items()
+        return frozenset(name for name, count in rows if count == vertex_of[name].parallelism)
 
-    @property
+    @cached_property
     def sources(self) -> frozenset[str]:
         """The sources that may still read something."""
-        return frozenset(name for name in self.after.plan.sources if not self.has_ended(name))
+        return self.after.plan.sources - self.ended
 
     @property
     def seconds(self) -> float:
@@ -122,7 +127,7 @@ class Window:
         if not self.sources:
             yield "all sources have finished"
         for vertex in self.after.plan.vertices:
-            if not self.has_ended(vertex.operators[0]):
+            if vertex.operators[0] not in self.ended:
                 yield from self._faults_of(vertex)
 
     def _changed(self) -> bool:
