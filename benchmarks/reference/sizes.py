@@ -40,7 +40,7 @@ def best_sizes(
 
 
 def _range(graph: StreamGraph, v: int, most: int) -> range:
-    limits = [n for n in (graph.max_parallelism.get(v), graph.partitions.get(v)) if n]
+    limits = [n for n in (graph.max_parallelism.get(v), _groups(graph, v, 32_768)) if n]
     return range(graph.min_parallelism.get(v, 1), min([most, *limits]) + 1)
 
 
@@ -81,13 +81,24 @@ def _carries(
     return bandwidth is None or bool((bits <= target * bandwidth * 1e6 * (1 + SLACK)).all())
 
 
+def _groups(graph: StreamGraph, v: int, count: int) -> int | None:
+    """Return the number of partitions or key groups of an operator with some instances."""
+    stated = graph.partitions.get(v)
+    if stated != "flink":
+        return stated
+    groups = 128
+    while groups < min(count + count // 2, 32_768):
+        groups *= 2
+    return groups
+
+
 def _rates(graph: StreamGraph, counts: tuple[int, ...]) -> list[list[float]]:
     """Return the tuples/s that each instance of each operator processes."""
     rates = [[0.0] * count for count in counts]
     assert graph.source_rate is not None
     for v in graph.sources.tolist():
         total = graph.source_rate * float(graph.source_share[v])
-        partitions = graph.partitions.get(v)
+        partitions = _groups(graph, v, counts[v])
         for i in range(counts[v]):
             share = 1.0 / counts[v]
             if partitions:
@@ -111,7 +122,7 @@ def _parts(
         return dict.fromkeys(range(targets), 1.0)
     if kind == "forward" and sources == targets:
         return {i: 1.0}
-    groups = graph.partitions.get(v)
+    groups = _groups(graph, v, targets)
     if kind == "hash" and groups:
         owners = [g * targets // groups for g in range(groups)]
         return {j: owners.count(j) / groups for j in {*owners}}

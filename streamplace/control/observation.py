@@ -99,6 +99,9 @@ class Observation:
         Slots that no job holds; None if that is unknown, or if more may come.
     groups
         Operator -> its slot-sharing group; those that are left out share one.
+    finished
+        Operator -> number of its instances that have ended and need nothing any more, as those of a
+        source that has read all there is; without operators where none has.
     """
 
     at_s: float
@@ -118,10 +121,11 @@ class Observation:
     rise_s2: float = 0.0
     free_slots: int | None = None
     groups: Mapping[str, str] = field(default_factory=dict)
+    finished: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def parallelism(self) -> dict[str, int]:
-        """Operator -> number of its instances that run."""
+        """Operator -> number of its instances that run or have finished."""
         return {name: len(on) for name, on in self.hosts.items()}
 
     @property
@@ -142,8 +146,12 @@ class Observation:
 
     @property
     def idle(self) -> list[str]:
-        """The operators that got no tuples while others did, sorted."""
-        idle = sorted(name for name, reading in self.readings.items() if reading.is_idle)
+        """The operators that got no tuples while others did, or get no more, sorted."""
+        idle = sorted(
+            name
+            for name, reading in self.readings.items()
+            if reading.is_idle or self.finished.get(name) == reading.instances
+        )
         return idle if len(idle) < len(self.readings) else []
 
     def group(self, name: str) -> str:

@@ -129,7 +129,8 @@ class SizePlanner:
         """Return the graph with what was measured, and the operators whose numbers must stay.
 
         These are those of whose instances too little is known: without tuples, without busy times
-        (whose costs count as 0 if the graph has none), and sources with uneven shares.
+        (whose costs count as 0 if the graph has none), sources with uneven shares, and what has
+        finished, wholly or in part.
         """
         graph = measured_graph(self._graph, self._cluster, observation)
         work = graph.instructions.copy()
@@ -139,7 +140,8 @@ class SizePlanner:
         # What an instance may have in multiples of its share, within the band, in a plan.
         uneven = self._rules.high / self._rules.target
         shared, stays = with_shares(known, observation, uneven)
-        return shared, [*stays, *not_timed, *(graph.index[name] for name in observation.idle)]
+        kept = {*observation.idle, *observation.finished}
+        return shared, [*stays, *not_timed, *(graph.index[name] for name in sorted(kept))]
 
     def _limited(
         self, graph: StreamGraph, observation: Observation, stays: Collection[int]

@@ -14,7 +14,12 @@ from streamplace.control.costs import Times
 from streamplace.control.decisions import percent
 from streamplace.control.observation import Observation
 from streamplace.problem.graph import StreamGraph
-from streamplace.problem.logical import default_groups, group_of, instances_of_groups
+from streamplace.problem.logical import (
+    default_groups,
+    group_of,
+    groups_of,
+    instances_of_groups,
+)
 from streamplace.problem.parallelism import KeyShares
 from streamplace.util.arrays import Floats
 from streamplace.util.text import counted
@@ -90,7 +95,7 @@ def _with_keys(
     rest = np.maximum(rest, 0.0)
     if not rest.sum() > 0.0:
         return graph
-    keys = _keys(graph.partitions.get(v), rest / rest.sum())
+    keys = _keys(groups_of(graph.partitions.get(v), len(rest)), rest / rest.sum())
     return graph.with_numbers(
         partitioning={**graph.partitioning, **dict.fromkeys(by_key, "hash")},
         key_shares={**graph.key_shares, **dict.fromkeys(by_key, keys)},

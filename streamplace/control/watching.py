@@ -133,6 +133,7 @@ class Watching:
     realiser: Realiser | None = None
     events: Events = field(default_factory=Events)
     idle: set[str] = field(default_factory=set, init=False)
+    finished: dict[str, int] = field(default_factory=dict, init=False)
 
     def begin(self) -> None:
         """Go on where the journal ends, also with an action that was interrupted.
@@ -207,11 +208,16 @@ class Watching:
         return decision
 
     def _say_idle(self, observation: Observation) -> None:
-        """Say once of each operator that it gets no tuples."""
-        if new := [name for name in observation.idle if name not in self.idle]:
+        """Say once of each operator that it gets no tuples, or that instances have finished."""
+        kept = "adds no load, and keeps its number of instances"
+        finished = observation.finished
+        if new := [name for name in observation.idle if name not in {*self.idle, *finished}]:
             self.idle.update(new)
-            text = "what gets none adds no load, and keeps its number of instances"
-            self.events.say(f"no tuples get to {several(new, SHOWN)}; {text}")
+            self.events.say(f"no tuples get to {several(new, SHOWN)}; what gets none {kept}")
+        if ended := sorted(name for name in finished if self.finished.get(name) != finished[name]):
+            self.finished.update(finished)
+            text = f"what has finished {kept}"
+            self.events.say(f"instances of {several(ended, SHOWN)} have finished; {text}")
 
     def _act(self, observation: Observation, decision: Decision, deployment: Deployment) -> None:
         if self.realiser is None:

@@ -8,7 +8,7 @@ from streamplace.cli import options, param_types
 from streamplace.cli.command import argument, command, option, print_note
 from streamplace.cli.inputs import graph_of
 from streamplace.cli.output_files import check_targets
-from streamplace.engines.profile_job import JobOptions, end, read_costs, write_profile
+from streamplace.engines.profile_job import JobOptions, end, read_costs, say_uneven, write_profile
 from streamplace.engines.ray.dashboard import Dashboard
 from streamplace.engines.ray.profile import actors_of, watch
 from streamplace.engines.ray.profile import fit as fit_actors
@@ -134,6 +134,7 @@ def ray(chosen: RayOptions) -> None:
         watched = watch(dashboard, actors, chosen.seconds, seed=chosen.seed)
         found = fit_actors(streams, watched, chosen.mips)
     costed = with_costs(found.logical)
+    say_uneven(costed)
     graph = graph_of(costed, chosen.form)
     print_note("kept from --graph: payloads, memory, and what could not be measured")
     write_profile(

@@ -82,6 +82,13 @@ def write_profile(
         _print_profile(found, costed, graph, to_stderr)
 
 
+def say_uneven(logical: LogicalGraph) -> None:
+    """Name the operators of whose instances one has a larger share of the tuples."""
+    for name, shares in sorted(logical.measured_shares.items()):
+        most = f"{max(shares):.0%} of its tuples, {max(shares) * len(shares):.3g} times the mean"
+        print_note(f"uneven: one of {len(shares)} instances of {name!r} has {most}")
+
+
 def end(fault: str, output: str) -> None:
     """Raise the server's fault, if any; the measurements made before it are already written."""
     if fault:

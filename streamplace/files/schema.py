@@ -20,6 +20,7 @@ from streamplace.problem.fields import (
     OWNER,
     PARALLELISM,
     PARTITIONING,
+    PARTITIONS,
     SCALING,
     SECONDS,
     SHAPE,
@@ -50,6 +51,7 @@ Share = Annotated[Number, Field(le=1)]
 KeySharesForm = dict[Title, Share]  # an empty text is a key
 Count = Annotated[int, Field(ge=1, le=MAX_PARALLELISM)]
 Parallelism = Count | Literal["free"]
+Partitions = Count | Literal["flink"]
 Version = Annotated[int, Field(ge=VERSION, le=VERSION)]
 
 
@@ -94,6 +96,7 @@ STORED: dict[Detail, Any] = {
     SHAPE: Shape,
     COUNT: Count,
     PARALLELISM: Parallelism,
+    PARTITIONS: Partitions,
     SCALING: KeySharesForm,
     PARTITIONING: Partitioning,
     KEY_SHARES: KeySharesForm,
@@ -104,6 +107,7 @@ IN_ROWS: dict[Detail, Any] = {
     OWNER: Name | None,
     COUNT: Count | None,
     PARALLELISM: Parallelism | None,
+    PARTITIONS: Partitions | None,
     SCALING: ScalingForm | None,
     PARTITIONING: Literal[Partitioning, ""],
 }

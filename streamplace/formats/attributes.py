@@ -17,7 +17,7 @@ from streamplace.errors import FormatError, located
 from streamplace.files.graphs import constraints_from, constraints_to, uneven_shares
 from streamplace.files.reading import check, parse
 from streamplace.files.schema import STORED, ConstraintsForm
-from streamplace.problem.fields import COUNT, PARALLELISM, Field, Number
+from streamplace.problem.fields import COUNT, PARALLELISM, PARTITIONS, Field, Number
 from streamplace.problem.graph import UNKNOWN, Operator, Stream, StreamGraph
 from streamplace.problem.graph_checks import check_semantics
 from streamplace.problem.operators import (
@@ -27,7 +27,7 @@ from streamplace.problem.operators import (
     STREAM_FIELDS,
     values_of,
 )
-from streamplace.problem.parallelism import FREE
+from streamplace.problem.parallelism import FLINK, FREE
 from streamplace.util.text import DECIMAL
 
 # The attributes that streamplace uses; others are ignored. A device is written but not read, and
@@ -202,7 +202,7 @@ def _value(attributes: Attributes, field: Field, place: str) -> Any:
             expected = f"must be a whole number of at least {kind.least:g} (got {number:g})"
             raise FormatError(f"{place}: {name}: {expected}")
         return int(number) if kind.whole else number
-    if kind in (COUNT, PARALLELISM):
+    if kind in (COUNT, PARALLELISM, PARTITIONS):
         return _count(attributes, field, place)
     if kind not in _FORMS:
         return attributes[name]
@@ -215,10 +215,11 @@ def _value(attributes: Attributes, field: Field, place: str) -> Any:
 
 
 def _count(attributes: Attributes, field: Field, place: str) -> Any:
-    """Return a number of instances or partitions, or ``free``."""
+    """Return a number of instances or partitions, or the word that may stand for it."""
     name = field.name
-    if field.kind is PARALLELISM and (text := attributes[name].strip()) == FREE:
-        return text
+    word = FREE if field.kind is PARALLELISM else FLINK
+    if field.kind is not COUNT and attributes[name].strip() == word:
+        return word
     count = _number(attributes, name, place)
     if not count.is_integer():
         raise FormatError(f"{place}: {name}: must be a whole number (got {count:g})")

@@ -139,6 +139,9 @@ class DefaultForm(Form):
     instructions_se: Number | None = Field(None, description="standard error of instructions")
     payload_bytes_se: Number | None = Field(None, description="standard error of payload_bytes")
     selectivity_se: Number | None = Field(None, description="standard error of selectivity")
+    parallelism: Parallelism | None = Field(
+        None, description="number of instances, where the imported file leaves it open"
+    )
     resources: Amounts | None = Field(None, description='amounts such as {"gpu": 1}')
 
 
@@ -244,9 +247,17 @@ class Costs:
             notes.append(
                 f"the costs' selectivity of an operator replaces that of {listed(replaced)}; {ways}"
             )
-        parallelism = self._parallelism(logical)
+        if self.default.parallelism is not None and not logical.open_counts:
+            notes.append(
+                "the costs' default parallelism counts for no operator, since the file leaves no "
+                "number of instances open; set it in [operators]"
+            )
+        parallelism, open_counts = self._parallelism(logical)
         numbered = replace(
-            logical.with_graph(*renumbered), parallelism=parallelism, notes=tuple(notes)
+            logical.with_graph(*renumbered),
+            parallelism=parallelism,
+            open_counts=open_counts,
+            notes=tuple(notes),
         )
         own = {name: form.partitions for name, form in self.operators.items()}
         return with_partitions(numbered, {name: n for name, n in own.items() if n is not None})
@@ -263,10 +274,15 @@ class Costs:
                 replaced.append(names[-1])
         return replaced
 
-    def _parallelism(self, logical: LogicalGraph) -> dict[str, int]:
-        """Return the parallelism of operators; one number holds for all operators of a task."""
+    def _parallelism(self, logical: LogicalGraph) -> tuple[dict[str, int], list[str]]:
+        """Return the parallelism of operators, and those for which it is still open.
+
+        One number holds for all operators of a task.
+        """
         stated = {name: form.parallelism for name, form in self.operators.items()}
         found = dict(logical.parallelism)
+        if self.default.parallelism is not None:
+            found |= dict.fromkeys(logical.open_counts, self.default.parallelism)
         found |= {name: count for name, count in stated.items() if count is not None}
         partitions = {name: form.partitions for name, form in self.operators.items()}
         for task in logical.tasks:
@@ -284,7 +300,8 @@ class Costs:
                     )
                 counts = {read}
             found |= {name: count for count in counts for name in task}
-        return {name: count for name, count in found.items() if count > 1}
+        several = {name: count for name, count in found.items() if count > 1}
+        return several, [name for name in logical.open_counts if name not in found]
 
     def _operator_columns(self, graph: StreamGraph) -> dict[str, Any]:
         """Return the operators' numbers and their standard errors, (V,) each."""

@@ -22,15 +22,19 @@ from streamplace.problem.logical import (
     KeyedDistribution,
     LogicalGraph,
     MeasuredDistribution,
+    default_groups,
     instance_names,
+    most_instances,
 )
 from streamplace.problem.operators import OPERATOR_COUNTS, STREAM_COUNTS
 from streamplace.problem.parallelism import (
+    FLINK,
     FREE,
     MAX_PARALLELISM,
     NO_SCALING,
     NO_SHARES,
     KeyShares,
+    Partitions,
 )
 
 FormName = Literal["instances", "folded", "logical"]
@@ -45,6 +49,7 @@ DISTRIBUTIONS: Mapping[str, AnyDistribution] = {
     "broadcast": Distribution.BROADCAST,
 }
 """The distribution of each partitioning but ``hash``."""
+SLIGHT = 0.005  # part of the mean by which the busiest instance may differ without a note
 ONE_KEY = {"(first instance)": 1.0}
 """The shares of keys of `FIRST`: one instance receives everything, however many there are."""
 
@@ -69,7 +74,8 @@ def stated_count(graph: StreamGraph, v: int) -> int | None:
     least, most = _limits(graph, v)
     if stated is not None and not least <= count <= most:
         expected = f"parallelism must be {least:,} to {most:,} (got {count:,})"
-        why = " because of its partitions" if most == graph.partitions.get(v) else ""
+        known = graph.partitions.get(v)
+        why = " because of its partitions" if known and most == most_instances(known) else ""
         raise GraphError(f"operator {graph.names[v]!r}: {expected}{why}")
     return count
 
@@ -86,7 +92,7 @@ def limits_of_count(graph: StreamGraph, v: int) -> tuple[int, int]:
     """
     least, most = _limits(graph, v)
     if v in graph.partitions and is_source(graph, v):
-        most = min(most, max(least, graph.partitions[v]))
+        most = min(most, max(least, most_instances(graph.partitions[v])))
     return least, most
 
 
@@ -95,7 +101,7 @@ def _limits(graph: StreamGraph, v: int) -> tuple[int, int]:
     least = graph.min_parallelism.get(v, 1)
     own = {"max_parallelism": graph.max_parallelism.get(v)}
     if v in graph.partitions and has_keys(graph, v):
-        own["partitions"] = graph.partitions[v]
+        own["partitions"] = most_instances(graph.partitions[v])
     stated = {name: most for name, most in own.items() if most is not None}
     if not stated:
         return least, MAX_PARALLELISM
@@ -192,8 +198,8 @@ def logical_of(graph: StreamGraph, counts: Mapping[str, int] | None = None) -> L
         {name: count for name, count in found.items() if count > 1},
         distributions,
         partitions={
-            graph.names[v]: count
-            for v, count in graph.partitions.items()
+            graph.names[v]: most_instances(stated)
+            for v, stated in graph.partitions.items()
             if graph.names[v] in sources
         },
         by_channel=equal_counts(
@@ -266,12 +272,15 @@ def with_counts(logical: LogicalGraph) -> tuple[StreamGraph, list[str]]:
     graph = logical.graph
     numbers = [logical.parallelism.get(name, 1) for name in graph.names]
     kinds, keys, notes = dict[int, str](), dict[int, KeyShares](), uneven_notes(logical)
+    by_default = set[int]()
     for e, distribution in enumerate(logical.stream_distributions):
         ends = int(graph.stream_source[e]), int(graph.stream_target[e])
         rule = distribution.rule if isinstance(distribution, MeasuredDistribution) else distribution
         kind = _partitioning(rule, numbers[ends[0]] == numbers[ends[1]])
         if rule is Distribution.FIRST:
             keys[e] = KeyShares(ONE_KEY)
+        if isinstance(rule, KeyedDistribution) and rule.groups == FLINK:
+            by_default.add(ends[1])
         if kind is None:
             a, b = (graph.names[v] for v in ends)
             notes.append(f"stream {a!r} -> {b!r}: its partitioning is not kept; it is evened out")
@@ -284,10 +293,14 @@ def with_counts(logical: LogicalGraph) -> tuple[StreamGraph, list[str]]:
             notes.append(f"constraints: instances of {listed(group)} are kept together {how}")
     keyed = {int(graph.stream_target[e]) for e, kind in kinds.items() if kind == "hash"}
     largest = {graph.index[name]: count for name, count in logical.max_parallelism.items()}
-    partitions = {graph.index[name]: count for name, count in logical.partitions.items()}
+    partitions: dict[int, Partitions] = dict.fromkeys(by_default, FLINK)
+    partitions |= {graph.index[name]: count for name, count in logical.partitions.items()}
     fixed = {graph.index[name]: count for name, count in _fixed(logical).items()}
     stated, _ = graph.with_numbers(
-        parallelism=dict(enumerate(numbers)),
+        parallelism={
+            v: FREE if graph.names[v] in logical.open_counts else count
+            for v, count in enumerate(numbers)
+        },
         min_parallelism=fixed,
         max_parallelism=fixed | {v: n for v, n in largest.items() if v not in keyed},
         partitions=partitions | {v: n for v, n in largest.items() if v in keyed},
@@ -299,11 +312,45 @@ def with_counts(logical: LogicalGraph) -> tuple[StreamGraph, list[str]]:
 
 def in_form(logical: LogicalGraph, form: FormName) -> tuple[StreamGraph, list[str]]:
     """Return the graph of a logical graph in a form, and lines on what the form does not keep."""
+    groups, open_ones = key_group_notes(logical, form), sorted(logical.open_counts)
     if form == "logical":
-        return with_counts(logical)
+        graph, notes = with_counts(logical)
+        return graph, [*notes, *groups]
+    if open_ones:
+        groups.append(
+            f"{listed(open_ones)}: the file leaves the number of instances open, as Flink's plans "
+            "do by parallelism -1 where its adaptive batch scheduler chooses it, so 1 counts; set "
+            "parallelism in --costs, or let size choose it by --logical"
+        )
     if form == "folded":
-        return to_operators(logical), uneven_notes(logical)
-    return to_instances(logical), []
+        return to_operators(logical), [*uneven_notes(logical), *groups]
+    return to_instances(logical), groups
+
+
+def key_group_notes(logical: LogicalGraph, form: FormName) -> list[str]:
+    """Return a line on numbers of key groups that are Flink's default, where that matters."""
+    counts, busiest = dict[str, int](), dict[str, float]()
+    for stream, kind in zip(logical.graph.streams, logical.stream_distributions, strict=True):
+        count = logical.parallelism.get(stream.target, 1)
+        if not isinstance(kind, KeyedDistribution) or kind.groups != FLINK:
+            continue
+        factor = float(kind.shares(count).max()) * count
+        if form == "logical" or factor > 1.0 + SLIGHT:
+            counts[stream.target], busiest[stream.target] = count, factor
+    if not counts:
+        return []
+    name = max(busiest, key=lambda each: (busiest[each], counts[each]))
+    worst = ""
+    if busiest[name] > 1.0 + SLIGHT:
+        groups, count = default_groups(counts[name]), counts[name]
+        worst = f", {groups:,} for {count:,} instances of {name!r}, whose busiest has "
+        worst += f"{busiest[name]:.3g} times the mean"
+    kept = ", which only a graph of instances keeps" if form == "folded" else ""
+    return [
+        f"{listed(list(counts))}: no maximum parallelism is known, so Flink's default numbers of "
+        f"key groups count{worst}{kept}; set partitions in --costs where the job, or the state "
+        "that it starts from, has others"
+    ]
 
 
 def uneven_notes(logical: LogicalGraph) -> list[str]:

@@ -18,6 +18,7 @@ from streamplace.problem.parallelism import (
     count_of,
     parallelism_of,
     partitioning_of,
+    partitions_of,
 )
 from streamplace.problem.resources import Resources, whole_amounts
 from streamplace.problem.seconds import Seconds
@@ -260,6 +261,7 @@ SECONDS = _mapping(Seconds, "kinds of devices to seconds", '{"gpu": 0.001}')
 SHAPE = Detail(_shape_of, text="list of sizes")
 COUNT = Detail(count_of)
 PARALLELISM = Detail(parallelism_of)
+PARTITIONS = Detail(partitions_of)
 SCALING = _mapping(Scaling, "sigma and kappa to numbers", '{"sigma": 0.02}')
 PARTITIONING = Detail(partitioning_of, is_text, "text")
 KEY_SHARES = _mapping(KeyShares, "keys to shares", '{"berlin": 0.2}')

@@ -37,7 +37,7 @@ from streamplace.problem.operators import (
     RowView,
     Stream,
 )
-from streamplace.problem.parallelism import KeyShares, Scaling
+from streamplace.problem.parallelism import FLINK, KeyShares, Partitions, Scaling
 from streamplace.problem.resources import Resources
 from streamplace.problem.rows import Columns, Values
 from streamplace.problem.seconds import Seconds
@@ -77,7 +77,7 @@ class GraphColumns:
     parallelism: Mapping[int, int | Literal["free"]]
     min_parallelism: Mapping[int, int]
     max_parallelism: Mapping[int, int]
-    partitions: Mapping[int, int]
+    partitions: Mapping[int, Partitions]
     scaling: Mapping[int, Scaling]
     selectivity: Floats
     selectivity_se: Floats
@@ -115,6 +115,12 @@ class GraphColumns:
         numbers = self._stream_numbers(ends, values)
         self.order = acyclic_order(self.names, ends)
         self._sort_streams(ends, numbers, {f.name: values.get(f.name) for f in STREAM_DETAILS})
+        for v in self.sources.tolist():
+            if self.partitions.get(v) == FLINK:
+                raise GraphError(
+                    f"operators[{v}].partitions: 'flink' is for operators with inputs; state the "
+                    "number that the source reads"
+                )
         self.source_rate, self.source_share = rate_and_shares(
             source_rate, source_shares, source_rates, self.names, self.sources
         )

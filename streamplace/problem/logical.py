@@ -1,6 +1,6 @@
 """Logical graphs: operators with parallelism, and streams with a distribution of tuples."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import TypeVar
@@ -10,7 +10,7 @@ import numpy as np
 from streamplace.errors import GraphError
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.graph import StreamGraph
-from streamplace.problem.parallelism import NO_SHARES, KeyShares
+from streamplace.problem.parallelism import FLINK, NO_SHARES, KeyShares, Partitions
 from streamplace.util.arrays import Floats, Ints
 
 Value = TypeVar("Value")
@@ -19,20 +19,20 @@ WORD = 0xFFFFFFFF
 SIGN = 0x80000000
 
 
-def key_shares_of(groups: int | None, keys: KeyShares, count: int) -> Floats:
+def key_shares_of(stated: Partitions | None, keys: KeyShares, count: int) -> Floats:
     """Return the share of a stream's tuples that each of p instances receives, (p,).
 
     Parameters
     ----------
-    groups
-        K, the number of key groups. None: keys that are not named are spread evenly, and named ones
-        belong to the groups of Flink's default K.
+    stated
+        K, the number of key groups, or ``flink``. None: keys that are not named are spread evenly,
+        and named ones belong to the groups of Flink's default K.
     keys
         Shares of named keys.
     count
         p, the number of instances.
     """
-    rest = 1.0 - sum(keys.values())
+    rest, groups = 1.0 - sum(keys.values()), groups_of(stated, count)
     shares: Floats = np.full(count, rest / count)
     if groups is not None:
         of_groups = np.bincount(instances_of_groups(groups, count), minlength=count)
@@ -43,6 +43,16 @@ def key_shares_of(groups: int | None, keys: KeyShares, count: int) -> Floats:
     return shares
 
 
+def groups_of(stated: Partitions | None, count: int) -> int | None:
+    """Return the number of partitions or key groups with p instances; None: it is unknown."""
+    return default_groups(count) if stated == FLINK else stated
+
+
+def most_instances(stated: Partitions) -> int:
+    """Return the largest number of instances that all have a partition or key group."""
+    return MOST_GROUPS if stated == FLINK else stated
+
+
 def instances_of_groups(groups: int, count: int) -> Ints:
     """Return the instance of each key group, (K,)."""
     owner: Ints = (np.arange(groups, dtype=np.int64) * count // groups).astype(np.int32)
@@ -50,9 +60,17 @@ def instances_of_groups(groups: int, count: int) -> Ints:
 
 
 def default_groups(count: int) -> int:
-    """Return Flink's number of key groups for a parallelism where the job sets none."""
+    """Return Flink's number of key groups for a parallelism where the job sets none.
+
+    That is ``KeyGroupRangeAssignment.computeDefaultMaxParallelism``.
+    """
     wanted = count + count // 2
     return min(max(1 << (wanted - 1).bit_length(), LEAST_GROUPS), MOST_GROUPS)
+
+
+def most_with(groups: int) -> int:
+    """Return the largest parallelism for which Flink's number of key groups is this one."""
+    return groups if groups >= MOST_GROUPS else (2 * groups + 1) // 3
 
 
 def group_of(key: str, groups: int) -> int:
@@ -133,12 +151,13 @@ class KeyedDistribution:
     Parameters
     ----------
     groups
-        Number of key groups; None: unknown, so that keys without a share are spread evenly.
+        Number of key groups, or ``flink``: as many as Flink takes by default; None: unknown, so
+        that keys without a share are spread evenly.
     keys
         Shares of named keys.
     """
 
-    groups: int | None = None
+    groups: Partitions | None = None
     keys: KeyShares = NO_SHARES
 
     def shares(self, count: int) -> Floats:
@@ -205,6 +224,9 @@ class LogicalGraph:
     by_channel
         Groups of the graph's ``colocate`` that keep instances with the same number together: all
         first instances, all second instances, and so on. Other groups keep all instances together.
+    open_counts
+        Operators whose number of instances the file leaves open; they have one, or are ``free`` in
+        a graph that states numbers.
     per_partition
         Whether every operator, or group of `by_channel`, runs once per partition that its sources
         read, as the tasks of Kafka Streams do. Known numbers of instances are then no choice.
@@ -231,6 +253,7 @@ class LogicalGraph:
     source_parts: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     max_parallelism: Mapping[str, int] = field(default_factory=dict)
     by_channel: Sequence[Sequence[str]] = ()
+    open_counts: Collection[str] = ()
     per_partition: bool = False
     cluster: Cluster | None = None
     assignment: Mapping[str, str] | None = None

@@ -16,6 +16,7 @@ from streamplace.problem.fields import (
     OWNER,
     PARALLELISM,
     PARTITIONING,
+    PARTITIONS,
     SCALING,
     SECONDS,
     SHAPE,
@@ -78,7 +79,8 @@ class Operator(TruncatedRepr):
         Limits of the number of instances; None: none.
     partitions
         Number of partitions that a source reads or, of another operator, of key groups into which
-        the keys of its ``hash`` streams are divided; there can be no more instances. None: unknown.
+        the keys of its ``hash`` streams are divided; there can be no more instances. ``flink``: as
+        many key groups as Flink takes by default for the number of instances. None: unknown.
     scaling
         Coefficients of the universal scalability law, such as ``{"sigma": 0.02}``; see
         `problem.parallelism.Scaling`.
@@ -166,11 +168,12 @@ class Operator(TruncatedRepr):
     max_parallelism: int | None = field(
         default=None, metadata=entry(COUNT, "largest number of instances", expansion="counts")
     )
-    partitions: int | None = field(
+    partitions: int | Literal["flink"] | None = field(
         default=None,
         metadata=entry(
-            COUNT,
-            "partitions that a source reads, or key groups of an operator's hash streams",
+            PARTITIONS,
+            "partitions that a source reads, or key groups of an operator's hash streams; flink: "
+            "Flink's default",
             expansion="counts",
         ),
     )

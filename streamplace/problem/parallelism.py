@@ -15,6 +15,10 @@ MAX_PARALLELISM = 100_000
 """The largest number of instances of an operator."""
 FREE: Literal["free"] = "free"
 """The parallelism of an operator whose number of instances is to be chosen."""
+FLINK: Literal["flink"] = "flink"
+"""The key groups of an operator that has as many as Flink takes by default."""
+Partitions: TypeAlias = int | Literal["flink"]
+"""Partitions of a source, or key groups of an operator."""
 Partitioning: TypeAlias = Literal["forward", "hash", "rebalance", "rescale", "broadcast"]
 """How a stream's tuples are distributed over the instances of its target; see docs/size.md."""
 PARTITIONINGS: tuple[str, ...] = get_args(Partitioning)
@@ -130,6 +134,15 @@ def parallelism_of(where: str, value: object) -> int | Literal["free"]:
         if value != FREE:
             raise GraphError(f"{where}: must be a whole number or 'free' (got {value!r:.40})")
         return FREE
+    return count_of(where, value)
+
+
+def partitions_of(where: str, value: object) -> Partitions:
+    """Return checked partitions, a count or ``flink``; see `count_of`."""
+    if isinstance(value, str):
+        if value != FLINK:
+            raise GraphError(f"{where}: must be a whole number or 'flink' (got {value!r:.40})")
+        return FLINK
     return count_of(where, value)
 
 

@@ -300,7 +300,7 @@ def test_the_graph_with_the_chosen_numbers_fits_the_placement(
     [
         ({"parallelism": -3}, "operators[1].parallelism: must be at least 1 or 'free' (got -3)"),
         ({"parallelism": "Free"}, "must be a whole number or 'free' (got 'Free')"),
-        ({"partitions": 0}, "operators[1].partitions: must be at least 1 (got 0)"),
+        ({"partitions": 0}, "operators[1].partitions: must be at least 1 or 'flink' (got 0)"),
     ],
 )
 def test_faults_of_the_fields_are_one_line(

@@ -100,9 +100,11 @@ COUNTS_GRAPH: dict[str, Any] = {
             "scaling": {"sigma": 0.1, "kappa": 0.001},
         },
         {"name": "out", "instructions": 500.0, "parallelism": 1},
+        {"name": "kept", "instructions": 500.0, "parallelism": 2, "partitions": "flink"},
     ],
     "streams": [
         {"source": "in", "target": "count", "partitioning": "hash", "key_shares": {"hot": 0.2}},
+        {"source": "in", "target": "kept", "partitioning": "hash"},
         {"source": "count", "target": "out", "partitioning": "rebalance"},
     ],
 }

@@ -81,7 +81,7 @@ def test_csv_of_spreadsheets(tmp_path: Path) -> None:
             "[operators.parse]\ninstruction = 3",
             "operators.parse: unknown field 'instruction'; did you mean 'instructions'?",
         ),
-        ("[default]\nparallelism = 4", "default: unknown field 'parallelism'"),
+        ("[default]\npartitions = 4", "default: unknown field 'partitions'"),
         ("[operators.parse]\ninstructions = -3", "instructions"),
         ("[operators.parse]\ninstructions = nan", "instructions"),
         ("[operators.parse]\ninstructions = inf", "instructions"),
@@ -307,3 +307,12 @@ def test_a_file_without_costs_is_refused(name: str, text: str, tmp_path: Path) -
     file.write_text(text)
     with pytest.raises(FormatError, match="has no costs; 'streamplace import --help' shows"):
         Costs.read(file)
+
+
+def test_a_default_parallelism_is_for_numbers_that_the_file_leaves_open() -> None:
+    graph = StreamGraph([Operator("a", 1, 1), Operator("b", 1, 1)], [Stream("a", "b")])
+    default = Costs(default=DefaultForm(parallelism=4))
+    found = default.of(LogicalGraph(graph, {"a": 2}, open_counts=["b"]))
+    assert (found.parallelism, [*found.open_counts], [*found.notes]) == ({"a": 2, "b": 4}, [], [])
+    (note,) = default.of(LogicalGraph(graph, {"a": 2})).notes
+    assert note.startswith("the costs' default parallelism counts for no operator")

@@ -8,10 +8,11 @@ import pytest
 from streamplace.errors import GraphError, InfeasibleError
 from streamplace.files import write_json
 from streamplace.formats.costs import CostForm, Costs, with_partitions
-from streamplace.problem.counts import expanded, with_counts
+from streamplace.problem.counts import FormName, expanded, in_form, with_counts
 from streamplace.problem.expansion import to_instances, to_operators
 from streamplace.problem.graph import Operator, Stream, StreamGraph
-from streamplace.problem.logical import BY_KEY, Distribution, LogicalGraph
+from streamplace.problem.logical import BY_KEY, Distribution, KeyedDistribution, LogicalGraph
+from streamplace.problem.parallelism import FLINK
 from streamplace.workflows.size import size
 from tests.support.cli import Capture, json_of, refused, succeeds
 
@@ -108,3 +109,30 @@ def test_import_reads_them_from_a_costs_file(tmp_path: Path, capsys: Capture) ->
     line = refused(capsys, *words, "--costs", tmp_path / "costs.toml", "-o", tmp_path / "g.json")
     assert "operators['out'].partitions: only sources and operators with streams by key" in line
     assert json_of(capsys, "info", tmp_path / "graph.json")["operators"] == 3
+
+
+def test_flinks_default_is_named_where_it_divides_unevenly() -> None:
+    """128 key groups for 85 instances: 43 have two of them, and 42 have one."""
+    graph = StreamGraph([Operator("a", 1, 1), Operator("b", 1, 1)], [Stream("a", "b")])
+    by_default = {("a", "b"): [KeyedDistribution(FLINK)]}
+
+    def noted(count: int, form: FormName) -> list[str]:
+        return in_form(LogicalGraph(graph, {"b": count}, by_default), form)[1]
+
+    (note,) = noted(85, "instances")
+    assert "128 for 85 instances of 'b', whose busiest has 1.33 times the mean; set" in note
+    assert noted(64, "instances") == noted(64, "folded") == []
+    assert "times the mean, which only a graph of instances keeps" in noted(85, "folded")[0]
+    (note,) = noted(64, "logical")
+    assert note.startswith("'b': no maximum parallelism is known")
+    stated = in_form(LogicalGraph(graph, {"b": 85}, by_default), "logical")[0]
+    assert dict(stated.partitions) == {1: FLINK}
+    shares = expanded(stated).selectivity
+    assert (shares.max(), shares.min()) == (2 / 128, 1 / 128)
+
+
+def test_flinks_default_is_for_operators_with_inputs() -> None:
+    with pytest.raises(GraphError, match=r"^operators\[0\].partitions: 'flink' is for operators"):
+        StreamGraph([Operator("a", 1, 1, partitions="flink")])
+    with pytest.raises(GraphError, match=r"must be a whole number or 'flink' \(got 'kafka'\)"):
+        StreamGraph([Operator("a", 1, 1, partitions="kafka")])  # type: ignore[arg-type]

@@ -9,6 +9,7 @@ from streamplace.problem.logical import (
     group_of,
     instances_of_groups,
     java_hash,
+    most_with,
 )
 
 
@@ -34,6 +35,12 @@ def test_instances_have_consecutive_groups(count: int, more: int) -> None:
 @pytest.mark.parametrize(("count", "groups"), [(1, 128), (85, 128), (86, 256), (40_000, 32_768)])
 def test_default_numbers_of_groups(count: int, groups: int) -> None:
     assert default_groups(count) == groups
+
+
+@pytest.mark.parametrize("groups", [2**k for k in range(7, 15)])
+def test_the_largest_parallelism_with_a_number_of_groups(groups: int) -> None:
+    assert default_groups(most_with(groups)) == groups < default_groups(most_with(groups) + 1)
+    assert most_with(32_768) == 32_768
 
 
 @given(st.text(max_size=9), st.integers(1, 4096))

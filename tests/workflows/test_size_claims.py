@@ -151,3 +151,24 @@ def test_messages_are_about_the_planned_source_rate() -> None:
     graph = sp.StreamGraph([sp.Operator("read", 1e6, 0.0)], source_rate=1000.0)
     with pytest.raises(InfeasibleError, match=r"they carry 500 of 1,000 tuples/s at most"):
         size(graph, "1x1000", restart=60, catch_up=60)
+
+
+@pytest.mark.parametrize(
+    ("rate", "count"), [(64_000, 64), (80_000, 86), (85_000, 86), (86_000, 128), (128_000, 128)]
+)
+def test_flink_has_more_key_groups_for_more_instances(rate: float, count: int) -> None:
+    """With 85 of 128 key groups the busiest has two; with 86 there are 256, of which it has three.
+
+    At 1 ms a tuple, an instance carries 1,000 tuples/s: ceil(K / p) / K times the rate is at most
+    that. The least such p is found by trying all.
+    """
+    graph = sp.StreamGraph(
+        [sp.Operator("read", 1.0, 0.0), sp.Operator("count", 1e3, 0.0, partitions="flink")],
+        [sp.Stream("read", "count", partitioning="hash")],
+        source_rate=rate,
+    )
+    groups = {p: 128 if p <= 85 else 256 for p in range(1, 172)}
+    fits = [p for p, k in groups.items() if -(-k // p) / k * rate <= 1000]
+    found = size(graph, "20x1x10", minimise="instances", evaluations=500)
+    assert found.parallelism["count"] == min(fits) == count
+    assert found.gap == 0.0

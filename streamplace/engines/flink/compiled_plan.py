@@ -23,7 +23,14 @@ from streamplace.files.schema import ForeignForm
 from streamplace.formats.logical_builder import Link, build_logical_graph, check_links
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.graph import UNKNOWN
-from streamplace.problem.logical import BY_KEY, AnyDistribution, Distribution, LogicalGraph
+from streamplace.problem.logical import (
+    BY_KEY,
+    AnyDistribution,
+    Distribution,
+    KeyedDistribution,
+    LogicalGraph,
+)
+from streamplace.problem.parallelism import FLINK
 
 MAX_PARALLELISM = 1 << 15  # Flink's own limit
 Parallelism = Annotated[int, Field(ge=1, le=MAX_PARALLELISM)]
@@ -38,6 +45,9 @@ DISTRIBUTIONS: dict[str, AnyDistribution] = {
     "HASH": BY_KEY,
 }
 """Ship strategy, or distribution of a compiled plan -> distribution; others are `ALL`."""
+BY_KEY_GROUP = KeyedDistribution(FLINK)
+STREAM = "stream-exec-"
+"""Types of nodes begin with it, unless the query is a batch job."""
 VERSION, EDGES = "flinkVersion", "edges"
 EXCHANGE = "-exec-exchange_"
 """Part of the type of an exchange, such as ``stream-exec-exchange_1``."""
@@ -58,6 +68,16 @@ def _whole(value: Any) -> Any:
 QuotedParallelism = Annotated[Parallelism, BeforeValidator(_whole)]
 
 
+def _chosen(value: Any) -> Any:
+    """Convert -1, for a number that the adaptive batch scheduler chooses when the job runs."""
+    found = _whole(value)
+    return None if found == -1 or value == "-1" else found
+
+
+OpenParallelism = Annotated[Parallelism | None, BeforeValidator(_chosen)]
+"""The number of instances; None: it is open."""
+
+
 class Node(Protocol):
     """A node of a plan."""
 
@@ -73,11 +93,14 @@ AnyNode = TypeVar("AnyNode", bound=Node)
 def distribution_of(name: str) -> AnyDistribution:
     """Return the distribution of a ship strategy or of a compiled plan's distribution.
 
-    Batch jobs also name the keys: ``HASH[word]`` in SQL, ``Hash Partition on [0]`` in the DataSet
-    API.
+    ``HASH`` sends key groups (``KeyGroupStreamPartitioner``). Batch jobs that name the keys,
+    ``HASH[word]`` in SQL and ``Hash Partition on [0]`` in the DataSet API, divide the hashes evenly
+    (``BinaryHashPartitioner``).
     """
-    strategy = re.split(r"\[| PARTITION\b", name.upper())[0]
-    return DISTRIBUTIONS.get(strategy, Distribution.ALL)
+    strategy = name.upper()
+    if strategy == "HASH":
+        return BY_KEY_GROUP
+    return DISTRIBUTIONS.get(re.split(r"\[| PARTITION\b", strategy)[0], Distribution.ALL)
 
 
 def each_once(nodes: Sequence[AnyNode], where: str) -> tuple[list[AnyNode], dict[Hashable, int]]:
@@ -215,26 +238,30 @@ def read_compiled(value: Mapping[str, Any], where: str) -> LogicalGraph:
         divided = nodes[sender].distribution
         selectivity = 1.0 if divided else UNKNOWN
         distribution = distribution_of(divided or shuffle)
+        if distribution == BY_KEY_GROUP and not nodes[sender].type.startswith(STREAM):
+            distribution = BY_KEY
         links.append(Link(names[sender], names[receiver], distribution, selectivity))
         if nodes[receiver].distribution:
             together.setdefault(names[sender], [names[sender]]).append(names[receiver])
     exchanges = [name for name, node in zip(names, nodes, strict=True) if node.distribution]
     parallelism = {name: node.parallelism for name, node in zip(names, nodes, strict=True)}
+    counts = {
+        name: count
+        for sender, count in parallelism.items()
+        if count
+        for name in together.get(sender, [sender])
+    }
     groups = [*together.values()]
     logical = build_logical_graph(
         names,
         links,
-        parallelism={
-            name: count
-            for sender, count in parallelism.items()
-            if count
-            for name in together.get(sender, [sender])
-        },
+        parallelism=counts,
         instructions=dict.fromkeys(exchanges, 0.0),
         constraints=Constraints(colocate=groups),
         by_channel=groups,
     )
-    return replace(logical, notes=[NAMES])
+    open_counts = [name for name in names if name not in counts]
+    return replace(logical, notes=[NAMES], open_counts=open_counts)
 
 
 def _at_run_time(

@@ -6,12 +6,13 @@ from dataclasses import dataclass, field
 from math import inf, isnan, nan
 from typing import Any
 
+from streamplace.engines.flink.key_groups import counts_in
 from streamplace.engines.flink.plan import RunningPlan, Vertex, running
+from streamplace.engines.flink.states import FINISHED, RUNNING, not_going
 from streamplace.formats.profiling.counters import TUPLES_AND_BYTES, Counters
 
 MAPPING = "streamplace.mapping"  # the key under which the Java helper publishes its mapping
 ENDED = ("FINISHED", "CANCELED", "FAILED")
-RUNNING = "RUNNING"
 ADAPTIVE = ("adaptive", "adaptivebatch")  # schedulers
 STOPPING = "SYNC_SAVEPOINT"  # checkpoint type of the savepoint that stops a job
 INTERVAL = "execution.checkpointing.interval"
@@ -60,6 +61,8 @@ class VertexState:
         Flink's name of the vertex.
     metrics
         Its metrics, summed over its instances; see `counters`.
+    tasks
+        State -> number of its instances in it; empty if it is unknown.
     """
 
     id: str
@@ -69,6 +72,20 @@ class VertexState:
     group: str = ""
     title: str = ""
     metrics: Mapping[str, Any] = field(default_factory=dict)
+    tasks: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def finished(self) -> int:
+        """Number of its instances that have finished; they need nothing any more."""
+        return self.parallelism if self.status == FINISHED else self.tasks.get(FINISHED, 0)
+
+    @property
+    def waits(self) -> str:
+        """The states of its instances that neither run nor have finished; empty if there are none.
+
+        Flink says that a vertex runs if any of its instances does.
+        """
+        return not_going({self.status, *(state for state, count in self.tasks.items() if count)})
 
 
 @dataclass(frozen=True)
@@ -129,9 +146,19 @@ class JobState:
 
     @property
     def runs(self) -> bool:
-        """Whether every vertex runs; a job that waits for slots is RUNNING too."""
-        running_all = all(v.status == RUNNING for v in self.vertices.values())
-        return self.state == RUNNING and running_all
+        """Whether all that has not finished runs; a job that waits for slots is RUNNING too."""
+        return self.state == RUNNING and not any(v.waits for v in self.vertices.values())
+
+    @property
+    def waiting(self) -> dict[str, str]:
+        """Operator -> the states of its instances that neither run nor have finished."""
+        return {name: v.waits for name, v in self.vertex_of.items() if v.waits}
+
+    @property
+    def most(self) -> dict[str, int]:
+        """Operator -> the largest parallelism that its state allows, where that is known."""
+        rows = {name: vertex.max_parallelism for name, vertex in self.vertex_of.items()}
+        return {name: most for name, most in rows.items() if most > 0}
 
     @property
     def vertex_of(self) -> dict[str, VertexState]:
@@ -202,7 +229,7 @@ def state_of(details: Any, where: str = "details") -> JobState:
         name=str(details["name"]),
         state=str(details["state"]),
         scheduler=str(details.get("schedulerType", "")),
-        plan=running(details["plan"], f"{where}: plan"),
+        plan=running(details["plan"], f"{where}: plan", counts_in(details)),
         vertices={str(each["id"]): _vertex(each) for each in rows},
         max_parallelism=most if (most := int(details.get("maxParallelism", -1))) > 0 else None,
         at_s=time_s(details["now"]) if "now" in details else nan,
@@ -219,6 +246,7 @@ def _vertex(value: Any) -> VertexState:
         str(value.get("slotSharingGroupId", "")),
         str(value.get("name", "")),
         dict(value.get("metrics") or {}),
+        {str(state): int(count) for state, count in (value.get("tasks") or {}).items()},
     )
 
 

@@ -1,34 +1,35 @@
 """Readers of Flink's plans: of a program, of a running job, and compiled ones of SQL."""
 
-import json
-import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any
 
 from pydantic import Field
 
 from streamplace.engines.flink.chain import Chain, chain_of, senders
 from streamplace.engines.flink.compiled_plan import (
-    Parallelism,
-    QuotedParallelism,
+    OpenParallelism,
     distinct,
     distribution_of,
     each_once,
     is_compiled,
     read_compiled,
 )
+from streamplace.engines.flink.key_groups import counts_in, stated_most, with_limits
+from streamplace.engines.flink.pasted import HEADING, only_plan
 from streamplace.errors import FormatError
 from streamplace.files.reading import check, parse
 from streamplace.files.schema import ForeignForm
 from streamplace.formats.format import Format, Signs
 from streamplace.formats.logical_builder import Link, build_logical_graph
 from streamplace.problem.graph_checks import listed
-from streamplace.problem.logical import AnyDistribution, Distribution, LogicalGraph
+from streamplace.problem.logical import Distribution, LogicalGraph
 
 DATA_SET = {"source", "sink", "pact", "bulk_iteration", "workset_iteration"}
 """Types in execution plans of the DataSet API, where the contents describe an operator."""
+CUSTOM = "CUSTOM"
 
 
 class PredecessorForm(ForeignForm):
@@ -45,7 +46,7 @@ class LogicalForm(ForeignForm):
     type: str = ""
     pact: str = ""
     contents: str = ""
-    parallelism: QuotedParallelism = 1
+    parallelism: OpenParallelism = 1
     predecessors: list[PredecessorForm] = Field([])
     steps: list[Any] = Field([], alias="step_function")
 
@@ -74,7 +75,7 @@ class VertexForm(ForeignForm):
     """A vertex: operators that Flink chained."""
 
     id: str
-    parallelism: Parallelism = 1
+    parallelism: OpenParallelism = 1
     description: str = ""
     inputs: list[InputForm] = Field([])
 
@@ -124,7 +125,7 @@ class RunningPlan:
 
 
 def read(text: str, where: str) -> LogicalGraph:
-    """Read any of the plans, alone or inside another text (of `explain_sql`, or ``/jobs/<id>``).
+    """Read any of the plans, alone or inside another text; see `only_plan`.
 
     Nodes that the plan repeats count once.
 
@@ -135,7 +136,8 @@ def read(text: str, where: str) -> LogicalGraph:
     GraphError
         If an operator feeds itself, or the streams form a cycle.
     """
-    value = _value(text, where)
+    document = _document(text, where)
+    value = _plan_in(document)
     if not isinstance(value, dict) or not isinstance(value.get("nodes"), list):
         raise FormatError(
             f"{where}: not a Flink plan: expected an object with 'nodes', as GET /jobs/ID/plan "
@@ -144,7 +146,10 @@ def read(text: str, where: str) -> LogicalGraph:
     if is_compiled(value):
         return read_compiled(value, where)
     if _first_id(value) is not None:
-        return running(value, where).logical
+        plan = running(value, where, counts_in(document))
+        most = stated_most(document)
+        of_operators = {name: most[v.id] for name, v in plan.vertex_of.items() if v.id in most}
+        return with_limits(plan.logical, of_operators)
     return _execution(check(ExecutionForm, value, where), where)
 
 
@@ -156,7 +161,7 @@ def read_running(text: str, where: str) -> RunningPlan:
     FormatError, GraphError
         As `read` does.
     """
-    value = _value(text, where)
+    value = _plan_in(_document(text, where))
     if not isinstance(value, dict) or _first_id(value) is None:
         raise FormatError(
             f"{where}: not the plan of a running job, with the ids of its vertices; save what GET "
@@ -165,9 +170,19 @@ def read_running(text: str, where: str) -> RunningPlan:
     return running(value, where)
 
 
-def running(value: Any, where: str) -> RunningPlan:
-    """Read the object ``plan`` of ``/jobs/<id>/plan``; see `read`."""
+def running(
+    value: Any, where: str, counts: Mapping[str, int] = MappingProxyType({})
+) -> RunningPlan:
+    """Read the object ``plan`` of ``/jobs/<id>/plan``; see `read`.
+
+    Parameters
+    ----------
+    counts
+        Vertex -> number of its instances, which count where the plan leaves them open.
+    """
     form = check(RunningForm, value, where)
+    for each in form.nodes:
+        each.parallelism = each.parallelism or counts.get(each.id)
     nodes, index = each_once(form.nodes, where)
     chains = [chain_of(node.description or f"vertex {node.id}") for node in nodes]
     vertices = _vertices(nodes, chains)
@@ -177,25 +192,30 @@ def running(value: Any, where: str) -> RunningPlan:
         for name, parent in zip(vertex.operators, vertex.chain.parents, strict=True)
         if parent is not None
     ]
-    targets: dict[int, list[tuple[int, AnyDistribution]]] = {}
+    targets: dict[int, list[tuple[int, str]]] = {}
     for t, node in enumerate(nodes):
         for i, source in enumerate(node.inputs):
             if source.id not in index:
                 raise FormatError(f"{where}: nodes[{t}].inputs[{i}].id: unknown node {source.id!r}")
-            targets.setdefault(index[source.id], []).append(
-                (t, distribution_of(source.ship_strategy))
-            )
+            targets.setdefault(index[source.id], []).append((t, source.ship_strategy))
     guessed: list[tuple[str, str]] = []
+    strategies: list[tuple[str, str, str]] = []
     for s, fed in targets.items():
         ends = senders(chains[s], [chains[t] for t, _ in fed])
-        for (member, certain), (t, distribution) in zip(ends, fed, strict=True):
-            link = Link(vertices[s].operators[member], vertices[t].operators[0], distribution)
+        for (member, certain), (t, how) in zip(ends, fed, strict=True):
+            sender, receiver = vertices[s].operators[member], vertices[t].operators[0]
+            link = Link(sender, receiver, distribution_of(how))
             links.append(link)
+            strategies.append((sender, receiver, how))
             if not certain:
                 guessed.append((link.source, link.target))
     parallelism = {name: v.parallelism for v in vertices for name in v.operators}
     logical = build_logical_graph(list(parallelism), links, name=form.name, parallelism=parallelism)
-    return RunningPlan(replace(logical, guessed=guessed, notes=_notes(chains)), tuple(vertices))
+    open_ids = {node.id for node in nodes if node.parallelism is None}
+    open_counts = [name for v in vertices if v.id in open_ids for name in v.operators]
+    notes = [*_notes(chains), *_custom(strategies)]
+    known = replace(logical, guessed=guessed, notes=notes, open_counts=open_counts)
+    return RunningPlan(known, tuple(vertices))
 
 
 def _vertices(nodes: Sequence[VertexForm], chains: Sequence[Chain]) -> list[Vertex]:
@@ -207,9 +227,17 @@ def _vertices(nodes: Sequence[VertexForm], chains: Sequence[Chain]) -> list[Vert
     names = iter(distinct(upstream_first))
     operators_of = [tuple(next(names) for _ in chain.names) for chain in reversed(chains)]
     return [
-        Vertex(node.id, operators, node.parallelism, chain)
+        Vertex(node.id, operators, node.parallelism or 1, chain)
         for node, operators, chain in zip(nodes, reversed(operators_of), chains, strict=True)
     ]
+
+
+def _custom(links: Iterable[tuple[str, str, str]]) -> list[str]:
+    """Return a note on streams, with their ship strategies, that the job itself divides."""
+    own = [f"{a} -> {b}" for a, b, how in links if how.upper().startswith(CUSTOM)]
+    if not own:
+        return []
+    return [f"how the job's own partitioner divides {listed(own)} is unknown; it counts as even"]
 
 
 def _notes(chains: Sequence[Chain]) -> list[str]:
@@ -226,20 +254,24 @@ def _notes(chains: Sequence[Chain]) -> list[str]:
 def _execution(form: ExecutionForm, where: str) -> LogicalGraph:
     nodes, index = each_once(form.nodes, where)
     names = distinct(node.name for node in nodes)
-    links = []
+    links, strategies = [], []
     for t, node in enumerate(nodes):
         for i, source in enumerate(node.predecessors):
             if source.id not in index:
                 place = f"{where}: nodes[{t}].predecessors[{i}].id"
                 raise FormatError(f"{place}: unknown node {source.id!r:.40}")
             distribution = distribution_of(source.ship_strategy)
-            links.append(Link(names[index[source.id]], names[t], distribution))
-    parallelism = {name: n.parallelism for name, n in zip(names, nodes, strict=True)}
-    logical = build_logical_graph(names, links, parallelism=parallelism)
+            sender = names[index[source.id]]
+            links.append(Link(sender, names[t], distribution))
+            strategies.append((sender, names[t], source.ship_strategy))
+    parallelism = {name: n.parallelism or 1 for name, n in zip(names, nodes, strict=True)}
+    open_counts = [name for name, n in zip(names, nodes, strict=True) if n.parallelism is None]
+    built = build_logical_graph(names, links, parallelism=parallelism)
+    logical = replace(built, open_counts=open_counts, notes=_custom(strategies))
     if not (iterations := [name for name, n in zip(names, nodes, strict=True) if n.steps]):
         return logical
     note = f"{listed(iterations)}: the steps of an iteration count as one operator"
-    return replace(logical, notes=[note])
+    return replace(logical, notes=[*logical.notes, note])
 
 
 def _first_id(value: Mapping[str, Any]) -> str | None:
@@ -250,23 +282,14 @@ def _first_id(value: Mapping[str, Any]) -> str | None:
     return found if isinstance(found, str) else None
 
 
-def _value(text: str, where: str) -> Any:
-    """Return the plan in a text, or in the part after the heading of `explain_sql`."""
-    start = text.find("{")
-    if start >= 0 and text[:start].strip():
-        marker = text.find("== Physical Execution Plan ==")
-        start = text.find("{", max(marker, 0))
-        if start < 0:
-            raise FormatError(f"{where}: no JSON follows '== Physical Execution Plan =='")
-        try:
-            _, end = json.JSONDecoder().raw_decode(text, start)
-        except (ValueError, RecursionError):
-            end = len(text)  # `parse` raises the error
-        text = text[start:end]
-    value = parse(text, where)
-    return (
-        value["plan"] if isinstance(value, dict) and isinstance(value.get("plan"), dict) else value
-    )
+def _document(text: str, where: str) -> Any:
+    """Return the JSON value with a plan in a text."""
+    return parse(only_plan(text, where), where)
+
+
+def _plan_in(value: Any) -> Any:
+    inner = value.get("plan") if isinstance(value, dict) else None
+    return inner if isinstance(inner, dict) else value
 
 
 FORMAT = Format(
@@ -274,7 +297,7 @@ FORMAT = Format(
     about="Flink: getExecutionPlan(), explain_sql(), COMPILE PLAN, GET /jobs/ID/plan",
     read=read,
     signs=Signs(
-        text=re.compile(r"^== Physical Execution Plan ==", re.MULTILINE),
+        text=HEADING,
         fields=(
             frozenset({"nodes[].pact", "nodes[].parallelism"}),
             frozenset({"nodes[].description", "nodes[].parallelism"}),

@@ -8,7 +8,12 @@ from typing import Any
 
 from streamplace.engines.flink.client import Client, repeated
 from streamplace.engines.flink.cpu_times import Dump, ThreadDumps, cpu_times
-from streamplace.engines.flink.documents import counters, metrics_of, operator_counters
+from streamplace.engines.flink.documents import (
+    JobState,
+    counters,
+    metrics_of,
+    operator_counters,
+)
 from streamplace.engines.flink.plan import RunningPlan
 from streamplace.errors import BackendError, UsageError
 from streamplace.formats.profiling.counters import (
@@ -21,6 +26,7 @@ from streamplace.formats.profiling.counters import (
 from streamplace.formats.profiling.estimates import TOO_FEW, Estimate
 from streamplace.formats.profiling.rest import GoneError, RefusedError, Server
 from streamplace.problem.logical import LogicalGraph
+from streamplace.util.text import counted
 
 Subtasks = Mapping[str, Sequence[tuple[str, Counters]]]
 """Vertex id -> the TaskManager and the counters of each of its subtasks."""
@@ -44,6 +50,8 @@ class Watched(Observed):
         Vertex id -> Flink's name of the vertex.
     dumps
         TaskManager -> its thread dump, one after another.
+    ended
+        Vertex id -> number of its instances that have finished; without those where none has.
     """
 
     plan: RunningPlan
@@ -53,6 +61,17 @@ class Watched(Observed):
     max_parallelism: dict[str, int] = field(default_factory=dict)
     titles: dict[str, str] = field(default_factory=dict)
     dumps: list[dict[str, Dump]] = field(default_factory=list)
+    ended: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def notes(self) -> list[str]:
+        """Lines on what has finished, which adds no load."""
+        return [
+            f"finished: {several_of(self.ended[v.id], v.parallelism)} of {v.operators[0]!r}, which "
+            "adds no load any more"
+            for v in self.plan.vertices
+            if v.id in self.ended
+        ]
 
     @property
     def logical_limits(self) -> dict[str, int]:
@@ -126,11 +145,17 @@ class Watch:
         with watched.kept():
             self._read_task_managers(watched)
             self._first_dumps(watched)
+            waits = ""
             for _ in moments(time.monotonic() + seconds, self.every_s, self.seed):
                 self._dump(watched)
                 self.client.begin()
-                watched.readings.append(self._reading(watched))
+                found = self.client.state(self.job)
+                if waits := ", ".join(f"{name} is {how}" for name, how in found.waiting.items()):
+                    continue  # its counters do not say what it needs
+                watched.readings.append(self._reading(watched, found))
             self._dump(watched, at_end=True)
+            if waits and not watched.readings:
+                raise BackendError(f"{self.server.url}: the job does not run as a whole: {waits}")
         if not watched.fault:
             with suppress(BackendError, KeyboardInterrupt):  # the readings suffice
                 watched.last = self._subtasks(watched.plan)
@@ -162,11 +187,12 @@ class Watch:
             hosts = {host for each in watched.hosts.values() for host in each} - {NOWHERE}
             self.thread_dumps.add(watched.dumps, hosts, at_end=at_end)
 
-    def _reading(self, watched: Watched) -> Reading:
-        plan, found = watched.plan, self.client.state(self.job)
+    def _reading(self, watched: Watched, found: JobState) -> Reading:
+        plan = watched.plan
         if found.state != "RUNNING":
             raise GoneError(f"{self.server.url}: the job is {found.state}")
         rows = found.vertices.values()
+        watched.ended = {each.id: each.finished for each in rows if each.finished}
         watched.titles = {each.id: each.title for each in rows}
         watched.max_parallelism = {v.id: v.max_parallelism for v in rows if v.max_parallelism > 0}
         values = {each.id: counters(each.metrics) for each in rows}
@@ -217,6 +243,13 @@ class StepClient(Client):
             f"{self.within_s:g} s, together with the requests before it; set a longer time limit "
             "if the server is slow"
         )
+
+
+def several_of(count: int, whole: int) -> str:
+    """Return a number of instances in words, such as ``1 of 4 instances``."""
+    if count < whole:
+        return f"{count:,} of {counted(whole, 'instance')}"
+    return "the only instance" if whole == 1 else f"all {whole:,} instances"
 
 
 def cpu_times_of(watched: Watched) -> dict[str, Estimate]:

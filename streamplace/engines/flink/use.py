@@ -92,7 +92,7 @@ def use_of(watched: Watched, labelled: Mapping[str, str]) -> JobUse:
     busy = {host for each in watched.hosts.values() for host in each}
     idle = tuple(host for host in watched.task_managers if host not in busy)
     profile = fit(watched.plan, watched.readings, 1.0)
-    return JobUse(profile, tuple(tasks), hosts, idle, labelled)
+    return JobUse(profile, tuple(tasks), hosts, idle, labelled, watched.notes)
 
 
 def parts(first: Row, last: Row) -> dict[str, Part]:

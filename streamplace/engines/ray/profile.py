@@ -3,10 +3,11 @@
 import re
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from streamplace.engines.flink.uneven import shares_of
 from streamplace.engines.ray.dashboard import Actor, Dashboard
 from streamplace.errors import BackendError, UsageError
 from streamplace.formats.profiling.counters import (
@@ -27,7 +28,12 @@ from streamplace.formats.profiling.estimates import (
 from streamplace.formats.profiling.profile import OperatorProfile, Profile, StreamProfile
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.graph_checks import listed
-from streamplace.problem.logical import LogicalGraph, instance_names
+from streamplace.problem.logical import (
+    Distribution,
+    LogicalGraph,
+    MeasuredDistribution,
+    instance_names,
+)
 from streamplace.util.arrays import Floats
 
 JOINED = "several streams lead to their target, and Ray counts the calls of all together"
@@ -225,7 +231,23 @@ def _logical(
         source_shares=shares if len(shares) == len(graph.sources) else None,
     )
     counts = {name: len(row) for name, row in watched.actors.items() if len(row) > 1}
-    return LogicalGraph(graph, counts).with_graph(*filled)
+    logical = LogicalGraph(graph, counts).with_graph(*filled)
+    parts = {name: parts for name in counts if (parts := _shares(watched, name))}
+    measured = {name: MeasuredDistribution(own, Distribution.ALL) for name, own in parts.items()}
+    ends = [(each.source, each.target) for each in logical.graph.streams if each.target in parts]
+    return replace(
+        logical,
+        distributions={pair: [measured[pair[1]]] * ends.count(pair) for pair in ends},
+        source_parts={name: parts[name] for name in rates.keys() & parts.keys()},
+    )
+
+
+def _shares(watched: Watched, name: str) -> tuple[float, ...]:
+    """Return the share of an operator's calls that each of its actors executed, if uneven."""
+    readings = usable_readings(watched.readings)
+    rows = [[reading.vertices[each.id] for reading in readings] for each in watched.actors[name]]
+    grown = [increases(row, "records_in") for row in rows]
+    return shares_of([float(np.nansum(each)) for each in grown])
 
 
 def _filled(values: Floats, errors: Floats, estimates: Sequence[Estimate]) -> tuple[Floats, Floats]:

@@ -216,6 +216,8 @@ class JobUse:
         Hosts that run none of its tasks.
     labelled
         Device -> the host that has its label, for those that have one.
+    notes
+        Other facts, one line each, such as what has finished.
     """
 
     profile: Profile
@@ -223,6 +225,7 @@ class JobUse:
     hosts: Mapping[str, tuple[str, ...]]
     idle_hosts: tuple[str, ...] = ()
     labelled: Mapping[str, str] = field(default_factory=dict)
+    notes: Sequence[str] = ()
 
     @cached_property
     def busy_hosts(self) -> tuple[str, ...]:

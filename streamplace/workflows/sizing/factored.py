@@ -13,7 +13,7 @@ from streamplace.display.text import number
 from streamplace.errors import UsageError
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.graph import StreamGraph
-from streamplace.problem.logical import key_shares_of
+from streamplace.problem.logical import groups_of, key_shares_of
 from streamplace.problem.parallelism import NO_SCALING, NO_SHARES, even_shares
 from streamplace.util.arrays import Floats, Ints
 from streamplace.workflows.sizing.attempts import Task
@@ -78,7 +78,8 @@ class Instances:
         self.counts: Ints = np.array([counts[name] for name in graph.names], np.int32)
         self.rates: list[Floats] = [np.zeros(count) for count in self.counts.tolist()]
         for v in graph.sources.tolist():
-            shares = even_shares(graph.partitions.get(v), int(self.counts[v]))
+            count = int(self.counts[v])
+            shares = even_shares(groups_of(graph.partitions.get(v), count), count)
             self.rates[v] = source_rate * float(graph.source_share[v]) * shares
         inputs: list[list[int]] = [[] for _ in graph.names]
         for e, v in enumerate(graph.stream_target.tolist()):

@@ -14,8 +14,9 @@ from streamplace.problem.constraints import Constraints
 from streamplace.problem.counts import expanded, limits_of_count, stated_count
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.graph_checks import listed
+from streamplace.problem.logical import most_instances
 from streamplace.problem.objective import Throughput
-from streamplace.problem.parallelism import MAX_PARALLELISM, NO_SCALING, Scaling
+from streamplace.problem.parallelism import FLINK, MAX_PARALLELISM, NO_SCALING, Scaling
 from streamplace.problem.problem import Problem
 from streamplace.scoring.compiled import compiled
 from streamplace.scoring.flow import flow
@@ -332,9 +333,10 @@ def _cause(graph: StreamGraph, v: int, most: int, skew: str, *, fixed: bool) -> 
     """
     if skew:
         return skew
-    partitions = graph.partitions.get(v, MAX_PARALLELISM)
+    stated = graph.partitions.get(v, MAX_PARALLELISM)
+    partitions, kind = most_instances(stated), "key groups" if stated == FLINK else "partitions"
     if fixed and most <= partitions:
         return f"parallelism {most:,}"
     if most < MAX_PARALLELISM:
-        return f"{partitions:,} partitions" if partitions <= most else f"max_parallelism {most:,}"
+        return f"{partitions:,} {kind}" if partitions <= most else f"max_parallelism {most:,}"
     return "scaling" if graph.scaling.get(v) else f"{most:,} instances"

@@ -7,8 +7,8 @@ import numpy as np
 
 from streamplace.problem.counts import ONE_KEY
 from streamplace.problem.graph import StreamGraph
-from streamplace.problem.logical import key_shares_of
-from streamplace.problem.parallelism import NO_SHARES, KeyShares
+from streamplace.problem.logical import groups_of, key_shares_of, most_with
+from streamplace.problem.parallelism import FLINK, NO_SHARES, KeyShares, Partitions
 from streamplace.util.arrays import Floats
 
 EVERY = 256  # numbers up to which all are tried
@@ -51,7 +51,7 @@ class Shares:
         """
         if v not in self.uneven:
             return 1.0 / count
-        inputs, groups = self._inputs[v], self._graph.partitions.get(v)
+        inputs, groups = self._inputs[v], groups_of(self._graph.partitions.get(v), count)
         if not inputs:
             return 1.0 / count if groups is None else ceil(groups / count) / groups
         copied, divided, grouped = self._part(v, "broadcast"), 0.0, 0.0
@@ -111,28 +111,33 @@ class Shares:
         return self._graph.key_shares.get(e, NO_SHARES)
 
 
-def lowest_load(load: Callable[[int], float], least: int, most: int, groups: int | None) -> float:
+def lowest_load(
+    load: Callable[[int], float], least: int, most: int, stated: Partitions | None
+) -> float:
     """Return the lowest load of the busiest instance over the numbers from `least` to `most`.
 
     Without groups, the load must fall up to some number and rise from there on, as it does under
     the universal scalability law. With groups, it is computed at the smallest and the largest
-    number of each size of the busiest instance's share of groups.
+    number of each size of the busiest instance's share of a number of groups.
 
     Parameters
     ----------
     load
         Number of instances -> the load of the busiest one.
-    groups
-        K, the number of partitions or key groups; None: none.
+    stated
+        K, the number of partitions or key groups, or ``flink``; None: none.
     """
     if most - least < EVERY:
         return min(map(load, range(least, most + 1)))
-    if groups is None:
+    if stated is None:
         return _of_valley(load, least, most)
     tried, number = [load(most)], least
     while number < most:
+        groups = groups_of(stated, number) or 1
         size = -(-groups // number)  # groups of the busiest instance
         last = most if size == 1 else min(most, (groups - 1) // (size - 1))
+        if stated == FLINK:
+            last = min(last, most_with(groups))
         tried += [load(number), load(last)]
         number = last + 1
     return min(tried)

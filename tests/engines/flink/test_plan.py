@@ -10,9 +10,11 @@ import pytest
 
 from streamplace.engines.flink.plan import read
 from streamplace.errors import FormatError, GraphError, located
-from streamplace.formats.costs import CostForm, Costs
+from streamplace.formats.costs import CostForm, Costs, DefaultForm
+from streamplace.problem.counts import in_form
 from streamplace.problem.expansion import to_instances
-from streamplace.problem.logical import BY_KEY, Distribution, LogicalGraph
+from streamplace.problem.logical import BY_KEY, Distribution, KeyedDistribution, LogicalGraph
+from streamplace.problem.parallelism import FLINK
 from tests.corpus.engine_documents.flink import (
     FLINK_COMPILED,
     FLINK_EXECUTION,
@@ -21,6 +23,7 @@ from tests.corpus.engine_documents.flink import (
 )
 from tests.support.released_data import engine_document
 
+BY_KEY_GROUP = KeyedDistribution(FLINK)
 MIXED = {
     ("Source: Sequence Source", "src"),
     ("src", "even"),
@@ -59,21 +62,12 @@ def test_execution_plan_of_sql() -> None:
     assert len(job.graph.streams) == 11
     assert set(job.parallelism.values()) == {2}
     assert ("Calc[11]", "Join[17]") in ends(job)
-    assert job.distributions["Calc[11]", "Join[17]"] == [BY_KEY]
+    assert job.distributions["Calc[11]", "Join[17]"] == [BY_KEY_GROUP]
     assert list(job.distributions[("Join[17]", "Calc[18]")]) == [Distribution.POINTWISE]
     assert not job.guessed
     graph = to_instances(job)
     assert len(graph.names) == 24
     assert len(graph.streams) == 7 * 2 + 4 * 4  # one to one, and all to all
-
-
-def test_text_around_a_plan_is_ignored() -> None:
-    plan = engine_document("flink23_sql_q4_execplan.json")
-    syntax_tree = "== Abstract Syntax Tree ==\nLogicalProject(a=[{x}])\n\n"
-    around = f"{syntax_tree}== Physical Execution Plan ==\n{plan}\nthe end {{"
-    assert read(around, "x").graph == read(plan, "x").graph
-    with pytest.raises(FormatError, match="no JSON follows"):
-        read(syntax_tree + "== Physical Execution Plan ==\nnone", "x")
 
 
 def test_ship_strategies() -> None:
@@ -87,10 +81,12 @@ def test_ship_strategies() -> None:
     assert found == {
         "FORWARD": [Distribution.POINTWISE],
         "RESCALE": [Distribution.POINTWISE],
-        "HASH": [BY_KEY],
+        "HASH": [BY_KEY_GROUP],
         "BROADCAST": [Distribution.BROADCAST],
         "GLOBAL": [Distribution.FIRST],
     }
+    (note,) = job.notes
+    assert note.startswith("how the job's own partitioner divides 'a -> CUSTOM' is unknown")
 
 
 @pytest.mark.parametrize(
@@ -115,6 +111,7 @@ def test_ship_strategies_of_batch_jobs(strategy: str, how: list[Any] | None) -> 
     assert job.graph.names == ("b", "s (x -> y)", "a")
     found = job.distributions.get(("a", "b"))
     assert (None if found is None else [*found]) == how
+    assert any("own partitioner" in note for note in job.notes) == strategy.startswith("Custom")
 
 
 def test_execution_plan_of_the_data_set_api() -> None:
@@ -228,7 +225,7 @@ def test_a_compiled_plan_is_read_with_its_edges() -> None:
     kinds = dict(zip([*pairwise(job.graph.names)], job.stream_distributions, strict=True))
     assert kinds == {
         (scan, keyed): Distribution.POINTWISE,
-        (keyed, grouped): BY_KEY,
+        (keyed, grouped): BY_KEY_GROUP,
         (grouped, single): Distribution.POINTWISE,
         (single, rank): Distribution.FIRST,
         (rank, sink): Distribution.POINTWISE,
@@ -300,7 +297,9 @@ def test_an_exchange_behind_a_union_is_part_of_each_sender() -> None:
         ("exchange#2", "c"),
     }
     kinds = dict(zip(job.graph.streams, job.stream_distributions, strict=True))
-    assert [kind for stream, kind in kinds.items() if "exchange" in stream.source] == [BY_KEY] * 2
+    assert [kind for stream, kind in kinds.items() if "exchange" in stream.source] == [
+        BY_KEY_GROUP
+    ] * 2
     assert to_instances(job).constraints.colocate == (
         ("stream-exec-a_1", "stream-exec-exchange_1"),
         ("stream-exec-b_1", "stream-exec-exchange_1#2"),
@@ -357,6 +356,91 @@ def test_a_compiled_plan_without_edges_is_refused() -> None:
     plan = {key: value for key, value in FLINK_COMPILED.items() if key != "edges"}
     with pytest.raises(FormatError, match="missing field 'edges'"):
         read(json.dumps(plan), "x")
+
+
+def test_a_compiled_batch_query_divides_hashes_evenly() -> None:
+    """Only queries of streams have key groups."""
+    plan = json.dumps(compiled("ax xc", x="HASH")).replace("stream-exec", "batch-exec")
+    assert [BY_KEY] in read(plan, "x").distributions.values()
+
+
+def of_vertices(count: int, **of_job: Any) -> dict[str, Any]:
+    """Return the plan of a source and a keyed operator, with the document of its job around it."""
+    nodes = [
+        {
+            "id": "b",
+            "description": "count",
+            "parallelism": count,
+            "inputs": [{"id": "a", "ship_strategy": "HASH"}],
+        },
+        {"id": "a", "description": "Source: s", "parallelism": count},
+    ]
+    return {"plan": {"name": "job", "nodes": nodes}, **of_job}
+
+
+def busiest(job: LogicalGraph) -> float:
+    """Return the largest share of an instance of the keyed operator."""
+    graph = to_instances(job)
+    into = [e for e, s in enumerate(graph.streams) if s.source in ("Source: s", "Source: s[0]")]
+    return float(graph.selectivity[into].max())
+
+
+@pytest.mark.parametrize(
+    ("count", "vertices", "share"),
+    [
+        (85, {}, 2 / 128),
+        (86, {}, 3 / 256),
+        (128, {}, 2 / 256),
+        (85, {"maxParallelism": 170}, 2 / 170),
+        (85, {"maxParallelism": -1}, 2 / 128),
+        (85, {"maxParallelism": None}, 2 / 128),
+    ],
+)
+def test_key_groups_are_those_that_flink_takes_by_default(
+    count: int, vertices: dict[str, Any], share: float
+) -> None:
+    """``KeyGroupRangeAssignment.computeDefaultMaxParallelism``, unless the job states a number."""
+    plan = of_vertices(count, vertices=[{"id": "b", **vertices}])
+    job = Costs(default=DefaultForm(instructions=1, payload_bytes=1, selectivity=1)).of(
+        read(json.dumps(plan), "x")
+    )
+    assert busiest(job) == pytest.approx(share)
+    by_job = {"vertices": [{"id": "b"}], "maxParallelism": vertices.get("maxParallelism")}
+    assert busiest(
+        Costs(default=DefaultForm(instructions=1, payload_bytes=1, selectivity=1)).of(
+            read(json.dumps(of_vertices(count, **by_job)), "x")
+        )
+    ) == pytest.approx(share)
+    stated = CostForm(partitions=256, instructions=1, payload_bytes=1)
+    again = Costs(operators={"count": stated}, streams={"Source: s->count": 1.0}).of(job)
+    assert busiest(again) == pytest.approx(-(-256 // count) / 256)
+
+
+def test_minus_one_leaves_the_number_of_instances_open() -> None:
+    """Flink's adaptive batch scheduler chooses it (FLIP-187); the costs may state it."""
+    job = read(json.dumps(of_vertices(-1)), "x")
+    assert (job.parallelism, {*job.open_counts}) == ({}, {"Source: s", "count"})
+    both = Costs(
+        default=DefaultForm(parallelism=4), operators={"count": CostForm(parallelism=3)}
+    ).of(job)
+    assert both.parallelism == {"Source: s": 4, "count": 3}
+    assert not both.open_counts
+    one = Costs(operators={"count": CostForm(parallelism=1)}).of(job)
+    assert (one.parallelism, [*one.open_counts]) == ({}, ["Source: s"])
+    graph, notes = in_form(one, "logical")
+    assert dict(graph.parallelism) == {0: 1, 1: "free"}
+    assert len(notes) == 1  # on key groups
+    graph, notes = in_form(one, "instances")
+    assert len(graph.names) == 2
+    (note,) = notes
+    assert note.startswith("'Source: s': the file leaves the number of instances open")
+    chosen = of_vertices(-1, vertices=[{"id": "a", "parallelism": 3}, {"id": "b"}])
+    job = read(json.dumps(chosen), "x")
+    assert (job.parallelism, [*job.open_counts]) == ({"Source: s": 3}, ["count"])
+    execution = {"nodes": [{"id": 1, "type": "a", "parallelism": -1}]}
+    assert [*read(json.dumps(execution), "x").open_counts] == ["a"]
+    with pytest.raises(FormatError, match="must be at least 1"):
+        read(json.dumps(of_vertices(-2)), "x")
 
 
 @pytest.mark.parametrize("plan", [FLINK_EXECUTION, FLINK_RUNNING["plan"], FLINK_COMPILED])

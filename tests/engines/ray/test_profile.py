@@ -13,6 +13,7 @@ from streamplace.engines.ray.profile import Watched, actors_of, fit, watch
 from streamplace.errors import UsageError
 from streamplace.formats.profiling.counters import Counters, Reading
 from streamplace.formats.profiling.rest import Server
+from streamplace.problem.expansion import to_instances
 from streamplace.problem.graph import Operator, Stream, StreamGraph
 from tests.corpus.engine_documents.ray import DETAIL
 from tests.support.flink_api import serving
@@ -57,6 +58,15 @@ def test_costs_of_calls() -> None:
     assert found.source_rate.value == pytest.approx(50.0)
     assert graph.source_rate == pytest.approx(50.0)
     assert found.logical.parallelism == {"b": 2}
+
+
+def test_uneven_actors_keep_their_shares() -> None:
+    """b[0] executes 5 of 25 calls a second; the actors of an even operator have no shares."""
+    found = fit(GRAPH, watched(readings(a=1e-3, b=2e-3, c=4e-3)), MIPS).logical
+    assert found.measured_shares == {"b": pytest.approx((0.2, 0.8))}
+    graph = to_instances(found)
+    into = [each.selectivity for each in graph.streams if each.target.startswith("b[")]
+    assert into == pytest.approx([0.5 * 0.2, 0.5 * 0.8])
 
 
 def test_what_ray_does_not_count_is_kept() -> None:

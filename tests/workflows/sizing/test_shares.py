@@ -1,10 +1,14 @@
 """Shares of instances, against the rates of expanded graphs, and the lowest load by number."""
 
+from typing import Literal
+
 import numpy as np
 import pytest
 
 import streamplace as sp
 from streamplace.problem.counts import expanded
+from streamplace.problem.logical import groups_of
+from streamplace.problem.parallelism import FLINK, Partitions
 from streamplace.problem.problem import Problem
 from streamplace.scoring.flow import flow
 from streamplace.workflows.sizing.shares import EVERY, Shares, lowest_load
@@ -25,7 +29,10 @@ def drawn(seed: int) -> tuple[sp.StreamGraph, dict[str, int]]:
         selectivity = float(rng.choice([0.5, 1.0]))
         stream = sp.Stream(source, target, selectivity, partitioning=kind, key_shares=keys)
         streams.append(stream)
-    operators = [sp.Operator(name, 1e3, 1.0, partitions=groups.get(name)) for name in names]
+    stated: dict[str, int | Literal["flink"]] = {**groups}
+    if seed % 3 == 0:
+        stated |= dict.fromkeys({"join", "last"} & groups.keys(), FLINK)
+    operators = [sp.Operator(name, 1e3, 1.0, partitions=stated.get(name)) for name in names]
     return sp.StreamGraph(operators, streams, source_rate=100.0), counts
 
 
@@ -66,18 +73,19 @@ def test_keys_and_key_groups_add_up_by_instance() -> None:
     assert shares.busiest(graph.index["j"], 2) == pytest.approx(0.4 + 0.6 / 3)
 
 
-@pytest.mark.parametrize("groups", [None, 997, 4096])
+@pytest.mark.parametrize("stated", [None, 997, 4096, FLINK])
 @pytest.mark.parametrize("kappa", [0.0, 1e-5, 0.1])
 @pytest.mark.parametrize("least", [1, 7])
 def test_the_lowest_load_is_that_of_all_numbers(
-    groups: int | None, kappa: float, least: int
+    stated: Partitions | None, kappa: float, least: int
 ) -> None:
-    most = groups or 3000
+    most = stated if isinstance(stated, int) else 3000
     assert most > EVERY
 
     def load(count: int) -> float:
+        groups = groups_of(stated, count)
         share = 1.0 / count if groups is None else -(-groups // count) / groups
         return 5.0 * (1 + 0.01 * (count - 1) + kappa * count * (count - 1)) * share
 
     every = min(map(load, range(least, most + 1)))
-    assert lowest_load(load, least, most, groups) == pytest.approx(every)
+    assert lowest_load(load, least, most, stated) == pytest.approx(every)

@@ -275,7 +275,8 @@ class _Comparison:
     def _notes(
         self, missing: Sequence[str], foreign: Sequence[str], rows: Sequence[OperatorUse]
     ) -> Iterator[str]:
-        """Yield what could not be matched or measured."""
+        """Yield what could not be matched or measured, and what has finished."""
+        yield from self.use.notes
         if missing:
             yield f"the job lacks operators of the placement: {listed(missing)}"
         if foreign:

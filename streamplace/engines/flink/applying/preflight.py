@@ -113,8 +113,8 @@ def faults_of_job(
     if job.ended and savepoint is None:
         yield f"the job is {job.state} and was not stopped with a savepoint; give --savepoint PATH"
     if not job.ended and savepoint is None and not job.runs:
-        waiting = [name for name, v in job.vertex_of.items() if v.status != "RUNNING"]
-        yield f"the job does not run: {job.state}, and {listed(waiting)} wait or restart"
+        waiting = f", and {listed(list(job.waiting))} wait or restart" if job.waiting else ""
+        yield f"the job does not run: {job.state}{waiting}"
     if not job.ended and job.checkpoint_timeout_s is None:
         yield "the job has no checkpoints; set execution.checkpointing.interval"
     elif not job.ended and job.checkpoint is None:

@@ -151,8 +151,8 @@ class Restart:
         while time.monotonic() < until:
             with retried():
                 found = self.client.state(job)
-                waiting = [name for name, v in found.vertex_of.items() if v.status != "RUNNING"]
-                state = f"{found.state}, waiting: {', '.join(waiting)}" if waiting else found.state
+                waiting = ", ".join(found.waiting)
+                state = f"{found.state}, waiting: {waiting}" if waiting else found.state
                 if found.ended:
                     return f"the job is {found.state}: {self.asking.cause(job)}"
                 since = (since or time.monotonic()) if found.runs else 0.0

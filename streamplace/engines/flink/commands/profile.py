@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 
 import click
@@ -15,11 +15,12 @@ from streamplace.engines.flink.client import Client
 from streamplace.engines.flink.cpu_times import ThreadDumps
 from streamplace.engines.flink.fit import chain_notes, fit, fit_growth
 from streamplace.engines.flink.growth import Growth
+from streamplace.engines.flink.key_groups import with_limits
 from streamplace.engines.flink.plan import read_running
 from streamplace.engines.flink.poll import Watch, Watched, cpu_times_of, task_managers_of
 from streamplace.engines.flink.prometheus import Prometheus
 from streamplace.engines.flink.uneven import with_shares
-from streamplace.engines.profile_job import JobOptions, end, read_costs, write_profile
+from streamplace.engines.profile_job import JobOptions, end, read_costs, say_uneven, write_profile
 from streamplace.errors import BackendError, ProblemError
 from streamplace.execution.progress import working
 from streamplace.files import write_cluster
@@ -193,13 +194,11 @@ def _write_job(
 ) -> None:
     """Write the graph of a job, what runs where and the cluster, and print the measurements."""
     fault = watched.fault or short
-    costed = replace(with_costs(found.logical), max_parallelism=watched.logical_limits)
+    costed = with_limits(with_costs(found.logical), watched.logical_limits)
     costed = with_shares(costed, watched.plan, watched.subtasks, watched.last)
-    for note in chain_notes(found):
+    for note in [*watched.notes, *chain_notes(found)]:
         print_note(note)
-    for name, shares in sorted(costed.measured_shares.items()):
-        most = f"{max(shares):.0%} of its tuples, {max(shares) * len(shares):.3g} times the mean"
-        print_note(f"uneven: one of {len(shares)} instances of {name!r} has {most}")
+    say_uneven(costed)
     graph = graph_of(costed, chosen.form)
     hosts = task_managers_of(watched)
     to_stderr = "-" in (chosen.output, chosen.placement_file, chosen.cluster_out)

@@ -37,6 +37,7 @@ from streamplace.engines.flink.commands.watch_options import (
     check_page,
 )
 from streamplace.engines.flink.deployment import owner_of
+from streamplace.engines.flink.key_groups import as_running
 from streamplace.engines.flink.watching.handing_out import HandingOut
 from streamplace.engines.flink.watching.rescaling import AdaptiveRealiser
 from streamplace.engines.flink.watching.restarting import PROGRESS, RestartRealiser
@@ -103,6 +104,9 @@ def _watch(server: Server, cluster: Cluster, chosen: WatchOptions) -> None:
         graph, origin = stated or _graph(server, job, cluster, chosen, journal)
         with located(origin):
             planner = SizePlanner(graph, cluster, kept)
+            with suppress(BackendError):  # a server that does not answer is waited for
+                limited = as_running(graph, client.state(job).most)
+                planner = SizePlanner(limited, cluster, kept)
         chooses = chosen.mode == ADVISE or chosen.labels
         controller = Controller(kept, planner, chooses_devices=chooses)
         windows = _windows(client, graph, origin, cluster, kept, clock)

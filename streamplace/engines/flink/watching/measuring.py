@@ -11,13 +11,13 @@ from streamplace.engines.flink.fit import BACKPRESSURED, MS_PER_S, NEVER_IDLE
 from streamplace.engines.flink.growth import Growth
 from streamplace.engines.flink.plan import Vertex
 from streamplace.engines.flink.poll import NOWHERE
+from streamplace.engines.flink.states import FINISHED, RUNNING, not_going
 from streamplace.engines.flink.uneven import Row, shares_of, tuples_grown
 from streamplace.engines.flink.watching.sampling import Sample
 from streamplace.formats.profiling.counters import Counters
 from streamplace.problem.logical import Distribution
 from streamplace.util.arrays import Floats
 
-RUNNING = "RUNNING"
 RESOLUTION_S = 5.0  # idle time and backpressure under way are added to the counters as seldom
 
 
@@ -46,9 +46,9 @@ def observation(
     hidden = ""
     if not missing:
         read_s, growth_s = sum(map(window.read_s, sorted(after.plan.sources))), window.growth_s()
-        if after.plan.sources == growth_s.keys():
+        if window.sources <= growth_s.keys():
             waiting = sum(after.waiting.values())
-        silent = after.plan.sources - growth_s.keys()
+        silent = window.sources - growth_s.keys()
         never_idle = window.never_idle(silent)
         hidden = "; ".join([*window.held_back(silent), *never_idle.values()])
         busiest = max(each.busiest for each in readings.values())
@@ -69,6 +69,7 @@ def observation(
         growth_s=growth_s,
         not_timed=dict.fromkeys(window.not_timed, TASK["busy_ms"]),
         groups={name: vertex.group for name, vertex in after.job.vertex_of.items()},
+        finished=window.finished,
     )
 
 
@@ -79,6 +80,30 @@ class Window:
     before: Sample
     after: Sample
     weights: Mapping[str, float]
+
+    @cached_property
+    def finished(self) -> dict[str, int]:
+        """Operator -> number of its instances that have finished; without those where none has."""
+        found = dict[str, int]()
+        for vertex in self.after.plan.vertices:
+            states = [each.status for each in self.after.subtasks[vertex.id]]
+            if FINISHED in states:
+                found |= dict.fromkeys(vertex.operators, states.count(FINISHED))
+        return found
+
+    @cached_property
+    def ended(self) -> frozenset[str]:
+        """The operators of which all instances have finished."""
+        if not self.finished:
+            return frozenset()
+        vertex_of = self.after.plan.vertex_of
+        rows = self.finished.items()
+        return frozenset(name for name, count in rows if count == vertex_of[name].parallelism)
+
+    @cached_property
+    def sources(self) -> frozenset[str]:
+        """The sources that may still read something."""
+        return self.after.plan.sources - self.ended
 
     @property
     def seconds(self) -> float:
@@ -91,28 +116,36 @@ class Window:
             yield f"the job is {self.after.job.state}"
             return
         for vertex in self.after.plan.vertices:
-            states = {each.status for each in self.after.subtasks[vertex.id]} - {RUNNING}
-            if states:
-                yield f"{vertex.operators[0]} does not run: {', '.join(sorted(states))}"
+            if states := not_going({each.status for each in self.after.subtasks[vertex.id]}):
+                yield f"{vertex.operators[0]} does not run: {states}"
         if self._changed():
             yield "the job, or a part of it, was started anew during the window"
             return
         if self.seconds <= 0:
             yield "the server's clock has not moved since the window began"
             return
+        if not self.sources:
+            yield "all sources have finished"
         for vertex in self.after.plan.vertices:
-            yield from self._faults_of(vertex)
+            if vertex.operators[0] not in self.ended:
+                yield from self._faults_of(vertex)
 
     def _changed(self) -> bool:
-        known = {
-            vertex: [each.host for each in row] for vertex, row in self.before.subtasks.items()
-        }
-        hosts = {vertex: [each.host for each in row] for vertex, row in self.after.subtasks.items()}
-        return self.before.job.started_s != self.after.job.started_s or known != hosts
+        before, after = self.before.subtasks, self.after.subtasks
+        if self.before.job.started_s != self.after.job.started_s or before.keys() != after.keys():
+            return True
+        return any(
+            len(before[vertex]) != len(row)
+            or any(
+                one.host != other.host and other.status != FINISHED
+                for one, other in zip(before[vertex], row, strict=True)
+            )
+            for vertex, row in after.items()
+        )
 
     def _faults_of(self, vertex: Vertex) -> Iterator[str]:
         name = vertex.operators[0]
-        pairs = self._pairs(vertex)
+        pairs = [row for row in self._pairs(vertex) if row[1].status != FINISHED]
         counted = [each.counters for row in pairs for each in row]
         if any(each.records_in is None for each in counted):
             yield f"{name}: Flink reports no metrics"
@@ -144,7 +177,8 @@ class Window:
             rows = self._rows(vertex)
             shares = shares_of(tuples_grown(*rows))
             for name in vertex.operators:
-                part = self._work_of(name, vertex) / whole if self._is_divided(vertex) else 1.0
+                is_divided = whole > 0 and self._is_divided(vertex)
+                part = self._work_of(name, vertex) / whole if is_divided else 1.0
                 yield (
                     name,
                     Reading(
@@ -194,7 +228,7 @@ class Window:
         found: list[str] = []
         for vertex in self.after.plan.vertices:
             times = [each.counters.busy_ms for row in self._pairs(vertex) for each in row]
-            if vertex.operators[0] in self.after.plan.sources and None in times:
+            if vertex.operators[0] in self.sources and None in times:
                 found += vertex.operators
         return found
 
@@ -318,10 +352,18 @@ def arrivals(growth: Growth) -> dict[str, float]:
 
 
 def _hosts(after: Sample, devices: Mapping[str, str]) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield each operator and the devices of its instances that run."""
+    """Yield each operator and the devices of its instances that run, or ran until they finished.
+
+    What has finished is on any device where its own is not known any more.
+    """
+    other = next(iter(sorted(devices.values())), None)
     for vertex in after.plan.vertices:
-        row = after.subtasks[vertex.id]
-        on = [devices[e.host] for e in row if e.status == RUNNING and e.host in devices]
+        found = [
+            devices.get(each.host, other if each.status == FINISHED else None)
+            for each in after.subtasks[vertex.id]
+            if each.status in (RUNNING, FINISHED)
+        ]
+        on = [device for device in found if device is not None]
         for name in vertex.operators:
             yield name, tuple(on)
 

@@ -16,6 +16,7 @@ from streamplace.engines.flink.documents import (
     operator_counters,
 )
 from streamplace.engines.flink.plan import RunningPlan
+from streamplace.engines.flink.states import FINISHED
 from streamplace.errors import BackendError
 from streamplace.formats.profiling.counters import Counters, Reading, total
 from streamplace.formats.profiling.rest import GoneError
@@ -191,13 +192,13 @@ def _newer(now: JobState, then: JobState) -> bool:
     Vertices without busy times count only where no vertex has them; their other times may stand
     still.
     """
-    times, former = _times(now), _times(then)
+    times, former = _times(now), _times(then)  # those of what has finished stand still
     timed = [vertex for vertex, (busy_ms, *_) in times.items() if _is_time(busy_ms)]
     return all(former.get(vertex) != times[vertex] for vertex in timed or times)
 
 
 def _times(job: JobState) -> dict[str, tuple[Any, ...]]:
-    rows = job.vertices.values()
+    rows = [row for row in job.vertices.values() if row.status != FINISHED]
     return {row.id: tuple(row.metrics.get(TASK[name]) for name in TIMES) for row in rows}
 
 

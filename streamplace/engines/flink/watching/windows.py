@@ -14,6 +14,7 @@ from streamplace.display.text import several
 from streamplace.engines.flink.cluster import TaskManager
 from streamplace.engines.flink.fit import chain_notes, fit
 from streamplace.engines.flink.groups import label_names
+from streamplace.engines.flink.key_groups import with_limits
 from streamplace.engines.flink.poll import Watch
 from streamplace.engines.flink.watching.measuring import observation
 from streamplace.engines.flink.watching.sampling import PAUSE_S, Sample, Sampler
@@ -21,7 +22,7 @@ from streamplace.engines.flink.watching.slots import free_slots
 from streamplace.errors import BackendError
 from streamplace.formats.profiling.rest import Server
 from streamplace.problem.cluster import Cluster
-from streamplace.problem.counts import with_counts
+from streamplace.problem.counts import in_form
 from streamplace.problem.graph import StreamGraph
 
 EXACT = 16  # pauses between requests in a part, so that rates are right to some percent
@@ -219,8 +220,8 @@ def first_graph(
     if watched.fault:
         raise BackendError(watched.fault)
     found = fit(watched.plan, watched.readings, cluster.devices[0].mips)
-    graph, notes = with_counts(replace(found.logical, max_parallelism=watched.logical_limits))
-    return _without_unknown_bytes(graph, [*chain_notes(found), *notes])
+    graph, notes = in_form(with_limits(found.logical, watched.logical_limits), "logical")
+    return _without_unknown_bytes(graph, [*watched.notes, *chain_notes(found), *notes])
 
 
 def _without_unknown_bytes(graph: StreamGraph, notes: list[str]) -> tuple[StreamGraph, list[str]]:
