@@ -8,11 +8,14 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
+from streamplace.cli.command import print_note
 from streamplace.errors import StreamplaceError, UsageError
 from streamplace.files import write_placement
 from streamplace.files.assignments import csv_of
 from streamplace.files.datasets import files_of
-from streamplace.files.reading import ONE_STDIN, STDIO
+from streamplace.files.placement_columns import NPZ
+from streamplace.files.placements import EMBEDDED, refers_to_graph
+from streamplace.files.reading import ONE_STDIN, STDIO, name_of
 from streamplace.files.writing import check_target, write_text
 from streamplace.problem.placement import Placement
 
@@ -112,7 +115,7 @@ def refuse_folder(
 
 
 def refuse_csv(target: str | None) -> None:
-    """Refuse to write a placement with its problem and score, which is JSON, as CSV.
+    """Refuse to write a placement with its problem and score as CSV.
 
     Raises
     ------
@@ -121,7 +124,19 @@ def refuse_csv(target: str | None) -> None:
     """
     if target is not None and target.lower().endswith(".csv"):
         remedy = "'streamplace export --to csv' writes CSV"
-        raise UsageError(f"-o {target}: a placement file is JSON; {remedy}")
+        raise UsageError(f"-o {target}: a placement file is JSON or .npz; {remedy}")
+
+
+def print_embedded(target: str, placement: Placement) -> None:
+    """Print that a placement in JSON holds a large graph, since no file has exactly this graph."""
+    graph = placement.problem.graph
+    is_large = len(graph.names) > EMBEDDED and not target.endswith(NPZ)
+    if is_large and not refers_to_graph(graph):
+        print_note(
+            f"{name_of(target)}: holds the whole graph of {len(graph.names):,} operators, which is "
+            "in no file of its own; -o with a name that ends in .npz writes a smaller file, which "
+            "is read faster"
+        )
 
 
 def placement_writer(

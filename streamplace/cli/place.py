@@ -16,7 +16,7 @@ from streamplace.cli.command import (
 )
 from streamplace.cli.inputs import current_placement, latency_limit
 from streamplace.cli.makespan_options import Asked
-from streamplace.cli.output_files import check_targets, refuse_csv, weights_of
+from streamplace.cli.output_files import check_targets, print_embedded, refuse_csv, weights_of
 from streamplace.cli.place_notes import print_notes
 from streamplace.cli.place_problem import ProblemOptions, read_problem
 from streamplace.cli.terminal import print_result
@@ -123,8 +123,9 @@ class PlaceOptions(options.Common):
     )
     output: str | None = options.file(
         "-o",
-        "Placement file to write; - is stdout. With --job-file: a folder, or .json for the result "
-        "alone.  [default: no file, only the score is printed]",
+        "Placement file to write, JSON or .npz; - is stdout. In JSON, a graph of more than 100,000 "
+        "operators stays in its file. With --job-file: a folder, or .json for the result alone.  "
+        "[default: no file, only the score is printed]",
     )
 
 
@@ -262,6 +263,7 @@ def place(chosen: PlaceOptions) -> None:
             found = replace(found, result=result)
     if chosen.output is not None:
         result.save(chosen.output, inputs=inputs.names_of_inputs(*files))
+        print_embedded(chosen.output, result.placement)
     if chosen.start is None:
         inputs.print_assumed(chosen.problem.cluster)
     if (other := placer.stand_in(problem.objective)) is not None:

@@ -15,8 +15,8 @@ from streamplace.cli.place_problem import ProblemOptions
 from streamplace.cli.terminal import print_result
 from streamplace.errors import located
 from streamplace.execution.progress import working
-from streamplace.files.jobs import folder_of, graph_files, jobs_from
-from streamplace.files.reading import name_of, read_json
+from streamplace.files.jobs import graph_files, jobs_from
+from streamplace.files.reading import folder_of, name_of, read_json
 from streamplace.files.writing import held
 from streamplace.placers.limits import MaxRuntime
 from streamplace.placers.registry import ready

@@ -7,7 +7,7 @@ import click
 
 from streamplace.cli import inputs, options, param_types
 from streamplace.cli.command import argument, command, group, option, print_json, print_note
-from streamplace.cli.output_files import check_targets
+from streamplace.cli.output_files import check_targets, print_embedded
 from streamplace.cli.terminal import print_command, print_result
 from streamplace.display.formats import kind_of
 from streamplace.errors import ClusterError, located
@@ -123,6 +123,8 @@ def plan(chosen: PlanOptions) -> None:
     if chosen.output is not None:
         files = chosen.graph, chosen.cluster.cluster_file, chosen.constraints_file
         found.save(chosen.output, inputs=inputs.names_of_inputs(*files))
+        if found.placement is not None:
+            print_embedded(chosen.output, found.placement)
     if found.cheapest is not None and not chosen.as_json and chosen.output != "-":
         excluded = [*inputs.names_in(chosen.lost.without), *found.cheapest.unused]
         print_command(

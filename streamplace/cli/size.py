@@ -18,7 +18,7 @@ from streamplace.cli.command import (
     print_note,
 )
 from streamplace.cli.inputs import latency_limit
-from streamplace.cli.output_files import check_targets, refuse_csv, refuse_folder
+from streamplace.cli.output_files import check_targets, print_embedded, refuse_csv, refuse_folder
 from streamplace.cli.terminal import print_result
 from streamplace.errors import ClusterError, located
 from streamplace.execution.progress import working
@@ -26,8 +26,8 @@ from streamplace.files import (
     read_graph,
     write_dataset,
 )
-from streamplace.files.jobs import folder_of, graph_files, jobs_from
-from streamplace.files.reading import name_of, read_json
+from streamplace.files.jobs import graph_files, jobs_from
+from streamplace.files.reading import folder_of, name_of, read_json
 from streamplace.files.writing import held
 from streamplace.problem.assumptions import without_tuples
 from streamplace.workflows.jobs.size import JobsSize, file_names, size_jobs
@@ -235,6 +235,7 @@ def _size_graph(
     if chosen.output is not None and isinstance(found, SizeResult):
         named_files = inputs.names_of_inputs(graph, cluster_file, constraints_file)
         found.save(chosen.output, inputs=named_files)
+        print_embedded(chosen.output, found.placement)
         several = any(count > 1 for count in found.parallelism.values())
         if several and chosen.graph_out is None and found.graph != read:
             print_note(GRAPH_NEEDED)

@@ -4,11 +4,21 @@ import csv
 import io
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from streamplace.errors import FormatError
-from streamplace.files.reading import name_of, parse, read_text, separator_fault, to_csv
+from streamplace.files.placement_columns import NPZ, read_placement_columns
+from streamplace.files.reading import (
+    STDIO,
+    folder_of,
+    name_of,
+    parse,
+    read_text,
+    separator_fault,
+    to_csv,
+)
 from streamplace.util.plugins import load_ours
 
 HEADER = ["operator", "device"]
@@ -20,7 +30,9 @@ def read_placement_json(path: str | Path) -> Any:
     """Return the JSON value of a placement file; a CSV file is read as ``{"assignment": {…}}``.
 
     A file is CSV if its name ends in .csv, or if its first line is the header
-    ``operator,device``, also with other separators, which are refused.
+    ``operator,device``, also with other separators, which are refused. A file whose name ends in
+    .npz is a placement in columns. The path of a graph that is not in the file is made one from the
+    current folder.
 
     Raises
     ------
@@ -28,6 +40,8 @@ def read_placement_json(path: str | Path) -> Any:
         If the file is neither, or holds a result of several jobs. The message names the file, the
         line and the fault.
     """
+    if str(path).endswith(NPZ):
+        return read_placement_columns(path)
     text, where = read_text(path), name_of(path)
     first = text.lstrip().partition("\n")[0].strip()
     if where.lower().endswith(".csv") or re.split("[,;\t]", first) == HEADER:
@@ -36,6 +50,19 @@ def read_placement_json(path: str | Path) -> Any:
     is_of_jobs = isinstance(value, dict) and {"jobs", "assignment"} <= value.keys()
     if is_of_jobs and "problem" not in value:  # it is in a placement of all jobs
         load_ours(REFUSE_RESULT)(value, Path(path), where)
+    return with_graph_beside(value, path)
+
+
+def with_graph_beside(value: Any, path: str | Path) -> Any:
+    """Return the JSON value of a file with the path of its graph, if it has one, made relative.
+
+    The path is relative to the file, and then to the current folder.
+    """
+    problem = value.get("problem") if isinstance(value, dict) else None
+    graph = problem.get("graph") if isinstance(problem, dict) else None
+    if isinstance(graph, dict) and graph.get("path") not in (None, "", STDIO):
+        with suppress(TypeError):  # the form reports a path that is not text
+            graph["path"] = str(folder_of(path) / graph["path"])
     return value
 
 

@@ -31,7 +31,8 @@ def fault_of_zip(data: bytes) -> str:
     if not data.startswith(ZIP):
         return ""
     if b".npy" in data[FIRST_NAME]:
-        return "is an .npz file of arrays; text is expected, or a graph whose name ends in .npz"
+        remedy = "or a graph or placement whose name ends in .npz"
+        return f"is an .npz file of arrays; text is expected, {remedy}"
     remedy = "save the sheet as CSV with commas, in UTF-8"
     return f"is a zip archive, such as an .xlsx spreadsheet; {remedy}"
 

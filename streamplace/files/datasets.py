@@ -1,6 +1,7 @@
 """Datasets, own and shipped: a folder, a .json, .jsonl or .jsonl.gz file, or a graph as .npz."""
 
 import json
+import os
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
@@ -93,6 +94,8 @@ def read_graph(path: str | Path) -> StreamGraph:
     if next(graphs, None) is not None:
         several = "contains several graphs (expected one); `compare` accepts several"
         raise FormatError(f"{name_of(path)}: {several}")
+    if (found := resolve(path)).is_file():
+        first.file = os.path.abspath(found)
     return first
 
 

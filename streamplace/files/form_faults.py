@@ -150,7 +150,9 @@ def _place_and_message(
     if kind == "missing" and place:
         return place[:-1], f"missing field {_shown(place[-1])}"
     if kind == "extra_forbidden" and place:
-        known = did_you_mean(str(loc[-1]), fields_at(form, tuple(loc[:-1])))
+        # in a union, the field may belong to the other form
+        others = [name for name in fields_at(form, tuple(loc[:-1])) if name != loc[-1]]
+        known = did_you_mean(str(loc[-1]), others)
         return place[:-1], f"unknown field {_shown(place[-1])}{known}"
     if place[-1:] == (KEY,):
         return place[:-2], f"key {_shown(place[-2])}: {_message(fault)}"

@@ -10,7 +10,7 @@ from streamplace.errors import FormatError, ProblemError, StreamplaceError, loca
 from streamplace.files.datasets import PREFIX, read_graph
 from streamplace.files.graphs import constraints_to, graph_from, graph_to
 from streamplace.files.json_text import json_pieces
-from streamplace.files.reading import STDIO, check, name_of, read_json
+from streamplace.files.reading import STDIO, check, folder_of, name_of, read_json
 from streamplace.files.schema import VERSION, Form, Name, Number, Positive, Version
 from streamplace.files.writing import write_pieces
 from streamplace.problem.graph import StreamGraph
@@ -146,11 +146,6 @@ def outcomes_in(value: dict[str, Any], where: str) -> list[dict[str, Any]]:
     jobs: list[dict[str, Any]] = value.get("jobs") or []
     check(JobOutcomesForm, {"jobs": jobs}, where)
     return jobs
-
-
-def folder_of(path: str | Path) -> Path:
-    """Return the folder to which the paths in a job file are relative."""
-    return Path() if str(path) == STDIO else Path(path).parent
 
 
 def _forms(value: Any, where: str) -> list[JobForm]:

@@ -6,6 +6,7 @@ import math
 import re
 import zipfile
 import zlib
+from collections.abc import Mapping
 from pathlib import Path
 from types import GenericAlias
 from typing import IO, Annotated, Any, Literal
@@ -16,6 +17,7 @@ from pydantic import Field, create_model
 
 from streamplace.errors import FormatError, GraphError, located
 from streamplace.files.graphs import constraints_from, constraints_to
+from streamplace.files.own import KINDS
 from streamplace.files.reading import check, name_of, parse, read_bytes, refuse_bomb
 from streamplace.files.schema import STORED, ConstraintsForm, Form, Positive, Title
 from streamplace.problem.fields import Detail, plain
@@ -58,6 +60,9 @@ COLUMNS = {  # name: dtype, number of axes
     "source_share": ("float64", 1),
     **{field.column: ("float64", 1) for field in NUMBERS},
 }
+PLACEMENT, DEVICES = "placement", "devices"
+PLACED = {PLACEMENT: ("uint8", 1), DEVICES: ("int32", 1)}
+"""The columns that a placement has beside those of its graph; see `placement_columns`."""
 OPTIONAL = {field.column: field.default for field in NUMBERS if field.added}
 """Columns that are written only if some value differs from its default, and that default."""
 DETAILS = (*OPERATOR_DETAILS, *STREAM_DETAILS)
@@ -123,8 +128,16 @@ class _Header(Form):
 _FullHeader = create_model("_FullHeader", __base__=_Header, **_DETAILS)
 
 
-def write_columns(graph: StreamGraph, file: IO[bytes]) -> None:
-    """Write a graph as uncompressed .npz; the same graph always gives the same bytes."""
+def write_columns(
+    graph: StreamGraph, file: IO[bytes], placed: Mapping[str, NDArray[np.generic]] | None = None
+) -> None:
+    """Write a graph as uncompressed .npz; the same graph always gives the same bytes.
+
+    Parameters
+    ----------
+    placed
+        The columns `PLACED` of a placement of the graph; None: of the graph only.
+    """
     header: dict[str, Any] = {
         "format": _Header.model_fields["format"].default,
         "name": graph.name,
@@ -147,11 +160,17 @@ def write_columns(graph: StreamGraph, file: IO[bytes]) -> None:
     for name, default in OPTIONAL.items():
         if (columns[name] == default).all():
             del columns[name]
+    columns |= placed or {}
     np.savez(file, **columns)  # type: ignore[arg-type]  # no column has the name of an option
 
 
-def read_columns(path: str | Path) -> StreamGraph:
+def read_columns(path: str | Path, *, placed: bool = False) -> StreamGraph:
     """Read a graph from .npz columns. Nothing in the file is executed.
+
+    Parameters
+    ----------
+    placed
+        Whether the file may also be a placement, whose graph is then read.
 
     Raises
     ------
@@ -159,13 +178,15 @@ def read_columns(path: str | Path) -> StreamGraph:
         If the file does not hold a graph; the message names the file and the fault.
     """
     where = name_of(path)
-    columns = _load(read_bytes(path), where)
+    columns = load_columns(path)
+    if PLACEMENT in columns and not placed:
+        raise FormatError(f"{where}: is {KINDS['streamplace-placement']}; a graph is expected")
     with located(where, FormatError):
-        text = _text(columns["header"], "header")
+        text = text_of(columns["header"], "header")
         header = check(
             _FullHeader, parse(text, f"{where}: header", is_line=True), f"{where}: header"
         )
-        names = _names(columns["names"], columns["name_lengths"])
+        names = names_of(columns)
         ends, share = columns["ends"], columns["source_share"]
         if ends.shape[1:] != (2,) or share.shape != (len(names),):
             raise GraphError("ends must have shape (streams, 2), and source_share (operators,)")
@@ -193,24 +214,42 @@ def read_columns(path: str | Path) -> StreamGraph:
         )
 
 
-def _load(data: bytes, where: str) -> dict[str, NDArray[np.generic]]:
-    """Return the columns, checked for dtype and number of axes."""
+def load_columns(path: str | Path) -> dict[str, NDArray[np.generic]]:
+    """Return the columns of a graph or placement, checked for dtype and number of axes.
+
+    Raises
+    ------
+    FormatError
+        If the file lacks one of them, or has others; the message names the file and the fault.
+    """
+    where = name_of(path)
     try:
-        columns = read_arrays(data)
+        columns = read_arrays(read_bytes(path))
     except ValueError as error:
         raise FormatError(f"{where}: not a readable .npz graph: {error}") from None
-    if wrong := sorted((COLUMNS.keys() ^ columns.keys()) - (OPTIONAL.keys() - columns.keys())):
-        kind = "missing" if wrong[0] in COLUMNS else "unknown"
-        raise FormatError(f"{where}: not an .npz of a graph: {kind} column {wrong[0]!r:.40}")
+    is_placed = not PLACED.keys().isdisjoint(columns)
+    expected = COLUMNS | PLACED if is_placed else COLUMNS
+    if wrong := sorted((expected.keys() ^ columns.keys()) - (OPTIONAL.keys() - columns.keys())):
+        kind = "missing" if wrong[0] in expected else "unknown"
+        what = "placement" if is_placed else "graph"
+        raise FormatError(f"{where}: not an .npz of a {what}: {kind} column {wrong[0]!r:.40}")
     for name, found in columns.items():
-        dtype, axes = COLUMNS[name]
+        dtype, axes = expected[name]
         if found.dtype != dtype or found.ndim != axes:
             plural = "axis" if axes == 1 else "axes"
             raise FormatError(f"{where}: column {name!r} must be {dtype} with {axes} {plural}")
     return columns
 
 
-def _names(blob: NDArray[np.generic], lengths: NDArray[np.generic]) -> list[str]:
+def names_of(columns: Mapping[str, NDArray[np.generic]]) -> list[str]:
+    """Return the names of the operators.
+
+    Raises
+    ------
+    GraphError
+        If the columns do not fit together, or are not UTF-8.
+    """
+    blob, lengths = columns["names"], columns["name_lengths"]
     if lengths.astype(np.int64).min(initial=0) < 0 or lengths.sum(dtype=np.int64) != len(blob):
         raise GraphError("name_lengths: must add up to the length of names")
     ends = np.cumsum(lengths, dtype=np.int64).tolist()
@@ -221,7 +260,14 @@ def _names(blob: NDArray[np.generic], lengths: NDArray[np.generic]) -> list[str]
         raise GraphError("names: is not UTF-8") from None
 
 
-def _text(column: NDArray[np.generic], what: str) -> str:
+def text_of(column: NDArray[np.generic], what: str) -> str:
+    """Return a column of bytes as text.
+
+    Raises
+    ------
+    GraphError
+        If it is not UTF-8; the message names `what`.
+    """
     try:
         return column.tobytes().decode()
     except UnicodeDecodeError:

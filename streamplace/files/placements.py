@@ -1,6 +1,7 @@
 """Placement files: those of streamplace hold the whole problem, those of CEPSim only indices."""
 
-from collections.abc import Iterable
+import os
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ from streamplace.errors import (
     OtherGraphError,
     ProblemError,
     StreamplaceError,
+    UnknownDeviceError,
     UsageError,
     located,
     within,
@@ -20,9 +22,12 @@ from streamplace.files.assignments import (
     is_assignment,
     read_placement_json,
 )
+from streamplace.files.datasets import read_graph
 from streamplace.files.json_text import to_json, write_json
-from streamplace.files.reading import check, name_of
-from streamplace.files.schema import PlacementForm, ProblemForm
+from streamplace.files.npz import read_columns
+from streamplace.files.placement_columns import NPZ, write_placement_columns
+from streamplace.files.reading import STDIO, check, folder_of, name_of
+from streamplace.files.schema import GraphFileForm, PlacementForm, ProblemForm
 from streamplace.files.stored_objectives import (
     objective_in,
     objective_to,
@@ -30,7 +35,7 @@ from streamplace.files.stored_objectives import (
     throughput_to,
 )
 from streamplace.problem.cluster import Cluster
-from streamplace.problem.counts import for_instances
+from streamplace.problem.counts import expanded, for_instances
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.objective import Model, Objective, Throughput
 from streamplace.problem.objectives import name_of_objective
@@ -40,6 +45,11 @@ from streamplace.util.checks import check_type
 
 RESULTS = ("placer", "score", "bound", "gap", "confidence", "latency", "inputs", "jobs")
 """Optional fields of a placement file."""
+EMBEDDED = 100_000
+"""Operators of the largest graph that a placement in JSON embeds, if it knows the graph's file.
+
+This takes some 30 MB and one second to read. A larger graph would be nearly the whole file.
+"""
 
 
 def read_placement(
@@ -163,12 +173,32 @@ def proven_bound(value: Any, problem: Problem) -> float | None:
 
 
 def write_placement(path: str | Path, placement: Placement, **result: Any) -> None:
-    """Write a placement file, which includes the whole problem; see `placement_to`."""
-    write_json(path, placement_to(placement, **result))
+    """Write a placement file, which includes the whole problem; see `placement_to`.
+
+    A file whose name ends in .npz holds everything in columns. In JSON, a graph of more than
+    `EMBEDDED` operators that was read from a file stays there: the placement has its path, relative
+    to the placement, and its hash.
+    """
+    check_placement(placement)
+    graph = placement.problem.graph
+    if str(path).endswith(NPZ):
+        value = _stored(placement, {"graph_sha256": graph.sha256}, result)
+        write_placement_columns(path, placement, value)
+    elif refers_to_graph(graph):
+        relative = os.path.relpath(str(graph.file), os.path.realpath(folder_of(path)))
+        kept = {"graph": {"path": relative, "sha256": graph.sha256}}
+        write_json(path, _with_assignment(placement, _stored(placement, kept, result)))
+    else:
+        write_json(path, placement_to(placement, **result))
+
+
+def refers_to_graph(graph: StreamGraph) -> bool:
+    """Return whether a placement in JSON refers to its graph instead of embedding it."""
+    return len(graph.names) > EMBEDDED and graph.file is not None
 
 
 def placement_to(placement: Placement, **results: Any) -> dict[str, Any]:
-    """Return a placement with its whole problem as a JSON value.
+    """Return a placement with its whole problem, graph included, as a JSON value.
 
     Parameters
     ----------
@@ -180,12 +210,36 @@ def placement_to(placement: Placement, **results: Any) -> dict[str, Any]:
     UsageError
         If a file cannot hold the objective's options or engine settings.
     """
+    check_placement(placement)
+    graph = placement.problem.graph
+    own = {"graph": graphs.graph_to(graph), "graph_sha256": graph.sha256}
+    return _with_assignment(placement, _stored(placement, own, results))
+
+
+def check_placement(placement: Placement) -> None:
+    """Raise UsageError unless a value is a placement."""
     instead = "a result has save(file), and its placement is result.placement"
     check_type("placement", placement, Placement, UsageError, instead)
+
+
+def _with_assignment(placement: Placement, stored: dict[str, Any]) -> dict[str, Any]:
+    problem = stored.pop("problem")
+    return {**stored, "assignment": placement.assignment, "problem": problem}
+
+
+def _stored(
+    placement: Placement, graph: Mapping[str, Any], results: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return a placement as a JSON value without its assignment.
+
+    Parameters
+    ----------
+    graph
+        The entries of the problem that say what its graph is.
+    """
     problem = placement.problem
     own: dict[str, Any] = {
-        "graph": graphs.graph_to(problem.graph),
-        "graph_sha256": problem.graph.sha256,
+        **graph,
         "cluster": clusters.cluster_to(problem.cluster),
         **throughput_to(problem.objective),
     }
@@ -197,7 +251,6 @@ def placement_to(placement: Placement, **results: Any) -> dict[str, Any]:
         "version": 1,
         **results,
         **({"job": placement.job} if placement.job else {}),
-        "assignment": placement.assignment,
         "problem": own,
     }
 
@@ -212,12 +265,7 @@ def _from_form(
     if graph is not None and graph.sha256 != own.graph_sha256:
         raise OtherGraphError(f"is a placement of another graph{_graph_names(own, graph)}")
     if graph is None:
-        with within("problem.graph"):
-            graph = graphs.from_form(own.graph)
-        if graph.sha256 != own.graph_sha256:
-            raise ProblemError(
-                "problem.graph: does not match problem.graph_sha256, so it was edited after placing"
-            )
+        graph = _graph_of(own)
     if cluster is None:
         with within("problem.cluster"):
             cluster = clusters.from_form(own.cluster)
@@ -228,6 +276,35 @@ def _from_form(
         constraints=graphs.constraints_from(own.constraints),
     )
     return Placement.of(problem, form.assignment).of_job(form.job)
+
+
+def _graph_of(own: ProblemForm) -> StreamGraph:
+    """Return the graph that was placed, from the placement itself or from the graph's own file."""
+    if isinstance(own.graph, GraphFileForm):
+        return _graph_in_file(own.graph)
+    with within("problem.graph"):
+        graph = graphs.from_form(own.graph)
+    if graph.sha256 != own.graph_sha256:
+        raise ProblemError(
+            "problem.graph: does not match problem.graph_sha256, so it was edited after placing"
+        )
+    return graph
+
+
+def _graph_in_file(stored: GraphFileForm) -> StreamGraph:
+    path = stored.path
+    if path == STDIO:
+        raise ProblemError(f"problem.graph.path: must be the path of a file (got {STDIO!r})")
+    try:
+        is_npz = path.endswith(NPZ)
+        graph = expanded(read_columns(path, placed=True) if is_npz else read_graph(path))
+    except StreamplaceError as error:
+        raise ProblemError(f"problem.graph: {error}") from None
+    if graph.sha256 != stored.sha256:
+        raise ProblemError(
+            f"problem.graph: {path} has changed since it was placed; restore it, or place it again"
+        )
+    return graph
 
 
 def _has_its_operators(form: PlacementForm, graph: StreamGraph) -> bool:
@@ -254,8 +331,7 @@ def _by_name(
     if cluster is None:
         with within("problem.cluster"):
             cluster = clusters.from_form(own.cluster)
-    with within("problem.graph"):
-        before = graphs.from_form(own.graph)
+    before = _graph_of(own)
     rules = graphs.constraints_from(own.constraints)
     if for_instances(before, rules) == before.constraints:
         rules = graph.constraints
@@ -266,6 +342,8 @@ def _by_name(
 
 
 def _graph_names(own: ProblemForm, graph: StreamGraph) -> str:
+    if isinstance(own.graph, GraphFileForm):
+        return f": that of {own.graph.path}"
     names = own.graph.operators.all_of("name")
     owners = own.graph.operators.stated("instance_of")
     same_operators = {owners.get(v) or name for v, name in enumerate(names)} == {*graph.owners}
@@ -282,6 +360,29 @@ def _graph_names(own: ProblemForm, graph: StreamGraph) -> str:
 def as_json(placement: Placement, **results: Any) -> str:
     """Return a placement in streamplace's JSON format; `results` as for `placement_to`."""
     return to_json(placement_to(placement, **results))
+
+
+def referring_assignment(value: Any, where: str) -> dict[str, str] | None:
+    """Return operator -> device of a placement whose graph is not in its JSON, without the graph.
+
+    None if the graph is in it.
+
+    Raises
+    ------
+    FormatError
+        If the value is not a placement, or names a device that its cluster lacks.
+    """
+    problem = value.get("problem") if isinstance(value, dict) else None
+    graph = problem.get("graph") if isinstance(problem, dict) else None
+    if not (isinstance(graph, dict) and "path" in graph):
+        return None
+    form = check(PlacementForm, value, where)
+    with located(where, FormatError):
+        with within("problem.cluster"):
+            cluster = clusters.from_form(form.problem.cluster)
+        if unknown := {*form.assignment.values()} - {*cluster.names}:
+            raise UnknownDeviceError(f"assignment: the cluster has no device {min(unknown)!r}")
+    return form.assignment
 
 
 def as_csv(placement: Placement) -> str:

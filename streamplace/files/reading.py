@@ -225,6 +225,12 @@ def name_of(path: str | Path) -> str:
     return "stdin" if str(path) == STDIO else str(path)
 
 
+def folder_of(path: str | Path) -> Path:
+    """Return the folder to which paths in a file are relative: the current one for a pipe."""
+    is_pipe = str(path) == STDIO or (Path(path).exists() and not Path(path).is_file())
+    return Path() if is_pipe else Path(path).parent
+
+
 def parse(text: str, where: str, *, is_line: bool = False) -> Any:
     """Parse JSON, refusing duplicate keys.
 

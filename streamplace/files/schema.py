@@ -6,7 +6,16 @@ from dataclasses import fields as dataclass_fields
 from math import inf
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, get_origin
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, WrapValidator, create_model
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationInfo,
+    WrapValidator,
+    create_model,
+)
+from pydantic_core import PydanticCustomError
 
 from streamplace.files.schema_fields import RowColumns, columns_or_faults
 from streamplace.problem.device import MAX_SLOTS
@@ -199,6 +208,29 @@ class GraphForm(Form):
     )
 
 
+class GraphFileForm(Form):
+    """A graph that stays in its own file, as a placement of more than 100,000 operators has it."""
+
+    path: Name = Field(description="path of a graph file, relative to the placement's")
+    sha256: str = Field(description="hash of the graph that was placed")
+
+
+def _graph_or_file(value: Any, _: Any) -> GraphForm | GraphFileForm:
+    """Check a graph by the form that it has, so that messages name the faults of one form only."""
+    is_file = isinstance(value, dict) and "path" in value
+    return (GraphFileForm if is_file else GraphForm).model_validate(value)
+
+
+def _hash_of_graph(value: str | None, info: ValidationInfo) -> str | None:
+    """Return the hash of a placed graph, which only a graph that is embedded has beside it."""
+    graph = info.data.get("graph")
+    if isinstance(graph, GraphFileForm):
+        return graph.sha256
+    if value is None:
+        raise PydanticCustomError("missing", "Field required")
+    return value
+
+
 class DeviceForm(Form):
     """A device, which runs operators."""
 
@@ -277,8 +309,10 @@ class ClusterForm(Form):
 class ProblemForm(Form):
     """The problem that a placement solves."""
 
-    graph: GraphForm
-    graph_sha256: str
+    graph: Annotated[GraphForm | GraphFileForm, WrapValidator(_graph_or_file)]
+    graph_sha256: Annotated[str | None, AfterValidator(_hash_of_graph)] = Field(
+        None, validate_default=True, description="hash of a graph that is embedded"
+    )
     cluster: ClusterForm
     source_rate: Positive | None = Field(
         None, description="tuples/s; null: the graph's, and not used for makespans"

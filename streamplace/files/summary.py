@@ -11,9 +11,11 @@ import numpy as np
 
 from streamplace.errors import FormatError
 from streamplace.files import cepsim, clusters, graphs
+from streamplace.files.assignments import with_graph_beside
 from streamplace.files.datasets import iter_values, read_dataset, resolve
 from streamplace.files.other_kinds import refuse_other_folder, refuse_other_kind
-from streamplace.files.placements import placement_from
+from streamplace.files.placement_columns import NPZ, holds_placement
+from streamplace.files.placements import placement_from, read_placement
 from streamplace.files.reading import name_of
 from streamplace.files.stored_objectives import objective_to
 from streamplace.problem.cluster import Cluster
@@ -36,8 +38,9 @@ def summary(path: str | Path) -> dict[str, Any]:
     found = resolve(path)
     if found.is_dir():
         refuse_other_folder(found, name_of(path))
-    if found.is_dir() or found.name.endswith(".npz"):
-        return _graphs(read_dataset(found))
+    if found.is_dir() or found.name.endswith(NPZ):
+        is_placed = found.is_file() and holds_placement(found)
+        return _placement(read_placement(found)) if is_placed else _graphs(read_dataset(found))
     values = list(iter_values(found))
     if not values:
         raise FormatError(f"{name_of(path)}: holds no graph")
@@ -52,7 +55,7 @@ def summary(path: str | Path) -> dict[str, Any]:
             used = cepsim.devices_used(value, where)
             return {"kind": "CEPSim placement", "devices_used": used}
         if "assignment" in value:
-            return _placement(placement_from(value, where))
+            return _placement(placement_from(with_graph_beside(value, found), where))
     return _graphs([graphs.graph_from(value, where, name) for where, name, value in values])
 
 

@@ -143,7 +143,10 @@ def expanded(graph: StreamGraph, counts: Mapping[str, int] | None = None) -> Str
     if counts is None and not states_counts(graph):
         return graph
     stated = counts is not None or bool(graph.parallelism)
-    return to_instances(logical_of(graph, counts), counted=stated)
+    instances = to_instances(logical_of(graph, counts), counted=stated)
+    if counts is None:
+        instances.file = graph.file
+    return instances
 
 
 def logical_of(graph: StreamGraph, counts: Mapping[str, int] | None = None) -> LogicalGraph:

@@ -101,6 +101,9 @@ class StreamGraph(UnknownNumbers, Displayable):
         (V,) float64, standard errors, see `Operator`; 0 if the number is exact.
     stated_cores
         Names of the operators whose number of cores the graph's file states.
+    file
+        Absolute path of the file that holds this graph and no other; None if there is none, as
+        after a change.
     requires
         Operator index -> labels, for operators that require any.
     instance_of

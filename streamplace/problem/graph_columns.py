@@ -84,6 +84,7 @@ class GraphColumns:
     stream_payload_bytes: Floats
     partitioning: Mapping[int, str]
     key_shares: Mapping[int, KeyShares]
+    file: str | None = None
 
     def _set(
         self,

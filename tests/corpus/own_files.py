@@ -4,8 +4,11 @@ import gzip
 import io
 import json
 from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
+from streamplace.files import read_graph, write_placement
 from streamplace.files.clusters import cluster_to
 from streamplace.files.graphs import graph_from, graph_to
 from streamplace.files.npz import write_columns
@@ -171,7 +174,10 @@ def files() -> dict[str, tuple[Document, ...]]:
             Document("file.jsonl", 2 * f"{json.dumps(cluster_to(Cluster.equal(2)))}\n".encode()),
         ),
         "constraints": json_documents(constrained, {"colocate": [["a", "b"]], "pins": {"c": "d1"}}),
-        "placement": json_documents(placed, placement_to(makespan_placement(), placer="single")),
+        "placement": json_documents(
+            placed, placement_to(makespan_placement(), placer="single"), _beside_its_graph()
+        ),
+        "placement-columns": (Document("file.npz", placement_columns()),),
         "assignment": (
             Document("file.csv", as_csv(placement()).encode()),
             *json_documents({"assignment": placement().assignment}),
@@ -189,6 +195,23 @@ def files() -> dict[str, tuple[Document, ...]]:
             Document("file.csv", COSTS_CSV.encode()),
         ),
     }
+
+
+def _beside_its_graph() -> dict[str, Any]:
+    """Return a placement that has the path of its graph."""
+    graph = read_graph("dataset:real/storm-word-count-executors.json")
+    placed = Placement(Problem(graph, Cluster.equal(1)), [0] * len(graph.names))
+    value = placement_to(placed, placer="single")
+    own = {"graph": {"path": graph.file, "sha256": value["problem"].pop("graph_sha256")}}
+    return {**value, "problem": {**value["problem"], **own}}
+
+
+def placement_columns() -> bytes:
+    """Return a placement as the bytes of an .npz file."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder, "file.npz")
+        write_placement(path, placement(), placer="single", bound=1000.0, gap=0.5)
+        return path.read_bytes()
 
 
 def columns(value: dict[str, Any]) -> bytes:

@@ -12,10 +12,23 @@ from hypothesis import given
 
 from benchmarks.reference.strategies import Case, cases
 from streamplace.errors import FormatError, OtherGraphError
-from streamplace.files import read_placement, write_placement
+from streamplace.files import (
+    placements,
+    read_graph,
+    read_placement,
+    write_dataset,
+    write_placement,
+)
 from streamplace.files.graphs import graph_from, graph_to
-from streamplace.files.placements import as_csv, placement_from, placement_to, proven_bound
+from streamplace.files.placements import (
+    as_csv,
+    placement_from,
+    placement_to,
+    proven_bound,
+    referring_assignment,
+)
 from streamplace.files.schema import PlacementForm
+from streamplace.files.summary import summary
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.graph import Operator, StreamGraph
@@ -246,3 +259,111 @@ def test_an_assignment_without_its_field_is_explained(tmp_path: Path) -> None:
     expected = r'or {"assignment": {"OPERATOR": "DEVICE"}} is enough beside its graph$'
     with pytest.raises(FormatError, match=expected):
         read_placement(tmp_path / "p.json")
+
+
+@pytest.fixture
+def beside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Placement:
+    """Return a placement whose graph is in a file, and too large to be embedded."""
+    monkeypatch.setattr(placements, "EMBEDDED", 2)
+    write_dataset(tmp_path / "g.npz", [graph_from(LINE, "x")])
+    (tmp_path / "placed").mkdir()
+    placement = Placement(Problem(read_graph(tmp_path / "g.npz")), [0, 1, 4])
+    write_placement(tmp_path / "placed" / "p.json", placement, placer="x")
+    return placement
+
+
+def test_a_large_graph_stays_in_its_file(beside: Placement, tmp_path: Path) -> None:
+    file = tmp_path / "placed" / "p.json"
+    graph = beside.problem.graph
+    problem = json.loads(file.read_text())["problem"]
+    assert problem["graph"] == {"path": "../g.npz", "sha256": graph.sha256}
+    assert "graph_sha256" not in problem
+    again = read_placement(file)
+    assert placement_to(again) == placement_to(beside)
+    assert summary(file)["graph"]["sha256"] == graph.sha256
+    form = PlacementForm.model_validate(json.loads(file.read_text()))
+    assert form.problem.graph_sha256 == graph.sha256
+    (tmp_path / "placed").rename(tmp_path / "moved")
+    assert read_placement(tmp_path / "moved" / "p.json") == beside
+
+
+def test_a_large_graph_without_a_file_is_embedded(
+    beside: Placement, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_placement(tmp_path / "q.json", Placement(Problem(graph_from(LINE, "x")), [0, 1, 4]))
+    assert "operators" in json.loads((tmp_path / "q.json").read_text())["problem"]["graph"]
+    changed, _ = beside.problem.graph.with_numbers(source_rate=7.0)
+    assert changed.file is None
+    monkeypatch.setattr(placements, "EMBEDDED", 3)
+    write_placement(tmp_path / "q.json", beside)
+    assert "operators" in json.loads((tmp_path / "q.json").read_text())["problem"]["graph"]
+
+
+def test_instances_of_a_graph_in_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The file has the operators, and the placement is of their instances."""
+    monkeypatch.setattr(placements, "EMBEDDED", 2)
+    row = {"name": "a", "instructions": 1.0, "payload_bytes": 0.0, "parallelism": 3}
+    write_dataset(tmp_path / "g.json", [graph_from({"operators": [row], "source_rate": 1.0}, "x")])
+    placement = Placement(Problem(read_graph(tmp_path / "g.json")), [0, 1, 4])
+    write_placement(tmp_path / "p.json", placement)
+    assert "path" in json.loads((tmp_path / "p.json").read_text())["problem"]["graph"]
+    assert read_placement(tmp_path / "p.json").assignment == placement.assignment
+
+
+def test_a_missing_or_changed_graph_is_named(beside: Placement, tmp_path: Path) -> None:
+    file = tmp_path / "placed" / "p.json"
+    (tmp_path / "g.npz").unlink()
+    with pytest.raises(FormatError, match=r"p\.json: problem\.graph: .*g\.npz: no such file"):
+        read_placement(file)
+    assert read_placement(file, graph=beside.problem.graph) == beside
+    other = graph_from({**LINE, "name": "other", "source_rate": 1.0, "firing": "all"}, "")
+    write_dataset(tmp_path / "g.npz", [other])
+    with pytest.raises(FormatError, match=r"p\.json: problem\.graph: .*g\.npz has changed since"):
+        read_placement(file)
+    with pytest.raises(OtherGraphError, match=r"another graph: that of .*g\.npz"):
+        read_placement(file, graph=other)
+
+
+@pytest.mark.parametrize(
+    ("graph", "message"),
+    [
+        ({"path": "", "sha256": ""}, r"problem\.graph\.path: must not be empty"),
+        ({"path": 3, "sha256": ""}, r"problem\.graph\.path: must be a string"),
+        ({"path": "-", "sha256": ""}, r"problem\.graph\.path: must be the path of a file"),
+        ({"path": "g.npz"}, r"problem\.graph: missing field 'sha256'"),
+        (
+            {"path": "g.npz", "sha256": "", "operators": []},
+            r"problem\.graph: unknown field 'operators'$",
+        ),
+        ({"path": "/dev/null", "sha256": ""}, r"problem\.graph: /dev/null: "),
+        (
+            {"operators": [{"name": "a", "instructions": -1}]},
+            r"problem\.graph\.operators\[0\]\.instructions: must be at",
+        ),
+        ([], r"problem\.graph: must be an object"),
+    ],
+)
+def test_bad_references(graph: Any, message: str, beside: Placement, tmp_path: Path) -> None:
+    value = placement_to(beside)
+    value["problem"] |= {"graph": graph}
+    (tmp_path / "bad.json").write_text(json.dumps(value))
+    with pytest.raises(FormatError, match=rf"bad\.json: {message}"):
+        read_placement(tmp_path / "bad.json")
+
+
+def test_an_embedded_graph_needs_its_hash(beside: Placement, tmp_path: Path) -> None:
+    value = placement_to(beside)
+    del value["problem"]["graph_sha256"]
+    (tmp_path / "bad.json").write_text(json.dumps(value))
+    with pytest.raises(FormatError, match=r"bad\.json: problem: missing field 'graph_sha256'"):
+        read_placement(tmp_path / "bad.json")
+
+
+def test_csv_of_a_large_placement_needs_no_graph(beside: Placement, tmp_path: Path) -> None:
+    value = json.loads((tmp_path / "placed" / "p.json").read_text())
+    (tmp_path / "g.npz").unlink()
+    assert referring_assignment(value, "p.json") == beside.assignment
+    assert referring_assignment(placement_to(beside), "p.json") is None
+    value["assignment"]["a"] = "d9"
+    with pytest.raises(FormatError, match=r"p\.json: assignment: the cluster has no device 'd9'"):
+        referring_assignment(value, "p.json")

@@ -232,6 +232,20 @@ FAULTS = (
         "target.write_bytes(temporary.read_bytes())",
     ),
     Fault(
+        "devices are in another order than operators",
+        "writer file placement-columns",
+        "files.placement_columns:read_placement_columns",
+        "at = columns[DEVICES]",
+        "at = columns[DEVICES][::-1]",
+    ),
+    Fault(
+        "a changed graph is taken for that of a placement",
+        "reader placement-columns",
+        "files.placements:_graph_in_file",
+        "graph.sha256 != stored.sha256",
+        "False",
+    ),
+    Fault(
         "an error of the disk is swallowed",
         "writer file cluster",
         "files.writing:atomic",

@@ -11,7 +11,7 @@ import shlex
 import tempfile
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -35,6 +35,7 @@ from streamplace.files import (
     write_dataset,
     write_jobs,
     write_json,
+    write_placement,
 )
 from streamplace.files.clusters import write_clusters
 from streamplace.files.engine_runs import trace_to
@@ -356,12 +357,33 @@ def _list_writer(name: str) -> FileWriter:
     )
 
 
-def _placement_writer(name: str, text_of: Callable[[Placement], str]) -> FileWriter:
+def _write_beside_its_graph(path: Path, placed: Placement) -> None:
+    """Write a placement with the path of its graph, which is written into another folder."""
+    file = Path(_graphs_folder().name, "graph.npz")
+    with patch("os.fsync"):
+        write_dataset(file, [placed.problem.graph])
+    placed.problem.graph.file = str(file)
+    with patch("streamplace.files.placements.EMBEDDED", 0):
+        write_placement(path, placed)
+
+
+@cache
+def _graphs_folder() -> tempfile.TemporaryDirectory[str]:
+    return tempfile.TemporaryDirectory(prefix="streamplace-graphs-")
+
+
+def _whole(path: Path, _: Placement) -> Any:
+    found = read_placement(path)
+    return found.assignment, found.problem.graph, found.problem.cluster
+
+
+def _placement_writer(
+    name: str,
+    text_of: Callable[[Placement], str] = as_json,
+    write: Callable[[Path, Placement], None] | None = None,
+) -> FileWriter:
     def read(path: Path, placed: Placement) -> Any:
         problem = placed.problem
-        if name.endswith(".json") and text_of is as_json:
-            found = read_placement(path)
-            return found.assignment, found.problem.graph, found.problem.cluster
         found = read_placement(
             path, graph=problem.graph, cluster=problem.cluster, source_rate=problem.source_rate
         )
@@ -370,8 +392,8 @@ def _placement_writer(name: str, text_of: Callable[[Placement], str]) -> FileWri
     return FileWriter(
         name,
         placements,
-        lambda path, placed: write_text(path, text_of(placed)),
-        read,
+        write or (lambda path, placed: write_text(path, text_of(placed))),
+        _whole if text_of is as_json else read,
         lambda placed: (placed.assignment, placed.problem.graph, placed.problem.cluster),
     )
 
@@ -461,7 +483,9 @@ FILES = {
         write_clusters,
         lambda path, _: read_clusters(path),
     ),
-    "placement": _placement_writer("written.json", as_json),
+    "placement": _placement_writer("written.json"),
+    "placement-columns": _placement_writer("written.npz", write=write_placement),
+    "placement-beside": _placement_writer("written.json", write=_write_beside_its_graph),
     "csv": _placement_writer("written.csv", as_csv),
     "cepsim": _placement_writer("written.json", cepsim.write),
     "jobs": FileWriter(

@@ -9,11 +9,11 @@ from streamplace.cli.command import argument, command, option, print_json, print
 from streamplace.cli.output_files import check_targets
 from streamplace.errors import located
 from streamplace.execution.progress import working
-from streamplace.files.assignments import read_placement_json
-from streamplace.files.placements import placement_from, results_in
+from streamplace.files.assignments import csv_of, read_placement_json
+from streamplace.files.placements import placement_from, referring_assignment, results_in
 from streamplace.files.reading import name_of
 from streamplace.formats.commands.format_names import FormatName, ListsWriters
-from streamplace.workflows.export import DEPLOYMENT, HELPER, OWN, PLAN_NEEDED
+from streamplace.workflows.export import CSV, DEPLOYMENT, HELPER, OWN, PLAN_NEEDED, Export
 from streamplace.workflows.export import export as exported
 
 OF_DEPLOYMENT = ("--plan", "--patch", "--node-label")
@@ -74,20 +74,8 @@ def export(chosen: ExportOptions) -> None:
     options.refuse_both_on_stdout(chosen.output, chosen.as_json, "export")
     _check_options(chosen)
     check_targets({"-o": chosen.output}, (chosen.placement, chosen.plan_file, chosen.patch_file))
-    placement, results = None, {}
     with working("reading"):
-        if chosen.placement is not None:
-            value = read_placement_json(chosen.placement)
-            placement, results = placement_from(value, name_of(chosen.placement)), results_in(value)
-    with located(name_of(str(chosen.placement))):
-        found = exported(
-            placement,
-            chosen.kind,
-            plan=chosen.plan_file,
-            patch=chosen.patch_file,
-            node_label=chosen.node_label,
-            results=results,
-        )
+        found = _exported(chosen)
     found.save(chosen.output)
     for lost in found.lost:
         print_note(f"lost in {found.kind}: {lost}")
@@ -95,6 +83,24 @@ def export(chosen: ExportOptions) -> None:
         print_note(f"assumed in {found.kind}: {assumed}")
     if chosen.as_json:
         print_json({"format": chosen.kind, "file": chosen.output})
+
+
+def _exported(chosen: ExportOptions) -> Export:
+    placement, results, where = None, {}, name_of(str(chosen.placement))
+    if chosen.placement is not None:
+        value = read_placement_json(chosen.placement)
+        if chosen.kind == CSV and (assignment := referring_assignment(value, where)) is not None:
+            return Export(CSV, csv_of(assignment))
+        placement, results = placement_from(value, where), results_in(value)
+    with located(where):
+        return exported(
+            placement,
+            chosen.kind,
+            plan=chosen.plan_file,
+            patch=chosen.patch_file,
+            node_label=chosen.node_label,
+            results=results,
+        )
 
 
 def _check_options(chosen: ExportOptions) -> None:

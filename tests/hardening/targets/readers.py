@@ -209,6 +209,7 @@ READERS: dict[str, Reader] = {
         _own("clusters", read_clusters, _use_clusters),
         _own("constraints", read_constraints, use_rules),
         _own("placement", read_placement, use_placement),
+        _own("placement-columns", read_placement, use_placement),
         _own("assignment", _of_line_graph, use_placement),
         _own("cepsim-placement", _of_line_graph, use_placement),
         _own("scene", _scene, _run_scene),
