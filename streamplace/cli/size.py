@@ -235,7 +235,8 @@ def _size_graph(
     if chosen.output is not None and isinstance(found, SizeResult):
         named_files = inputs.names_of_inputs(graph, cluster_file, constraints_file)
         found.save(chosen.output, inputs=named_files)
-        print_embedded(chosen.output, found.placement)
+        if found.placement is not None:
+            print_embedded(chosen.output, found.placement)
         several = any(count > 1 for count in found.parallelism.values())
         if several and chosen.graph_out is None and found.graph != read:
             print_note(GRAPH_NEEDED)

@@ -34,7 +34,7 @@ def write_placement_columns(path: str | Path, placement: Placement, about: Any) 
     about
         The placement file as a JSON value, without ``assignment`` and the graph.
     """
-    placed = {
+    placed: dict[str, np.ndarray] = {
         PLACEMENT: np.frombuffer(json.dumps(about).encode(), dtype=np.uint8),
         DEVICES: placement.devices,
     }

@@ -123,7 +123,7 @@ def test_nothing_moves_where_everything_is_carried() -> None:
     graph, spread = spread_chain()
     found = migrate(graph, spread, cluster="3x2500")
     assert (found.forced, found.chosen) == ((), ())
-    assert found.result.score.relative_throughput == 1.0
+    assert found.result.score.quality == 1.0
 
 
 def test_a_preference_that_is_asked_for_moves_operators() -> None:
