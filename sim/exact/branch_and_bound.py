@@ -9,6 +9,10 @@ values that fit the remaining capacity of each device add up to less than the va
 units, the units do not fit. Work itself is a weak choice of value. Work rounded to whole steps of
 1/k of a device shows, for example, that no device can take a third unit of 0.4. Such values are
 dual feasible functions of bin packing (Lueker 1983).
+
+Where devices have network interfaces, a second bound looks ahead. What a device exchanges with
+units that are not placed yet crosses its interface, unless they join it. The most traffic that can
+join is at most that of a fractional knapsack with the room that the device has left.
 """
 
 from typing import NamedTuple
@@ -25,11 +29,14 @@ from streamplace.sim.exact.partial import (
     put,
     take_back,
 )
-from streamplace.sim.flow import Floats, Ints
+from streamplace.sim.flow import NONE, Floats, Ints
 from streamplace.sim.jit import bare, kernel
+from streamplace.sim.links import link_s
 from streamplace.sim.search.instance import Bools, Instance, least_load, work_of_unit
 
 COARSEST, FINEST = 2, 80  # steps per device
+LIGHT = 1e-300  # work that counts as none, to divide by
+CERTAIN = 1e-10  # of the limit by which traffic must exceed it, above all rounding
 USED = 8  # numbers of steps in use, the most effective ones
 OPEN, FOUND, REFUTED = 0, 1, 2
 
@@ -147,6 +154,70 @@ def _most_value(
         if weighed.least[v] <= room:
             best = v
     return best
+
+
+@bare
+def can_carry(instance: Instance, now: Partial, depth: int, fits: Bools, limit: float) -> bool:
+    """Return False if traffic that cannot stay within a device exceeds what its interface takes."""
+    devices = instance.capacity.shape[0]
+    for d in range(devices):
+        if now.crowd[d] > 0:
+            room = max(0.0, (limit - now.load[depth, d]) * instance.capacity[d])
+            for way in range(2):  # sent, and received
+                link = d + way * devices
+                spare = limit * (1.0 + CERTAIN) - now.load[depth, devices + link]
+                if _least_crossing(instance, now, depth, fits, d, way, room, spare) > spare:
+                    return False
+    return True
+
+
+@bare
+def _least_crossing(
+    instance: Instance,
+    now: Partial,
+    depth: int,
+    fits: Bools,
+    d: int,
+    way: int,
+    room: float,
+    spare: float,
+) -> float:
+    """Return the least traffic between device d and units not placed, if it is above `spare`.
+
+    Units join the device in the order of traffic per work, the last of them in part.
+    """
+    crossing = 0.0
+    for u in range(now.on.shape[0]):
+        if now.on[u] < 0:
+            crossing += _traffic(instance, now, depth, u, d, way)
+    last = np.inf
+    while crossing > spare and room > 0.0:
+        most, work, joining = 0.0, 0.0, 0.0
+        for u in range(now.on.shape[0]):
+            if now.on[u] >= 0 or not fits[u, d]:
+                continue
+            traffic = _traffic(instance, now, depth, u, d, way)
+            own = max(work_of_unit(instance, u, d), LIGHT)
+            if traffic == 0.0 or traffic / own >= last or traffic / own < most:
+                continue
+            if traffic / own > most:
+                most, work, joining = traffic / own, 0.0, 0.0
+            work += own
+            joining += traffic
+        if most == 0.0:
+            break
+        crossing -= joining * min(1.0, room / work)
+        room -= work
+        last = most
+    return crossing
+
+
+@bare
+def _traffic(instance: Instance, now: Partial, depth: int, u: int, d: int, way: int) -> float:
+    """Return the load of the interface of device d by its streams to unit u, or from it."""
+    k, link = 2 - 2 * way, d + way * instance.capacity.shape[0]
+    load: float = link_s(instance, link, now.shared[depth, u, d, k], now.shared[depth, u, d, k + 1])
+    return load
 
 
 class Dive(NamedTuple):
@@ -267,6 +338,9 @@ def _branches(instance: Instance, search: Dive, depth: int, limit: float) -> boo
             chosen, most, fewest = u, urgency, count
     if depth == 0:
         choose_steps(instance, now, search.fits, limit, search.weighed)
+    looks_ahead = depth > 0 and instance.nic and instance.multicast == NONE
+    if looks_ahead and not can_carry(instance, now, depth, search.fits, limit):
+        return False
     if (depth == 0 or fewest > 1) and not can_pack(
         instance, now, depth, search.fits, limit, search.weighed
     ):
