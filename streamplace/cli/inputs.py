@@ -41,6 +41,7 @@ from streamplace.problem.losses import Losses
 from streamplace.problem.objective import Objective
 from streamplace.problem.objectives import make_objective
 from streamplace.problem.placement import Placement
+from streamplace.scoring.score import ThroughputScore
 from streamplace.scoring.suspect_units import suspect_unit
 from streamplace.util.text import counted, printable
 from streamplace.workflows.conflict import QUOTED, named
@@ -95,17 +96,24 @@ def print_assumed(chosen: ClusterChoice) -> None:
         )
 
 
-def print_suspect(graph: StreamGraph, cluster: Cluster | None, rate: float | None) -> None:
+def print_suspect(
+    graph: StreamGraph,
+    cluster: Cluster | None,
+    rate: float | None,
+    score: ThroughputScore | None,
+) -> None:
     """Print which number of a graph or cluster is far from usual ones.
 
     Parameters
     ----------
     cluster, rate
         None: the default cluster, and the source rate of the graph.
+    score
+        See `suspect_unit`.
     """
     rate = graph.source_rate if rate is None else rate
     if rate is not None:
-        print_note(suspect_unit(graph, Cluster.of(cluster), rate))
+        print_note(suspect_unit(graph, Cluster.of(cluster), rate, score))
 
 
 def read_list(file: str, graphs: int, remedy: str = "") -> list[Cluster]:

@@ -230,7 +230,8 @@ def _size_graph(
     print_note("; ".join(replaced))
     print_note(SINGLE if read.instance_of else "")
     rate = max(chosen.at) if chosen.at else chosen.throughput.highest_rate
-    inputs.print_suspect(read, cluster, rate)
+    largest = found if isinstance(found, SizeResult) else found.sized[-1]
+    inputs.print_suspect(read, cluster, rate, largest.score)
     print_note(without_tuples(read))
     if chosen.output is not None and isinstance(found, SizeResult):
         named_files = inputs.names_of_inputs(graph, cluster_file, constraints_file)
