@@ -21,6 +21,7 @@ from streamplace.errors import (
     InfeasibleError,
     OtherGraphError,
     ProblemError,
+    RuleDeviceError,
     StreamplaceError,
     UnknownDeviceError,
     UsageError,
@@ -334,11 +335,15 @@ def under_objective(placement: Placement, objective: Objective) -> Placement:
 
 @contextmanager
 def naming_the_default(
-    used: bool, options: str = "--cluster FILE", which: str = "the default 5x2500"
+    used: bool,
+    options: str = "--cluster FILE",
+    which: str = "the default 5x2500",
+    *,
+    only_names: bool = False,
 ) -> Iterator[None]:
     """Say in an error that the devices are the default ones, which may be what is wrong.
 
-    Such errors are those of infeasible problems and of assignments to unknown devices.
+    Such errors are those of unknown devices and, unless `only_names`, of infeasible problems.
 
     Parameters
     ----------
@@ -352,8 +357,9 @@ def naming_the_default(
     try:
         yield
     except StreamplaceError as error:
-        of_devices = isinstance(error, InfeasibleError | UnknownDeviceError) or error.infeasible
-        if not (used and of_devices):
+        of_devices = isinstance(error, RuleDeviceError | UnknownDeviceError)
+        of_rules = isinstance(error, InfeasibleError) or error.infeasible
+        if not used or not (of_devices or (of_rules and not only_names)):
             raise
         remedy = f"the devices are {which}: set {options}"
         sources = "import --cluster-out and generate --clusters write clusters"

@@ -90,11 +90,13 @@ def plan(chosen: PlanOptions) -> None:
         constraints = inputs.the_constraints(chosen.constraints_file)
         cluster = inputs.the_cluster(chosen.cluster)
     named = chosen.constraints_file or name_of(chosen.graph)
-    constraints, replaced = with_pins(chosen.pins, cluster, constraints, read)
+    with inputs.naming_the_default(cluster is None):
+        constraints, replaced = with_pins(chosen.pins, cluster, constraints, read)
     cluster, constraints = inputs.after_losses(chosen.lost, cluster, constraints, read, named)
     of_cluster = located(chosen.cluster.cluster_file or named, only=ClusterError)
     of_graph = inputs.naming_file(chosen.graph, chosen.constraints_file)
-    with working("planning"), of_graph, of_cluster:
+    default = inputs.naming_the_default(cluster is None, only_names=True)
+    with working("planning"), of_graph, of_cluster, default:
         found = workflow(
             read,
             cluster,

@@ -120,7 +120,10 @@ def test_rates_that_cannot_be_sustained(capsys: Capture, graph: Path) -> None:
         (("--source-rate", "1e9"), "count: 128 partitions, 800,000 tuples/s at most"),
         (("--source-rate", "1e5"), "cannot keep up: together they carry"),
         (("--objective", "makespan"), "serves no other objective"),
-        (("--max-latency", "200ms"), "--max-latency: must be QUANTITY=TIME with the time in ms "),
+        (
+            ("--max-latency", "200ms"),
+            "--max-latency: must be QUANTITY=TIME with a time and its unit ",
+        ),
     ],
 )
 def test_what_is_refused(

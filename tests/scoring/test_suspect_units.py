@@ -145,7 +145,7 @@ def test_one_sign_alone_is_no_fault() -> None:
 @pytest.mark.parametrize("family", ["layered", "series-parallel"])
 @pytest.mark.parametrize("devices", [5, 1000])
 def test_large_generated_graphs_are_not_suspect(family: str, devices: int) -> None:
-    """A tuple takes a few nanoseconds in each of 100,000 operators, and devices are used at 0.4%."""
+    """A tuple takes some nanoseconds in each operator; 1,000 devices are used at 0.4%."""
     graph = next(iter(generate(family, 1, operators=100_000, seed=1)))
     cluster = Cluster.parse(f"{devices}x2500")
     spread = Placement(

@@ -19,7 +19,10 @@ from streamplace.util.units import parsed
 MARGIN = 0.2
 PERCENTILE = r"p\d+(\.\d+)?"
 EXAMPLE = "p99=200ms"
-FORM = "QUANTITY=TIME with a time and its unit (ns, us, ms, s, min, h), such as p99=200ms, p50=0.1s or mean=50ms"
+FORM = (
+    "QUANTITY=TIME with a time and its unit (ns, us, ms, s, min, h), such as p99=200ms, p50=0.1s "
+    "or mean=50ms"
+)
 LEAST, MOST = 1.0, 99.9  # percentiles; beyond them, runs have too few tuples
 Answer = Literal["feasible", "infeasible", "unproven"]
 
