@@ -9,10 +9,8 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from streamplace.errors import StreamplaceError
-from streamplace.placers.budget import Budget
 from streamplace.placers.repair import feasible
 from streamplace.placers.search.chains import starts
-from streamplace.placers.subset.sustained import sustained
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.counts import expanded
 from streamplace.problem.device import Device
@@ -25,14 +23,14 @@ from streamplace.scoring.flow import flow
 from streamplace.scoring.throughput import max_source_rate
 from streamplace.sim.closed_form.bottleneck import utilisations
 from streamplace.util.arrays import Ints
+from streamplace.workflows.constraint_costs import EVALUATIONS, MIN_GAIN, most_carrying
 
-EVALUATIONS = 20_000  # changes tried with each change of the problem, and without any
-MIN_GAIN = 5e-3  # relative gain below which a change does not help, since searches are short
 LARGE = 50_000  # operators and streams above which the known placement is only adapted
 RULES_TRIED = 8  # of these, one by one, before all of them together
 KEEPING = "colocate", "pins"  # rules that keep operators together
 MARGIN = 1e-9  # utilisation beyond 1 that is rounding
 MOST_ADDED = 64  # devices that a plan may add
+MOST_INSTANCES = 256  # of an operator; the streams between more of them take too much memory
 EVEN = 1e-6  # relative difference of the work of instances that share their tuples evenly
 
 Remedy = Literal["instances", "devices", "faster", "apart"]
@@ -109,8 +107,8 @@ def _carried(problem: Problem, start: Placement) -> float:
     """Return the source rate in tuples/s that the best placement found carries."""
     if len(problem.graph.names) + len(problem.graph.selectivity) > LARGE:
         return max_source_rate(problem, start.devices) or MAX_RATE
-    rng, budget = np.random.default_rng(0), Budget(evaluations=EVALUATIONS)
-    return sustained(problem, rng, [start.devices], budget, quick=True).max_source_rate
+    best = most_carrying(problem, np.random.default_rng(0), [start.devices], EVALUATIONS)
+    return max_source_rate(problem, best) or MAX_RATE
 
 
 def _adapted(problem: Problem, old: Placement) -> Placement:
@@ -169,7 +167,8 @@ def _with_instances(problem: Problem, heavy: Heavy) -> StreamGraph | None:
     owner = graph.owners[graph.index[heavy.operators[0]]]
     members = [v for v, of in enumerate(graph.owners) if of == owner]
     tuples = flow(problem).operator_tuples[members]
-    if np.ptp(tuples) > EVEN * tuples.max():
+    is_uneven = np.ptp(tuples) > EVEN * tuples.max()
+    if is_uneven or heavy.instances * len(members) > MOST_INSTANCES:
         return None
     return expanded(graph, {graph.names[v]: heavy.instances for v in members})
 

@@ -20,7 +20,8 @@ from streamplace.sim.closed_form.bottleneck import NOTHING, utilisations
 from streamplace.sim.search import own_loads, unit_loads
 from streamplace.sim.work import own_utilisations, work_of
 from streamplace.util.arrays import Bools, Ints
-from streamplace.workflows.remedies import MARGIN, MIN_GAIN, Heavy, Remedy, remedies
+from streamplace.workflows.constraint_costs import MIN_GAIN
+from streamplace.workflows.remedies import MARGIN, Heavy, Remedy, remedies
 
 INSTRUCTIONS_PER_MI = 1e6
 NOTHING_LIMITS = (
