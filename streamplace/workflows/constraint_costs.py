@@ -159,7 +159,9 @@ def constraint_costs(
     for rule in tried:
         graph, cluster, constraints = parts.without(rule)
         relaxed = Problem(graph, cluster, objective=problem.objective, constraints=constraints)
-        found.append(most_carrying(relaxed, rng, [best, *(_others(relaxed, rng) if few else [])], each))
+        found.append(
+            most_carrying(relaxed, rng, [best, *(_others(relaxed, rng) if few else [])], each)
+        )
     most_carried = max(carried(row) for row in (best, *found) if obeys(row))
     rates = [(carried(row), rule) for rule, row in zip(tried, found, strict=True)]
     costs = [

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from streamplace.errors import StreamplaceError
+from streamplace.errors import GraphError, StreamplaceError
 from streamplace.placers.repair import feasible
 from streamplace.placers.search.chains import starts
 from streamplace.problem.cluster import Cluster
@@ -170,7 +170,10 @@ def _with_instances(problem: Problem, heavy: Heavy) -> StreamGraph | None:
     is_uneven = np.ptp(tuples) > EVEN * tuples.max()
     if is_uneven or heavy.instances * len(members) > MOST_INSTANCES:
         return None
-    return expanded(graph, {graph.names[v]: heavy.instances for v in members})
+    try:
+        return expanded(graph, {graph.names[v]: heavy.instances for v in members})
+    except GraphError:  # as where operators take a tuple from each of their inputs
+        return None
 
 
 def _wider(cluster: Cluster, device: Device, count: int) -> Cluster:
