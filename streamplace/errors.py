@@ -44,6 +44,10 @@ class ProblemError(StreamplaceError):
     """A graph, cluster, source rate and constraints that do not fit together."""
 
 
+class RuleDeviceError(ProblemError):
+    """A constraint with a device that the cluster lacks; either may be wrong."""
+
+
 class InfeasibleError(StreamplaceError):
     """A problem for which it is proven that no placement satisfies the constraints."""
 
@@ -70,6 +74,12 @@ class UsageError(StreamplaceError):
     """An unknown name or option, or an invalid combination of options."""
 
     needs_file = False  # the fault is not in a file
+
+
+class UnknownPinError(UsageError, RuleDeviceError):
+    """A pin of the command line to a device that the cluster lacks."""
+
+    needs_file = False
 
 
 class UnsuitableError(UsageError):

@@ -30,6 +30,24 @@ Options = TypeVar("Options")
 Members = Mapping[str, "Field[Any]"]
 
 
+class Command(click.Command):
+    """A command that refuses an option which takes one value and is given twice."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the arguments into the context, and refuse options given twice."""
+        if not ctx.resilient_parsing:  # as for shell completion
+            _, _, given = self.make_parser(ctx).parse_args(args=[*args])
+            once = [p for p in given if isinstance(p, click.Option) and _takes_one_value(p)]
+            if twice := [p for i, p in enumerate(once) if p in once[:i]]:
+                name = twice[0].opts[0]
+                raise click.UsageError(f"{name} is given twice, and takes one value", ctx)
+        return super().parse_args(ctx, args)
+
+
+def _takes_one_value(of: click.Option) -> bool:
+    return not (of.is_flag or of.multiple or of.count)
+
+
 def option(*names: str, **settings: Any) -> Any:
     """Return a field for an option of these names; `settings` are those of `click.Option`."""
     return field(metadata={PARAMETER: lambda name: click.Option([*names, name], **settings)})
@@ -61,7 +79,7 @@ def command(
     name: str | None = None,
     *,
     of: Callable[..., Any] = click.command,
-    kind: type[click.Command] = click.Command,
+    kind: type[Command] = Command,
 ) -> Callable[[Callable[[Options], None]], click.Command]:
     """Return a decorator that makes a click command of a function of its options.
 

@@ -62,9 +62,10 @@ class CompareOptions(options.Common):
     """The options of `compare`."""
 
     dataset: str = argument(type=param_types.GRAPH)
-    placers: str | None = option(
+    placers: tuple[str, ...] | None = option(
         "--placers",
         type=param_types.PLACER,
+        callback=param_types.placer_names,
         metavar="A[,B…]",
         help="Placers to compare, each NAME[:OPTION=VALUE…]; `streamplace place --help` lists "
         f"them.  [default: {THROUGHPUT_PLACERS}; with --objective makespan {MAKESPAN_PLACERS}; "
@@ -153,16 +154,15 @@ def compare(chosen: CompareOptions) -> None:
         options.refuse_unused({"--plots": "-o"})
     _check_clusters(chosen)
     folder, kind = chosen.into.folder, _objective(chosen)
-    placers = chosen.placers or DEFAULT_PLACERS.get(kind.quantity, ANY_PLACERS)
-    if not all(placers.split(",")):
-        raise click.UsageError(f"--placers: empty name (got {placers!r}); separate names by commas")
+    default = DEFAULT_PLACERS.get(kind.quantity, ANY_PLACERS)
+    placers = chosen.placers or tuple(default.split(","))
     limits = _limits(chosen)
-    budgets, unlimited = _budgets(_labelled(placers.split(","), chosen.label), limits)
+    budgets, unlimited = _budgets(_labelled(placers, chosen.label), limits)
     rows = {name: placer for each in budgets.values() for name, placer in each.items()}
     curves = {placer: tuple(each) for placer, each in budgets.items()}
     by_budget = curves if len(rows) > len(curves) else None
     pictures, by_file = chosen.into.pictures, chosen.cluster.cluster_file
-    read_files = (chosen.dataset, by_file, chosen.clusters_file, *weights_of(placers))
+    read_files = (chosen.dataset, by_file, chosen.clusters_file, *weights_of(*placers))
     if chosen.table is not None:
         kind_of(chosen.table, TABLES, "table")
     check_targets({"--table": chosen.table}, read_files)

@@ -7,7 +7,15 @@ from dataclasses import dataclass
 import click
 
 from streamplace.cli import options, param_types
-from streamplace.cli.command import argument, command, group, option, print_json, print_note
+from streamplace.cli.command import (
+    Command,
+    argument,
+    command,
+    group,
+    option,
+    print_json,
+    print_note,
+)
 from streamplace.cli.output_files import check_targets
 from streamplace.execution.progress import track
 from streamplace.families import Recipe
@@ -27,7 +35,7 @@ def sizes(ctx: click.Context, param: click.Parameter, value: str | None) -> rang
     return range(int(match[1]), int(match[2] or match[1]) + 1)
 
 
-class WithInstalled(click.Command):
+class WithInstalled(Command):
     """A command whose help ends with the graph families of installed packages."""
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

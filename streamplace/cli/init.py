@@ -8,6 +8,7 @@ from streamplace.cli.command import argument, command, print_json, print_note
 from streamplace.errors import FormatError
 from streamplace.files import write_json
 from streamplace.files.writing import make_folder
+from streamplace.util.text import file_in_shell
 
 STARTERS: dict[str, dict[str, Any]] = {
     "graph.json": {
@@ -119,6 +120,7 @@ def init(chosen: InitOptions) -> None:
     if chosen.as_json:
         print_json({"files": [str(path) for path in paths]})
     else:
-        graph, cluster = paths
+        graph, cluster = map(str, paths)
         print_note(f"wrote {graph} and {cluster}; next:")
-        print_note(f"  streamplace place {graph} --cluster {cluster} -o placement.json")
+        words = f"place {file_in_shell(graph)} --cluster {file_in_shell(cluster)}"
+        print_note(f"  streamplace {words} -o placement.json")

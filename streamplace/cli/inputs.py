@@ -21,6 +21,7 @@ from streamplace.errors import (
     InfeasibleError,
     OtherGraphError,
     ProblemError,
+    RuleDeviceError,
     StreamplaceError,
     UnknownDeviceError,
     UsageError,
@@ -41,6 +42,7 @@ from streamplace.problem.losses import Losses
 from streamplace.problem.objective import Objective
 from streamplace.problem.objectives import make_objective
 from streamplace.problem.placement import Placement
+from streamplace.scoring.score import ThroughputScore
 from streamplace.scoring.suspect_units import suspect_unit
 from streamplace.util.text import counted, printable
 from streamplace.workflows.conflict import QUOTED, named
@@ -95,17 +97,24 @@ def print_assumed(chosen: ClusterChoice) -> None:
         )
 
 
-def print_suspect(graph: StreamGraph, cluster: Cluster | None, rate: float | None) -> None:
+def print_suspect(
+    graph: StreamGraph,
+    cluster: Cluster | None,
+    rate: float | None,
+    score: ThroughputScore | None,
+) -> None:
     """Print which number of a graph or cluster is far from usual ones.
 
     Parameters
     ----------
     cluster, rate
         None: the default cluster, and the source rate of the graph.
+    score
+        See `suspect_unit`.
     """
     rate = graph.source_rate if rate is None else rate
     if rate is not None:
-        print_note(suspect_unit(graph, Cluster.of(cluster), rate))
+        print_note(suspect_unit(graph, Cluster.of(cluster), rate, score))
 
 
 def read_list(file: str, graphs: int, remedy: str = "") -> list[Cluster]:
@@ -326,11 +335,15 @@ def under_objective(placement: Placement, objective: Objective) -> Placement:
 
 @contextmanager
 def naming_the_default(
-    used: bool, options: str = "--cluster FILE", which: str = "the default 5x2500"
+    used: bool,
+    options: str = "--cluster FILE",
+    which: str = "the default 5x2500",
+    *,
+    only_names: bool = False,
 ) -> Iterator[None]:
     """Say in an error that the devices are the default ones, which may be what is wrong.
 
-    Such errors are those of infeasible problems and of assignments to unknown devices.
+    Such errors are those of unknown devices and, unless `only_names`, of infeasible problems.
 
     Parameters
     ----------
@@ -344,8 +357,9 @@ def naming_the_default(
     try:
         yield
     except StreamplaceError as error:
-        of_devices = isinstance(error, InfeasibleError | UnknownDeviceError) or error.infeasible
-        if not (used and of_devices):
+        of_devices = isinstance(error, RuleDeviceError | UnknownDeviceError)
+        of_rules = isinstance(error, InfeasibleError) or error.infeasible
+        if not used or not (of_devices or (of_rules and not only_names)):
             raise
         remedy = f"the devices are {which}: set {options}"
         sources = "import --cluster-out and generate --clusters write clusters"

@@ -154,9 +154,9 @@ def placement_writer(
     return partial(write_placement, file, placement())
 
 
-def weights_of(placers: str) -> list[str]:
+def weights_of(*placers: str) -> list[str]:
     """Return the files named in placers' options: ``policy:file=run/policy.safetensors``."""
-    options = [option for name in placers.split(",") for option in name.split(":")[1:]]
+    options = [option for name in placers for option in name.split(":")[1:]]
     return [option.removeprefix("file=") for option in options if option.startswith("file=")]
 
 

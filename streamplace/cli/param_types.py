@@ -209,6 +209,20 @@ MEASURE = Completed(_listed("streamplace.learning.training.measuring.measure:mea
 CONFIG = Completed(_listed("streamplace.util.entry_points:config_files"), files=True)
 
 
+def placer_names(
+    ctx: click.Context, param: click.Parameter, value: str | None
+) -> tuple[str, ...] | None:
+    """Parse A or A,B,… into names of placers with options; spaces around a comma do not count."""
+    if value is None:
+        return None
+    names = tuple(part.strip() for part in value.split(","))
+    if not all(names):
+        raise click.BadParameter(
+            f"empty name (got {value!r}); separate names by commas", ctx, param
+        )
+    return names
+
+
 def checked_id(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
     """Refuse an id without any characters, which would ask for the list of all."""
     if value is not None and not value.strip():

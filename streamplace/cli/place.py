@@ -108,7 +108,7 @@ class PlaceOptions(options.Common):
         "--max-latency",
         callback=latency_limit,
         metavar="Q=T",
-        help="Limit on the latency of single tuples in ms or s, e.g. p99=200ms or mean=0.1s, with "
+        help="Limit on the latency of single tuples, e.g. p99=200ms or mean=0.1s, with "
         "the time that they wait at sources. Placements are screened by queueing theory and "
         "checked by simulation: the limit is feasible with a margin of 20%, infeasible (exit code "
         "2), or unproven (exit code 3, after the result). "

@@ -75,5 +75,5 @@ def read_problem(
     sources = Sources(name_of(graph), options.constraints_file, start and name_of(start))
     of_user = cluster is not None or stored is not None
     has_rules = options.constraints_file is not None or whole_operators  # they may be the fault
-    with naming_the_default(not (of_user or has_rules)):
+    with naming_the_default(not of_user, only_names=has_rules):
         return new_problem(read, old, settings, sources, asked.settings.chosen)

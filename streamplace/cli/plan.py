@@ -16,6 +16,7 @@ from streamplace.files import read_graph
 from streamplace.files.reading import name_of
 from streamplace.problem.assumptions import without_tuples
 from streamplace.problem.counts import expanded
+from streamplace.scoring.throughput import simulate
 from streamplace.workflows.plan.plan import plan as workflow
 from streamplace.workflows.replace_problem import with_pins
 
@@ -89,11 +90,13 @@ def plan(chosen: PlanOptions) -> None:
         constraints = inputs.the_constraints(chosen.constraints_file)
         cluster = inputs.the_cluster(chosen.cluster)
     named = chosen.constraints_file or name_of(chosen.graph)
-    constraints, replaced = with_pins(chosen.pins, cluster, constraints, read)
+    with inputs.naming_the_default(cluster is None):
+        constraints, replaced = with_pins(chosen.pins, cluster, constraints, read)
     cluster, constraints = inputs.after_losses(chosen.lost, cluster, constraints, read, named)
     of_cluster = located(chosen.cluster.cluster_file or named, only=ClusterError)
     of_graph = inputs.naming_file(chosen.graph, chosen.constraints_file)
-    with working("planning"), of_graph, of_cluster:
+    default = inputs.naming_the_default(cluster is None, only_names=True)
+    with working("planning"), of_graph, of_cluster, default:
         found = workflow(
             read,
             cluster,
@@ -112,7 +115,9 @@ def plan(chosen: PlanOptions) -> None:
         draw_plan(chosen.plot, found)
     inputs.print_assumed(chosen.cluster)
     print_note("; ".join(replaced))
-    inputs.print_suspect(read, cluster, found.source_rate)
+    best = found.placement or found.rows[-1].placement
+    score = None if best is None else simulate(best)
+    inputs.print_suspect(read, cluster, found.source_rate, score)
     print_note(without_tuples(read))
     if found.unpriced:
         print_note("no device has a price: each counts 1, so that the cheapest are the fewest")

@@ -214,12 +214,14 @@ def _size_graph(
         constraints = inputs.the_constraints(constraints_file)
         cluster = inputs.the_cluster(chosen.cluster)
         read = read_graph(graph)
-    constraints, replaced = with_pins(chosen.pins, cluster, constraints, read)
+    with inputs.naming_the_default(cluster is None):
+        constraints, replaced = with_pins(chosen.pins, cluster, constraints, read, sized=True)
     cluster, constraints = inputs.after_losses(chosen.lost, cluster, constraints, read, named)
     settings = {**settings, "constraints": constraints}
     of_cluster = located(cluster_file or named, only=ClusterError)
     of_graph = inputs.naming_file(graph, constraints_file)
-    with working("sizing"), of_graph, of_cluster, naming_lower_rate():
+    default = inputs.naming_the_default(cluster is None, only_names=True)
+    with working("sizing"), of_graph, of_cluster, default, naming_lower_rate():
         found: SizeResult | SizeTable
         if chosen.at is not None:
             found = sizes(read, cluster, chosen.at, **settings)
@@ -230,7 +232,8 @@ def _size_graph(
     print_note("; ".join(replaced))
     print_note(SINGLE if read.instance_of else "")
     rate = max(chosen.at) if chosen.at else chosen.throughput.highest_rate
-    inputs.print_suspect(read, cluster, rate)
+    largest = found if isinstance(found, SizeResult) else found.sized[-1]
+    inputs.print_suspect(read, cluster, rate, largest.score)
     print_note(without_tuples(read))
     if chosen.output is not None and isinstance(found, SizeResult):
         named_files = inputs.names_of_inputs(graph, cluster_file, constraints_file)

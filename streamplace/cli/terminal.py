@@ -16,7 +16,7 @@ from rich.text import Text
 from streamplace.display.mixins import Displayable, view_of
 from streamplace.display.view import Cell, Grid, Line, Names, View, labels, listed, shortened
 from streamplace.execution.progress import is_quiet
-from streamplace.util.text import printable
+from streamplace.util.text import file_in_shell, printable
 
 MIN_WIDTH = 40  # characters, even on a narrower terminal
 COLUMN_GAP = 2  # spaces
@@ -64,14 +64,11 @@ def print_line(out: Console, line: Line) -> None:
 def print_command(command: str, argument: str, values: Mapping[str, object]) -> None:
     """Print a command to run, with the options that have a value, quoted for a shell.
 
-    An option whose value is a list is repeated.
+    The argument is the name of a file. An option whose value is a list is repeated.
     """
     several = ((name, v if isinstance(v, list) else [v]) for name, v in values.items())
-    words = [
-        argument,
-        *(w for name, all_of in several for v in all_of if v is not None for w in (name, v)),
-    ]
-    line = " ".join([command, *(quote(str(word)) for word in words)])
+    words = [w for name, all_of in several for v in all_of if v is not None for w in (name, v)]
+    line = " ".join([command, file_in_shell(argument), *(quote(str(word)) for word in words)])
     console().print(f"to place on these devices: {printable(line)}")
 
 

@@ -6,11 +6,11 @@ loaded only if a file is not what was expected.
 
 import os
 from pathlib import Path
-from shlex import quote
 from typing import Any
 
 from streamplace.errors import UsageError
 from streamplace.util.plugins import load_ours
+from streamplace.util.text import file_in_shell
 
 RECOGNITION = "streamplace.formats.recognition"
 OURS = "streamplace-"
@@ -74,4 +74,4 @@ def import_command(kind: str, name: str) -> str:
     file, output = name, f"{stem}-graph.json"
     if not os.path.isfile(name):  # stdin, or a place in a file
         file, output = "-" if name == "stdin" else "FILE", "graph.json"
-    return f"streamplace import {quote(file)} --from {kind} -o {quote(output)}"
+    return f"streamplace import {file_in_shell(file)} --from {kind} -o {file_in_shell(output)}"

@@ -42,6 +42,7 @@ from streamplace.problem.objectives import name_of_objective
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.util.checks import check_type
+from streamplace.util.text import file_in_shell
 
 RESULTS = ("placer", "score", "bound", "gap", "confidence", "latency", "inputs", "jobs")
 """Optional fields of a placement file."""
@@ -142,7 +143,8 @@ def _how_to_add_a_graph(value: Any, where: str, objective: Objective | None) -> 
     aim = ""
     if objective is not None and objective.is_pass:
         aim = f"--objective {name_of_objective(objective)} "
-    command = f"streamplace place GRAPH --cluster CLUSTER {aim}--start {where} --max-moves 0"
+    start = file_in_shell(where)
+    command = f"streamplace place GRAPH --cluster CLUSTER {aim}--start {start} --max-moves 0"
     command = f"{command} -o FILE"
     return f"to store it with the graph and the cluster that it is for: {command}"
 

@@ -5,6 +5,7 @@ import gzip
 import io
 import os
 import secrets
+import shutil
 import stat
 import sys
 from collections.abc import Callable, Iterable, Iterator
@@ -135,6 +136,50 @@ def make_folder(path: str | Path) -> Path:
     for each in new:
         _sync(each.parent)
     return folder
+
+
+@contextmanager
+def staged(path: str | Path) -> Iterator[Path]:
+    """Yield an empty folder, whose files move into a folder at the end: all of them or none.
+
+    The folder is created if it does not exist; other files in it stay.
+
+    Raises
+    ------
+    FormatError
+        If a file cannot be written.
+    """
+    folder = make_folder(path)
+    _remove_stages(folder)
+    stage = folder / f"{TEMPORARY}{host()}-{secrets.token_hex(8)}"
+    with ExitStack() as later:
+        later.callback(shutil.rmtree, stage, ignore_errors=True)
+        try:
+            stage.mkdir()
+            handle = folder_handle(stage)  # locked, to show that it is in use
+            later.callback(os.close, handle)
+            lock(handle)
+            yield stage
+            for file in sorted(stage.iterdir()):
+                file.replace(folder / file.name)
+        except (OSError, FormatError) as error:
+            fault = error.__context__ if isinstance(error, FormatError) else error
+            if not isinstance(fault, OSError):
+                raise
+            raise FormatError(f"{path}: cannot write: {fault.strerror or fault}") from None
+    _sync(folder)
+
+
+def _remove_stages(folder: Path) -> None:
+    """Remove folders that killed processes on this host have left; see `_remove_orphans`."""
+    for stage in folder.glob(f"{TEMPORARY}{host()}-*/"):
+        with suppress(OSError):
+            handle = folder_handle(stage)
+            try:
+                if lock(handle):
+                    shutil.rmtree(stage)
+            finally:
+                os.close(handle)
 
 
 @contextmanager

@@ -5,7 +5,7 @@ from functools import cached_property
 
 import numpy as np
 
-from streamplace.errors import InfeasibleError, ProblemError
+from streamplace.errors import InfeasibleError, ProblemError, RuleDeviceError
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.device_kinds import confined, why_not
@@ -312,4 +312,4 @@ def check_names(graph: StreamGraph, cluster: Cluster, constraints: Constraints) 
     for place, name in devices:
         if name not in cluster.index:
             message = f"constraints.{place}: unknown device {name!r}"
-            raise ProblemError(message + candidates(name, cluster.names))
+            raise RuleDeviceError(message + candidates(name, cluster.names))

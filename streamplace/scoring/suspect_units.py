@@ -10,15 +10,21 @@ from streamplace.display.text import number
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.problem import Problem
-from streamplace.scoring.loads import Bottleneck
 from streamplace.scoring.score import ThroughputScore
 from streamplace.util.arrays import Floats
 
 IDLE, OVERLOADED = 0.01, 100.0
 """Utilisations of the bottleneck beyond which one of the numbers is named."""
-DEVICE_LOADS = "instructions", "mips", "source_rate"
+CPU = "instructions", "mips"
+DEVICE_LOADS = *CPU, "source_rate"
 LINK_LOADS = "payload_bytes", "bandwidth_mbps", "source_rate"
-SHORTEST_S, LONGEST_S = 1e-7, 1e2  # CPU times of a tuple
+SHORTEST_S, LONGEST_S = 1e-7, 1.0
+"""CPU times of a tuple beyond which most operators of a real job are not."""
+APART = 100.0  # largest quotient of the speeds of devices that are often in one cluster
+IDLE_TOGETHER = 0.5
+"""Sum of the devices' utilisations, if all are idle, above which the job has real work: large
+generated graphs on many devices have, and jobs with times as instructions have not."""
+SIGNS = 2  # that the instructions or speeds are in another unit; each alone has other causes
 FAR, FAR_ALONE = 10.0, 1e3
 """How far a typical number, and one among usual ones, lies outside its range if it is named at any
 utilisation."""
@@ -41,7 +47,7 @@ class _Kind:
 # Jobs of RIoTBench, DSPBench and the Yahoo benchmark, which ship with the package, are within these
 # ranges, and so are cores and networks that can be bought.
 _KINDS = {
-    "instructions": _Kind(1e2, 1e9, "CPU instructions per tuple", "seconds"),
+    "instructions": _Kind(1e2, 1e9, "CPU instructions per tuple", "seconds or microseconds"),
     "payload_bytes": _Kind(8.0, 1e8, "bytes", "kB"),
     "memory_bytes": _Kind(1e2, 1e14, "bytes", "GB"),
     "mips": _Kind(1e2, 1e5, "million instructions/s of a core", "instructions/s", True),
@@ -53,36 +59,41 @@ _KINDS = {
 
 def suspect_of(problem: Problem, score: ThroughputScore) -> str:
     """Return the sentence of `suspect_unit` about a scored placement of a problem."""
-    return suspect_unit(problem.graph, problem.cluster, score.source_rate, score.bottleneck)
+    return suspect_unit(problem.graph, problem.cluster, score.source_rate, score)
 
 
 def suspect_unit(
-    graph: StreamGraph, cluster: Cluster, source_rate: float, bottleneck: Bottleneck | None = None
+    graph: StreamGraph, cluster: Cluster, source_rate: float, score: ThroughputScore | None = None
 ) -> str:
     """Return a sentence on the number whose unit is probably wrong; an empty text if none is.
 
-    That is the number whose typical value is farthest outside its usual range, if it is so by one
-    order of magnitude, or else a single one that is outside by three. If the bottleneck is used
-    less than 1% or more than 10,000%, it is any number outside its range, or else the one that
-    explains most of the utilisation.
+    That is the instructions or the speeds of devices if two signs say so: most CPU times of a tuple
+    are not between 100 ns and 1 s, speeds of one cluster differ by a factor of more than 100, or
+    all devices are idle or one of them has a hundred times too much to do. Else, it is the number
+    whose typical value is farthest outside its usual range, if it is so by one order of magnitude,
+    or else a single one that is outside by three. If the bottleneck is used less than 1% or more
+    than 10,000%, it is any number outside its range, or else the one that explains most of the
+    utilisation.
 
     Parameters
     ----------
     source_rate
         Tuples/s.
-    bottleneck
-        The bottleneck of a placement; None: only numbers outside their ranges are named.
+    score
+        The score of a placement; None: utilisations are not known.
     """
-    used = inf if bottleneck is None else bottleneck.utilisation
+    used = inf if score is None else score.bottleneck.utilisation
     if not used > 0.0:
         return ""
-    is_used = bottleneck is None or IDLE <= used <= OVERLOADED
-    typical = _typical(graph, cluster, source_rate, FAR if is_used else 1.0)
-    outside, name = max((_outside(_KINDS[name], value), name) for name, value in typical.items())
+    if question := _of_cpu(graph, cluster, score):
+        return question
+    typical = _typical(graph, cluster, source_rate)
+    outside, name = max((_outside(_KINDS[n], x), n) for n, x in typical.items() if n not in CPU)
     question = _question(name, typical[name]) if outside >= log10(FAR) else ""
     question = question or _single(graph, cluster)
-    if bottleneck is None or is_used:
+    if score is None or IDLE <= used <= OVERLOADED:
         return question
+    bottleneck = score.bottleneck
     if not question:
         if not outside > 0.0:
             loads = LINK_LOADS if bottleneck.kind in ("link", "uplink") else DEVICE_LOADS
@@ -94,13 +105,34 @@ def suspect_unit(
     return f"the bottleneck, {of}, is used at {100.0 * used:.2g}%; check the units: {question}"
 
 
-def _typical(
-    graph: StreamGraph, cluster: Cluster, source_rate: float, far: float
-) -> dict[str, float]:
+def _of_cpu(graph: StreamGraph, cluster: Cluster, score: ThroughputScore | None) -> str:
+    """Return the signs that instructions or speeds are in another unit; nothing for one alone."""
+    typical = _medians({"instructions": graph.instructions, "mips": _speeds(cluster)})
+    if len(typical) < len(CPU):
+        return ""
+    signs, slowest, fastest = [], _speeds(cluster).min(), _speeds(cluster).max()
+    seconds = typical["instructions"] / (1e6 * typical["mips"])
+    if not SHORTEST_S <= seconds <= LONGEST_S:
+        signs.append(f"a tuple takes about {seconds:.2g} s of CPU time")
+    if fastest > APART * slowest:
+        signs.append(f"the mips of devices are from {number(slowest)} to {number(fastest)}")
+    if score is not None and (used := [device.utilisation for device in score.devices]):
+        if max(used) < IDLE and sum(used) < IDLE_TOGETHER:
+            signs.append(f"no device is used more than {100.0 * max(used):.2g}%")
+        elif max(used) > OVERLOADED:
+            signs.append(f"a device is used at {100.0 * max(used):.2g}%")
+    if len(signs) < SIGNS:
+        return ""
+    name = max(CPU, key=lambda name: _outside(_KINDS[name], typical[name]))
+    question = _single(graph, cluster) or _question(name, typical[name])
+    return f"{'; '.join(signs)}; check the units: {question}"
+
+
+def _typical(graph: StreamGraph, cluster: Cluster, source_rate: float) -> dict[str, float]:
     """Return the medians of the numbers of a problem that are positive and known, by name.
 
-    Instructions and speeds are left out where they give a CPU time for a tuple that is usual, or
-    outside of its range by a factor of less than `far`: with 1 MIPS, instructions are microseconds.
+    Instructions and speeds are left out where they give a usual CPU time for a tuple: with 1 MIPS,
+    instructions are microseconds.
     """
     memory = [device.memory_bytes or 0.0 for device in cluster.devices]
     found = _medians(
@@ -116,7 +148,7 @@ def _typical(
     )
     if "instructions" in found:
         seconds = found["instructions"] / (1e6 * found["mips"])
-        if SHORTEST_S / far <= seconds <= LONGEST_S * far:
+        if SHORTEST_S <= seconds <= LONGEST_S:
             del found["instructions"], found["mips"]
     return found
 
@@ -137,9 +169,12 @@ def _single(graph: StreamGraph, cluster: Cluster) -> str:
         ("mips", speeds, names, like),
     )
     outside, name, owner, value = max(
-        (_outside(usual, value), name, owner, value)
-        for name, column, owners, usual in asked
-        for value, owner in _extremes(column, owners)
+        (
+            (_outside(usual, value), name, owner, value)
+            for name, column, owners, usual in asked
+            for value, owner in _set_apart(column, owners)
+        ),
+        default=(0.0, "", "", 0.0),
     )
     if outside < log10(FAR_ALONE):
         return ""
@@ -157,14 +192,23 @@ def _medians(columns: dict[str, Floats]) -> dict[str, float]:
     return {name: float(np.median(each)) for name, each in known.items() if len(each)}
 
 
-def _extremes(column: Floats, owners: Iterable[str]) -> list[tuple[float, str]]:
-    """Return the least and the largest of the numbers that are positive and finite, with owners."""
+def _set_apart(column: Floats, owners: Iterable[str]) -> list[tuple[float, str]]:
+    """Return the least and the largest number that a gap parts from most others, with owners.
+
+    Only positive and finite numbers count. Without a gap, a least number is one of many that become
+    smaller and smaller, as in large generated graphs.
+    """
     places = np.flatnonzero((column > 0.0) & np.isfinite(column))
-    if not len(places):
-        return []
-    named = list(owners)
-    ends = places[np.argmin(column[places])], places[np.argmax(column[places])]
-    return [(float(column[i]), named[i]) for i in ends]
+    order = places[np.argsort(column[places], kind="stable")]
+    steps, middle = np.diff(np.log10(column[order])), len(order) // 2
+    named = list(owners) if len(order) else []
+    sides = ((order[:1], steps[:middle]), (order[-1:], steps[middle - 1 if middle else 0 :]))
+    return [
+        (float(column[i]), named[i])
+        for ends, gaps in sides
+        for i in ends
+        if gaps.max(initial=0.0) >= log10(FAR_ALONE)
+    ]
 
 
 def _outside(kind: _Kind, value: float) -> float:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from shlex import quote
 from unicodedata import bidirectional, category
 
 CONTROLS = ("Cc", "Cs", "Zl", "Zp")
@@ -24,6 +25,11 @@ def printable(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(ascii(c)[1:-1] if _is_control(c) else c for c in text)
+
+
+def file_in_shell(name: str) -> str:
+    """Return a file's name as a word of a command line, which is no option; ``-`` is stdin."""
+    return quote(f"./{name}" if name.startswith("-") and name != "-" else name)
 
 
 def _is_control(c: str) -> bool:

@@ -12,21 +12,23 @@ MAPS: dict[object, str] = {"seconds_on": "s", "source_rates": "rate"}
 """Field whose values are by users' names -> the kind of quantity of these."""
 
 EXAMPLES = {
-    "bytes": "8GB or 512MiB",
-    "mbps": "1Gbit/s",
-    "s": "200ms or 5min",
-    "mips": "2500MIPS",
-    "instructions": "50k",
-    "rate": "10k or 10k/s",
+    "bytes": "8GB or 512MiB (B, kB, MB, GB, TB, PB, KiB, MiB, GiB, TiB, PiB)",
+    "mbps": "1Gbit/s or 1Gbps (bit/s, kbit/s, Mbit/s, Gbit/s, Tbit/s, Pbit/s, or bytes: MB/s)",
+    "s": "200ms or 5min (ns, us, µs, ms, s, min, h)",
+    "mips": "2500MIPS (MIPS, GIPS)",
+    "instructions": "50k (k, M, G, T, P)",
+    "rate": "10k or 10k/s (k, M, G, T, P, each with or without /s)",
 }
+"""Kind of quantity -> examples and the known units, as messages show them."""
 
 _NUMBER = re.compile(r"([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*([^\d\s].*)?", re.ASCII)
-_THOUSANDS = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
-_BINARY = {f"{prefix}i": 2 ** (10 * n) for n, prefix in enumerate("KMGT", start=1)}
+_THOUSANDS = {"": 1, "k": 10**3, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "P": 10**15}
+_BINARY = {f"{prefix}i": 2 ** (10 * n) for n, prefix in enumerate("KMGTP", start=1)}
 _SECONDS: dict[str, str | int] = {
     "ns": "1e-9",
     "us": "1e-6",
-    "µs": "1e-6",
+    "\N{MICRO SIGN}s": "1e-6",
+    "\N{GREEK SMALL LETTER MU}s": "1e-6",
     "ms": "1e-3",
     "s": 1,
     "min": 60,
@@ -35,7 +37,6 @@ _SECONDS: dict[str, str | int] = {
 _OF_BYTES = {f"{prefix}B": factor for prefix, factor in (_THOUSANDS | _BINARY).items()}
 _OF_BITS = {f"{prefix}bit": factor for prefix, factor in _THOUSANDS.items()}
 _RATES = {f"{name}/s": factor for name, factor in _OF_BITS.items()}
-_RATES |= {f"{name}ps": factor for name, factor in _OF_BITS.items()}
 _RATES |= {f"{prefix}bps": factor for prefix, factor in _THOUSANDS.items()}
 _RATES |= {f"{name}/s": 8 * factor for name, factor in _OF_BYTES.items()}
 _PER_SECOND = {f"{prefix}/s": factor for prefix, factor in _THOUSANDS.items()}

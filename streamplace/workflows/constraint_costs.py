@@ -148,7 +148,7 @@ def constraint_costs(
 
     own = [placement.devices] if obeys(placement.devices) else []
     try:
-        best = _searched(problem, rng, [*own, *starts(problem, rng, None)], each)
+        best = most_carrying(problem, rng, [*own, *starts(problem, rng, None)], each)
     except InfeasibleError:
         if not quick:
             raise
@@ -159,7 +159,9 @@ def constraint_costs(
     for rule in tried:
         graph, cluster, constraints = parts.without(rule)
         relaxed = Problem(graph, cluster, objective=problem.objective, constraints=constraints)
-        found.append(_searched(relaxed, rng, [best, *(_others(relaxed, rng) if few else [])], each))
+        found.append(
+            most_carrying(relaxed, rng, [best, *(_others(relaxed, rng) if few else [])], each)
+        )
     most_carried = max(carried(row) for row in (best, *found) if obeys(row))
     rates = [(carried(row), rule) for rule, row in zip(tried, found, strict=True)]
     costs = [
@@ -184,7 +186,7 @@ def _others(problem: Problem, rng: np.random.Generator) -> list[Ints]:
     return []
 
 
-def _searched(
+def most_carrying(
     problem: Problem, rng: np.random.Generator, rows: list[Ints], evaluations: int
 ) -> Ints:
     """Return the devices, (V,), of the placement that carries most, as a short search finds it.

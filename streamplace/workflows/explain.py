@@ -116,7 +116,8 @@ def _explained(placement: Placement) -> Explanation:
     rate_factor = finite_ratio(problem.target_utilisation, used)
     contributions = _contributions(placement, load)
     without_moves = Explanation(explained, score, rate_factor, contributions, (), True)
-    cause = too_heavy(at_worst_rate(placement).problem) if without_moves.limited else None
+    worst = at_worst_rate(placement)
+    cause = too_heavy(worst.problem, worst.devices) if without_moves.limited else None
     if not without_moves.limited and type(problem.objective) is Throughput:
         return without_moves
     units = _units_to_try(problem, load)

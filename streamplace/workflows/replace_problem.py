@@ -3,12 +3,14 @@
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from shlex import quote
 from typing import NamedTuple
 
 from streamplace.errors import (
     FormatError,
     InfeasibleError,
     ProblemError,
+    UnknownPinError,
     UsageError,
     located,
     reworded,
@@ -203,6 +205,8 @@ def with_pins(
     cluster: Cluster | None,
     constraints: Constraints | None,
     graph: StreamGraph,
+    *,
+    sized: bool = False,
 ) -> tuple[Constraints | None, list[str]]:
     """Return the constraints with further pins, and notes on the pins that these replace.
 
@@ -210,6 +214,8 @@ def with_pins(
     ----------
     constraints
         None: the graph's, which are returned as None if there are no pins.
+    sized
+        Whether `size`, which checks their numbers, makes the instances that pins name.
 
     Raises
     ------
@@ -221,17 +227,20 @@ def with_pins(
     rules = graph.constraints.stated if constraints is None else constraints
     devices = Cluster.of(cluster).index
     operators, notes = {*graph.names, *graph.instance_of.values()}, list[str]()
+    if sized:
+        operators |= {name for name in pins if name.rpartition("[")[0] in graph.index}
     kept = dict(rules.pins)
     for operator, device in pins.items():
         if operator not in operators:
             close = did_you_mean(operator, graph.names)
             if operator in devices and device in operators:
-                close = f"; write --pin {device}={operator}"
+                close = f"; write --pin {quote(f'{device}={operator}')}"
             elif "=" in operator and "," in operator:
                 close = "; repeat --pin for each operator"
             raise UsageError(f"--pin: unknown operator {operator!r}{close}")
         if device not in devices:
-            raise UsageError(f"--pin: unknown device {device!r}{candidates(device, [*devices])}")
+            close = candidates(device, [*devices])
+            raise UnknownPinError(f"--pin: unknown device {device!r}{close}")
         notes += [
             f"--pin moves the pin of {name!r} from {old!r} to {device!r}"
             for name in (operator, *_pinned_instances(operator, graph, kept))

@@ -16,12 +16,13 @@ from streamplace.problem.problem import Problem
 from streamplace.scoring.compiled import compiled
 from streamplace.scoring.loads import Bottleneck
 from streamplace.scoring.registry import throughput_evaluator
-from streamplace.sim.closed_form.bottleneck import NOTHING
+from streamplace.sim.closed_form.bottleneck import NOTHING, utilisations
 from streamplace.sim.search import own_loads, unit_loads
-from streamplace.sim.work import work_of
-from streamplace.util.arrays import Bools
+from streamplace.sim.work import own_utilisations, work_of
+from streamplace.util.arrays import Bools, Ints
+from streamplace.workflows.constraint_costs import MIN_GAIN
+from streamplace.workflows.remedies import MARGIN, Heavy, Remedy, remedies
 
-MARGIN = 1e-9  # utilisation beyond 1 that is rounding
 INSTRUCTIONS_PER_MI = 1e6
 NOTHING_LIMITS = (
     "operators: nothing limits the source rate, because no operator needs CPU time and no stream "
@@ -56,6 +57,8 @@ class TooHeavy:
         The speeds are then those of instructions that take as long.
     parallel
         The parallel operator of which a single operator is an instance; None if it is none.
+    helping
+        The changes that help, as was tried.
     """
 
     operators: tuple[str, ...]
@@ -67,6 +70,7 @@ class TooHeavy:
     scarce: str | None = None
     timed: bool = False
     parallel: str | None = None
+    helping: tuple[Remedy, ...] = ()
 
     @property
     def instances(self) -> int:
@@ -87,23 +91,25 @@ class TooHeavy:
 
         Of many operators, the first are named.
         """
-        rates = f"{number(self.needed_mips)} MIPS at this rate"
-        most, enough = rounded_up(self.available_mips), rounded_up(self.enough_mips)
+        advice = self._advice()
         names = (*self.operators[:NAMES_SHOWN], self.device)
-        if self.parallel is not None:
+        if self.parallel is not None and "{}" in "".join(advice):
             names = (*names, self.parallel)
-        if self.timed:
-            return self._text_of_times(), names
+        return ": ".join(filter(None, (self._fact(), ", or ".join(advice)))), names
+
+    def _fact(self) -> str:
+        """Return the cause as text."""
         if len(self.operators) > 1:
-            text = f"{self._group()} need {rates}; {{}} gives them {most} at most: "
-            text += f"keep fewer together, or use a device of {enough} MIPS"
+            who, on, them = f"{self._group()} need", "{} gives", "them"
         elif self.of_core:
-            text = f"{{}} needs {rates}; the cores that it can use on {{}} give it {most} at most: "
-            text += self._advice(f"use cores of {enough} MIPS in sum")
+            who, on, them = "{} needs", "the cores that it can use on {} give", "it"
         else:
-            text = f"{{}} needs {rates}; {{}} gives it {most} at most: "
-            text += self._advice(f"use a device of {enough} MIPS")
-        return text, names
+            who, on, them = "{} needs", "{} gives", "it"
+        if self.timed:
+            share = f"{self.needed_mips / self.available_mips:.1%}"
+            return f"{who} {share} of the time of {on.rpartition(' ')[0]} at this rate"
+        rates = f"{number(self.needed_mips)} MIPS at this rate"
+        return f"{who} {rates}; {on} {them} {rounded_up(self.available_mips)} at most"
 
     def _group(self) -> str:
         """Return text for operators kept together: the first ones and the number of others."""
@@ -112,31 +118,34 @@ class TooHeavy:
             words.append(f"{more:,} more")
         return f"{', '.join(words[:-1])} and {words[-1]} are kept together and"
 
-    def _text_of_times(self) -> str:
-        """Return the text for operators with times for the kind of the device."""
-        share = f"{self.needed_mips / self.available_mips:.1%}"
-        if len(self.operators) > 1:
-            text = f"{self._group()} need {share} of the time of {{}} at this rate: "
-            return text + "keep fewer together, or use a kind of device with shorter times"
-        what = "the cores that it can use on {}" if self.of_core else "{}"
-        text = f"{{}} needs {share} of the time of {what} at this rate: "
-        return text + self._advice("use a kind of device with shorter times")
-
-    def _advice(self, faster: str) -> str:
-        """Return what would help a single operator, besides what is faster."""
+    def _advice(self) -> list[str]:
+        """Return what helps."""
         count = f"{self.instances} instances of it"
         if self.parallel is not None:  # how many depends on how its streams divide the tuples
             count = "more instances of {}"
-        if self.scarce is None:
-            return f"run {count}, or {faster}"
-        more = f"add devices with enough {self.scarce} for {count}"
-        return f"{faster}, or {more}"
+        enough, room = (
+            rounded_up(self.enough_mips),
+            f"with enough {self.scarce} " * bool(self.scarce),
+        )
+        faster = f"use cores of {enough} MIPS in sum" if self.of_core else ""
+        if self.timed:
+            faster = "use a kind of device with shorter times"
+        words: dict[Remedy, str] = {
+            "instances": f"run {count}",
+            "apart": "keep fewer together",
+            "faster": faster or f"use a device of {enough} MIPS",
+            "devices": f"add devices {room}for {count}",
+        }
+        return [text for remedy, text in words.items() if remedy in self.helping]
 
 
-def too_heavy(problem: Problem) -> TooHeavy | None:
+def too_heavy(
+    problem: Problem, known: Ints | None = None, *, grows: bool = False
+) -> TooHeavy | None:
     """Return the unit that is overloaded most on the device that suits it best; None if none is.
 
-    Loads are those at the highest source rate, relative to the target utilisation.
+    Loads are those at the highest source rate, relative to the target utilisation. Changes are
+    tried, from the placement `known` if there is one; see `remedies`.
     """
     rules, instance = problem.feasibility, compiled(problem).instance
     whole = unit_loads(instance)
@@ -151,15 +160,23 @@ def too_heavy(problem: Problem) -> TooHeavy | None:
     of_core = bool(own[unit, device] > whole[unit, device])
     work = work_of(arrays, np.full(arrays.operators, device))
     if of_core:
-        usable = np.minimum(arrays.operator_cores[members], arrays.cores[device])
-        members = members[[int((work[members] / usable).argmax())]]
+        own_cores = np.minimum(arrays.operator_cores[members], arrays.cores[device])
+        members = members[[int((work[members] / own_cores).argmax())]]
     needed = float(work[members].sum()) / INSTRUCTIONS_PER_MI
     names = tuple(problem.graph.names[v] for v in members)
     enough = needed / problem.target_utilisation
     device_name = problem.cluster.names[device]
     kind = problem.cluster.devices[device].kind
     stated = [kind in problem.graph.seconds_on.get(int(v), {}) for v in members]
-    found = TooHeavy(names, needed, needed / load, enough, of_core, device_name, timed=all(stated))
+    cores = problem.cluster.devices[device].cores
+    usable = cores if not of_core else min(cores, int(arrays.operator_cores[members[0]]))
+    heavy = Heavy(names, device_name, load, enough, usable, all(stated))
+    helping = remedies(problem, heavy, known, grows=grows)
+    found = TooHeavy(
+        *(names, needed, needed / load, enough, of_core, device_name),
+        timed=all(stated),
+        helping=helping,
+    )
     if len(names) > 1:
         return found
     count, owner = found.instances, problem.graph.owners[members[0]]
@@ -180,6 +197,22 @@ def _scarce(problem: Problem, v: int, allowed: Bools, instances: int) -> str | N
         if needed and np.floor(offered[allowed] / needed * (1 + MARGIN)).sum() < instances:
             return name
     return None
+
+
+def bandwidth_helps(placement: Placement) -> bool:
+    """Return whether a placement would carry more if its fullest link had twice the bandwidth.
+
+    It would not if time per message fills the link, or if something else is as full.
+    """
+    arrays, devices = compiled(placement.problem).flow, placement.devices
+    own = own_utilisations(arrays, devices).max()
+    on_device, on_link = utilisations(arrays, devices)
+    full, count, seconds = int(on_link.argmax()), arrays.devices, arrays.seconds_per_bit.copy()
+    shared = arrays.egress and full < count  # all that a device sends shares one resource
+    seconds[slice(full * count, (full + 1) * count) if shared else full] /= 2.0
+    then = utilisations(replace(arrays, seconds_per_bit=seconds), devices)
+    before = max(own, on_device.max(), on_link.max())
+    return bool(max(own, then[0].max(), then[1].max()) < before * (1.0 - MIN_GAIN))
 
 
 def full_link(placement: Placement) -> Bottleneck | None:

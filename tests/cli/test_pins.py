@@ -2,6 +2,7 @@
 
 import json
 import shlex
+from contextlib import chdir
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +61,53 @@ def test_plan_prints_pins_for_place(graph: Path, tmp_path: Path, capsys: Capture
     command = shlex.split(line.removeprefix("to place on these devices: "))
     placed: dict[str, Any] = json_of(capsys, *command[1:])["assignment"]
     assert (placed["x"], placed["y"]) == ("d1", "d2")
+
+
+def test_printed_commands_quote_names(tmp_path: Path, capsys: Capture) -> None:
+    """Names with spaces, commas, quotes, equals signs and leading dashes; the command works."""
+    names = ["-x", 'a"b,c', "it's", "a=b", " sp ", "--json"]
+    devices = [{"name": n, "mips": 1000 + i, "price": 1 + i} for i, n in enumerate(names)]
+    (tmp_path / "c 1.json").write_text(json.dumps({"devices": devices}))
+    (tmp_path / "-g '1'.json").write_text(json.dumps(chain(["-a", "b c,d"], 4e5)))
+    with chdir(tmp_path):
+        words = ("--cluster", "c 1.json", "--slow", '"a""b,c"=0.9', *pins("-a=-x", "b c,d=it's"))
+        line = succeeds(capsys, "plan", *words, "--", "-g '1'.json").splitlines()[-1]
+        command = shlex.split(line.removeprefix("to place on these devices: "))
+        placed: dict[str, Any] = json_of(capsys, *command[1:])["assignment"]
+    assert placed == {"-a": "-x", "b c,d": "it's"}
+
+
+def test_a_pin_the_wrong_way_round_is_quoted(tmp_path: Path, capsys: Capture) -> None:
+    (tmp_path / "g.json").write_text(json.dumps(chain("xy", 4e5)))
+    devices = [{"name": "rack 1", "mips": 1000}]
+    (tmp_path / "c.json").write_text(json.dumps({"devices": devices}))
+    words = ("place", tmp_path / "g.json", "--cluster", tmp_path / "c.json")
+    assert "; write --pin 'x=rack 1'" in refused(capsys, *words, *pins("rack 1=x"))
+
+
+@pytest.mark.parametrize("command", ["place", "plan", "size"])
+def test_a_pin_without_its_cluster_names_the_option(
+    command: str, tmp_path: Path, capsys: Capture
+) -> None:
+    file = tmp_path / "graph.json"
+    forgotten = "the devices are the default 5x2500: set --cluster FILE"
+    file.write_text(json.dumps(chain("xyz", 5e5)))
+    assert forgotten in refused(capsys, command, file, *pins("x=edge"))
+    rules = {"pins": {"x": "edge"}}
+    (tmp_path / "rules.json").write_text(json.dumps(rules))
+    words = (command, file, "--constraints", tmp_path / "rules.json")
+    assert forgotten in refused(capsys, *words)
+    assert forgotten not in refused(capsys, *words, "--devices", "3x2500")
+    file.write_text(json.dumps({**chain("xyz", 5e5), "constraints": rules}))
+    assert forgotten in refused(capsys, command, file)
+
+
+def test_size_pins_one_instance(graph: Path, capsys: Capture) -> None:
+    options = ("--devices", "3x1000x4", "--source-rate", "4e3", "--time-limit", "0.5")
+    found = json_of(capsys, "size", graph, *options, *pins("y[1]=d2"))["assignment"]
+    assert found["y[1]"] == "d2"
+    line = refused(capsys, "size", graph, *options, *pins("w[1]=d2"))
+    assert "--pin: unknown operator 'w[1]'" in line
 
 
 def test_plan_says_which_pinned_operators_do_not_survive(graph: Path, capsys: Capture) -> None:
@@ -157,7 +205,7 @@ def test_a_pin_of_an_operator_whose_number_is_free_replaces_those_of_its_instanc
     job = chain("xy", 5e5)
     job["operators"][0]["parallelism"] = "free"
     file.write_text(json.dumps({**job, "constraints": {"pins": {"x[1]": "d2", "y": "d0"}}}))
-    rate = ("--source-rate", 1)
+    rate = ("--source-rate", 100)
     out, notes = printed(capsys, "size", file, *DEVICES, *rate, *pins("x=d1"), "--json")
     assert json.loads(out)["assignment"] == {"x": "d1", "y": "d0"}
     assert notes == "--pin moves the pin of 'x[1]' from 'd2' to 'd1'\n"

@@ -1,6 +1,8 @@
 """The option `place --job-file`: results, files, and refusals in one line."""
 
 import json
+import resource
+import signal
 from pathlib import Path
 from typing import Any
 
@@ -127,6 +129,28 @@ def test_a_result_names_the_placements_beside_it(
     )
     line = refused(capsys, command, *before, *words.get(command, ()), alone)
     assert line.endswith("without the graphs; place --job-file -o FOLDER writes placements")
+
+
+def test_a_full_disk_leaves_no_part(file: Path, tmp_path: Path, capsys: Capture) -> None:
+    """A limit on the size of files, just below the largest one, stands for the disk."""
+    whole, part = tmp_path / "whole", tmp_path / "part"
+    words = ("place", "--job-file", file, *OPTIONS, "-o")
+    succeeds(capsys, *words, whole)
+    largest = max(found.stat().st_size for found in whole.iterdir())
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    (whole / "orders.placement.json").write_text("old")
+    resource.setrlimit(resource.RLIMIT_FSIZE, (largest - 1, before[1]))
+    try:
+        lines = [refused(capsys, *words, folder) for folder in (part, whole)]
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        signal.signal(signal.SIGXFSZ, handler)
+    for line, folder in zip(lines, (part, whole), strict=True):
+        assert line.strip() == f"streamplace: {folder}: cannot write: File too large"
+    assert not part.exists()
+    assert (whole / "orders.placement.json").read_text() == "old"
+    assert not [found for found in whole.iterdir() if found.name.startswith(".")]
 
 
 def test_a_file_has_the_result_alone(file: Path, tmp_path: Path, capsys: Capture) -> None:

@@ -151,9 +151,9 @@ def test_an_unproven_limit(loaded: Path, tmp_path: Path, capsys: Capture) -> Non
         (("--max-latency", "p99=1ms"), "without any wait, p99 is at least 0.001842 s"),
         (
             ("--max-latency", "p99=1"),
-            "streamplace: --max-latency: must be QUANTITY=TIME with the time in ms or s, such as ",
+            "streamplace: --max-latency: must be QUANTITY=TIME with a time and its unit (ns, us, ",
         ),
-        (("--max-latency", "p99=1min"), "p99=200ms, p50=0.1s or mean=50ms (got 'p99=1min')"),
+        (("--max-latency", "p99=1m"), "p99=200ms, p50=0.1s or mean=50ms (got 'p99=1m')"),
         (("--max-latency", "p99.95=1s"), "--max-latency: percentiles are p1 to p99.9"),
         (("--max-latency", "p99=1s:margn=1"), "unknown option 'margn'; did you mean 'margin'?"),
         (("--max-latency", "p99=1s", "--objective", "makespan"), "a limit on latency supports"),

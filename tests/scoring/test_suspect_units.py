@@ -1,17 +1,32 @@
 """Notes on numbers that are probably in another unit."""
 
+import numpy as np
 import pytest
 
-from streamplace import Cluster, Device, Network, Operator, Stream, StreamGraph, place, read_graph
+from streamplace import (
+    Cluster,
+    Constraints,
+    Device,
+    Network,
+    Operator,
+    Placement,
+    Problem,
+    Stream,
+    StreamGraph,
+    place,
+    read_graph,
+    simulate,
+)
+from streamplace.families.generation import generate
 from streamplace.files.datasets import shipped_names
-from streamplace.scoring.suspect_units import suspect_unit
+from streamplace.scoring.suspect_units import suspect_of, suspect_unit
 from streamplace.workflows.result import Result
 
 
 def note_on(result: Result) -> str:
     """Return the note on a result's problem and bottleneck."""
     problem, score = result.placement.problem, result.score
-    return suspect_unit(problem.graph, problem.cluster, score.source_rate, score.bottleneck)
+    return suspect_unit(problem.graph, problem.cluster, score.source_rate, score)
 
 
 def note_of(
@@ -98,3 +113,45 @@ def test_memory_in_gigabytes_is_named() -> None:
 
 def test_what_needs_a_bottleneck_is_not_asked_without_one() -> None:
     assert suspect_unit(GRAPH, CLUSTER, 1.0) == ""
+
+
+MICROSECONDS = GRAPH.with_numbers(instructions=[20.0, 12.0, 3.0])[0]
+
+
+@pytest.mark.parametrize("source_rate", [1e4, 763_888.0])
+def test_times_as_instructions_beside_real_speeds_are_named(source_rate: float) -> None:
+    """Instructions in microseconds, and devices of 2,500 MIPS: the links seem to be the limit."""
+    apart = Constraints(exlocate=[["a", "b", "c"]])
+    found = place(MICROSECONDS, CLUSTER, source_rate=source_rate, constraints=apart)
+    assert "a tuple takes about 4.8e-09 s of CPU time; no device is used more" in note_on(found)
+    assert "instructions: the values are about 12; are they in seconds or micro" in note_on(found)
+
+
+def test_speeds_in_two_units_are_named_without_a_placement() -> None:
+    mixed = Cluster([Device("x", 2500.0), Device("y", 1.5), Device("z", 2500.0)])
+    note = suspect_unit(MICROSECONDS, mixed, 1e4)
+    assert note.startswith("a tuple takes about 4.8e-09 s of CPU time; the mips of devices are ")
+    assert "from 1.5 to 2,500; check the units: instructions: " in note
+
+
+def test_one_sign_alone_is_no_fault() -> None:
+    fog = Cluster([Device("edge", 500.0), Device("server", 1e5)])
+    assert suspect_unit(GRAPH, fog, 1e4) == ""  # far apart
+    quick = GRAPH.with_numbers(instructions=[200.0, 100.0, 150.0])[0]
+    busy = place(quick, CLUSTER, source_rate=1e6, placer="single")
+    assert note_on(busy) == ""  # 60 ns of CPU time, but devices are busy
+
+
+@pytest.mark.parametrize("family", ["layered", "series-parallel"])
+@pytest.mark.parametrize("devices", [5, 1000])
+def test_large_generated_graphs_are_not_suspect(family: str, devices: int) -> None:
+    """A tuple takes some nanoseconds in each operator; 1,000 devices are used at 0.4%."""
+    graph = next(iter(generate(family, 1, operators=100_000, seed=1)))
+    cluster = Cluster.parse(f"{devices}x2500")
+    spread = Placement(
+        Problem(graph, cluster), np.arange(100_000, dtype=np.int32) % np.int32(devices)
+    )
+    score = simulate(spread)
+    assert "CPU time" not in suspect_of(spread.problem, score)
+    assert "instructions" not in suspect_of(spread.problem, score)
+    assert suspect_unit(graph, cluster, 1e4) == ""

@@ -1,9 +1,21 @@
 """Numbers with units in text."""
 
+import re
+from pathlib import Path
+
 import pytest
 
 from streamplace.errors import UsageError
-from streamplace.util.units import kind_at, kind_of, parsed
+from streamplace.util.units import EXAMPLES, UNITS, kind_at, kind_of, parsed
+
+FIELDS = {
+    "bytes": "payload_bytes",
+    "mbps": "bandwidth_mbps",
+    "s": "latency_s",
+    "mips": "mips",
+    "instructions": "instructions",
+    "rate": "source_rate",
+}
 
 
 @pytest.mark.parametrize(
@@ -24,6 +36,13 @@ from streamplace.util.units import kind_at, kind_of, parsed
         ("50k", "instructions", 50_000.0),
         ("3.2GIPS", "mips", 3200.0),
         ("1e3", "mips", 1000.0),
+        ("0.5KB", "payload_bytes", 500.0),
+        ("2PB", "memory_bytes", 2e15),
+        ("1PiB", "memory_bytes", 2.0**50),
+        ("0.02ms", "overhead_s", 2e-5),
+        ("5\N{MICRO SIGN}s", "overhead_s", 5e-6),
+        ("5\N{GREEK SMALL LETTER MU}s", "overhead_s", 5e-6),
+        ("3K", "source_rate", 3000.0),
     ],
 )
 def test_units_are_those_of_the_field(text: str, field: str, number: float) -> None:
@@ -42,6 +61,20 @@ def test_units_are_those_of_the_field(text: str, field: str, number: float) -> N
 def test_ambiguous_units_are_refused_with_an_example(text: str, kind: str) -> None:
     with pytest.raises(UsageError, match=r"such as|must be finite"):
         parsed(text, kind)
+
+
+@pytest.mark.parametrize("kind", UNITS)
+def test_messages_and_the_page_list_units_that_are_read(kind: str) -> None:
+    page = Path("docs/own-graph.md").read_text("utf-8")
+    row = next(line for line in page.splitlines() if line.startswith(f"| `{FIELDS[kind]}`"))
+    shown = re.findall(r"`([^`]+)`", row.partition("` |")[2])
+    assert {*shown} == {*UNITS[kind]}
+    listed = re.search(r"\((.*)\)", EXAMPLES[kind])
+    assert listed is not None
+    assert {*re.findall(r"[\w/]+", listed[1])} - {"each", "with", "or", "without", "bytes"} <= {
+        *UNITS[kind],
+        "/s",
+    }
 
 
 def test_values_by_name_have_the_unit_of_their_field() -> None:

@@ -49,7 +49,7 @@ def test_slots_for_more_instances_may_be_missing() -> None:
 def test_an_instance_of_a_parallel_operator() -> None:
     """Advice about instances is about the operator, whose number a graph states."""
     graph = StreamGraph([Operator("a", 12e6, 0.0, parallelism=4)], source_rate=1000.0)
-    found = too_heavy(Problem(graph, Cluster([Device("x", 2000.0, 8, slots=5)])))
+    found = too_heavy(Problem(graph, Cluster([Device("x", 2000.0, 8, slots=8)])))
     assert found is not None
     text, names = found.text()
     assert text.endswith("run more instances of {}, or use cores of 3,000 MIPS in sum")

@@ -6,6 +6,7 @@ from typing import Any, Literal
 import click
 from click.shell_completion import CompletionItem
 
+from streamplace.cli.command import Command
 from streamplace.cli.param_types import Choice
 from streamplace.formats.registry import FORMATS, formats, named
 from streamplace.util.plugins import is_custom
@@ -53,7 +54,7 @@ class FormatName(click.ParamType[str]):
         return Choice([*self.own, *(each.name for each in formats() if getattr(each, self.use))])
 
 
-class _ListsFormats(click.Command):
+class _ListsFormats(Command):
     """A command whose help lists formats in the place of a line `LIST`."""
 
     use: Use

@@ -13,7 +13,7 @@ from streamplace.display.text import number, percent, percent_reached, quoted
 from streamplace.display.view import Cell, Grid, Line, Names, View
 from streamplace.files import write_json, write_placement
 from streamplace.files.jobs import ENDING, RESULT, TOGETHER
-from streamplace.files.writing import make_folder
+from streamplace.files.writing import staged
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.flow import flow
@@ -214,14 +214,14 @@ class JobsResult(Displayable):
         return document if self.status is None else document | {"status": self.status}
 
     def save(self, folder: str | Path) -> None:
-        """Write the result, the placement of each job, and one of all jobs, into a folder."""
-        folder = make_folder(folder)
-        for name, placement in self.placements.items():
-            write_placement(folder / f"{name}{ENDING}", placement, placer=self.placer)
-        if self.together is not None:
-            jobs = [job.to_dict() for job in self.jobs]
-            write_placement(folder / TOGETHER, self.together, placer=self.placer, jobs=jobs)
-        self.save_json(folder / RESULT)
+        """Write the result and placements of each job and of all into a folder, all or none."""
+        with staged(folder) as stage:
+            for name, placement in self.placements.items():
+                write_placement(stage / f"{name}{ENDING}", placement, placer=self.placer)
+            if self.together is not None:
+                jobs = [job.to_dict() for job in self.jobs]
+                write_placement(stage / TOGETHER, self.together, placer=self.placer, jobs=jobs)
+            self.save_json(stage / RESULT)
 
     def save_json(self, file: str | Path) -> None:
         """Write the result without the placements' problems, as `place --json` prints it."""

@@ -11,7 +11,7 @@ from streamplace.display.view import Grid, View
 from streamplace.errors import within
 from streamplace.files import write_dataset, write_json, write_placement
 from streamplace.files.jobs import ENDING, GRAPH, RESULT, TOGETHER
-from streamplace.files.writing import make_folder
+from streamplace.files.writing import staged
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.jobs import Jobs
@@ -101,19 +101,19 @@ class JobsSize(Displayable):
         self.whole.save(file)
 
     def save_folder(self, folder: str | Path) -> None:
-        """Write the result, and the graph and placement of each job and of all, into a folder.
+        """Write the result, and graphs and placements of each job and of all, all or none.
 
         Raises
         ------
         UsageError
             As `SizeResult.save` does.
         """
-        folder = make_folder(folder)
-        self.whole.save(folder / TOGETHER)
-        for name, placement in self.placements.items():
-            write_placement(folder / f"{name}{ENDING}", placement, placer="size")
-            write_dataset(folder / f"{name}{GRAPH}", [self.graphs[name]])
-        write_json(folder / RESULT, self.to_dict())
+        with staged(folder) as stage:
+            self.whole.save(stage / TOGETHER)
+            for name, placement in self.placements.items():
+                write_placement(stage / f"{name}{ENDING}", placement, placer="size")
+                write_dataset(stage / f"{name}{GRAPH}", [self.graphs[name]])
+            write_json(stage / RESULT, self.to_dict())
 
     def _view(self) -> View:
         rows = [

@@ -14,12 +14,15 @@ from streamplace.sim.engine.settings import Service
 from streamplace.sim.tuples.state import Process
 from streamplace.util.checks import check_number, check_str, check_type, set_plain_numbers
 from streamplace.util.plugins import read_options
+from streamplace.util.units import parsed
 
 MARGIN = 0.2
 PERCENTILE = r"p\d+(\.\d+)?"
 EXAMPLE = "p99=200ms"
-UNITS = {"ms": 1e-3, "s": 1.0}
-FORM = "QUANTITY=TIME with the time in ms or s, such as p99=200ms, p50=0.1s or mean=50ms"
+FORM = (
+    "QUANTITY=TIME with a time and its unit (ns, us, ms, s, min, h), such as p99=200ms, p50=0.1s "
+    "or mean=50ms"
+)
 LEAST, MOST = 1.0, 99.9  # percentiles; beyond them, runs have too few tuples
 Answer = Literal["feasible", "infeasible", "unproven"]
 
@@ -99,12 +102,16 @@ class LatencyLimit:
             On other text.
         """
         first, *options = text.split(":")
-        match = re.fullmatch(r"(\w+(?:\.\d+)?)=(\d*\.?\d+(?:e[+-]?\d+)?)(ms|s)", first)
-        if match is None:
-            raise UsageError(f"max_latency: must be {FORM} (got {first!r:.40})")
+        quantity, _, time = first.partition("=")
+        try:
+            if not quantity or not time[-1:].isalpha():
+                raise UsageError("no quantity, or no unit")
+            seconds = parsed(time, "s")
+        except UsageError:
+            raise UsageError(f"max_latency: must be {FORM} (got {first!r:.40})") from None
         kinds = {field.name: str for field in fields(cls)[2:]} | {"margin": float}
         values = read_options(text, options, kinds, "latency limit")
-        return cls(match[1], float(match[2]) * UNITS[match[3]], **values)
+        return cls(quantity, seconds, **values)
 
     @property
     def exponential(self) -> bool:

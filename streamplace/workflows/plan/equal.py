@@ -28,8 +28,14 @@ from streamplace.scoring.throughput import bound, ceiling
 from streamplace.sim.closed_form.bounds import least_shares
 from streamplace.util.text import counted
 from streamplace.workflows.conflict import named
+from streamplace.workflows.loss_conflict import loss_conflict
 from streamplace.workflows.plan.result import CLOSE, Limits, Plan, PlanRow
-from streamplace.workflows.too_heavy import full_link, refuse_unlimited, too_heavy
+from streamplace.workflows.too_heavy import (
+    bandwidth_helps,
+    full_link,
+    refuse_unlimited,
+    too_heavy,
+)
 
 MAX_BY_DEFAULT = 64  # devices to try, unless `most` is set
 STALLED = 4  # stop when this many more devices changed nothing, so that links are the limit
@@ -268,9 +274,11 @@ class _Table:
             raise _infeasible(self._failure, message)
         rows, best = self._growing(), self._found[self.rows[-1].devices].carrying
         fewest = next((row.devices for row in rows if row.keeps_up), None)
-        cause = None if fewest else too_heavy(best.problem)
+        grows = self._limits.most is None
+        cause = None if fewest else too_heavy(best.problem, best.devices, grows=grows)
         refuse_unlimited(best.problem, rows[0].max_source_rate)
         left_out = sorted({*range(1, last + 1)} - {row.devices for row in rows})
+        limit = None if fewest or cause else full_link(best)
         return Plan(
             self._objective.source_rate,
             rows,
@@ -280,7 +288,9 @@ class _Table:
             missing=tuple(sorted(self._missing)),
             ruled_out=tuple(n for n in left_out if n < least and n not in self._missing),
             left_out=tuple(left_out),
-            limit=None if fewest or cause else full_link(best),
+            limit=limit,
+            wider_helps=limit is not None and bandwidth_helps(best),
+            unmet=None if fewest or not self._limits.survive else loss_conflict(best.problem),
         )
 
 

@@ -16,6 +16,7 @@ from streamplace.problem.placement import Placement
 from streamplace.scoring.loads import Bottleneck
 from streamplace.scoring.throughput import simulate
 from streamplace.util.text import counted
+from streamplace.workflows.conflict import Conflict
 from streamplace.workflows.too_heavy import TooHeavy
 
 CLOSE = CARRIED  # share of a rate that counts as reaching it, up to rounding
@@ -214,6 +215,11 @@ class Plan(Displayable):
     limit
         The link or uplink that is full first in the best placement found, if no set keeps up and
         that is the reason; None otherwise.
+    wider_helps
+        Whether that placement would carry more if the link had more bandwidth.
+    unmet
+        A device whose loss leaves no placement, and the rules that no placement obeys then; None if
+        a set keeps up, or other reasons decide.
     pinned
         Device -> the operators that constraints keep on it, so that its loss is not survived; empty
         unless `survive` is 1.
@@ -231,6 +237,8 @@ class Plan(Displayable):
     ruled_out: tuple[int, ...] = ()
     left_out: tuple[int, ...] = ()
     limit: Bottleneck | None = None
+    wider_helps: bool = False
+    unmet: tuple[str, Conflict] | None = None
     pinned: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
@@ -296,6 +304,7 @@ class Plan(Displayable):
             "cause": None if self.cause is None else self.cause.to_dict(),
             "limit": None if self.limit is None else asdict(self.limit),
             "proven": self.proven or (self.cheapest is not None and self.cheapest.gap == 0.0),
+            "conflict": None if self.unmet is None else self.unmet[1].to_dict(),
             "unpriced": self.unpriced,
             "missing": list(self.missing),
             "ruled_out": list(self.ruled_out),
@@ -326,12 +335,12 @@ class Plan(Displayable):
             lost = Names.of(list(self.pinned)), Names.of(kept)
             body.append(Line("not survived: the loss of {}, where constraints keep {}", lost))
         body.append(Line(self.headline))
+        if self.unmet is not None:
+            body.append(Line("after the loss of {}, {}", (self.unmet[0], str(self.unmet[1]))))
         body += [] if self.cause is None else [Line(*self.cause.text())]
         if self.limit is not None:
-            text = (
-                f"in the best placement found, {self.limit.kind} {{}} is full before any device: "
-            )
-            text += "raise its bandwidth"
+            text = f"in the best placement found, {self.limit.kind} {{}} is full before any device"
+            text += ": raise its bandwidth" * self.wider_helps
             body.append(Line(text, (self.limit.name,)))
         return View(f"Plan: {self.headline}", tuple(lines), tuple(body), TABLE_ROWS)
 

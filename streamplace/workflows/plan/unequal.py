@@ -14,9 +14,16 @@ from streamplace.problem.graph_checks import listed
 from streamplace.problem.problem import Problem
 from streamplace.util.arrays import Floats
 from streamplace.util.text import counted
+from streamplace.workflows.conflict import Conflict
+from streamplace.workflows.loss_conflict import loss_conflict
 from streamplace.workflows.plan.result import CheapestSet, DeviceLoss, Limits, Plan
 from streamplace.workflows.plan.rows import Rows
-from streamplace.workflows.too_heavy import full_link, refuse_unlimited, too_heavy
+from streamplace.workflows.too_heavy import (
+    bandwidth_helps,
+    full_link,
+    refuse_unlimited,
+    too_heavy,
+)
 
 SECONDS = 10.0  # for all sets together
 SEARCHING = 0.85  # share of the time for the cheapest set; rows and losses follow
@@ -68,10 +75,11 @@ def plan_unequal(problem: Problem, limits: Limits) -> Plan:
     refuse_unlimited(problem, rows[0].max_source_rate)
     cheapest = _cheapest(examiner, found, table, scale)
     lossy = kinds.everything if found.counts is None else found.counts
-    cause = None if cheapest is not None else too_heavy(problem)
-    limit = None
-    if cheapest is None and cause is None and (best := table.measure(kinds.everything)):
-        limit = full_link(best.carrying)
+    cause, limit, wider_helps = None, None, False
+    if cheapest is None and (best := table.measure(kinds.everything)):
+        cause = too_heavy(best.carrying.problem, best.carrying.devices)
+        limit = full_link(best.carrying) if cause is None else None
+        wider_helps = limit is not None and bandwidth_helps(best.carrying)
     return Plan(
         problem.source_rate,
         rows,
@@ -84,8 +92,14 @@ def plan_unequal(problem: Problem, limits: Limits) -> Plan:
         missing=tuple(n for n in table.missing if n < rows[-1].devices),
         left_out=tuple(sorted({*range(1, rows[-1].devices)} - {row.devices for row in rows})),
         limit=limit,
+        wider_helps=wider_helps,
+        unmet=_unmet(problem) if survive and cheapest is None else None,
         pinned=_pinned(problem) if survive else {},
     )
+
+
+def _unmet(problem: Problem) -> tuple[str, Conflict] | None:
+    return loss_conflict(problem, [n for n in problem.cluster.names if n not in _pinned(problem)])
 
 
 def _no_rows(problem: Problem, most: int | None) -> str:

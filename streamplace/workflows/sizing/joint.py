@@ -21,7 +21,7 @@ from streamplace.workflows.sizing.requirements import Requirement
 from streamplace.workflows.sizing.restrictions import rules_of
 from streamplace.workflows.sizing.result import SizeResult
 from streamplace.workflows.sizing.shortage import check_needs, naming_rates
-from streamplace.workflows.sizing.unfound import UnfoundError, text_of_unfound
+from streamplace.workflows.sizing.unfound import UnfoundError, refuse_losses, text_of_unfound
 
 ALL_VECTORS = 300  # up to which every choice of numbers is tried
 SAME = 1.0 + 1e-9  # factor within which prices are equal
@@ -224,6 +224,7 @@ def joint_size(task: Task, choices: Choices, seconds: float | None) -> JointSize
             f"size: provably no numbers of instances keep up on these devices{under}"
         )
     if found.best is None:
+        refuse_losses(task, task.problem(choices.counts(choices.first), apart=True))
         error = UnfoundError(text_of_unfound(task))
         error.task, error.seconds_left = task, clock.seconds_left()
         raise error

@@ -28,6 +28,8 @@ from tests.support.share import Share
         ("p50=.1s", LatencyLimit("p50", 0.1)),
         ("p99.9=2s", LatencyLimit("p99.9", 2.0)),
         ("mean=1e-3s", LatencyLimit("mean", 0.001)),
+        ("mean=20us", LatencyLimit("mean", 2e-5)),
+        ("p50=1min", LatencyLimit("p50", 60.0)),
         (
             "p99=1s:arrivals=bursts:service=deterministic:margin=0",
             LatencyLimit("p99", 1.0, "bursts", "deterministic", 0.0),
@@ -41,11 +43,15 @@ def test_text_is_read(text: str, limit: LatencyLimit) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("p99", "must be QUANTITY=TIME with the time in ms or s, such as p99=200ms"),
+        (
+            "p99",
+            "must be QUANTITY=TIME with a time and its unit .ns, us, ms, s, min, h., such",
+        ),
         ("p99=200", "must be QUANTITY=TIME"),
-        ("p99=-1s", "must be QUANTITY=TIME"),
+        ("p99=-1s", "must be above 0 and finite"),
         ("p99=0s", "must be above 0 and finite"),
-        ("p99=1e999s", "must be above 0 and finite"),
+        ("p99=1e999s", "must be QUANTITY=TIME"),
+        ("=1s", "must be QUANTITY=TIME"),
         ("p100=1s", "percentiles are p1 to p99.9, such as p99=200ms .got p100.$"),
         ("p0=1s", "percentiles are p1 to p99.9"),
         ("median=1s", "must be QUANTITY=TIME"),
