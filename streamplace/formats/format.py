@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from streamplace.errors import UsageError
 from streamplace.problem.logical import LogicalGraph
 from streamplace.problem.placement import Placement
 
@@ -99,6 +100,8 @@ class Format:
         and the user says how many there are.
     comment
         How a comment begins in what is written, such as ``# ``; None if there are no comments.
+    needs_placement
+        Whether what is written depends on the placement; otherwise `write` also takes None.
     losses, assumptions
         What a written file loses of a placement, and what it assumes.
     """
@@ -114,6 +117,7 @@ class Format:
     has_placement: bool = False
     states_count: bool = True
     comment: str | None = None
+    needs_placement: bool = True
     losses: tuple[Note, ...] = ()
     assumptions: tuple[Note, ...] = ()
 
@@ -134,6 +138,20 @@ class Format:
     def assumed(self, placement: Placement) -> list[str]:
         """Return what is assumed about a placement, one sentence a fact."""
         return [sentence for find in self.assumptions if (sentence := find(placement))]
+
+    def text_of(self, placement: Placement) -> str:
+        """Return the text of a placement, with what is lost and assumed as comments.
+
+        Raises
+        ------
+        UsageError
+            If there is no writer.
+        ProblemError
+            If the format cannot express the placement.
+        """
+        if self.write is None:
+            raise UsageError(f"format {self.name!r} has no writer")
+        return self.commented(self.write(placement), placement)
 
     def commented(self, text: str, placement: Placement) -> str:
         """Return a written text with what is lost and assumed as comments, if it may have any."""
