@@ -120,7 +120,7 @@ class Starts:
     ) -> None:
         """Start a cluster in application mode, and under the adaptive scheduler change it, too."""
         settings = {key: str(value) for key, value in config.items() if key != SCHEDULER}
-        with Application(
+        flink = Application(
             self.home,
             self.folder / "application",
             self.jar,
@@ -129,7 +129,8 @@ class Starts:
             settings=settings,
             slots=SLOTS,
             config=PATIENT + (ADAPTIVE if adaptive else ""),
-        ) as flink:
+        )
+        with flink:
             self.note(what, flink, flink.job)
             if adaptive:
                 self.change(flink)

@@ -111,7 +111,7 @@ class Format:
     read: Callable[[str, str], LogicalGraph] | None = None
     read_bytes: Callable[[bytes, str], LogicalGraph] | None = None
     read_code: Callable[[str, Sequence[str], int], LogicalGraph] | None = None
-    write: Callable[[Placement], str] | None = None
+    write: Callable[[Any], str] | None = None
     signs: Signs = Signs()
     has_cluster: bool = False
     has_placement: bool = False
@@ -139,8 +139,10 @@ class Format:
         """Return what is assumed about a placement, one sentence a fact."""
         return [sentence for find in self.assumptions if (sentence := find(placement))]
 
-    def text_of(self, placement: Placement) -> str:
+    def text_of(self, placement: Placement | None) -> str:
         """Return the text of a placement, with what is lost and assumed as comments.
+
+        There is no placement for a format that does not depend on it.
 
         Raises
         ------
@@ -151,7 +153,8 @@ class Format:
         """
         if self.write is None:
             raise UsageError(f"format {self.name!r} has no writer")
-        return self.commented(self.write(placement), placement)
+        text = self.write(placement)
+        return text if placement is None else self.commented(text, placement)
 
     def commented(self, text: str, placement: Placement) -> str:
         """Return a written text with what is lost and assumed as comments, if it may have any."""

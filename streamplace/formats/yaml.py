@@ -93,9 +93,9 @@ def yaml_documents(text: str, where: str) -> list[YamlDocument]:
     FormatError
         If the text is not YAML, or is nested too deeply.
     """
-    found = []
+    found: list[YamlDocument] = []
     with _faults_of_yaml(where):
-        loader = _Loader(text)
+        loader: Any = _Loader(text)
         while loader.check_node():
             started = loader.peek_event()
             start = started.end_mark.index if started.explicit or found else 0
