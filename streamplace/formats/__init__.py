@@ -16,6 +16,7 @@ __all__ = [
     "logical_builder",
     "losses",
     "profiling",
+    "sizes",
     "xml",
     "yaml",
 ]

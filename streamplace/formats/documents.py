@@ -167,7 +167,4 @@ def export_text(placement: Placement, kind: str) -> str:
     ProblemError
         If the format cannot express the placement.
     """
-    found = named(kind)
-    if found.write is None:
-        raise UsageError(f"format {kind!r} has no writer")
-    return found.commented(found.write(placement), placement)
+    return named(kind).text_of(placement)

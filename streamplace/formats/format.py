@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from streamplace.errors import UsageError
 from streamplace.formats.sizes import Sizes
 from streamplace.problem.logical import LogicalGraph
 from streamplace.problem.placement import Placement
@@ -103,6 +104,8 @@ class Format:
         and the user says how many there are.
     comment
         How a comment begins in what is written, such as ``# ``; None if there are no comments.
+    needs_placement
+        Whether what is written depends on the placement; otherwise `write` also takes None.
     losses, assumptions
         What a written file loses of a placement, and what it assumes.
     """
@@ -113,12 +116,13 @@ class Format:
     read_bytes: Callable[[bytes, str], LogicalGraph] | None = None
     read_sized: Callable[[Any, str, Sizes], LogicalGraph] | None = None
     read_code: Callable[[str, Sequence[str], int], LogicalGraph] | None = None
-    write: Callable[[Placement], str] | None = None
+    write: Callable[[Any], str] | None = None
     signs: Signs = Signs()
     has_cluster: bool = False
     has_placement: bool = False
     states_count: bool = True
     comment: str | None = None
+    needs_placement: bool = True
     losses: tuple[Note, ...] = ()
     assumptions: tuple[Note, ...] = ()
 
@@ -139,6 +143,23 @@ class Format:
     def assumed(self, placement: Placement) -> list[str]:
         """Return what is assumed about a placement, one sentence a fact."""
         return [sentence for find in self.assumptions if (sentence := find(placement))]
+
+    def text_of(self, placement: Placement | None) -> str:
+        """Return the text of a placement, with what is lost and assumed as comments.
+
+        There is no placement for a format that does not depend on it.
+
+        Raises
+        ------
+        UsageError
+            If there is no writer.
+        ProblemError
+            If the format cannot express the placement.
+        """
+        if self.write is None:
+            raise UsageError(f"format {self.name!r} has no writer")
+        text = self.write(placement)
+        return text if placement is None else self.commented(text, placement)
 
     def commented(self, text: str, placement: Placement) -> str:
         """Return a written text with what is lost and assumed as comments, if it may have any."""

@@ -1,7 +1,9 @@
 """YAML as JSON values: a parser that expands nothing, and a writer that quotes ambiguous text."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import yaml
@@ -46,6 +48,62 @@ class _Loader(yaml.SafeLoader):
         super().fetch_flow_collection_start(TokenClass)
 
 
+@dataclass(frozen=True)
+class YamlDocument:
+    """One of the documents in a YAML file.
+
+    Parameters
+    ----------
+    start, end
+        What is written between its ``---`` and the next one: positions in the text of the file.
+    """
+
+    start: int
+    end: int
+    where: str
+    root: yaml.Node
+
+    def has(self, *path: str) -> bool:
+        """Return whether there is an object at a path of keys."""
+        return isinstance(self._at(path), yaml.MappingNode)
+
+    def text_at(self, *path: str) -> str | None:
+        """Return the scalar at a path of keys as text; None if there is none."""
+        node = self._at(path)
+        return str(node.value) if isinstance(node, yaml.ScalarNode) else None
+
+    def _at(self, path: Sequence[str]) -> yaml.Node | None:
+        node: yaml.Node | None = self.root
+        for name in path:
+            if not isinstance(node, yaml.MappingNode):
+                return None
+            node = next((item for key, item in node.value if key.value == name), None)
+        return node
+
+    def value(self) -> Any:
+        """Return its value; see `parse_yaml`."""
+        return _value(self.root, self.where, set())
+
+
+def yaml_documents(text: str, where: str) -> list[YamlDocument]:
+    """Return the documents in a text, whose values may have what `parse_yaml` refuses.
+
+    Raises
+    ------
+    FormatError
+        If the text is not YAML, or is nested too deeply.
+    """
+    found: list[YamlDocument] = []
+    with _faults_of_yaml(where):
+        loader: Any = _Loader(text)
+        while loader.check_node():
+            started = loader.peek_event()
+            start = started.end_mark.index if started.explicit or found else 0
+            root = loader.get_node()
+            found.append(YamlDocument(start, root.end_mark.index, where, root))
+    return found
+
+
 def parse_yaml(text: str, where: str) -> Any:
     """Parse one YAML document; scalars other than numbers, booleans and null are text.
 
@@ -55,8 +113,18 @@ def parse_yaml(text: str, where: str) -> Any:
         If the text is not YAML, or has duplicate keys, keys that are not text, aliases or tags, or
         is nested too deeply.
     """
-    try:
+    with _faults_of_yaml(where):
         root = yaml.compose(text, Loader=_Loader)
+    if root is None:
+        raise FormatError(f"{where}: is empty")
+    return _value(root, where, set())
+
+
+@contextmanager
+def _faults_of_yaml(where: str) -> Iterator[None]:
+    """Raise FormatError where PyYAML cannot read a text."""
+    try:
+        yield
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark
         place = f" at {_place(mark)}" if mark else ""
@@ -66,9 +134,6 @@ def parse_yaml(text: str, where: str) -> Any:
         raise FormatError(f"{where}: not YAML: {' '.join(str(error).split())}") from None
     except RecursionError:
         raise FormatError(f"{where}: nested too deeply") from None
-    if root is None:
-        raise FormatError(f"{where}: is empty")
-    return _value(root, where, set())
 
 
 def _value(node: yaml.Node, where: str, visited: set[int], level: int = 0) -> Any:

@@ -8,7 +8,6 @@ from typing import Any
 from streamplace.errors import UsageError
 from streamplace.files.placements import as_csv, as_json
 from streamplace.files.writing import write_text
-from streamplace.formats.documents import export_text
 from streamplace.formats.registry import named
 from streamplace.problem.placement import Placement
 from streamplace.util.plugins import load_ours
@@ -16,9 +15,8 @@ from streamplace.workflows.result import MakespanResult, PlacementResult, Result
 
 OWN = JSON, CSV = "json", "csv"
 """Formats of streamplace itself."""
-HELPER, DEPLOYMENT = "flink-helper", "flink-deployment"
+DEPLOYMENT = "flink-deployment"
 DEPLOYMENT_WRITER = "streamplace.engines.flink.deployment:document_of"
-HELPER_TEXT = "streamplace.engines.flink.slot_groups:helper_source"
 PLAN_NEEDED = "the ids of the running job's vertices: curl URL/jobs/ID/plan > plan.json"
 
 
@@ -62,8 +60,8 @@ def export(
     Parameters
     ----------
     placement
-        A placement, or a result of `place`; None for the program ``flink-helper``, which is the
-        same for all placements.
+        A placement, or a result of `place`; None for a format that is the same for all placements,
+        such as ``flink-helper``.
     kind
         Name of the format, such as ``csv``, ``flink`` or ``kubernetes``; `export --help` lists all.
     plan
@@ -92,9 +90,9 @@ def export(
     elif plan is None:
         raise UsageError(f"export: missing plan: {kind} needs {PLAN_NEEDED}")
     if placement is None:
-        if kind != HELPER:
+        if needs_placement(kind):
             raise UsageError(f"export: {kind} needs a placement")
-        return Export(kind, load_ours(HELPER_TEXT)())
+        return Export(kind, named(kind).text_of(None))
     if results is None:
         results = placement.stored() if isinstance(placement, PlacementResult) else {}
     placement = placement_in("export: placement", placement)
@@ -103,5 +101,10 @@ def export(
     if kind in OWN:
         return Export(kind, as_json(placement, **results) if kind == JSON else as_csv(placement))
     written = named(kind)
-    text = export_text(placement, kind)
+    text = written.text_of(placement)
     return Export(kind, text, tuple(written.lost(placement)), tuple(written.assumed(placement)))
+
+
+def needs_placement(kind: str) -> bool:
+    """Return whether a format depends on the placement."""
+    return kind in (*OWN, DEPLOYMENT) or named(kind).needs_placement

@@ -47,7 +47,7 @@ FAULTS: dict[str, tuple[Any, str]] = {
     ),
     "read_job with inputs": (
         lambda: sp.read_job("x.dot", "dot", inputs=["1x3"]),
-        "inputs is for torch, not dot",
+        "inputs is for torch or openvino or onnx, not dot",
     ),
 }
 

@@ -155,7 +155,7 @@ def faults_of_version(version: str) -> Iterator[str]:
 
 def faults_in_place(version: str) -> Iterator[str]:
     """Yield that a version cannot change numbers of instances while a job runs."""
-    if _numbers(version) < _numbers(FIRST_IN_PLACE):
+    if version_numbers(version) < version_numbers(FIRST_IN_PLACE):
         yield (
             f"Flink {version} cannot change numbers of instances while a job runs; "
             f"{FIRST_IN_PLACE} and later versions can"
@@ -166,15 +166,16 @@ def faults_of_labels(version: str, config: Mapping[str, str]) -> Iterator[str]:
     """Yield that a cluster of a version has no slots for groups with labels."""
     if config.get(WITH_LABELS, "false").lower() == "true":
         return
-    if _numbers(version) < _numbers(FIRST_WITH_LABELS):
+    if version_numbers(version) < version_numbers(FIRST_WITH_LABELS):
         yield f"Flink {version} has slots for labels only with {WITH_LABELS}: true"
 
 
 def minor_of(version: str) -> str:
     """Return the first two numbers of a version: ``2.3`` of ``2.3.0``."""
-    return ".".join(map(str, _numbers(version)))
+    return ".".join(map(str, version_numbers(version)))
 
 
-def _numbers(version: str) -> tuple[int, ...]:
+def version_numbers(version: str) -> tuple[int, ...]:
+    """Return the first two numbers of a version; none if it does not begin with them."""
     found = re.match(r"(\d{1,4})\.(\d{1,4})", version)
     return tuple(map(int, found.groups())) if found else ()

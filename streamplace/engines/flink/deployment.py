@@ -4,8 +4,8 @@ The operator starts and restarts its jobs by itself, so that a change belongs in
 ``FlinkDeployment`` or a ``FlinkSessionJob`` of its version ``v1beta1``.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from math import ceil
 from pathlib import Path
 from typing import Any
@@ -13,27 +13,34 @@ from typing import Any
 import numpy as np
 
 from streamplace.engines.flink.applying.preflight import vertex_counts
+from streamplace.engines.flink.client import Client
+from streamplace.engines.flink.cluster import version_numbers
 from streamplace.engines.flink.documents import JobState
+from streamplace.engines.flink.manifest import API, DEPLOYMENT, SESSION_JOB, SLOTS, read_manifest
+from streamplace.engines.flink.operated import (
+    OF_OPERATOR,
+    OVERRIDES,
+    STANDALONE_MODE,
+    Operated,
+)
 from streamplace.engines.flink.plan import RunningPlan, read_running
 from streamplace.engines.kubernetes.deployments import HOST
-from streamplace.errors import FormatError, ProblemError
+from streamplace.errors import ProblemError, located
 from streamplace.files.reading import name_of, read_text
 from streamplace.formats.instances import shown
 from streamplace.formats.labels import dns_label, label_value
-from streamplace.formats.yaml import parse_yaml, to_yaml
+from streamplace.formats.yaml import to_yaml
 from streamplace.problem.device import Device
 from streamplace.problem.instances import devices_of_instances
 from streamplace.problem.placement import Placement
 
-API, DEPLOYMENT, SESSION_JOB = "flink.apache.org/v1beta1", "FlinkDeployment", "FlinkSessionJob"
-OVERRIDES = "pipeline.jobvertex-parallelism-overrides"
-SLOTS = "taskmanager.numberOfTaskSlots"
-OF_OPERATOR = "$internal.flink.version"  # set by FlinkConfigBuilder of the operator only
-MODES = "kubernetes.internal.cluster-mode", "execution.target"  # standalone, native
+MODES = STANDALONE_MODE, "execution.target"  # standalone, native
 HEAD = """\
 # Written by streamplace: numbers of instances for a job of the Flink Kubernetes operator. Ids are
 # those of the vertices of the running job, which follow from the uids of its operators.
 """
+UNKNOWN = Operated(None, False, {}, is_adaptive=False, is_standalone=False)
+"""A job of which nothing is known."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +80,34 @@ def owner_of(config: Mapping[str, str], job_name: str) -> Owner | None:
     return Owner(DEPLOYMENT, config.get("kubernetes.cluster-id", ""), namespace)
 
 
-def with_counts(owner: Owner, parallelism: Mapping[str, int], plan: RunningPlan) -> dict[str, Any]:
+@dataclass(frozen=True)
+class Change:
+    """The document that changes a job.
+
+    Parameters
+    ----------
+    most
+        The largest number of instances of an operator.
+    lost, assumed
+        What it loses of the placement, and what it assumes, a sentence each.
+    """
+
+    document: dict[str, Any]
+    most: int
+    lost: tuple[str, ...] = ()
+    assumed: tuple[str, ...] = ()
+
+    def text(self, command: str = "") -> str:
+        """Return the document as YAML, after comments with the notes and the command for it."""
+        notes = [f"# Lost: {each}\n" for each in self.lost]
+        notes += [f"# Assumed: {each}\n" for each in self.assumed]
+        last = f"# {command}\n" if command else ""
+        return "".join(notes) + HEAD + last + to_yaml([self.document])
+
+
+def with_counts(
+    owner: Owner, parallelism: Mapping[str, int], plan: RunningPlan, operated: Operated
+) -> Change:
     """Return the document that changes numbers of instances; it has nothing else.
 
     Parameters
@@ -82,31 +116,70 @@ def with_counts(owner: Owner, parallelism: Mapping[str, int], plan: RunningPlan)
         Operator -> number of its instances.
     plan
         The plan of the running job, with the ids of its vertices.
+    operated
+        What is known about the job. Where a start does not read numbers of vertices, and all are
+        equal, the document states them as the parallelism of the job.
 
     Raises
     ------
     ProblemError
-        If the job lacks an operator, or chains operators of different numbers.
+        If the job lacks an operator, or chains operators of different numbers, or if the document
+        would have no effect.
     """
     now = {vertex.id: vertex.parallelism for vertex in plan.vertices}
     ids = {name: vertex.id for name, vertex in plan.vertex_of.items()}
     found, faults = vertex_counts(parallelism, ids)
     if faults:
         raise ProblemError("; ".join(faults))
-    overrides = ",".join(f"{vertex}:{count}" for vertex, count in (now | found).items())
+    counts = now | found
+    most = max(counts.values())
+    overrides = ",".join(f"{vertex}:{count}" for vertex, count in counts.items())
     metadata = {"name": owner.name} | ({"namespace": owner.namespace} if owner.namespace else {})
-    return {
-        "apiVersion": API,
-        "kind": owner.kind,
-        "metadata": metadata,
-        "spec": {"flinkConfiguration": {OVERRIDES: overrides}},
-    }
+    spec: dict[str, Any] = {"flinkConfiguration": {OVERRIDES: overrides}}
+    document = {"apiVersion": API, "kind": owner.kind, "metadata": metadata, "spec": spec}
+    if operated.version is None and operated.is_kept:
+        return Change(document, most, assumed=(OF_VERSIONS,))
+    if operated.is_kept:
+        return Change(document, most)
+    if not (obstacles := [*operated.obstacles()]):
+        return Change(document, most, lost=(f"{operated.why_ignored}: {ONLY_IN_PLACE}",))
+    if operated.is_reactive or len(set(counts.values())) > 1:
+        raise ProblemError(
+            f"{operated.why_ignored}, and the operator would restart the job for this document. "
+            f"For numbers that change while the job runs, {'; '.join(obstacles)}"
+        )
+    spec["job"] = {"parallelism": most}
+    return Change(document, most, assumed=(f"{operated.why_ignored}: {EQUAL_NUMBERS}",))
 
 
-def handed_out(owner: Owner, parallelism: Mapping[str, int], job: JobState) -> str:
-    """Return the document of `with_counts` for a running job as YAML, with its command."""
-    document = with_counts(owner, parallelism, job.plan)
-    return f"{HEAD}# {owner.command}\n{to_yaml([document])}"
+OF_VERSIONS = (
+    "Flink 1.17 to 1.20 (a session cluster: from 1.19); Flink 2 ignores these numbers at a start "
+    "(FLINK-38770), so there the job must run under jobmanager.scheduler: adaptive in mode native, "
+    "and loses them at its next start"
+)
+ONLY_IN_PLACE = (
+    "the operator changes the numbers only while the job runs under jobmanager.scheduler: "
+    "adaptive, and they are lost at its next start"
+)
+EQUAL_NUMBERS = (
+    "all numbers are equal, so job.parallelism has them; neither the job's code nor "
+    "taskManager.replicas sets another parallelism, which would win"
+)
+
+
+def handed_out(
+    owner: Owner, parallelism: Mapping[str, int], job: JobState, client: Client
+) -> Change:
+    """Return the document of `with_counts` for a running job."""
+    config = client.config()
+    operated = Operated(
+        version_numbers(client.version()) or None,
+        owner.kind == SESSION_JOB,
+        config,
+        is_adaptive=job.is_adaptive,
+        is_standalone=STANDALONE_MODE in config,
+    )
+    return with_counts(owner, parallelism, job.plan, operated)
 
 
 def parallelism_of(placement: Placement) -> dict[str, int]:
@@ -125,7 +198,13 @@ def parallelism_of(placement: Placement) -> dict[str, int]:
     return {name: len(on) for name, on in devices_of_instances(placement).items()}
 
 
-def write(placement: Placement, owner: Owner, plan: RunningPlan, label: str | None = None) -> Any:
+def write(
+    placement: Placement,
+    owner: Owner,
+    plan: RunningPlan,
+    label: str | None = None,
+    operated: Operated = UNKNOWN,
+) -> Change:
     """Return the document of a placement.
 
     Parameters
@@ -142,22 +221,23 @@ def write(placement: Placement, owner: Owner, plan: RunningPlan, label: str | No
         As `with_counts` and `parallelism_of` do.
     """
     counts = parallelism_of(placement)
-    document = with_counts(owner, counts, plan)
+    change = with_counts(owner, counts, plan, replace(operated, restarts=label is not None))
     if label is not None:
-        spec = document["spec"]
+        spec = change.document["spec"]
         slots = ceil(max(counts.values()) / len(placement.pes))
         spec["flinkConfiguration"][SLOTS] = f"{slots}"
         spec["taskManager"] = {
             "resource": _resource(placement),
             "podTemplate": {"spec": {"affinity": _affinity(placement, label, owner.name)}},
         }
-    return document
+    lost = (*losses(placement, label), *change.lost)
+    return Change(change.document, change.most, lost, (*assumptions(label), *change.assumed))
 
 
 def losses(placement: Placement, label: str | None) -> list[str]:
     """Return what the document of a placement loses."""
     used = _used(placement)
-    found = ["Flink chooses the TaskManager of each instance; numbers are kept"]
+    found = ["Flink chooses the TaskManager of each instance"]
     if label is not None and len({(each.cores, each.memory_bytes) for each in used}) > 1:
         found.append(
             "TaskManagers of one job are alike, so each gets the cores and memory of the smallest "
@@ -200,59 +280,6 @@ def _affinity(placement: Placement, label: str, name: str) -> dict[str, Any]:
     }
 
 
-def base_document(text: str, where: str) -> dict[str, Any]:
-    """Return the FlinkDeployment or FlinkSessionJob in a YAML file.
-
-    Raises
-    ------
-    FormatError
-        If there is none.
-    """
-    value = parse_yaml(text, where)
-    kinds = (DEPLOYMENT, SESSION_JOB)
-    if not isinstance(value, dict) or value.get("kind") not in kinds:
-        raise FormatError(f"{where}: kind: must be {' or '.join(kinds)}")
-    for key in ("metadata", "spec"):
-        if not isinstance(value.get(key), dict):
-            raise FormatError(f"{where}: {key}: must be an object")
-    if not isinstance(value["metadata"].get("name"), str):
-        raise FormatError(f"{where}: metadata.name: must be text")
-    config = value["spec"].get("flinkConfiguration")
-    if config is not None and not isinstance(config, dict):
-        raise FormatError(f"{where}: spec.flinkConfiguration: must be an object")
-    return value
-
-
-def patched(base: Mapping[str, Any], change: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a document with a change, as kubectl merges it (RFC 7386).
-
-    Options of Flink may be nested in `base`, as in its ``config.yaml``; those that change are not.
-    """
-    found = _merged(base, change)
-    config = found["spec"]["flinkConfiguration"]
-    for key in change["spec"]["flinkConfiguration"]:
-        _without_nested(config, key.split("."))
-    return found
-
-
-def _merged(base: Mapping[str, Any], change: Mapping[str, Any]) -> dict[str, Any]:
-    found = dict(base)
-    for key, value in change.items():
-        own = found.get(key)
-        both = isinstance(value, Mapping) and isinstance(own, Mapping)
-        found[key] = _merged(own, value) if both else value  # type: ignore[arg-type]
-    return found
-
-
-def _without_nested(config: dict[str, Any], path: Sequence[str]) -> None:
-    """Remove an option that is written with several keys, one below the other."""
-    for number in range(1, len(path)):
-        head, rest = ".".join(path[:number]), path[number:]
-        if isinstance(below := config.get(head), dict):
-            below.pop(".".join(rest), None)
-            _without_nested(below, rest)
-
-
 def document_of(
     placement: Placement, plan: str | Path, patch: str | Path | None, label: str | None
 ) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
@@ -263,7 +290,7 @@ def document_of(
     plan
         File of the plan of the running job.
     patch
-        File of the document to change; None: what changes alone.
+        File with the document to change, alone or among others; None: what changes alone.
     label
         Label of the nodes, as for `write`.
 
@@ -272,22 +299,21 @@ def document_of(
     FormatError
         If a file is not valid.
     ProblemError
-        If the document cannot express the placement.
+        If the document cannot express the placement, or would have no effect.
     """
-    running, base = read_running(read_text(plan), name_of(plan)), None
-    if patch is not None:
-        base = base_document(read_text(patch), name_of(patch))
-        metadata = base["metadata"]
-        owner = Owner(base["kind"], metadata["name"], metadata.get("namespace", ""))
-    else:
-        owner = Owner(DEPLOYMENT, dns_label(placement.job or placement.problem.graph.name or "job"))
-    document = write(placement, owner, running, label)
-    lost, assumed = losses(placement, label), assumptions(label)
-    notes = [f"# Lost: {each}\n" for each in lost] + [f"# Assumed: {each}\n" for each in assumed]
-    head = "".join(notes) + HEAD
-    if base is None or patch is None:
-        head += f"# {owner.command}\n"
-    else:
-        document = patched(base, document)
-        lost.append(f"comments of {name_of(patch)}")
-    return head + to_yaml([document]), tuple(lost), tuple(assumed)
+    running = read_running(read_text(plan), name_of(plan))
+    graph = placement.problem.graph
+    names = [name for name in (running.logical.graph.name, placement.job, graph.name) if name]
+    if patch is None:
+        owner = Owner(DEPLOYMENT, dns_label(placement.job or graph.name or "job"))
+        change = write(placement, owner, running, label)
+        return change.text(owner.command), change.lost, change.assumed
+    manifest = read_manifest(read_text(patch), name_of(patch), names)
+    owner = Owner(manifest.kind, manifest.name, manifest.namespace)
+    with located(name_of(patch)):
+        change = write(placement, owner, running, label, manifest.operated())
+        pods = None if label is None else len(placement.pes)
+        document, notes = manifest.patched(change.document, change.most, pods)
+    lost = (*change.lost, *manifest.lost)
+    whole = Change(document, change.most, lost, (*change.assumed, *notes))
+    return manifest.replaced(whole.text()), whole.lost, whole.assumed

@@ -169,4 +169,5 @@ HELPER = Format(
     "flink-helper",
     about="Flink: the Java class that sets those groups in a job; needs no PLACEMENT",
     write=helper_source,
+    needs_placement=False,
 )

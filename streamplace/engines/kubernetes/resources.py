@@ -9,7 +9,7 @@ import numpy as np
 from streamplace.engines.kubernetes.parts import has_replicas, pod_numbers
 from streamplace.errors import ProblemError
 from streamplace.formats.instances import shown
-from streamplace.formats.labels import LABEL_VALUE, label_value
+from streamplace.formats.labels import label_value
 from streamplace.problem.graph_checks import listed
 from streamplace.problem.limits import used_counts
 from streamplace.problem.placement import Placement
@@ -43,7 +43,7 @@ def extended_name(resource: str) -> str:
     if "/" not in resource:
         return KNOWN.get(resource, f"{DOMAIN}/{label_value(resource)}")
     prefix, _, name = resource.partition("/")
-    valid = PREFIX.fullmatch(prefix) and LABEL_VALUE.fullmatch(name)
+    valid = PREFIX.fullmatch(prefix) and label_value(name) == name
     if not valid or prefix.endswith(RESERVED) or prefix.startswith(QUOTA):
         raise ProblemError(
             f"resource {resource!r:.80}: not an extended resource of Kubernetes, which is "

@@ -13,7 +13,7 @@ from streamplace.files.assignments import csv_of, read_placement_json
 from streamplace.files.placements import placement_from, referring_assignment, results_in
 from streamplace.files.reading import name_of
 from streamplace.formats.commands.format_names import FormatName, ListsWriters
-from streamplace.workflows.export import CSV, DEPLOYMENT, HELPER, OWN, PLAN_NEEDED, Export
+from streamplace.workflows.export import CSV, DEPLOYMENT, OWN, PLAN_NEEDED, Export, needs_placement
 from streamplace.workflows.export import export as exported
 
 OF_DEPLOYMENT = ("--plan", "--patch", "--node-label")
@@ -109,5 +109,5 @@ def _check_options(chosen: ExportOptions) -> None:
         options.refuse_unused(dict.fromkeys(OF_DEPLOYMENT, f"--to {DEPLOYMENT}"))
     elif chosen.plan_file is None:
         raise click.UsageError(f"missing --plan: --to {DEPLOYMENT} needs {PLAN_NEEDED}")
-    if chosen.placement is None and chosen.kind != HELPER:
+    if chosen.placement is None and needs_placement(chosen.kind):
         raise click.UsageError(f"missing argument 'PLACEMENT', which --to {chosen.kind} needs")

@@ -8,17 +8,11 @@ import kubernetes_validate
 import pytest
 import yaml
 
-from streamplace.engines.flink.deployment import (
-    OVERRIDES,
-    Owner,
-    base_document,
-    losses,
-    owner_of,
-    patched,
-    write,
-)
+from streamplace.engines.flink.deployment import Owner, losses, owner_of, write
+from streamplace.engines.flink.manifest import read_manifest
+from streamplace.engines.flink.operated import OVERRIDES, Operated
 from streamplace.engines.flink.plan import RunningPlan, running
-from streamplace.errors import FormatError, ProblemError
+from streamplace.errors import ProblemError
 from streamplace.problem.cluster import Cluster, Device
 from streamplace.problem.placement import Placement
 from tests.support.chain_placement import chain_placement
@@ -31,8 +25,8 @@ apiVersion: flink.apache.org/v1beta1
 kind: FlinkDeployment
 metadata: {name: clicks, labels: {team: web}}
 spec:
-  image: flink:2.2
-  flinkVersion: v2_2
+  image: flink:1.20
+  flinkVersion: v1_20
   flinkConfiguration:
     taskmanager: {numberOfTaskSlots: 2, memory.managed.size: 1g}
     pipeline.jobvertex-parallelism-overrides: "old:7"
@@ -89,16 +83,16 @@ def test_documents_fit_the_crd_of_the_operator(label: str | None) -> None:
     schema = strict(version["schema"]["openAPIV3Schema"])
     of_all = {"apiVersion": "string", "kind": "string", "metadata": "object"}
     schema["properties"] |= {key: {"type": kind} for key, kind in of_all.items()}
-    change = write(placed(), OWNER, PLAN, label)
+    change = write(placed(), OWNER, PLAN, label).document
     assert change["apiVersion"] == f"flink.apache.org/{version['name']}"
     jsonschema.validate(change, schema)
-    jsonschema.validate(patched(base_document(USER, "u"), change), schema)
+    jsonschema.validate(read_manifest(USER, "u").patched(change, 3)[0], schema)
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate({**change, "spec": {"slots": 1}}, schema)
 
 
 def test_numbers_alone_are_overrides() -> None:
-    document = write(placed(), OWNER, PLAN)
+    document = write(placed(), OWNER, PLAN).document
     ids = [f"{i:032x}" for i in range(3)]
     overrides = f"{ids[0]}:1,{ids[1]}:3,{ids[2]}:1"
     assert document["spec"] == {"flinkConfiguration": {OVERRIDES: overrides}}
@@ -106,7 +100,7 @@ def test_numbers_alone_are_overrides() -> None:
 
 
 def test_devices_are_nodes_with_a_label() -> None:
-    spec = write(placed(), OWNER, PLAN, "kubernetes.io/hostname")["spec"]
+    spec = write(placed(), OWNER, PLAN, "kubernetes.io/hostname").document["spec"]
     assert spec["flinkConfiguration"]["taskmanager.numberOfTaskSlots"] == "2"
     assert spec["taskManager"]["resource"] == {"cpu": 2.0, "memory": "3814m"}
     pod = spec["taskManager"]["podTemplate"]["spec"]
@@ -119,21 +113,6 @@ def test_devices_are_nodes_with_a_label() -> None:
     assert any(alike in note for note in losses(placed(), "kubernetes.io/hostname"))
 
 
-def test_a_document_keeps_what_does_not_change() -> None:
-    change = write(placed(), OWNER, PLAN, "kubernetes.io/hostname")
-    found = patched(base_document(USER, "u"), change)
-    config = found["spec"]["flinkConfiguration"]
-    assert config["taskmanager"] == {"memory.managed.size": "1g"}  # no slots beside the new ones
-    assert config["taskmanager.numberOfTaskSlots"] == "2"
-    assert "old" not in config[OVERRIDES]
-    assert found["spec"]["job"]["upgradeMode"] == "savepoint"
-    assert found["spec"]["taskManager"]["replicas"] == 3
-    assert found["metadata"]["labels"] == {"team": "web"}
-    empty = USER.partition("  flinkConfiguration:")[0] + "  flinkConfiguration:\n"
-    config = patched(base_document(empty, "u"), change)["spec"]["flinkConfiguration"]
-    assert config == change["spec"]["flinkConfiguration"]
-
-
 def test_chained_operators_need_equal_numbers() -> None:
     with pytest.raises(ProblemError, match="Source: src, count are chained, and need equal"):
         write(placed(), OWNER, plan("Source: src<br/>+- count<br/>", "out: Writer<br/>"))
@@ -141,25 +120,78 @@ def test_chained_operators_need_equal_numbers() -> None:
         write(placed(), OWNER, plan("Source: src<br/>", "out: Writer<br/>"))
 
 
+def at(version: tuple[int, int] | None, **how: Any) -> Operated:
+    """Return how a job runs: natively, under the default scheduler, unless told otherwise."""
+    known = {"is_session_job": False, "config": {}, "is_adaptive": False, "is_standalone": False}
+    return Operated(version, **{**known, **how})
+
+
+@pytest.mark.parametrize("version", [(1, 17), (1, 20)])
+def test_versions_that_keep_numbers_at_a_start(version: tuple[int, int]) -> None:
+    for how in ({}, {"is_standalone": True}, {"is_adaptive": True}):
+        change = write(placed(), OWNER, PLAN, "host", at(version, **how))
+        assert not any("FLINK-38770" in note for note in (*change.lost, *change.assumed))
+        assert "job" not in change.document["spec"]
+
+
+def test_an_unknown_version_is_assumed_to_keep_numbers() -> None:
+    (note,) = write(placed(), OWNER, PLAN).assumed
+    assert note.startswith("Flink 1.17 to 1.20")
+    assert "jobmanager.scheduler: adaptive" in note
+
+
+def test_flink_2_changes_numbers_only_while_the_job_runs() -> None:
+    change = write(placed(), OWNER, PLAN, None, at((2, 2), is_adaptive=True))
+    assert change.lost[-1] == (
+        f"Flink 2.2 ignores {OVERRIDES} at a start (FLINK-38770): the operator changes the numbers "
+        "only while the job runs under jobmanager.scheduler: adaptive, and they are lost at its "
+        "next start"
+    )
+
+
 @pytest.mark.parametrize(
-    ("text", "fault"),
+    ("version", "how", "label", "remedy"),
     [
-        ("kind: Deployment\n", "u: kind: must be FlinkDeployment or FlinkSessionJob"),
-        ("kind: FlinkDeployment\nspec: 1\nmetadata: {}\n", "u: spec: must be an object"),
-        ("kind: FlinkDeployment\nspec: {}\nmetadata: {}\n", "u: metadata.name: must be text"),
+        ((2, 0), {}, None, "set jobmanager.scheduler: adaptive, without"),
+        ((2, 3), {"is_session_job": True}, None, "set jobmanager.scheduler: adaptive, without"),
+        ((2, 2), {"is_standalone": True, "is_adaptive": True}, None, "use mode: native"),
+        ((2, 2), {"is_adaptive": True}, "host", "leave out --node-label"),
         (
-            "kind: FlinkDeployment\nmetadata: {name: a}\nspec: {flinkConfiguration: 1}\n",
-            "u: spec.flinkConfiguration: must be an object",
+            (2, 2),
+            {
+                "is_adaptive": True,
+                "config": {"kubernetes.operator.job.upgrade.inplace-scaling.enabled": "false"},
+            },
+            None,
+            "leave out kubernetes.operator.job.upgrade.inplace-scaling.enabled",
         ),
-        ("[1]\n", "u: kind: must be"),
-        ("~\n", "u: kind: must be"),
-        ("".join(f"{' ' * i}a:\n" for i in range(200)), "u: nested too deeply"),
-        ("".join(f"{' ' * i}a:\n" for i in range(2000)), "u: nested too deeply"),
+        (
+            (1, 20),
+            {"is_adaptive": True, "config": {"scheduler-mode": "REACTIVE"}},
+            None,
+            "without scheduler-mode",
+        ),
+        ((1, 16), {"is_adaptive": True}, None, "use Flink 1.18 or later"),
+        ((1, 18), {"is_session_job": True}, None, "set jobmanager.scheduler: adaptive"),
     ],
 )
-def test_other_documents_are_refused(text: str, fault: str) -> None:
-    with pytest.raises(FormatError, match=fault):
-        base_document(text, "u")
+def test_a_document_without_effect_is_refused(
+    version: tuple[int, int], how: dict[str, Any], label: str | None, remedy: str
+) -> None:
+    with pytest.raises(ProblemError) as caught:
+        write(placed(), OWNER, PLAN, label, at(version, **how))
+    assert remedy in str(caught.value)
+
+
+def test_equal_numbers_are_the_parallelism_of_the_job() -> None:
+    both = {f"Source: src[{i}]": "Source: src" for i in range(3)} | COUNTS
+    two = Cluster([Device("a", 1), Device("b", 1)])
+    equal = chain_placement([*both], [0, 0, 1, 0, 0, 1], both, two)
+    change = write(equal, OWNER, plan("Source: src<br/>", "count<br/>"), None, at((2, 3)))
+    assert change.document["spec"]["job"] == {"parallelism": 3}
+    assert "neither the job's code nor taskManager.replicas" in change.assumed[0]
+    kept = write(equal, OWNER, plan("Source: src<br/>", "count<br/>"), None, at((1, 20)))
+    assert "job" not in kept.document["spec"]
 
 
 def test_the_operators_clusters_are_recognised() -> None:

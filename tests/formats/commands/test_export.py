@@ -253,13 +253,17 @@ def test_a_document_for_the_kubernetes_operator(
     assert "lost in flink-deployment: Flink chooses the TaskManager of each instance" in err
     base = tmp_path / "base.yaml"
     base.write_text(
-        "kind: FlinkDeployment\nmetadata: {name: other}\nspec: {image: mine}  # comment\n"
+        "kind: FlinkDeployment\nmetadata: {name: other}\n"
+        "spec: {image: mine, flinkVersion: v1_20, job: {parallelism: 1}}  # comment\n"
     )
     out, err = printed(capsys, *command, "--patch", base, "--node-label", "kubernetes.io/hostname")
     document = yaml.safe_load(out)
     assert (document["metadata"], document["spec"]["image"]) == ({"name": "other"}, "mine")
     assert document["spec"]["taskManager"]["resource"] == {"cpu": 1.0}
     assert f"lost in flink-deployment: comments of {base}" in err
+    base.write_text(base.read_text().replace("v1_20", "v2_2"))
+    line = refused(capsys, *command, "--patch", base)
+    assert f"{base}: Flink 2.2 ignores pipeline.jobvertex-parallelism-overrides at a start" in line
 
 
 def test_a_document_for_the_operator_needs_a_plan(

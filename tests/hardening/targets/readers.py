@@ -12,7 +12,7 @@ from streamplace.control.controller import Controller
 from streamplace.control.journal import Entry, latest, read_entries, unfinished
 from streamplace.control.plans import Deployment
 from streamplace.control.rules import Rules
-from streamplace.engines.flink.deployment import base_document
+from streamplace.engines.flink.manifest import Manifest, read_manifest
 from streamplace.engines.storm import profile
 from streamplace.errors import FormatError, located
 from streamplace.files import (
@@ -149,6 +149,14 @@ def _storm_profile(path: str) -> LogicalGraph:
         return profile.fit(read_json(path), path, 2500.0).logical
 
 
+def _manifest(path: str) -> Manifest:
+    """Return the file of a job, with the facts in it that are read later."""
+    found = read_manifest(read_text(path), path)
+    assert found.operated().config == found.config
+    assert found.replaced("")[: found.span[0]] == found.text[: found.span[0]]
+    return found
+
+
 def _use_clusters(clusters: list[Cluster]) -> None:
     for cluster in clusters:
         use_cluster(cluster)
@@ -231,7 +239,7 @@ READERS: dict[str, Reader] = {
         Reader(
             "flink-deployment",
             lambda: (Document("file.yaml", FLINK_DEPLOYMENT.encode()),),
-            lambda path: base_document(read_text(path), path),
+            _manifest,
             ignore,
         ),
         Reader(

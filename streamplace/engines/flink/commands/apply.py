@@ -34,7 +34,6 @@ from streamplace.engines.flink.deployment import (
     handed_out,
     owner_of,
     parallelism_of,
-    with_counts,
 )
 from streamplace.engines.flink.documents import JobState
 from streamplace.engines.flink.watching.rescaling import AdaptiveRealiser
@@ -118,7 +117,7 @@ def flink(chosen: FlinkOptions) -> None:
         job = _state(client, job_id)
     with _untouched(job), located(name_of(chosen.placement)):
         if (owner := owner_of(client.config(), job.name)) is not None:
-            _hand_out(owner, read, job, chosen.as_json)
+            _hand_out(owner, read, job, client, chosen.as_json)
             return
         if chosen.numbers_only and job.is_adaptive:
             _rescale(read, client, job_id, chosen)
@@ -159,26 +158,31 @@ def _untouched(job: JobState) -> AbstractContextManager[None]:
     return leaving(lambda: "" if job.ended else f"job {job.id} goes on")
 
 
-def _hand_out(owner: Owner, placement: Placement, job: JobState, as_json: bool) -> None:
+def _hand_out(
+    owner: Owner, placement: Placement, job: JobState, client: Client, as_json: bool
+) -> None:
     """Print the document of a job that the Flink Kubernetes operator owns.
 
     Raises
     ------
     ProblemError
-        If the job lacks operators, or its state does not allow so many instances.
+        If the job lacks operators, or its state does not allow so many instances, or if the
+        document would have no effect.
     """
     counts = parallelism_of(placement)
     if faults := list(faults_of_most(job, counts)):
         raise ProblemError("; ".join(faults))
-    document = with_counts(owner, counts, job.plan)
+    change = handed_out(owner, counts, job, client)
     print_note(
         f"job {job.id} belongs to {owner} of the Flink Kubernetes operator, which would undo a "
         f"restart; nothing is changed. Save this document, and: {owner.command}"
     )
+    for note in (*change.lost, *change.assumed):
+        print_note(note)
     if as_json:
-        print_json({"former_job": job.id, "job": job.id, "document": document})
+        print_json({"former_job": job.id, "job": job.id, "document": change.document})
     else:
-        click.echo(handed_out(owner, counts, job), nl=False)
+        click.echo(change.text(owner.command), nl=False)
 
 
 def _rescale(placement: Placement, client: Client, job: str, chosen: FlinkOptions) -> None:

@@ -45,11 +45,13 @@ class HandingOut:
             owner = owner_of(self.client.config(), found.name)
             if owner is not None:
                 file = self.folder / DOCUMENT
-                write_text(str(file), handed_out(owner, deployment.parallelism, found))
+                change = handed_out(owner, deployment.parallelism, found, self.client)
+                write_text(str(file), change.text(owner.command))
                 how = owner.command.replace("FILE", str(file))
                 reason = (
                     f"nothing is changed: the job belongs to {owner}; apply its document: {how}"
                 )
+                reason = "; ".join([reason, *change.lost, *change.assumed])
                 return Acted(job, False, changed=False, reason=reason)
         except (BackendError, ProblemError, OSError) as error:
             return Acted(job, False, changed=False, reason=f"nothing is changed: {error}")

@@ -71,7 +71,7 @@ def test_a_version_that_was_not_tried(placement: str, capsys: Capture) -> None:
 
 
 OPERATOR = {
-    "$internal.flink.version": "v2_2",
+    "$internal.flink.version": "v2_3",
     "kubernetes.cluster-id": "clicks",
     "kubernetes.namespace": "prod",
     "execution.target": "kubernetes-application",
@@ -79,7 +79,7 @@ OPERATOR = {
 
 
 def test_a_job_of_the_kubernetes_operator_gets_a_document(placement: str, capsys: Capture) -> None:
-    flink = ScriptedFlink(config=OPERATOR)
+    flink = ScriptedFlink(config=OPERATOR, scheduler="Adaptive")
     with flink.serving() as url:
         command = ["apply", "flink", placement, "--url", url, "--job", JOB]  # --jar is not needed
         assert main(command) == 0
@@ -95,6 +95,34 @@ def test_a_job_of_the_kubernetes_operator_gets_a_document(placement: str, capsys
     }
     assert "belongs to flinkdeployment clicks" in err
     assert "kubectl patch flinkdeployment clicks --namespace prod --type merge" in err
+    lost = "Flink 2.3 ignores pipeline.jobvertex-parallelism-overrides at a start (FLINK-38770): "
+    assert lost in err
+    assert f"# Lost: {lost}" in out
+    assert not flink.changes
+
+
+STANDALONE = {"kubernetes.internal.cluster-mode": "APPLICATION"}
+
+
+@pytest.mark.parametrize(
+    ("version", "scheduler", "mode", "code"),
+    [
+        ("1.20.5", "Default", {}, 0),
+        ("1.20.5", "Default", STANDALONE, 0),
+        ("2.2.1", "Default", {}, 2),
+        ("2.2.1", "Adaptive", {}, 0),
+        ("2.2.1", "Adaptive", STANDALONE, 2),
+    ],
+)
+def test_a_document_that_flink_ignores_is_refused(
+    placement: str, version: str, scheduler: str, mode: dict[str, str], code: int, capsys: Capture
+) -> None:
+    flink = ScriptedFlink(config=OPERATOR | mode, version=version, scheduler=scheduler)
+    with flink.serving() as url:
+        assert main(["apply", "flink", placement, "--url", url, "--job", JOB]) == code
+    out, err = capsys.readouterr()
+    assert ("FLINK-38770" in err) == version.startswith("2.")
+    assert bool(out) == (code == 0)
     assert not flink.changes
 
 

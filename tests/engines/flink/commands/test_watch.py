@@ -350,9 +350,12 @@ def test_a_job_under_the_default_scheduler_needs_a_jar(
     assert flink.changes == []
 
 
-@pytest.mark.parametrize("scheduler", ["Default", "Adaptive"])
+@pytest.mark.parametrize(
+    ("version", "scheduler"), [("1.20.5", "Default"), ("1.20.5", "Adaptive"), ("2.3.0", "Adaptive")]
+)
 @pytest.mark.parametrize("jar", [("--jar", JAR), ()])
 def test_a_job_of_the_kubernetes_operator_gets_a_document(
+    version: str,
     scheduler: str,
     jar: tuple[str, ...],
     clock: ManualClock,
@@ -360,8 +363,8 @@ def test_a_job_of_the_kubernetes_operator_gets_a_document(
     tmp_path: Path,
     capsys: Capture,
 ) -> None:
-    flink = overloaded(clock, scheduler=scheduler)
-    flink.config |= {"$internal.flink.version": "v2_2", "kubernetes.cluster-id": "clicks"}
+    flink = overloaded(clock, scheduler=scheduler, version=version)
+    flink.config |= {"$internal.flink.version": "any", "kubernetes.cluster-id": "clicks"}
     with flink.serving() as url:
         acts = ("--mode", "apply", *jar, "--journal", str(tmp_path / "journal"))
         assert watched(url, *files, "--windows", "4", *acts) == 0
@@ -373,6 +376,21 @@ def test_a_job_of_the_kubernetes_operator_gets_a_document(
     read = yaml.safe_load(document.read_text())
     overrides = read["spec"]["flinkConfiguration"]["pipeline.jobvertex-parallelism-overrides"]
     assert sum(int(each.partition(":")[2]) for each in overrides.split(",")) > 3
+    assert ("FLINK-38770" in captured.out) == version.startswith("2.")
+    assert not flink.changes
+
+
+def test_no_document_is_written_that_flink_ignores(
+    clock: ManualClock, files: tuple[str, ...], tmp_path: Path, capsys: Capture
+) -> None:
+    flink = overloaded(clock)
+    flink.config |= {"$internal.flink.version": "v2_3", "kubernetes.cluster-id": "clicks"}
+    with flink.serving() as url:
+        acts = ("--mode", "apply", "--journal", str(tmp_path / "journal"))
+        assert watched(url, *files, "--windows", "4", *acts) == 0
+    out = capsys.readouterr().out
+    assert "nothing is changed: Flink 2.3 ignores pipeline.jobvertex-parallelism-overrides" in out
+    assert not (tmp_path / "journal" / "flinkdeployment.yaml").exists()
     assert not flink.changes
 
 
