@@ -242,9 +242,10 @@ class ScheduleInputs:
         ends = tuple(None if d is None else self.devices[d]["name"] for d in (a, b))
         value = self.network.get(name)
         for override in self.network.get("overrides", ()):
-            if (override.get("from"), override.get("to")) == ends and override.get(
-                name
-            ) is not None:
+            is_stated = override.get(name) is not None or (
+                name == "bandwidth_mbps" and name in override  # null: no limit
+            )
+            if (override.get("from"), override.get("to")) == ends and is_stated:
                 value = override[name]
         return None if value is None else exact(value)
 

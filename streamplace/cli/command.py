@@ -36,8 +36,8 @@ class Command(click.Command):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse the arguments into the context, and refuse options given twice."""
         if not ctx.resilient_parsing:  # as for shell completion
-            _, _, given = self.make_parser(ctx).parse_args(args=[*args])
-            once = [p for p in given if isinstance(p, click.Option) and _takes_one_value(p)]
+            _, _, stated = self.make_parser(ctx).parse_args(args=[*args])
+            once = [p for p in stated if isinstance(p, click.Option) and _takes_one_value(p)]
             if twice := [p for i, p in enumerate(once) if p in once[:i]]:
                 name = twice[0].opts[0]
                 raise click.UsageError(f"{name} is given twice, and takes one value", ctx)

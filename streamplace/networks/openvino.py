@@ -181,14 +181,14 @@ def _input(element: Element, name: str) -> Input:
     return Input(name, _template(ports[0]) if is_ranked else None)
 
 
-def _stated(given: Input, known: Mapping[str, int]) -> Shape:
+def _stated(shape: Input, known: Mapping[str, int]) -> Shape:
     """Return the shape of an input whose open dimensions may be stated."""
     sizes = [
-        size if isinstance(size, int) else known.get(given.dimension(i))
-        for i, size in enumerate(given.axes or ())
+        size if isinstance(size, int) else known.get(shape.dimension(i))
+        for i, size in enumerate(shape.axes or ())
     ]
     found = tuple(size for size in sizes if size is not None)
-    return found if given.axes is not None and len(found) == len(sizes) else None
+    return found if shape.axes is not None and len(found) == len(sizes) else None
 
 
 def _layers(network: Element, where: str) -> list[Layer]:

@@ -70,8 +70,8 @@ def _messages(tasks: TaskGraph, unit_of: Ints) -> list[Arc]:
         seconds = np.array([(one[0, 1], one[1, 0]) for one in between]).reshape(-1, 2)
         consumers = [int(unit_of[tasks.target[e]]) for e in streams]
         if tasks.multicast == NONE:
-            for w, (there, back) in zip(consumers, seconds.tolist(), strict=True):
-                arcs += [(int(unit_of[v]), w, there), (w, int(unit_of[v]), back)]
+            for w, (forth, back) in zip(consumers, seconds.tolist(), strict=True):
+                arcs += [(int(unit_of[v]), w, forth), (w, int(unit_of[v]), back)]
         else:
             arcs += _shared(v, int(unit_of[v]), consumers, seconds)
     return arcs
@@ -81,9 +81,9 @@ def _shared(v: int, producer: int, consumers: list[int], seconds: Floats) -> lis
     """Return the arcs of the message of operator v to several consumers, largest first."""
     arcs: list[Arc] = []
     steps = seconds - np.vstack([seconds[1:], np.zeros(2)]) if len(seconds) else seconds
-    for k, (w, (there, back)) in enumerate(zip(consumers, steps.tolist(), strict=True)):
+    for k, (w, (forth, back)) in enumerate(zip(consumers, steps.tolist(), strict=True)):
         leaves, returns = ("there", v, k), ("back", v, k)
-        arcs += [(producer, leaves, there), (leaves, w, np.inf)]
+        arcs += [(producer, leaves, forth), (leaves, w, np.inf)]
         arcs += [(returns, producer, back), (w, returns, np.inf)]
         if k:
             arcs += [(leaves, ("there", v, k - 1), np.inf), (("back", v, k - 1), returns, np.inf)]

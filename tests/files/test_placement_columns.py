@@ -65,7 +65,7 @@ def test_bad_columns(change: Callable[[Any], object], message: str, tmp_path: Pa
     assert str(caught.value).startswith(str(bad))
 
 
-def test_a_graph_and_a_placement_are_told_apart(tmp_path: Path) -> None:
+def test_graphs_and_placements_differ(tmp_path: Path) -> None:
     write_dataset(tmp_path / "g.npz", [line_graph()])
     write_placement(tmp_path / "p.npz", Placement(Problem(line_graph(), Cluster.equal(1)), [0] * 3))
     with pytest.raises(FormatError, match=r"g\.npz: is a graph; a placement is expected"):

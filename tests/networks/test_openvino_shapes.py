@@ -57,7 +57,7 @@ NO_PADS = {"strides": "2, 2", "dilations": "1, 1", "pads_begin": "0, 0", "pads_e
         ("NonMaxSuppression", [(2, 5)], (None, 3), {}, None),
     ],
 )
-def test_a_shape_is_taken_where_there_is_one_possibility(
+def test_a_shape_is_taken_where_only_one_is_possible(
     kind: str,
     inputs: Sequence[Known | None],
     template: Template,

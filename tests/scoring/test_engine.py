@@ -17,7 +17,7 @@ from streamplace.sim.engine import Profile, RunMetrics, Scene, Settings, Speed
 from tests.support.graphs import loaded_chain
 
 SHORT = Settings(duration_s=6.0)
-TOLD = Settings(duration_s=61.0)
+EXPLICIT = Settings(duration_s=61.0)
 
 
 def test_latency_by_hand() -> None:
@@ -88,7 +88,7 @@ def test_an_unused_fixed_share_is_lost() -> None:
 def test_a_changing_run_has_not_settled() -> None:
     placement = Placement(loaded_chain(0.1, 0.1), [0, 1])
     assert engine.run(placement).settled
-    assert not engine.run(placement, TOLD, Scene({0: Profile.ramp(60.0)})).settled
+    assert not engine.run(placement, EXPLICIT, Scene({0: Profile.ramp(60.0)})).settled
     assert not engine.run(placement, Settings(duration_s=0.1)).settled  # one tick is not enough
 
 
@@ -96,7 +96,7 @@ def test_a_queue_that_still_fills_has_not_settled() -> None:
     """The sink is saturated, but the source is not throttled yet."""
     placement = Placement(loaded_chain(0.1, 1.5), [0, 1])
     assert engine.run(placement).settled
-    found = engine.run(placement, replace(TOLD, queue=100_000))
+    found = engine.run(placement, replace(EXPLICIT, queue=100_000))
     assert found.throughput == pytest.approx(1000 / 1.5, rel=1e-3)
     assert not found.settled
 
@@ -107,7 +107,7 @@ def test_a_queue_behind_a_selective_stream_fills_slowly() -> None:
     Until then the source is not held back, and throughput is twice its final value.
     """
     placement = selective()
-    found = engine.run(placement, TOLD)
+    found = engine.run(placement, EXPLICIT)
     assert found.steady
     assert found.relative_throughput > 0.99
     assert not found.settled
@@ -137,7 +137,9 @@ def test_every_sink_must_settle() -> None:
     problem = Problem(graph, Cluster.equal(1), source_rate=1e4)
     placement = Placement(problem, [0] * 4)
     assert engine.run(placement).settled
-    assert not engine.run(placement, TOLD, Scene({graph.index["t"]: Profile.ramp(60.0)})).settled
+    assert not engine.run(
+        placement, EXPLICIT, Scene({graph.index["t"]: Profile.ramp(60.0)})
+    ).settled
 
 
 @pytest.mark.parametrize("how", [Settings(queue=0), Settings(backpressure=False)])

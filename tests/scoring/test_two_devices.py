@@ -77,7 +77,7 @@ def test_cuts_of_many_problems_are_the_least_costs(share: Share) -> None:
     assert compared.total() > share.least(300)
 
 
-def test_there_is_none_for_other_numbers_of_devices() -> None:
+def test_other_numbers_of_devices_have_no_cut() -> None:
     problem = stones_example()
     third = sp.Cluster([*problem.cluster.devices, sp.Device("P3", 1, kind="p1")])
     assert cheapest_of_two(sp.Problem(problem.graph, third, objective=TotalCost())) is None

@@ -87,7 +87,7 @@ def test_a_changed_graph_has_its_own_constraints_and_rate(tmp_path: Path, capsys
     """The placement took both from its graph, and not from options."""
     graph, old = tmp_path / "graph.json", tmp_path / "old.json"
     graph.write_text(json.dumps(GRAPH))
-    succeeds(capsys, "place", graph, "--devices", "3x9000", "-o", old)
+    succeeds(capsys, "place", graph, "--devices", "3x9000", "--prefer", "fewest", "-o", old)
     changed = {**GRAPH, "source_rate": 950, "constraints": {"exlocate": [["a", "b"]]}}
     graph.write_text(json.dumps(changed))
     found, stderr = replaced(capsys, tmp_path)

@@ -136,7 +136,7 @@ def applied(problem: Problem, cause: TooHeavy, remedy: str) -> list[Problem]:
 
 def test_each_piece_of_advice_helps(share: Share) -> None:
     """Every placement of small random jobs is scored, before and after each change."""
-    given = 0
+    advised = 0
     for seed in share.of(range(150)):
         try:
             problem = random_job(np.random.default_rng(seed))
@@ -159,5 +159,5 @@ def test_each_piece_of_advice_helps(share: Share) -> None:
             assert cause is not None
             after = max(map(carried, applied(problem, cause, remedy)))
             assert after > carried(problem) * 1.001, (seed, remedy)
-            given += 1
-    assert given >= share.least(30)
+            advised += 1
+    assert advised >= share.least(30)

@@ -153,7 +153,7 @@ def test_children_and_files_imply_streams() -> None:
     assert "in 4 pairs of tasks, one reads a file of the other; it is taken as" in notes_of(implied)
 
 
-def test_tasks_that_do_not_depend_on_each_other_are_said() -> None:
+def test_independent_tasks_are_noted() -> None:
     def apart(workflow: dict[str, Any]) -> None:
         for task in tasks_of(workflow):
             task.update(parents=[], children=[], inputFiles=[])

@@ -125,7 +125,7 @@ def test_a_message_is_as_large_as_what_leaves_a_piece(seed: int, multicast: Mult
 
 
 @pytest.mark.parametrize("multicast", ["device", "all"])
-def test_a_large_stream_within_a_piece_does_not_keep_others_there(multicast: Multicast) -> None:
+def test_a_large_stream_within_a_piece_keeps_no_other_operator(multicast: Multicast) -> None:
     """{a, b} | {c} carries 10,000, where one device carries 5,000; only a -> b is large."""
     work = {"a": 50.0, "b": 50.0, "c": 100.0}
     graph = StreamGraph(

@@ -101,7 +101,7 @@ def test_the_bottleneck_of_the_steady_state() -> None:
     assert found.bottleneck.name == closed.bottleneck.name == "d2->d3"
 
 
-def test_a_told_duration_is_kept_with_the_steady_state_beside_it() -> None:
+def test_an_explicit_duration_has_the_steady_state_beside_it() -> None:
     placement = behind_a_slow_link()
     run = engine.run(placement, Settings(duration_s=61.0))
     found = engine.score_of_run(placement, run)
