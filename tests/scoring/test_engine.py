@@ -137,9 +137,8 @@ def test_every_sink_must_settle() -> None:
     problem = Problem(graph, Cluster.equal(1), source_rate=1e4)
     placement = Placement(problem, [0] * 4)
     assert engine.run(placement).settled
-    assert not engine.run(
-        placement, EXPLICIT, Scene({graph.index["t"]: Profile.ramp(60.0)})
-    ).settled
+    ramp = Scene({graph.index["t"]: Profile.ramp(60.0)})
+    assert not engine.run(placement, EXPLICIT, ramp).settled
 
 
 @pytest.mark.parametrize("how", [Settings(queue=0), Settings(backpressure=False)])
