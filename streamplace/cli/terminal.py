@@ -117,6 +117,8 @@ def _texts(grid: Grid, rows: Sequence[Sequence[Cell]], width: int) -> list[list[
 
 def _without_room(grid: Grid, rows: Sequence[Row], width: int) -> list[str]:
     """Return the headings of expendable columns to drop, so that the first column has room."""
+    if not grid.expendable:
+        return []
     first, *others = zip(grid.head, *rows, strict=True)
     needed = min(FIRST_COLUMN_WIDTH, max(map(len, first[1:]), default=0))
     widths = {head: max(map(len, (head, *cells))) for head, *cells in others}
@@ -151,10 +153,10 @@ def _print(out: Console, heads: Row, rows: Sequence[Row], names: Sequence[int]) 
 def _print_plain(out: Console, rows: Sequence[Row], names: Sequence[int]) -> None:
     """Print rows into a file or pipe; rich would take ten times as long to lay out many rows."""
     columns = list(zip(*rows, strict=True))
-    widths = [max(map(cell_len, column)) for column in columns]
+    widths = [max(map(_width, {*column})) for column in columns]
     padded = []
     for i, (column, width) in enumerate(zip(columns, widths, strict=True)):
-        blanks = [" " * (width - cell_len(cell)) for cell in column]
+        blanks = [" " * (width - _width(cell)) for cell in column]
         pairs = zip(column, blanks, strict=True)
         padded.append([cell + blank if i in names else blank + cell for cell, blank in pairs])
     gap = " " * COLUMN_GAP
@@ -164,7 +166,8 @@ def _print_plain(out: Console, rows: Sequence[Row], names: Sequence[int]) -> Non
 
 def _widths(rows: Sequence[Row], names: set[int], room: int) -> list[int]:
     """Return the widths of columns; if they do not fit, the widest columns of names shrink."""
-    widths = [max(map(cell_len, map(printable, column))) for column in zip(*rows, strict=True)]
+    columns = ({*column} for column in zip(*rows, strict=True))
+    widths = [max(map(_width, map(printable, column))) for column in columns]
     excess = sum(widths) + COLUMN_GAP * (len(widths) - 1) - room
     while excess > 0 and names:
         first, *others = sorted(names, key=lambda i: -widths[i])
@@ -187,7 +190,12 @@ def _cut(column: Row, width: int) -> list[str]:
 def _fitting(label: str, width: int) -> str:
     """Return a label cut to a width in cells; some characters are two cells wide."""
     length, cut = width, label
-    while cell_len(cut) > width and length > 1:
+    while _width(cut) > width and length > 1:
         length -= 1
         cut = shortened(label, length)
     return cut
+
+
+def _width(text: str) -> int:
+    """Return the width of printable text in cells; most is ASCII, which needs no tables."""
+    return len(text) if text.isascii() else cell_len(text)

@@ -141,6 +141,7 @@ def test_a_comment_everywhere_changes_nothing(kind: str) -> None:
 
 def test_a_comment_everywhere_in_a_placement() -> None:
     form = check(PlacementForm, commented(PLACEMENT), "x")
+    assert isinstance(form.problem.graph, GraphForm)
     assert {*form.problem.graph.operators.all_of("comment")} == {"für Menschen"}
     assert len(list(objects(PLACEMENT))) == 14
 
