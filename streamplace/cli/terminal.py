@@ -166,8 +166,8 @@ def _print_plain(out: Console, rows: Sequence[Row], names: Sequence[int]) -> Non
 
 def _widths(rows: Sequence[Row], names: set[int], room: int) -> list[int]:
     """Return the widths of columns; if they do not fit, the widest columns of names shrink."""
-    columns = ({*column} for column in zip(*rows, strict=True))
-    widths = [max(map(_width, map(printable, column))) for column in columns]
+    shown = [[*map(printable, {*column})] for column in zip(*rows, strict=True)]
+    widths = [max(map(_width, column)) for column in shown]
     excess = sum(widths) + COLUMN_GAP * (len(widths) - 1) - room
     while excess > 0 and names:
         first, *others = sorted(names, key=lambda i: -widths[i])

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from streamplace.errors import FormatError, ProblemError, located
 from streamplace.files.clusters import cluster_from
@@ -35,7 +34,7 @@ def write_placement_columns(path: str | Path, placement: Placement, about: Any) 
     about
         The placement file as a JSON value, without ``assignment`` and the graph.
     """
-    placed: dict[str, NDArray[np.generic]] = {
+    placed: dict[str, np.ndarray] = {
         PLACEMENT: np.frombuffer(json.dumps(about).encode(), dtype=np.uint8),
         DEVICES: placement.devices,
     }
