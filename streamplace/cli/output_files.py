@@ -127,8 +127,10 @@ def refuse_csv(target: str | None) -> None:
         raise UsageError(f"-o {target}: a placement file is JSON or .npz; {remedy}")
 
 
-def print_embedded(target: str, placement: Placement) -> None:
+def print_embedded(target: str, placement: Placement | None) -> None:
     """Print that a placement in JSON holds a large graph, since no file has exactly this graph."""
+    if placement is None:
+        return
     graph = placement.problem.graph
     is_large = len(graph.names) > EMBEDDED and not target.endswith(NPZ)
     if is_large and not refers_to_graph(graph):

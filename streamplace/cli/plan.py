@@ -128,8 +128,7 @@ def plan(chosen: PlanOptions) -> None:
     if chosen.output is not None:
         files = chosen.graph, chosen.cluster.cluster_file, chosen.constraints_file
         found.save(chosen.output, inputs=inputs.names_of_inputs(*files))
-        if found.placement is not None:
-            print_embedded(chosen.output, found.placement)
+        print_embedded(chosen.output, found.placement)
     if found.cheapest is not None and not chosen.as_json and chosen.output != "-":
         excluded = [*inputs.names_in(chosen.lost.without), *found.cheapest.unused]
         print_command(

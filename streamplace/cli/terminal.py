@@ -114,6 +114,8 @@ def _texts(grid: Grid, rows: Sequence[Sequence[Cell]], width: int) -> list[list[
 
 def _without_room(grid: Grid, rows: Sequence[Row], width: int) -> list[str]:
     """Return the headings of expendable columns to drop, so that the first column has room."""
+    if not grid.expendable:
+        return []
     first, *others = zip(grid.head, *rows, strict=True)
     needed = min(FIRST_COLUMN_WIDTH, max(map(len, first[1:]), default=0))
     widths = {head: max(map(len, (head, *cells))) for head, *cells in others}
@@ -127,29 +129,42 @@ def _without_room(grid: Grid, rows: Sequence[Row], width: int) -> list[str]:
 
 def _print(out: Console, heads: Row, rows: Sequence[Row], names: Sequence[int]) -> None:
     """Print rows of text under their headings."""
-    table = Table(box=None, pad_edge=False)
-    for i, head in enumerate(heads):
-        is_name = i in names
-        table.add_column(head, justify="left" if is_name else "right", no_wrap=not is_name)
     widths = _widths([heads, *rows], set(names), out.width)
     columns = [list(column) for column in zip(*rows, strict=True)]
     cells = [
         _cut(column, width) if i in names else column
         for i, (column, width) in enumerate(zip(columns, widths, strict=False))
     ]
-    for row in zip(*cells, strict=True):
-        table.add_row(*row)
-    if out.is_terminal:
-        out.print(table, soft_wrap=False)
+    if not out.is_terminal:
+        _print_plain(out, [heads, *zip(*cells, strict=True)], names)
         return
-    for line in out.render_lines(table, pad=False):
-        text = "".join(segment.text for segment in line)
-        out.print(Text(text.rstrip()), soft_wrap=True)  # files get no trailing spaces
+    table = Table(box=None, pad_edge=False)
+    for i, head in enumerate(heads):
+        is_name = i in names
+        table.add_column(head, justify="left" if is_name else "right", no_wrap=not is_name)
+    for row in zip(*cells, strict=True):
+        table.add_row(*(Text(cell, no_wrap=True) for cell in row))
+    out.print(table, soft_wrap=False)
+
+
+def _print_plain(out: Console, rows: Sequence[Row], names: Sequence[int]) -> None:
+    """Print rows into a file or pipe; rich would take ten times as long to lay out many rows."""
+    columns = list(zip(*rows, strict=True))
+    widths = [max(map(_width, {*column})) for column in columns]
+    padded = []
+    for i, (column, width) in enumerate(zip(columns, widths, strict=True)):
+        blanks = [" " * (width - _width(cell)) for cell in column]
+        pairs = zip(column, blanks, strict=True)
+        padded.append([cell + blank if i in names else blank + cell for cell, blank in pairs])
+    gap = " " * COLUMN_GAP
+    if not out.quiet:
+        out.file.writelines(f"{gap.join(row).rstrip()}\n" for row in zip(*padded, strict=True))
 
 
 def _widths(rows: Sequence[Row], names: set[int], room: int) -> list[int]:
     """Return the widths of columns; if they do not fit, the widest columns of names shrink."""
-    widths = [max(map(cell_len, map(printable, column))) for column in zip(*rows, strict=True)]
+    shown = [[*map(printable, {*column})] for column in zip(*rows, strict=True)]
+    widths = [max(map(_width, column)) for column in shown]
     excess = sum(widths) + COLUMN_GAP * (len(widths) - 1) - room
     while excess > 0 and names:
         first, *others = sorted(names, key=lambda i: -widths[i])
@@ -161,17 +176,23 @@ def _widths(rows: Sequence[Row], names: set[int], room: int) -> list[int]:
     return widths
 
 
-def _cut(column: Row, width: int) -> list[Text]:
+def _cut(column: Row, width: int) -> list[str]:
     """Return names cut to the width of their column; different names stay different."""
     known = list(dict.fromkeys(column))
     short = dict(zip(known, labels(known, width), strict=True))
-    return [Text(_fitting(short[name], width), no_wrap=True) for name in column]
+    fitting = {name: _fitting(label, width) for name, label in short.items()}
+    return [fitting[name] for name in column]
 
 
 def _fitting(label: str, width: int) -> str:
     """Return a label cut to a width in cells; some characters are two cells wide."""
     length, cut = width, label
-    while cell_len(cut) > width and length > 1:
+    while _width(cut) > width and length > 1:
         length -= 1
         cut = shortened(label, length)
     return cut
+
+
+def _width(text: str) -> int:
+    """Return the width of printable text in cells; most is ASCII, which needs no tables."""
+    return len(text) if text.isascii() else cell_len(text)

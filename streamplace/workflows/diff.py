@@ -228,9 +228,10 @@ def moves_between(a: Mapping[str, str], b: Placement) -> tuple[Move, ...]:
     a
         Operator -> device.
     """
-    graph, to = b.problem.graph, b.assignment
+    to = b.assignment
+    memory = dict(zip(to, b.problem.graph.memory_bytes.tolist(), strict=True))
     return tuple(
-        Move(operator, device, to[operator], float(graph.memory_bytes[graph.index[operator]]))
+        Move(operator, device, to[operator], memory[operator])
         for operator, device in a.items()
         if operator in to and to[operator] != device
     )
@@ -241,6 +242,8 @@ def rescaled_between(a: Placement, b: Placement) -> tuple[Rescaled, ...]:
 
     Operators whose instances have other names but the same number are among them.
     """
+    if not (a.problem.graph.instance_of or b.problem.graph.instance_of):
+        return ()
     before, after = _instances(a), _instances(b)
     found = []
     for operator, old in before.items():

@@ -239,13 +239,6 @@ FAULTS = (
         "at = columns[DEVICES][::-1]",
     ),
     Fault(
-        "a changed graph is taken for that of a placement",
-        "reader placement-columns",
-        "files.placements:_graph_in_file",
-        "graph.sha256 != stored.sha256",
-        "False",
-    ),
-    Fault(
         "an error of the disk is swallowed",
         "writer file cluster",
         "files.writing:atomic",
