@@ -217,7 +217,7 @@ def test_metrics_that_a_prometheus_has(tmp_path: Path) -> None:
     words = ["--plan", plan, "--mips", 1000, "-o", graph, "--cluster-out", cluster]
     with serving(recorded()) as url:
         done = run("profile", "prometheus", url, *words, "--placement", now)
-        wrong = run("profile", "prometheus", url, *words, "--plan", now)
+        wrong = run("profile", "prometheus", url, "--plan", now, *words[2:])
     assert done.returncode == 0, done.stderr
     lines = done.stderr.splitlines()
     assert lines[0].startswith("not in Prometheus: streams, chains and numbers of instances, which")

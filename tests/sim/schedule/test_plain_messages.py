@@ -74,7 +74,7 @@ def test_pair_is_one_channel_for_each_ordered_pair() -> None:
 
 
 def test_an_override_keeps_the_numbers_that_it_does_not_state() -> None:
-    override = {"from": "d0", "to": "d1", "latency_s": 3, "bandwidth_mbps": None}
+    override = {"from": "d0", "to": "d1", "latency_s": 3}
     times = starts(
         "a:1 b:1@1 c:1@2", "a>b:2 a>c:2", devices=3, network=network("free", override, latency_s=1)
     )
