@@ -135,7 +135,7 @@ class Settings:
 
     @property
     def first_duration_s(self) -> float:
-        """Seconds of a run before it may go on: the duration, or 61 where none is told."""
+        """Seconds of a run before it may go on: the duration, or 61 where none is set."""
         return UNTOLD_S if self.duration_s is None else self.duration_s
 
     @property

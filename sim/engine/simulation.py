@@ -340,7 +340,7 @@ class Simulation:
         )
 
     def lasting(self) -> "Simulation":
-        """Return the simulation of the steady state: of no told duration, once nothing changes.
+        """Return the simulation of the steady state: without a set duration, once nothing changes.
 
         Raises
         ------

@@ -121,7 +121,7 @@ def test_chained_operators_need_equal_numbers() -> None:
 
 
 def at(version: tuple[int, int] | None, **how: Any) -> Operated:
-    """Return how a job runs: natively, under the default scheduler, unless told otherwise."""
+    """Return how a job runs: natively, under the default scheduler, unless its settings differ."""
     known = {"is_session_job": False, "config": {}, "is_adaptive": False, "is_standalone": False}
     return Operated(version, **{**known, **how})
 
