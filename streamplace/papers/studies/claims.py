@@ -1,0 +1,385 @@
+"""Claims of published systems as data, held against the results of a study by one rule.
+
+A paper's claims are in ``claims.toml`` of its folder. A claim names what the paper says, where, and
+which rows of the study decide it. A verdict follows from an interval: *reproduced* if all of it
+lies on the paper's side, *refuted* if all of it lies on the other side, else *undecided*.
+"""
+
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from importlib.resources import files
+from typing import Any, Literal, Self
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, model_validator
+
+from streamplace.papers.studies.study import Row
+from streamplace.util.arrays import Floats
+from streamplace.util.effect import FEWEST, RESAMPLES, SHARE
+
+SAME = 1e-6  # relative difference of two values that counts as none
+Word = Literal["reproduced", "refuted", "undecided", "open"]
+Measure = Literal[
+    "ratio",
+    "ratio of means",
+    "difference",
+    "better",
+    "not worse",
+    "lead",
+    "value",
+    "q1",
+    "median",
+    "least",
+    "above",
+]
+Select = dict[str, str | int | float | bool | list[str]]
+"""Values that fields of a row must have; a list stands for several systems, one for each value."""
+
+
+class Measured(BaseModel):
+    """A figure that another command printed, with its interval if it has one."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    mean: float
+    low: float | None = None
+    high: float | None = None
+    seeds: int = 1
+    command: str
+
+
+class Claim(BaseModel):
+    """A statement of a paper, and what decides it.
+
+    Attributes
+    ----------
+    place
+        The table, figure or section of the paper.
+    says
+        The statement.
+    published
+        The published figure; empty: the paper has none.
+    setting
+        ``published`` if the published setting was run, else in what ours differs.
+    of, against
+        The rows of the system and of its rivals. Every combination of listed values is a rival.
+    rival
+        What counts where rivals are several: the best of them for each member of the sample, or
+        their mean.
+    sample
+        The fields of a row that name a member of the sample, whose figures are averaged if it has
+        several.
+    value, at
+        The field of a row with the figure, and the place in it if it is a list; ``each``: every
+        place is a member of the sample.
+    last
+        Only the row with the largest value of this field counts, as with checkpoints.
+    measure
+        ``ratio`` and ``difference`` to the rival, means over the sample; ``ratio of means``;
+        ``better``, ``not worse``
+        and ``lead``: the shares of the sample where the system is better, where it is not worse,
+        and their difference to the share where it is worse; ``value``, ``q1``, ``median``,
+        ``least``: of the system alone; ``above``: the share of its values above `over`.
+    higher
+        Whether a higher figure of a row is the better one.
+    side, limit, within
+        The paper's side: ``below`` or ``above`` the limit, or ``near`` it, by at most `within`.
+    below_full
+        Whether only members count where the rival's figure is below 1.
+    measured
+        The figure of another command, instead of rows.
+    open
+        Why there is no figure: what was not run, or cannot be compared.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+
+    place: str
+    says: str
+    published: str = ""
+    setting: str = "published"
+    of: Select = {}
+    against: Select = {}
+    rival: Literal["best", "mean"] = "best"
+    sample: list[str] = []
+    value: str = ""
+    at: int | Literal["each"] = -1
+    last: str = ""
+    measure: Measure = "ratio"
+    over: float = 0.0
+    higher: bool = False
+    side: Literal["below", "above", "near"] = "below"
+    limit: float = 1.0
+    within: float = 0.0
+    below_full: bool = False
+    measured: Measured | None = None
+    open: str = ""
+
+    @model_validator(mode="after")
+    def _has_one_source(self) -> Self:
+        if (bool(self.of) + (self.measured is not None) + bool(self.open)) != 1:
+            raise ValueError(f"{self.place}: one of of, measured and open decides a claim")
+        return self
+
+
+class Claims(BaseModel):
+    """The claims of one paper.
+
+    Attributes
+    ----------
+    paper
+        The paper.
+    study, command
+        The study whose rows decide, and the command that runs it.
+    system
+        The field of a row that names a system; every claim with rows selects by it.
+    sample
+        The fields of a row that name a member of the sample: a graph, or a case.
+    value, at, last, higher
+        Those of `Claim`, for all claims that do not state their own.
+    claim
+        The claims, in the order of the paper.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+
+    paper: str
+    study: str
+    command: str
+    system: str = "system"
+    sample: list[str]
+    value: str
+    at: int | Literal["each"] = -1
+    last: str = ""
+    higher: bool = False
+    claim: list[Claim]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_defaults(cls, data: Any) -> Any:
+        shared = {
+            key: data[key] for key in ("sample", "value", "at", "last", "higher") if key in data
+        }
+        return {**data, "claim": [{**shared, **one} for one in data["claim"]]}
+
+    @classmethod
+    def of(cls, room: str) -> Self:
+        """Return the claims of the paper in a folder of `streamplace.papers`."""
+        text = (files("streamplace.papers") / room / "claims.toml").read_text(encoding="utf-8")
+        return cls.model_validate(tomllib.loads(text))
+
+    def verdicts(self, rows: Sequence[Row]) -> Iterator[tuple[Claim, "Verdict"]]:
+        """Yield each claim with what results of the study say about it."""
+        of_system: dict[Any, list[Row]] = {}
+        for row in rows:
+            of_system.setdefault(row.get(self.system), []).append(row)
+        for claim in self.claim:
+            systems = [claim.of.get(self.system), claim.against.get(self.system)]
+            named = {name for one in systems for name in (one if isinstance(one, list) else [one])}
+            yield (
+                claim,
+                Verdict.of(claim, [row for name in named for row in of_system.get(name, ())]),
+            )
+
+
+class Verdict(BaseModel):
+    """What results say about a claim.
+
+    Attributes
+    ----------
+    word
+        ``reproduced``, ``refuted``, ``undecided``, or ``open`` without a figure.
+    mean, low, high
+        The figure and its 95% interval; none: too few members and seeds for an interval.
+    seeds
+        Trainings, or repeats, of the system.
+    members
+        Graphs or cases of the sample.
+    """
+
+    word: Word
+    mean: float | None = None
+    low: float | None = None
+    high: float | None = None
+    seeds: int = 0
+    members: int = 0
+
+    @classmethod
+    def of(cls, claim: Claim, rows: Sequence[Row]) -> Self:
+        """Return the verdict on a claim; open if no row of it is there.
+
+        The interval is that of a bootstrap over members of the sample and over seeds alike, each
+        only where there are three or more.
+        """
+        if claim.measured is not None:
+            one = claim.measured
+            low, high = (np.nan if end is None else end for end in (one.low, one.high))
+            word = _word(claim, low, high)
+            return cls(word=word, mean=one.mean, low=one.low, high=one.high, seeds=one.seeds)
+        if not claim.of:
+            return cls(word="open")
+        system, *rivals = _tables(claim, rows)
+        if system.size == 0:
+            return cls(word="open")
+        if claim.below_full:
+            kept = rivals[0].mean(axis=0) < 1.0 - SAME
+            system, rivals = system[:, kept], [one[:, kept] for one in rivals]
+        even = [_even(one.shape[0]) for one in (system, *rivals)]
+        mean = float(_statistic(claim, system, rivals, even, _even(system.shape[1]))[0])
+        low, high = np.nan, np.nan
+        if max(system.shape) >= FEWEST:
+            seeds = [one.shape[0] for one in (system, *rivals)]
+            weights = [_drawn(count, number) for number, count in enumerate(seeds, start=1)]
+            drawn = _statistic(claim, system, rivals, weights, _drawn(system.shape[1], 0))
+            tail = (1.0 - SHARE) / 2.0
+            low, high = (float(each) for each in np.quantile(drawn, [tail, 1.0 - tail]))
+        seeds, members = system.shape
+        ends = {} if np.isnan(low) else {"low": low, "high": high}
+        word = _word(claim, low, high)
+        return cls(word=word, mean=mean, seeds=seeds, members=members, **ends)
+
+
+def _word(claim: Claim, low: float, high: float) -> Word:
+    if claim.side == "near":
+        least, most = claim.limit - claim.within, claim.limit + claim.within
+        if least <= low and high <= most:
+            return "reproduced"
+        return "refuted" if high < least or low > most else "undecided"
+    below, above = high < claim.limit - SAME, low > claim.limit + SAME
+    if claim.side == "above":
+        below, above = above, below
+    return "reproduced" if below else "refuted" if above else "undecided"
+
+
+def _statistic(
+    claim: Claim,
+    system: Floats,
+    rivals: Sequence[Floats],
+    weights: Sequence[Floats],
+    members: Floats,
+) -> Floats:
+    """Return the measure of a claim for each of D weightings of seeds and members, (D,).
+
+    Parameters
+    ----------
+    system, rivals
+        Figures by seed and member, (R, N) each.
+    weights
+        Of the seeds of the system and of each rival, (D, R) each, with sums of 1.
+    members
+        Of the members, (D, N), with sums of 1.
+    """
+    own = weights[0] @ system
+    if claim.measure in ("ratio", "ratio of means", "difference"):
+        best = np.fmax if claim.higher else np.fmin
+        means = [weight @ one for weight, one in zip(weights[1:], rivals, strict=True)]
+        rival = np.mean(means, axis=0) if claim.rival == "mean" else best.reduce(means)
+        if claim.measure == "ratio of means":
+            return np.asarray((own * members).sum(axis=1) / (rival * members).sum(axis=1))
+        each = own / rival if claim.measure == "ratio" else own - rival
+        return np.asarray((each * members).sum(axis=1))
+    if claim.measure in ("better", "not worse", "lead"):
+        (rival,) = rivals
+        gain = (system[:, None] / rival[None] - 1.0) * (1.0 if claim.higher else -1.0)
+        better, worse = gain > SAME, gain < -SAME
+        counted = {
+            "better": better * 1.0,
+            "not worse": ~worse * 1.0,
+            "lead": better * 1.0 - worse,
+        }[claim.measure]
+        of_pairs = np.einsum("rsn,dn->rsd", counted, members)
+        return np.asarray(np.einsum("rsd,dr,ds->d", of_pairs, weights[0], weights[1]))
+    if claim.measure == "value":
+        return np.asarray((own * members).sum(axis=1))
+    if claim.measure == "above":
+        share = np.asarray(system > claim.over, float)
+        return np.asarray(((weights[0] @ share) * members).sum(axis=1))
+    quantile = {"least": 0.0, "q1": 0.25, "median": 0.5}[claim.measure]
+    order = np.argsort(own, axis=1)
+    reached = np.cumsum(np.take_along_axis(members, order, axis=1), axis=1) >= quantile
+    present = reached & (np.take_along_axis(members, order, axis=1) > 0.0)
+    quantiles: Floats = np.take_along_axis(own, order, axis=1)[
+        np.arange(len(own)), present.argmax(axis=1)
+    ]
+    return quantiles
+
+
+def _even(count: int) -> Floats:
+    return np.full((1, count), 1.0 / count)
+
+
+@lru_cache(maxsize=8)  # claims of one study have the same members
+def _drawn(count: int, seed: int) -> Floats:
+    """Return how often each of some things is in a resample, as shares, for all resamples."""
+    if count < FEWEST:
+        return np.repeat(_even(count), RESAMPLES, axis=0)
+    rng = np.random.default_rng(seed)
+    drawn: Floats = rng.multinomial(count, np.full(count, 1.0 / count), size=RESAMPLES) / count
+    return drawn
+
+
+def _tables(claim: Claim, rows: Sequence[Row]) -> list[Floats]:
+    """Return the figures of the system and of each rival by seed and member, (R, N).
+
+    Only members count that all of them have with all of their seeds. No figure of another seed
+    stands in for one that is missing: a seed that lacks a third of the members is left out.
+    """
+    chosen = [claim.of, *_each(claim.against)] if claim.against else [claim.of]
+    found = [_by_seed(claim, select, rows) for select in chosen]
+    if not all(found):
+        return [np.zeros((0, 0))]
+    for seeds in found:
+        most = max(len(one) for one in seeds.values())
+        for seed in [seed for seed, one in seeds.items() if 3 * len(one) < 2 * most]:
+            del seeds[seed]
+    members = set.intersection(*(set(one) for seeds in found for one in seeds.values()))
+    order = sorted(members, key=repr)
+    return [
+        np.array([[one[member] for member in order] for one in seeds.values()]) for seeds in found
+    ]
+
+
+def _each(select: Select) -> Iterator[Select]:
+    """Yield a selection for each combination of listed values."""
+    several = next((name for name, value in select.items() if isinstance(value, list)), None)
+    if several is None:
+        yield select
+        return
+    values = select[several]
+    assert isinstance(values, list)
+    for value in values:
+        yield from _each({**select, several: value})
+
+
+def _by_seed(
+    claim: Claim, select: Select, rows: Iterable[Row]
+) -> dict[int, dict[tuple[Any, ...], float]]:
+    """Return the figures of the selected rows by seed and member, means where it has several."""
+    found: dict[int, dict[tuple[Any, ...], list[float]]] = {}
+    latest: dict[tuple[Any, ...], Any] = {}
+    for row in rows:
+        if not _is_of(row, select) or row.get(claim.value) is None:
+            continue
+        seed, member = int(row.get("repeat", 0)), tuple(row.get(name) for name in claim.sample)
+        values = found.setdefault(seed, {})
+        if claim.last in row:
+            if latest.get((seed, member), row[claim.last]) > row[claim.last]:
+                continue
+            latest[seed, member] = row[claim.last]
+            values[member] = []
+        figure = row[claim.value]
+        if claim.at == "each":
+            for place, one in enumerate(figure):
+                values.setdefault((*member, place), []).append(float(one))
+        else:
+            one = figure[claim.at] if isinstance(figure, list) else figure
+            values.setdefault(member, []).append(float(one))
+    return {
+        seed: {member: sum(each) / len(each) for member, each in values.items()}
+        for seed, values in found.items()
+    }
+
+
+def _is_of(row: Mapping[str, Any], select: Select) -> bool:
+    return all(row.get(name, False) == value for name, value in select.items())
