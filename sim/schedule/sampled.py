@@ -12,7 +12,7 @@ import numpy as np
 
 from streamplace.sim.flow import Floats, Ints
 from streamplace.sim.jit import bare, kernel
-from streamplace.sim.schedule.lists import inputs_of, last_arrival, occupied
+from streamplace.sim.schedule.lists import ListSchedule, inputs_of, last_arrival, occupied
 from streamplace.sim.schedule.queues import first_cores, free_from, keep_cores
 from streamplace.sim.schedule.rules import (
     NOWHERE,
@@ -33,6 +33,11 @@ class Sampled(NamedTuple):
     devices: Ints  # (K, V) int32 device of each operator
     start: Floats  # (K, V) seconds
     end: Floats  # (K, V) seconds
+
+    def schedule(self, k: int) -> ListSchedule:
+        """Return a copy of one of the schedules in which every operator found a device."""
+        devices, start, end = (each[k].copy() for each in self)
+        return ListSchedule(devices, start, end, is_feasible=True)
 
 
 def sampled_schedules(

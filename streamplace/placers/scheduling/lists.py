@@ -204,10 +204,10 @@ class _Sampled(ReportingPlacer):
             complete = np.flatnonzero(drawn.devices[:, 0] >= 0)
             if not len(complete):
                 continue
-            i = complete[shortest(scored, drawn.devices[complete])]
+            i = int(complete[shortest(scored, drawn.devices[complete])])
             seconds = float(scored.makespans(drawn.devices[i])[0])
             if seconds < best_s:
-                best, best_s = ListSchedule(*(each[i].copy() for each in drawn), True), seconds
+                best, best_s = drawn.schedule(i), seconds
         if best is not None:
             return planned(problem, best)
         draft = list_schedule(tasks, rules, mean_rank(tasks, compiled.masks)).devices

@@ -137,6 +137,7 @@ def test_schedules_in_the_own_order_are_possible(name: str) -> None:
             assert (np.diff(table.start[here]) >= 0.0).all()
         own_s = own_schedule_s(found)
         assert own_s == table.end.max()
+        assert own_s is not None
         assert scored.bound_s is not None
         assert own_s >= scored.bound_s * (1 - 1e-9)
 
