@@ -6,11 +6,13 @@ ranks, the ready operator of highest rank goes to the device where it starts fir
 path method that DOPPLER compares itself with). Ties are broken at random.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from streamplace.sim.flow import Floats, Ints
 from streamplace.sim.jit import bare, kernel
-from streamplace.sim.schedule.lists import inputs_of, last_arrival, occupied
+from streamplace.sim.schedule.lists import ListSchedule, inputs_of, last_arrival, occupied
 from streamplace.sim.schedule.queues import first_cores, free_from, keep_cores
 from streamplace.sim.schedule.rules import (
     NOWHERE,
@@ -25,33 +27,41 @@ from streamplace.sim.schedule.task_graph import Columns, TaskGraph, seconds_on
 from streamplace.sim.search.rng import Word, below
 
 
-def sampled_placements(
+class Sampled(NamedTuple):
+    """K schedules; rows in which some operator found no device have -1 and no moments."""
+
+    devices: Ints  # (K, V) int32 device of each operator
+    start: Floats  # (K, V) seconds
+    end: Floats  # (K, V) seconds
+
+    def schedule(self, k: int) -> ListSchedule:
+        """Return a copy of one of the schedules in which every operator found a device."""
+        devices, start, end = (each[k].copy() for each in self)
+        return ListSchedule(devices, start, end, is_feasible=True)
+
+
+def sampled_schedules(
     tasks: TaskGraph, rules: Rules, rank: Floats | None, count: int, state: Word
-) -> tuple[Ints, Floats]:
-    """Return placements by a randomised list scheduler.
+) -> Sampled:
+    """Return schedules by a randomised list scheduler.
 
     Parameters
     ----------
     rank
         (V,) ranks, or None for random operators.
     count
-        Number of placements, K.
-
-    Returns
-    -------
-    devices
-        (K, V) int32 device of each operator; -1 in rows in which some operator found no device.
-    lengths
-        (K,) lengths of the schedules in seconds.
+        Number of schedules, K.
     """
     first_core = first_cores(tasks.device_cores, tasks.cores)
     rank = np.zeros(0) if rank is None else rank
     placed = nothing_placed(rules)
-    return _sampled_placements(tasks.columns, rules, rank, count, state, first_core, placed)
+    return Sampled(
+        *_sampled_schedules(tasks.columns, rules, rank, count, state, first_core, placed)
+    )
 
 
 @kernel
-def _sampled_placements(
+def _sampled_schedules(
     tasks: Columns,
     rules: Rules,
     rank: Floats,
@@ -59,18 +69,17 @@ def _sampled_placements(
     state: Word,
     first_core: Ints,
     placed: Placed,
-) -> tuple[Ints, Floats]:
+) -> tuple[Ints, Floats, Floats]:
     operators = tasks.work.shape[0]
     devices = np.full((count, operators), np.int32(NOWHERE))
-    lengths = np.full(count, np.inf)
+    starts, ends = np.empty((count, operators)), np.empty((count, operators))
     first_in, inputs = inputs_of(tasks)
     free = np.empty(first_core[-1])  # moments from which cores are free, sorted by device
-    end = np.empty(operators)
     ready, waiting = np.empty(operators, np.int32), np.empty(operators, np.int32)
     for k in range(count):
         forget_all(rules, placed)
         free[:] = 0.0
-        number, length = 0, 0.0
+        number, end = 0, ends[k]
         for v in range(operators):
             waiting[v] = tasks.inputs[v]
             if waiting[v] == 0:
@@ -87,23 +96,20 @@ def _sampled_placements(
             )
             if d == NOWHERE:
                 devices[k, :] = NOWHERE
-                length = np.inf
                 break
             put(rules, placed, rules.unit_of[v], d)
             start = _start(tasks, devices[k], end, free, first_core, streams, v, d)
-            devices[k, v] = d
+            devices[k, v], starts[k, v] = d, start
             end[v] = start + seconds_on(tasks, v, d)
             released = start + occupied(tasks, d, seconds_on(tasks, v, d))
             keep_cores(free, first_core, d, tasks.cores[v], released)
-            length = max(length, end[v])
             for e in range(tasks.first_out[v], tasks.end_out[v]):
                 w = tasks.target[e]
                 waiting[w] -= 1
                 if waiting[w] == 0:
                     ready[number] = w
                     number += 1
-        lengths[k] = length
-    return devices, lengths
+    return devices, starts, ends
 
 
 @bare

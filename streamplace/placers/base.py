@@ -59,16 +59,16 @@ class Found:
     optimal
         Whether a placer that `proves` has proven that no placement is better, up to rounding; None
         from other placers.
-    own_schedule_s
-        The makespan of a list scheduler's own schedule, in seconds. The simulated makespan of the
-        placement can differ, since devices start operators in the order of the objective. None if
-        the placement had to be repaired, so that the schedule is not its own.
+    own_order
+        (V,) operators in the order in which a list scheduler's own schedule starts them; an
+        operator follows its inputs. None if the placement had to be repaired, so that it is not
+        that of the schedule.
     """
 
     placement: Placement
     bound: float | None = None
     optimal: bool | None = None
-    own_schedule_s: float | None = None
+    own_order: Ints | None = None
 
     @property
     def status(self) -> str | None:
@@ -199,7 +199,7 @@ class Improver(BasePlacer):
 
 
 class ReportingPlacer(BasePlacer):
-    """A placer that returns more than a placement: a proven bound, or its own schedule."""
+    """A placer that returns more than a placement: a proven bound, or its own order."""
 
     def __call__(
         self, problem: Problem, rng: np.random.Generator, start: Placement | None = None

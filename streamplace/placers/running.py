@@ -16,10 +16,12 @@ from streamplace.errors import (
 from streamplace.placers import custom
 from streamplace.placers.base import BasePlacer, Found, Placer
 from streamplace.placers.registry import NamedPlacer, ready, taking_start
+from streamplace.problem.graph import StreamGraph
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.compiled import digest
 from streamplace.sim import work_clock
+from streamplace.util.arrays import Ints
 from streamplace.util.evaluation_count import counting
 from streamplace.util.plugins import named_fault
 
@@ -55,7 +57,8 @@ def run_placer(
         If the placer found no placement.
     CustomPlacerError
         If a custom placer that has a name fails, or if any custom placer changes the problem's
-        arrays or returns no placement, one of another problem, or one that violates a constraint.
+        arrays or returns no placement, one of another problem, one that violates a constraint, or
+        an order that no schedule has.
     StreamplaceError
         If the placer does not support the problem.
     """
@@ -77,7 +80,7 @@ def run_placer(
         problem.forget_compiled()
         raise CustomPlacerError(f"placer {name!r} changed arrays of the problem; copy them first")
     if is_custom:
-        _check(problem, name, found.placement)
+        _check(problem, name, found)
     return Outcome(found, seconds, counted.evaluations)
 
 
@@ -122,8 +125,9 @@ def _running(placer: str) -> Iterator[None]:
             raise CustomPlacerError(str(error)) from error.__cause__
 
 
-def _check(problem: Problem, name: str, placement: object) -> None:
+def _check(problem: Problem, name: str, found: Found) -> None:
     """Refuse what a custom placer returned unless it is a feasible placement of the problem."""
+    placement: object = found.placement
     if not isinstance(placement, Placement):
         what = type(placement).__name__
         raise CustomPlacerError(f"placer {name!r} must return a Placement (got {what})")
@@ -133,6 +137,17 @@ def _check(problem: Problem, name: str, placement: object) -> None:
     broken = problem.feasibility.violation(placement.devices)
     if broken is not None:
         raise CustomPlacerError(f"placer {name!r} violated a constraint: {broken}")
+    if found.own_order is not None and not _is_order(found.own_order, problem.graph):
+        wanted = "must have every operator's index once, each after its inputs"
+        raise CustomPlacerError(f"placer {name!r}: own_order {wanted}")
+
+
+def _is_order(operators: Ints, graph: StreamGraph) -> bool:
+    """Return whether an order has every operator once, after its inputs."""
+    if not np.array_equal(np.sort(operators), np.arange(len(graph.names))):
+        return False
+    position = np.argsort(operators)
+    return bool((position[graph.stream_source] < position[graph.stream_target]).all())
 
 
 def name_of(placer: str | Placer) -> str:

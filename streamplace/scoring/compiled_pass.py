@@ -80,11 +80,30 @@ def dispatch_order(tasks: TaskGraph, masks: Masks, topological: Ints, name: Disp
     sequence = np.ascontiguousarray(topological, np.int32)
     if name == "b-level":
         sequence = by_rank(mean_rank(tasks, masks))
-    elif name == "sequence" and tasks.barrier:  # a level waits for all of the level before
+    elif name == "sequence":
+        return in_sequence(tasks, sequence)
+    return Order(RANKED, _positions(sequence), sequence.copy())
+
+
+def in_sequence(tasks: TaskGraph, operators: Ints) -> Order:
+    """Return the order in which every device waits for the next of its operators in a list.
+
+    Parameters
+    ----------
+    operators
+        (V,) all operators; one follows its inputs.
+    """
+    sequence = np.array(operators, np.int32)
+    if tasks.barrier:  # a level waits for all of the level before
         sequence = sequence[np.argsort(tasks.level[sequence], kind="stable")]
-    position = np.empty_like(indices)
-    position[sequence] = indices
-    return Order(SEQUENCE if name == "sequence" else RANKED, position, sequence.copy())
+    return Order(SEQUENCE, _positions(sequence), sequence)
+
+
+def _positions(sequence: Ints) -> Ints:
+    """Return the position of each operator, (V,)."""
+    position = np.empty_like(sequence)
+    position[sequence] = np.arange(len(sequence), dtype=np.int32)
+    return position
 
 
 def names_of(order: DispatchOrder) -> tuple[DispatchOrder, ...]:

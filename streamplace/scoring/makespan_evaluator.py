@@ -6,7 +6,7 @@ from streamplace.errors import ProblemError, SimulationError
 from streamplace.problem.device_kinds import misplaced
 from streamplace.problem.makespan import DispatchOrder
 from streamplace.problem.problem import Problem
-from streamplace.scoring.compiled_pass import CompiledPass, compiled_pass, names_of
+from streamplace.scoring.compiled_pass import CompiledPass, compiled_pass, in_sequence, names_of
 from streamplace.scoring.evaluator import LocalSearch, Placements, ScheduleTrace
 from streamplace.scoring.makespan_score import MakespanScore
 from streamplace.sim.schedule.fifo import serves
@@ -87,6 +87,16 @@ class MakespanEvaluator:
         """Return the makespan of each placement under one order in seconds, (K,)."""
         drawn = self._repeats(order, devices)
         return drawn[0] if len(drawn) == 1 else np.asarray(drawn.mean(axis=0))
+
+    def in_sequence(self, operators: Ints, devices: Placements) -> Floats:
+        """Return the makespan of each placement, (K,), in seconds, in the order of a list.
+
+        Parameters
+        ----------
+        operators
+            (V,) all operators, each after its inputs; a device waits for the next of its own.
+        """
+        return self.under(in_sequence(self.tasks, operators), devices)
 
     def _repeats(self, order: Order, devices: Placements) -> Floats:
         """Return the makespans of each repeat and placement, (r, K), in seconds."""

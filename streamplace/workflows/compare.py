@@ -28,6 +28,7 @@ from streamplace.util.checks import check_seed
 from streamplace.workflows.cases import Case, Cases, Graphs
 from streamplace.workflows.comparison import Comparison
 from streamplace.workflows.makespan_comparison import MakespanComparison
+from streamplace.workflows.result import own_schedule_s
 
 Result = TypeVar("Result")
 PlacerNames = str | Placer | Iterable[str | Placer] | Mapping[str, str | Placer]
@@ -277,6 +278,7 @@ class CaseMakespans(NamedTuple):
     """The results of P placers on one graph and cluster; see `MakespanComparison`."""
 
     makespan_s: Floats  # (P,), NaN where a placer found no placement
+    own_schedule_s: Floats  # (P,), NaN where a placer has no order of its own
     evaluations: Floats  # (P,)
     seconds: Floats  # (P,)
     bound_s: float
@@ -311,7 +313,7 @@ def _makespans_of_case(
         is_makespan = objective.quantity == MAKESPAN
         bound = scored.bound_s
         longest = scored.compiled.fastest.longest if is_makespan else np.nan
-        found, failures = np.full((3, len(placers)), np.nan), [""] * len(placers)
+        found, failures = np.full((4, len(placers)), np.nan), [""] * len(placers)
         for j, placer in enumerate(placers):
             rng = np.random.default_rng([seed, *case.seeds])
             try:
@@ -321,12 +323,13 @@ def _makespans_of_case(
                 continue
             with within(name_of(placer)):
                 makespan = float(scored.loss(outcome.placement.devices)[0])
+                own = own_schedule_s(outcome.found)
             if bound is not None and outcome.found.bound is not None:
                 bound = max(bound, outcome.found.bound)
             count = np.nan if outcome.evaluations is None else outcome.evaluations
-            found[:, j] = makespan, count, outcome.seconds
+            found[:, j] = makespan, np.nan if own is None else own, count, outcome.seconds
         if bound is not None and np.isfinite(found[0]).any():
             bound = without_rounding(bound, float(np.nanmin(found[0])))
     known = np.nan if bound is None else bound
-    makespans, evaluations, seconds = found
-    return CaseMakespans(makespans, evaluations, seconds, known, longest, tuple(failures))
+    makespans, owns, evaluations, seconds = found
+    return CaseMakespans(makespans, owns, evaluations, seconds, known, longest, tuple(failures))

@@ -29,8 +29,8 @@ from streamplace.workflows.comparison_tables import (
 
 TIE = 0.001  # of the makespan of HEFT's mapping; a smaller difference is a tie
 REFERENCE = "heft"
-PLACED, OVER_FIRST = "placed", "over first"
-EXPENDABLE = ("ms", "evaluations", "median SLR", "gap", "SLR", INTERVAL, OVER_FIRST, "vs heft")
+PLACED, OVER_FIRST, OWN = "placed", "over first", "own order, s"
+EXPENDABLE = ("ms", "evaluations", "median SLR", "gap", "SLR", OWN, INTERVAL, OVER_FIRST, "vs heft")
 """Columns dropped, in this order, if the table is too wide to show names."""
 
 
@@ -42,13 +42,16 @@ class MakespanRow(RoundedRepr):
     no SLR.
 
     ``mean_makespan_s`` is None unless it placed all cases, since the mean depends on which ones.
-    The other numbers are ratios to the same case's bound, path or makespan of HEFT's mapping.
+    ``mean_own_schedule_s`` is that in the order of the placer's own schedules, for which devices
+    wait; None unless it has one in every case, as only list schedulers do. The other numbers are
+    ratios to the same case's bound, path or makespan of HEFT's mapping.
 
     ``mean_over_heft`` is the mean of makespan ÷ makespan of HEFT's mapping, ``over_heft_low`` and
     ``over_heft_high`` its 95% interval over graphs of this kind, from a paired bootstrap over the
-    graphs; ``better_than_heft`` and ``worse_than_heft`` are shares of cases. All are None if `heft`
-    is not among the placers, and so is the interval of fewer than three graphs. ``over_first``,
-    ``over_first_low`` and ``over_first_high`` are the same ratio to the first placer.
+    graphs; ``better_than_heft`` and ``worse_than_heft`` are shares of cases. ``own_over_heft`` is
+    the mean ratio of own schedules to the same makespans. All are None if `heft` is not among the
+    placers, and so is the interval of fewer than three graphs. ``over_first``, ``over_first_low``
+    and ``over_first_high`` are the same ratio to the first placer.
 
     ``mean_gap`` is None with noise, and ``evaluations``, the mean number of simulated passes, is
     None if the placer does not count them. ``seconds_per_graph`` is wall time per case.
@@ -56,6 +59,7 @@ class MakespanRow(RoundedRepr):
 
     placer: str
     mean_makespan_s: float | None
+    mean_own_schedule_s: float | None
     mean_slr: float | None
     median_slr: float | None
     mean_over_heft: float | None
@@ -63,6 +67,7 @@ class MakespanRow(RoundedRepr):
     over_heft_high: float | None
     better_than_heft: float | None
     worse_than_heft: float | None
+    own_over_heft: float | None
     over_first: float | None
     over_first_low: float | None
     over_first_high: float | None
@@ -88,6 +93,7 @@ Columns = dict[str, Callable[[MakespanRow], str]]
 """The cell of each column."""
 
 OF_MAKESPANS: Columns = {
+    OWN: lambda row: _seconds(row.mean_own_schedule_s),
     "SLR": lambda row: _text(row.mean_slr, ".3f"),
     "median SLR": lambda row: _text(row.median_slr, ".3f"),
 }
@@ -123,10 +129,11 @@ class MakespanComparison(Displayable):
         The cases.
     objective
         The objective of all placers.
-    makespan_s, evaluations, seconds
-        (P, C): the makespan in seconds; the number of passes that the placer simulated, NaN if it
-        does not count them; and the placer's wall time in seconds. All are NaN where the placer
-        found no placement.
+    makespan_s, own_schedule_s, evaluations, seconds
+        (P, C): the makespan in seconds; that in the order of a list scheduler's own schedule, NaN
+        for other placers; the number of passes that the placer simulated, NaN if it does not count
+        them; and the placer's wall time in seconds. All are NaN where the placer found no
+        placement.
     bound_s
         (C,), the largest lower bound on the makespan that is known, in seconds: that of the problem
         or what a prover among the placers has proven; NaN with noise.
@@ -150,6 +157,7 @@ class MakespanComparison(Displayable):
     objective: Makespan
     placers: tuple[str, ...]
     makespan_s: Floats
+    own_schedule_s: Floats
     evaluations: Floats
     seconds: Floats
     bound_s: Floats
@@ -167,9 +175,7 @@ class MakespanComparison(Displayable):
     @cached_property
     def over_heft(self) -> Floats | None:
         """The makespans over those of HEFT's mappings, (P, C); None if `heft` is not a placer."""
-        if self.reference is None:
-            return None
-        return _ratio(self.makespan_s, self.makespan_s[self.placers.index(self.reference)])
+        return None if self.reference is None else self._paired(self.makespan_s)
 
     @cached_property
     def gap(self) -> Floats:
@@ -201,13 +207,15 @@ class MakespanComparison(Displayable):
 
     def _row(self, j: int) -> MakespanRow:
         placed = ~np.isnan(self.makespan_s[j])
-        complete, over = bool(placed.all()), self._paired(j)
+        complete, own = bool(placed.all()), self.own_schedule_s[j]
+        over, own_over = self._paired(self.makespan_s[j]), self._paired(own)
         (low, high), among = self._interval(over), over[~np.isnan(over)]
         over_first = _ratio(self.makespan_s[j], self.makespan_s[0])
         first_low, first_high = self._interval(over_first)
         return MakespanRow(
             placer=self.placers[j],
             mean_makespan_s=_mean(self.makespan_s[j]) if complete else None,
+            mean_own_schedule_s=None if np.isnan(own).any() else _mean(own),
             mean_slr=_mean(self.slr[j][placed]),
             median_slr=finite(np.median(self.slr[j][placed])) if placed.any() else None,
             mean_over_heft=_mean(among),
@@ -215,6 +223,7 @@ class MakespanComparison(Displayable):
             over_heft_high=finite(high),
             better_than_heft=_mean(among < 1 - TIE),
             worse_than_heft=_mean(among > 1 + TIE),
+            own_over_heft=_mean(own_over[~np.isnan(own_over)]),
             over_first=_mean(over_first[~np.isnan(over_first)]),
             over_first_low=finite(first_low),
             over_first_high=finite(first_high),
@@ -224,12 +233,11 @@ class MakespanComparison(Displayable):
             placed=int(placed.sum()),
         )
 
-    def _paired(self, j: int) -> Floats:
-        """Return the makespans of a placer over those of HEFT's mappings, (C,).
-
-        They are NaN where one of the two has none.
-        """
-        return np.full(len(self.cases), np.nan) if self.over_heft is None else self.over_heft[j]
+    def _paired(self, seconds: Floats) -> Floats:
+        """Return times, (..., C), over the makespans of HEFT's mappings; NaN without either."""
+        if self.reference is None:
+            return np.full_like(seconds, np.nan)
+        return _ratio(seconds, self.makespan_s[self.placers.index(self.reference)])
 
     def _interval(self, over: Floats) -> Floats:
         """Return the interval of a mean ratio over graphs, each the mean of its cases."""
@@ -285,7 +293,7 @@ class MakespanComparison(Displayable):
         """The columns of the table.
 
         Without HEFT among several placers, ratios are to the first one. The number of placed cases
-        is left out if it is the same for all.
+        is left out if it is the same for all, and own orders if no placer has one in all cases.
         """
         ratios: Columns = {}
         if self.reference is not None:
@@ -295,6 +303,8 @@ class MakespanComparison(Displayable):
         columns = _columns_of(self.objective.quantity) | ratios | OF_EFFORT
         if all(row.placed == len(self.cases) for row in self.rows):
             del columns[PLACED]
+        if all(row.mean_own_schedule_s is None for row in self.rows):
+            columns.pop(OWN, None)
         if len(self.cases.graphs) < FEWEST:
             columns.pop(INTERVAL, None)
         return columns
@@ -337,7 +347,7 @@ class MakespanComparison(Displayable):
         return {
             key.replace("makespan", quantity.replace(" ", "_")): value
             for key, value in entries.items()
-            if "slr" not in key and "heft" not in key
+            if not any(part in key for part in ("own", "slr", "heft"))
         }
 
     def _lines(self) -> Iterator[dict[str, Any]]:
@@ -346,6 +356,7 @@ class MakespanComparison(Displayable):
                 entries = {
                     "placer": placer,
                     "makespan_s": finite(self.makespan_s[j, n]),
+                    "own_schedule_s": finite(self.own_schedule_s[j, n]),
                     "slr": finite(self.slr[j, n]),
                     "bound_s": finite(self.bound_s[n]),
                     "gap": finite(self.gap[j, n]),
@@ -358,9 +369,7 @@ def _columns_of(quantity: str) -> Columns:
     """Return the first columns of a table of costs of a kind."""
     own: Columns = {
         "placer": lambda row: row.placer,
-        f"{quantity}, s": lambda row: (
-            "-" if row.mean_makespan_s is None else number(row.mean_makespan_s)
-        ),
+        f"{quantity}, s": lambda row: _seconds(row.mean_makespan_s),
     }
     return own | (OF_MAKESPANS if quantity == MAKESPAN else {})
 
@@ -380,6 +389,10 @@ def _mean(values: Floats | Bools) -> float | None:
 def _interval(low: float | None, high: float | None) -> str:
     """Return the cell of an interval."""
     return "-" if low is None or high is None else f"{low:.3f} to {high:.3f}"
+
+
+def _seconds(value: float | None) -> str:
+    return "-" if value is None else number(value)
 
 
 def _text(value: float | None, form: str) -> str:

@@ -220,7 +220,8 @@ class MakespanResult(PlacementResult):
     Parameters
     ----------
     own_schedule_s
-        The makespan of a list scheduler's own schedule in seconds; None from other placers.
+        The makespan in seconds if every device starts its operators in the order of a list
+        scheduler's own schedule; None from other placers.
     """
 
     score: "MakespanScore"
@@ -253,7 +254,7 @@ class MakespanResult(PlacementResult):
     def _view(self) -> View:
         own, detail = self.own_schedule_s, ""
         if own is not None:
-            detail = f"; the makespan of its own schedule is {number(own)} s"
+            detail = f"; in the order of its own schedule, the makespan is {number(own)} s"
         return View(
             f"MakespanResult: {self.score.headline}, by {quoted(self.placer)} "
             f"in {self.seconds:.3g} s",
@@ -279,8 +280,16 @@ def scheduled(found: Found, placer: str, seconds: float) -> MakespanResult:
         placer,
         seconds,
         status=found.status,
-        own_schedule_s=found.own_schedule_s,
+        own_schedule_s=own_schedule_s(found),
     )
+
+
+def own_schedule_s(found: Found) -> float | None:
+    """Return the makespan in a list scheduler's own order, see `MakespanResult`."""
+    if found.own_order is None:
+        return None
+    scored = makespan_evaluator(found.placement.problem)
+    return float(scored.in_sequence(found.own_order, found.placement.devices)[0])
 
 
 def placement_in(what: str, value: Placement | PlacementResult) -> Placement:

@@ -24,9 +24,10 @@ FILES = {
     "makespan.png",
 }
 KEYS = (
-    "placer", "mean_makespan_s", "mean_slr", "median_slr", "mean_over_heft", "over_heft_low",
-    "over_heft_high", "better_than_heft", "worse_than_heft", "over_first", "over_first_low",
-    "over_first_high", "mean_gap", "evaluations", "seconds_per_graph", "placed",
+    "placer", "mean_makespan_s", "mean_own_schedule_s", "mean_slr", "median_slr", "mean_over_heft",
+    "over_heft_low", "over_heft_high", "better_than_heft", "worse_than_heft", "own_over_heft",
+    "over_first", "over_first_low", "over_first_high", "mean_gap", "evaluations",
+    "seconds_per_graph", "placed",
 )  # fmt: skip
 
 
@@ -51,6 +52,8 @@ def test_rows_have_the_keys_of_the_contract(folder: Path, capsys: Capture) -> No
     heft, other = found["rows"]
     assert heft["mean_over_heft"] == 1.0
     assert other["over_heft_low"] <= other["mean_over_heft"] <= other["over_heft_high"]
+    assert heft["mean_own_schedule_s"] > 0.0 < heft["own_over_heft"]
+    assert (other["mean_own_schedule_s"], other["own_over_heft"]) == (None, None)
 
 
 def test_files_of_a_comparison_replace_those_of_the_other_objective(

@@ -86,6 +86,23 @@ def failing(problem: sp.Problem, rng: object, start: object = None) -> sp.Placem
     raise KeyError("a fault")
 
 
+@pytest.mark.parametrize("order", [[1, 0, 2], [0, 1], [0, 1, 1], [0, 1, 3]])
+def test_an_order_that_no_schedule_has_is_refused(order: list[int]) -> None:
+    class Planning(ReportingPlacer):
+        """A placer that plans a schedule on the first device."""
+
+        def run(self, problem: sp.Problem, rng: object, start: object = None) -> Found:
+            """Return the first device for everything, and an order."""
+            return Found(on_first(problem, rng), own_order=np.array(order))
+
+    graph = sp.StreamGraph([(n, 1e6, 0.0) for n in "abc"], [("a", "b"), ("b", "c")])
+    objective = sp.Makespan()
+    with pytest.raises(CustomPlacerError, match="own_order must have every operator's index once"):
+        sp.place(graph, "1x1", objective=objective, placer=Planning())
+    order[:] = [0, 1, 2]
+    assert sp.place(graph, "1x1", objective=objective, placer=Planning()).own_schedule_s == 3.0
+
+
 def test_the_error_of_an_object_keeps_its_traceback() -> None:
     with pytest.raises(KeyError, match="a fault"):
         sp.place(small_graph(), placer=failing)

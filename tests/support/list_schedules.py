@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from benchmarks.reference.schedule_problems import schedule_problem
+from streamplace.scoring.compiled_pass import CompiledPass
 from streamplace.sim.schedule.lists import ListSchedule
 from tests.support.schedule_tasks import TaskProblem, task_problem
 
@@ -20,17 +21,17 @@ def problems() -> Iterator[TaskProblem]:
             yield problem
 
 
-def check(problem: TaskProblem, schedule: ListSchedule) -> None:
+def check(problem: TaskProblem | CompiledPass, schedule: ListSchedule) -> None:
     """Check that a schedule keeps to cores, rests, inputs and masks."""
-    tasks, on = problem.tasks, schedule.devices
+    tasks, rules, on = problem.tasks, problem.rules, schedule.devices
     rows = np.arange(tasks.operators)
-    assert problem.rules.allowed[rows, on].all()
+    assert rules.allowed[rules.row_of[rules.unit_of], on].all()
     seconds = tasks.seconds[rows, tasks.class_of[on]]
     assert schedule.end - schedule.start == pytest.approx(seconds, abs=1e-12)
     for e, (v, w) in enumerate(zip(tasks.source, tasks.target, strict=True)):
         delay = 0.0
         if on[v] != on[w] and not tasks.silent[e]:
-            link = on[v] * tasks.devices + on[w]
+            link = on[v] * tasks.devices + on[w] if len(tasks.rate) > 1 else 0
             delay = tasks.bits[e] / tasks.rate[link] + tasks.latency_s[link]
         assert schedule.start[w] >= schedule.end[v] + delay - 1e-9
     for d in range(tasks.devices):

@@ -86,10 +86,10 @@ def test_names_are_text_in_every_table(name: str) -> None:
 
 MAKESPANS_MARKDOWN = r"""makespan over 4 graphs (order fifo)
 
-| placer | makespan, s | SLR | median SLR | over heft | 95% interval | vs heft | gap | evaluations | ms |
-|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|
-| heft | 3.5 | 1.750 | 2.000 | 1.000 | 1.000 to 1.000 | +0% -0% | 31.3% | - | 500.00 |
-| my\_placer | 3.751 | 1.750 | 1.500 | 1.000 | 0.625 to 1.375 | +25% -25% | 25.1% | 25 | 500.00 |
+| placer | makespan, s | own order, s | SLR | median SLR | over heft | 95% interval | vs heft | gap | evaluations | ms |
+|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|
+| heft | 3.5 | 3 | 1.750 | 2.000 | 1.000 | 1.000 to 1.000 | +0% -0% | 31.3% | - | 500.00 |
+| my\_placer | 3.751 | - | 1.750 | 1.500 | 1.000 | 0.625 to 1.375 | +25% -25% | 25.1% | 25 | 500.00 |
 """  # noqa: E501 - a line per placer
 
 
@@ -99,8 +99,10 @@ def test_makespans_as_markdown_by_hand() -> None:
 
 def test_makespans_as_latex_by_hand() -> None:
     lines = latex(*makespan_table(makespans_by_hand())).splitlines()
-    assert lines[1] == r"\begin{tabular}{lrrrrrrrrr}"
-    assert lines[3].startswith(r"placer & makespan, s & SLR & median SLR & over heft & 95\% interv")
+    assert lines[1] == r"\begin{tabular}{lrrrrrrrrrr}"
+    assert lines[3].startswith(
+        r"placer & makespan, s & own order, s & SLR & median SLR & over heft"
+    )
     assert lines[5].endswith(r"1.000 to 1.000 & +0\% --0\% & 31.3\% & -- & 500.00 \\")
     assert lines[6].startswith(r"my\_placer & ")
 

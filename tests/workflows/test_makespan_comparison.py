@@ -35,6 +35,9 @@ def test_rows_by_hand() -> None:
     heft, other = found.rows
     assert (heft.mean_over_heft, heft.over_heft_low, heft.over_heft_high) == (1.0, 1.0, 1.0)
     assert (heft.better_than_heft, heft.worse_than_heft, heft.evaluations) == (0.0, 0.0, None)
+    assert heft.mean_own_schedule_s == pytest.approx((1.5 + 4.5 + 6.0 + 0.0) / 4)
+    assert heft.own_over_heft == pytest.approx((0.75 + 1.125 + 0.75 + 1.0) / 4)
+    assert other.mean_own_schedule_s is other.own_over_heft is None
     assert other.mean_makespan_s == pytest.approx((1.0 + 6.0 + 8.004 + 0.0) / 4)
     assert other.mean_over_heft == pytest.approx((0.5 + 1.5 + 1.0005 + 1.0) / 4)
     assert (other.better_than_heft, other.worse_than_heft) == (0.25, 0.25)
@@ -66,6 +69,38 @@ def test_evaluations_are_counted_where_a_placer_simulates() -> None:
     assert none is of_heft is None
     assert of_climb is not None
     assert 1 <= of_climb <= 40
+
+
+def test_list_schedulers_stand_under_their_own_order_too() -> None:
+    """Other placers have none, and the other numbers stay those of the order asked for."""
+    run: Any = {"clusters": CLUSTERS, "objective": Makespan(batch=1000)}
+    found = sp.compare(GRAPHS[:3], ["peft", "random"], **run)
+    for n, (graph, cluster) in enumerate(zip(GRAPHS, CLUSTERS, strict=False)):
+        placed = sp.place(graph, cluster, objective=run["objective"], placer="peft")
+        assert found.makespan_s[0, n] == placed.score.makespan_s
+        assert found.own_schedule_s[0, n] == placed.own_schedule_s
+    assert np.isnan(found.own_schedule_s[1]).all()
+    peft, other = found.rows
+    assert peft.mean_own_schedule_s == pytest.approx(found.own_schedule_s[0].mean())
+    assert peft.own_over_heft is other.mean_own_schedule_s is None
+    assert found.columns["own order, s"](other) == "-"
+    assert "own order, s" not in sp.compare(GRAPHS[:3], ["random"], **run).columns
+
+
+def test_the_mean_in_the_own_order_is_about_all_cases() -> None:
+    """Where a placement was repaired, it is not that of the placer's own schedule."""
+    operators = [
+        sp.Operator(n, 1e6, 0.0, memory_bytes=m) for n, m in zip("abc", (2, 2, 3), strict=True)
+    ]
+    devices = [sp.Device("big", 2.0, memory_bytes=3), sp.Device("small", 1.0, memory_bytes=4)]
+    cluster = sp.Cluster(devices, sp.Network(kind="free"))
+    graphs = [GRAPHS[0], sp.StreamGraph(operators)]
+    found = sp.compare(graphs, "heft", cluster=cluster, objective=Makespan())
+    assert np.isnan(found.own_schedule_s[0]).tolist() == [False, True]
+    assert found.rows[0].mean_own_schedule_s is None
+    assert found.rows[0].own_over_heft == pytest.approx(
+        found.own_schedule_s[0, 0] / found.makespan_s[0, 0]
+    )
 
 
 @pytest.mark.long
@@ -118,7 +153,8 @@ def test_the_interval_of_crossed_cases_resamples_graphs() -> None:
     ratios = np.array([[1.0] * 6, [0.5, 0.7, 0.9, 1.5, 0.8, 1.0]])
     found = MakespanComparison(
         "", CaseList(("a", "b", "c"), 2, cross=True), Makespan(), ("heft", "x"), ratios,
-        np.full((2, 6), np.nan), np.ones((2, 6)), np.ones(6), np.ones(6), seed=4,
+        np.full((2, 6), np.nan), np.full((2, 6), np.nan), np.ones((2, 6)),
+        np.ones(6), np.ones(6), seed=4,
     )  # fmt: skip
     low, high = mean_intervals(np.array([[1.0] * 3, [0.6, 1.2, 0.9]]), 4)[1]
     assert (found.rows[1].over_heft_low, found.rows[1].over_heft_high) == (low, high)
@@ -210,7 +246,7 @@ def test_a_reference_that_places_no_case(tmp_path: Path) -> None:
     ratios = np.array([[np.nan, np.nan], [2.0, 3.0]])
     found = MakespanComparison(
         "", CaseList(("a", "b")), Makespan(), ("heft", "x"), ratios,
-        np.full((2, 2), np.nan), ratios, np.ones(2), np.ones(2),
+        np.full((2, 2), np.nan), np.full((2, 2), np.nan), ratios, np.ones(2), np.ones(2),
     )  # fmt: skip
     heft, other = found.rows
     assert (heft.placed, heft.mean_slr, heft.mean_gap, heft.seconds_per_graph) == (0, *[None] * 3)

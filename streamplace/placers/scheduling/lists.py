@@ -22,13 +22,20 @@ from streamplace.sim.schedule.ranks import (
     upward_rank,
     with_ties,
 )
-from streamplace.sim.schedule.sampled import sampled_placements
+from streamplace.sim.schedule.sampled import sampled_schedules
 from streamplace.sim.schedule.task_graph import TaskGraph
 from streamplace.util.arrays import Floats, Ints
 
 EQUAL = 1e-9  # relative difference of priorities that counts as none
 NOWHERE = -1
-MAX_CELLS = 1 << 24  # samples x operators that are kept at a time
+MAX_CELLS = 1 << 22  # samples x operators that are kept at a time, of 20 bytes each
+
+
+def planned(problem: Problem, schedule: ListSchedule) -> Found:
+    """Return the placement of a schedule, with the order in which it starts operators."""
+    order = problem.graph.order  # of two that start at once, one without length comes first
+    by_start = np.lexsort((schedule.end[order], schedule.start[order]))
+    return Found(Placement(problem, schedule.devices), own_order=order[by_start])
 
 
 class _Scheduler(ReportingPlacer):
@@ -39,7 +46,7 @@ class _Scheduler(ReportingPlacer):
     def run(
         self, problem: Problem, rng: np.random.Generator, start: Placement | None = None
     ) -> Found:
-        """Return the placement with the end of its own schedule.
+        """Return the placement with the order of its own schedule.
 
         Raises
         ------
@@ -50,7 +57,7 @@ class _Scheduler(ReportingPlacer):
         """
         made = self.scheduled(pass_evaluator(problem, self.name).compiled)
         if made.is_feasible and problem.feasibility.violation(made.devices) is None:
-            return Found(Placement(problem, made.devices), own_schedule_s=made.length)
+            return planned(problem, made)
         return Found(repaired(problem, made.devices))
 
     def scheduled(self, compiled: CompiledPass) -> ListSchedule:
@@ -175,7 +182,7 @@ class _Sampled(ReportingPlacer):
     def run(
         self, problem: Problem, rng: np.random.Generator, start: Placement | None = None
     ) -> Found:
-        """Return the placement of shortest makespan, with the end of its own schedule.
+        """Return the placement of shortest makespan, with the order of its own schedule.
 
         Raises
         ------
@@ -188,22 +195,21 @@ class _Sampled(ReportingPlacer):
         compiled = scored.compiled
         tasks, rules, rank = compiled.tasks, compiled.rules, self.rank_of(compiled)
         state = rng.integers(1, 2**63, size=1, dtype=np.uint64)
-        best, best_s, own_s = None, np.inf, None
+        best, best_s = None, np.inf
         left = self.samples
         while left > 0:
             count = min(left, max(1, MAX_CELLS // tasks.operators))
             left -= count
-            rows, lengths = sampled_placements(tasks, rules, rank, count, state)
-            complete = rows[:, 0] >= 0
-            if not complete.any():
+            drawn = sampled_schedules(tasks, rules, rank, count, state)
+            complete = np.flatnonzero(drawn.devices[:, 0] >= 0)
+            if not len(complete):
                 continue
-            rows, lengths = rows[complete], lengths[complete]
-            i = shortest(scored, rows)
-            seconds = float(scored.makespans(rows[i])[0])
+            i = int(complete[shortest(scored, drawn.devices[complete])])
+            seconds = float(scored.makespans(drawn.devices[i])[0])
             if seconds < best_s:
-                best, best_s, own_s = rows[i].copy(), seconds, float(lengths[i])
+                best, best_s = drawn.schedule(i), seconds
         if best is not None:
-            return Found(Placement(problem, best), own_schedule_s=own_s)
+            return planned(problem, best)
         draft = list_schedule(tasks, rules, mean_rank(tasks, compiled.masks)).devices
         return Found(repaired(problem, draft))
 

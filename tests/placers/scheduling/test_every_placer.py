@@ -8,8 +8,16 @@ from streamplace.errors import InfeasibleError, PlacementError, UnsuitableError,
 from streamplace.placers.base import BasePlacer
 from streamplace.placers.registry import make_placer, names_for
 from streamplace.placers.running import run_placer
+from streamplace.placers.scheduling.lists import Cpop, Heft, Peft
+from streamplace.scoring.compiled_pass import compiled_pass, in_sequence
+from streamplace.scoring.makespan_evaluator import MakespanEvaluator
 from streamplace.scoring.registry import makespan_evaluator
+from streamplace.sim.schedule.lists import ListSchedule
+from streamplace.sim.schedule.passes import timetable
+from streamplace.workflows.place import placed
+from streamplace.workflows.result import MakespanResult, own_schedule_s
 from tests.support.graphs import chain_graph
+from tests.support.list_schedules import check
 from tests.support.makespan_problems import (
     constrained_makespan_problem,
     feasible_rows,
@@ -18,6 +26,7 @@ from tests.support.makespan_problems import (
 )
 from tests.support.placers import QUICK_MAKESPAN_NAMES, seeded_rng
 
+LIST_SCHEDULERS = "heft", "heft:contention", "peft", "cpop", "critical-path", "random-eft"
 EVERY = pytest.mark.parametrize("name", QUICK_MAKESPAN_NAMES)
 SEEDS = pytest.mark.parametrize(
     "seeds", [range(4), pytest.param(range(4, 25), marks=pytest.mark.long)]
@@ -94,7 +103,7 @@ def test_a_preference_is_refused(name: str) -> None:
         make_placer(f"{name}:prefer=fewest")(problem, seeded_rng())
 
 
-@pytest.mark.parametrize("name", ["heft", "heft:contention", "peft", "cpop", "random-eft"])
+@pytest.mark.parametrize("name", LIST_SCHEDULERS)
 def test_list_schedulers_report_their_own_schedule(name: str) -> None:
     """In a fan of two branches, all of them use both devices without any wait."""
     graph = sp.StreamGraph(
@@ -104,11 +113,62 @@ def test_list_schedulers_report_their_own_schedule(name: str) -> None:
     )
     cluster = sp.Cluster([sp.Device(n, 1.0) for n in "xy"], sp.Network(kind="free"))
     problem = sp.Problem(graph, cluster, objective=sp.Makespan())
-    placer = make_placer(name)
-    assert isinstance(placer, BasePlacer)
-    listed = placer.run(problem, seeded_rng())
+    listed = placed(problem, name)
+    assert isinstance(listed, MakespanResult)
     assert listed.own_schedule_s == pytest.approx(5.0)
     assert makespan_of(listed.placement) == pytest.approx(5.0)
+
+
+@pytest.mark.parametrize("name", LIST_SCHEDULERS)
+def test_schedules_in_the_own_order_are_possible(name: str) -> None:
+    """They keep to cores, rests and inputs, and are not below the bound, as plans may be."""
+    for seed in range(80):
+        problem = makespan_problem(seed)
+        placer, scored = make_placer(name), MakespanEvaluator(problem)
+        assert isinstance(placer, BasePlacer)
+        found = placer.run(problem, seeded_rng())
+        if found.own_order is None:
+            continue
+        devices, order = found.placement.devices, in_sequence(scored.tasks, found.own_order)
+        table = timetable(scored.tasks, order, devices)
+        check(scored.compiled, ListSchedule(devices, table.start, table.end, True))
+        for d in np.unique(devices):
+            here = order.sequence[devices[order.sequence] == d]
+            assert (np.diff(table.start[here]) >= 0.0).all()
+        own_s = own_schedule_s(found)
+        assert own_s == table.end.max()
+        assert own_s is not None
+        assert scored.bound_s is not None
+        assert own_s >= scored.bound_s * (1 - 1e-9)
+
+
+@pytest.mark.parametrize("name", ["heft", "heft:contention", "peft", "cpop"])
+def test_own_schedules_are_as_planned_where_messages_do_not_wait(name: str) -> None:
+    recipe, placer, differ = sp.Recipe("layered", 60, seed=11), make_placer(name), 0
+    network = sp.Network("free", bandwidth_mbps=1000)
+    cluster = sp.Cluster([sp.Device(f"d{k}", 1000.0 * k) for k in range(1, 6)], network)
+    assert isinstance(placer, Heft | Peft | Cpop)
+    for number in range(5):
+        problem = sp.Problem(recipe.graph(number), cluster, objective=sp.Makespan(batch=1000))
+        found = placer.run(problem, seeded_rng())
+        planned_s = placer.scheduled(compiled_pass(problem)).length
+        assert own_schedule_s(found) == pytest.approx(planned_s, rel=1e-9)
+        differ += abs(makespan_of(found.placement) / planned_s - 1.0) > 0.01
+    assert differ
+
+
+def test_an_operator_without_length_does_not_wait_in_its_own_order() -> None:
+    """HEFT starts b and c at 1 s; b takes no time, so that d, on y, need not wait for c."""
+    graph = sp.StreamGraph(
+        [sp.Operator(n, 1e6 * t, 0.0) for n, t in zip("acbd", (1, 9, 0, 5), strict=True)],
+        [sp.Stream(*ends) for ends in ("ac", "ab", "bd")],
+        constraints=sp.Constraints(pins={"a": "x", "b": "x", "c": "x", "d": "y"}),
+        firing="all",
+    )
+    cluster = sp.Cluster([sp.Device(n, 1.0) for n in "xy"], sp.Network("free", latency_s=0.0))
+    found = sp.place(graph, cluster, objective=sp.Makespan(), placer="heft")
+    assert found.score.makespan_s == pytest.approx(15.0)
+    assert found.own_schedule_s == pytest.approx(10.0)
 
 
 def test_a_repaired_placement_has_no_schedule_of_its_own() -> None:
@@ -124,7 +184,8 @@ def test_a_repaired_placement_has_no_schedule_of_its_own() -> None:
     placer = make_placer("heft")
     assert isinstance(placer, BasePlacer)
     listed = placer.run(problem, seeded_rng())
-    assert listed.own_schedule_s is None
+    assert listed.own_order is None
+    assert own_schedule_s(listed) is None
     assert listed.placement.assignment == {"a": "small", "b": "small", "c": "big"}
 
 

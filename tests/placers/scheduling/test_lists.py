@@ -11,6 +11,8 @@ import streamplace as sp
 from streamplace.placers.registry import make_placer
 from streamplace.placers.scheduling.lists import Cpop, Heft, Peft
 from streamplace.scoring.compiled_pass import compiled_pass
+from streamplace.workflows.place import placed
+from streamplace.workflows.result import MakespanResult
 
 
 class Example(NamedTuple):
@@ -105,6 +107,10 @@ def test_published_schedules(
         assert found.devices[task - 1] == processor - 1, task
         assert found.start[task - 1] == pytest.approx(start * scale, rel=1e-12), task
         assert found.end[task - 1] == pytest.approx(end * scale, rel=1e-12), task
+    result = placed(example.problem(scale), name)
+    assert isinstance(result, MakespanResult)
+    length = max(end for _, _, end in published.values())
+    assert result.own_schedule_s == pytest.approx(length * scale, rel=1e-12)
 
 
 def test_the_published_length_of_heft_on_the_example_of_peft() -> None:
