@@ -164,10 +164,11 @@ def numbers_of(found: Comparison | MakespanComparison) -> Any:
 
 
 def test_the_interval_of_crossed_cases_resamples_graphs() -> None:
+    unknown = np.full((2, 6), np.nan)
     ratios = np.array([[1.0] * 6, [0.5, 0.7, 0.9, 1.5, 0.8, 1.0]])
     found = MakespanComparison(
         "", CaseList(("a", "b", "c"), 2, cross=True), Makespan(), ("heft", "x"), ratios,
-        *np.full((3, 2, 6), np.nan), np.ones((2, 6)),
+        unknown, unknown, unknown, np.ones((2, 6)),
         np.ones(6), np.ones(6), seed=4,
     )  # fmt: skip
     low, high = mean_intervals(np.array([[1.0] * 3, [0.6, 1.2, 0.9]]), 4)[1]
@@ -257,10 +258,10 @@ def test_a_placer_that_places_no_case_leaves_the_others() -> None:
 
 def test_a_reference_that_places_no_case(tmp_path: Path) -> None:
     """Without makespans of HEFT there are no ratios to them, but all other numbers."""
-    ratios = np.array([[np.nan, np.nan], [2.0, 3.0]])
+    ratios, unknown = np.array([[np.nan, np.nan], [2.0, 3.0]]), np.full((2, 2), np.nan)
     found = MakespanComparison(
         "", CaseList(("a", "b")), Makespan(), ("heft", "x"), ratios,
-        *np.full((3, 2, 2), np.nan), ratios, np.ones(2), np.ones(2),
+        unknown, unknown, unknown, ratios, np.ones(2), np.ones(2),
     )  # fmt: skip
     heft, other = found.rows
     assert (heft.placed, heft.mean_slr, heft.mean_gap, heft.seconds_per_graph) == (0, *[None] * 3)

@@ -12,6 +12,7 @@ from streamplace.learning.policy.placer import loaded
 from streamplace.learning.training import TrainConfig, read_config, train
 from streamplace.placers.base import BasePlacer
 from streamplace.placers.registry import make_placer
+from streamplace.placers.running import improving
 from streamplace.scoring.registry import evaluator
 from streamplace.scoring.total_cost import TotalCost
 from tests.support.giph import giph_problem
@@ -102,7 +103,9 @@ def test_a_placer_begins_from_the_placement_of_another_one(name: str) -> None:
     found = placer(problem, np.random.default_rng(5))
     first, last = evaluator(problem).loss(np.stack([begun.devices, found.devices]))
     assert last <= first
-    assert make_placer(name).begins_from == "the best of quick placers"
+    improver = improving(name)
+    assert improver is not None
+    assert improver.begins_from == "the best of quick placers"
 
 
 def test_an_untrained_policy_has_random_parameters_from_a_seed() -> None:
