@@ -131,6 +131,18 @@ class BasePlacer(ABC):
         return self.takes_start
 
     @property
+    def begins_from(self) -> str | None:
+        """What it improves without an initial placement, in words; None: it builds placements."""
+        return None
+
+    def begun(self, problem: Problem, rng: np.random.Generator) -> Placement:
+        """Return the placement that it improves; only of placers that begin from one.
+
+        A call with a generator in the same state begins from the same placement.
+        """
+        raise NotImplementedError(f"{self.name} builds placements")
+
+    @property
     def slow_from(self) -> int | None:
         """The number of operators from which it takes minutes, as its time grows with the square.
 

@@ -84,6 +84,13 @@ def run_placer(
     return Outcome(found, seconds, counted.evaluations)
 
 
+def improving(placer: str | Placer) -> BasePlacer | None:
+    """Return a placer that begins from a placement which it improves; None if it builds them."""
+    chosen = ready(placer) if isinstance(placer, str) else placer
+    made = chosen.placer if isinstance(chosen, NamedPlacer) else chosen
+    return made if isinstance(made, BasePlacer) and made.begins_from else None
+
+
 def check_start(placer: str | Placer, start: Placement | None) -> None:
     """Refuse an initial placement for a placer that would not use it; a user's own always may.
 

@@ -1,8 +1,9 @@
-"""Placements for policies to start from."""
+"""Placements that placers improve: those of a few fast placers, or of one that is named."""
 
 import numpy as np
 
-from streamplace.placers.registry import search_of_pass
+from streamplace.placers.registry import placer_of, search_of_pass
+from streamplace.placers.repair import feasible
 from streamplace.placers.trivial import Greedy
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
@@ -20,3 +21,26 @@ def fast_placement(problem: Problem, rng: np.random.Generator) -> Placement:
         return Greedy()(problem, rng)
     placement: Placement = search_of_pass("fast")(problem, rng)
     return placement
+
+
+QUICK = "the best of quick placers"
+
+
+def placement_of(start: str, problem: Problem, rng: np.random.Generator) -> Placement:
+    """Return the placement of a placer to start from, repaired where it violates a constraint.
+
+    Parameters
+    ----------
+    start
+        The name of a placer; empty: the best of a few fast ones.
+
+    Raises
+    ------
+    UsageError
+        If there is no such placer.
+    PlacementError
+        If it finds no feasible placement.
+    """
+    if not start:
+        return fast_placement(problem, rng)
+    return feasible(problem, placer_of(start)(problem, rng).devices)

@@ -14,7 +14,7 @@ from streamplace.execution.progress import track
 from streamplace.files import StoredGraphs
 from streamplace.placers.base import Placer
 from streamplace.placers.registry import ready
-from streamplace.placers.running import name_of, run_placer
+from streamplace.placers.running import improving, name_of, run_placer
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.makespan import MAKESPAN, Makespan, PublishedName, with_published_semantics
@@ -187,6 +187,11 @@ def compared(
             seed=seed,
             failures=first,
             labels=labels,
+            starts={
+                name: words
+                for name, one in named.items()
+                if (improver := improving(one)) and (words := improver.begins_from)
+            },
         )
         if not any(row.placed for row in result.rows):
             raise PlacementError(f"no placer found a placement: {first[0]}")
@@ -279,6 +284,7 @@ class CaseMakespans(NamedTuple):
 
     makespan_s: Floats  # (P,), NaN where a placer found no placement
     own_schedule_s: Floats  # (P,), NaN where a placer has no order of its own
+    start_s: Floats  # (P,), NaN where a placer builds placements
     evaluations: Floats  # (P,)
     seconds: Floats  # (P,)
     bound_s: float
@@ -313,7 +319,7 @@ def _makespans_of_case(
         is_makespan = objective.quantity == MAKESPAN
         bound = scored.bound_s
         longest = scored.compiled.fastest.longest if is_makespan else np.nan
-        found, failures = np.full((4, len(placers)), np.nan), [""] * len(placers)
+        found, failures = np.full((5, len(placers)), np.nan), [""] * len(placers)
         for j, placer in enumerate(placers):
             rng = np.random.default_rng([seed, *case.seeds])
             try:
@@ -323,13 +329,19 @@ def _makespans_of_case(
                 continue
             with within(name_of(placer)):
                 makespan = float(scored.loss(outcome.placement.devices)[0])
-                own = own_schedule_s(outcome.found)
+                own, first = own_schedule_s(outcome.found), np.nan
+                if (improver := improving(placer)) is not None:
+                    begun = improver.begun(problem, np.random.default_rng([seed, *case.seeds]))
+                    first = float(scored.loss(begun.devices)[0])
             if bound is not None and outcome.found.bound is not None:
                 bound = max(bound, outcome.found.bound)
             count = np.nan if outcome.evaluations is None else outcome.evaluations
-            found[:, j] = makespan, np.nan if own is None else own, count, outcome.seconds
+            planned = np.nan if own is None else own
+            found[:, j] = makespan, planned, first, count, outcome.seconds
         if bound is not None and np.isfinite(found[0]).any():
             bound = without_rounding(bound, float(np.nanmin(found[0])))
     known = np.nan if bound is None else bound
-    makespans, owns, evaluations, seconds = found
-    return CaseMakespans(makespans, owns, evaluations, seconds, known, longest, tuple(failures))
+    makespans, owns, firsts, evaluations, seconds = found
+    return CaseMakespans(
+        makespans, owns, firsts, evaluations, seconds, known, longest, tuple(failures)
+    )

@@ -30,6 +30,7 @@ from streamplace.workflows.comparison_tables import (
 TIE = 0.001  # of the makespan of HEFT's mapping; a smaller difference is a tie
 REFERENCE = "heft"
 PLACED, OVER_FIRST, OWN = "placed", "over first", "own order, s"
+START, OVER_START = "start", "over start"
 EXPENDABLE = ("ms", "evaluations", "median SLR", "gap", "SLR", OWN, INTERVAL, OVER_FIRST, "vs heft")
 """Columns dropped, in this order, if the table is too wide to show names."""
 
@@ -53,6 +54,10 @@ class MakespanRow(RoundedRepr):
     placers, and so is the interval of fewer than three graphs. ``over_first``, ``over_first_low``
     and ``over_first_high`` are the same ratio to the first placer.
 
+    ``start`` is what a placer that improves a placement began from, in words. ``over_start`` is the
+    mean ratio of its makespans to those of the start, which says what it has added. Both are None
+    for placers that build placements.
+
     ``mean_gap`` is None with noise, and ``evaluations``, the mean number of simulated passes, is
     None if the placer does not count them. ``seconds_per_graph`` is wall time per case.
     """
@@ -71,6 +76,8 @@ class MakespanRow(RoundedRepr):
     over_first: float | None
     over_first_low: float | None
     over_first_high: float | None
+    start: str | None
+    over_start: float | None
     mean_gap: float | None
     evaluations: float | None
     seconds_per_graph: float | None
@@ -109,6 +116,11 @@ OF_FIRST: Columns = {
     INTERVAL: lambda row: _interval(row.over_first_low, row.over_first_high),
 }
 
+OF_STARTS: Columns = {
+    START: lambda row: row.start or "-",
+    OVER_START: lambda row: _text(row.over_start, ".3f"),
+}
+
 OF_EFFORT: Columns = {
     "gap": lambda row: "-" if row.mean_gap is None else percent_up(row.mean_gap),
     "evaluations": lambda row: _text(row.evaluations, ",.0f"),
@@ -129,9 +141,10 @@ class MakespanComparison(Displayable):
         The cases.
     objective
         The objective of all placers.
-    makespan_s, own_schedule_s, evaluations, seconds
+    makespan_s, own_schedule_s, start_s, evaluations, seconds
         (P, C): the makespan in seconds; that in the order of a list scheduler's own schedule, NaN
-        for other placers; the number of passes that the placer simulated, NaN if it does not count
+        for other placers; that of the placement which a placer improves, NaN for placers that build
+        placements; the number of passes that the placer simulated, NaN if it does not count
         them; and the placer's wall time in seconds. All are NaN where the placer found no
         placement.
     bound_s
@@ -150,6 +163,9 @@ class MakespanComparison(Displayable):
         for placers that placed all. Without reasons, there are no `notes`.
     labels
         Name in the table -> placer with its options, for those that are called otherwise.
+    starts
+        Name in the table -> what the placer improves, in words, for those that begin from a
+        placement.
     """
 
     dataset: str
@@ -158,6 +174,7 @@ class MakespanComparison(Displayable):
     placers: tuple[str, ...]
     makespan_s: Floats
     own_schedule_s: Floats
+    start_s: Floats
     evaluations: Floats
     seconds: Floats
     bound_s: Floats
@@ -166,6 +183,7 @@ class MakespanComparison(Displayable):
     seed: int = field(default=0, kw_only=True)
     failures: tuple[str, ...] = field(default=(), kw_only=True)
     labels: Mapping[str, str] = field(default_factory=dict, kw_only=True)
+    starts: Mapping[str, str] = field(default_factory=dict, kw_only=True)
 
     @cached_property
     def slr(self) -> Floats:
@@ -211,6 +229,7 @@ class MakespanComparison(Displayable):
         over, own_over = self._paired(self.makespan_s[j]), self._paired(own)
         (low, high), among = self._interval(over), over[~np.isnan(over)]
         over_first = _ratio(self.makespan_s[j], self.makespan_s[0])
+        over_start = _ratio(self.makespan_s[j], self.start_s[j])
         first_low, first_high = self._interval(over_first)
         return MakespanRow(
             placer=self.placers[j],
@@ -227,6 +246,8 @@ class MakespanComparison(Displayable):
             over_first=_mean(over_first[~np.isnan(over_first)]),
             over_first_low=finite(first_low),
             over_first_high=finite(first_high),
+            start=self.starts.get(self.placers[j]),
+            over_start=_mean(over_start[~np.isnan(over_start)]),
             mean_gap=_mean(self.gap[j][placed]),
             evaluations=_mean(self.evaluations[j][placed]),
             seconds_per_graph=_mean(self.seconds[j][placed]),
@@ -300,7 +321,8 @@ class MakespanComparison(Displayable):
             ratios = OF_HEFT
         elif len(self.placers) > 1:
             ratios = OF_FIRST
-        columns = _columns_of(self.objective.quantity) | ratios | OF_EFFORT
+        starts = OF_STARTS if self.starts else {}
+        columns = _columns_of(self.objective.quantity) | ratios | starts | OF_EFFORT
         if all(row.placed == len(self.cases) for row in self.rows):
             del columns[PLACED]
         if all(row.mean_own_schedule_s is None for row in self.rows):

@@ -87,6 +87,20 @@ def test_list_schedulers_stand_under_their_own_order_too() -> None:
     assert "own order, s" not in sp.compare(GRAPHS[:3], ["random"], **run).columns
 
 
+def test_placers_that_improve_a_placement_stand_beside_their_start() -> None:
+    """What a placer has added is the ratio to the very placement from which it began."""
+    run: Any = {"clusters": CLUSTERS, "objective": Makespan()}
+    climbed = "climb:evaluations=30:start=random"
+    found = sp.compare(GRAPHS[:3], ["random", climbed, "climb:evaluations=1"], **run)
+    assert found.starts == {climbed: "random", "climb:evaluations=1": "one device"}
+    assert found.start_s[1].tolist() == found.makespan_s[0].tolist()
+    random, improved, _ = found.rows
+    assert random.start is random.over_start is None
+    assert improved.over_start == pytest.approx((found.makespan_s[1] / found.start_s[1]).mean())
+    assert [found.columns["start"](row) for row in found.rows] == ["-", "random", "one device"]
+    assert "start" not in sp.compare(GRAPHS[:3], ["random"], **run).columns
+
+
 def test_the_mean_in_the_own_order_is_about_all_cases() -> None:
     """Where a placement was repaired, it is not that of the placer's own schedule."""
     operators = [
@@ -150,10 +164,11 @@ def numbers_of(found: Comparison | MakespanComparison) -> Any:
 
 
 def test_the_interval_of_crossed_cases_resamples_graphs() -> None:
+    unknown = np.full((2, 6), np.nan)
     ratios = np.array([[1.0] * 6, [0.5, 0.7, 0.9, 1.5, 0.8, 1.0]])
     found = MakespanComparison(
         "", CaseList(("a", "b", "c"), 2, cross=True), Makespan(), ("heft", "x"), ratios,
-        np.full((2, 6), np.nan), np.full((2, 6), np.nan), np.ones((2, 6)),
+        unknown, unknown, unknown, np.ones((2, 6)),
         np.ones(6), np.ones(6), seed=4,
     )  # fmt: skip
     low, high = mean_intervals(np.array([[1.0] * 3, [0.6, 1.2, 0.9]]), 4)[1]
@@ -243,10 +258,10 @@ def test_a_placer_that_places_no_case_leaves_the_others() -> None:
 
 def test_a_reference_that_places_no_case(tmp_path: Path) -> None:
     """Without makespans of HEFT there are no ratios to them, but all other numbers."""
-    ratios = np.array([[np.nan, np.nan], [2.0, 3.0]])
+    ratios, unknown = np.array([[np.nan, np.nan], [2.0, 3.0]]), np.full((2, 2), np.nan)
     found = MakespanComparison(
         "", CaseList(("a", "b")), Makespan(), ("heft", "x"), ratios,
-        np.full((2, 2), np.nan), np.full((2, 2), np.nan), ratios, np.ones(2), np.ones(2),
+        unknown, unknown, unknown, ratios, np.ones(2), np.ones(2),
     )  # fmt: skip
     heft, other = found.rows
     assert (heft.placed, heft.mean_slr, heft.mean_gap, heft.seconds_per_graph) == (0, *[None] * 3)

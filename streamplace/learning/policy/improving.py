@@ -9,12 +9,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from streamplace.errors import StreamplaceError, UsageError
-from streamplace.learning.policy.placer import loaded
+from streamplace.learning.policy.placer import loaded, untrained
 from streamplace.learning.policy.registry import faults_of
 from streamplace.learning.policy.threads import one_thread
 from streamplace.placers.base import MAKESPAN, BasePlacer, check_counts
 from streamplace.placers.repair import feasible
-from streamplace.placers.starting import fast_placement
+from streamplace.placers.starting import QUICK, placement_of
 from streamplace.problem.objectives import make_objective
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
@@ -37,6 +37,12 @@ class ImprovingPlacer(BasePlacer):
         Number of evaluations; 0: two per operator.
     file
         A weights file of that kind.
+    start
+        The placer of the placement to improve, where there is none; the best of a few fast placers
+        by default.
+    untrained
+        A seed: random parameters instead of the trained ones, as a reference for what training
+        adds.
 
     Attributes
     ----------
@@ -53,6 +59,8 @@ class ImprovingPlacer(BasePlacer):
     quadratic_from: ClassVar[int]
     evaluations: int = 0
     file: str = ""
+    start: str = ""
+    untrained: int | None = None
 
     def __post_init__(self) -> None:
         check_counts(self, (("evaluations", MOST),), 0)
@@ -70,7 +78,7 @@ class ImprovingPlacer(BasePlacer):
         Parameters
         ----------
         start
-            The placement to improve; without one, the best placement of a few fast placers.
+            The placement to improve; without one, that of the option `start`.
 
         Raises
         ------
@@ -85,9 +93,24 @@ class ImprovingPlacer(BasePlacer):
             If the placement to start from cannot be repaired.
         """
         with self._encoded(problem) as (policy, encoded):
-            row = self._start(problem, rng, start)
-            best = self._improved(policy, encoded, row, int(rng.integers(2**62)))
+            first = self.begun(problem, rng) if start is None else feasible(problem, start.devices)
+            best = self._improved(policy, encoded, first.devices, int(rng.integers(2**62)))
         return Placement(problem, best)
+
+    @property
+    def begins_from(self) -> str:
+        """What it improves without an initial placement, in words."""
+        return self.start or QUICK
+
+    def begun(self, problem: Problem, rng: np.random.Generator) -> Placement:
+        """Return the placement that it improves without an initial one.
+
+        Raises
+        ------
+        PlacementError
+            If there is no such placement, or it cannot be repaired.
+        """
+        return placement_of(self.start, problem, rng)
 
     @abstractmethod
     def _policy(self, problem: Problem) -> Any:
@@ -116,7 +139,7 @@ class ImprovingPlacer(BasePlacer):
         UsageError
             If it is not of the placer's kind.
         """
-        read = loaded(file)
+        read = loaded(file) if self.untrained is None else untrained(file, self.untrained)
         if read.kind != self.name:
             fault = "has a policy of another kind; use policy:file=…"
             raise UsageError(f"{self.name}: {file} {fault}")
@@ -134,17 +157,6 @@ class ImprovingPlacer(BasePlacer):
         if trained and own not in trained:
             fault = f"was trained for {' and '.join(sorted(trained))}, not for {own}"
             raise UsageError(f"{self.name}: {file} {fault}; policy:file=… uses it all the same")
-
-    def _start(self, problem: Problem, rng: np.random.Generator, start: Placement | None) -> Ints:
-        """Return the devices to start from, (V,), repaired where they violate a constraint.
-
-        Raises
-        ------
-        PlacementError
-            If it cannot be repaired.
-        """
-        first = fast_placement(problem, rng) if start is None else start
-        return feasible(problem, first.devices).devices
 
 
 @dataclass(frozen=True)

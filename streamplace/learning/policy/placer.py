@@ -23,7 +23,7 @@ from streamplace.learning.policy.threads import one_thread
 from streamplace.placers.base import THROUGHPUT, BasePlacer, refuse_other_objectives
 from streamplace.placers.limits import Limit, MaxEvaluations
 from streamplace.placers.repair import feasible_ones
-from streamplace.placers.starting import fast_placement
+from streamplace.placers.starting import QUICK, placement_of
 from streamplace.problem.objectives import check_order
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
@@ -66,6 +66,12 @@ class PolicyPlacer(BasePlacer):
     refine
         Changes tried per operator to improve the best placement, under throughput. With 0, the
         result is what the network placed. Default: 20, and 0 with a `file`.
+    start
+        For policies that refine a placement, the placer of the one to start from, where there is
+        none; the best of a few fast placers by default.
+    untrained
+        A seed: random parameters of the same sizes instead of the trained ones, as a reference for
+        what training adds.
 
     Raises
     ------
@@ -82,6 +88,8 @@ class PolicyPlacer(BasePlacer):
     order: str = ""
     coarsen: int | None = None
     refine: int | None = None
+    start: str = ""
+    untrained: int | None = None
 
     def __post_init__(self) -> None:
         for option, minimum, value in (
@@ -132,15 +140,25 @@ class PolicyPlacer(BasePlacer):
 
     def _loaded(self) -> "LoadedPolicy":
         with work_clock.loading():
-            return loaded(self.file or str(SHIPPED))
+            file = self.file or str(SHIPPED)
+            return loaded(file) if self.untrained is None else untrained(file, self.untrained)
+
+    @property
+    def begins_from(self) -> str | None:
+        """What it improves without an initial placement, in words; None: it builds placements."""
+        return (self.start or QUICK) if self.uses_start else None
+
+    def begun(self, problem: Problem, rng: np.random.Generator) -> Placement:
+        """Return the placement that a policy improves without an initial one."""
+        return placement_of(self.start, problem, rng)
 
     def __call__(
         self, problem: Problem, rng: np.random.Generator, start: Placement | None = None
     ) -> Placement:
         """Return the best placement found, repaired where it violates a constraint.
 
-        A policy that refines placements starts from `start` or, without one, from the best
-        placement of a few fast placers; the others ignore it.
+        A policy that refines placements starts from `start` or, without one, from the placement of
+        the option `start`; the others ignore it.
 
         Raises
         ------
@@ -150,16 +168,18 @@ class PolicyPlacer(BasePlacer):
             If the network requires a different number of devices.
         UsageError
             If `beam` is set and the network does not support beam search, `order` is set and the
-            policy does not place operators in an order, or `coarsen` or `refine` is set and the
-            policy refines placements or the objective is the makespan.
+            policy does not place operators in an order, `start` is set and the policy builds
+            placements, or `coarsen` or `refine` is set and the policy refines placements or the
+            objective is the makespan.
         PlacementError
             If none of the network's placements can be repaired.
         """
         made = self._loaded()
         if made.refines:
             return self._refined(made, problem, rng, start)
-        if self.episodes > 1:
-            raise UsageError(f"policy: episodes: {made.name} builds placements at once")
+        for option, is_set in (("episodes", self.episodes > 1), ("start", bool(self.start))):
+            if is_set:
+                raise UsageError(f"policy: {option}: {made.name} builds placements at once")
         if not made.policy.any_objective:
             refuse_other_objectives(problem, self.name, THROUGHPUT)
         with faults_of(made.policy, "placing"):
@@ -226,7 +246,7 @@ class PolicyPlacer(BasePlacer):
         if self.beam:
             made.check_beam()
         self._refuse_groups(f"{made.name} refines placements of all operators")
-        first = start if start is not None else fast_placement(problem, rng)
+        first = start if start is not None else self.begun(problem, rng)
         with faults_of(made.policy, "placing"):
             made.policy.check(problem)
             batch = made.policy.batch([self._encoded(made, problem, rng)])
@@ -345,6 +365,22 @@ def loaded(file: str) -> LoadedPolicy:
 def _read(path: str, modified_ns: int) -> LoadedPolicy:
     file = read_weights(path)
     return LoadedPolicy(path, _policy_of(file, path), file.section.kind, file.card)
+
+
+@lru_cache(maxsize=8)
+def untrained(path: str, seed: int) -> LoadedPolicy:
+    """Return a policy of the kind and sizes of a weights file with random parameters.
+
+    Raises
+    ------
+    CheckpointError
+        If the weights cannot be read.
+    """
+    _modified_ns(path)  # refuses a pipe
+    file = read_weights(path)
+    what = f"{path}, of the kind {file.section.kind!r},"
+    new_policy = load_learned("streamplace.learning.policy.weights:new_policy", what)
+    return LoadedPolicy(path, new_policy(file.section, seed), file.section.kind, file.card)
 
 
 def _policy_of(file: WeightsFile, path: str) -> Any:

@@ -15,7 +15,8 @@ from streamplace.learning.training.stages import (
 )
 from streamplace.placers.base import BasePlacer, check_counts
 from streamplace.placers.repair import feasible
-from streamplace.placers.trivial import RoundRobin, Single
+from streamplace.placers.starting import placement_of
+from streamplace.placers.trivial import Single
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.util.extras import load_learned
@@ -51,6 +52,8 @@ class HsdagPlacer(BasePlacer):
         Adam's learning rate; 0: the config's.
     levels
         How often groups are grouped; 0: the config's, once.
+    start
+        The placer of the placement that begins each episode; the best single device by default.
 
     Raises
     ------
@@ -65,6 +68,7 @@ class HsdagPlacer(BasePlacer):
     samples: int = 0
     rate: float = 0.0
     levels: int = 0
+    start: str = ""
 
     def __post_init__(self) -> None:
         check_counts(self, LIMITS, 0)
@@ -89,14 +93,26 @@ class HsdagPlacer(BasePlacer):
             "streamplace.learning.training.in_memory:fit_each", "placer 'hsdag'"
         )
         section, stage = self.section(problem), self.stage(problem)
-        if not _fits_one_device(problem):
-            RoundRobin()(problem, rng)  # fails here, as the error of fit_each names a stage
-            stage = stage.model_copy(update={"start": "round-robin"})
+        stage = stage.model_copy(update={"start": self._first(problem)})
+        if stage.start != "single":
+            self.begun(problem, np.random.default_rng(0))  # fails here, as fit_each names a stage
         with one_thread():
             ((fitted,),) = fit_each(section, [problem], [stage], rng)
         (best,) = fitted.best
         assert best is not None, "a memory of refiners has no threshold"
         return feasible(problem, best.devices)
+
+    @property
+    def begins_from(self) -> str:
+        """What each episode begins from, in words."""
+        return self.start or "single"
+
+    def begun(self, problem: Problem, rng: np.random.Generator) -> Placement:
+        """Return the placement that begins the first episode."""
+        return placement_of(self._first(problem), problem, rng)
+
+    def _first(self, problem: Problem) -> str:
+        return self.start or ("single" if _fits_one_device(problem) else "round-robin")
 
     def stage(self, problem: Problem) -> StepReinforceStage:
         """Return how the network is trained."""

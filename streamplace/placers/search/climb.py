@@ -9,6 +9,7 @@ from streamplace.placers.base import BasePlacer
 from streamplace.placers.budget import Budget, check_limits
 from streamplace.placers.registry import search_of_pass
 from streamplace.placers.repair import feasible
+from streamplace.placers.starting import placement_of
 from streamplace.problem.makespan import Makespan
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
@@ -32,12 +33,15 @@ class Climb(BasePlacer):
         Number of placements to evaluate; default 100 per unit.
     seconds
         Wall time in seconds, to limit the climb by time. Results then depend on the machine.
+    start
+        The placer of the initial placement, where there is none.
     """
 
     name: ClassVar[str] = "climb"
     takes_start: ClassVar[bool] = True
     evaluations: int | None = None
     seconds: float | None = None
+    start: str = ""
 
     def __post_init__(self) -> None:
         check_limits(self.name, self.seconds, self.evaluations)
@@ -50,10 +54,22 @@ class Climb(BasePlacer):
         if evaluations is None and self.seconds is None:
             evaluations = PER_UNIT * problem.feasibility.unit_count
         budget = Budget(self.seconds, evaluations)
-        row = first_row(problem) if start is None else feasible(problem, start.devices).devices
+        first = self.begun(problem, rng) if start is None else feasible(problem, start.devices)
+        row = first.devices
         if type(problem.objective) is Makespan and not problem.objective.noise:
             return Placement(problem, search_of_pass("climb")(problem, rng, row, budget))
         return Placement(problem, _climbed(problem, rng, row, budget))
+
+    @property
+    def begins_from(self) -> str:
+        """What it improves without an initial placement, in words."""
+        return self.start or "one device"
+
+    def begun(self, problem: Problem, rng: np.random.Generator) -> Placement:
+        """Return the placement that it improves without an initial one."""
+        if self.start:
+            return placement_of(self.start, problem, rng)
+        return Placement(problem, first_row(problem))
 
 
 def first_row(problem: Problem) -> Ints:

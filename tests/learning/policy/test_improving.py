@@ -10,7 +10,10 @@ from streamplace.errors import CheckpointError, UsageError
 from streamplace.learning.policy.improving import trained_for
 from streamplace.learning.policy.placer import loaded
 from streamplace.learning.training import TrainConfig, read_config, train
+from streamplace.placers.base import BasePlacer
 from streamplace.placers.registry import make_placer
+from streamplace.placers.running import improving
+from streamplace.scoring.registry import evaluator
 from streamplace.scoring.total_cost import TotalCost
 from tests.support.giph import giph_problem
 from tests.support.graphs import preset_graph
@@ -86,3 +89,42 @@ def test_missing_weights_are_refused(name: str, tmp_path: Path) -> None:
     placer = make_placer(f"{name}:file={tmp_path / 'none'}")
     with pytest.raises(CheckpointError):
         placer(giph_problem(), np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("name", ["giph", "rebuild"])
+def test_a_placer_begins_from_the_placement_of_another_one(name: str) -> None:
+    problem = giph_problem()
+    placer = make_placer(f"{name}:start=random:evaluations=3")
+    assert isinstance(placer, BasePlacer)
+    assert placer.begins_from == "random"
+    begun = placer.begun(problem, np.random.default_rng(5))
+    drawn = make_placer("random")(problem, np.random.default_rng(5))
+    assert begun.devices.tolist() == drawn.devices.tolist()
+    found = placer(problem, np.random.default_rng(5))
+    first, last = evaluator(problem).loss(np.stack([begun.devices, found.devices]))
+    assert last <= first
+    improver = improving(name)
+    assert improver is not None
+    assert improver.begins_from == "the best of quick placers"
+
+
+def test_an_untrained_policy_has_random_parameters_from_a_seed() -> None:
+    problem = giph_problem()
+
+    def placed(text: str) -> list[int]:
+        devices: list[int] = make_placer(text)(problem, np.random.default_rng(1)).devices.tolist()
+        return devices
+
+    first = placed("giph:start=random:untrained=0")
+    assert first == placed("giph:start=random:untrained=0")
+    assert first != placed("giph:start=random")
+    assert first != placed("giph:start=random:untrained=1")
+
+
+def test_a_policy_that_builds_placements_has_no_start() -> None:
+    placer = make_placer("policy:start=random")
+    assert isinstance(placer, BasePlacer)
+    assert placer.begins_from is None
+    stream = sp.Problem(preset_graph("dream", 10, 1), sp.Cluster.equal(3), source_rate=1e4)
+    with pytest.raises(UsageError, match="policy: start: DeviceScorer builds placements at once"):
+        placer(stream, np.random.default_rng(0))

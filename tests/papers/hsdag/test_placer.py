@@ -110,3 +110,13 @@ def test_it_learns_to_leave_the_slow_device_alone() -> None:
     drawn = -np.log(loss_of(Random()(problem, seeded_rng())))
     assert np.mean(records[-5:]) > start - 0.05
     assert np.mean(records[:2]) < (start + drawn) / 2
+
+
+def test_episodes_begin_from_the_placement_of_a_placer() -> None:
+    problem = pass_problem()
+    placer = HsdagPlacer(episodes=1, steps=1, samples=1, start="random")
+    assert (SHORT.begins_from, placer.begins_from) == ("single", "random")
+    assert placer.begun(problem, seeded_rng()).devices.tolist() == (
+        Random()(problem, seeded_rng()).devices.tolist()
+    )
+    placer(problem, seeded_rng())
