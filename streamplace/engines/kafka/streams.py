@@ -6,7 +6,7 @@ instance of the application. They are therefore colocated. Global stores have no
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from streamplace.errors import FormatError
@@ -27,6 +27,8 @@ HEADING = re.compile(r"(?:^|\s)(?:Topologies|Topology: (?P<name>[^:]+)):$")
 """The first line of a description, perhaps behind what a log writes; a topology may have a name."""
 HEADING_AGAIN = re.compile(rf"{HEADING.pattern}|^Sub-topolog(?:ies|y):")
 """How another description begins below the end of one."""
+TOPIC = re.compile(r"[\w.-]+", re.ASCII)
+"""The names that Kafka allows; what has other characters is a pattern of names."""
 
 
 @dataclass
@@ -86,7 +88,8 @@ def read(text: str, where: str) -> LogicalGraph:
         constraints=Constraints(colocate=tasks),
         by_channel=tasks,
     )
-    return replace(logical, notes=_notes(stores), per_partition=True)
+    notes = [*_notes(stores), *_open_topics(nodes.values())]
+    return replace(logical, notes=notes, per_partition=True)
 
 
 def _notes(stores: Sequence[str]) -> list[str]:
@@ -95,6 +98,24 @@ def _notes(stores: Sequence[str]) -> list[str]:
     return [
         f"{counted(len(stores), 'global store')} left out ({listed(stores)}): no tasks run them, "
         "and every instance of the application reads their whole topics"
+    ]
+
+
+def _open_topics(nodes: Collection[_Node]) -> list[str]:
+    """Return a note on nodes whose topics the description does not name, if they may be linked."""
+    if len({node.task for node in nodes}) < 2:
+        return []
+    found = [
+        node.name
+        for node in nodes
+        if (node.kind == "Sink" and not node.topics)
+        or (node.kind == "Source" and not all(map(TOPIC.fullmatch, node.topics)))
+    ]
+    if not found:
+        return []
+    return [
+        f"a class or a pattern chooses the topics of {listed(found)}, so streams through these "
+        "topics are missing; add those that other sub-topologies have to the graph"
     ]
 
 

@@ -198,3 +198,19 @@ def test_nodes_of_named_topologies_may_have_equal_names() -> None:
     job = read_document("kafka-streams", text)
     assert edges(job) == [("q1/a", "b"), ("q2/a", "c")]
     assert len(job.graph.constraints.colocate) == 2
+
+
+def test_topics_that_a_class_or_a_pattern_chooses_are_named() -> None:
+    first = (
+        "Topologies:\n   Sub-topology: 0\n    Source: all (topics: [readings])\n      --> route\n"
+        "    Sink: route (extractor class: com.example.Topics@713529c2)\n      <-- all\n"
+    )
+    second = (
+        "\n  Sub-topology: 1\n    Source: rooms (topics: room-[0-9]+)\n      --> log\n"
+        "    Processor: log (stores: [])\n      --> none\n      <-- rooms\n"
+    )
+    job = read_document("kafka-streams", first + second)
+    assert edges(job) == [("all", "route"), ("rooms", "log")]
+    (note,) = job.notes
+    assert note.startswith("a class or a pattern chooses the topics of 'route', 'rooms', so ")
+    assert not read_document("kafka-streams", first).notes  # one task only
