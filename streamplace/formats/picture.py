@@ -17,11 +17,11 @@ NODE = ("label", "shape", "style", "size")
 EDGE = ("style", "size")
 """Attributes that pictures have."""
 GENERATED = re.compile(
-    r"(?P<prefix>[A-Za-z_]*?)[-_.: ]?"
+    r"(?:n[0-9]+::)*(?P<prefix>[A-Za-z_]*?)[-_.: ]?"
     r"(?:-?[0-9]+|0x[0-9a-f]+|(?=[a-z-]*[0-9])[0-9a-f]{8,}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})",
     re.IGNORECASE,
 )
-"""Ids that programs make: numbers, addresses and hashes behind a prefix."""
+"""Ids that programs make: numbers, addresses and hashes behind a prefix, in groups of yEd."""
 ENDS = ("root", "end")
 """The nodes without work that SimGrid adds."""
 LEGEND, PADS = "legend", "Element-States"
