@@ -103,7 +103,7 @@ def _notes(stores: Sequence[str]) -> list[str]:
 
 def _open_topics(nodes: Collection[_Node]) -> list[str]:
     """Return a note on nodes whose topics the description does not name, if they may be linked."""
-    if len({node.task for node in nodes}) < 2:
+    if len({node.task for node in nodes}) <= 1:
         return []
     found = [
         node.name
