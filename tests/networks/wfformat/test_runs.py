@@ -164,6 +164,19 @@ def test_independent_tasks_are_noted() -> None:
     assert "no task depends" not in notes_of(read(DIVIDED))
 
 
+def test_pairs_without_files_are_noted() -> None:
+    """As where a generator leaves the files out that tasks write."""
+
+    def written_by_nobody(workflow: dict[str, Any]) -> None:
+        for task in tasks_of(workflow):
+            task["outputFiles"] = []
+
+    job = read(changed(DIVIDED, written_by_nobody))
+    assert [stream.payload_bytes for stream in job.graph.streams] == [0.0] * 4
+    assert "in 4 of 4 pairs of parent and child, the child reads no file that the" in notes_of(job)
+    assert "pairs of parent and child" not in notes_of(read(DIVIDED))
+
+
 def test_files_do_not_make_tasks_wait_for_each_other() -> None:
     """The first task reads a file that its child writes again."""
 
