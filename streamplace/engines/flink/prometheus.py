@@ -54,6 +54,7 @@ SAMPLED = {
 """Time -> the metric of its last second, which counts where the accumulated time is missing."""
 JOBS = f"count by (job_id, job_name) ({TASK}numRecordsIn)"
 FEWEST = 2  # samples of a series that can be used
+_COUNT = re.compile(r"[0-9]{1,9}", re.ASCII)
 
 
 class SeriesForm(ForeignForm):
@@ -186,15 +187,24 @@ def _named(found: Sequence[SeriesForm]) -> list[str]:
 
 
 def latest(found: Sequence[SeriesForm]) -> dict[Key, Series]:
-    """Return the series of each instance: that of its latest attempt, and one of equal ones."""
+    """Return the series of each instance: that of its latest attempt, and one of equal ones.
+
+    A Pushgateway goes on with the last samples of a TaskManager that was lost, so that the number
+    of the attempt counts where series end at the same time.
+    """
     kept: dict[Key, Series] = {}
     for form in found:
         of = form.metric.get
         key = Key(of("task_id", ""), of("operator_name", ""), of("subtask_index", ""))
         series = _samples(form)
-        if len(series.times) and (key not in kept or series.times[-1] > kept[key].times[-1]):
+        if len(series.times) and (key not in kept or _age(series) > _age(kept[key])):
             kept[key] = series
     return kept
+
+
+def _age(series: Series) -> tuple[float, int]:
+    attempt = series.labels.get("task_attempt_num", "")
+    return float(series.times[-1]), int(attempt) if _COUNT.fullmatch(attempt) else 0
 
 
 def _samples(form: SeriesForm) -> Series:
@@ -250,15 +260,22 @@ class _Read:
         return found
 
     def _times(self) -> Floats:
-        """Return the times between which all series have samples: those of the sparsest one."""
-        ids = {vertex.id for vertex in self.plan.vertices}
+        """Return the times between which all series have samples: those of the sparsest one.
+
+        Instances that the plan does not have any more do not count.
+        """
+        instances = {
+            (vertex.id, str(i)) for vertex in self.plan.vertices for i in range(vertex.parallelism)
+        }
         every = [
             series
             for counters in (self.tasks, self.operators)
             for found in counters.values()
             for key, series in found.items()
-            if key.task in ids
+            if (key.task, key.subtask) in instances
         ]
+        if not every:
+            return np.empty(0)
         begin = max(series.times[0] for series in every)
         end = min(series.times[-1] for series in every)
         within = [each.times[(each.times >= begin) & (each.times <= end)] for each in every]
