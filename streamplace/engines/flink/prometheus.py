@@ -9,7 +9,7 @@ times of its own.
 import json
 import re
 import urllib.parse
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -141,13 +141,20 @@ class Prometheus:
                     "one second: costs are less precise"
                 )
         operators = {name: read(OPERATOR + each) for name, each in OPERATOR_METRICS.items()}
-        known = {key.task for each in tasks.values() for key in each}
-        if not known & {vertex.id for vertex in plan.vertices}:
-            raise UsageError(self._without_metrics(job, bool(known), seconds))
+        known = {key for each in tasks.values() for key in each}
+        if not {(key.task, key.subtask) for key in known} & _instances(plan):
+            raise UsageError(self._without_metrics(job, known, seconds))
         return _Read(plan, tasks, operators).watched(), notes
 
-    def _without_metrics(self, job: str, others: bool, seconds: float) -> str:
-        if others:
+    def _without_metrics(self, job: str, known: Collection[Key], seconds: float) -> str:
+        of_labels = (("task_id", "task"), ("subtask_index", "subtask"))
+        lacking = [label for label, of in of_labels if not any(getattr(k, of) for k in known)]
+        if known and lacking:
+            return (
+                f"{self.server.url}: the series of job {job!r:.80} have no label "
+                f"{' and no '.join(lacking)}, which Flink's reporter writes; keep it in relabelings"
+            )
+        if known:
             return f"{self.server.url}: the plan has none of the vertices of job {job!r:.80}"
         jobs = _named(self._query(JOBS))
         which = f"it has those of {listed(jobs)}" if jobs else f"it has none of {TASK}…"
@@ -200,6 +207,11 @@ def latest(found: Sequence[SeriesForm]) -> dict[Key, Series]:
         if len(series.times) and (key not in kept or _age(series) > _age(kept[key])):
             kept[key] = series
     return kept
+
+
+def _instances(plan: RunningPlan) -> set[tuple[str, str]]:
+    """Return the vertex and the number of each instance that a plan has."""
+    return {(vertex.id, str(i)) for vertex in plan.vertices for i in range(vertex.parallelism)}
 
 
 def _age(series: Series) -> tuple[float, int]:
@@ -264,9 +276,7 @@ class _Read:
 
         Instances that the plan does not have any more do not count.
         """
-        instances = {
-            (vertex.id, str(i)) for vertex in self.plan.vertices for i in range(vertex.parallelism)
-        }
+        instances = _instances(self.plan)
         every = [
             series
             for counters in (self.tasks, self.operators)
@@ -274,8 +284,6 @@ class _Read:
             for key, series in found.items()
             if (key.task, key.subtask) in instances
         ]
-        if not every:
-            return np.empty(0)
         begin = max(series.times[0] for series in every)
         end = min(series.times[-1] for series in every)
         within = [each.times[(each.times >= begin) & (each.times <= end)] for each in every]

@@ -207,6 +207,18 @@ def test_jobs_and_plans_without_metrics() -> None:
             source.watched(JOB, other, 60.0)
 
 
+@pytest.mark.parametrize("label", ["task_id", "subtask_index"])
+def test_a_label_that_relabeling_dropped_is_named(label: str) -> None:
+    def dropped(metric: str, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        return [
+            {**row, "metric": {k: v for k, v in row["metric"].items() if k != label}}
+            for row in rows
+        ]
+
+    with pytest.raises(UsageError, match=rf"job '{JOB}' have no label {label}, which Flink's"):
+        read_after(dropped)
+
+
 @pytest.mark.parametrize(
     ("answer", "message"),
     [
