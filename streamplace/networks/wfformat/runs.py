@@ -310,6 +310,11 @@ def _without_files(passed: Passed) -> list[str]:
 def _about_files(workflow: Workflow) -> list[str]:
     """Return what is assumed about files, one line each."""
     sizes, lines = workflow.sizes, []
+    if workflow.has_older_sizes:
+        lines.append(
+            "sizes of files count as bytes, as in WfCommons's migration from versions before 1.4, "
+            "although their schema said KB"
+        )
     unknown = sum(size is None for size in sizes.values())
     if unknown:
         lines.append(f"{unknown} of {counted(len(sizes), 'file')} without size; see 'unknown'")
