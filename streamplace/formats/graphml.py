@@ -22,10 +22,10 @@ from streamplace.problem.placement import Placement
 
 NAMESPACE = "http://graphml.graphdrawing.org/xmlns"
 KNOWN = {"graph": GRAPH, "node": NODE, "edge": EDGE}
-READ = KNOWN | {"node": (*NODE, "label")}
+READ = KNOWN | {"node": (*NODE, "label"), "edge": (*EDGE, "label")}
 """What is read; Gephi calls a name ``label``, and ``size`` is that of its picture."""
-LABEL = "NodeLabel"
-"""Element of yEd in a node's graphics that shows its name, since yEd numbers the ids."""
+LABELS = ("NodeLabel", "EdgeLabel")
+"""Elements of yEd in graphics that show names, since yEd numbers the ids."""
 _NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -54,7 +54,7 @@ def read(text: str, where: str) -> LogicalGraph:
                 place = f"{where}: {source!r:.40} -> {target!r:.40}"
                 raise FormatError(f"{place}: {end!r:.40} is a group; join the nodes in it instead")
     notes = picture.understood(attributed, where)
-    return LogicalGraph(from_attributed_graph(attributed, where), notes=notes)
+    return from_attributed_graph(attributed, where, notes)
 
 
 def _add_nodes(
@@ -92,14 +92,14 @@ def _add_edges(
         if edge.get("directed", "true" if directed else "false") != "true":
             place = f"{where}: {source!r:.40} -> {target!r:.40}"
             raise FormatError(f"{place}: the edge is undirected; all edges must be directed")
-        found = _attributes(edge, "edge", keys, defaults, where)
+        found = {"label": _label(edge)} | _attributes(edge, "edge", keys, defaults, where)
         attributed.edges.append((source, target, found))
 
 
-def _label(node: Element) -> str:
-    """Return what yEd writes on a node; empty if it writes nothing or another program wrote it."""
-    drawn = (each for data in inside(node, "data") for each in data.iter())
-    labels = (each.text or "" for each in drawn if kind_of(each) == LABEL)
+def _label(element: Element) -> str:
+    """Return what yEd writes on a node or edge; empty if it writes nothing, as other programs."""
+    drawn = (each for data in inside(element, "data") for each in data.iter())
+    labels = (each.text or "" for each in drawn if kind_of(each) in LABELS)
     return next((label.strip() for label in labels), "")
 
 

@@ -157,6 +157,19 @@ def test_nodes_in_groups_of_yed_are_operators() -> None:
     assert job.notes == ["the clusters 'rack 1', 'n2' are not read, which only group the picture"]
 
 
+def test_labels_of_edges_of_yed_name_streams() -> None:
+    drawn = (
+        '<data key="g"><y:PolyLineEdge><y:EdgeLabel>{}<y:L/></y:EdgeLabel></y:PolyLineEdge></data>'
+    )
+    text = (
+        '<graphml xmlns:y="http://www.yworks.com/xml/graphml"><key for="edge" id="g"/>'
+        '<graph edgedefault="directed"><node id="a"/><node id="b"/>'
+        f'<edge source="a" target="b">{drawn.format("late")}</edge>'
+        f'<edge source="a" target="b">{drawn.format("in time")}</edge></graph></graphml>'
+    )
+    assert read_document("graphml", text).stream_ids == ["late", "in time"]
+
+
 def test_labels_of_gephi_are_names_of_numbered_nodes() -> None:
     """Gephi writes a label, and the size of the picture, which is no cost."""
     keys = "".join(f'<key id="{key}" for="node" attr.name="{key}"/>' for key in ("label", "size"))
