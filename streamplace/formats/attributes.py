@@ -5,7 +5,7 @@ are `UNKNOWN`. Lists are JSON text.
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from dataclasses import field as attribute
 from math import isnan
@@ -20,11 +20,13 @@ from streamplace.files.schema import STORED, ConstraintsForm
 from streamplace.problem.fields import COUNT, PARALLELISM, PARTITIONS, Field, Number
 from streamplace.problem.graph import UNKNOWN, Operator, Stream, StreamGraph
 from streamplace.problem.graph_checks import check_semantics
+from streamplace.problem.logical import LogicalGraph
 from streamplace.problem.operators import (
     OPERATOR_DETAILS,
     OPERATOR_FIELDS,
     STREAM_DETAILS,
     STREAM_FIELDS,
+    STREAM_NUMBERS,
     values_of,
 )
 from streamplace.problem.parallelism import FLINK, FREE
@@ -117,11 +119,13 @@ def _texts(values: Mapping[str, Any]) -> Attributes:
     }
 
 
-def from_attributed_graph(attributed: AttributedGraph, where: str) -> StreamGraph:
-    """Return the stream graph of an attributed graph.
+def from_attributed_graph(
+    attributed: AttributedGraph, where: str, notes: Sequence[str] = ()
+) -> LogicalGraph:
+    """Return the stream graph of an attributed graph, with notes of its reader.
 
     The nodes' ids are the operators' names. If all nodes have a ``name`` and no two the same, these
-    names count instead.
+    names count instead. Labels of edges are ids of streams.
 
     Raises
     ------
@@ -140,8 +144,9 @@ def from_attributed_graph(attributed: AttributedGraph, where: str) -> StreamGrap
         )
         for node, attributes in attributed.nodes.items()
     ]
-    streams = []
+    streams, labels = [], []
     for source, target, attributes in attributed.edges:
+        labels.append(attributes.get("label", ""))
         place = f"{where}: {source!r:.40} -> {target!r:.40}"
         for end in (source, target):
             if end not in attributed.nodes:
@@ -156,7 +161,7 @@ def from_attributed_graph(attributed: AttributedGraph, where: str) -> StreamGrap
     rate = _number(attributed.attributes, "source_rate", where)
     rules = attributed.attributes.get("constraints")
     rules_value = None if rules is None else parse(rules, f"{where}: constraints")
-    return StreamGraph(
+    graph = StreamGraph(
         operators,
         streams,
         name=attributed.attributes.get("name", ""),
@@ -169,6 +174,32 @@ def from_attributed_graph(attributed: AttributedGraph, where: str) -> StreamGrap
         ),
         **_semantics(attributed.attributes, where),
     )
+    return LogicalGraph(graph, notes=notes, ids=_ids(graph, streams, labels))
+
+
+def _ids(
+    graph: StreamGraph, streams: Sequence[Stream], labels: Sequence[str]
+) -> dict[tuple[str, str], list[str]]:
+    """Return ends -> the labels of the streams between them, in the order of the graph.
+
+    Several streams that differ in more than numbers have none, since their order is another.
+    """
+    if not any(labels):
+        return {}
+    several: dict[tuple[str, str], list[tuple[Any, str]]] = {}
+    for stream, label in zip(streams, labels, strict=True):
+        payload = float(graph.payload_bytes[graph.index[stream.source]])
+        values = [getattr(stream, each.name) for each in STREAM_NUMBERS]
+        known = [payload if value is None else value for value in values]
+        order = [(isnan(value), 0.0 if isnan(value) else value) for value in known]
+        details = any(getattr(stream, each.name) for each in STREAM_DETAILS)
+        several.setdefault((stream.source, stream.target), []).append(
+            (order, "" if details else label)
+        )
+    return {
+        ends: [label for _, label in sorted(each, key=lambda one: one[0])]
+        for ends, each in several.items()
+    }
 
 
 def _semantics(attributes: Attributes, where: str) -> dict[str, Any]:

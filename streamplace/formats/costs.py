@@ -300,6 +300,7 @@ class Costs:
                     )
                 counts = {read}
             found |= {name: count for count in counts for name in task}
+        _inherit(logical, found)
         several = {name: count for name, count in found.items() if count > 1}
         return several, [name for name in logical.open_counts if name not in found]
 
@@ -435,6 +436,19 @@ def _grouped(distribution: AnyDistribution, groups: int) -> AnyDistribution:
     if not isinstance(distribution, KeyedDistribution):
         return distribution
     return KeyedDistribution(groups, distribution.keys)
+
+
+def _inherit(logical: LogicalGraph, found: dict[str, int]) -> None:
+    """Add the numbers of the tasks that have as many instances as those before them, in place."""
+    waiting = [task for task in logical.tasks if task[0] in logical.repartitioned]
+    while ready := [
+        task
+        for task in waiting
+        if task[0] not in found and found.keys() >= {*logical.repartitioned[task[0]]}
+    ]:
+        for task in ready:
+            most = max(found[name] for name in logical.repartitioned[task[0]])
+            found |= dict.fromkeys(task, most)
 
 
 def _of(partitions: Mapping[str, int], names: set[str]) -> dict[str, int]:

@@ -326,7 +326,7 @@ def read(text: str, where: str) -> LogicalGraph:
     """
     attributed = parse_dot(text, where)
     notes = picture.understood(attributed, where)
-    return LogicalGraph(from_attributed_graph(attributed, where), notes=notes)
+    return from_attributed_graph(attributed, where, notes)
 
 
 def write(placement: Placement) -> str:

@@ -22,10 +22,10 @@ from streamplace.problem.placement import Placement
 
 NAMESPACE = "http://graphml.graphdrawing.org/xmlns"
 KNOWN = {"graph": GRAPH, "node": NODE, "edge": EDGE}
-READ = KNOWN | {"node": (*NODE, "label")}
+READ = KNOWN | {"node": (*NODE, "label"), "edge": (*EDGE, "label")}
 """What is read; Gephi calls a name ``label``, and ``size`` is that of its picture."""
-LABEL = "NodeLabel"
-"""Element of yEd in a node's graphics that shows its name, since yEd numbers the ids."""
+LABELS = ("NodeLabel", "EdgeLabel")
+"""Elements of yEd in graphics that show names, since yEd numbers the ids."""
 _NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -45,31 +45,61 @@ def read(text: str, where: str) -> LogicalGraph:
         raise FormatError(f"{where}: must be a <graphml> that contains one <graph>")
     keys, defaults = _keys(root, where)
     attributed = AttributedGraph(attributes=_attributes(graphs[0], "graph", keys, defaults, where))
-    for node in inside(graphs[0], "node"):
+    for graph in (each for each in graphs[0].iter() if kind_of(each) == "graph"):
+        _add_nodes(attributed, graph, keys, defaults, where)
+        _add_edges(attributed, graph, keys, defaults, where)
+    for source, target, _ in attributed.edges:
+        for end in (source, target):
+            if end in attributed.labels:
+                place = f"{where}: {source!r:.40} -> {target!r:.40}"
+                raise FormatError(f"{place}: {end!r:.40} is a group; join the nodes in it instead")
+    notes = picture.understood(attributed, where)
+    return from_attributed_graph(attributed, where, notes)
+
+
+def _add_nodes(
+    attributed: AttributedGraph,
+    graph: Element,
+    keys: dict[str, str],
+    defaults: dict[str, Attributes],
+    where: str,
+) -> None:
+    """Add the nodes of a graph; one with a graph inside is a group, as a cluster of DOT."""
+    for node in inside(graph, "node"):
         name = attribute(node, "id", where)
-        if name in attributed.nodes:
+        if name in attributed.nodes or name in attributed.labels:
             raise FormatError(f"{where}: node {name!r:.40} appears twice")
+        found = {"label": _label(node)} | _attributes(node, "node", keys, defaults, where)
         if inside(node, "graph"):
-            raise FormatError(f"{where}: node {name!r:.40}: nested graphs are not supported")
-        found = _attributes(node, "node", keys, defaults, where)
-        attributed.nodes[name] = {"label": _label(node)} | found
-    if inside(graphs[0], "hyperedge"):
+            attributed.labels[name] = picture.first_line(found) or name
+        else:
+            attributed.nodes[name] = found
+
+
+def _add_edges(
+    attributed: AttributedGraph,
+    graph: Element,
+    keys: dict[str, str],
+    defaults: dict[str, Attributes],
+    where: str,
+) -> None:
+    """Add the edges of a graph."""
+    if inside(graph, "hyperedge"):
         raise FormatError(f"{where}: hyperedges are not supported")
-    directed = graphs[0].get("edgedefault") == "directed"
-    for edge in inside(graphs[0], "edge"):
+    directed = graph.get("edgedefault") == "directed"
+    for edge in inside(graph, "edge"):
         source, target = attribute(edge, "source", where), attribute(edge, "target", where)
         if edge.get("directed", "true" if directed else "false") != "true":
             place = f"{where}: {source!r:.40} -> {target!r:.40}"
             raise FormatError(f"{place}: the edge is undirected; all edges must be directed")
-        found = _attributes(edge, "edge", keys, defaults, where)
+        found = {"label": _label(edge)} | _attributes(edge, "edge", keys, defaults, where)
         attributed.edges.append((source, target, found))
-    notes = picture.understood(attributed, where)
-    return LogicalGraph(from_attributed_graph(attributed, where), notes=notes)
 
 
-def _label(node: Element) -> str:
-    """Return what yEd writes on a node; empty if it writes nothing or another program wrote it."""
-    labels = (each.text or "" for each in node.iter() if kind_of(each) == LABEL)
+def _label(element: Element) -> str:
+    """Return what yEd writes on a node or edge; empty if it writes nothing, as other programs."""
+    drawn = (each for data in inside(element, "data") for each in data.iter())
+    labels = (each.text or "" for each in drawn if kind_of(each) in LABELS)
     return next((label.strip() for label in labels), "")
 
 

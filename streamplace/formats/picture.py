@@ -14,14 +14,14 @@ from streamplace.problem.graph_checks import listed
 from streamplace.util.text import DECIMAL, counted, numbered
 
 NODE = ("label", "shape", "style", "size")
-EDGE = ("style", "size")
+EDGE = ("label", "style", "size")
 """Attributes that pictures have."""
 GENERATED = re.compile(
-    r"(?P<prefix>[A-Za-z_]*?)[-_.: ]?"
+    r"(?:n[0-9]+::)*(?P<prefix>[A-Za-z_]*?)[-_.: ]?"
     r"(?:-?[0-9]+|0x[0-9a-f]+|(?=[a-z-]*[0-9])[0-9a-f]{8,}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})",
     re.IGNORECASE,
 )
-"""Ids that programs make: numbers, addresses and hashes behind a prefix."""
+"""Ids that programs make: numbers, addresses and hashes behind a prefix, in groups of yEd."""
 ENDS = ("root", "end")
 """The nodes without work that SimGrid adds."""
 LEGEND, PADS = "legend", "Element-States"
@@ -64,6 +64,8 @@ def understood(attributed: AttributedGraph, where: str) -> list[str]:
     FormatError
         If there are more than a million streams.
     """
+    for _, _, attributes in attributed.edges:
+        attributes["label"] = first_line(attributes)
     is_pipeline = any(PADS in each.get("label", "") for each in attributed.nodes.values())
     notes = _without_decoration(attributed)
     notes += _with_elements(attributed, where) if is_pipeline else _without_layout(attributed)

@@ -23,6 +23,9 @@ WORDS = frozenset(
 """Words that some parsers read as a boolean, null or a number."""
 MAX_LINE = 1 << 31  # characters; so that text is never folded
 
+TEMPLATE = "; if this is a template, with {{ … }}, render it first"
+"""What a fault may have to do with, as in a chart of Helm."""
+
 _CORE = "tag:yaml.org,2002:"
 _INTEGER = re.compile(r"[-+]?[0-9]{1,300}", re.ASCII)
 _TRUE = ("yes", "true", "on")
@@ -94,7 +97,7 @@ def yaml_documents(text: str, where: str) -> list[YamlDocument]:
         If the text is not YAML, or is nested too deeply.
     """
     found: list[YamlDocument] = []
-    with _faults_of_yaml(where):
+    with _faults_of_yaml(text, where):
         loader: Any = _Loader(text)
         while loader.check_node():
             started = loader.peek_event()
@@ -113,7 +116,7 @@ def parse_yaml(text: str, where: str) -> Any:
         If the text is not YAML, or has duplicate keys, keys that are not text, aliases or tags, or
         is nested too deeply.
     """
-    with _faults_of_yaml(where):
+    with _faults_of_yaml(text, where):
         root = yaml.compose(text, Loader=_Loader)
     if root is None:
         raise FormatError(f"{where}: is empty")
@@ -121,15 +124,16 @@ def parse_yaml(text: str, where: str) -> Any:
 
 
 @contextmanager
-def _faults_of_yaml(where: str) -> Iterator[None]:
+def _faults_of_yaml(text: str, where: str) -> Iterator[None]:
     """Raise FormatError where PyYAML cannot read a text."""
+    hint = TEMPLATE if "{{" in text else ""
     try:
         yield
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark
         place = f" at {_place(mark)}" if mark else ""
         fault = "" if isinstance(error, _LimitError) else "not YAML: "
-        raise FormatError(f"{where}: {fault}{error.problem}{place}") from None
+        raise FormatError(f"{where}: {fault}{error.problem}{place}{hint}") from None
     except (yaml.YAMLError, ValueError) as error:  # ValueError: an escape that is not a character
         raise FormatError(f"{where}: not YAML: {' '.join(str(error).split())}") from None
     except RecursionError:
@@ -157,7 +161,8 @@ def _object(node: yaml.MappingNode, where: str, visited: set[int], level: int) -
     for key, item in node.value:
         place = f"{where}: {_place(key.start_mark)}"
         if not isinstance(key, yaml.ScalarNode):
-            raise FormatError(f"{place}: keys must be text")
+            hint = TEMPLATE if isinstance(key, yaml.MappingNode) else ""
+            raise FormatError(f"{place}: keys must be text{hint}")
         if key.value in found:
             raise FormatError(f"{place}: key {key.value!r:.40} appears twice in one object")
         found[key.value] = _value(item, where, visited, level + 1)

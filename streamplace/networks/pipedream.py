@@ -22,6 +22,8 @@ ACTIVATION, PARAMETERS = "activation_size", "parameter_size"
 KIND = "gpu"
 DEVICE = Device("d0", MIPS, kind=KIND)
 NETWORK = Network("free", bandwidth_mbps=96_000.0, latency_s=10e-6)
+STAGE = " -- stage_id="
+STAGES = "stage_id is left out: it is the stage in which PipeDream's optimizer put a node"
 FORWARD = (
     f"the graph is the forward pass; {BACKWARD} is left out, and memory is that of parameters and "
     "one activation"
@@ -62,7 +64,8 @@ def read(text: str, where: str) -> LogicalGraph:
             if end not in operators:
                 raise FormatError(f"{where}: line {number}: unknown node {end!r:.40}")
     graph = StreamGraph(operators.values(), [Stream(*ends) for ends in edges], firing="all")
-    return LogicalGraph(graph, notes=[FORWARD], cluster=equal_devices(DEVICE, NETWORK))
+    notes = [FORWARD, *([STAGES] if STAGE in text else [])]
+    return LogicalGraph(graph, notes=notes, cluster=equal_devices(DEVICE, NETWORK))
 
 
 def _operator(line: str, place: str) -> Operator:

@@ -320,10 +320,16 @@ def in_form(logical: LogicalGraph, form: FormName) -> tuple[StreamGraph, list[st
         graph, notes = with_counts(logical)
         return graph, [*notes, *groups]
     if open_ones:
+        why = (
+            "the file does not state how many partitions they read"
+            if logical.per_partition
+            else "the file leaves the number of instances open, as Flink's plans do by parallelism "
+            "-1 where its adaptive batch scheduler chooses it"
+        )
+        what = "partitions" if logical.per_partition else "parallelism"
         groups.append(
-            f"{listed(open_ones)}: the file leaves the number of instances open, as Flink's plans "
-            "do by parallelism -1 where its adaptive batch scheduler chooses it, so 1 counts; set "
-            "parallelism in --costs, or let size choose it by --logical"
+            f"{listed(open_ones)}: {why}, so 1 counts; set {what} in --costs, or let size choose "
+            "it by --logical"
         )
     if form == "folded":
         return to_operators(logical), [*uneven_notes(logical), *groups]

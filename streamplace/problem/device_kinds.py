@@ -109,5 +109,7 @@ def why_not(graph: StreamGraph, v: int, devices: Sequence[Device]) -> str | None
     if without_time:
         reasons.append(f"has neither instructions nor seconds_on of kind {listed(without_time)}")
     if None in impossible:
-        reasons.append("has no instructions for devices without a kind")
+        timed = listed(kind for kind, time in seconds.items() if time is not None)
+        hint = f" (its seconds_on are those of kind {timed})" if timed else ""
+        reasons.append(f"has no instructions for devices without a kind{hint}")
     return " and ".join(reasons) or None

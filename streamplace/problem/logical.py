@@ -230,6 +230,10 @@ class LogicalGraph:
     per_partition
         Whether every operator, or group of `by_channel`, runs once per partition that its sources
         read, as the tasks of Kafka Streams do. Known numbers of instances are then no choice.
+    repartitioned
+        First operator of a task -> the operators that send it all that it reads, through topics
+        that have as many partitions as the largest number of their instances. Where nothing states
+        the number of tasks, it is that one.
     cluster
         The devices and links that the file describes, or that its format is used with; None: the
         file has none.
@@ -255,6 +259,7 @@ class LogicalGraph:
     by_channel: Sequence[Sequence[str]] = ()
     open_counts: Collection[str] = ()
     per_partition: bool = False
+    repartitioned: Mapping[str, Sequence[str]] = field(default_factory=dict)
     cluster: Cluster | None = None
     assignment: Mapping[str, str] | None = None
 

@@ -8,6 +8,7 @@ from hypothesis import given
 from benchmarks.reference.strategies import Case, cases
 from streamplace.formats import dot
 from streamplace.formats.attributes import to_attributed_graph
+from streamplace.formats.costs import Costs
 from streamplace.problem.graph import Operator, Stream, StreamGraph
 from streamplace.problem.placement import Placement
 from tests.corpus.engine_documents.interchange import DOT
@@ -72,6 +73,21 @@ def test_strict_merges_repeated_edges() -> None:
     assert edges(read_document("dot", text)) == [("a", "b"), ("a", "b")]
     strict = read_document("dot", f"strict {text}").graph
     assert [s.selectivity for s in strict.streams] == [2.0]
+
+
+def test_labels_of_edges_name_streams() -> None:
+    """As those of `vector graph`, where a route has several outputs."""
+    text = (
+        'digraph { "route" -> "out" [label="slow", selectivity=0.5] '
+        '"route" -> "out" [label="errors\\nper s"] "route" -> "out" [label="_unmatched"] '
+        '"route" -> "log" [label=""] }'
+    )
+    job = read_document("dot", text)
+    assert job.stream_ids == ["slow", "errors", "_unmatched", ""]
+    costs = {"route->out:errors": 0.1, "route->out:_unmatched": 0.9, "route->log": 1.0}
+    found = Costs(streams=costs).of(job)
+    known = zip(found.stream_ids, found.graph.selectivity.tolist(), strict=True)
+    assert {*known} == {("errors", 0.1), ("slow", 0.5), ("_unmatched", 0.9), ("", 1.0)}
 
 
 def test_attributes_of_subgraphs_are_ignored() -> None:

@@ -136,6 +136,40 @@ def test_labels_of_yed_are_names(first: str, second: str, names: tuple[str, str]
     assert edges(job) == [names, names]
 
 
+def test_nodes_in_groups_of_yed_are_operators() -> None:
+    """The ids in a group begin with that of the group, which has a label of its own."""
+    labelled = '<data key="g"><y:NodeLabel>{}</y:NodeLabel></data>'
+    inner = "".join(
+        f'<node id="n1::n{i}">{labelled.format(label)}</node>'
+        for i, label in enumerate(["parse", "count"])
+    )
+    text = (
+        '<graphml xmlns:y="http://www.yworks.com/xml/graphml"><key for="node" id="g"/>'
+        f'<graph edgedefault="directed"><node id="n0">{labelled.format("read")}</node>'
+        f'<node id="n1">{labelled.format("rack 1")}<graph edgedefault="directed">{inner}'
+        '<edge source="n1::n0" target="n1::n1"/></graph></node>'
+        '<node id="n2"><graph edgedefault="directed"/></node>'
+        '<edge source="n0" target="n1::n0"/></graph></graphml>'
+    )
+    job = read_document("graphml", text)
+    assert job.graph.names == ("read", "parse", "count")
+    assert edges(job) == [("parse", "count"), ("read", "parse")]
+    assert job.notes == ["the clusters 'rack 1', 'n2' are not read, which only group the picture"]
+
+
+def test_labels_of_edges_of_yed_name_streams() -> None:
+    drawn = (
+        '<data key="g"><y:PolyLineEdge><y:EdgeLabel>{}<y:L/></y:EdgeLabel></y:PolyLineEdge></data>'
+    )
+    text = (
+        '<graphml xmlns:y="http://www.yworks.com/xml/graphml"><key for="edge" id="g"/>'
+        '<graph edgedefault="directed"><node id="a"/><node id="b"/>'
+        f'<edge source="a" target="b">{drawn.format("late")}</edge>'
+        f'<edge source="a" target="b">{drawn.format("in time")}</edge></graph></graphml>'
+    )
+    assert read_document("graphml", text).stream_ids == ["late", "in time"]
+
+
 def test_labels_of_gephi_are_names_of_numbered_nodes() -> None:
     """Gephi writes a label, and the size of the picture, which is no cost."""
     keys = "".join(f'<key id="{key}" for="node" attr.name="{key}"/>' for key in ("label", "size"))
@@ -177,7 +211,7 @@ BOMB = """<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;
         ("100.5", "", "'a': instructions: must be a finite number"),
         ('["gpu"]', "gpu", "'b': requires: line 1 column 1: not JSON"),
         ("1e3", "0", "source_rate: must be finite and above 0"),
-        ('<node id="b">', '<node id="b"><graph/>', "node 'b': nested graphs are not supported"),
+        ('<node id="b">', '<node id="b"><graph/>', "'a' -> 'b': 'b' is a group; join the nodes"),
         ("<edge", "<hyperedge/><edge", "hyperedges are not supported"),
     ],
 )

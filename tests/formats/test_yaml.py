@@ -7,7 +7,8 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamplace.formats.yaml import to_scalar, to_yaml
+from streamplace.errors import FormatError
+from streamplace.formats.yaml import parse_yaml, to_scalar, to_yaml
 
 NUMBERS = [
     "1e3",
@@ -61,3 +62,12 @@ def test_unquoted_text_is_never_a_number(text: str) -> None:
     written = to_scalar(text)
     assert "\n" not in written
     assert written[0] in "'\"" or not CORE.fullmatch(written)
+
+
+@pytest.mark.parametrize("text", ["name: {{ .Release.Name }}", "a: 1\n{{- if .Values.x }}\nb: 2\n"])
+def test_templates_are_named(text: str) -> None:
+    """As of Helm; braces begin an object in YAML."""
+    with pytest.raises(FormatError, match=r"if this is a template, with \{\{ … \}\}, render it"):
+        parse_yaml(text, "f.yaml")
+    with pytest.raises(FormatError, match=r"^f\.yaml: not YAML: [^{]*$"):
+        parse_yaml("a: 1\n{ b\n", "f.yaml")

@@ -22,6 +22,9 @@ def test_the_forward_pass() -> None:
     assert graph.firing == "all"
     assert edges(found) == [("node1", "node2"), ("node1", "node3"), ("node2", "node3")]
     assert "backward_compute_time is left out" in found.notes[0]
+    assert found.notes[1].startswith("stage_id is left out")
+    without = read_document("pipedream", PIPEDREAM.replace(" -- stage_id=0", ""))
+    assert len(without.notes) == 1
 
 
 def test_the_cluster() -> None:

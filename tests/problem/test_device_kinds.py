@@ -137,13 +137,20 @@ def test_operators_run_where_they_have_instructions_or_a_time() -> None:
     [
         ({"gpu": None}, 1e6, "g", r"it cannot run on devices of kind 'gpu' \(seconds_on\)"),
         ({"gpu": 1.0}, UNKNOWN, "c", "it has neither instructions nor seconds_on of kind 'cpu'"),
-        ({"gpu": 1.0}, UNKNOWN, "x", "it has no instructions for devices without a kind"),
+        (
+            {"gpu": 1.0},
+            UNKNOWN,
+            "x",
+            "it has no instructions for devices without a kind "
+            r"\(its seconds_on are those of kind 'gpu'\)",
+        ),
         (
             {"gpu": None, "tpu": 1.0},
             UNKNOWN,
             "cgx",
             r"it cannot run on devices of kind 'gpu' \(seconds_on\) and has neither instructions "
-            "nor seconds_on of kind 'cpu' and has no instructions for devices without a kind",
+            "nor seconds_on of kind 'cpu' and has no instructions for devices without a kind "
+            r"\(its seconds_on are those of kind 'tpu'\)",
         ),
     ],
 )

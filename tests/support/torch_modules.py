@@ -4,6 +4,7 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.nn.attention.flex_attention import flex_attention
 
 
 class Net(nn.Module):
@@ -99,6 +100,16 @@ class Conditional(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         """Shapes: (N,) -> (N,)."""
         result: Tensor = torch.cond(x.sum() > 0, torch.sin, torch.cos, (x,))
+        return result
+
+
+class Flexible(nn.Module):
+    """A call of another graph whose work does not depend on the data."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Shapes: (B, H, L, E) -> (B, H, L, E)."""
+        result = flex_attention(x, x, x)
+        assert isinstance(result, Tensor)
         return result
 
 

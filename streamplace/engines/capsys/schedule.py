@@ -1,5 +1,6 @@
 """Writer of CAPSys's schedulercfg, which names the TaskManager of each subtask."""
 
+import re
 from collections import Counter
 
 from streamplace.errors import ProblemError
@@ -8,6 +9,8 @@ from streamplace.formats.losses import resources
 from streamplace.problem.placement import Placement
 
 SEPARATOR = "; "
+DESCRIPTION = re.compile(r"\[[0-9]+\]:\w")
+"""How Flink SQL describes an operator, ``[4]:Calc(…)``, in plans of running jobs."""
 
 
 def write(placement: Placement) -> str:
@@ -20,9 +23,16 @@ def write(placement: Placement) -> str:
     ------
     ProblemError
         If a subtask's name is part of another subtask's name, since CAPSys would apply its line to
-        both, or if a name contains ``"; "`` or a line break.
+        both, if a name contains ``"; "`` or a line break, or if it is a description of Flink SQL,
+        which no subtask has as its name.
     """
     tasks = _subtasks(placement)
+    if described := next((name for name in tasks if DESCRIPTION.match(name)), None):
+        raise ProblemError(
+            f"{described!r:.60}: describes an operator of Flink SQL, but subtasks are named "
+            "otherwise, such as Calc[4]; import the output of EXPLAIN JSON_EXECUTION_PLAN, which "
+            "has their names, and place the job again"
+        )
     for name in (*tasks, *placement.pes):
         if SEPARATOR in name or len(name.splitlines()) != 1:
             raise ProblemError(f"{name!r}: must not contain '; ' or a line break")

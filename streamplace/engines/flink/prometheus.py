@@ -9,7 +9,7 @@ times of its own.
 import json
 import re
 import urllib.parse
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -54,6 +54,7 @@ SAMPLED = {
 """Time -> the metric of its last second, which counts where the accumulated time is missing."""
 JOBS = f"count by (job_id, job_name) ({TASK}numRecordsIn)"
 FEWEST = 2  # samples of a series that can be used
+_COUNT = re.compile(r"[0-9]{1,9}", re.ASCII)
 
 
 class SeriesForm(ForeignForm):
@@ -140,13 +141,20 @@ class Prometheus:
                     "one second: costs are less precise"
                 )
         operators = {name: read(OPERATOR + each) for name, each in OPERATOR_METRICS.items()}
-        known = {key.task for each in tasks.values() for key in each}
-        if not known & {vertex.id for vertex in plan.vertices}:
-            raise UsageError(self._without_metrics(job, bool(known), seconds))
+        known = {key for each in tasks.values() for key in each}
+        if not {(key.task, key.subtask) for key in known} & _instances(plan):
+            raise UsageError(self._without_metrics(job, known, seconds))
         return _Read(plan, tasks, operators).watched(), notes
 
-    def _without_metrics(self, job: str, others: bool, seconds: float) -> str:
-        if others:
+    def _without_metrics(self, job: str, known: Collection[Key], seconds: float) -> str:
+        of_labels = (("task_id", "task"), ("subtask_index", "subtask"))
+        lacking = [label for label, of in of_labels if not any(getattr(k, of) for k in known)]
+        if known and lacking:
+            return (
+                f"{self.server.url}: the series of job {job!r:.80} have no label "
+                f"{' and no '.join(lacking)}, which Flink's reporter writes; keep it in relabelings"
+            )
+        if known:
             return f"{self.server.url}: the plan has none of the vertices of job {job!r:.80}"
         jobs = _named(self._query(JOBS))
         which = f"it has those of {listed(jobs)}" if jobs else f"it has none of {TASK}…"
@@ -186,15 +194,29 @@ def _named(found: Sequence[SeriesForm]) -> list[str]:
 
 
 def latest(found: Sequence[SeriesForm]) -> dict[Key, Series]:
-    """Return the series of each instance: that of its latest attempt, and one of equal ones."""
+    """Return the series of each instance: that of its latest attempt, and one of equal ones.
+
+    A Pushgateway goes on with the last samples of a TaskManager that was lost, so that the number
+    of the attempt counts where series end at the same time.
+    """
     kept: dict[Key, Series] = {}
     for form in found:
         of = form.metric.get
         key = Key(of("task_id", ""), of("operator_name", ""), of("subtask_index", ""))
         series = _samples(form)
-        if len(series.times) and (key not in kept or series.times[-1] > kept[key].times[-1]):
+        if len(series.times) and (key not in kept or _age(series) > _age(kept[key])):
             kept[key] = series
     return kept
+
+
+def _instances(plan: RunningPlan) -> set[tuple[str, str]]:
+    """Return the vertex and the number of each instance that a plan has."""
+    return {(vertex.id, str(i)) for vertex in plan.vertices for i in range(vertex.parallelism)}
+
+
+def _age(series: Series) -> tuple[float, int]:
+    attempt = series.labels.get("task_attempt_num", "")
+    return float(series.times[-1]), int(attempt) if _COUNT.fullmatch(attempt) else 0
 
 
 def _samples(form: SeriesForm) -> Series:
@@ -250,14 +272,17 @@ class _Read:
         return found
 
     def _times(self) -> Floats:
-        """Return the times between which all series have samples: those of the sparsest one."""
-        ids = {vertex.id for vertex in self.plan.vertices}
+        """Return the times between which all series have samples: those of the sparsest one.
+
+        Instances that the plan does not have any more do not count.
+        """
+        instances = _instances(self.plan)
         every = [
             series
             for counters in (self.tasks, self.operators)
             for found in counters.values()
             for key, series in found.items()
-            if key.task in ids
+            if (key.task, key.subtask) in instances
         ]
         begin = max(series.times[0] for series in every)
         end = min(series.times[-1] for series in every)

@@ -205,7 +205,20 @@ def read(text: str, where: str) -> LogicalGraph:
         attribute(instances[i].element, "name", where): width
         for i, width in regions.submitted.items()
     }
-    return replace(logical, notes=[*rules.notes, *width_notes(submitted)])
+    elements = [instance.element for instance in instances.values()]
+    notes = [*rules.notes, *width_notes(submitted), *_outside(elements)]
+    return replace(logical, notes=notes)
+
+
+def _outside(elements: Sequence[Element]) -> list[str]:
+    """Return a note on the connections to other applications, if there are any."""
+    found = [each.get("name", "") for each in elements if kind_of(each) in OUTSIDE]
+    if not found:
+        return []
+    return [
+        f"{listed(found)} left out: Import and Export connect other applications, whose tuples "
+        "are in no stream of the graph"
+    ]
 
 
 def _instances(application: Element, widths: Mapping[str, int], where: str) -> dict[str, _Instance]:

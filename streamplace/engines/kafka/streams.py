@@ -6,7 +6,7 @@ instance of the application. They are therefore colocated. Global stores have no
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from streamplace.errors import FormatError
@@ -27,6 +27,10 @@ HEADING = re.compile(r"(?:^|\s)(?:Topologies|Topology: (?P<name>[^:]+)):$")
 """The first line of a description, perhaps behind what a log writes; a topology may have a name."""
 HEADING_AGAIN = re.compile(rf"{HEADING.pattern}|^Sub-topolog(?:ies|y):")
 """How another description begins below the end of one."""
+REPARTITION = "-repartition"
+"""The end of the names of topics that Kafka Streams creates to divide tuples by another key."""
+TOPIC = re.compile(r"[\w.-]+", re.ASCII)
+"""The names that Kafka allows; what has other characters is a pattern of names."""
 
 
 @dataclass
@@ -86,7 +90,14 @@ def read(text: str, where: str) -> LogicalGraph:
         constraints=Constraints(colocate=tasks),
         by_channel=tasks,
     )
-    return replace(logical, notes=_notes(stores), per_partition=True)
+    notes = [*_notes(stores), *_open_topics(nodes.values())]
+    return replace(
+        logical,
+        notes=notes,
+        per_partition=True,
+        open_counts=[*nodes],
+        repartitioned=_repartitioned(nodes.values()),
+    )
 
 
 def _notes(stores: Sequence[str]) -> list[str]:
@@ -96,6 +107,53 @@ def _notes(stores: Sequence[str]) -> list[str]:
         f"{counted(len(stores), 'global store')} left out ({listed(stores)}): no tasks run them, "
         "and every instance of the application reads their whole topics"
     ]
+
+
+def _open_topics(nodes: Collection[_Node]) -> list[str]:
+    """Return a note on nodes whose topics the description does not name, if they may be linked."""
+    if len({node.task for node in nodes}) <= 1:
+        return []
+    found = [
+        node.name
+        for node in nodes
+        if (node.kind == "Sink" and not node.topics)
+        or (node.kind == "Source" and not _names_topics(node))
+    ]
+    if not found:
+        return []
+    return [
+        f"a class or a pattern chooses the topics of {listed(found)}, so streams through these "
+        "topics are missing; add those that other sub-topologies have to the graph"
+    ]
+
+
+def _names_topics(source: _Node) -> bool:
+    return bool(source.topics) and all(map(TOPIC.fullmatch, source.topics))
+
+
+def _repartitioned(nodes: Collection[_Node]) -> dict[str, list[str]]:
+    """Return first node of a sub-topology -> the sinks before it, if it reads from them only.
+
+    Kafka Streams creates repartition topics with as many partitions as the largest number of those
+    that the sub-topologies before them read (``RepartitionTopics``).
+    """
+    sinks: dict[str, list[str]] = {}
+    for node in nodes:
+        for topic in node.topics if node.kind == "Sink" else ():
+            sinks.setdefault(topic, []).append(node.name)
+    first: dict[int, str] = {}
+    topics: dict[int, list[str]] = {}
+    for node in nodes:
+        if node.task:
+            first.setdefault(node.task, node.name)
+            topics.setdefault(node.task, []).extend(
+                (node.topics or ("",)) if node.kind == "Source" else ()
+            )
+    return {
+        first[task]: [sink for topic in read for sink in sinks[topic]]
+        for task, read in topics.items()
+        if read and all(topic.endswith(REPARTITION) and topic in sinks for topic in read)
+    }
 
 
 def _tasks(nodes: dict[str, _Node]) -> list[list[str]]:

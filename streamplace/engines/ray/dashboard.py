@@ -17,8 +17,11 @@ from streamplace.problem.seconds import MAX_SECONDS
 
 MOST = 10_000  # actors that the State API lists at most
 ALIVE = "ALIVE"
-OF_THOSE_ALIVE = f"filter_keys=state&filter_predicates=%3D&filter_values={ALIVE}"
-LISTED = f"/api/v0/actors?detail=1&limit={MOST}&{OF_THOSE_ALIVE}"
+STATES = (ALIVE, "RESTARTING", "PENDING_CREATION", "DEPENDENCIES_UNREADY")
+"""Those of actors that are not dead, of which Ray may know many."""
+OF_A_STATE = "filter_keys=state&filter_predicates=%3D&filter_values="
+LISTED = f"/api/v0/actors?detail=1&limit={MOST}&{OF_A_STATE}"
+"""The list of actors in the state that follows."""
 ONE = "/logical/actors/"
 MS = 1e3
 F = TypeVar("F", bound=ForeignForm)
@@ -57,7 +60,7 @@ class _Detail(ForeignForm):
 
 @dataclass(frozen=True)
 class Actor:
-    """A named actor that runs.
+    """A named actor that is not dead.
 
     Parameters
     ----------
@@ -86,15 +89,18 @@ class Dashboard:
         self.server, self._within_s = server, within_s
 
     def actors(self) -> list[Actor]:
-        """Return the named actors that run.
+        """Return the named actors that are not dead: those that run, then those that start.
 
         Raises
         ------
         BackendError
-            If more run than the 10,000 that Ray lists.
+            If more are in one state than the 10,000 that Ray lists.
         """
+        return [each for state in STATES for each in self._in_state(state)]
+
+    def _in_state(self, state: str) -> list[Actor]:
         where = self.server.url + LISTED.partition("?")[0]
-        data = self._data(LISTED)
+        data = self._data(LISTED + state)
         found = _read(_Actors, data.get("result") if isinstance(data, dict) else None, where)
         if found.num_after_truncation < found.total:
             listed = f"{found.num_after_truncation:,}"
@@ -105,7 +111,7 @@ class Dashboard:
         return [
             Actor(each.actor_id, each.name, each.ray_namespace or "", each.node_id or "")
             for each in found.result
-            if each.name and each.state == ALIVE
+            if each.name and each.state == state
         ]
 
     def counters(self, actor: Actor, until: float = inf) -> Counters:

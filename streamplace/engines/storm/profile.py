@@ -26,6 +26,10 @@ SPOUT = "Storm does not measure the time of spouts; set it in --costs"
 SENDS_NOTHING = "a sink sends nothing"
 NOTHING = "nothing was executed in the window, or the documents do not include it"
 NO_TIME = "the documents do not include the length of the window"
+NO_UPTIME = "the documents do not include the uptime (/topology/ID), which may be below the window"
+RESOLUTION_MS = 1e-3
+"""Storm writes times with three decimals (``StatsUtil.floatStr``)."""
+TOO_SHORT = f"at most: Storm rounds times to {RESOLUTION_MS:g} ms; set it in --costs"
 
 
 def documents(
@@ -60,8 +64,9 @@ def documents(
 def fit(value: Any, where: str, mips: float) -> Profile:
     """Return a topology's profile, estimated from its documents; see `read`.
 
-    Instructions are a bolt's mean time per tuple, over all inputs, times the speed. There are
-    no standard errors, since the documents contain means and sums of the whole window.
+    Instructions are a bolt's mean time per tuple, over all inputs, times the speed; a time that
+    Storm rounds to 0 is a bound. There are no standard errors, since the documents contain means
+    and sums of the whole window.
 
     Parameters
     ----------
@@ -78,7 +83,8 @@ def fit(value: Any, where: str, mips: float) -> Profile:
     graph = logical.graph
     work = {name: _instructions(topology, name, mips) for name in graph.names}
     offered = graph.source_rate
-    rate = Estimate.missing(NO_TIME) if offered is None else Estimate(offered)
+    unknown = NO_TIME if topology.window is None else NO_UPTIME
+    rate = Estimate.missing(unknown) if offered is None else Estimate(offered)
     instructions = [or_unknown(work[name]) for name in graph.names]
     span = min((s for s in (topology.window, topology.uptime_s) if s), default=0.0)
     sinks = {graph.names[v] for v in graph.sinks}
@@ -113,6 +119,8 @@ def _instructions(topology: Topology, bolt: str, mips: float) -> Estimate:
     if not executed:
         return Estimate.missing(NOTHING)
     ms = sum_of(topology.execute_ms[e] * topology.executed[e] for e in ends) / executed
+    if not ms:
+        return Estimate(RESOLUTION_MS / 2 * mips * 1e3, None, "bound", TOO_SHORT)
     return Estimate(ms * mips * 1e3)
 
 

@@ -19,6 +19,7 @@ MAX_SHOWN = 80
 
 _OF_MODULE = (OutputKind.BUFFER_MUTATION, OutputKind.PARAMETER_MUTATION)
 _INSTEAD = "create another object with such example inputs"
+_BY_DATA = {"cond", "while_loop"}
 _FREE = {"_unsafe_view"}
 """Operators that copy nothing although their schema does not say so."""
 _CHECK = torch.ops.aten._linalg_check_errors.default  # noqa: SLF001 - has no public name
@@ -182,7 +183,7 @@ def computes(node: Node) -> bool:
     Raises
     ------
     GraphError
-        If the node is control flow, whose work depends on the data, or has a side effect.
+        If the node calls another graph, as control flow does, or has a side effect.
     """
     if node.op != "call_function" or node.target is operator.getitem:
         return False
@@ -191,10 +192,20 @@ def computes(node: Node) -> bool:
             return False
         raise GraphError(f"it contains {str(node.args[1])!r}, which has a side effect")
     if isinstance(node.target, torch._ops.HigherOrderOperator):  # noqa: SLF001 - has no public name
-        raise GraphError(f"it contains {op_name(node)!r}, whose work depends on the data")
+        raise GraphError(f"it contains {op_name(node)!r}, {_why_not(op_name(node))}")
     if getattr(node.target, "is_view", False) or op_name(node) in _FREE:
         return False
     return bool(tensors_of(node))
+
+
+def _why_not(name: str) -> str:
+    """Return why a call of another graph is no operator, such as ``cond`` or ``scan``."""
+    if name in _BY_DATA:
+        return "whose work depends on the data"
+    return (
+        "which calls another graph, and such calls are not read; write what it calls into the "
+        "module itself, a loop as one of Python, and attention as scaled_dot_product_attention"
+    )
 
 
 def is_effect(node: Node) -> bool:

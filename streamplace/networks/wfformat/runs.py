@@ -85,6 +85,7 @@ def read(text: str, where: str) -> LogicalGraph:
             _counts(workflow),
             *_about_machines(workflow, machines, placed),
             *notes,
+            *_without_files(passed),
             *_about_files(workflow),
             *inexact,
         ],
@@ -262,7 +263,10 @@ def _about_machines(
         "set instructions in --costs",
     )
     if not machines:
-        lines.append(f"no machine is stated; run times are those of devices of kind {ANY_KIND!r}")
+        lines.append(
+            f"no machine is stated; run times are those of devices of kind {ANY_KIND!r}, which "
+            "those of --cluster need"
+        )
     elif len(placed) == len(tasks):
         say(unnamed, tasks, "without machine", "they ran on the only one that the file has")
     else:
@@ -292,9 +296,25 @@ def _about_machines(
     return lines
 
 
+def _without_files(passed: Passed) -> list[str]:
+    """Return a note on children that read no file of their parent."""
+    without = sum(not files for files in passed.values())
+    if not without:
+        return []
+    return [
+        f"in {without} of {counted(len(passed), 'pair')} of parent and child, the child reads no "
+        "file that the parent writes; their streams have 0 bytes"
+    ]
+
+
 def _about_files(workflow: Workflow) -> list[str]:
     """Return what is assumed about files, one line each."""
     sizes, lines = workflow.sizes, []
+    if workflow.has_older_sizes:
+        lines.append(
+            "sizes of files count as bytes, as in WfCommons's migration from versions before 1.4, "
+            "although their schema said KB"
+        )
     unknown = sum(size is None for size in sizes.values())
     if unknown:
         lines.append(f"{unknown} of {counted(len(sizes), 'file')} without size; see 'unknown'")

@@ -17,6 +17,9 @@ from streamplace.files.reading import check
 from streamplace.files.schema import ForeignForm, Name, Number, Title
 from streamplace.util.suggest import did_you_mean
 
+KB = 1000.0
+"""Bytes, as ``wfcommons-migrate-instance.py`` takes them."""
+
 
 class CpuForm(ForeignForm):
     """The processor of a machine; ``count`` is the older name of ``coreCount``."""
@@ -31,8 +34,15 @@ class MachineForm(ForeignForm):
 
     name: Name = Field(alias="nodeName")
     architecture: Title | None = None
-    memory: Number | None = Field(None, alias="memoryInBytes")
+    memory_bytes: Number | None = Field(None, alias="memoryInBytes")
+    older_memory: Number | None = Field(None, alias="memory")
     cpu: CpuForm | None = None
+
+    @property
+    def memory(self) -> float | None:
+        """The bytes of memory, which versions before 1.4 state in KB; None: not stated."""
+        older = None if self.older_memory is None else KB * self.older_memory
+        return older if self.memory_bytes is None else self.memory_bytes
 
     @property
     def cores(self) -> float | None:
@@ -121,6 +131,7 @@ class TaskForm(ForeignForm):
     older_seconds: Number | None = Field(None, alias="runtime")
     cores: Number | None = None
     memory: Number | None = Field(None, alias="memoryInBytes")
+    older_memory: Number | None = Field(None, alias="memory")
     machine: Name | None = None
     command: CommandForm | None = None
 
@@ -193,6 +204,8 @@ class Workflow:
         File -> its size in bytes; None: not stated.
     makespan_s
         The measured makespan in seconds; None: not stated.
+    has_older_sizes
+        Whether sizes have the name that they had before version 1.4, whose schema said KB.
     """
 
     name: str
@@ -200,6 +213,7 @@ class Workflow:
     sizes: Mapping[str, float | None]
     machines: Sequence[MachineForm]
     makespan_s: float | None
+    has_older_sizes: bool = False
 
 
 def workflow_from(value: Any, where: str) -> Workflow:
@@ -287,7 +301,8 @@ def _undivided(file: UndividedFileForm, where: str) -> Workflow:
             )
         )
     makespan = workflow.older_makespan if workflow.makespan is None else workflow.makespan
-    return Workflow(file.name, tasks, sizes, machines, makespan)
+    older = any(each.size is None and each.older_size for task in forms for each in task.files)
+    return Workflow(file.name, tasks, sizes, machines, makespan, older)
 
 
 def _of_run(run: ExecutedForm | TaskForm, machines: Sequence[str]) -> dict[str, Any]:
@@ -295,11 +310,14 @@ def _of_run(run: ExecutedForm | TaskForm, machines: Sequence[str]) -> dict[str, 
     seconds = run.seconds
     if seconds is None and isinstance(run, TaskForm):
         seconds = run.older_seconds
+    memory = run.memory
+    if memory is None and isinstance(run, TaskForm) and run.older_memory is not None:
+        memory = KB * run.older_memory
     named = machines or (() if run.machine is None else (run.machine,))
     return {
         "seconds": seconds,
         "cores": run.cores,
-        "memory": run.memory,
+        "memory": memory,
         "machines": tuple(dict.fromkeys(named)),
         "program": (run.command.program if run.command else None) or "",
     }

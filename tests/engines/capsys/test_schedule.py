@@ -40,3 +40,13 @@ def test_capsys_distinguishes_subtasks() -> None:
 def test_capsys_rejects_ambiguous_names(names: tuple[str, ...]) -> None:
     with pytest.raises(ProblemError):
         export_text(placement_without_streams(*names), "capsys")
+
+
+def test_capsys_needs_the_names_of_subtasks() -> None:
+    """Plans of running jobs of Flink SQL have descriptions, execution plans have names."""
+    for name in ("Calc[4]", "Source: bid[13]", "sink4[24]: Writer"):
+        assert export_text(placement_without_streams(name), "capsys").startswith(f"{name} (1/1); ")
+    with pytest.raises(
+        ProblemError, match=r"^'\[4\]:Calc\(select=\[a\]\) .* describes an operator"
+    ):
+        export_text(placement_without_streams("[4]:Calc(select=[a])"), "capsys")

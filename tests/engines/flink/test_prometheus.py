@@ -136,6 +136,38 @@ def test_a_restart_counts_from_its_last_attempt() -> None:
     assert fitted(read_after(falls)[0]).intervals <= 20
 
 
+def test_samples_that_a_pushgateway_goes_on_with_do_not_count() -> None:
+    """They are those of an earlier attempt, on a TaskManager that was lost."""
+
+    def left_behind(metric: str, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        now = [{**row, "metric": {**row["metric"], "task_attempt_num": "10"}} for row in rows]
+        old = [
+            {
+                "metric": {**row["metric"], "task_attempt_num": "9"},
+                "values": [[at, "7"] for at, _ in row["values"]],
+            }
+            for row in rows
+        ]
+        return [*old, *now]
+
+    check(fitted(read_after(left_behind)[0]), 0.02)
+
+
+def test_instances_that_a_rescaling_took_away_do_not_count() -> None:
+    """Their series end before those of the instances that run begin."""
+
+    def fewer(metric: str, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        gone = [
+            {"metric": {**row["metric"], "subtask_index": "9"}, "values": row["values"][:9]}
+            for row in rows
+        ]
+        return [*gone, *({**row, "values": row["values"][9:]} for row in rows)]
+
+    found = fitted(read_after(fewer)[0])
+    assert 18 <= found.intervals <= 20
+    check(found, 0.03)
+
+
 def test_targets_that_are_scraped_twice_count_once() -> None:
     watched, _ = read_after(lambda metric, rows: [*rows, *rows])
     assert fitted(watched).source_rate.value == pytest.approx(40, rel=0.01)
@@ -173,6 +205,18 @@ def test_jobs_and_plans_without_metrics() -> None:
         other = read_running('{"nodes": [{"id": "v", "description": "a"}]}', "plan")
         with pytest.raises(UsageError, match=f"the plan has none of the vertices of job '{JOB}'$"):
             source.watched(JOB, other, 60.0)
+
+
+@pytest.mark.parametrize("label", ["task_id", "subtask_index"])
+def test_a_label_that_relabeling_dropped_is_named(label: str) -> None:
+    def dropped(metric: str, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        return [
+            {**row, "metric": {k: v for k, v in row["metric"].items() if k != label}}
+            for row in rows
+        ]
+
+    with pytest.raises(UsageError, match=rf"job '{JOB}' have no label {label}, which Flink's"):
+        read_after(dropped)
 
 
 @pytest.mark.parametrize(

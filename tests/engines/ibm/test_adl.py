@@ -22,6 +22,20 @@ def test_composites_are_flattened() -> None:
         ("Source", "Outer.Inner.B"),
     ]
     assert len(job.graph.unknown) == 3
+    assert job.notes == [
+        "'Out' left out: Import and Export connect other applications, whose tuples are in no "
+        "stream of the graph"
+    ]
+
+
+def test_an_operator_behind_an_import_is_a_source() -> None:
+    imported = '<primitiveImportOperInstance index="6" name="In"><outputPorts>'
+    imported += '<port index="0"><connections><connection operIndex="4" portKind="input" '
+    imported += 'portIndex="0"/></connections></port></outputPorts></primitiveImportOperInstance>'
+    exported = '<primitiveExportOperInstance index="5" name="Out"/>'
+    job = read_document("ibm-adl", ADL.replace(exported, imported + exported))
+    assert edges(job) == edges(read_document("ibm-adl", ADL))
+    assert job.notes[0].startswith("'In', 'Out' left out: ")
 
 
 def test_composites_in_a_cycle() -> None:

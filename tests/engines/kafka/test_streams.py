@@ -6,7 +6,7 @@ import pytest
 
 from streamplace.errors import GraphError
 from streamplace.formats.costs import CostForm, Costs
-from streamplace.problem.counts import with_counts
+from streamplace.problem.counts import in_form, with_counts
 from streamplace.problem.expansion import to_instances
 from tests.corpus.engine_documents.kafka_streams import (
     KAFKA,
@@ -107,6 +107,31 @@ def test_each_partition_has_one_task() -> None:
         Costs(operators=wrong).of(job)
 
 
+def test_repartition_topics_have_as_many_partitions_as_what_is_read_before() -> None:
+    """The rule of `RepartitionTopics` in Kafka Streams: the largest number of those before."""
+    text = KAFKA.replace("words", "words-repartition").replace("-repartition-in", "-in")
+    job = read_document("kafka-streams", text)
+    assert {*job.open_counts} == {*job.graph.names}
+    read = Costs(operators={"lines": CostForm(partitions=4)}).of(job)
+    assert read.parallelism == dict.fromkeys(job.graph.names, 4)
+    assert not read.open_counts
+    more = CostForm(partitions=6)  # as by Repartitioned.withNumberOfPartitions
+    own = Costs(operators={"lines": CostForm(partitions=4), "words-in": more}).of(job)
+    assert [own.parallelism[name] for name in ("by-word", "count")] == [4, 6]
+    assert not Costs(operators={"words-in": more}).of(job).parallelism.keys() & {"lines", "split"}
+
+
+def test_tasks_of_unknown_number_are_open() -> None:
+    """Other topics than those of Kafka Streams have numbers of their own."""
+    job = read_document("kafka-streams", KAFKA)
+    read = Costs(operators={"lines": CostForm(partitions=4)}).of(job)
+    assert {*read.open_counts} == {"words-in", "count", "out"}
+    _, (note,) = in_form(read, "instances")
+    assert note.startswith("'count', 'out', 'words-in': the file does not state how many partit")
+    stated, _ = in_form(read, "logical")
+    assert stated.parallelism[stated.index["count"]] == "free"
+
+
 def test_arrows_on_the_same_line() -> None:
     assert edges(read_document("kafka-streams", KAFKA_OLD)) == [
         ("by-word", "words-in"),
@@ -132,6 +157,9 @@ def test_patterns_stores_and_extractors_are_not_read_as_streams() -> None:
         " Sink: c (extractor class: words)\n  <-- b\n"
     )
     assert edges(read_document("kafka-streams", text)) == [("a", "b"), ("b", "c")]
+    more = " Sub-topology: 1\n Source: d (topics: [x])\n  --> none\n"
+    (note,) = read_document("kafka-streams", text + more).notes
+    assert note.startswith("a class or a pattern chooses the topics of 'a', 'c', so ")
 
 
 @pytest.mark.parametrize(
@@ -198,3 +226,19 @@ def test_nodes_of_named_topologies_may_have_equal_names() -> None:
     job = read_document("kafka-streams", text)
     assert edges(job) == [("q1/a", "b"), ("q2/a", "c")]
     assert len(job.graph.constraints.colocate) == 2
+
+
+def test_topics_that_a_class_or_a_pattern_chooses_are_named() -> None:
+    first = (
+        "Topologies:\n   Sub-topology: 0\n    Source: all (topics: [readings])\n      --> route\n"
+        "    Sink: route (extractor class: com.example.Topics@713529c2)\n      <-- all\n"
+    )
+    second = (
+        "\n  Sub-topology: 1\n    Source: rooms (topics: room-[0-9]+)\n      --> log\n"
+        "    Processor: log (stores: [])\n      --> none\n      <-- rooms\n"
+    )
+    job = read_document("kafka-streams", first + second)
+    assert edges(job) == [("all", "route"), ("rooms", "log")]
+    (note,) = job.notes
+    assert note.startswith("a class or a pattern chooses the topics of 'route', 'rooms', so ")
+    assert not read_document("kafka-streams", first).notes  # one task only

@@ -59,6 +59,17 @@ def test_time_per_tuple_is_the_mean_over_inputs() -> None:
     assert found.source_rate.how == "missing"
 
 
+def test_a_time_that_is_rounded_to_0_is_a_bound() -> None:
+    """It would cost nothing, although millions of tuples of 0.4 µs keep a core busy."""
+    bolt = METRICS["bolts"][1]
+    timed = [{**row, "value": "0.000"} for row in bolt["executed"]]
+    metrics = {**METRICS, "bolts": [METRICS["bolts"][0], {**bolt, "executed_ms_avg": timed}]}
+    found = fit(metrics, "x", 1000.0)
+    assert instructions(found)["count"] == ("bound", 500.0)
+    assert found.logical.graph.unknown["instructions"] == ["lines", "count"]
+    assert "the uptime (/topology/ID)" in found.source_rate.why
+
+
 def test_documents_from_a_server() -> None:
     with serving(served) as url:
         found, fault = documents(Server(url), "words-1-1", 5)

@@ -50,7 +50,7 @@ class Answers(Server):
 
     def get(self, path: str, within_s: float) -> Any:
         """Return the answer at a path."""
-        return self._actors if path == LISTED else self.details[self.step]
+        return self._actors if path.startswith(LISTED) else self.details[self.step]
 
 
 def read(file: str) -> LogicalGraph:

@@ -19,6 +19,7 @@ from tests.support.torch_modules import (
     CASES,
     Branching,
     Conditional,
+    Flexible,
     Net,
     Printing,
     PrintingAfter,
@@ -236,6 +237,7 @@ def test_the_batch_scales_work(name: str) -> None:
     [
         (Branching(), (torch.ones(3),), "its control flow depends on the data"),
         (Conditional(), (torch.ones(3),), "it contains 'cond', whose work depends on the data"),
+        (Flexible(), (torch.ones(1, 1, 16, 16),), "'flex_attention', which calls another graph"),
         (Selection(), (torch.ones(3),), "a shape depends on the data"),
         (Printing(), (torch.eye(3),), "it contains 'aten._print.default', which has a side effect"),
         (PrintingAfter(), (torch.eye(3),), "it contains 'aten._print.default', which has a side"),

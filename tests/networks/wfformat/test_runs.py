@@ -118,7 +118,20 @@ def test_older_names_of_fields() -> None:
         text = text.replace(f'"{new}"', f'"{old}"')
     older, newer = read(json.loads(text)), read(UNDIVIDED)
     assert older.graph.sha256 == newer.graph.sha256
-    assert older.notes == newer.notes
+    assert [each for each in older.notes if "count as bytes" not in each] == newer.notes
+    assert "sizes of files count as bytes, as in WfCommons's migration" in notes_of(older)
+
+
+def test_memory_was_in_kb_before_version_1_4() -> None:
+    def older(workflow: dict[str, Any]) -> None:
+        workflow["machines"][0]["memory"] = 64_000_000
+        workflow["tasks"][0]["memory"] = 1000
+
+    job = read(changed(UNDIVIDED, older))
+    assert job.cluster is not None
+    assert job.cluster.devices[0].memory_bytes == 64e9
+    assert "1 of 2 machines without memory" in notes_of(job)
+    assert "1 of 2 tasks with memory; it is not read" in notes_of(job)
 
 
 def test_tasks_are_found_by_id_and_by_name_with_id() -> None:
@@ -162,6 +175,19 @@ def test_independent_tasks_are_noted() -> None:
     assert not edges(job)
     assert "no task depends on another, since the file states neither parents" in notes_of(job)
     assert "no task depends" not in notes_of(read(DIVIDED))
+
+
+def test_pairs_without_files_are_noted() -> None:
+    """As where a generator leaves the files out that tasks write."""
+
+    def written_by_nobody(workflow: dict[str, Any]) -> None:
+        for task in tasks_of(workflow):
+            task["outputFiles"] = []
+
+    job = read(changed(DIVIDED, written_by_nobody))
+    assert [stream.payload_bytes for stream in job.graph.streams] == [0.0] * 4
+    assert "in 4 of 4 pairs of parent and child, the child reads no file that the" in notes_of(job)
+    assert "pairs of parent and child" not in notes_of(read(DIVIDED))
 
 
 def test_files_do_not_make_tasks_wait_for_each_other() -> None:
