@@ -86,7 +86,7 @@ def plan(chosen: PlanOptions) -> None:
     )
     with working("reading"):
         with located(name_of(chosen.graph)):
-            read = expanded(read_graph(chosen.graph))
+            read = expanded(chosen.throughput.of_sources(read_graph(chosen.graph)))
         constraints = inputs.the_constraints(chosen.constraints_file)
         cluster = inputs.the_cluster(chosen.cluster)
     named = chosen.constraints_file or name_of(chosen.graph)
@@ -130,20 +130,18 @@ def plan(chosen: PlanOptions) -> None:
         found.save(chosen.output, inputs=inputs.names_of_inputs(*files))
         print_embedded(chosen.output, found.placement)
     if found.cheapest is not None and not chosen.as_json and chosen.output != "-":
-        excluded = [*inputs.names_in(chosen.lost.without), *found.cheapest.unused]
+        excluded = [*param_types.names_in(chosen.lost.without), *found.cheapest.unused]
         print_command(
             "streamplace place",
             chosen.graph,
             {
                 "--cluster": chosen.cluster.cluster_file,
                 "--devices": chosen.cluster.devices,
-                "--without": inputs.names_out(excluded),
+                "--without": param_types.names_out(excluded),
                 "--slow": chosen.lost.slow,
                 "--constraints": chosen.constraints_file,
                 "--pin": [f"{operator}={device}" for operator, device in chosen.pins.items()],
-                "--source-rate": f"{found.source_rate:.17g}"
-                if chosen.throughput.source_rates
-                else None,
+                "--source-rate": chosen.throughput.stating(found.source_rate),
                 "--model": chosen.throughput.model,
                 "--target-utilisation": chosen.throughput.target_utilisation,
             },
