@@ -12,7 +12,7 @@ A command declares each option once::
 """
 
 import shlex
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import Field, field, fields
 from inspect import get_annotations
@@ -49,6 +49,18 @@ class Command(click.Command):
 
         parser.parse_args = parsed  # type: ignore[method-assign]
         return parser
+
+
+def ending_with(what: str, names: Callable[[], Sequence[str]]) -> type[Command]:
+    """Return a class of commands whose help ends with names, if there are any."""
+
+    class EndingWith(Command):
+        def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+            if found := names():
+                formatter.write_paragraph()
+                formatter.write_text(f"{what}: {', '.join(found)}")
+
+    return EndingWith
 
 
 def _takes_one_value(of: click.Option) -> bool:
