@@ -17,8 +17,11 @@ from streamplace.files.reading import name_of
 from streamplace.problem.assumptions import without_tuples
 from streamplace.problem.counts import expanded
 from streamplace.scoring.throughput import simulate
+from streamplace.util.extras import load_drawing
 from streamplace.workflows.plan.plan import plan as workflow
 from streamplace.workflows.replace_problem import with_pins
+
+DRAW = "streamplace.pictures.plan:draw_plan"
 
 
 @dataclass(frozen=True)
@@ -78,6 +81,7 @@ def plan(chosen: PlanOptions) -> None:
     """
     if chosen.plot is not None:  # before anything runs
         kind_of(chosen.plot)
+        load_drawing(DRAW)
     if chosen.as_json and chosen.output == "-":
         raise click.UsageError("only one of -o and --json can write to stdout")
     check_targets(
@@ -110,9 +114,7 @@ def plan(chosen: PlanOptions) -> None:
             seed=chosen.seed,
         )
     if chosen.plot is not None:
-        from streamplace.pictures.plan import draw_plan  # noqa: PLC0415 - loads matplotlib
-
-        draw_plan(chosen.plot, found)
+        load_drawing(DRAW)(chosen.plot, found)
     inputs.print_assumed(chosen.cluster)
     print_note("; ".join(replaced))
     best = found.placement or found.rows[-1].placement
