@@ -79,7 +79,7 @@ class _Topology(ForeignForm):
 
 
 class _Executor(ForeignForm):
-    id: str = ""
+    id: Annotated[str, Field(max_length=64)] = ""
     host: Title = ""
     emitted: Amount = 0.0
     executed: Amount | None = None

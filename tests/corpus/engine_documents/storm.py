@@ -176,3 +176,10 @@ TOPOLOGY: dict[str, Any] = {
         {"boltId": "count", "executors": 4},
     ],
 }
+WHOLE: dict[str, Any] = {
+    "visualization": VISUALIZATION,
+    "metrics": METRICS,
+    "topology": TOPOLOGY,
+    "components": PAGES,
+}
+"""All documents about the topology."""

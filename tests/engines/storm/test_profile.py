@@ -13,16 +13,10 @@ from streamplace.errors import BackendError, FormatError
 from streamplace.formats.profiling.profile import Profile
 from streamplace.formats.profiling.rest import Server
 from streamplace.problem.logical import BY_KEY, Distribution, MeasuredDistribution
-from tests.corpus.engine_documents.storm import METRICS, PAGES, TOPOLOGY, VISUALIZATION
+from tests.corpus.engine_documents.storm import METRICS, PAGES, TOPOLOGY, VISUALIZATION, WHOLE
 from tests.support.flink_api import serving
 from tests.support.http_server import Answer
 
-ALL = {
-    "topology": TOPOLOGY,
-    "metrics": METRICS,
-    "visualization": VISUALIZATION,
-    "components": PAGES,
-}
 BASE = "/api/v1/topology/words-1-1"
 SERVED: dict[str, Any] = {
     BASE: TOPOLOGY,
@@ -42,7 +36,7 @@ def instructions(found: Profile) -> dict[str, tuple[str, float | None]]:
 
 
 def test_only_bolts_have_execute_times() -> None:
-    found = fit(ALL, "x", 1000.0)
+    found = fit(WHOLE, "x", 1000.0)
     assert instructions(found) == {
         "lines": ("missing", None),
         "split": ("measured", pytest.approx(0.05e-3 * 1e9)),
@@ -73,12 +67,12 @@ def test_documents_from_a_server() -> None:
     with serving(served) as url:
         found, fault = documents(Server(url), "words-1-1", 5)
     assert fault == ""
-    assert fit(found, url, 1.0).to_dict() == fit(ALL, url, 1.0).to_dict()
+    assert fit(found, url, 1.0).to_dict() == fit(WHOLE, url, 1.0).to_dict()
 
 
 @pytest.mark.parametrize(
     ("value", "message"),
-    [(ALL, "200 s"), (METRICS, "600 s"), (VISUALIZATION, "over an unknown time")],
+    [(WHOLE, "200 s"), (METRICS, "600 s"), (VISUALIZATION, "over an unknown time")],
 )
 def test_length_of_the_measurement(value: dict[str, Any], message: str) -> None:
     """The length is the shorter of window and uptime."""
@@ -133,7 +127,7 @@ def test_uneven_executors_keep_their_shares() -> None:
 @pytest.mark.parametrize("executors", [[], PAGES["count"]["executorStats"][:3]])
 def test_executors_that_have_not_all_reported_say_nothing(executors: list[Any]) -> None:
     pages = {**PAGES, "count": {"executorStats": executors}}
-    found = topology_from({**ALL, "components": pages}, "x")
+    found = topology_from({**WHOLE, "components": pages}, "x")
     assert set(found.tuples) == set(found.hosts) == {"lines", "split"}
 
 
@@ -146,7 +140,7 @@ def test_executors_that_have_not_all_reported_say_nothing(executors: list[Any]) 
 )
 def test_bad_pages_of_components(page: Any, message: str) -> None:
     with pytest.raises(FormatError) as caught:
-        topology_from({**ALL, "components": {"count": page}}, "x")
+        topology_from({**WHOLE, "components": {"count": page}}, "x")
     assert str(caught.value).startswith(message)
 
 
