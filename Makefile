@@ -16,6 +16,7 @@ LOCKED := $(INSTALL) --require-hashes --no-deps --only-binary :all: -r
 venv: $(READY)
 
 $(READY): pyproject.toml locks/dev.txt locks/torch.txt locks/install_torch.py
+	@$(PYTHON) -c 'import sys; sys.exit("streamplace needs Python 3.11 or newer; this is " + sys.version.split()[0] if sys.version_info < (3, 11) else 0)'
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python $(LOCKED) locks/dev.txt
 	$(BIN)/python locks/install_torch.py # the CPU build, with hashes, where an index offers it

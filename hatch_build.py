@@ -5,6 +5,8 @@ import re
 import subprocess
 import sys
 import sysconfig
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -18,24 +20,41 @@ class KernelsHook(BuildHookInterface[Any]):
     """Compiles the kernels, and tags the wheel with the Python and machine that they are for."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Add the file of kernels to a wheel, but not to an editable installation."""
+        """Add the file of kernels to a wheel, but not to an editable installation.
+
+        pip builds the wheel before it looks at ``requires-python``, so an older Python ends here.
+        """
+        accepted = self.metadata.core.requires_python.removeprefix(">=")
+        if sys.version_info < tuple(map(int, accepted.split("."))):
+            sys.exit(
+                f"streamplace needs Python {accepted} or newer; this is {sys.version.split()[0]}"
+            )
         if version == "editable" or PORTABLE in os.environ:
             return
-        self._python(
-            "-m", "streamplace.sim.kernels"
-        )  # what is there and current is not compiled again
-        path = self._python(
-            "-c", "from streamplace.sim.kernels.bundle import PATH; print(PATH)"
-        ).strip()
+        with _terminal() as output:  # what is there and current is not compiled again
+            self._python("-m", "streamplace.sim.kernels", stdout=output)
+        script = "from streamplace.sim.kernels.bundle import PATH; print(PATH)"
+        path = self._python("-c", script, stdout=subprocess.PIPE).stdout.strip()
         build_data["force_include"][path] = f"streamplace/sim/kernels/compiled/{Path(path).name}"
         build_data["tag"] = f"cp{sys.version_info.major}{sys.version_info.minor}-none-{_platform()}"
         build_data["pure_python"] = False
 
-    def _python(self, *words: str) -> str:
+    def _python(self, *words: str, stdout: int | None) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, *words]
-        return subprocess.run(
-            command, cwd=self.root, check=True, stdout=subprocess.PIPE, text=True
-        ).stdout
+        return subprocess.run(command, cwd=self.root, check=True, stdout=stdout, text=True)
+
+
+@contextmanager
+def _terminal() -> Iterator[int | None]:
+    """Open the terminal, since pip hides what a build prints; None: print where there is none."""
+    try:
+        number = os.open("/dev/tty", os.O_WRONLY)
+    except OSError:
+        yield None
+    else:
+        with os.fdopen(number, "wb", buffering=0) as terminal:
+            terminal.write(b"\n")  # ends the line of pip's progress
+            yield number
 
 
 def _platform() -> str:

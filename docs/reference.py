@@ -29,9 +29,9 @@ Other conventions:
 - GRAPH and DATASET may be streamplace JSON, `.jsonl[.gz]`, a folder, `.npz`, a file of the
   published DREAM benchmark, or an example that comes with streamplace, such as
   `dataset:real/riotbench-etl.json`.
-- Exit codes: 0 success, 1 the work failed, 2 bad input, 130 interrupted. Bad input is reported in
-  one line that names the file, the place in the file and the fault, and no output file is left
-  half-written.
+- Exit codes: 0 success, 1 the work failed, 2 bad input, 3 a limit on latency is not proven (the
+  result is written), 130 interrupted. Bad input is reported in one line that names the file, the
+  place in the file and the fault, and no output file is left half-written.
 - The environment variable NO_COLOR turns colours off. Tables fit the terminal; in pipes and files
   they are never cut.
 - After a mistyped name, the message suggests the nearest existing one.

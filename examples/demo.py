@@ -12,9 +12,8 @@ from pathlib import Path
 from streamplace.cli.main import main
 
 FOLDER = Path("demo-output")
-PLACERS = (
-    "metis,metis-recursive,metis-oracle,metis-recursive-oracle,fuser,fuser-oracle,greedy,auto:seconds=0.1,"
-    "policy,policy:samples=16"
+PLACERS = (  # as many as the plots show
+    "metis,metis-oracle,fuser-oracle,policy:samples=16,search:evaluations=20000,auto:seconds=0.1"
 )
 COMMANDS = (
     f"generate dream --count 200 --seed 1 -o {FOLDER}/dream.jsonl.gz",

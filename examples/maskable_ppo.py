@@ -1,6 +1,6 @@
 """Maskable PPO of Stable-Baselines3, trained to place small graphs; compared with random actions.
 
-pip install 'streamplace[rl]'; python examples/maskable_ppo.py [STEPS]
+pip install '.[rl]'; python examples/maskable_ppo.py [STEPS]
 """
 
 import sys

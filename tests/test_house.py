@@ -86,7 +86,7 @@ def test_modules_that_a_first_place_loads(placer: str, most: int) -> None:
 
 
 def test_imports_inside_functions() -> None:
-    assert imports_inside_functions() <= 27
+    assert imports_inside_functions() <= 23
 
 
 def test_imports_of_rooms_by_the_core() -> None:

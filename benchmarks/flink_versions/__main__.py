@@ -7,22 +7,20 @@ cluster of two TaskManagers runs for each, first under the default scheduler and
 adaptive one; documents, answers and the table go to benchmarks/results/flink-versions.
 """
 
-import argparse
 import json
-import signal
 import sys
 from pathlib import Path
 from typing import Any
 
-from cluster_config import ADAPTIVE, version_in
+from cluster_config import ADAPTIVE
 from local_flink import LocalFlink, TaskManager
-from scripting import ScriptError, say, terminated
+from scripting import ScriptError, script
 
 from benchmarks.commit import ROOT
 from benchmarks.flink_versions.documents import collect, described
 from benchmarks.flink_versions.job import Counted
 from benchmarks.flink_versions.table import table
-from benchmarks.flink_versions.trying import EXECUTION, REST, Trying
+from benchmarks.flink_versions.trying import EXECUTION, REST, Trying, versions
 from benchmarks.result_lines import origin
 from streamplace.engines.flink import cluster
 from streamplace.engines.flink.client import Client
@@ -102,17 +100,13 @@ def adaptive_scheduler(home: Path, folder: Path, trying: Trying) -> dict[str, An
 
 def main() -> int:
     """Try all versions, and write the table."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("homes", type=Path, nargs="*", help="folders of Flink, which hold lib")
-    homes, about = parser.parse_args().homes, origin(MODULE)
-    for home in homes:
-        version = version_in(home)
+    about = origin(MODULE)
+    for home, version in versions(__doc__.splitlines()[0], least="*"):  # none: only the table
         cluster.TRIED += (cluster.minor_of(version),)  # which would be refused otherwise
         folder = FOLDER / version
         trying = Trying(folder)
-        say(f"Flink {version}")
-        facts = default_scheduler(home.resolve(), folder / "default", trying)
-        facts |= adaptive_scheduler(home.resolve(), folder / "adaptive", trying)
+        facts = default_scheduler(home, folder / "default", trying)
+        facts |= adaptive_scheduler(home, folder / "adaptive", trying)
         row = {"version": version, **about, "command": f"python -m {MODULE} FLINK/{version}"}
         row |= {"documents": facts, "works": trying.found}
         RESULTS.mkdir(exist_ok=True)
@@ -123,8 +117,5 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGTERM, terminated)
-    try:
+    with script("flink-versions"):
         sys.exit(main())
-    except ScriptError as error:
-        sys.exit(f"flink-versions: {error}")

@@ -8,9 +8,7 @@ and clusters in application mode under both schedulers; REST then says how many 
 two operators run. The last two rows have three instances of both.
 """
 
-import argparse
 import json
-import signal
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -19,12 +17,12 @@ from typing import Any
 import yaml
 from cluster_config import ADAPTIVE, version_in
 from local_flink import LocalFlink, TaskManager
-from scripting import ScriptError, say, terminated
+from scripting import ScriptError, say, script
 from submitted import Submitted, build, wait
 
 from benchmarks.flink_versions.application import Application
 from benchmarks.flink_versions.table import table
-from benchmarks.flink_versions.trying import Trying
+from benchmarks.flink_versions.trying import Trying, versions
 from streamplace.engines.flink.applying.apply import upload
 from streamplace.engines.flink.cluster import minor_of
 from streamplace.formats.profiling.rest import Server
@@ -166,13 +164,9 @@ def instances(flink: LocalFlink, job: str) -> dict[str, int]:
 
 def main() -> int:
     """Try all versions, and print the table."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("homes", type=Path, nargs="+", help="folders of Flink, which hold lib")
     rows = []
-    for home in parser.parse_args().homes:
-        version = version_in(home)
-        say(f"Flink {version}")
-        starts = Starts(home.absolute(), FOLDER / version)
+    for home, version in versions(__doc__.splitlines()[0]):
+        starts = Starts(home, FOLDER / version)
         starts.run()
         rows.append({"version": version, "documents": {}, "works": starts.found})
     print(table(rows))
@@ -180,8 +174,5 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGTERM, terminated)
-    try:
+    with script("starts"):
         sys.exit(main())
-    except ScriptError as error:
-        sys.exit(f"starts: {error}")

@@ -1,14 +1,16 @@
 """The commands of streamplace, tried on a cluster: what each says, and whether it is right."""
 
+import argparse
 import io
 import json
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import redirect_stderr, redirect_stdout
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
+from cluster_config import version_in
 from scripting import ScriptError, say
 
 from benchmarks.flink_versions.job import Counted
@@ -22,6 +24,24 @@ ROOM = {"devices": [{"name": f"d{i}", "mips": 2500, "cores": 3} for i in range(2
 PROFILE_S, WINDOW_S = 15, 20
 PATIENCE = ("--timeout", "60")  # other work on the machine delays answers
 REST, EXECUTION = "rest", "execution"
+
+
+def versions(about: str, *, least: Literal["*", "+"] = "+") -> Iterator[tuple[Path, str]]:
+    """Yield the folders of Flink that the command line names, with their versions.
+
+    Parameters
+    ----------
+    about
+        The first line of the help.
+    least
+        Whether there may be none.
+    """
+    parser = argparse.ArgumentParser(description=about)
+    parser.add_argument("homes", type=Path, nargs=least, help="folders of Flink, which hold lib")
+    for home in parser.parse_args().homes:
+        version = version_in(home)
+        say(f"Flink {version}")
+        yield home.resolve(), version
 
 
 class Trying:

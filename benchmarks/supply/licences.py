@@ -52,7 +52,7 @@ transformers (Apache-2.0), as their [card](datasets/networks/README.md) says. Th
 text or weights of these packages, which streamplace does not need.
 
 ## Packages
-`pip install streamplace` installs the packages for *users*. The named extra or Makefile target
+`pip install .` installs the packages for *users*. The named extra or Makefile target
 installs the others.
 
 """

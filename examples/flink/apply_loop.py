@@ -9,13 +9,12 @@ what they should be. The labels of the TaskManagers are those that any of the pl
 """
 
 import json
-import signal
 import sys
 from pathlib import Path
 
 from counting import NOT_CHAINED, Counting, devices_of, labels_in
 from local_flink import LocalFlink, TaskManager, equal
-from scripting import ScriptError, call, say, streamplace, terminated
+from scripting import ScriptError, call, say, script, streamplace
 from submitted import HERE, build
 
 FOLDER = Path("flink-loop").resolve() / "apply"
@@ -104,8 +103,5 @@ def main(home: Path, rounds: int) -> int:
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGTERM, terminated)
-    try:
+    with script("apply-loop"):
         sys.exit(main(Path(sys.argv[1]).resolve(), int((sys.argv[2:] or ["5"])[0])))
-    except ScriptError as error:
-        sys.exit(f"apply-loop: {error}")

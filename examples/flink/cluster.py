@@ -9,10 +9,11 @@ of `--devices 3x2500` are called, with the labels that `export --to flink-config
 import shlex
 import signal
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 from local_flink import LocalFlink, TaskManager
-from scripting import ScriptError, terminated
+from scripting import script
 
 from streamplace.engines.flink.groups import device_labels
 
@@ -35,10 +36,5 @@ def main(home: Path, count: int) -> int:
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGTERM, terminated)
-    try:
+    with suppress(KeyboardInterrupt), script("flink-cluster"):
         sys.exit(main(Path(sys.argv[1]).resolve(), int((sys.argv[2:] or ["3"])[0])))
-    except KeyboardInterrupt:
-        sys.exit(0)
-    except ScriptError as error:
-        sys.exit(f"flink-cluster: {error}")

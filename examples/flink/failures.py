@@ -16,7 +16,7 @@ from pathlib import Path
 from apply_loop import FOLDER, RATE, prepare
 from counting import Counting
 from local_flink import LocalFlink
-from scripting import ScriptError, say, terminated
+from scripting import ScriptError, say, script
 from submitted import HERE, build, wait
 from trial import APPLIED, FAILED, REFUSED, Trial
 
@@ -245,9 +245,6 @@ def main(home: Path, names: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGTERM, terminated)
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job ignores it
-    try:
+    with script("failures"):
         sys.exit(main(Path(sys.argv[1]).resolve(), sys.argv[2:]))
-    except ScriptError as error:
-        sys.exit(f"failures: {error}")

@@ -6,7 +6,6 @@ Everything runs on this machine and writes to flink-loop/. It takes some minutes
 """
 
 import json
-import signal
 import subprocess
 import sys
 import time
@@ -17,7 +16,7 @@ from typing import Any
 
 from against import explains
 from local_flink import TIMEOUT_S, LocalFlink, equal
-from scripting import ScriptError, call, say, terminated
+from scripting import call, say, script
 from scripting import streamplace as run
 from truth import INSTRUCTIONS, PAYLOAD_BYTES, SELECTIVITY
 
@@ -203,8 +202,5 @@ def streamplace(*arguments: str) -> str:
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGTERM, terminated)
-    try:
+    with script("flink-loop"):
         sys.exit(loop(Path(sys.argv[1]).resolve()))
-    except ScriptError as error:
-        sys.exit(f"flink-loop: {error}")

@@ -1,8 +1,10 @@
 """Progress, programs and termination of the scripts in this folder."""
 
+import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 
 class ScriptError(Exception):
@@ -30,3 +32,13 @@ def streamplace(*arguments: str) -> str:
 def terminated(number: int, frame: object) -> None:
     """Exit with an exception, so that Flink is stopped."""
     raise SystemExit(128 + number)
+
+
+@contextmanager
+def script(name: str) -> Iterator[None]:
+    """Stop Flink on SIGTERM, and end with one line where something has failed."""
+    signal.signal(signal.SIGTERM, terminated)
+    try:
+        yield
+    except ScriptError as error:
+        sys.exit(f"{name}: {error}")

@@ -11,7 +11,6 @@ within five percentage points.
 """
 
 import json
-import signal
 import sys
 import time
 from collections import defaultdict
@@ -23,7 +22,7 @@ import numpy as np
 from counting import INSTANCE
 from local_flink import LocalFlink, TaskManager
 from parked_jobs import JOBS, TARGET, ParkedJob
-from scripting import ScriptError, call, say, streamplace, terminated
+from scripting import call, say, script, streamplace
 from submitted import HERE, Submitted, build
 
 import streamplace as sp
@@ -203,8 +202,5 @@ def describe(trial: Trial) -> str:
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGTERM, terminated)
-    try:
+    with script("flink-size"):
         sys.exit(main(Path(sys.argv[1]).resolve(), sys.argv[2:]))
-    except ScriptError as error:
-        sys.exit(f"flink-size: {error}")

@@ -8,7 +8,6 @@ on from one start of the job to the next.
 
 import json
 import re
-import signal
 import sys
 from collections import defaultdict
 from pathlib import Path
@@ -16,7 +15,7 @@ from pathlib import Path
 from apply_loop import FOLDER, MIPS, RATE, SLOTS, SPEED, place
 from counting import Counting, devices_of
 from local_flink import LocalFlink, TaskManager
-from scripting import ScriptError, call, say, streamplace, terminated
+from scripting import ScriptError, call, say, script, streamplace
 from submitted import HERE, build
 
 PROFILE_S = 20
@@ -86,8 +85,5 @@ def main(home: Path, rounds: int) -> int:
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGTERM, terminated)
-    try:
+    with script("sql-loop"):
         sys.exit(main(Path(sys.argv[1]).resolve(), int((sys.argv[2:] or ["2"])[0])))
-    except ScriptError as error:
-        sys.exit(f"sql-loop: {error}")

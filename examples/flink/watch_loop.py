@@ -24,7 +24,7 @@ from pathlib import Path
 
 from cluster_config import ADAPTIVE, SMALL_BUFFERS
 from local_flink import LocalFlink, TaskManager
-from scripting import ScriptError, say, terminated
+from scripting import ScriptError, say, script
 from submitted import HERE, Submitted, build, wait
 from watched import CLUSTER, Controller, Output, Schedule, restarting, write_problem
 
@@ -259,8 +259,5 @@ def short(changes: Sequence[Change]) -> bool:
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGTERM, terminated)
-    try:
+    with script("flink-watch"):
         sys.exit(main(Path(sys.argv[1]).resolve(), int((sys.argv[2:] or ["10"])[0])))
-    except ScriptError as error:
-        sys.exit(f"flink-watch: {error}")

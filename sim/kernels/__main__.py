@@ -44,6 +44,12 @@ def build(folder: Path) -> tuple[int, int]:
     for key, (name, kinds) in versions.items():
         if key not in entries:
             parts.setdefault(_package_of(name), []).append((name, kinds))
+    missing = sum(len(each) for each in parts.values())
+    if missing:
+        text = (
+            f"streamplace: compiling {missing} of {len(versions)} kernels, which can take minutes"
+        )
+        print(text, flush=True)  # noqa: T201
     with tempfile.TemporaryDirectory() as cache:
         os.environ["NUMBA_CACHE_DIR"] = cache
         with ProcessPoolExecutor(_cores(), get_context("fork")) as pool:
@@ -53,7 +59,7 @@ def build(folder: Path) -> tuple[int, int]:
             if data is not None:
                 entries[own.name] = for_bundle(data)
     bundle.write_bundle(path, entries)
-    return sum(len(each) for each in parts.values()), len(versions)
+    return missing, len(versions)
 
 
 def _package_of(name: str) -> str:

@@ -12,7 +12,7 @@ A command declares each option once::
 """
 
 import shlex
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import Field, field, fields
 from inspect import get_annotations
@@ -33,15 +33,34 @@ Members = Mapping[str, "Field[Any]"]
 class Command(click.Command):
     """A command that refuses an option which takes one value and is given twice."""
 
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse the arguments into the context, and refuse options given twice."""
-        if not ctx.resilient_parsing:  # as for shell completion
-            _, _, stated = self.make_parser(ctx).parse_args(args=[*args])
+    def make_parser(self, ctx: click.Context) -> Any:
+        """Return a parser that refuses options given twice."""
+        parser = super().make_parser(ctx)
+        parse = parser.parse_args
+
+        def parsed(args: list[str]) -> Any:
+            found = *_, stated = parse(args)
             once = [p for p in stated if isinstance(p, click.Option) and _takes_one_value(p)]
-            if twice := [p for i, p in enumerate(once) if p in once[:i]]:
+            twice = [p for i, p in enumerate(once) if p in once[:i]]
+            if twice and not ctx.resilient_parsing:  # as for shell completion
                 name = twice[0].opts[0]
                 raise click.UsageError(f"{name} is given twice, and takes one value", ctx)
-        return super().parse_args(ctx, args)
+            return found
+
+        parser.parse_args = parsed  # type: ignore[method-assign]
+        return parser
+
+
+def ending_with(what: str, names: Callable[[], Sequence[str]]) -> type[Command]:
+    """Return a class of commands whose help ends with names, if there are any."""
+
+    class EndingWith(Command):
+        def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+            if found := names():
+                formatter.write_paragraph()
+                formatter.write_text(f"{what}: {', '.join(found)}")
+
+    return EndingWith
 
 
 def _takes_one_value(of: click.Option) -> bool:

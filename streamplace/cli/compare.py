@@ -313,6 +313,9 @@ def _check_clusters(chosen: CompareOptions) -> None:
 
 def _objective(chosen: CompareOptions) -> Objective:
     """Return the objective under which placers are compared, without source rates."""
+    if isinstance(chosen.throughput.rates, Mapping):
+        of_graph = "each graph of the dataset may state its own source_rates"
+        raise click.UsageError(f"--source-rate: compare takes rates of all sources; {of_graph}")
     rates = chosen.throughput.changes
     kind = Asked.of(chosen.objective, chosen.makespan, chosen.seed).over() or Throughput()
     makespan_options.refuse_rates(kind, rates)

@@ -8,9 +8,9 @@ import click
 
 from streamplace.cli import options, param_types
 from streamplace.cli.command import (
-    Command,
     argument,
     command,
+    ending_with,
     group,
     option,
     print_json,
@@ -33,18 +33,6 @@ def sizes(ctx: click.Context, param: click.Parameter, value: str | None) -> rang
     if match is None or int(match[2] or match[1]) < int(match[1]):
         raise click.BadParameter(f"must be N or MIN-MAX (got {value!r:.80})", ctx, param)
     return range(int(match[1]), int(match[2] or match[1]) + 1)
-
-
-class WithInstalled(Command):
-    """A command whose help ends with the graph families of installed packages."""
-
-    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the names of those families, if any."""
-
-        names = family_names()[len(FAMILIES) :]
-        if names:
-            formatter.write_paragraph()
-            formatter.write_text(f"Families of installed packages: {', '.join(names)}")
 
 
 @dataclass(frozen=True)
@@ -81,7 +69,10 @@ class GenerateOptions(options.Common):
     workers: options.Workers = group(options.Workers)
 
 
-@command(GenerateOptions, kind=WithInstalled)
+@command(
+    GenerateOptions,
+    kind=ending_with("Families of installed packages", lambda: family_names()[len(FAMILIES) :]),
+)
 def generate(chosen: GenerateOptions) -> None:
     """Generate benchmark graphs.
 

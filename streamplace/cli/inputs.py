@@ -1,12 +1,10 @@
 """What commands read: clusters, placements and objectives, and whose choice an error is about."""
 
-import csv
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
-from io import StringIO
 from math import nan
 from pathlib import Path
 from typing import Any, Protocol, Self, TypeVar
@@ -15,6 +13,7 @@ import click
 
 from streamplace.cli.command import print_note
 from streamplace.cli.options import ClusterChoice, Form, LostDevices
+from streamplace.cli.param_types import names_in
 from streamplace.errors import (
     ClusterError,
     FormatError,
@@ -137,18 +136,6 @@ def read_list(file: str, graphs: int, remedy: str = "") -> list[Cluster]:
         expected = f"expected {counted(graphs, 'cluster')}, one per graph (got {len(clusters):,})"
         raise FormatError(f"{name_of(file)}: {expected}{remedy}")
     return clusters
-
-
-def names_in(text: str | None) -> tuple[str, ...]:
-    """Return the parts of text that commas separate, except those in double quotes, as in CSV."""
-    return () if text is None else tuple(next(csv.reader([text])) or [""])
-
-
-def names_out(names: Iterable[str]) -> str | None:
-    """Return text that `names_in` reads as these names; None without any."""
-    text = StringIO()
-    csv.writer(text, lineterminator="").writerow(names)
-    return text.getvalue() or None
 
 
 def the_losses(chosen: LostDevices) -> Losses:

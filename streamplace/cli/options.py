@@ -19,15 +19,19 @@ from streamplace.cli.param_types import (
     Whole,
     at_least_0,
     checked_id,
-    rates,
+    names_out,
+    pairs,
     share,
+    source_rates,
     wait,
 )
 from streamplace.display.formats import KINDS
+from streamplace.errors import located
 from streamplace.execution.backends import BACKENDS, Backend
 from streamplace.execution.progress import quietly
 from streamplace.files.datasets import check_name
 from streamplace.problem.counts import FormName
+from streamplace.problem.graph import StreamGraph
 from streamplace.problem.objective import MODELS
 
 NO_PLOTS = "none"
@@ -150,17 +154,7 @@ def constraints(of: str = "graph") -> Any:
 
 
 def _pins(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> dict[str, str]:
-    """Parse OPERATOR=DEVICE, once per pin, into operator -> device."""
-    found: dict[str, str] = {}
-    for part in value:
-        operator, _, device = part.rpartition("=")
-        if not operator or not device:
-            message = f"must be OPERATOR=DEVICE, such as parse=rack1 (got {part!r:.80})"
-            raise click.BadParameter(message, ctx, param)
-        if operator in found:
-            raise click.BadParameter(f"pins {operator!r} twice", ctx, param)
-        found[operator] = device
-    return found
+    return pairs(value, "OPERATOR=DEVICE, such as parse=rack1", ctx, param)
 
 
 def pins() -> Any:
@@ -285,14 +279,39 @@ class LostDevices:
 class ThroughputChoice:
     """The options --source-rate, --model and --target-utilisation."""
 
-    source_rates: tuple[float, ...] | None
+    rates: tuple[float, ...] | Mapping[str, float] | None
+    """Rates of all sources together, or source -> rate."""
     model: str | None
     target_utilisation: float | None
+
+    @property
+    def source_rates(self) -> tuple[float, ...] | None:
+        """The rates of all sources together; None: that of the graph."""
+        return (sum(self.rates.values()),) if isinstance(self.rates, Mapping) else self.rates
 
     @property
     def highest_rate(self) -> float | None:
         """The highest source rate; None: that of the graph."""
         return None if self.source_rates is None else max(self.source_rates)
+
+    def of_sources(self, graph: StreamGraph) -> StreamGraph:
+        """Return a graph with the rates of single sources, if they are stated.
+
+        Raises
+        ------
+        GraphError
+            If they do not name exactly the sources, or are not valid.
+        """
+        if not isinstance(self.rates, Mapping):
+            return graph
+        with located("--source-rate"):
+            return graph.with_numbers(source_rates=self.rates)[0]
+
+    def stating(self, rate: float) -> str | None:
+        """Return the value of --source-rate for one rate of it; None without the option."""
+        if isinstance(self.rates, Mapping):
+            return names_out(f"{source}={own:.17g}" for source, own in self.rates.items())
+        return None if self.rates is None else f"{rate:.17g}"
 
     @property
     def changes(self) -> dict[str, Any]:
@@ -333,11 +352,13 @@ def throughput(
     models = f"{bottleneck}, {average} or {simulation}" if engine else f"{bottleneck} or {average}"
     return group(
         ThroughputChoice,
-        source_rates=option(
+        rates=option(
             "--source-rate",
-            callback=rates,
-            metavar="R[,R2…]",
-            help=f"Tuples/s over all sources together, e.g. 1e4; {several}.  "
+            multiple=True,
+            callback=source_rates,
+            metavar="R[,R2…] | SOURCE=R",
+            help=f"Tuples/s over all sources together, e.g. 1e4; {several}. Or those of each "
+            "source, e.g. orders=8000,clicks=2000.  "
             f"[default: {default or rate}]",
         ),
         model=option(

@@ -4,8 +4,10 @@ Names have shell completion, and suggestions in errors; the possible names are l
 shell asks for completions.
 """
 
+import csv
 import re
 from collections.abc import Callable, Iterable
+from io import StringIO
 from itertools import pairwise
 from math import inf
 from pkgutil import resolve_name
@@ -228,6 +230,47 @@ def checked_id(ctx: click.Context, param: click.Parameter, value: str | None) ->
     if value is not None and not value.strip():
         raise click.BadParameter("must not be empty", ctx, param)
     return value
+
+
+def names_in(text: str | None) -> tuple[str, ...]:
+    """Return the parts of text that commas separate, except those in double quotes, as in CSV."""
+    return () if text is None else tuple(next(csv.reader([text])) or [""])
+
+
+def names_out(names: Iterable[str]) -> str | None:
+    """Return text that `names_in` reads as these names; None without any."""
+    text = StringIO()
+    csv.writer(text, lineterminator="").writerow(names)
+    return text.getvalue() or None
+
+
+def pairs(
+    parts: Iterable[str], form: str, ctx: click.Context, param: click.Parameter
+) -> dict[str, str]:
+    """Parse NAME=VALUE, once per name, into name -> value; errors say the form."""
+    found: dict[str, str] = {}
+    for part in parts:
+        name, _, value = part.rpartition("=")
+        if not name or not value:
+            raise click.BadParameter(f"must be {form} (got {part!r:.80})", ctx, param)
+        if name in found:
+            raise click.BadParameter(f"names {name!r:.80} twice", ctx, param)
+        found[name] = value
+    return found
+
+
+def source_rates(
+    ctx: click.Context, param: click.Parameter, values: tuple[str, ...]
+) -> tuple[float, ...] | dict[str, float] | None:
+    """Parse R or R,R2,… as `rates` does, and SOURCE=R,… into source -> rate."""
+    if any("=" in value for value in values):
+        parts = [part for value in values for part in names_in(value)]
+        of_sources = pairs(parts, "SOURCE=RATE, such as orders=8k", ctx, param)
+        return {name: RATE.convert(rate, param, ctx) for name, rate in of_sources.items()}
+    if len(values) > 1:
+        message = "is given twice; only SOURCE=RATE is repeatable"
+        raise click.BadParameter(message, ctx, param)
+    return rates(ctx, param, values[0] if values else None)
 
 
 def rates(

@@ -9,6 +9,7 @@ from streamplace.cli.command import (
     argument,
     command,
     end_if_unproven,
+    ending_with,
     group,
     option,
     print_json,
@@ -21,9 +22,10 @@ from streamplace.cli.place_notes import print_notes
 from streamplace.cli.place_problem import ProblemOptions, read_problem
 from streamplace.cli.terminal import print_result
 from streamplace.execution.progress import working
+from streamplace.placers import custom
 from streamplace.placers.limits import MaxRuntime
-from streamplace.placers.registry import NamedPlacer, ready
-from streamplace.util.plugins import load_ours
+from streamplace.placers.registry import NAMES, NamedPlacer, ready
+from streamplace.util.plugins import load_ours, names_of
 from streamplace.workflows.migrate import Migration, migrate
 from streamplace.workflows.place import placed
 from streamplace.workflows.result import MakespanResult, Result
@@ -129,7 +131,12 @@ class PlaceOptions(options.Common):
     )
 
 
-@command(PlaceOptions)
+@command(
+    PlaceOptions,
+    kind=ending_with(
+        "Placers of installed packages", lambda: names_of(custom.GROUP, NAMES)[len(NAMES) :]
+    ),
+)
 def place(chosen: PlaceOptions) -> None:
     """Place the operators of a graph on devices.
 

@@ -56,7 +56,7 @@ def read_problem(
     makespan_options.refuse_rates(aim, changes, start and f"the makespan of {name_of(start)}")
     lost = the_losses(options.lost)
     with located(name_of(graph)):
-        read = read_graph(graph)
+        read = options.throughput.of_sources(read_graph(graph))
     settings = Settings(
         cluster=cluster,
         constraints=the_constraints(options.constraints_file),

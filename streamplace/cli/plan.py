@@ -17,8 +17,11 @@ from streamplace.files.reading import name_of
 from streamplace.problem.assumptions import without_tuples
 from streamplace.problem.counts import expanded
 from streamplace.scoring.throughput import simulate
+from streamplace.util.extras import load_drawing
 from streamplace.workflows.plan.plan import plan as workflow
 from streamplace.workflows.replace_problem import with_pins
+
+DRAW = "streamplace.pictures.plan:draw_plan"
 
 
 @dataclass(frozen=True)
@@ -78,6 +81,7 @@ def plan(chosen: PlanOptions) -> None:
     """
     if chosen.plot is not None:  # before anything runs
         kind_of(chosen.plot)
+        load_drawing(DRAW)
     if chosen.as_json and chosen.output == "-":
         raise click.UsageError("only one of -o and --json can write to stdout")
     check_targets(
@@ -86,7 +90,7 @@ def plan(chosen: PlanOptions) -> None:
     )
     with working("reading"):
         with located(name_of(chosen.graph)):
-            read = expanded(read_graph(chosen.graph))
+            read = expanded(chosen.throughput.of_sources(read_graph(chosen.graph)))
         constraints = inputs.the_constraints(chosen.constraints_file)
         cluster = inputs.the_cluster(chosen.cluster)
     named = chosen.constraints_file or name_of(chosen.graph)
@@ -110,9 +114,7 @@ def plan(chosen: PlanOptions) -> None:
             seed=chosen.seed,
         )
     if chosen.plot is not None:
-        from streamplace.pictures.plan import draw_plan  # noqa: PLC0415 - loads matplotlib
-
-        draw_plan(chosen.plot, found)
+        load_drawing(DRAW)(chosen.plot, found)
     inputs.print_assumed(chosen.cluster)
     print_note("; ".join(replaced))
     best = found.placement or found.rows[-1].placement
@@ -130,20 +132,18 @@ def plan(chosen: PlanOptions) -> None:
         found.save(chosen.output, inputs=inputs.names_of_inputs(*files))
         print_embedded(chosen.output, found.placement)
     if found.cheapest is not None and not chosen.as_json and chosen.output != "-":
-        excluded = [*inputs.names_in(chosen.lost.without), *found.cheapest.unused]
+        excluded = [*param_types.names_in(chosen.lost.without), *found.cheapest.unused]
         print_command(
             "streamplace place",
             chosen.graph,
             {
                 "--cluster": chosen.cluster.cluster_file,
                 "--devices": chosen.cluster.devices,
-                "--without": inputs.names_out(excluded),
+                "--without": param_types.names_out(excluded),
                 "--slow": chosen.lost.slow,
                 "--constraints": chosen.constraints_file,
                 "--pin": [f"{operator}={device}" for operator, device in chosen.pins.items()],
-                "--source-rate": f"{found.source_rate:.17g}"
-                if chosen.throughput.source_rates
-                else None,
+                "--source-rate": chosen.throughput.stating(found.source_rate),
                 "--model": chosen.throughput.model,
                 "--target-utilisation": chosen.throughput.target_utilisation,
             },

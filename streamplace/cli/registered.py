@@ -111,9 +111,9 @@ def cli() -> None:
 
     \b
     Examples:
-    streamplace init                                  write a starter graph and cluster
-    streamplace place graph.json -o placement.json    place the graph
-    streamplace report placement.json -o report.html  view the placement, and change it by hand
+    streamplace init
+    streamplace place graph.json --cluster cluster.json -o placement.json
+    streamplace report placement.json -o report.html
     streamplace compare dataset:real --devices 3x2500 --placers metis,fuser,auto
     """
 

@@ -172,7 +172,7 @@ def _placement(chosen: SimulateOptions, asked: Asked) -> tuple[Placement, str, A
     own = None
     if chosen.graph is not None:
         with located(name_of(graph)):
-            own = expanded(read_graph(graph))
+            own = expanded(chosen.throughput.of_sources(read_graph(graph)))
     try:
         value = read_placement_json(chosen.placement)
         has_problem = isinstance(value, dict) and "problem" in value
@@ -185,7 +185,8 @@ def _placement(chosen: SimulateOptions, asked: Asked) -> tuple[Placement, str, A
                 cluster=cluster,
                 **chosen.throughput.changes,
             )
-        return *read, value
+        placement, note = read
+        return (placement if own else _at_rates(placement, chosen.throughput)), note, value
     except OtherGraphError as error:
         raise FormatError(f"{error} (the graph is {name_of(graph)})") from None
     except UnknownDeviceError as error:
@@ -194,6 +195,17 @@ def _placement(chosen: SimulateOptions, asked: Asked) -> tuple[Placement, str, A
     except StreamplaceError as error:
         with located(name_of(graph)):  # the placement's file is named where it is at fault
             raise error from None
+
+
+def _at_rates(placement: Placement, rates: options.ThroughputChoice) -> Placement:
+    """Return the same placement at the rates of single sources, if they are stated."""
+    problem = placement.problem
+    graph = rates.of_sources(problem.graph)
+    if graph is problem.graph:
+        return placement
+    rules, objective = problem.constraints, problem.objective
+    changed = Problem(graph, problem.cluster, objective=objective, constraints=rules)
+    return Placement(changed, placement.devices)
 
 
 def _at_fault(stored: Placement, chosen: SimulateOptions) -> str:

@@ -213,7 +213,7 @@ def _size_graph(
     with working("reading"):
         constraints = inputs.the_constraints(constraints_file)
         cluster = inputs.the_cluster(chosen.cluster)
-        read = read_graph(graph)
+        read = chosen.throughput.of_sources(read_graph(graph))
     with inputs.naming_the_default(cluster is None):
         constraints, replaced = with_pins(chosen.pins, cluster, constraints, read, sized=True)
     cluster, constraints = inputs.after_losses(chosen.lost, cluster, constraints, read, named)

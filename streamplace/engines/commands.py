@@ -12,6 +12,7 @@ from streamplace.engines.profile_job import JobOptions, end, read_costs, say_une
 from streamplace.engines.ray.dashboard import Dashboard
 from streamplace.engines.ray.profile import actors_of, watch
 from streamplace.engines.ray.profile import fit as fit_actors
+from streamplace.engines.storm.documents import topology_from
 from streamplace.engines.storm.profile import documents
 from streamplace.engines.storm.profile import fit as fit_topology
 from streamplace.errors import BackendError, FormatError, located
@@ -46,9 +47,10 @@ def storm(chosen: StormOptions) -> None:
     """Measure a Storm topology and write its graph.
 
     URL is the address of Storm's UI. FILE is a saved response of the UI's /metrics or
-    /visualization endpoint, or a JSON object with the keys topology, metrics and visualization.
-    Storm counts no bytes and does not time spouts: put payload_bytes, and the instructions of
-    spouts, into the --costs file.
+    /visualization endpoint, or a JSON object with the keys topology, metrics, visualization and
+    components, the last one with the response of /component/NAME for each name. Storm counts no
+    bytes and does not time spouts: put payload_bytes, and the instructions of spouts, into the
+    --costs file.
 
     \b
     Examples:
@@ -86,8 +88,10 @@ def storm(chosen: StormOptions) -> None:
                 raise
             raise BackendError(fault or str(error)) from None
     costed = with_costs(found.logical)
+    say_uneven(costed)
     graph = graph_of(costed, chosen.form)
-    write_profile(found, costed.graph, graph, chosen, fault, chosen.output == "-")
+    hosts = topology_from(value, where).hosts
+    write_profile(found, costed.graph, graph, chosen, fault, chosen.output == "-", hosts=hosts)
     end(fault, chosen.output)
 
 

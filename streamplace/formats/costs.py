@@ -28,6 +28,7 @@ RESOURCE = "resources."
 
 Operators = dict[str, dict[str, Any]]
 WHOLE = ("parallelism", "partitions")
+RATE = "source_rate"
 COLUMNS = (
     "instructions",
     "payload_bytes",
@@ -37,6 +38,7 @@ COLUMNS = (
     "payload_bytes_se",
     "selectivity_se",
     *WHOLE,
+    RATE,
 )
 
 
@@ -82,7 +84,8 @@ def from_csv(text: str) -> dict[str, Any]:
         raise GraphError("is empty")
     if faults:
         raise GraphError(joined_faults(faults, len(faults)))
-    return {"operators": operators}
+    rates = {name: row.pop(RATE) for name, row in operators.items() if RATE in row}
+    return {"operators": operators, **({"source_rates": rates} if rates else {})}
 
 
 def _header(row: list[str]) -> list[str]:
@@ -161,6 +164,9 @@ class CostsForm(Form):
 
     source_rate: Positive | None = None
     source_shares: dict[Name, Number] | None = Field(None, description="of the rate; sum 1")
+    source_rates: dict[Name, Number] | None = Field(
+        None, description="tuples/s by source, instead of source_rate and source_shares"
+    )
     default: DefaultForm = DefaultForm()
     operators: dict[Name, CostForm] = Field({})
     streams: dict[Name, Number] = Field(
@@ -179,6 +185,8 @@ class Costs:
     source_shares
         Source -> its share of the rate. None keeps the graph's shares, which are equal if the
         imported file has none.
+    source_rates
+        Source -> tuples/s, instead of both.
     default
         Numbers for all operators; they replace unknown numbers only.
     operators
@@ -191,6 +199,7 @@ class Costs:
 
     source_rate: float | None = None
     source_shares: Mapping[str, float] | None = None
+    source_rates: Mapping[str, float] | None = None
     default: DefaultForm = field(default_factory=DefaultForm)
     operators: Mapping[str, CostForm] = field(default_factory=dict)
     streams: Mapping[str, float] = field(default_factory=dict)
@@ -212,8 +221,8 @@ class Costs:
         if form == CostsForm(comment=form.comment):
             remedy = "'streamplace import --help' shows what belongs there"
             raise FormatError(f"{where}: has no costs; {remedy}")
-        shares = form.source_shares
-        return cls(form.source_rate, shares, form.default, form.operators, form.streams)
+        rates = form.source_rate, form.source_shares, form.source_rates
+        return cls(*rates, form.default, form.operators, form.streams)
 
     def of(self, logical: LogicalGraph) -> LogicalGraph:
         """Return the logical graph with these costs filled in.
@@ -240,6 +249,7 @@ class Costs:
             seconds_on=None,
             source_rate=self.source_rate,
             source_shares=self.source_shares,
+            source_rates=self.source_rates,
         )
         notes = list(logical.notes)
         if replaced := self._replaced(graph, keys):

@@ -21,6 +21,7 @@ from streamplace.problem.graph_checks import (
     ends_of,
     errors_with,
     index_of,
+    rate_and_shares,
     shares_of,
 )
 from streamplace.problem.operators import (
@@ -212,6 +213,7 @@ class StreamGraph(UnknownNumbers, Displayable):
         *,
         source_rate: float | None = None,
         source_shares: Mapping[str, float] | None = None,
+        source_rates: Mapping[str, float] | None = None,
         firing: Firing | None = None,
         multicast: Multicast | None = None,
         constraints: Constraints | None = None,
@@ -227,7 +229,7 @@ class StreamGraph(UnknownNumbers, Displayable):
 
         Parameters
         ----------
-        source_rate, source_shares, firing, multicast, constraints
+        source_rate, source_shares, source_rates, firing, multicast, constraints
             See the class.
         columns
             Numbers and other attributes of operators and streams by name, see `from_columns`.
@@ -270,6 +272,10 @@ class StreamGraph(UnknownNumbers, Displayable):
         before = StreamGraph._sort_streams(graph, ends, numbers, values)
         if source_shares is not None:
             graph.source_share = shares_of(source_shares, graph.names, graph.sources)
+        if source_rates is not None:
+            rates = source_rate, source_shares, source_rates
+            of_sources = rate_and_shares(*rates, graph.names, graph.sources)
+            graph.source_rate, graph.source_share = of_sources
         StreamGraph._freeze(graph)
         return graph, before
 

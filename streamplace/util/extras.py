@@ -12,7 +12,7 @@ OF_LEARN = ("torch", "torch_geometric")
 
 def missing(what: str, package: str, extra: str) -> str:
     """Return the message that something needs a package, which an extra installs."""
-    return f"{what} needs {package}: pip install 'streamplace[{extra}]'"
+    return f"{what} needs {package}: pip install '.[{extra}]' in a checkout of streamplace"
 
 
 def check_learn(what: str) -> None:

@@ -16,7 +16,7 @@ EXAMPLES = {
     "mbps": "1Gbit/s or 1Gbps (bit/s, kbit/s, Mbit/s, Gbit/s, Tbit/s, Pbit/s, or bytes: MB/s)",
     "s": "200ms or 5min (ns, us, µs, ms, s, min, h)",
     "mips": "2500MIPS (MIPS, GIPS)",
-    "instructions": "50k (k, M, G, T, P)",
+    "instructions": "50k (k, M, G, T, P), for a time its microseconds times MIPS",
     "rate": "10k or 10k/s (k, M, G, T, P, each with or without /s)",
 }
 """Kind of quantity -> examples and the known units, as messages show them."""

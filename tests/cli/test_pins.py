@@ -132,7 +132,7 @@ def test_size_pins_all_instances(graph: Path, capsys: Capture) -> None:
         (("x=e0",), "streamplace: --pin: unknown device 'e0'; known: 'd0', 'd1', 'd2'"),
         (("x",), "--pin: must be OPERATOR=DEVICE, such as parse=rack1 (got 'x')"),
         (("=d0",), "--pin: must be OPERATOR=DEVICE"),
-        (("x=d0", "x=d1"), "--pin: pins 'x' twice"),
+        (("x=d0", "x=d1"), "--pin: names 'x' twice"),
     ],
 )
 def test_wrong_pins(

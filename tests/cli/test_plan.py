@@ -195,6 +195,22 @@ def test_a_device_whose_name_has_a_comma_can_be_left_out(tmp_path: Path, capsys:
     )
 
 
+def test_a_plan_for_rates_of_single_sources(tmp_path: Path, capsys: Capture) -> None:
+    """The printed command states them as well, also where a name has a comma."""
+    graph, cluster = tmp_path / "graph.json", tmp_path / "cluster.json"
+    names = ("a,b", "c=d")
+    operators = [{"name": name, "instructions": 1e6} for name in names]
+    graph.write_text(json.dumps({"operators": operators}))
+    devices = [{"name": f"n{i}", "mips": 1000, "price": 1 + i} for i in range(3)]
+    cluster.write_text(json.dumps({"devices": devices}))
+    rates = ("--source-rate", '"a,b=700"', "--source-rate", "c=d=600")
+    lines = succeeds(capsys, "plan", graph, "--cluster", cluster, *rates).splitlines()
+    command = shlex.split(lines[-1].removeprefix("to place on these devices: "))
+    placed = json_of(capsys, *command[1:])
+    assert placed["throughput"] == 1300
+    assert [each["utilisation"] for each in placed["devices"]] == [0.7, 0.6]
+
+
 def test_the_placement_on_the_fewest_devices_is_confirmed(
     inputs: InputFiles, tmp_path: Path, capsys: Capture
 ) -> None:

@@ -52,6 +52,68 @@ def test_options_have_units(graph: Path, capsys: Capture) -> None:
     assert "expected a number, or one with a unit, such as 200ms or 5min" in error
 
 
+@pytest.fixture
+def joined(tmp_path: Path) -> Path:
+    """Return two sources, of 1 and 3 ms on a device of 1,000 MIPS, that one operator joins."""
+    work = {"a": 1e6, "b": 3e6, "c": 0.0}
+    document = {
+        "operators": [{"name": n, "instructions": i, "payload_bytes": 0} for n, i in work.items()],
+        "streams": [{"source": "a", "target": "c"}, {"source": "b", "target": "c"}],
+    }
+    path = tmp_path / "joined.json"
+    path.write_text(json.dumps(document))
+    return path
+
+
+@pytest.mark.parametrize(
+    "rates",
+    [["--source-rate", "a=0.2k", "--source-rate", "b=100"], ["--source-rate", "b=100,a=200/s"]],
+)
+def test_rates_of_single_sources(rates: list[str], joined: Path, capsys: Capture) -> None:
+    """Every command that reads one graph takes them; they count as those of the graph do."""
+    devices, placement = ("--devices", "1x1000"), joined.with_name("placement.json")
+    placed = json_of(capsys, "place", joined, *devices, *rates, "-o", placement)
+    assert placed["devices"][0]["utilisation"] == pytest.approx(0.5)
+    graph = json.loads(placement.read_text())["problem"]["graph"]
+    assert (graph["source_rate"], graph["source_shares"]["a"]) == (300, pytest.approx(2 / 3))
+    sized = json_of(capsys, "size", joined, *devices, *rates)
+    assert sized["throughput"] == 300
+    other = ("--source-rate", "a=100", "--source-rate", "b=0")
+    for files in ([placement], [joined, placement]):
+        scored = json_of(capsys, "simulate", *files, *other)
+        assert (scored["throughput"], scored["devices"][0]["utilisation"]) == (100, 0.1)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["a=1"], "--source-rate: source_rates: must name exactly the operators without inputs; "),
+        (["a=1", "b=1", "c=1"], "'c' is not one of them"),
+        (["a=1", "a=2"], "--source-rate: names 'a' twice"),
+        (["a=1", "2"], "--source-rate: must be SOURCE=RATE, such as orders=8k (got '2')"),
+        (["1", "2"], "--source-rate: is given twice; only SOURCE=RATE is repeatable"),
+        (["a=1,b=-2"], "source_rates['b']: must be finite and at least 0 (got -2.0)"),
+        (["a=1,b=2Gbit"], "--source-rate: expected a number, or one with a unit, such as 10k"),
+    ],
+)
+def test_bad_rates_of_single_sources(
+    words: list[str], message: str, joined: Path, capsys: Capture
+) -> None:
+    rates = [word for text in words for word in ("--source-rate", text)]
+    assert message in refused(capsys, "place", joined, *rates)
+
+
+def test_comparisons_take_rates_of_all_sources(joined: Path, capsys: Capture) -> None:
+    error = refused(capsys, "compare", joined, "--source-rate", "a=1,b=2")
+    assert "each graph of the dataset may state its own source_rates" in error
+
+
+def test_a_time_is_no_number_of_instructions(graph: Path, capsys: Capture) -> None:
+    graph.write_text(graph.read_text().replace("50k", "0.02ms"))
+    remedy = "for a time its microseconds times MIPS (got '0.02ms')"
+    assert remedy in refused(capsys, "place", graph)
+
+
 def test_commands_name_a_suspect_unit(graph: Path, capsys: Capture) -> None:
     """Speeds of devices in instructions/s instead of millions of them."""
     placement = graph.with_name("placement.json")

@@ -112,4 +112,5 @@ def test_what_needs_torch_says_what_to_install(folder: Path) -> None:
     assert {code for _, code in ended} == {2}
     assert len(lines) == len(NEEDING)
     for what, line in zip(NEEDING, lines, strict=True):
-        assert line.endswith(f"{what} needs PyTorch: pip install 'streamplace[learn]'"), line
+        install = "pip install '.[learn]' in a checkout of streamplace"
+        assert line.endswith(f"{what} needs PyTorch: {install}"), line

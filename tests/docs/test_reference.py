@@ -4,6 +4,7 @@ from pydoc import locate
 
 import streamplace as sp
 from docs.reference import SECTIONS, api_page, cli_page
+from streamplace.cli.command import UNPROVEN
 from streamplace.cli.registered import GROUP
 from streamplace.util.entry_points import ours
 
@@ -14,6 +15,7 @@ def test_every_command_is_on_the_page() -> None:
     text = cli_page()
     assert [name for name in ours(GROUP) if f"## streamplace {name}\n" not in text] == []
     assert "## streamplace profile flink\n" in text
+    assert f" {UNPROVEN} a limit on latency is not proven" in " ".join(text.split())
     assert "--time-limit" in text.partition("## streamplace place\n")[2].partition("## ")[0]
 
 

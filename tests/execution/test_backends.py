@@ -227,7 +227,7 @@ def test_a_missing_package_is_named(
 ) -> None:
     monkeypatch.setitem(sys.modules, PACKAGES[name], None)
     words = ["generate", "dream", "-o", tmp_path / "x.jsonl", "--backend", name]
-    assert f"pip install 'streamplace[{name}]'" in refused(capsys, *words)
+    assert f"pip install '.[{name}]'" in refused(capsys, *words)
     assert list(tmp_path.iterdir()) == []
 
 

@@ -141,6 +141,26 @@ def test_numbers_of_csv_may_have_units(tmp_path: Path) -> None:
     assert (form.instructions, form.payload_bytes, form.memory_bytes) == (5e4, 1500.0, 2.0**31)
 
 
+def test_rates_of_sources(tmp_path: Path) -> None:
+    """As a column of CSV or a table of TOML; every source needs one."""
+    rows = [Operator(name, 1, 1) for name in ("orders", "clicks", "join")]
+    job = LogicalGraph(StreamGraph(rows, [("orders", "join"), ("clicks", "join")]))
+    header = "operator,instructions,source_rate\n"
+    csv = read_costs(tmp_path, f"{header}orders,5,8k\nclicks,,2000/s\njoin,7,\n", "costs.csv")
+    toml = read_costs(tmp_path, '[source_rates]\norders = "8k"\nclicks = 2000\n')
+    for costs in (csv, toml):
+        graph = costs.of(job).graph
+        assert graph.source_rate == 10_000
+        assert graph.source_share.tolist() == [0.8, 0.2, 0.0]
+    assert csv.of(job).graph.instructions.tolist() == [5, 1, 7]
+    for rows_of, fault in (
+        ("orders,,8k\n", "'clicks' is missing"),
+        ("orders,,8k\nclicks,,1\njoin,,1\n", "'join' is not one of them"),
+    ):
+        with pytest.raises(GraphError, match=fault):
+            read_costs(tmp_path, header + rows_of, "costs.csv").of(job)
+
+
 def test_all_faults_of_csv_are_listed(tmp_path: Path) -> None:
     text = "operator,instructions,selectivity\nparse,fast,much\ncount,1\nstore,50kB,1\n"
     with pytest.raises(FormatError) as caught:

@@ -85,7 +85,7 @@ def test_a_missing_backend_leaves_no_folder(
 ) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)
     words = ("orders", "--quick", "--backend", "ray", "-o", tmp_path / "study")
-    assert "pip install 'streamplace[ray]'" in refused(capsys, "study", *words)
+    assert "pip install '.[ray]'" in refused(capsys, "study", *words)
     assert [*tmp_path.iterdir()] == []
 
 

@@ -224,6 +224,8 @@ def test_an_installed_package_registers_its_placer_by_name(folder: Path) -> None
     assert "random" in one_line(err)
     assert "gone, last, or module:Class for your own" in err
     assert "did you mean 'last'?" in placed("lost")[2]
+    help_text = run("place", "--help", cwd=folder.parent, env=environment).stdout
+    assert "Placers of installed packages: gone, last" in help_text
 
 
 def test_a_file_cannot_cause_an_import(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -152,6 +152,8 @@ def test_replaced_numbers_equal_a_new_graph(graph: StreamGraph, data: st.DataObj
         ({"stream_payload_bytes": []}, "streams: payload_bytes must be a column of 1"),
         ({"source_rate": 0.0}, "source_rate: must be finite and above 0"),
         ({"source_shares": {"b": 1.0}}, "source_shares: must name exactly"),
+        ({"source_rates": {"b": 1.0}}, "source_rates: must name exactly"),
+        ({"source_rate": 5.0, "source_rates": {"a": 4.0}}, "source_rates: add up to 4 tuples/s"),
     ],
 )
 def test_replaced_numbers_are_checked(numbers: dict[str, object], message: str) -> None:

@@ -3,13 +3,18 @@
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 from zipfile import ZipFile
 
 import pytest
 
 from benchmarks.supply import licences, release, versions
 from benchmarks.supply.locks import project
+from hatch_build import KernelsHook
+from streamplace.sim.kernels import __main__ as kernels
 from streamplace.sim.kernels import bundle
+from streamplace.sim.kernels.signatures import read_signatures
 from tests.support.cli import ENVIRONMENT
 from tests.support.paths import ROOT
 
@@ -49,6 +54,34 @@ def test_a_release_needs_reproducible_wheels(
     with pytest.raises(SystemExit, match="repeated builds give different wheels"):
         release.main()
     assert not (tmp_path / "dist").exists()
+
+
+@pytest.mark.parametrize("version", ["standard", "editable"])
+def test_an_older_python_ends_a_build_before_anything_is_compiled(
+    version: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """pip reads `requires-python` only after it has built the wheel."""
+    core = SimpleNamespace(requires_python=project()["requires-python"])
+    metadata: Any = SimpleNamespace(core=core)
+    target: Any = None
+    hook = KernelsHook(str(ROOT), {}, target, metadata, str(ROOT), "wheel")
+    monkeypatch.setattr(sys, "version_info", (3, 10, 13, "final", 0))
+    monkeypatch.setattr(sys, "version", "3.10.13 (main)")
+    with pytest.raises(SystemExit, match=r"needs Python 3\.11 or newer; this is 3\.10\.13"):
+        hook.initialize(version, {})
+    assert "sys.version_info < (3, 11)" in (ROOT / "Makefile").read_text()
+
+
+def test_a_build_says_how_many_kernels_it_compiles(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """They are counted: a kernel may have several versions."""
+    chosen = dict(list(read_signatures().items())[:2])
+    monkeypatch.setattr(kernels, "read_signatures", lambda: chosen)
+    monkeypatch.setattr(kernels, "_compile", len)
+    count = sum(map(len, chosen.values()))
+    assert kernels.build(tmp_path) == (count, count)
+    assert f"compiling {count} of {count} kernels" in capsys.readouterr().out
 
 
 def test_a_wheel_contains_exactly_the_files_to_ship(tmp_path: Path) -> None:

@@ -11,11 +11,11 @@ from streamplace.engines.flink.fit import MS_PER_S, fit, seconds_per_tuple
 from streamplace.engines.flink.groups import groups_of
 from streamplace.engines.flink.growth import Growth
 from streamplace.engines.flink.poll import Watch, Watched, task_managers_of
-from streamplace.engines.flink.uneven import Row, grown, tuples_grown
 from streamplace.errors import BackendError, ProblemError
 from streamplace.formats.profiling.counters import usable_readings
 from streamplace.formats.profiling.profile import JobUse, Part, Task
 from streamplace.formats.profiling.rest import Server
+from streamplace.formats.profiling.shares import Row, grown, tuples_grown
 from streamplace.problem.logical import LogicalGraph
 from streamplace.problem.placement import Placement
 

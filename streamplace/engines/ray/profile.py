@@ -3,11 +3,10 @@
 import re
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
-from streamplace.engines.flink.uneven import shares_of
 from streamplace.engines.ray.dashboard import Actor, Dashboard
 from streamplace.errors import BackendError, UsageError
 from streamplace.formats.profiling.counters import (
@@ -26,14 +25,10 @@ from streamplace.formats.profiling.estimates import (
     ratio,
 )
 from streamplace.formats.profiling.profile import OperatorProfile, Profile, StreamProfile
+from streamplace.formats.profiling.shares import divided, shares_of
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.graph_checks import listed
-from streamplace.problem.logical import (
-    Distribution,
-    LogicalGraph,
-    MeasuredDistribution,
-    instance_names,
-)
+from streamplace.problem.logical import LogicalGraph, instance_names
 from streamplace.util.arrays import Floats
 
 JOINED = "several streams lead to their target, and Ray counts the calls of all together"
@@ -233,13 +228,7 @@ def _logical(
     counts = {name: len(row) for name, row in watched.actors.items() if len(row) > 1}
     logical = LogicalGraph(graph, counts).with_graph(*filled)
     parts = {name: parts for name in counts if (parts := _shares(watched, name))}
-    measured = {name: MeasuredDistribution(own, Distribution.ALL) for name, own in parts.items()}
-    ends = [(each.source, each.target) for each in logical.graph.streams if each.target in parts]
-    return replace(
-        logical,
-        distributions={pair: [measured[pair[1]]] * ends.count(pair) for pair in ends},
-        source_parts={name: parts[name] for name in rates.keys() & parts.keys()},
-    )
+    return divided(logical, parts)
 
 
 def _shares(watched: Watched, name: str) -> tuple[float, ...]:

@@ -13,6 +13,8 @@ from streamplace.files.schema import ForeignForm, Name, Title
 from streamplace.formats.logical_builder import MAX_PARALLELISM
 
 KINDS = ("visualization", "metrics", "topology")
+PAGES = "components"
+"""The key of component -> answer of ``/component/NAME``, beside `KINDS`."""
 
 
 Executors = Annotated[int, Field(ge=0, le=MAX_PARALLELISM)]
@@ -76,6 +78,23 @@ class _Topology(ForeignForm):
     bolts: list[_Bolt] = Field([])
 
 
+class _Executor(ForeignForm):
+    id: Annotated[str, Field(max_length=64)] = ""
+    host: Title = ""
+    emitted: Amount = 0.0
+    executed: Amount | None = None
+
+    @property
+    def first_task(self) -> int:
+        """The number of its first task; its id is such as ``[24-25]``."""
+        number = self.id.strip("[]").partition("-")[0]
+        return int(number) if number.isdecimal() else 0
+
+
+class _Page(ForeignForm):
+    executors: list[_Executor] = Field([], alias="executorStats", max_length=MAX_PARALLELISM)
+
+
 @dataclass
 class Topology:
     """A running topology without Storm's internal components (`__acker`, `__metrics`, …).
@@ -99,6 +118,11 @@ class Topology:
         (source, stream id, bolt) -> tuples that the bolt executed in the window.
     execute_ms
         (source, stream id, bolt) -> mean time of the bolt per tuple, ms.
+    tuples
+        Component -> tuples in the window of each of its executors, in the order of their tasks:
+        executed, or emitted by a spout; where the document lists all executors.
+    hosts
+        Component -> the host of each of these executors.
     window
         Length of the window in seconds, or None for all time.
     uptime_s
@@ -118,10 +142,22 @@ class Topology:
     emitted: dict[tuple[str, str], float] = field(default_factory=dict)
     executed: dict[tuple[str, str, str], float] = field(default_factory=dict)
     execute_ms: dict[tuple[str, str, str], float] = field(default_factory=dict)
+    tuples: dict[str, list[float]] = field(default_factory=dict)
+    hosts: dict[str, list[str]] = field(default_factory=dict)
     window: float | None = None
     uptime_s: float | None = None
     requests: dict[str, dict[str, float]] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+
+
+def components_of(value: Any) -> list[str]:
+    """Return the components that an answer of ``/topology/ID`` lists; none if it is not valid."""
+    try:
+        form = check(_Topology, value, "topology")
+    except FormatError:  # it is reported once all documents are there
+        return []
+    parts: list[_Spout | _Bolt] = [*form.spouts, *form.bolts]
+    return [part.id for part in parts if not is_internal(part.id)]
 
 
 def topology_from(value: Any, where: str) -> Topology:
@@ -131,14 +167,16 @@ def topology_from(value: Any, where: str) -> Topology:
     ----------
     value
         A visualization, the answer of ``/metrics``, or an object of several documents with the
-        keys `KINDS`, where ``topology`` is the answer of ``/topology/ID``.
+        keys `KINDS`, where ``topology`` is the answer of ``/topology/ID``, and `PAGES`.
 
     Raises
     ------
     FormatError
         If the value is none of these, or contains no streams.
     """
-    found = Topology()
+    found, pages = Topology(), {}
+    if isinstance(value, dict) and isinstance(value.get(PAGES), dict) and len(value) > 1:
+        pages, value = value[PAGES], {key: each for key, each in value.items() if key != PAGES}
     documents = dict(_documents(value, where))
     if set(documents) == {"topology"}:
         raise FormatError(f"{where}: contains no streams; add /metrics or /visualization")
@@ -148,6 +186,9 @@ def topology_from(value: Any, where: str) -> Topology:
         _add_visualization(found, *documents["visualization"])
     if "metrics" in documents:
         _add_metrics(found, *documents["metrics"])
+    for name, page in pages.items():
+        if name in found.executors:
+            _add_page(found, name, page, f"{where}: {PAGES}[{name!r:.40}]")
     for source, _, target in found.groupings:
         for end in (source, target):
             if end not in found.executors:
@@ -248,6 +289,14 @@ def _add_metrics(found: Topology, value: Any, where: str) -> None:
                     into[row.component_id, row.stream_id, part.id] = row.value
     for ends in found.executed:
         found.groupings.setdefault(ends, "")
+
+
+def _add_page(found: Topology, name: str, value: Any, where: str) -> None:
+    executors = sorted(check(_Page, value, where).executors, key=lambda each: each.first_task)
+    if len(executors) == found.executors[name]:  # some may not have reported yet
+        counts = (each.emitted if each.executed is None else each.executed for each in executors)
+        found.tuples[name] = list(counts)
+        found.hosts[name] = [each.host for each in executors]
 
 
 def _window(window: str | int, where: str) -> float | None:

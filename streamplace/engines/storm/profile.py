@@ -7,7 +7,7 @@ from dataclasses import replace
 from math import isnan
 from typing import Any
 
-from streamplace.engines.storm.documents import Topology, topology_from
+from streamplace.engines.storm.documents import PAGES, Topology, components_of, topology_from
 from streamplace.engines.storm.settings import distribution_of, with_requests
 from streamplace.errors import BackendError
 from streamplace.files.reading import parse
@@ -16,6 +16,7 @@ from streamplace.formats.logical_builder import Link, build_logical_graph
 from streamplace.formats.profiling.estimates import Estimate, or_unknown, sum_of
 from streamplace.formats.profiling.profile import OperatorProfile, Profile, StreamProfile
 from streamplace.formats.profiling.rest import Server
+from streamplace.formats.profiling.shares import divided, shares_of
 from streamplace.problem.graph import UNKNOWN
 from streamplace.problem.graph_checks import listed
 from streamplace.problem.logical import LogicalGraph
@@ -51,13 +52,17 @@ def documents(
     until = time.monotonic() + timeout_s
     found: dict[str, Any] = {}
     query = "" if window_s is None else f"?window={window_s}"
-    for name, path in PATHS.items():
-        try:
+    try:
+        for name, path in PATHS.items():
             found[name] = server.get(base + path + query, until - time.monotonic())
-        except BackendError as error:
-            if not found:
-                raise
-            return found, str(error)
+        pages = found[PAGES] = {}
+        for name in components_of(found["topology"]):
+            path = f"{base}/component/{urllib.parse.quote(name, safe='')}{query}"
+            pages[name] = server.get(path, until - time.monotonic())
+    except BackendError as error:
+        if not found:
+            raise
+        return found, str(error)
     return found, ""
 
 
@@ -193,7 +198,9 @@ def logical_graph_from(topology: Topology) -> LogicalGraph:
         notes.append(
             f"no stream leads to the bolts {which}, since none carried a tuple in the window"
         )
-    limited = replace(logical, max_parallelism=topology.most)
+    parts = {name: shares_of(tuples) for name, tuples in topology.tuples.items()}
+    uneven = divided(logical, {name: each for name, each in parts.items() if each})
+    limited = replace(uneven, max_parallelism=topology.most)
     return with_requests(limited, topology.requests, notes)
 
 

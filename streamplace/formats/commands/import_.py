@@ -160,7 +160,8 @@ def import_(chosen: ImportOptions) -> None:
     views = 0.1
 
     source_rate is in tuples/s over all sources; source_shares are the parts of it that each source
-    emits (sum 1). instructions are per tuple processed, payload_bytes per tuple emitted.
+    emits (sum 1). Instead of both, [source_rates] or a column source_rate has the tuples/s of each
+    source. instructions are per tuple processed, payload_bytes per tuple emitted.
     selectivity is the number of tuples put on a stream per tuple processed: that of an operator
     applies to each of its streams, unless [streams] has another for the stream. Where FILE names
     streams, "parse->count:ID" is one of those between two operators. memory_bytes

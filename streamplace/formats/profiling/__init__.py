@@ -1,3 +1,3 @@
 """Profiles of running jobs: counters, REST, estimates."""
 
-__all__ = ["counters", "estimates", "profile", "rest"]
+__all__ = ["counters", "estimates", "profile", "rest", "shares"]

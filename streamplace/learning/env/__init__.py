@@ -4,15 +4,15 @@
 >>> import streamplace.learning.env
 >>> env = gymnasium.make("streamplace/Placement-v0", cluster="3x2500")
 
-Needs Gymnasium: ``pip install 'streamplace[env]'``.
+Needs Gymnasium, which the extra `env` installs.
 """
+
+from streamplace.util.extras import missing
 
 try:
     import gymnasium
 except ImportError:
-    raise ImportError(
-        "streamplace.learning.env needs Gymnasium: pip install 'streamplace[env]'"
-    ) from None
+    raise ImportError(missing("streamplace.learning.env", "Gymnasium", "env")) from None
 
 from streamplace.learning.env.environment import PlacementEnv
 

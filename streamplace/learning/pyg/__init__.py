@@ -1,11 +1,11 @@
 """Stream graphs as PyTorch Geometric data: `to_pyg`, and `StreamGraphs` for any dataset."""
 
+from streamplace.util.extras import missing
+
 try:
     import torch_geometric  # noqa: F401
 except ImportError:
-    raise ImportError(
-        "streamplace.learning.pyg needs PyTorch: pip install 'streamplace[learn]'"
-    ) from None
+    raise ImportError(missing("streamplace.learning.pyg", "PyTorch", "learn")) from None
 
 from streamplace.learning.pyg.data import OPERATOR_COLUMNS, STREAM_COLUMNS, to_pyg
 from streamplace.learning.pyg.dataset import StreamGraphs

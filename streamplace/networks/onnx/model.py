@@ -364,7 +364,7 @@ def _element_bytes(data_type: int) -> float:
 
 FORMAT = Format(
     "onnx",
-    about="ONNX: a model; needs streamplace[onnx]",
+    about="ONNX: a model; needs the extra `onnx`",
     read_bytes=read,
     read_sized=read,
     signs=Signs(endings=(".onnx",)),

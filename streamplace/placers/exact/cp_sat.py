@@ -25,22 +25,14 @@ MAX_CROSSINGS = 100_000  # streams x pairs of devices: larger models take too lo
 class Model:
     """A CP-SAT model of the placements of joined units in which no load exceeds the limit.
 
-    Parameters
-    ----------
-    workers
-        Number of threads.
-    seed
-        Random seed of CP-SAT.
-
     Attributes
     ----------
     margin
         The share by which the limit is below that of the decision problem.
     """
 
-    def __init__(self, decision: DecisionProblem, workers: int, seed: int, run: Run) -> None:
-        self._decision, self._instance = decision, decision.instance
-        self._workers, self._seed, self._run = workers, seed, run
+    def __init__(self, decision: DecisionProblem, run: Run) -> None:
+        self._decision, self._instance, self._run = decision, decision.instance, run
         ends = int(self._instance.outward.sum())
         self.margin = run.margin(len(self._instance.work) + ends)  # each adds to a load once
         self._limit = decision.limit / (1.0 + self.margin)
@@ -69,9 +61,9 @@ class Model:
         crossings = len(instance.other) * len(instance.capacity) ** 2
         return instance.multicast == NONE and crossings <= 2 * MAX_CROSSINGS
 
-    def search(self, effort: float, clock: Budget) -> Outcome:
+    def search(self, effort: float, clock: Budget, workers: int, seed: int) -> Outcome:
         """Solve with an effort in CP-SAT's deterministic seconds, while time is left."""
-        solver = self._run.solver(self._workers, self._seed, clock.seconds_left())
+        solver = self._run.solver(workers, seed, clock.seconds_left())
         solver.parameters.max_deterministic_time = effort
         status: Any = solver.solve(self._model)
         if status == cp_model.INFEASIBLE:
@@ -202,16 +194,16 @@ class Proof:
     """
 
     def __init__(self, decision: DecisionProblem, workers: int, seed: int) -> None:
-        self._decision, self._workers, self._seed = decision, workers, seed
-        self._run, self._model = 0, Model(decision, workers, seed, RUNS[0])
+        self._decision, self._settings = decision, (workers, seed)
+        self._run, self._model = 0, Model(decision, RUNS[0])
 
     def search(self, effort: float, clock: Budget) -> Outcome:
         """Go on with the run that has not been decided, with an effort for each; see `Model`."""
-        outcome = self._model.search(effort, clock)
+        outcome = self._model.search(effort, clock, *self._settings)
         while outcome.proven and self._run + 1 < len(RUNS):
             self._run += 1
-            self._model = Model(self._decision, self._workers, self._seed, RUNS[self._run])
-            outcome = self._model.search(effort, clock)
+            self._model = Model(self._decision, RUNS[self._run])
+            outcome = self._model.search(effort, clock, *self._settings)
         return outcome
 
 

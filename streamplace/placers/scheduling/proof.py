@@ -1,7 +1,7 @@
 """Proofs that no placement of a pass is better, by CP-SAT and by enumeration."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import ClassVar
 
@@ -17,7 +17,7 @@ from streamplace.sim import work_clock
 from streamplace.sim.schedule.exhaustive import enumeration, next_placements
 from streamplace.sim.schedule.fifo_tree import fifo_tree, next_shorter, serves
 from streamplace.sim.schedule.passes import makespans, timetable
-from streamplace.util.arrays import Ints
+from streamplace.util.arrays import Floats, Ints
 from streamplace.util.evaluation_count import count as count_evaluations
 from streamplace.util.plugins import load_ours
 
@@ -35,15 +35,13 @@ class Proof(ABC):
     ----------
     devices
         (V,) a feasible placement.
-    bound
-        A lower bound on losses in seconds.
     """
 
     model: ClassVar[str]
     """The model for CP-SAT."""
 
-    def __init__(self, scored: MakespanEvaluator, devices: Ints, bound: float) -> None:
-        self._scored, self._devices, self._bound = scored, devices, bound
+    def __init__(self, scored: MakespanEvaluator, devices: Ints) -> None:
+        self._scored, self._devices, self._bound = scored, devices, scored.least_s
         self._reached = float(scored.loss(devices)[0])
         self._alike = identical_devices(scored.problem.cluster, scored.problem.constraints)
 
@@ -105,9 +103,16 @@ class Proof(ABC):
         if devices is not None and self._scored.problem.feasibility.violation(devices) is None:
             self._offer(devices[None])
 
-    @abstractmethod
     def _offer(self, rows: Ints) -> None:
         """Keep the best of several feasible placements, (K, V), if it is better."""
+        for losses in self._losses(rows):
+            if losses.min() < self._reached:
+                self._reached = float(losses.min())
+                self._devices = rows[int(losses.argmin())].copy()
+
+    @abstractmethod
+    def _losses(self, rows: Ints) -> Iterator[Floats]:
+        """Yield losses of placements, (K,), in each way of computing them; the least one counts."""
 
 
 class PassProof(Proof):
@@ -116,7 +121,7 @@ class PassProof(Proof):
     model = "streamplace.placers.scheduling.cp_sat:ScheduleModel"
 
     def __init__(self, scored: MakespanEvaluator, devices: Ints) -> None:
-        super().__init__(scored, devices, scored.compiled.bounds.best)
+        super().__init__(scored, devices)
         self._next = self._enumeration()
 
     def enumerate(self, clock: Budget) -> None:
@@ -137,11 +142,8 @@ class PassProof(Proof):
             return partial(next_shorter, tasks, rules, fifo_tree(tasks, rules, self._alike))
         return partial(next_placements, tasks, rules, enumeration(tasks, rules, self._alike))
 
-    def _offer(self, rows: Ints) -> None:
-        """Keep the shortest of several feasible placements, (K, V), if it is shorter."""
+    def _losses(self, rows: Ints) -> Iterator[Floats]:
+        """Yield the makespans under each order; a makespan above what was reached is infinite."""
         for order in self._scored.orders:
             count_evaluations(len(rows))
-            found = makespans(self._scored.tasks, order, rows, limit=self._reached)
-            if found.min() < self._reached:
-                self._reached = float(found.min())
-                self._devices = rows[int(found.argmin())].copy()
+            yield makespans(self._scored.tasks, order, rows, limit=self._reached)

@@ -1,5 +1,6 @@
 """Placements of the least total cost: by a climb, by trying all, by a minimum cut and by CP-SAT."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -15,16 +16,13 @@ from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.total_cost import TotalCostEvaluator
 from streamplace.scoring.two_devices import cheapest_of_two
-from streamplace.util.arrays import Ints
+from streamplace.util.arrays import Floats, Ints
 
 
 class CostProof(Proof):
     """A proof that no placement has a lower total cost; see `Proof`."""
 
     model = "streamplace.placers.scheduling.cp_sat:CostModel"
-
-    def __init__(self, scored: TotalCostEvaluator, devices: Ints) -> None:
-        super().__init__(scored, devices, scored.bound_s or 0.0)
 
     def quickly(self, most: int = FEW) -> None:
         """Try the placement of the minimum cut, and all placements if they are few.
@@ -37,18 +35,16 @@ class CostProof(Proof):
         problem = self._scored.problem
         cut = problem.compiled(cheapest_of_two)
         if cut is not None:
+            self._bound = max(self._bound, cut.cost_s)
             self._offer_found(cut.devices)
         rows = None if self.closed else feasible_rows(problem, most=most)
         if rows is not None:
             self._offer(rows)
             self._bound = self._reached
 
-    def _offer(self, rows: Ints) -> None:
-        """Keep the cheapest of several feasible placements, (K, V), if it is cheaper."""
-        costs = self._scored.loss(rows)
-        if costs.min() < self._reached:
-            self._reached = float(costs.min())
-            self._devices = rows[int(costs.argmin())].copy()
+    def _losses(self, rows: Ints) -> Iterator[Floats]:
+        """Yield the total costs."""
+        yield self._scored.loss(rows)
 
 
 def cheap_placement(

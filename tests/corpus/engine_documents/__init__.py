@@ -36,8 +36,8 @@ from tests.corpus.engine_documents.storm import (
     FLUX,
     FLUX_RESOURCES,
     METRICS,
-    TOPOLOGY,
     VISUALIZATION,
+    WHOLE,
 )
 from tests.corpus.engine_documents.workflows import WFFORMAT, WFFORMAT_1_4
 from tests.corpus.onnx_models import INSTALLED
@@ -54,7 +54,7 @@ DOCUMENTS: dict[str, tuple[str, ...]] = {
     "storm-ui": (
         json.dumps(VISUALIZATION),
         json.dumps(METRICS),
-        json.dumps({"visualization": VISUALIZATION, "metrics": METRICS, "topology": TOPOLOGY}),
+        json.dumps(WHOLE),
     ),
     "ibm-adl": (ADL, ADL_PARALLEL, ADL_PLACED, ADL_ISOLATED),
     "ibm-streamsx": (json.dumps(STREAMSX), json.dumps(STREAMSX_PLACED)),

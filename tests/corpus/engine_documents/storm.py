@@ -139,6 +139,26 @@ METRICS: dict[str, Any] = {
         },
     ],
 }
+PAGES: dict[str, Any] = {
+    "lines": {
+        "executorStats": [
+            {"id": f"[{task}-{task}]", "host": "h", "emitted": 500, "executed": None}
+            for task in (1, 2)
+        ]
+    },
+    "split": {
+        "executorStats": [
+            {"id": f"[{task}-{task}]", "host": "h", "emitted": 1300, "executed": 266}
+            for task in (9, 10, 11)
+        ]
+    },
+    "count": {
+        "executorStats": [
+            {"id": f"[{task}-{task}]", "host": "h", "emitted": 0, "executed": executed}
+            for task, executed in zip((12, 14, 15, 13), (1010, 1010, 1010, 1010), strict=True)
+        ]
+    },
+}
 TOPOLOGY: dict[str, Any] = {
     "id": "words-1-1",
     "name": "words",
@@ -156,3 +176,10 @@ TOPOLOGY: dict[str, Any] = {
         {"boltId": "count", "executors": 4},
     ],
 }
+WHOLE: dict[str, Any] = {
+    "visualization": VISUALIZATION,
+    "metrics": METRICS,
+    "topology": TOPOLOGY,
+    "components": PAGES,
+}
+"""All documents about the topology."""

@@ -9,8 +9,9 @@ import pytest
 
 from streamplace import Cluster, Device, Problem, StreamGraph
 from streamplace.engines.flink.plan import RunningPlan, running
-from streamplace.engines.flink.uneven import Row, shares_of, with_shares
+from streamplace.engines.flink.uneven import with_shares
 from streamplace.formats.profiling.counters import Counters
+from streamplace.formats.profiling.shares import Row, shares_of
 from streamplace.problem.counts import expanded, uneven_notes, with_counts
 from streamplace.problem.expansion import to_instances
 from streamplace.problem.logical import LogicalGraph

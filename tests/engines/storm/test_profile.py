@@ -1,20 +1,22 @@
 """Profiles of Storm topologies, from saved documents and from a server on loopback."""
 
+import copy
 import json
 from typing import Any
 
 import pytest
 
 from streamplace.engines.profile_job import watched
+from streamplace.engines.storm.documents import topology_from
 from streamplace.engines.storm.profile import documents, fit
 from streamplace.errors import BackendError, FormatError
 from streamplace.formats.profiling.profile import Profile
 from streamplace.formats.profiling.rest import Server
-from tests.corpus.engine_documents.storm import METRICS, TOPOLOGY, VISUALIZATION
+from streamplace.problem.logical import BY_KEY, Distribution, MeasuredDistribution
+from tests.corpus.engine_documents.storm import METRICS, PAGES, TOPOLOGY, VISUALIZATION, WHOLE
 from tests.support.flink_api import serving
 from tests.support.http_server import Answer
 
-ALL = {"topology": TOPOLOGY, "metrics": METRICS, "visualization": VISUALIZATION}
 BASE = "/api/v1/topology/words-1-1"
 SERVED: dict[str, Any] = {
     BASE: TOPOLOGY,
@@ -23,8 +25,10 @@ SERVED: dict[str, Any] = {
 }
 
 
-def served(path: str, query: str) -> Answer:
-    return 200, json.dumps(SERVED[path]).encode() if path in SERVED else b"[]"
+def served(path: str, query: str, pages: dict[str, Any] = PAGES) -> Answer:
+    name = path.removeprefix(f"{BASE}/component/")
+    found = pages[name] if name in pages else SERVED.get(path, [])
+    return 200, json.dumps(found).encode()
 
 
 def instructions(found: Profile) -> dict[str, tuple[str, float | None]]:
@@ -32,7 +36,7 @@ def instructions(found: Profile) -> dict[str, tuple[str, float | None]]:
 
 
 def test_only_bolts_have_execute_times() -> None:
-    found = fit(ALL, "x", 1000.0)
+    found = fit(WHOLE, "x", 1000.0)
     assert instructions(found) == {
         "lines": ("missing", None),
         "split": ("measured", pytest.approx(0.05e-3 * 1e9)),
@@ -74,12 +78,12 @@ def test_documents_from_a_server() -> None:
     with serving(served) as url:
         found, fault = documents(Server(url), "words-1-1", 5)
     assert fault == ""
-    assert fit(found, url, 1.0).to_dict() == fit(ALL, url, 1.0).to_dict()
+    assert fit(found, url, 1.0).to_dict() == fit(WHOLE, url, 1.0).to_dict()
 
 
 @pytest.mark.parametrize(
     ("value", "message"),
-    [(ALL, "200 s"), (METRICS, "600 s"), (VISUALIZATION, "over an unknown time")],
+    [(WHOLE, "200 s"), (METRICS, "600 s"), (VISUALIZATION, "over an unknown time")],
 )
 def test_length_of_the_measurement(value: dict[str, Any], message: str) -> None:
     """The length is the shorter of window and uptime."""
@@ -96,7 +100,7 @@ def test_window_of_the_ui() -> None:
     with serving(answer) as url:
         documents(Server(url), "words-1-1", 5, window_s=600)
         documents(Server(url), "words-1-1", 5)
-    assert queries == ["window=600"] * 3 + [""] * 3
+    assert queries == ["window=600"] * 6 + [""] * 6
 
 
 def test_documents_before_a_fault_are_kept() -> None:
@@ -108,6 +112,47 @@ def test_documents_before_a_fault_are_kept() -> None:
     assert "HTTP 500" in fault
     assert set(found) == {"topology", "metrics"}
     assert fit(found, url, 1.0).logical.graph.names
+
+
+def test_uneven_executors_keep_their_shares() -> None:
+    """In the order of tasks; copies go to all executors, so that a stream of them stays even."""
+    pages = copy.deepcopy(PAGES)
+    for row, emitted in zip(pages["lines"]["executorStats"], (900, 100), strict=True):
+        row["emitted"] = emitted
+    for row, executed in zip(pages["count"]["executorStats"], (2510, 10, 10, 1510), strict=True):
+        row["executed"] = executed
+    with serving(lambda path, query: served(path, query, pages)) as url:
+        value, fault = documents(Server(url), "words-1-1", 5)
+    assert fault == ""
+    job = fit(value, url, 1.0).logical
+    assert set(job.measured_shares) == {"lines", "count"}
+    assert job.measured_shares["lines"] == (0.9, 0.1)
+    copies, keyed = job.distributions["split", "count"]
+    assert copies is Distribution.BROADCAST
+    assert isinstance(keyed, MeasuredDistribution)
+    assert keyed.rule is BY_KEY
+    assert keyed.shares == pytest.approx((2500 / 4000, 1500 / 4000, 0, 0), abs=1e-4)
+    assert topology_from(value, "x").hosts["count"] == ["h"] * 4
+
+
+@pytest.mark.parametrize("executors", [[], PAGES["count"]["executorStats"][:3]])
+def test_executors_that_have_not_all_reported_say_nothing(executors: list[Any]) -> None:
+    pages = {**PAGES, "count": {"executorStats": executors}}
+    found = topology_from({**WHOLE, "components": pages}, "x")
+    assert set(found.tuples) == set(found.hosts) == {"lines", "split"}
+
+
+@pytest.mark.parametrize(
+    ("page", "message"),
+    [
+        ([], "x: components['count']: must be an object (got a list)"),
+        ({"executorStats": [{"executed": -1}]}, "x: components['count']: executorStats[0].exec"),
+    ],
+)
+def test_bad_pages_of_components(page: Any, message: str) -> None:
+    with pytest.raises(FormatError) as caught:
+        topology_from({**WHOLE, "components": {"count": page}}, "x")
+    assert str(caught.value).startswith(message)
 
 
 def test_no_documents() -> None:

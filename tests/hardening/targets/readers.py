@@ -41,7 +41,7 @@ from tests.corpus import journals, measured_run, own_files, study_files
 from tests.corpus.document import Document
 from tests.corpus.engine_documents import DOCUMENTS, IMPORTED
 from tests.corpus.engine_documents.flink import FLINK_DEPLOYMENT
-from tests.corpus.engine_documents.storm import METRICS, TOPOLOGY, VISUALIZATION
+from tests.corpus.engine_documents.storm import METRICS, WHOLE
 from tests.corpus.line_graph import line_graph
 from tests.corpus.onnx_models import onnx_models
 from tests.corpus.own_files import json_documents
@@ -230,9 +230,7 @@ READERS: dict[str, Reader] = {
         *([_imported("onnx", Sizes(["1x3x8x8"]))] if "onnx" in IMPORTED else []),
         Reader(
             "storm-profile",
-            lambda: json_documents(
-                METRICS, {"visualization": VISUALIZATION, "metrics": METRICS, "topology": TOPOLOGY}
-            ),
+            lambda: json_documents(METRICS, WHOLE),
             _storm_profile,
             use_job,
         ),

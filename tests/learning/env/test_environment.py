@@ -253,7 +253,7 @@ def test_errors_are_one_line(tmp_path: Path) -> None:
 
 @pytest.mark.long
 def test_a_trained_policy_beats_chance(tmp_path: Path) -> None:
-    pytest.importorskip("sb3_contrib", reason="streamplace[rl] is not installed")
+    pytest.importorskip("sb3_contrib", reason="the extra rl is not installed")
     script = ROOT / "examples" / "maskable_ppo.py"
     done = subprocess.run(
         [sys.executable, str(script), "3000"],

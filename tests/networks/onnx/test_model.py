@@ -20,7 +20,7 @@ FILE = "model.onnx"
 @pytest.fixture
 def model() -> Any:
     """The small model of the corpus; the test is skipped if onnx is missing."""
-    onnx = pytest.importorskip("onnx", reason="onnx is not installed (streamplace[onnx])")
+    onnx = pytest.importorskip("onnx", reason="onnx is not installed (the extra onnx)")
     return onnx.load_model_from_string(onnx_models()[0].data)
 
 
@@ -282,4 +282,5 @@ def test_without_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "onnx", None)
     with pytest.raises(UsageError) as caught:
         read_data(b"")
-    assert str(caught.value) == "--from onnx needs onnx: pip install 'streamplace[onnx]'"
+    install = "pip install '.[onnx]' in a checkout of streamplace"
+    assert str(caught.value) == f"--from onnx needs onnx: {install}"

@@ -10,7 +10,7 @@ from streamplace.formats.documents import read_document
 from streamplace.networks.onnx.runtime import PREFIX, RULES
 from streamplace.problem.graph import StreamGraph
 
-onnx = pytest.importorskip("onnx", reason="onnx is not installed (streamplace[onnx])")
+onnx = pytest.importorskip("onnx", reason="onnx is not installed (the extra onnx)")
 helper = pytest.importorskip("onnx.helper")
 FLOAT, INT8, UINT8 = onnx.TensorProto.FLOAT, onnx.TensorProto.INT8, onnx.TensorProto.UINT8
 SCALE = ("scale", FLOAT, ())
@@ -273,7 +273,7 @@ WITHOUT_A_RULE = {
 
 
 def test_every_type_of_onnx_has_a_rule_or_is_unknown_on_purpose() -> None:
-    defs = pytest.importorskip("onnx.defs", reason="onnx is not installed (streamplace[onnx])")
+    defs = pytest.importorskip("onnx.defs", reason="onnx is not installed (the extra onnx)")
     schemas = defs.get_all_schemas_with_history()
     types = {schema.name for schema in schemas if schema.domain == ""}
     own = {kind for kind in RULES if not kind.startswith((PREFIX, "ai.onnx.ml."))}
@@ -282,7 +282,7 @@ def test_every_type_of_onnx_has_a_rule_or_is_unknown_on_purpose() -> None:
 
 
 def test_rules_of_machine_learning_are_of_types_that_exist() -> None:
-    defs = pytest.importorskip("onnx.defs", reason="onnx is not installed (streamplace[onnx])")
+    defs = pytest.importorskip("onnx.defs", reason="onnx is not installed (the extra onnx)")
     types = {
         f"{schema.domain}.{schema.name}"
         for schema in defs.get_all_schemas_with_history()

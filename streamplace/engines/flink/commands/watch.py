@@ -50,6 +50,9 @@ from streamplace.files.writing import make_folder
 from streamplace.formats.profiling.rest import Server
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.graph import StreamGraph
+from streamplace.util.extras import load_drawing
+
+PAGE = "streamplace.control.page:write_page"
 
 
 @command(WatchOptions)
@@ -261,11 +264,9 @@ def _events(lock: Lock | None, chosen: WatchOptions, client: Client) -> Events:
         def show(self, *, ended: bool = False) -> None:
             if chosen.page_file is None:
                 return
-            from streamplace.control.page import write_page  # noqa: PLC0415 - loads matplotlib
-
             page, title = Path(chosen.page_file), name_of_job(self.job)
             try:
-                write_page(page, title, chosen.mode, timeline, chosen.rules, ended=ended)
+                load_drawing(PAGE)(page, title, chosen.mode, timeline, chosen.rules, ended=ended)
             except FormatError as error:
                 if len(timeline.points) == 1 and not ended:
                     raise

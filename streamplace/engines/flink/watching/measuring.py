@@ -12,9 +12,9 @@ from streamplace.engines.flink.growth import Growth
 from streamplace.engines.flink.plan import Vertex
 from streamplace.engines.flink.poll import NOWHERE
 from streamplace.engines.flink.states import FINISHED, RUNNING, not_going
-from streamplace.engines.flink.uneven import Row, shares_of, tuples_grown
 from streamplace.engines.flink.watching.sampling import Sample
 from streamplace.formats.profiling.counters import Counters
+from streamplace.formats.profiling.shares import Row, shares_of, tuples_grown
 from streamplace.problem.logical import Distribution
 from streamplace.util.arrays import Floats
 

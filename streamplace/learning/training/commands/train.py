@@ -31,12 +31,13 @@ from streamplace.learning.training.measuring.measurement_log import MEASUREMENTS
 from streamplace.learning.training.seeds import SEEDS, SeedsResult, run_folder, seeds_in
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.graph import StreamGraph
-from streamplace.util.extras import check_learn, load_learned
+from streamplace.util.extras import check_learn, load_drawing, load_learned
 
 if TYPE_CHECKING:
     from streamplace.learning.training.run import Trained
 
 CURVES = "curves.png"
+DRAW = "streamplace.pictures.curves:draw_curves"
 INTERVAL_S = 10.0  # seconds between lines
 FIGURES = ("loss", "reward", "entropy", "gap", "validation")
 
@@ -332,10 +333,8 @@ def _of(config: str) -> Iterator[None]:
 
 def _draw(folder: Path, runs: Sequence[Path]) -> None:
     """Draw the curves of runs into a folder; if that fails, the command still succeeds."""
-    from streamplace.pictures.curves import draw_curves  # noqa: PLC0415 - loads matplotlib
-
     try:
-        draw_curves(folder / CURVES, {str(run): read_log(run) for run in runs})
+        load_drawing(DRAW)(folder / CURVES, {str(run): read_log(run) for run in runs})
     except StreamplaceError as error:
         click.echo(f"streamplace: cannot draw the curves: {error}", err=True)
 
