@@ -235,7 +235,7 @@ def test_paths_that_cannot_be_folders(tmp_path: Path) -> None:
 def test_a_stage_that_another_process_takes_for_an_orphan_is_made_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    removed = []
+    removed: list[str | os.PathLike[str]] = []
 
     def found_by_another(path: str | os.PathLike[str]) -> int:
         if Path(path).name.startswith(TEMPORARY) and not removed:
