@@ -134,7 +134,7 @@ def make_folder(path: str | Path) -> Path:
         reason = "is a file" if isinstance(error, FileExistsError) else error.strerror
         raise FormatError(f"{folder}: cannot create folder: {reason}") from None
     for each in new:
-        _sync(each.parent)
+        sync_folder(each.parent)
     return folder
 
 
@@ -164,7 +164,7 @@ def staged(path: str | Path) -> Iterator[Path]:
             if not isinstance(fault, OSError):
                 raise
             raise FormatError(f"{path}: cannot write: {fault.strerror or fault}") from None
-    _sync(folder)
+    sync_folder(folder)
 
 
 def _made_stage(folder: Path, later: ExitStack) -> Path:
@@ -228,7 +228,7 @@ def _replacing(
         if mode is not None:
             temporary.chmod(mode)
         temporary.replace(target)
-        _sync(target.parent)
+        sync_folder(target.parent)
 
 
 def _made(folder: Path, mode: int, later: ExitStack) -> tuple[Path, IO[bytes]]:
@@ -266,7 +266,7 @@ def host() -> str:
     return f"{crc32(gethostname().encode()):08x}"
 
 
-def _sync(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
     """Flush a folder to the disk; otherwise a power cut may lose the names of its files."""
     with suppress(OSError):  # not every file system can flush a folder
         handle = folder_handle(folder)
