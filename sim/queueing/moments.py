@@ -132,7 +132,8 @@ def work_of_links(deployed: Deployment, factor: float) -> tuple[Work, Floats]:
     """
     streams, links = deployed.target.shape[0], deployed.link.shape[0]
     work, before = no_work(links), np.zeros(streams)
-    mean, variance, listed = np.zeros(links), np.zeros(links), np.zeros(links, np.int32)
+    mean, variance = np.zeros(links), np.zeros(links)
+    listed = np.zeros(streams, np.int32)  # a link again while its messages take no time
     for u in range(deployed.device.shape[0]):
         count = 0
         for k in range(deployed.first_out[u], deployed.first_out[u + 1]):

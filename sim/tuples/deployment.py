@@ -145,7 +145,8 @@ def deploy(flow: Flow, latency_s: Floats, placement: NDArray[np.integer]) -> Dep
 def _links(flow: Flow, on: Ints) -> tuple[Ints, Floats, Ints]:
     """Return the links that streams pass, the seconds on them, and the flow's index of each.
 
-    Links that take no time, such as those of free networks, are left out.
+    Links that take no time for any stream, such as those of free networks, are left out. On others,
+    a message that takes no time itself waits for those before it.
     """
     crossed = nothing_crossed(flow.columns)
     count = number_links(on, flow.columns, crossed)
@@ -157,11 +158,14 @@ def _links(flow: Flow, on: Ints) -> tuple[Ints, Floats, Ints]:
         stages += [(crossed.ups, crossed.up_s), (crossed.downs, crossed.down_s)]
     if flow.nic:
         stages += [(crossed.receives, crossed.receive_s)]
+    takes_time = np.zeros(count, np.bool_)
+    for number, seconds in stages:
+        takes_time[number[(number > 0) & (seconds > 0)]] = True
     links = np.full((len(flow.source), STAGES), -1, np.int32)
     link_s = np.zeros(links.shape)
     streams, passed = np.arange(len(flow.source)), np.zeros(len(flow.source), np.int64)
     for number, seconds in stages:
-        takes = (number > 0) & (seconds > 0)
+        takes = takes_time[number]
         at = streams[takes], passed[takes]
         links[at], link_s[at] = number[takes] - 1, seconds[takes]
         passed[takes] += 1

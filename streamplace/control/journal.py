@@ -12,7 +12,7 @@ from typing import Any, Self
 from streamplace.errors import FormatError, UsageError
 from streamplace.files.json_text import CHECKSUM, checksum
 from streamplace.files.reading import parse, read_bytes
-from streamplace.files.writing import lock, write_text
+from streamplace.files.writing import lock, sync_folder
 
 FORMAT, VERSION = "streamplace-journal", 1
 HEAD = json.dumps({"format": FORMAT, "version": VERSION}) + "\n"
@@ -148,10 +148,10 @@ class Journal:
         self._unfinished: list[Entry] = []
         self._jobs: dict[str, None] = {}
         self._latest: dict[str, Any] = {}
-        if not os.path.lexists(self.path):
-            write_text(self.path, HEAD)
+        is_new = not os.path.lexists(self.path)
+        made = os.O_CREAT if is_new else 0  # no file takes the place of one that another has locked
         try:
-            self._handle = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CLOEXEC)
+            self._handle = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CLOEXEC | made, 0o666)
         except OSError as error:
             raise self._cannot_write(error) from None
         try:
@@ -163,6 +163,8 @@ class Journal:
                 self._keep(entry)
             if not self._size:
                 self._append(HEAD)
+            if is_new:
+                sync_folder(self.path.parent)
         except BaseException:
             os.close(self._handle)
             raise

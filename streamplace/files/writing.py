@@ -134,7 +134,7 @@ def make_folder(path: str | Path) -> Path:
         reason = "is a file" if isinstance(error, FileExistsError) else error.strerror
         raise FormatError(f"{folder}: cannot create folder: {reason}") from None
     for each in new:
-        _sync(each.parent)
+        sync_folder(each.parent)
     return folder
 
 
@@ -142,7 +142,8 @@ def make_folder(path: str | Path) -> Path:
 def staged(path: str | Path) -> Iterator[Path]:
     """Yield an empty folder, whose files move into a folder at the end: all of them or none.
 
-    The folder is created if it does not exist; other files in it stay.
+    The folder is created if it does not exist; other files in it stay. If several processes write
+    into it, all files are those of the last one to finish.
 
     Raises
     ------
@@ -151,15 +152,11 @@ def staged(path: str | Path) -> Iterator[Path]:
     """
     folder = make_folder(path)
     _remove_stages(folder)
-    stage = folder / f"{TEMPORARY}{host()}-{secrets.token_hex(8)}"
     with ExitStack() as later:
-        later.callback(shutil.rmtree, stage, ignore_errors=True)
         try:
-            stage.mkdir()
-            handle = folder_handle(stage)  # locked, to show that it is in use
-            later.callback(os.close, handle)
-            lock(handle)
+            stage = _made_stage(folder, later)
             yield stage
+            _locked(folder, later)
             for file in sorted(stage.iterdir()):
                 file.replace(folder / file.name)
         except (OSError, FormatError) as error:
@@ -167,7 +164,26 @@ def staged(path: str | Path) -> Iterator[Path]:
             if not isinstance(fault, OSError):
                 raise
             raise FormatError(f"{path}: cannot write: {fault.strerror or fault}") from None
-    _sync(folder)
+    sync_folder(folder)
+
+
+def _made_stage(folder: Path, later: ExitStack) -> Path:
+    """Create a folder and lock it to show that it is in use; `later` removes it."""
+    while True:
+        stage = folder / f"{TEMPORARY}{host()}-{secrets.token_hex(8)}"
+        later.callback(shutil.rmtree, stage, ignore_errors=True)
+        stage.mkdir()
+        with suppress(FileNotFoundError):  # another process removed it before it was locked
+            _locked(stage, later)
+        if stage.exists():
+            return stage
+
+
+def _locked(folder: Path, later: ExitStack) -> None:
+    """Lock a folder until `later` is closed."""
+    handle = folder_handle(folder)
+    later.callback(os.close, handle)
+    lock(handle, wait=True)
 
 
 def _remove_stages(folder: Path) -> None:
@@ -212,7 +228,7 @@ def _replacing(
         if mode is not None:
             temporary.chmod(mode)
         temporary.replace(target)
-        _sync(target.parent)
+        sync_folder(target.parent)
 
 
 def _made(folder: Path, mode: int, later: ExitStack) -> tuple[Path, IO[bytes]]:
@@ -250,7 +266,7 @@ def host() -> str:
     return f"{crc32(gethostname().encode()):08x}"
 
 
-def _sync(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
     """Flush a folder to the disk; otherwise a power cut may lose the names of its files."""
     with suppress(OSError):  # not every file system can flush a folder
         handle = folder_handle(folder)

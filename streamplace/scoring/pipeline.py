@@ -79,15 +79,15 @@ def pipeline_figures(
 def energy_joules(problem: Problem, devices: Placements, watts: Mapping[str, float]) -> Floats:
     """Return the energy of one pass under each placement, (K,), in joules.
 
-    A device takes the watts of its kind while it runs an operator, and nothing while it is idle or
-    sends messages.
+    A device takes the watts of its kind for each operator while it runs it, also for those that
+    several cores run at once, and nothing while it is idle or sends messages.
 
     Parameters
     ----------
     devices
         (K, V) device indices.
     watts
-        Kind of device (`Device.kind`) -> watts of a device that runs an operator.
+        Kind of device (`Device.kind`) -> watts of a device for each operator that it runs.
 
     Raises
     ------

@@ -67,6 +67,18 @@ def test_entries_read_back(tmp_path: Path) -> None:
         assert journal.unfinished == ()
 
 
+def test_of_controllers_that_begin_at_once_one_writes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "journal.jsonl"
+    with Journal(path) as journal:
+        monkeypatch.setattr(os.path, "lexists", lambda _: False)  # the other one looked before
+        with pytest.raises(FormatError, match="is writing into this journal"):
+            Journal(path)
+        journal.write(1.0, "decided", count=1)
+    assert [entry.step for entry in read_entries(path)[0]] == ["decided"]
+
+
 def test_a_cut_journal_reads_back_to_the_last_whole_line(tmp_path: Path) -> None:
     """At every byte: what is left can be read, says what was under way, and goes on."""
     data = written(tmp_path / "whole.jsonl")

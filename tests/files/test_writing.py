@@ -3,6 +3,7 @@
 import gzip
 import json
 import os
+import shutil
 import signal
 import stat
 import subprocess
@@ -13,9 +14,19 @@ from pathlib import Path
 import pytest
 
 from streamplace.errors import FormatError
-from streamplace.files import read_dataset, write_dataset
+from streamplace.files import read_dataset, write_dataset, writing
 from streamplace.files.graphs import graph_from
-from streamplace.files.writing import TEMPORARY, atomic, held, host, lock, make_folder, write_text
+from streamplace.files.writing import (
+    TEMPORARY,
+    atomic,
+    folder_handle,
+    held,
+    host,
+    lock,
+    make_folder,
+    staged,
+    write_text,
+)
 from streamplace.problem.graph import StreamGraph
 from tests.corpus.documents import GRAPH
 from tests.support.cli import ENVIRONMENT
@@ -219,3 +230,40 @@ def test_paths_that_cannot_be_folders(tmp_path: Path) -> None:
     for path in (tmp_path / "file", tmp_path / "file" / "x", tmp_path / ("n" * 300)):
         with pytest.raises(FormatError, match="cannot create folder"), held(path):
             pass
+
+
+def test_a_stage_that_another_process_takes_for_an_orphan_is_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    removed: list[str | os.PathLike[str]] = []
+
+    def found_by_another(path: str | os.PathLike[str]) -> int:
+        if Path(path).name.startswith(TEMPORARY) and not removed:
+            removed.append(path)
+            shutil.rmtree(path)
+        return folder_handle(path)
+
+    monkeypatch.setattr(writing, "folder_handle", found_by_another)
+    with staged(tmp_path) as stage:
+        write_text(stage / "a", "1")
+    assert len(removed) == 1
+    assert [file.name for file in tmp_path.iterdir()] == ["a"]
+
+
+def test_one_process_at_a_time_moves_its_files_into_a_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    others = []
+    replace = Path.replace
+
+    def watched(file: Path, target: Path) -> Path:
+        handle = folder_handle(tmp_path)
+        others.append(lock(handle))
+        os.close(handle)
+        return replace(file, target)
+
+    with staged(tmp_path) as stage:
+        for name in "ab":
+            write_text(stage / name, "1")
+        monkeypatch.setattr(Path, "replace", watched)
+    assert others == [False, False]

@@ -7,8 +7,9 @@ import pytest
 
 from benchmarks.reference.message_problems import possible_devices, with_message_fields
 from benchmarks.reference.random_problems import random_problem
-from streamplace import Placement
+from streamplace import Cluster, Device, LinkOverride, Network, Placement, Problem, StreamGraph
 from streamplace.errors import GraphError, InfeasibleError
+from streamplace.problem.network import NetworkKind
 from streamplace.scoring.flow import flow
 from streamplace.scoring.throughput import simulate
 from tests.support.browser_engines import Evaluate
@@ -78,6 +79,21 @@ def test_operators_where_they_cannot_run_take_the_mean_of_their_times(
     shown = scored([page_input(placement, large) for placement in impossible])
     for placement, score in zip(impossible, shown, strict=True):
         assert difference(score, simulate(placement)) < 1e-12
+
+
+@pytest.mark.parametrize(("kind", "target"), [("pair", "d1"), ("nic", None), ("egress", "d1")])
+def test_a_link_without_a_limit_has_none_on_the_page(
+    scored: Evaluate, kind: NetworkKind, target: str | None
+) -> None:
+    unlimited = LinkOverride("d0", target, np.inf, gap_s=1e-6)
+    network = Network(kind, bandwidth_mbps=10.0, gap_s=0.0, overrides=(unlimited,))
+    cluster = Cluster([Device("d0", 2500.0), Device("d1", 2500.0)], network)
+    graph = StreamGraph([("a", 1e3, 4e3), ("b", 1e3, 0.0)], [("a", "b")])
+    placement = Placement(Problem(graph, cluster, source_rate=1000.0), [0, 1])
+    (shown,) = scored([page_input(placement, large=False)])
+    assert difference(shown, simulate(placement)) < 1e-12
+    sending = "d0->d1" if kind == "pair" else "d0->"
+    assert dict(shown["links"])[sending] == pytest.approx(1e-3)
 
 
 def cannot_run(placement: Placement) -> bool:

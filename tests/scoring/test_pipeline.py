@@ -32,6 +32,14 @@ def test_the_energy_is_that_of_busy_devices() -> None:
     np.testing.assert_allclose(energy_joules(problem, rows, WATTS), expected)
 
 
+def test_operators_that_run_at_once_take_the_watts_each() -> None:
+    cluster = sp.Cluster([sp.Device("d", 1.0, cores=2, kind="A")])
+    graph = sp.StreamGraph([("a", 1e6, 0.0), ("b", 3e6, 0.0)], [])
+    problem = sp.Problem(graph, cluster, objective=sp.Makespan(batch=2))
+    figures = pipeline_figures(sp.Placement(problem, [0, 0]), {"A": 10.0})
+    assert (figures.makespan_s, figures.energy_j) == (3.0, 40.0)
+
+
 def test_frequency_and_relocations_follow_the_makespan() -> None:
     problem = fusion()
     before = sp.place(

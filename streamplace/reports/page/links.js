@@ -20,7 +20,7 @@ SP.links = (() => {
       const links = nic
         ? [...from, ...to.map((d) => count + d)]
         : from.flatMap((a) => to.map((b) => a * count + b));
-      for (const link of links) differs.set(link, { ...differs.get(link), ...withoutNulls(o) });
+      for (const link of links) differs.set(link, { ...differs.get(link), ...stated(o) });
     }
     const shared = uplinksOf(cluster);
     const ends = (direction) =>
@@ -38,8 +38,12 @@ SP.links = (() => {
     return [...overrides].sort((x, y) => devices(x) - devices(y));
   }
 
-  function withoutNulls(values) {
-    return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== null));
+  /** Return the values that an override states: its bandwidth may be null, which is no limit. */
+  function stated(values) {
+    const entries = Object.entries(values);
+    return Object.fromEntries(
+      entries.filter(([key, value]) => value !== null || key === "bandwidth_mbps"),
+    );
   }
 
   /** Return the limited links that groups share, those of what leaves groups first. */
@@ -88,7 +92,7 @@ SP.links = (() => {
     const shared = network.shared[link - ownLinks(network.count, network.nic)];
     if (shared !== undefined) return { overhead: 0, gap: 0, perBit: 1e-6 / shared.mbps };
     const own = network.differs.get(link) ?? {};
-    const mbps = own.bandwidth_mbps ?? bandwidth;
+    const mbps = own.bandwidth_mbps === undefined ? bandwidth : own.bandwidth_mbps;
     return {
       overhead: own.overhead_s ?? network.plain.overhead_s,
       gap: own.gap_s ?? network.plain.gap_s,

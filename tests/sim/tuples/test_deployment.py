@@ -38,6 +38,21 @@ def test_links_of_every_kind_of_network(kind: str, links: int) -> None:
     assert len(deploy(flow(problem), latency_s, np.array([1, 1])).link) == 0
 
 
+def test_a_message_of_no_size_waits_for_a_link_that_others_use() -> None:
+    operators = [Operator("a", 1.0, 1e6), *(Operator(name, 1.0, 0.0) for name in "bcd")]
+    streams = [Stream("a", "b", payload_bytes=0.0), Stream("a", "c"), Stream("b", "d")]
+    network = Network("nic", bandwidth_mbps=8e3)
+    cluster = Cluster.equal(3, network=network)
+    problem = Problem(StreamGraph(operators, streams), cluster, source_rate=100.0)
+    latency_s = problem.cluster.link_column("latency_s")
+    found = deploy(flow(problem), latency_s, np.array([0, 1, 1, 2]))
+    ends = [stream.target for stream in problem.graph.streams]
+    empty, full, alone = (ends.index(name) for name in "bcd")
+    assert found.links[empty].tolist() == found.links[full].tolist()
+    assert found.link_s[empty].tolist() == [0.0] * 4
+    assert found.links[alone].tolist() == [-1] * 4
+
+
 def test_overheads_are_part_of_services() -> None:
     graph = StreamGraph(
         [Operator("a", 2.5e6, 1e3), Operator("b", 5e6, 0.0)], [Stream("a", "b", selectivity=3.0)]
