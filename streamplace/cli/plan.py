@@ -6,7 +6,15 @@ from dataclasses import dataclass
 import click
 
 from streamplace.cli import inputs, options, param_types
-from streamplace.cli.command import argument, command, group, option, print_json, print_note
+from streamplace.cli.command import (
+    argument,
+    command,
+    end_if_unproven,
+    group,
+    option,
+    print_json,
+    print_note,
+)
 from streamplace.cli.output_files import check_targets, print_embedded
 from streamplace.cli.terminal import print_command, print_result
 from streamplace.display.formats import kind_of
@@ -45,6 +53,14 @@ class PlanOptions(options.Common):
         "devices cannot keep up with the source rate, up to 64, as long as more devices help]",
     )
     survive: int = options.survive()
+    max_latency: str | None = option(
+        "--max-latency",
+        callback=inputs.latency_limit,
+        metavar="Q=T",
+        help="Limit on the latency of single tuples, e.g. p99=200ms, as for place. The fewest or "
+        "cheapest devices that keep up come first; the exit code is 3 if none is found that keeps "
+        "the limit, though some may. Cannot be combined with --survive.",
+    )
     time_limit: float | None = options.time_limit(
         "Seconds of search for each number of devices or, if they differ, for all sets of devices "
         "together.  [default: a number of changes, which takes up to about a second; 10 seconds "
@@ -75,6 +91,7 @@ def plan(chosen: PlanOptions) -> None:
     streamplace plan graph.json --target-utilisation 0.7 --plot plan.png
     streamplace plan graph.json --cluster racks.json --survive 1
     streamplace plan graph.json --cluster racks.json --pin alert=rack1
+    streamplace plan graph.json --devices 5x2500 --max-latency p99=200ms
     """
     if chosen.plot is not None:  # before anything runs
         kind_of(chosen.plot)
@@ -106,6 +123,7 @@ def plan(chosen: PlanOptions) -> None:
             target_utilisation=chosen.throughput.target_utilisation,
             most=chosen.most,
             survive=chosen.survive,
+            max_latency=chosen.max_latency,
             seconds=chosen.time_limit,
             seed=chosen.seed,
         )
@@ -146,5 +164,7 @@ def plan(chosen: PlanOptions) -> None:
                 else None,
                 "--model": chosen.throughput.model,
                 "--target-utilisation": chosen.throughput.target_utilisation,
+                "--max-latency": chosen.max_latency,
             },
         )
+    end_if_unproven(found.latency)
