@@ -22,7 +22,7 @@ from streamplace.errors import ClusterError, located
 from streamplace.execution.progress import working
 from streamplace.files import read_graph
 from streamplace.files.reading import name_of
-from streamplace.problem.assumptions import without_tuples
+from streamplace.problem.assumptions import several_sinks, without_tuples
 from streamplace.problem.counts import expanded
 from streamplace.scoring.throughput import simulate
 from streamplace.workflows.plan.plan import plan as workflow
@@ -136,6 +136,7 @@ def plan(chosen: PlanOptions) -> None:
     best = found.placement or found.rows[-1].placement
     score = None if best is None else simulate(best)
     inputs.print_suspect(read, cluster, found.source_rate, score)
+    print_note(several_sinks(read))
     print_note(without_tuples(read))
     if found.unpriced:
         print_note("no device has a price: each counts 1, so that the cheapest are the fewest")

@@ -32,6 +32,15 @@ def without_tuples(graph: StreamGraph) -> str:
     return f"no tuples get to {listed(names)}, so unknown numbers there count as no load"
 
 
+def several_sinks(graph: StreamGraph) -> str:
+    """Return which operators send nothing if they are several; else an empty text.
+
+    A stream that was left out makes its operator one of them.
+    """
+    names = list(dict.fromkeys(graph.owners[v] for v in graph.sinks.tolist()))
+    return f"{len(names):,} sinks: {listed(names)}" if len(names) > 1 else ""
+
+
 def mixed_times(placement: Placement) -> str:
     """Return which operators have no time on their device while others are stated; else no text."""
     graph, devices = placement.problem.graph, placement.problem.cluster.devices

@@ -114,7 +114,7 @@ def packed_size(task: Task, choices: Choices, clock: Budget) -> PackedSize:
     counts = choices.counts(choices.first)
     needs = _needs(task, counts)
     if not (task.graph.seconds_on or task.graph.semantics):  # which `_needs` does not count
-        check_needs(task, needs, _needs)
+        check_needs(task, counts, needs, _needs)
     check_supported(task, sum(counts.values()))
     ones = task.problem(dict.fromkeys(counts, 1))
     kinds = Kinds(ones, task.prices)
