@@ -3,7 +3,7 @@
 from streamplace.cli.command import print_note
 from streamplace.placers.base import BOTH
 from streamplace.placers.search.nearby import SAME
-from streamplace.problem.assumptions import assumptions, several_sinks
+from streamplace.problem.assumptions import assumptions
 from streamplace.problem.graph_checks import listed
 from streamplace.problem.placement import Placement
 from streamplace.problem.uncertainty import without_effect
@@ -34,7 +34,6 @@ def print_notes(
     print_note(inherited)
     if unlimited is not None:
         print_note(_moves_note(unlimited))
-    print_note(several_sinks(result.placement.problem.graph))
     for assumed in assumptions(result.placement):
         print_note(assumed)
     if not isinstance(result, Result):
