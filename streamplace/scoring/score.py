@@ -217,8 +217,9 @@ class ThroughputScore(Score):
     @property
     def headline(self) -> str:
         """The throughput as a phrase."""
-        rates = f"{number(self.throughput)} of {number(self.base_rate)} tuples/s"
-        return f"{rates} ({reached(self.throughput, self.base_rate)})"
+        offered = self.base_rate
+        rates = f"{number(self.throughput)} of {number(offered)} tuples/s"
+        return f"{rates} ({reached(self.throughput, offered)})"
 
     def _view(self) -> View:
         return self.view_with(None)
@@ -245,9 +246,10 @@ class ThroughputScore(Score):
             worst = f", the worst of {len(problem.source_rates)} rates"
         if problem is not None and problem.target_utilisation < 1:
             at_most = f", at most {problem.target_utilisation:.4g} of any device or link used"
-        share = reached(self.throughput, self.base_rate)
+        base_rate = self.base_rate
+        share = reached(self.throughput, base_rate)
         achieved = f"{number(self.throughput)} tuples/s, {share}"
-        offered = f"{number(self.base_rate)}{worst}"
+        offered = f"{number(base_rate)}{worst}"
         if self.objective == THROUGHPUT:
             return Line(f"throughput {achieved} of {offered} ({self.model}{at_most})")
         return Line(
