@@ -12,6 +12,7 @@ from streamplace.execution.progress import working
 from streamplace.files.assignments import read_placement_json
 from streamplace.files.placements import proven_bound
 from streamplace.files.reading import name_of
+from streamplace.problem.assumptions import several_sinks
 from streamplace.problem.losses import Losses
 from streamplace.problem.makespan import PublishedName
 from streamplace.problem.placement import Placement
@@ -121,6 +122,7 @@ def explain(chosen: ExplainOptions) -> None:
         for note in measured.against.notes:
             print_note(note)
         found = replace(found, against=measured.against)
+    print_note(several_sinks(read.problem.graph))
     if isinstance(found, Explanation):
         print_note(suspect_of(found.placement.problem, found.score))
     if chosen.as_json:

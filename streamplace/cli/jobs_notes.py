@@ -17,4 +17,4 @@ def print_jobs_notes(result: JobsResult) -> None:
         suspect = suspect_unit(graph, placement.problem.cluster, job.source_rate)
         print_note(suspect and f"{job.name}: {suspect}")
         if limit and limit.kind == "operator":
-            print_note(one_core_note(f"{job.name}: ", limit.name, graph))
+            print_note(one_core_note(f"{job.name}: ", limit.name, placement))

@@ -4,12 +4,13 @@ from streamplace.cli.command import print_note
 from streamplace.placers.base import BOTH
 from streamplace.placers.search.nearby import SAME
 from streamplace.problem.assumptions import assumptions
-from streamplace.problem.graph import StreamGraph
 from streamplace.problem.graph_checks import listed
+from streamplace.problem.placement import Placement
 from streamplace.problem.uncertainty import without_effect
 from streamplace.scoring.suspect_units import suspect_of
 from streamplace.util.text import counted
 from streamplace.workflows.migrate import Migration
+from streamplace.workflows.remedies import remedies_of_core
 from streamplace.workflows.result import MakespanResult, Result
 
 
@@ -37,12 +38,12 @@ def print_notes(
         print_note(assumed)
     if not isinstance(result, Result):
         return
-    top, graph = result.score.bottleneck, result.placement.problem.graph
+    top = result.score.bottleneck
     print_note(suspect_of(result.placement.problem, result.score))
     if wants_confidence:
         _print_ignored(result)
     if top.kind == "operator" and result.score.relative_throughput < 1:
-        print_note(one_core_note("", top.name, graph))
+        print_note(one_core_note("", top.name, result.placement))
 
 
 def _moves_note(found: Migration) -> str:
@@ -58,14 +59,20 @@ def _moves_note(found: Migration) -> str:
     return f"{moved:,} of {count} move; {advice}"
 
 
-def one_core_note(start: str, operator: str, graph: StreamGraph) -> str:
-    """Return a note, after `start`, on an operator that fills a core; none if it states cores."""
-    if operator in graph.stated_cores:
+def one_core_note(start: str, operator: str, placement: Placement) -> str:
+    """Return a note, after `start`, on an operator that fills a core, with what would help.
+
+    There is none if it states cores, or if neither more of them nor more instances would help.
+    """
+    if operator in placement.problem.graph.stated_cores:
         return ""
-    return (
-        f"{start}operator {operator!r} can use one core of its device, since its 'cores' are not "
-        "set: set them if it has several threads, or find more instances with streamplace size"
-    )
+    words: dict[str, str] = {
+        "cores": "set them if it has several threads",
+        "instances": "find more instances with streamplace size",
+    }
+    helping = [words[remedy] for remedy in remedies_of_core(placement, operator)]
+    one_core = "can use one core of its device, since its 'cores' are not set"
+    return f"{start}operator {operator!r} {one_core}: {', or '.join(helping)}" if helping else ""
 
 
 def _print_ignored(result: Result) -> None:

@@ -6,7 +6,15 @@ from dataclasses import dataclass
 import click
 
 from streamplace.cli import inputs, options, param_types
-from streamplace.cli.command import argument, command, group, option, print_json, print_note
+from streamplace.cli.command import (
+    argument,
+    command,
+    end_if_unproven,
+    group,
+    option,
+    print_json,
+    print_note,
+)
 from streamplace.cli.output_files import check_targets, print_embedded
 from streamplace.cli.terminal import print_command, print_result
 from streamplace.display.formats import kind_of
@@ -14,7 +22,7 @@ from streamplace.errors import ClusterError, located
 from streamplace.execution.progress import working
 from streamplace.files import read_graph
 from streamplace.files.reading import name_of
-from streamplace.problem.assumptions import without_tuples
+from streamplace.problem.assumptions import several_sinks, without_tuples
 from streamplace.problem.counts import expanded
 from streamplace.scoring.throughput import simulate
 from streamplace.util.extras import load_drawing
@@ -48,6 +56,14 @@ class PlanOptions(options.Common):
         "devices cannot keep up with the source rate, up to 64, as long as more devices help]",
     )
     survive: int = options.survive()
+    max_latency: str | None = option(
+        "--max-latency",
+        callback=inputs.latency_limit,
+        metavar="Q=T",
+        help="Limit on the latency of single tuples, e.g. p99=200ms, as for place. The fewest or "
+        "cheapest devices that keep up come first; the exit code is 3 if none is found that keeps "
+        "the limit, though some may. Cannot be combined with --survive.",
+    )
     time_limit: float | None = options.time_limit(
         "Seconds of search for each number of devices or, if they differ, for all sets of devices "
         "together.  [default: a number of changes, which takes up to about a second; 10 seconds "
@@ -78,6 +94,7 @@ def plan(chosen: PlanOptions) -> None:
     streamplace plan graph.json --target-utilisation 0.7 --plot plan.png
     streamplace plan graph.json --cluster racks.json --survive 1
     streamplace plan graph.json --cluster racks.json --pin alert=rack1
+    streamplace plan graph.json --devices 5x2500 --max-latency p99=200ms
     """
     if chosen.plot is not None:  # before anything runs
         kind_of(chosen.plot)
@@ -110,6 +127,7 @@ def plan(chosen: PlanOptions) -> None:
             target_utilisation=chosen.throughput.target_utilisation,
             most=chosen.most,
             survive=chosen.survive,
+            max_latency=chosen.max_latency,
             seconds=chosen.time_limit,
             seed=chosen.seed,
         )
@@ -120,6 +138,7 @@ def plan(chosen: PlanOptions) -> None:
     best = found.placement or found.rows[-1].placement
     score = None if best is None else simulate(best)
     inputs.print_suspect(read, cluster, found.source_rate, score)
+    print_note(several_sinks(read))
     print_note(without_tuples(read))
     if found.unpriced:
         print_note("no device has a price: each counts 1, so that the cheapest are the fewest")
@@ -146,5 +165,7 @@ def plan(chosen: PlanOptions) -> None:
                 "--source-rate": chosen.throughput.stating(found.source_rate),
                 "--model": chosen.throughput.model,
                 "--target-utilisation": chosen.throughput.target_utilisation,
+                "--max-latency": chosen.max_latency,
             },
         )
+    end_if_unproven(found.latency)

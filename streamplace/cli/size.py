@@ -29,7 +29,7 @@ from streamplace.files import (
 from streamplace.files.jobs import graph_files, jobs_from
 from streamplace.files.reading import folder_of, name_of, read_json
 from streamplace.files.writing import held
-from streamplace.problem.assumptions import without_tuples
+from streamplace.problem.assumptions import several_sinks, without_tuples
 from streamplace.workflows.jobs.size import JobsSize, file_names, size_jobs
 from streamplace.workflows.replace_problem import with_pins
 from streamplace.workflows.size import SINGLE, sizes
@@ -234,6 +234,7 @@ def _size_graph(
     rate = max(chosen.at) if chosen.at else chosen.throughput.highest_rate
     largest = found if isinstance(found, SizeResult) else found.sized[-1]
     inputs.print_suspect(read, cluster, rate, largest.score)
+    print_note(several_sinks(read))
     print_note(without_tuples(read))
     if chosen.output is not None and isinstance(found, SizeResult):
         named_files = inputs.names_of_inputs(graph, cluster_file, constraints_file)

@@ -1,6 +1,6 @@
 """Numbers, names and columns as text."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from math import ceil, copysign, floor, isfinite, log10
 
 NAME_LENGTH = 40
@@ -31,13 +31,37 @@ def percent_up(share: float) -> str:
 
 
 def percent(share: float) -> str:
-    """Return a share in percent with one decimal; what is above 0 is never 0%."""
+    """Return a share in percent with one decimal; above 0 it is never 0%, above 1 never 100%."""
+    if NEGLIGIBLE < share - 1.0 < SMALLEST_SHARE:
+        return "100.1%"
     return "<0.1%" if ROUNDING < share < SMALLEST_SHARE else f"{share:.1%}"
 
 
 def percent_reached(share: float) -> str:
     """Return a share as `percent` does; what is below all of it is never 100%."""
     return percent(min(share, 0.999) if share < 1.0 - ROUNDING else share)
+
+
+def reached(value: float, whole: float) -> str:
+    """Return the share that a value is of a whole; 100% where `number` shows both as equal."""
+    return percent(1.0) if number(value) == number(whole) else percent_reached(value / whole)
+
+
+def limit_beside(
+    value: float,
+    limit: float,
+    rounded: Callable[[float], str],
+    shown: Callable[[float], str] = number,
+) -> str:
+    """Return a limit as text, which is that of the value where the two are equal.
+
+    Parameters
+    ----------
+    rounded, shown
+        Return a limit that differs, and the value, as text.
+    """
+    is_equal = abs(limit - value) <= ROUNDING * abs(value)
+    return shown(value) if is_equal else rounded(limit)
 
 
 def _towards(direction: float, x: float, digits: int) -> str:

@@ -14,7 +14,7 @@ from streamplace.files.npz import read_columns, write_columns
 from streamplace.files.reading import STDIO, name_of, parse, read_failure, read_text
 from streamplace.files.writing import atomic
 from streamplace.problem.graph import StreamGraph
-from streamplace.util.suggest import closest_match
+from streamplace.util.suggest import candidates, closest_match
 
 PREFIX = "dataset:"
 FOLDERS = ("real", "networks")
@@ -80,7 +80,9 @@ def _check_path(text: str) -> None:
 
 
 def read_graph(path: str | Path) -> StreamGraph:
-    """Read the single graph of a file; ``-`` is stdin, ``dataset:…`` comes with streamplace.
+    """Read the single graph of a file, or one of many as ``FILE:NAME``.
+
+    ``-`` is stdin, and ``dataset:…`` comes with streamplace.
 
     Raises
     ------
@@ -93,6 +95,8 @@ def read_graph(path: str | Path) -> StreamGraph:
         raise FormatError(f"{name_of(path)}: holds no graph")
     if next(graphs, None) is not None:
         several = "contains several graphs (expected one); `compare` accepts several"
+        if resolve(path).exists():
+            several += f", and {path}:{first.name} is one of them"
         raise FormatError(f"{name_of(path)}: {several}")
     if (found := resolve(path)).is_file():
         first.file = os.path.abspath(found)
@@ -178,8 +182,21 @@ def open_dataset(path: str | Path) -> StoredGraphs | list[StreamGraph]:
 
 
 def iter_graphs(path: str | Path) -> Iterator[StreamGraph]:
-    """Yield the graphs of a dataset one by one, in the order of the file or of the file names."""
+    """Yield the graphs of a dataset one by one, in the order of the file or of the file names.
+
+    ``FILE:NAME`` has the graphs of that name only.
+    """
     found = resolve(path)
+    if (part := file_and_name(found)) is not None:
+        file, name = part
+        names = dict[str, None]()
+        for graph in iter_graphs(file):
+            names[graph.name] = None
+            if graph.name == name:
+                yield graph
+        if name not in names:
+            raise FormatError(f"{file}: no graph is named {name!r}{candidates(name, [*names])}")
+        return
     if found.is_dir():
         for member in files_of(found):
             yield from iter_graphs(member)
@@ -188,6 +205,17 @@ def iter_graphs(path: str | Path) -> Iterator[StreamGraph]:
     else:
         for where, name, value in iter_values(found):
             yield graph_from(value, where, name)
+
+
+def file_and_name(path: Path) -> tuple[str, str] | None:
+    """Return the two parts of ``FILE:NAME`` where only FILE exists; None for other paths."""
+    text = str(path)
+    if ":" not in text or path.exists():
+        return None
+    for i, letter in enumerate(text):
+        if letter == ":" and text[:i].endswith(GRAPHS) and Path(text[:i]).is_file():
+            return text[:i], text[i + 1 :]
+    return None
 
 
 def files_of(path: str | Path) -> list[Path]:

@@ -12,7 +12,7 @@ import numpy as np
 from streamplace.errors import FormatError
 from streamplace.files import cepsim, clusters, graphs
 from streamplace.files.assignments import with_graph_beside
-from streamplace.files.datasets import iter_values, read_dataset, resolve
+from streamplace.files.datasets import file_and_name, iter_values, read_dataset, resolve
 from streamplace.files.other_kinds import refuse_other_folder, refuse_other_kind
 from streamplace.files.placement_columns import NPZ, holds_placement
 from streamplace.files.placements import placement_from, read_placement
@@ -38,7 +38,7 @@ def summary(path: str | Path) -> dict[str, Any]:
     found = resolve(path)
     if found.is_dir():
         refuse_other_folder(found, name_of(path))
-    if found.is_dir() or found.name.endswith(NPZ):
+    if found.is_dir() or found.name.endswith(NPZ) or file_and_name(found) is not None:
         is_placed = found.is_file() and holds_placement(found)
         return _placement(read_placement(found)) if is_placed else _graphs(read_dataset(found))
     values = list(iter_values(found))

@@ -9,7 +9,7 @@ from matplotlib.collections import LineCollection, PatchCollection
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Rectangle
 
-from streamplace.display.text import number, rounded_down
+from streamplace.display.text import limit_beside, number, rounded_down
 from streamplace.display.view import shortened
 from streamplace.pictures.style import COLOURS, GREY, legend_below, picture
 from streamplace.problem.placement import Placement
@@ -95,7 +95,8 @@ def draw_schedule(path: str | Path, placement: Placement, score: MakespanScore) 
 def _title(score: MakespanScore) -> str:
     text = f"makespan {number(score.makespan_s)} s, order {score.order}"
     if score.bound_s is not None:
-        text += f"; no placement is below {rounded_down(score.bound_s)} s"
+        least = limit_beside(score.makespan_s, score.bound_s, rounded_down)
+        text += f"; no placement is below {least} s"
     return text + ("" if score.deviation_s is None else "; the first of the passes with noise")
 
 

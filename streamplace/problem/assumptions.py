@@ -13,6 +13,7 @@ def assumptions(placement: Placement) -> list[str]:
     """Return what the score of a placement assumes about its graph, a sentence each."""
     problem = placement.problem
     found = (
+        several_sinks(problem.graph),
         without_tuples(problem.graph),
         unknown_kinds(problem.graph, problem.cluster),
         mixed_times(placement),
@@ -30,6 +31,17 @@ def without_tuples(graph: StreamGraph) -> str:
     if not names:
         return ""
     return f"no tuples get to {listed(names)}, so unknown numbers there count as no load"
+
+
+def several_sinks(graph: StreamGraph) -> str:
+    """Return which operators send nothing if they are several; else an empty text.
+
+    A stream that was left out makes its operator one of them.
+    """
+    if len({*graph.stream_source.tolist()}) >= len(graph.names) - 1:
+        return ""
+    names = list(dict.fromkeys(graph.owners[v] for v in graph.sinks.tolist()))
+    return f"{len(names):,} sinks: {listed(names)}" if len(names) > 1 else ""
 
 
 def mixed_times(placement: Placement) -> str:

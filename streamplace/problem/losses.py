@@ -25,11 +25,14 @@ class Losses:
         Names of the devices that are lost, or of groups, all of whose devices are lost.
     slow
         Device or group -> the share of speed that is left, above 0. A device's own share counts
-        more than that of its group, and a device's name more than a group's.
+        more than that of its group.
+    resolved
+        Whether all names are those of devices.
     """
 
     without: tuple[str, ...] = ()
     slow: Mapping[str, float] = field(default_factory=dict)
+    resolved: bool = False
 
     @classmethod
     def of(cls, without: Iterable[str], slow: Mapping[str, float]) -> "Losses":
@@ -57,8 +60,12 @@ class Losses:
         Raises
         ------
         UsageError
-            If the cluster lacks a device or group that these losses name.
+            If the cluster lacks a device or group that these losses name, or has both a device and
+            a group of other devices with such a name.
         """
+        if self.resolved:
+            return self
+        groups = {device.group for device in whole.devices if device.group != device.name}
         members = {name: [name] for name in whole.names}
         for device in whole.devices:
             if device.group is not None and device.group not in whole.index:
@@ -68,10 +75,14 @@ class Losses:
                 if name not in members:
                     close = candidates(name, tuple(members))
                     raise UsageError(f"{option}: unknown device or group {name!r}{close}")
+                if name in whole.index and name in groups:
+                    raise UsageError(
+                        f"{option}: {name!r} is both a device and a group; rename one of them"
+                    )
         lost = dict.fromkeys(device for name in self.without for device in members[name])
         groups_first = sorted(self.slow, key=lambda name: name in whole.index)
         slow = {device: self.slow[name] for name in groups_first for device in members[name]}
-        return Losses(tuple(lost), slow)
+        return Losses(tuple(lost), slow, resolved=True)
 
     def cluster(self, whole: Cluster) -> Cluster:
         """Return the cluster that is left, without overrides of lost devices and groups.
@@ -179,7 +190,7 @@ def restricted(problem: Problem, devices: Collection[int]) -> Problem:
     kept = set(devices)
     if len(kept) == len(names):
         return problem
-    lost = Losses(tuple(name for d, name in enumerate(names) if d not in kept))
+    lost = Losses(tuple(name for d, name in enumerate(names) if d not in kept), resolved=True)
     try:
         constraints = lost.constraints(problem.constraints)
     except ProblemError as error:  # an operator may run only on devices that are left out
@@ -241,7 +252,8 @@ class ClusterChange:
         staying = [device for device in cluster.devices if device.name not in {*self.leaving}]
         if not staying:
             raise ClusterError("change: no device stays; one must")
-        left = Losses(self.leaving).cluster(cluster) if self.leaving else cluster
+        leaving = Losses(self.leaving, resolved=True)
+        left = leaving.cluster(cluster) if leaving else cluster
         overrides = (*left.network.overrides, *self.links)
         return Cluster([*staying, *self.coming], replace(left.network, overrides=overrides))
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, fields
 
-from streamplace.display.text import number, percent_reached
+from streamplace.display.text import number, reached
 from streamplace.display.view import Line
 from streamplace.errors import ProblemError, SimulationError, UsageError
 from streamplace.problem.placement import Placement
@@ -108,9 +108,8 @@ class EngineScore(ThroughputScore):
         """The throughput as a phrase, with that of the steady state beside it if it is another."""
         if self.steady is None or self._is_steady:
             return super().headline
-        steady = (
-            f"{number(self.steady.throughput)} ({percent_reached(self.steady.relative_throughput)})"
-        )
+        share = reached(self.steady.throughput, self.base_rate)
+        steady = f"{number(self.steady.throughput)} ({share})"
         return f"{super().headline}, not settled; steady state {steady}"
 
     @property
@@ -176,10 +175,10 @@ class EngineScore(ThroughputScore):
         else:
             lines.append(Line(f"had not settled: {growth}"))
         if self.steady is not None and not self._is_steady:
-            reached = f"{number(self.steady.throughput)} tuples/s"
-            share = percent_reached(self.steady.relative_throughput)
+            share = reached(self.steady.throughput, self.base_rate)
+            carried = f"{number(self.steady.throughput)} tuples/s, {share}"
             limit = self.steady.bottleneck.line()
-            lines.append(Line(f"steady state: {reached}, {share}; {limit.text}", limit.names))
+            lines.append(Line(f"steady state: {carried}; {limit.text}", limit.names))
         return tuple(lines)
 
 

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from streamplace.display.text import number, percent_up, rounded_down
+from streamplace.display.text import limit_beside, number, percent_up, rounded_down
 from streamplace.display.view import Cell, Grid, Line, View
 from streamplace.problem.makespan import (
     CHOICES,
@@ -323,7 +323,8 @@ class MakespanScore(Score):
         first = f"makespan {number(self.makespan_s)} s{noise} for {what} ({how})"
         lines = [Line(first)]
         if self.bound_s is not None and self.gap is not None:
-            text = f"no placement is below {rounded_down(self.bound_s)} s, so the gap is at most"
+            least = limit_beside(self.makespan_s, self.bound_s, rounded_down)
+            text = f"no placement is below {least} s, so the gap is at most"
             lines.append(Line(f"{text} {percent_up(self.gap)}; SLR {self.slr:.3g}"))
         return tuple(lines)
 

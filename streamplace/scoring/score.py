@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar, Self
 
 from streamplace.display.mixins import Displayable
-from streamplace.display.text import number, percent_reached, quoted
+from streamplace.display.text import number, quoted, reached
 from streamplace.display.view import Line, View
 from streamplace.errors import SimulationError
 from streamplace.problem.makespan import PublishedName
@@ -217,8 +217,9 @@ class ThroughputScore(Score):
     @property
     def headline(self) -> str:
         """The throughput as a phrase."""
-        rates = f"{number(self.throughput)} of {number(self.base_rate)} tuples/s"
-        return f"{rates} ({percent_reached(self.relative_throughput)})"
+        offered = self.base_rate
+        rates = f"{number(self.throughput)} of {number(offered)} tuples/s"
+        return f"{rates} ({reached(self.throughput, offered)})"
 
     def _view(self) -> View:
         return self.view_with(None)
@@ -245,12 +246,14 @@ class ThroughputScore(Score):
             worst = f", the worst of {len(problem.source_rates)} rates"
         if problem is not None and problem.target_utilisation < 1:
             at_most = f", at most {problem.target_utilisation:.4g} of any device or link used"
-        reached = f"{number(self.throughput)} tuples/s, {percent_reached(self.relative_throughput)}"
-        offered = f"{number(self.base_rate)}{worst}"
+        base_rate = self.base_rate
+        share = reached(self.throughput, base_rate)
+        achieved = f"{number(self.throughput)} tuples/s, {share}"
+        offered = f"{number(base_rate)}{worst}"
         if self.objective == THROUGHPUT:
-            return Line(f"throughput {reached} of {offered} ({self.model}{at_most})")
+            return Line(f"throughput {achieved} of {offered} ({self.model}{at_most})")
         return Line(
-            f"worth {reached} of {offered} by {{}} ({self.model}{at_most})", (self.objective,)
+            f"worth {achieved} of {offered} by {{}} ({self.model}{at_most})", (self.objective,)
         )
 
     def _run_lines(self) -> tuple[Line, ...]:

@@ -27,7 +27,7 @@ def loss_conflict(
     if len(problem.cluster.devices) == 1:
         return None
     for name in [*(problem.cluster.names if devices is None else devices)][:MOST_DEVICES]:
-        lost = Losses((name,))
+        lost = Losses((name,), resolved=True)
         with suppress(StreamplaceError):  # not decided in time, or operators may run only there
             rules, cluster = lost.constraints(problem.constraints), lost.cluster(problem.cluster)
             found = conflict(problem.graph, cluster, rules, seconds=SECONDS)

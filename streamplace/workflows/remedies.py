@@ -1,9 +1,9 @@
 """Changes that would help where operators are too heavy, tried by placing the changed problem."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
-from math import ceil
+from math import ceil, inf
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -33,9 +33,11 @@ MOST_ADDED = 64  # devices that a plan may add
 MOST_INSTANCES = 256  # of an operator; the streams between more of them take too much memory
 EVEN = 1e-6  # relative difference of the work of instances that share their tuples evenly
 
-Remedy = Literal["instances", "devices", "faster", "apart"]
+Remedy = Literal["instances", "devices", "faster", "apart", "cores"]
 """More instances of an operator; these and further devices; a faster device; fewer operators that
-are kept together."""
+are kept together; more cores that an operator can use."""
+Change = tuple[Remedy, RuledParts]
+"""A changed problem, and what the change is called."""
 
 
 class Heavy(NamedTuple):
@@ -86,20 +88,46 @@ def remedies(
     """
     objective = Throughput(problem.objective.rates, "bottleneck", problem.target_utilisation)
     rules = problem.constraints.stated
-    found: dict[Remedy, None] = {}
     plain = Problem(problem.graph, problem.cluster, objective=objective, constraints=rules)
     with suppress(StreamplaceError):  # no placement was found, so that no change can be judged
         rows = [known] if known is not None else starts(plain, np.random.default_rng(0), None)
-        before = _carried(plain, Placement(plain, rows[0]))
-        for remedy, parts in _changes(plain, heavy, grows=grows):
-            if remedy in found or (remedy == "devices" and "instances" in found):
-                continue
-            with suppress(StreamplaceError):  # a change that cannot be made does not help
-                graph, cluster, kept = parts
-                changed = Problem(graph, cluster, objective=objective, constraints=kept)
-                start = _adapted(changed, Placement(plain, rows[0]))
-                if _carried(changed, start) > before * (1.0 + MIN_GAIN):
-                    found[remedy] = None
+        return _helping(Placement(plain, rows[0]), _changes(plain, heavy, grows=grows))
+    return ()
+
+
+def remedies_of_core(placement: Placement, operator: str) -> tuple[Remedy, ...]:
+    """Return which changes let placements carry more where an operator fills the core that it uses.
+
+    These are ``cores`` and ``instances``; see `remedies`.
+    """
+    problem = placement.problem
+    objective = Throughput(problem.objective.rates, "bottleneck", problem.target_utilisation)
+    plain = Placement(problem.with_objective(objective), placement.devices)
+    graph, cluster, v = problem.graph, problem.cluster, problem.graph.index[operator]
+    device = cluster.devices[int(placement.devices[v])]
+    carried = max_source_rate(plain.problem, plain.devices) or MAX_RATE
+    heavy = Heavy((operator,), device.name, plain.problem.source_rate / carried, inf, 1, False)
+    parts = RuledParts.of(plain.problem)
+    cores = graph.cores.copy()
+    cores[[of == graph.owners[v] for of in graph.owners]] = max(d.cores for d in cluster.devices)
+    changes: list[Change] = [("cores", parts._replace(graph=graph.with_numbers(cores=cores)[0]))]
+    if (several := _with_instances(plain.problem, heavy)) is not None:
+        changes.append(("instances", parts._replace(graph=several)))
+    return _helping(plain, changes)
+
+
+def _helping(known: Placement, changes: Iterable[Change]) -> tuple[Remedy, ...]:
+    """Return which changes let placements carry more than any that was found without them."""
+    found: dict[Remedy, None] = {}
+    before, objective = _carried(known.problem, known), known.problem.objective
+    for remedy, parts in changes:
+        if remedy in found or (remedy == "devices" and "instances" in found):
+            continue
+        with suppress(StreamplaceError):  # a change that cannot be made does not help
+            graph, cluster, kept = parts
+            changed = Problem(graph, cluster, objective=objective, constraints=kept)
+            if _carried(changed, _adapted(changed, known)) > before * (1.0 + MIN_GAIN):
+                found[remedy] = None
     return tuple(found)
 
 
@@ -128,7 +156,7 @@ def _adapted(problem: Problem, old: Placement) -> Placement:
     return feasible(problem, row)
 
 
-def _changes(problem: Problem, heavy: Heavy, *, grows: bool) -> Iterator[tuple[Remedy, RuledParts]]:
+def _changes(problem: Problem, heavy: Heavy, *, grows: bool) -> Iterator[Change]:
     """Yield changes of a problem, with what they are called."""
     parts = RuledParts.of(problem)
     graph, cluster, rules = parts
@@ -137,13 +165,13 @@ def _changes(problem: Problem, heavy: Heavy, *, grows: bool) -> Iterator[tuple[R
         several = _with_instances(problem, heavy)
         if several is not None:
             added = len(several.names) - len(graph.names)
-            wider = _wider(cluster, device, added) if grows else cluster
+            wider = wider_by(cluster, device, added) if grows else cluster
             yield "instances", RuledParts(several, wider, rules)
             resources = {name: float(graph.resource(name).sum()) for name in graph.resource_names}
             ample = replace(device, memory_bytes=None, slots=None, resources=resources)
-            yield "devices", RuledParts(several, _wider(cluster, ample, added + 1), rules)
+            yield "devices", RuledParts(several, wider_by(cluster, ample, added + 1), rules)
     else:
-        wider = _wider(cluster, device, len(heavy.operators)) if grows else cluster
+        wider = wider_by(cluster, device, len(heavy.operators)) if grows else cluster
         for left in _apart(parts, heavy):
             yield "apart", left._replace(cluster=wider)
     if heavy.timed:
@@ -176,7 +204,7 @@ def _with_instances(problem: Problem, heavy: Heavy) -> StreamGraph | None:
         return None
 
 
-def _wider(cluster: Cluster, device: Device, count: int) -> Cluster:
+def wider_by(cluster: Cluster, device: Device, count: int) -> Cluster:
     """Return the cluster with further devices like one."""
     names = (f"{device.name}+{i}" for i in range(len(cluster.devices) + count))
     free = [name for name in names if name not in cluster.index]

@@ -7,7 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from streamplace.display.mixins import Displayable
-from streamplace.display.text import number, percent_up, quoted, rounded_down, rounded_up
+from streamplace.display.text import (
+    limit_beside,
+    number,
+    percent_up,
+    quoted,
+    rounded_down,
+    rounded_up,
+)
 from streamplace.display.view import Line, View
 from streamplace.errors import UsageError
 from streamplace.placers.base import Found
@@ -206,7 +213,8 @@ class Result(PlacementResult):
 def bound_in_words(score: ThroughputScore, bound: float, *, is_loose: bool) -> str:
     """Return a bound on throughput in tuples/s, and the gap to it, as a part of a sentence."""
     loose = " (the bound is loose)" if is_loose and not score.reaches(bound) else ""
-    most = f"at {number(score.source_rate)} tuples/s, no placement exceeds {rounded_up(bound)}"
+    limit = limit_beside(score.throughput, bound, rounded_up)
+    most = f"at {number(score.source_rate)} tuples/s, no placement exceeds {limit}"
     return f"{most}, so the gap is at most {percent_up(score.gap_to(bound))}{loose}"
 
 

@@ -20,9 +20,9 @@ def test_a_plan_is_a_table_a_curve_and_json(
     options = ("plan", inputs.graph, "--devices", "3x4", "--time-limit", "0.02")
     lines = succeeds(capsys, *options, "--plot", curve).splitlines()
     assert [line.split() for line in lines[1:4]] == [
-        ["1", "666.666", "666.667", "66.7%"],
-        ["2", "1,333.33", "1,333.34", "100.0%"],
-        ["3", "1,333.33", "1,333.34", "100.0%"],
+        ["1", "666.666", "666.666", "66.7%"],
+        ["2", "1,333.33", "1,333.33", "100.0%"],
+        ["3", "1,333.33", "1,333.33", "100.0%"],
     ]
     assert lines[4] == "2 devices keep up with 1,000 tuples/s"
     assert curve.read_text().startswith("<?xml")

@@ -8,10 +8,12 @@ from hypothesis import strategies as st
 
 from streamplace.display.text import (
     NEGLIGIBLE,
+    limit_beside,
     number,
     percent,
     percent_reached,
     percent_up,
+    reached,
     rounded_down,
     rounded_up,
 )
@@ -41,6 +43,19 @@ def test_percentages_of_upper_limits_are_rounded_up(share: float) -> None:
 def test_what_misses_a_little_is_never_all() -> None:
     shares = 0.4167, 0.9996, 1.0 - 1e-12, 1.0, 1.25
     assert [percent_reached(x) for x in shares] == ["41.7%", "99.9%", "100.0%", "100.0%", "125.0%"]
+
+
+def test_equal_numbers_read_the_same() -> None:
+    assert limit_beside(8480.325, 8480.325 * (1 + 1e-12), rounded_up, rounded_down) == "8,480.32"
+    assert limit_beside(8480.325, 8480.3251, rounded_up, rounded_down) == "8,480.33"
+    assert limit_beside(2.0000049, 2.0000049, rounded_down) == number(2.0000049)
+    assert reached(999.9999, 1e3) == "100.0%"  # both read 1,000
+    assert reached(999.99, 1e3) == "99.9%"
+    assert reached(0.0, 0.0) == "100.0%"
+
+
+def test_what_is_above_all_is_never_all() -> None:
+    assert [percent(1.0 + x) for x in (1e-7, 1e-5, 4e-4, 6e-4)] == ["100.0%"] + 3 * ["100.1%"]
 
 
 def test_what_is_above_nothing_is_never_nothing() -> None:

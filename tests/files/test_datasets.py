@@ -13,6 +13,7 @@ from streamplace.errors import FormatError
 from streamplace.files import open_dataset, read_dataset, read_graph, write_dataset
 from streamplace.files.datasets import resolve, shipped_folder
 from streamplace.files.graphs import graph_from, graph_to
+from streamplace.files.summary import summary
 from streamplace.problem.graph import Operator, Stream, StreamGraph
 from tests.corpus.documents import DREAM, GRAPH
 from tests.support.released_data import DREAM as RELEASED
@@ -34,6 +35,24 @@ def test_a_dataset_of_json_lines(ending: str, tmp_path: Path) -> None:
     assert read_dataset(path) == SEVERAL
     text = gzip.decompress(path.read_bytes()) if ending.endswith("gz") else path.read_bytes()
     assert text.count(b"\n") == 3
+
+
+@pytest.mark.parametrize("ending", [".jsonl", ".jsonl.gz", ".json"])
+def test_one_graph_of_many_by_its_name(ending: str, tmp_path: Path) -> None:
+    path = tmp_path / f"x:y{ending}"
+    write_dataset(path, SEVERAL[:1] if ending == ".json" else SEVERAL)
+    name = SEVERAL[0 if ending == ".json" else 2].name
+    chosen = read_graph(f"{path}:{name}")
+    assert chosen.name == name
+    assert read_dataset(f"{path}:{name}") == [chosen]
+    assert summary(f"{path}:{name}")["sha256"] == chosen.sha256
+    with pytest.raises(FormatError, match="no graph is named 'h1'"):
+        read_graph(f"{path}:h1")
+    if ending != ".json":
+        with pytest.raises(FormatError, match=f"and {path}:g0 is one of them"):
+            read_graph(path)
+    with pytest.raises(FormatError, match="no such file"):
+        read_graph(tmp_path / "z.jsonl:g0")
 
 
 def test_blank_lines_and_windows_line_ends_do_not_count(tmp_path: Path) -> None:

@@ -53,7 +53,8 @@ def test_only_numbers_that_matter_are_asked_for() -> None:
     assert graph.carrying.tolist() == [True, False, True, False, False]
     assert graph.unknown == {}
     assert graph.unknown_without_tuples == ["idle read", "rejected", "audit"]
-    (note,) = assumptions(sp.place(graph, CLUSTER, placer="greedy").placement)
+    sinks, note = assumptions(sp.place(graph, CLUSTER, placer="greedy").placement)
+    assert sinks.startswith(f"{len(graph.sinks)} sinks: ")
     assert note == (
         "no tuples get to 'idle read', 'rejected', 'audit', so unknown numbers there count as no "
         "load"

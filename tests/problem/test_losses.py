@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from streamplace import (
     Cluster,
+    Constraints,
     Device,
     LinkOverride,
     Makespan,
@@ -17,7 +18,7 @@ from streamplace import (
     StreamGraph,
     simulate,
 )
-from streamplace.errors import ClusterError
+from streamplace.errors import ClusterError, UsageError
 from streamplace.problem.losses import ClusterChange, Losses
 
 NAMES = ("a", "b", "c", "d", "e")
@@ -123,3 +124,12 @@ def test_other_devices_keep_their_kind() -> None:
     slowed = Losses(slow={"g": 0.5}).cluster(CLUSTER)
     assert [device.kind for device in slowed.devices] == ["gpu at 0.5 of its speed", "tpu"]
     assert Losses(slow={"g": 1.0}).cluster(CLUSTER).devices == CLUSTER.devices
+
+
+def test_a_name_of_a_device_and_of_a_group_of_others_is_refused() -> None:
+    cluster = Cluster([Device("a", 1.0, group="b"), Device("b", 1.0), Device("c", 1.0)])
+    for losses in (Losses(("b",)), Losses((), {"b": 0.5})):
+        with pytest.raises(UsageError, match="'b' is both a device and a group; rename one"):
+            losses.left(cluster, Constraints())
+    alone = Cluster([Device("a", 1.0, group="a"), Device("c", 1.0)])
+    assert Losses(("a",)).cluster(alone).names == ("c",)

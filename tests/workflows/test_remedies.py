@@ -22,6 +22,7 @@ from streamplace.errors import InfeasibleError
 from streamplace.problem.counts import expanded
 from streamplace.scoring.throughput import max_source_rate
 from streamplace.workflows.explain import explain_throughput as explain
+from streamplace.workflows.remedies import remedies_of_core
 from streamplace.workflows.too_heavy import TooHeavy, too_heavy
 from tests.support.share import Share
 
@@ -161,3 +162,11 @@ def test_each_piece_of_advice_helps(share: Share) -> None:
             assert after > carried(problem) * 1.001, (seed, remedy)
             advised += 1
     assert advised >= share.least(30)
+
+
+@pytest.mark.parametrize(("cores", "helping"), [(4, ("cores", "instances")), (1, ())])
+def test_what_helps_where_an_operator_fills_a_core(cores: int, helping: tuple[str, ...]) -> None:
+    """On a device of one core, neither more cores nor more instances carry more."""
+    graph = StreamGraph([Operator("heavy", 5e6, 0.0)], source_rate=1e3)
+    problem = Problem(graph, f"1x2500x{cores}")
+    assert remedies_of_core(Placement(problem, [0]), "heavy") == helping

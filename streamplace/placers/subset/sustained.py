@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from contextlib import suppress
 from copy import deepcopy
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -117,17 +118,24 @@ def _placed(
     PlacementError, InfeasibleError
         If none was found, and there are no `rows`.
     """
-    seconds = None if budget.seconds is None else max(0.0, budget.seconds_left())
-    seconds = seconds if seconds is None or throughput_evaluator(problem).linear else seconds / 2
+    share = 1.0 if throughput_evaluator(problem).linear else 0.5
+
+    def left() -> float | None:
+        return None if budget.seconds is None else share * max(0.0, budget.seconds_left())
+
     evaluations = None if budget.evaluations is None else max(1, budget.evaluations_left())
-    auto, found, failure = Auto(seconds, evaluations, "balance"), list[Ints](), None
+    auto, found, failure = Auto(left(), evaluations, "balance"), list[Ints](), None
     again = list[Auto]()  # where the bound allows more than was found
     if enough or ceiling(problem) >= problem.source_rate * CARRIED:
         more = evaluations and max(evaluations, min(AGAIN * evaluations, MOST_AGAIN))
         if more:  # with a limit on time only, the first run has had it
-            again.append(Auto(seconds, more, "balance"))
-    for number, placer in enumerate((*QUICK, auto) if enough else (auto, *QUICK, *again)):
-        start = None
+            again.append(replace(auto, evaluations=more))
+    for number, each in enumerate((*QUICK, auto) if enough else (auto, *QUICK, *again)):
+        placer, start = each, None
+        if isinstance(each, Auto):
+            if number and found and left() == 0.0:  # it would take seconds on large graphs
+                break
+            placer = replace(each, seconds=left())
         if number and (found or rows):
             both = np.stack([*found, *rows])
             start = Placement(problem, both[int(_relative(problem, both).argmax())])

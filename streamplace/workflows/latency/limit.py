@@ -175,6 +175,11 @@ class LatencyAnswer:
         }
 
     @property
+    def brief(self) -> str:
+        """The answer with the simulated latency, for a cell of a table."""
+        return self.answer + ("" if self.simulated_s is None else f", {self.simulated_s:.3g} s")
+
+    @property
     def reason(self) -> str:
         """Why the limit is kept or not, in words."""
         limit, margin = self.limit, f"a margin of {self.limit.margin:.0%}"

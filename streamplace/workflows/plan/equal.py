@@ -29,6 +29,7 @@ from streamplace.sim.closed_form.bounds import least_shares
 from streamplace.util.text import counted
 from streamplace.workflows.conflict import named
 from streamplace.workflows.loss_conflict import loss_conflict
+from streamplace.workflows.plan.latency import planned_within, refuse_disproved
 from streamplace.workflows.plan.result import CLOSE, Limits, Plan, PlanRow
 from streamplace.workflows.too_heavy import (
     bandwidth_helps,
@@ -248,8 +249,9 @@ class _Table:
         problem = self._found[row.devices].carrying.problem
         if whole and row.devices < len(self._cluster.devices):
             return False
-        if row.keeps_up:
-            return True
+        if row.keeps_up:  # a few more may keep a limit on latency
+            enough = [one for one in self.rows if one.keeps_up]
+            return self._limits.max_latency is None or len(enough) > STALLED
         if row.relative_throughput >= CLOSE:  # only losses are the limit
             return False
         alone = float(least_shares(flow(problem)).alone.max())
@@ -273,13 +275,16 @@ class _Table:
             message = f"plan: found no placement on up to {tried}; with {tried}, {self._failure}"
             raise _infeasible(self._failure, message)
         rows, best = self._growing(), self._found[self.rows[-1].devices].carrying
+        limit_on_latency = self._limits.max_latency
+        if limit_on_latency is not None:
+            refuse_disproved(best.problem, limit_on_latency)
         fewest = next((row.devices for row in rows if row.keeps_up), None)
         grows = self._limits.most is None
         cause = None if fewest else too_heavy(best.problem, best.devices, grows=grows)
         refuse_unlimited(best.problem, rows[0].max_source_rate)
         left_out = sorted({*range(1, last + 1)} - {row.devices for row in rows})
         limit = None if fewest or cause else full_link(best)
-        return Plan(
+        found = Plan(
             self._objective.source_rate,
             rows,
             cause,
@@ -292,6 +297,10 @@ class _Table:
             wider_helps=limit is not None and bandwidth_helps(best),
             unmet=None if fewest or not self._limits.survive else loss_conflict(best.problem),
         )
+        if limit_on_latency is None:
+            return found
+        seed = self._limits.seed
+        return planned_within(found, limit_on_latency, seed, problem_of=self._problem)
 
 
 def _infeasible(failure: Exception | None, message: str) -> StreamplaceError:

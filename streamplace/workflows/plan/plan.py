@@ -14,6 +14,7 @@ from streamplace.problem.problem import Problem, check_graph
 from streamplace.scoring.registry import CLOSED_FORMS
 from streamplace.sim import work_clock
 from streamplace.util.checks import check_seed
+from streamplace.workflows.latency.limit import LatencyLimit
 from streamplace.workflows.naming_conflicts import naming_conflicts
 from streamplace.workflows.plan.equal import plan_equal
 from streamplace.workflows.plan.result import Limits, Plan
@@ -34,6 +35,7 @@ def plan(
     seconds: float | None = None,
     evaluations: int | None = None,
     survive: int = 0,
+    max_latency: LatencyLimit | str | None = None,
     seed: int = 0,
 ) -> Plan:
     """Find the devices that sustain a source rate: the fewest equal ones, or the cheapest.
@@ -65,6 +67,9 @@ def plan(
     survive
         1: the devices must keep up after the loss of any one of them, when all operators may be
         placed anew. 0: no losses.
+    max_latency
+        A limit on latency, such as ``p99=200ms``; see `LatencyLimit`. The devices that keep up are
+        searched as by `place`, the fewest or cheapest first, until some keep it.
 
     Raises
     ------
@@ -73,8 +78,8 @@ def plan(
     ClusterError
         If only some devices have a price.
     InfeasibleError
-        If no placement satisfies the constraints, or if with `survive` an operator may run on one
-        device only.
+        If no placement satisfies the constraints, if with `survive` an operator may run on one
+        device only, or if provably no placement keeps the limit on latency.
     StreamplaceError
         If the problem is invalid.
     """
@@ -86,7 +91,10 @@ def plan(
     graph = expanded(graph)
     objective = objective.for_graph(graph)
     rules = graph.constraints if constraints is None else Constraints.of(constraints)
-    limits = Limits(most, seconds, evaluations, survive, seed)
+    asked = None if max_latency is None else LatencyLimit.of(max_latency)
+    if asked is not None and survive:
+        raise UsageError("plan: cannot combine --max-latency with --survive")
+    limits = Limits(most, seconds, evaluations, survive, seed, asked)
     if _is_equal(cluster) and not rules.allowed and not (survive and rules.pins):
         return plan_equal(graph, cluster, objective, rules, limits)
     is_default = seconds is None and evaluations is None  # then other work does not matter

@@ -2,11 +2,19 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from math import inf
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from streamplace.display.mixins import Displayable, RoundedRepr
-from streamplace.display.text import number, percent_reached, percent_up, rounded_down, rounded_up
+from streamplace.display.text import (
+    limit_beside,
+    number,
+    percent_reached,
+    percent_up,
+    rounded_down,
+    rounded_up,
+)
 from streamplace.display.view import TABLE_ROWS, Cell, Grid, Line, Names, View
 from streamplace.errors import PlacementError
 from streamplace.files import write_placement
@@ -17,6 +25,7 @@ from streamplace.scoring.loads import Bottleneck
 from streamplace.scoring.throughput import simulate
 from streamplace.util.text import counted
 from streamplace.workflows.conflict import Conflict
+from streamplace.workflows.latency.limit import LatencyAnswer, LatencyLimit
 from streamplace.workflows.too_heavy import TooHeavy
 
 CLOSE = CARRIED  # share of a rate that counts as reaching it, up to rounding
@@ -111,6 +120,7 @@ class Limits(NamedTuple):
     evaluations: int | None
     survive: int
     seed: int
+    max_latency: LatencyLimit | None = None
 
 
 @dataclass(frozen=True, repr=False)
@@ -136,7 +146,11 @@ class PlanRow(RoundedRepr):
     names
         Names of the devices; None: the devices are equal, so any of them will do.
     placement
-        The placement with the highest relative throughput, on a cluster of these devices.
+        The placement with the highest relative throughput, on a cluster of these devices; with an
+        answer about latency, the one that the answer is about.
+    latency
+        Whether a placement on these devices that keeps up keeps a limit on latency; None: it was
+        not searched.
     """
 
     devices: int
@@ -147,6 +161,7 @@ class PlanRow(RoundedRepr):
     price: float | None = None
     names: tuple[str, ...] | None = None
     placement: Placement | None = field(default=None, repr=False, compare=False)
+    latency: LatencyAnswer | None = None
 
     @property
     def keeps_up(self) -> bool:
@@ -163,7 +178,8 @@ class PlanRow(RoundedRepr):
 
     def to_dict(self) -> dict[str, Any]:
         """Return an entry of ``rows`` of `plan --json`."""
-        return {key: value for key, value in vars(self).items() if key != "placement"}
+        found = {key: value for key, value in vars(self).items() if key != "placement"}
+        return found | {"latency": None if self.latency is None else self.latency.to_dict()}
 
     def cells(self, head: tuple[str, ...]) -> tuple[Cell, ...]:
         """Return the cells of the row under some of the headings of `HEAD`."""
@@ -172,9 +188,12 @@ class PlanRow(RoundedRepr):
             "devices": str(self.devices),
             "price": "" if self.price is None else number(self.price),
             "sustained, tuples/s": _sustained(self.max_source_rate),
-            "upper bound": rounded_up(self.bound) if self.bound < MAX_RATE else "none",
+            "upper bound": "none"
+            if self.bound >= MAX_RATE
+            else limit_beside(self.max_source_rate, self.bound, rounded_up, rounded_down),
             "relative": percent_reached(self.relative_throughput),
             "after a loss": "" if after is None else percent_reached(after),
+            "latency": "" if self.latency is None else self.latency.brief,
             "names": Names.of(self.names or ()),
         }
         return tuple(cells[title] for title in head)
@@ -223,6 +242,8 @@ class Plan(Displayable):
     pinned
         Device -> the operators that constraints keep on it, so that its loss is not survived; empty
         unless `survive` is 1.
+    max_latency
+        The limit on latency that the answer keeps, too; None: there is none.
     """
 
     source_rate: float
@@ -240,18 +261,52 @@ class Plan(Displayable):
     wider_helps: bool = False
     unmet: tuple[str, Conflict] | None = None
     pinned: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    max_latency: LatencyLimit | None = None
 
     @property
     def fewest_devices(self) -> int | None:
-        """The fewest devices of a row that keeps up; None if no row does."""
-        return next((row.devices for row in self.rows if row.keeps_up), None)
+        """The fewest devices of a row that keeps up, and the limit on latency; None if none is."""
+        return next((row.devices for row in self.rows if self._is_enough(row)), None)
+
+    @property
+    def latency(self) -> LatencyAnswer | None:
+        """The answer about latency: for the row of the lowest one; None if no limit was asked for.
+
+        It is None, too, if provably nothing keeps up.
+        """
+        if self.max_latency is None:
+            return None
+        if (row := self._lowest_latency()) is not None:
+            return row.latency
+        unknown = LatencyAnswer(self.max_latency, "unproven", None, None, None)
+        return None if self.proven else unknown
 
     @property
     def placement(self) -> Placement | None:
-        """A placement on the cheapest or the fewest devices that keep up; None if none do."""
+        """A placement on the cheapest or the fewest devices that keep up; None if none do.
+
+        If a limit on latency is not kept, it is the one of the lowest latency.
+        """
         if self.cheapest is not None:
             return self.cheapest.placement
+        if self.max_latency is not None:
+            row = self._lowest_latency()
+            return None if row is None else row.placement
         return next((row.placement for row in self.rows if row.keeps_up), None)
+
+    def _is_enough(self, row: PlanRow) -> bool:
+        """Return whether a row keeps up, and keeps the limit on latency if there is one."""
+        if self.max_latency is None:
+            return row.keeps_up
+        return row.latency is not None and row.latency.answer == "feasible"
+
+    def _lowest_latency(self) -> PlanRow | None:
+        """Return the row that keeps the limit on latency, else the one of the lowest latency."""
+        return min(
+            (row for row in self.rows if row.latency is not None),
+            key=lambda row: (not self._is_enough(row), _seconds(row)),
+            default=None,
+        )
 
     def save(self, file: str | Path, *, inputs: Mapping[str, str] | None = None) -> None:
         """Write `placement` to a placement file, with its problem and its score.
@@ -278,6 +333,7 @@ class Plan(Displayable):
         rate = f"{number(self.source_rate)} tuples/s"
         rate += " after the loss of any one device" if self.survive else ""
         rate += " without pinned operators" if self.pinned else ""
+        rate += f" within {self.max_latency}" if self.max_latency is not None else ""
         if self.cheapest is not None:
             return self.cheapest.headline(rate)
         if (count := self.fewest_devices) is not None:
@@ -288,9 +344,12 @@ class Plan(Displayable):
         if self.proven:
             are = "devices are" if last > 1 else "device is"
             return f"{last} {are} not enough for {rate} (proven)"
+        text = f"none found up to {counted(last, 'device')} that keeps up with {rate}"
+        if self._lowest_latency() is not None:  # something keeps up
+            return text
         bound = self.rows[-1].bound
         limit = f"bound {rounded_up(bound)} tuples/s" if bound < MAX_RATE else "no bound"
-        return f"none found up to {counted(last, 'device')} that keeps up with {rate} ({limit})"
+        return f"{text} ({limit})"
 
     def to_dict(self) -> dict[str, Any]:
         """Return what `plan --json` prints."""
@@ -335,6 +394,8 @@ class Plan(Displayable):
             lost = Names.of(list(self.pinned)), Names.of(kept)
             body.append(Line("not survived: the loss of {}, where constraints keep {}", lost))
         body.append(Line(self.headline))
+        if (row := self._lowest_latency()) is not None and row.latency is not None:
+            body += row.latency.lines()
         if self.unmet is not None:
             body.append(Line("after the loss of {}, {}", (self.unmet[0], str(self.unmet[1]))))
         body += [] if self.cause is None else [Line(*self.cause.text())]
@@ -349,6 +410,7 @@ class Plan(Displayable):
         if any(row.price is not None for row in self.rows):
             head = ("devices", "price", *head[1:])
         head += ("after a loss",) if self.survive else ()
+        head += ("latency",) if self.max_latency is not None else ()
         named = any(row.names is not None for row in self.rows)
         head += ("names",) if named else ()
         names = (len(head) - 1,) if named else ()
@@ -364,6 +426,12 @@ class Plan(Displayable):
         text = f"worst loss: {{}}, after which they carry {carried} tuples/s"
         table = Grid(head, len(self.losses), lambda i: self.losses[i].cells())
         return [table, Line(text, (worst.device,))]
+
+
+def _seconds(row: PlanRow) -> float:
+    """Return the simulated latency of a row; inf if it has none."""
+    seconds = None if row.latency is None else row.latency.simulated_s
+    return inf if seconds is None else seconds
 
 
 def _sustained(rate: float) -> str:

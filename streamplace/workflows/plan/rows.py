@@ -54,22 +54,24 @@ class Rows:
         self._measured: dict[Counts, Sustained | None] = {}
         self.missing: list[int] = []
 
-    def of(self, found: Cheapest, most: int | None) -> tuple[tuple[PlanRow, ...], Cheapest]:
+    def of(
+        self, found: Cheapest, most: int | None, *, whole: bool = False
+    ) -> tuple[tuple[PlanRow, ...], Cheapest]:
         """Return the best set of each number of devices, and the cheapest set.
 
-        The numbers go up to that of the cheapest set. A row that keeps up at a lower price replaces
-        the cheapest set that was found before.
+        The numbers go up to that of the cheapest set, or to `whole` clusters. A row that keeps up
+        at a lower price replaces the cheapest set that was found before.
         """
         kinds = self._examiner.kinds
         rows: dict[int, tuple[Counts, PlanRow]] = {}
-        last = sum(kinds.everything if found.counts is None else found.counts)
-        last = last if most is None else min(last, most)
+        up_to = kinds.everything if found.counts is None or whole else found.counts
+        last = sum(up_to) if most is None else min(sum(up_to), most)
         sizes = np.unique(np.linspace(1, last, MAX_ROWS).round().astype(int)).tolist()
         if found.counts is not None:
             with self._share(len(sizes)):
                 row = self._row(found.counts, required=True)
                 assert row is not None  # a placement on this set is known
-            rows[last] = found.counts, row
+            rows[sum(found.counts)] = found.counts, row
         before: tuple[Counts, PlanRow] | None = None
         for left, size in zip(range(len(sizes), 0, -1), sizes, strict=True):
             if size not in rows:
@@ -85,8 +87,15 @@ class Rows:
                     self.missing.append(size)
             before = rows.get(size, before)
         found = self._cheaper(found, [best for best, row in rows.values() if row.keeps_up])
-        last = last if found.counts is None else sum(found.counts)
+        last = last if found.counts is None or whole else sum(found.counts)
         return tuple(rows[size][1] for size in sorted(rows) if size <= last), found
+
+    def others(self, rows: Sequence[PlanRow]) -> tuple[PlanRow, ...]:
+        """Return further sets that keep up, of each number those that seem to carry most."""
+        known, each = {row.names for row in rows}, max(1, MAX_ROWS // len(rows))
+        sets = [counts for row in rows for counts in self._candidates(row.devices, 0)[:each]]
+        found = [self._row(counts, required=False) for counts in sets]
+        return tuple(row for row in found if row and row.keeps_up and row.names not in known)
 
     def after_losses(self, counts: Counts) -> Iterator[tuple[Counts, Sustained | None]]:
         """Yield the best placement found after each distinct loss."""

@@ -16,6 +16,7 @@ from streamplace.util.arrays import Floats
 from streamplace.util.text import counted
 from streamplace.workflows.conflict import Conflict
 from streamplace.workflows.loss_conflict import loss_conflict
+from streamplace.workflows.plan.latency import planned_within, refuse_disproved
 from streamplace.workflows.plan.result import CheapestSet, DeviceLoss, Limits, Plan
 from streamplace.workflows.plan.rows import Rows
 from streamplace.workflows.too_heavy import (
@@ -59,6 +60,8 @@ def plan_unequal(problem: Problem, limits: Limits) -> Plan:
     prices = prices_of(problem.cluster)
     survive, evaluations = limits.survive, limits.evaluations
     check_losses(problem, survive, spared=_pinned(problem))
+    if limits.max_latency is not None:
+        refuse_disproved(problem, limits.max_latency)
     seconds = SECONDS if limits.seconds is None and evaluations is None else limits.seconds
     whole = Budget(seconds)
     free = prices is not None and not prices.any()  # then the fewest devices are wanted
@@ -69,7 +72,7 @@ def plan_unequal(problem: Problem, limits: Limits) -> Plan:
     found = Search(examiner, survive, limits.seed, limits.most).run()
     clock = Budget(None if seconds is None else max(whole.seconds_left(), LEAST_FOR_ROWS))
     table = Rows(examiner, survive, clock, None if prices is None else scale)
-    rows, found = table.of(found, limits.most)
+    rows, found = table.of(found, limits.most, whole=limits.max_latency is not None)
     if not rows:
         raise InfeasibleError(_no_rows(problem, limits.most))
     refuse_unlimited(problem, rows[0].max_source_rate)
@@ -80,7 +83,7 @@ def plan_unequal(problem: Problem, limits: Limits) -> Plan:
         cause = too_heavy(best.carrying.problem, best.carrying.devices)
         limit = full_link(best.carrying) if cause is None else None
         wider_helps = limit is not None and bandwidth_helps(best.carrying)
-    return Plan(
+    result = Plan(
         problem.source_rate,
         rows,
         cause,
@@ -96,6 +99,10 @@ def plan_unequal(problem: Problem, limits: Limits) -> Plan:
         unmet=_unmet(problem) if survive and cheapest is None else None,
         pinned=_pinned(problem) if survive else {},
     )
+    if limits.max_latency is None:
+        return result
+    others = table.others(rows)
+    return planned_within(result, limits.max_latency, limits.seed, others=others)
 
 
 def _unmet(problem: Problem) -> tuple[str, Conflict] | None:

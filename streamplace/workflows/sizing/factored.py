@@ -2,7 +2,7 @@
 
 Streams that are spread over all instances of their target carry, between two devices, the product
 of what the instances on one emit and of the share of those on the other. With p and q instances on
-D devices, that takes p + q + D² steps instead of p q.
+D devices, that takes p + q + min(p, D) min(q, D) steps instead of p q.
 """
 
 from typing import NamedTuple
@@ -167,33 +167,27 @@ def loads_of(instances: Instances, cluster: Cluster, on: list[Ints]) -> Loads:
         busy += np.bincount(where, work, count)
         usable = np.minimum(graph.cores[v], cores[where])
         threads = max(threads, float((work / (mips[where] * usable)).max(initial=0.0)))
-    tuples, bits = np.zeros((count, count)), np.zeros((count, count))
-    for e, u in enumerate(graph.stream_source.tolist()):
-        sent = instances.rates[u] * float(instances.selectivity[e])
-        between = _between(instances, e, sent, on, count)
-        tuples += between
-        bits += between * float(instances.payload_bytes[e]) * BITS_PER_BYTE
-    return Loads(busy / (mips * cores), _links(cluster, tuples, bits), threads)
+    return Loads(busy / (mips * cores), _links(instances, cluster, on), threads)
 
 
-def _between(instances: Instances, e: int, sent: Floats, on: list[Ints], count: int) -> Floats:
-    """Return the tuples/s of a stream between each two devices, (D, D)."""
-    u, v = int(instances.graph.stream_source[e]), int(instances.graph.stream_target[e])
-    if instances.is_forward(e):
-        between = np.zeros((count, count))
-        np.add.at(between, (on[u], on[v]), sent)
-        return between
-    emitted = np.bincount(on[u], sent, count).astype(np.float64)
-    received = np.bincount(on[v], instances.shares(e), count).astype(np.float64)
-    return np.outer(emitted, received)
-
-
-def _links(cluster: Cluster, tuples: Floats, bits: Floats) -> Floats:
-    network = cluster.network
+def _links(instances: Instances, cluster: Cluster, on: list[Ints]) -> Floats:
+    """Return the utilisations of the links."""
+    graph, network, count = instances.graph, cluster.network, len(cluster.devices)
     if network.kind == "free":
         return np.zeros((0, 0))
-    for traffic in (tuples, bits):
-        np.fill_diagonal(traffic, 0.0)
     per_bit = 0.0 if network.bandwidth_mbps is None else 1e-6 / network.bandwidth_mbps
-    load: Floats = tuples * network.gap_s + bits * per_bit
+    per_tuple = network.gap_s + instances.payload_bytes * (BITS_PER_BYTE * per_bit)  # seconds
+    used = [np.unique(where, return_inverse=True) for where in on]
+    load = np.zeros((count, count))
+    for e, u in enumerate(graph.stream_source.tolist()):
+        v = int(graph.stream_target[e])
+        seconds = instances.rates[u] * float(instances.selectivity[e] * per_tuple[e])
+        if instances.is_forward(e):
+            np.add.at(load, (on[u], on[v]), seconds)
+            continue
+        (of_u, number_u), (of_v, number_v) = used[u], used[v]
+        emitted = np.bincount(number_u, seconds)
+        received = np.bincount(number_v, instances.shares(e))
+        load[of_u[:, None], of_v] += np.outer(emitted, received)
+    np.fill_diagonal(load, 0.0)
     return load if network.kind == "pair" else np.stack([load.sum(axis=1), load.sum(axis=0)])

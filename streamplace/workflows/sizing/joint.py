@@ -240,7 +240,7 @@ def searched(task: Task, choices: Choices, clock: Budget) -> JointSize:
     check_losses(problem, task.survive, "size")
     kinds = Kinds(problem, task.prices)
     needs = needs_of(problem)
-    check_needs(task, needs, _needs)
+    check_needs(task, choices.counts(choices.first), needs, _needs)
     if task.minimise == "instances":
         return fewest_instances(task, choices, clock)
     conditions = conditions_of(needs, kinds, apart(problem))

@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
-from math import ceil
+from math import inf
+from operator import le
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from streamplace.problem.graph import StreamGraph
 from streamplace.problem.limits import SLOTS
 from streamplace.problem.logical import instance_names
 from streamplace.problem.problem import Problem
-from streamplace.util.arrays import Bools, Floats, Ints
+from streamplace.util.arrays import Floats, Ints
 from streamplace.workflows.sizing.attempts import Task
 from streamplace.workflows.sizing.choices import Choices, Counts, with_parallelism
 from streamplace.workflows.sizing.factored import (
@@ -31,7 +32,7 @@ from streamplace.workflows.sizing.unfound import UnfoundError, text_of_unfound
 
 # Streams between instances up to which all are listed and searched; beyond, they take gigabytes.
 MOST_STREAMS = 500_000
-GROWTH = 0.005  # further devices after an attempt, as a share of those before
+ADDED = 1 / 16  # devices added after the first attempt, as a share of those before
 ROUNDING = 1e-9
 
 
@@ -113,7 +114,7 @@ def packed_size(task: Task, choices: Choices, clock: Budget) -> PackedSize:
     counts = choices.counts(choices.first)
     needs = _needs(task, counts)
     if not (task.graph.seconds_on or task.graph.semantics):  # which `_needs` does not count
-        check_needs(task, needs, _needs)
+        check_needs(task, counts, needs, _needs)
     check_supported(task, sum(counts.values()))
     ones = task.problem(dict.fromkeys(counts, 1))
     kinds = Kinds(ones, task.prices)
@@ -165,7 +166,9 @@ def pack_on_fewest(
 
     Devices that are cheap for their speed come first. The heaviest instances are placed first, each
     on the device with the lowest load that has room; this spreads the instances of an operator, and
-    so its traffic, over all devices in use. If a device or link is overloaded, devices are added.
+    so its traffic, over all devices in use. If a device or link is overloaded, devices are added,
+    each time twice as many. Then the smallest number between the last two is looked for by halving,
+    while there is time. Without a time limit, the work is limited by these few numbers.
 
     Parameters
     ----------
@@ -177,52 +180,63 @@ def pack_on_fewest(
     capacity = _capacity(task)
     order = np.lexsort((-capacity, task.prices / capacity))
     paid = np.cumsum(task.prices[order])
-    number = int(np.searchsorted(paid, least_price * (1.0 - ROUNDING))) + 1
+    first = int(np.searchsorted(paid, least_price * (1.0 - ROUNDING))) + 1
     target = task.objective.target_utilisation
-    packed = None
-    while number <= len(order):
+
+    def on_first(number: int) -> Packed | None:
         chosen: Ints = np.sort(order[:number]).astype(np.int32)
         packed = _packed(task, ones, instances, chosen, capacity)
-        if packed is not None and packed.loads.largest <= target * (1.0 + ROUNDING):
-            return packed
-        if clock.seconds_left() <= 0 and number < len(order):
-            number = len(order)
+        fits = packed is not None and packed.loads.largest <= target * (1.0 + ROUNDING)
+        return packed if fits else None
+
+    number, added, failed = min(first, len(order)), max(1, round(ADDED * first)), first - 1
+    while (best := on_first(number)) is None:
+        if number == len(order):
+            return None
+        number, added, failed = min(first + added, len(order)), 2 * added, number
+    while number - failed > 1 and clock.seconds_left() > 0:
+        middle = (failed + number) // 2
+        if (packed := on_first(middle)) is None:
+            failed = middle
         else:
-            number += max(1, ceil(GROWTH * number))
-    return None
+            best, number = packed, middle
+    return best
 
 
 def _packed(
     task: Task, ones: Problem, instances: Instances, chosen: Ints, capacity: Floats
 ) -> Packed | None:
     """Return the instances on some devices; None if the room or the constraints forbid it."""
-    rules, target = ones.feasibility, task.objective.target_utilisation
-    (needs_of, room), busy = _limits(task), np.zeros(len(capacity))
+    rules, most = ones.feasibility, task.objective.target_utilisation * (1.0 + ROUNDING)
+    needs, room = _limits(task)
+    limited = (room < inf).any(axis=0) & (needs > 0.0).any(axis=0)
+    least, fastest = needs[:, limited].min(axis=0).tolist(), float(capacity[chosen].max())
+    needs_of, left, speed = needs[:, limited].tolist(), room[:, limited].tolist(), capacity.tolist()
     works = [instances.work(v) for v in range(len(instances.counts))]
     on: list[Ints] = [np.full(len(work), -1, np.int32) for work in works]
-    owner = np.repeat(np.arange(len(works)), instances.counts)
-    number = np.concatenate([np.arange(len(work)) for work in works])
+    owner = np.repeat(np.arange(len(works)), instances.counts).tolist()
+    number = np.concatenate([np.arange(len(work)) for work in works]).tolist()
+    every = np.concatenate(works)
     heap = [(0.0, int(d)) for d in chosen]
     heapify(heap)
-    for i in np.argsort(-np.concatenate(works), kind="stable").tolist():
-        v, mine = int(owner[i]), int(number[i])
-        unit, work = int(rules.unit_of[v]), float(works[v][mine])
-        needs, passed, found = needs_of[v], list[tuple[float, int]](), -1
-        while heap:
+    for i in np.argsort(-every, kind="stable").tolist():
+        v, work, passed, found = owner[i], float(every[i]), list[tuple[float, int]](), -1
+        allowed, taken = rules.allowed[rules.unit_of[v]], needs_of[v]
+        while heap and heap[0][0] + work / fastest <= most:  # beyond, none has enough left
             load, d = heappop(heap)
-            after = load + work / capacity[d]
-            if _fits(rules.allowed[unit], d, needs, room) and after <= target * (1.0 + ROUNDING):
+            after = load + work / speed[d]
+            if after <= most and allowed[d] and all(map(le, taken, left[d])):
                 found = d
+                left[d] = [has - need for has, need in zip(left[d], taken, strict=True)]
+                if all(map(le, least, left[d])):
+                    passed.append((after, d))
                 break
             passed.append((load, d))
         for entry in passed:
             heappush(heap, entry)
         if found < 0:
             return None
-        room[found] -= needs
-        busy[found] += work / capacity[found]
-        heappush(heap, (float(busy[found]), found))
-        on[v][mine] = found
+        on[v][number[i]] = found
     used = tuple(sorted({int(d) for where in on for d in where}))
     return Packed(on, used, loads_of(instances, task.cluster, on))
 
@@ -237,7 +251,3 @@ def _limits(task: Task) -> tuple[Floats, Floats]:
     needs = [graph.memory_bytes, np.ones(len(graph.names)), *map(graph.resource, names)]
     room = [cluster.memory_bytes, cluster.slots, *map(cluster.resource, names)]
     return np.stack(needs, axis=1), np.stack(room, axis=1)
-
-
-def _fits(allowed: Bools, d: int, needs: Floats, room: Floats) -> bool:
-    return bool(allowed[d]) and bool((needs <= room[d]).all())

@@ -1,6 +1,7 @@
 """The rules that restrict on which devices the instances of a size may run."""
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 
 from streamplace.problem.rules import BY_NUMBER, LIMITS, Rule, RuledParts
 from streamplace.workflows.conflict import listed_and
@@ -29,6 +30,14 @@ def rules_of(task: Task, operators: Collection[str] | None = None) -> list[Rule]
     ]
 
 
+def without(task: Task, rules: Sequence[Rule]) -> Task:
+    """Return the task without some of its rules."""
+    parts = RuledParts(task.graph, task.cluster, task.constraints)
+    for rule in rules:
+        parts = parts.without(rule)
+    return replace(task, graph=parts.graph, constraints=parts.constraints)
+
+
 def text_of_lacking(task: Task, faults: Sequence[Requirement]) -> str:
     """Return why operators cannot keep up, with the rules without which they would carry more."""
     return "; ".join(one.text() + _because(task, one) for one in faults)
@@ -36,12 +45,10 @@ def text_of_lacking(task: Task, faults: Sequence[Requirement]) -> str:
 
 def _because(task: Task, fault: Requirement) -> str:
     rules = rules_of(task, (fault.operator,))
-    parts = RuledParts(task.graph, task.cluster, task.constraints)
-    for rule in rules:
-        parts = parts.without(rule)
     if not rules:
         return ""
-    several = requirements(parts.graph, parts.cluster, task.objective, parts.constraints, task.free)
+    less = without(task, rules)
+    several = requirements(less.graph, less.cluster, less.objective, less.constraints, less.free)
     wider = next(one for one in several if one.operator == fault.operator)
     planned = wider.at_most * task.planned / task.objective.source_rate
     if planned <= fault.at_most * (1.0 + ROUNDING):

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from streamplace.display.mixins import Displayable
-from streamplace.display.text import number, rounded_down
+from streamplace.display.text import limit_beside, number, rounded_down
 from streamplace.display.view import Grid, Line, Names, View
 from streamplace.errors import UsageError
 from streamplace.files import write_placement
@@ -250,6 +250,6 @@ def _cells(row: SizeResult) -> tuple[str, ...]:
         str(row.machines),
         "" if row.money is None else number(row.money),
         str(row.instances),
-        rounded_down(row.bound),
+        limit_beside(row.value, row.bound, rounded_down),
         *(str(count) for count in row.parallelism.values()),
     )

@@ -2,18 +2,23 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
+
+import numpy as np
 
 from streamplace.display.text import number, rounded_up
-from streamplace.errors import InfeasibleError
+from streamplace.errors import InfeasibleError, StreamplaceError
 from streamplace.placers.budget import Budget
 from streamplace.placers.search.balance import CARRIED
 from streamplace.util.text import counted
 from streamplace.workflows.conflict import listed_and
+from streamplace.workflows.constraint_costs import MIN_GAIN
+from streamplace.workflows.remedies import wider_by
 from streamplace.workflows.sizing.attempts import Task
 from streamplace.workflows.sizing.choices import Counts
 from streamplace.workflows.sizing.needs import SPEED, Need, least_met
 from streamplace.workflows.sizing.requirements import lacking, requirements
-from streamplace.workflows.sizing.restrictions import rules_of
+from streamplace.workflows.sizing.restrictions import rules_of, without
 
 LOWEST = 1e-9  # of the planned source rate, below which no rate is tried
 PRECISION = 1e-10  # of the highest source rate, relative: below what is shown
@@ -37,18 +42,30 @@ class ShortageError(InfeasibleError):
         self.at_most = at_most
 
 
-def check_needs(task: Task, needs: Sequence[Need], needs_of: NeedsOf) -> None:
+def check_needs(task: Task, counts: Counts, needs: Sequence[Need], needs_of: NeedsOf) -> None:
     """Raise a ShortageError if all devices together have too little.
+
+    Its text advises only changes with which a larger share of the needs is met.
 
     Parameters
     ----------
+    counts
+        The smallest numbers of instances.
     needs
-        What the smallest numbers of instances need.
+        What they need.
     """
     need, met = least_met(needs, task.survive)
     if met < CARRIED:
         at_most = highest_rate(task, needs_of, task.planned * met)
-        raise ShortageError(_text(task, need, at_most), at_most)
+
+        def helps(changed: Task) -> bool:
+            try:
+                after = least_met(needs_of(changed, counts), task.survive)[1]
+            except StreamplaceError:  # a change that cannot be made does not help
+                return False
+            return after > met * (1.0 + MIN_GAIN)
+
+        raise ShortageError(_text(task, need, at_most, helps), at_most)
 
 
 @contextmanager
@@ -103,36 +120,48 @@ def highest_rate(task: Task, needs_of: NeedsOf, likely: float = 0.0) -> float:
     return high
 
 
-def _text(task: Task, need: Need, at_most: float) -> str:
+def _text(task: Task, need: Need, at_most: float, helps: Callable[[Task], bool]) -> str:
     after = " after the loss of any one of them" if task.survive else ""
     offered, carried = f"{number(task.planned)} tuples/s", rounded_up(at_most)
     if not need.mask.all():
-        return f"size: {_restricted(task, need)}; {_rate_text(task, at_most)}{after}"
+        text, rules = _restricted(task, need), rules_of(task, need.operators)
+        if rules:
+            text += "; allow more devices" * helps(without(task, rules))
+        else:  # but limits, such as memory for one instance
+            text += "; add devices" * helps(_with_more(task, need))
+        return f"size: {text}; {_rate_text(task, at_most)}{after}"
     devices = counted(len(task.cluster.devices), "device")
+    more = helps(_with_more(task, need))
     if need.what == SPEED:
         return (
             f"size: {devices} cannot keep up: together they carry {carried} of {offered} "
-            f"at most{after}; add devices"
+            f"at most{after}{'; add devices' * more}"
         )
     return (
-        f"size: {devices} have too little {need.what}{after}; add devices or {need.what}; "
-        f"{_rate_text(task, at_most)}"
+        f"size: {devices} have too little {need.what}{after}"
+        f"{f'; add devices or {need.what}' * more}; {_rate_text(task, at_most)}"
     )
 
 
+def _with_more(task: Task, need: Need) -> Task:
+    """Return the task with further devices like one of those that the need is about."""
+    devices = [task.cluster.devices[d] for d in need.mask.nonzero()[0]]
+    like = max(devices, key=lambda device: device.mips * device.cores)
+    wider = wider_by(task.cluster, like, 1 + task.survive)
+    added = len(wider.devices) - len(task.cluster.devices)
+    return replace(task, cluster=wider, prices=np.append(task.prices, np.ones(added)))
+
+
 def _restricted(task: Task, need: Need) -> str:
-    """Return which rules leave instances too little, on which devices, and what to do."""
+    """Return which rules or limits leave instances too little, and on which devices."""
     names = task.cluster.names
     devices = listed_and(names[d] for d in need.mask.nonzero()[0])
     rules = rules_of(task, need.operators)
     if not rules:  # but limits, such as memory for one instance
         wanted = listed_and(need.operators)
-        return f"only {devices} can run {wanted}, which need more {need.what}; add devices"
+        return f"only {devices} can run {wanted}, which need more {need.what}"
     leave = "leaves" if len(rules) == 1 else "leave"
-    return (
-        f"{listed_and(map(str, rules))} {leave} too little {need.what} on {devices}; "
-        "allow more devices"
-    )
+    return f"{listed_and(map(str, rules))} {leave} too little {need.what} on {devices}"
 
 
 def _rate_text(task: Task, at_most: float) -> str:

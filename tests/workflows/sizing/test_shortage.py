@@ -83,6 +83,14 @@ def test_memory_under_a_constraint() -> None:
     assert found.at_most == pytest.approx(12_500)
 
 
+def test_more_devices_are_not_advised_for_one_that_is_named() -> None:
+    """`count` must run on m1, and `read` beside it, so that other devices change nothing."""
+    rules = sp.Constraints(pins={"count": "m1"})
+    alone = sp.Cluster([sp.Device("m1", 2500.0)])
+    found = shortage(job(3e4), alone, constraints=rules)
+    assert "allow more devices" not in str(found)
+
+
 def test_memory_after_a_loss() -> None:
     found = shortage(job(memory_bytes=2e9), cluster(memory_bytes=4e9), survive=1)
     assert "2 devices have too little memory after the loss of any one of them" in str(found)

@@ -152,7 +152,7 @@ class StreamGiphStudy(PlannedStudy):
         rng = np.random.default_rng(seed_of(self.seed, number))
         old = make_placer(f"search:evaluations={OURS}")(before, rng)
         loads = evaluator(before).trace(old.devices).device_loads[0]
-        lost = Losses((cluster.names[int(loads.argmax())],))
+        lost = Losses((cluster.names[int(loads.argmax())],), resolved=True)
         changed = {
             LOSS: Problem(graph, lost.cluster(cluster), source_rate=RATE),
             RISE: Problem(graph, cluster, source_rate=HIGHER_RATE),

@@ -1,0 +1,85 @@
+"""Plans that keep a limit on latency."""
+
+import pytest
+
+import streamplace as sp
+from streamplace.cli.main import main
+from streamplace.errors import InfeasibleError, UsageError
+from streamplace.files import write_dataset
+from tests.support.cli import Capture, json_of
+
+GRAPH = sp.StreamGraph(
+    [
+        sp.Operator("clicks", 6e4, 2000.0),
+        sp.Operator("decode", 1.2e6, 1500.0),
+        sp.Operator("store", 9e5, 0.0),
+    ],
+    [sp.Stream("clicks", "decode"), sp.Stream("decode", "store", 0.8)],
+    source_rate=1e3,
+)
+PRICED = sp.Cluster(
+    [
+        sp.Device("big", 8000.0, price=5.0),
+        sp.Device("m", 2500.0, price=1.0),
+        sp.Device("n", 2500.0, price=1.2),
+    ]
+)
+
+
+@pytest.mark.parametrize(("limit", "fewest"), [("p99=30ms", 1), ("p99=10ms", 2)])
+def test_the_fewest_equal_devices_keep_the_limit(limit: str, fewest: int) -> None:
+    """One device keeps up without the limit, at 79% of its time; more of its kind are tried."""
+    found = sp.plan(GRAPH, "1x2500", max_latency=limit)
+    assert found.fewest_devices == fewest
+    assert found.latency is not None
+    assert found.latency.answer == "feasible"
+    assert found.placement is not None
+    assert len(found.placement.problem.cluster.devices) == fewest
+    assert found.proven == (fewest == 1)  # the limit rules out no smaller number
+    assert f"keep{'s' * (fewest == 1)} up with 1,000 tuples/s within p99 of" in found.headline
+
+
+@pytest.mark.parametrize(("limit", "names"), [("p99=30ms", ("m",)), ("p99=4ms", ("big",))])
+def test_the_cheapest_set_that_keeps_the_limit(limit: str, names: tuple[str, ...]) -> None:
+    found = sp.plan(GRAPH, PRICED, max_latency=limit)
+    assert found.cheapest is not None
+    assert found.cheapest.devices == names
+    assert found.cheapest.placement.problem.cluster.names == names
+    assert {*names, *found.cheapest.unused} == {*PRICED.names}
+    assert found.cheapest.bound == 1.0
+    assert found.fewest_devices == len(names)
+
+
+@pytest.mark.parametrize("cluster", [sp.Cluster.of("2x2500"), PRICED])
+def test_a_limit_below_every_path_is_refused(cluster: sp.Cluster) -> None:
+    with pytest.raises(InfeasibleError, match="plan: latency limit p99 of 1e-05 s: without any"):
+        sp.plan(GRAPH, cluster, max_latency="p99=10us")
+
+
+def test_a_limit_is_not_combined_with_losses() -> None:
+    with pytest.raises(UsageError, match="cannot combine --max-latency with --survive"):
+        sp.plan(GRAPH, "3x2500", survive=1, max_latency="p99=30ms")
+
+
+def test_devices_that_cannot_keep_up_are_no_matter_of_latency() -> None:
+    found = sp.plan(GRAPH, "2x2500", source_rate=1e5, max_latency="p99=30ms")
+    assert (found.fewest_devices, found.proven, found.latency) == (None, True, None)
+
+
+def test_an_unproven_limit_ends_with_exit_code_3(
+    tmp_path: object, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(str(tmp_path))
+    write_dataset("graph.json", [GRAPH])
+    options = ["plan", "graph.json", "--devices", "2x2500", "--max-latency", "p99=5ms"]
+    assert main([*options, "-o", "placement.json"]) == 3
+    out, err = capsys.readouterr()
+    assert "none found up to" in out
+    assert "latency limit p99 of 0.005 s: unproven" in err
+    sp.read_placement("placement.json")
+    found = json_of(capsys, *options[:-1], "p99=10ms")
+    assert [row["latency"] and row["latency"]["answer"] for row in found["rows"]][:2] == [
+        "unproven",
+        "feasible",
+    ]
+    assert found["fewest_devices"] == 2
