@@ -156,7 +156,8 @@ def staged(path: str | Path) -> Iterator[Path]:
         try:
             stage = _made_stage(folder, later)
             yield stage
-            _locked(folder, later)
+            if _identity(folder.stat()) not in _HELD:  # else nobody else writes into it
+                _locked(folder, later)
             for file in sorted(stage.iterdir()):
                 file.replace(folder / file.name)
         except (OSError, FormatError) as error:
@@ -303,6 +304,10 @@ def folder_handle(path: str | os.PathLike[str]) -> int:
     return os.open(path, os.O_RDONLY | os.O_DIRECTORY)
 
 
+_HELD: set[tuple[int, int]] = set()
+"""Device and inode of the folders that this process holds, which it must not wait for."""
+
+
 @contextmanager
 def held(path: str | Path) -> Iterator[Path]:
     """Lock a folder for this process, and create it if it does not exist.
@@ -339,10 +344,17 @@ def _holds(folder: Path, later: ExitStack) -> bool:
             f"{folder}: another run of streamplace is writing into this folder; "
             "wait, or choose another folder"
         )
+    own = _identity(os.fstat(handle))
+    _HELD.add(own)
+    later.callback(_HELD.discard, own)
     try:
-        return os.path.samestat(os.fstat(handle), folder.stat())
+        return own == _identity(folder.stat())
     except OSError:
         return False
+
+
+def _identity(status: os.stat_result) -> tuple[int, int]:
+    return status.st_dev, status.st_ino
 
 
 def _remove_empty(folder: Path) -> None:

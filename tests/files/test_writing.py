@@ -267,3 +267,18 @@ def test_one_process_at_a_time_moves_its_files_into_a_folder(
             write_text(stage / name, "1")
         monkeypatch.setattr(Path, "replace", watched)
     assert others == [False, False]
+
+
+def test_files_move_into_a_folder_that_this_process_holds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A process does not wait for its own lock."""
+
+    def at_once(handle: int, wait: bool = False) -> bool | None:
+        assert lock(handle) is not False or not wait, "would wait for ever"
+        return True
+
+    monkeypatch.setattr(writing, "lock", at_once)
+    with held(tmp_path / "out") as folder, staged(folder) as stage:
+        write_text(stage / "a", "1")
+    assert (tmp_path / "out" / "a").read_text() == "1"
