@@ -152,7 +152,7 @@ class Decoder(Constructive[NiProblem, Ni2020Batch]):
     devices: int
     reads_last = True
     reads_neighbours = True
-    breaks_symmetry = False
+    breaks_symmetry: bool
 
     @abstractmethod
     def neighbours(self, batch: Ni2020Batch, order: Ints) -> Tensor:
@@ -187,6 +187,13 @@ class Decoder(Constructive[NiProblem, Ni2020Batch]):
     def check(self, problem: Problem) -> None:
         """Raise an UnsuitableError if the number of devices differs from the network's outputs."""
         check_devices(problem, self.devices)
+
+    def canonical(self, encoded: NiProblem, placement: Ints, sample: int) -> Ints:
+        """Return an equivalent placement that uses equal devices in decoding order.
+
+        Without `breaks_symmetry`, return the placement unchanged.
+        """
+        return encoded.relabelled(placement, 0) if self.breaks_symmetry else placement
 
     def rollout(
         self,

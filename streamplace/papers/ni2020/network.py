@@ -47,10 +47,15 @@ class View(MessagePassing):  # type: ignore[misc]  # torch-geometric is not type
 
 
 class GraphEncoder(nn.Module):
-    """Message passing upstream and downstream with shared weights, concatenated."""
+    """Message passing upstream and downstream with shared weights, concatenated.
 
-    def __init__(self, length: int, hops: int) -> None:
+    With `unit_length`, the embeddings of each direction are divided by their length (Hamilton et
+    al. 2017, algorithm 1, line 7).
+    """
+
+    def __init__(self, length: int, hops: int, unit_length: bool) -> None:
         super().__init__()
+        self.unit_length = unit_length
         sizes = [OF_OPERATOR, *[length // 2] * hops]
         self.views = nn.ModuleList(map(View, sizes, sizes[1:]))
         self.whole = nn.Linear(length, length)
@@ -71,6 +76,8 @@ class GraphEncoder(nn.Module):
         above = below = batch.operators
         for view in self.views:
             above, below = view(above, down), view(below, down.flip(0))
+        if self.unit_length:
+            above, below = (nn.functional.normalize(h, dim=1) for h in (above, below))
         h = torch.cat([above, below], dim=1)
         padded = h[at] * valid.unsqueeze(2)
         state = largest(self.whole(padded), valid)
@@ -122,7 +129,7 @@ class EncoderDecoder(Decoder):
         self.breaks_symmetry = config.breaks_symmetry
         length = config.length
         self.encoder = (
-            GraphEncoder(length, config.hops)
+            GraphEncoder(length, config.hops, config.unit_length)
             if config.encoder == "graph"
             else SequenceEncoder(length)
         )
@@ -138,13 +145,6 @@ class EncoderDecoder(Decoder):
     def encode(self, problem: Problem) -> NiProblem:
         """Compute the features of a problem; see `Policy.encode`."""
         return encoded(problem, utilisations(problem), self.config.order)
-
-    def canonical(self, encoded: NiProblem, placement: Ints, sample: int) -> Ints:
-        """Return an equivalent placement that uses equal devices in decoding order.
-
-        Without `breaks_symmetry`, return the placement unchanged.
-        """
-        return encoded.relabelled(placement, 0) if self.breaks_symmetry else placement
 
     def neighbours(self, batch: Ni2020Batch, order: Ints) -> Tensor:
         """Return weights that average over the placed neighbours; see `Decoder.neighbours`.
