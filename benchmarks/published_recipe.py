@@ -162,10 +162,10 @@ def dead_units(policy: nn.Module, graphs: list[StreamGraph]) -> float | None:
         return None
     on = torch.zeros(policy.mix.out_features, dtype=torch.bool)
 
-    def observe(layer: nn.Module, read: Any, made: Tensor) -> None:
-        on.logical_or_((made > 0).any(dim=0))
+    def observe(layer: nn.Module, read: tuple[Tensor]) -> None:
+        on.logical_or_((read[0] > 0).any(dim=0))
 
-    handle = policy.mix.register_forward_hook(observe)
+    handle = policy.choose.register_forward_pre_hook(observe)
     sampler = Sampler.seeded(0)
     for graph in graphs:
         problem = Problem(graph, "5x2500", source_rate=RATE, model="path-average")

@@ -177,8 +177,20 @@ class Decoder(Constructive[NiProblem, Ni2020Batch]):
         """
 
     @abstractmethod
-    def logits(self, state: Tensor, embedded: Tensor, padding: Tensor) -> Tensor:
-        """Return logits, (R, D), from states, (P, S, L), which attend to operators, (P, T, L)."""
+    def logit_weight(self) -> Tensor:
+        """Return the weight, (I, O), with which the logits of every step are computed."""
+
+    @abstractmethod
+    def logits(
+        self, state: Tensor, embedded: Tensor, padding: Tensor, shared: SharedWeight
+    ) -> Tensor:
+        """Return logits, (R, D), from states, (P, S, L), which attend to operators, (P, T, L).
+
+        Parameters
+        ----------
+        shared
+            The `logit_weight`.
+        """
 
     def batch(self, encoded: Sequence[NiProblem]) -> Ni2020Batch:
         """Join encoded problems, largest first; see `Policy.batch`."""
@@ -225,9 +237,9 @@ class Decoder(Constructive[NiProblem, Ni2020Batch]):
         padding = torch.where(valid, 0.0, MASKED).unsqueeze(1)
         from_operator = self.gates_of(embedded).unbind(dim=1)  # cheaper gradients than slices
         gate_weights = SharedWeight(self.gate_weights())
+        logit_weight = SharedWeight(self.logit_weight())
         chosen: list[Tensor] = []
-        log_prob: list[Tensor] = []
-        entropy: list[Tensor] = []
+        offered: list[Tensor] = []
         agreement: list[Tensor] = []
         for t, now in enumerate(decoding.problems):
             row = prefixes.row_of_prefix
@@ -240,7 +252,7 @@ class Decoder(Constructive[NiProblem, Ni2020Batch]):
             gates = gate_weights.product(of_operator, torch.cat(inputs, dim=1))
             state, cell = _lstm(gates, cell)
             of_rows = state[prefixes.prefix_of_row].view(now, samples, -1)
-            logits = self.logits(of_rows, embedded[:now], padding[:now])
+            logits = self.logits(of_rows, embedded[:now], padding[:now], logit_weight)
             if self.breaks_symmetry:
                 logits = logits.masked_fill(decoding.spare(t), UNAVAILABLE)
             logs = torch.log_softmax(logits, dim=1)
@@ -249,17 +261,17 @@ class Decoder(Constructive[NiProblem, Ni2020Batch]):
                 kept = prefixes.branch(taken[: decoding.rows[t + 1]], self.devices)
                 state, cell = state[kept], cell[kept]
             if teacher is not None and expert is not None:
-                devices = taken.cpu().numpy().astype(np.int32)
-                best = batch.tensor(expert.judge(decoding.operators(t), devices))
+                best = batch.tensor(
+                    expert.judge(decoding.operators(t), taken.cpu().numpy().astype(np.int32))
+                )
                 agreement.append(teacher.agreement(logs, best & (logits > UNAVAILABLE / 2)))
             chosen.append(taken)
-            # entropy first: gradients are added in reverse order, which decides their last bits
-            entropy.append(-(logs.exp() * logs).sum(dim=1))
-            log_prob.append(logs.gather(1, taken.unsqueeze(1)).squeeze(1))
+            offered.append(logs)
+        devices, logs = torch.cat(chosen), torch.cat(offered)
         return decoding.trajectories(
-            torch.cat(chosen),
-            torch.cat(log_prob),
-            torch.cat(entropy),
+            devices,
+            logs.gather(1, devices.unsqueeze(1)).squeeze(1),
+            -(logs.exp() * logs).sum(dim=1),
             torch.cat(agreement) if agreement else None,
         )
 

@@ -17,6 +17,7 @@ from streamplace.papers.ni2020.features import (
     encoded,
     utilisations,
 )
+from streamplace.papers.ni2020.products import SharedWeight
 from streamplace.papers.ni2020.sizes import EncoderDecoderSizes
 from streamplace.problem.problem import Problem
 from streamplace.util.arrays import Ints
@@ -162,15 +163,22 @@ class EncoderDecoder(Decoder):
 
     def gate_weights(self) -> Tensor:
         """Return the weights that turn the state and the devices into gates; see `Decoder`."""
-        tables = [self.from_state.weight.t(), self.from_last(self.device.weight)]
+        tables = [self.from_state.weight, self.from_last(self.device.weight).t()]
         if self.reads_neighbours:
-            tables.append(self.from_upstream(self.device.weight))
-        return torch.cat(tables)
+            tables.append(self.from_upstream(self.device.weight).t())
+        return torch.cat(tables, dim=1).t()
 
-    def logits(self, state: Tensor, embedded: Tensor, padding: Tensor) -> Tensor:
+    def logit_weight(self) -> Tensor:
+        """Return the weight of the hidden layer; see `Decoder`."""
+        return self.mix.weight.t()
+
+    def logits(
+        self, state: Tensor, embedded: Tensor, padding: Tensor, shared: SharedWeight
+    ) -> Tensor:
         """Return logits by dot-product attention and a hidden layer; see `Decoder.logits`."""
         attention = torch.baddbmm(padding, state, embedded.transpose(1, 2))
         context = torch.softmax(attention, dim=2) @ embedded
         joined = torch.cat([state, context], dim=2).flatten(0, 1)
-        logits: Tensor = self.choose(torch.relu(self.mix(joined)))
+        hidden = torch.relu(shared.product(self.mix.bias.expand(len(joined), -1), joined))
+        logits: Tensor = self.choose(hidden)
         return logits
