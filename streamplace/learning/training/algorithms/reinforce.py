@@ -10,7 +10,7 @@ from torch import Tensor
 
 from streamplace.learning.policy.base import Constructive, constructive
 from streamplace.learning.policy.decoding import Sampler
-from streamplace.learning.policy.encoded import Batch
+from streamplace.learning.policy.encoded import Batch, Encoded
 from streamplace.learning.policy.trajectories import Trajectories
 from streamplace.learning.training.algorithms.base import Algorithm, Record, State, Step
 from streamplace.learning.training.algorithms.step_baseline import StepBaseline
@@ -166,17 +166,22 @@ class Reinforce(Algorithm[ReinforceStage]):
             count = at_random + (0 if rows else stage.random_if_empty)
             drawn = random_placements(one.problem, count, rng)
             if not stage.learns_from_random:
-                self._store(int(i), drawn)
+                self._store(int(i), one, drawn)
                 drawn = drawn[:0]
             added.append(
                 dict(enumerate(rows[:remembered], samples)) | dict(enumerate(drawn, first_random))
             )
         return *forced_rows(constructive(self.learner.policy), batch, samples, added), remembered
 
-    def _store(self, number: int, placed: Ints) -> None:
-        """Score as many placements of a problem, (S, V), as may be scored, and store them."""
+    def _store(self, number: int, one: Encoded, placed: Ints) -> None:
+        """Score as many placements of a problem, (S, V), as may be scored, and store them.
+
+        Devices are named as the policy names them, so that the memory has each placement once.
+        """
+        policy = constructive(self.learner.policy)
         placed = placed[self.rewards.affordable(number, placed)]
         if len(placed):
+            placed = np.stack([policy.canonical(one, row, 0) for row in placed])
             self.memory.add(number, self.rewards(number, placed), placed)
 
     def _reward(
