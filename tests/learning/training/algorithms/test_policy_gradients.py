@@ -84,6 +84,7 @@ def learnt(policy: AnyPolicy, problem: Problem, stage: dict[str, Any], steps: in
     for seed in range(steps):
         loop = loop_of([stage | {"problems_per_step": 1}], policy, [problem])
         loop.begin()
+        assert loop.algorithm is not None
         loss = loop.algorithm.loss(Step(np.array([0]), [1, seed], 0, 0.0), {})
         assert loss is not None
         total = total + taken(policy, loss)
