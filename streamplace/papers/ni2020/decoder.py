@@ -218,7 +218,8 @@ class Decoder(Constructive[NiProblem, Ni2020Batch]):
         """Place every problem `samples` times; see `Constructive.rollout`.
 
         The recurrent state depends only on the problem and the devices chosen so far, so samples
-        with the same prefix share it. A more certain policy therefore computes less.
+        with the same prefix share it, and with a single problem the logits as well. A more certain
+        policy therefore computes less.
 
         Raises
         ------
@@ -251,8 +252,12 @@ class Decoder(Constructive[NiProblem, Ni2020Batch]):
             of_operator = from_operator[t][row // samples]
             gates = gate_weights.product(of_operator, torch.cat(inputs, dim=1))
             state, cell = _lstm(gates, cell)
-            of_rows = state[prefixes.prefix_of_row].view(now, samples, -1)
-            logits = self.logits(of_rows, embedded[:now], padding[:now], logit_weight)
+            if len(batch) == 1:
+                logits = self.logits(state.unsqueeze(0), embedded, padding, logit_weight)
+                logits = logits[prefixes.prefix_of_row]
+            else:  # problems have different numbers of prefixes
+                of_rows = state[prefixes.prefix_of_row].view(now, samples, -1)
+                logits = self.logits(of_rows, embedded[:now], padding[:now], logit_weight)
             if self.breaks_symmetry:
                 logits = logits.masked_fill(decoding.spare(t), UNAVAILABLE)
             logs = torch.log_softmax(logits, dim=1)
