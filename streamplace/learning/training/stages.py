@@ -211,6 +211,12 @@ class ReinforceStage(MeasurableStage):
     random_if_empty: Placements = Field(
         0, description="additional random placements while a problem's memory is empty"
     )
+    learns_from_random: bool = Field(
+        True,
+        description="whether a step learns from its random placements, which the policy did not "
+        "sample; otherwise they only enter the memory, as in the released code of Ni et al. The "
+        "paper does not say",
+    )
     baseline: Literal["step", "running"] = Field(
         "step",
         description="what advantages are rewards above: `step`: the mean reward of the problem's "

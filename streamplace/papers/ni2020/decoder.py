@@ -152,7 +152,7 @@ class Decoder(Constructive[NiProblem, Ni2020Batch]):
     devices: int
     reads_last = True
     reads_neighbours = True
-    breaks_symmetry = False
+    breaks_symmetry: bool
 
     @abstractmethod
     def neighbours(self, batch: Ni2020Batch, order: Ints) -> Tensor:
@@ -177,8 +177,20 @@ class Decoder(Constructive[NiProblem, Ni2020Batch]):
         """
 
     @abstractmethod
-    def logits(self, state: Tensor, embedded: Tensor, padding: Tensor) -> Tensor:
-        """Return logits, (R, D), from states, (P, S, L), which attend to operators, (P, T, L)."""
+    def logit_weight(self) -> Tensor:
+        """Return the weight, (I, O), with which the logits of every step are computed."""
+
+    @abstractmethod
+    def logits(
+        self, state: Tensor, embedded: Tensor, padding: Tensor, shared: SharedWeight
+    ) -> Tensor:
+        """Return logits, (R, D), from states, (P, S, L), which attend to operators, (P, T, L).
+
+        Parameters
+        ----------
+        shared
+            The `logit_weight`.
+        """
 
     def batch(self, encoded: Sequence[NiProblem]) -> Ni2020Batch:
         """Join encoded problems, largest first; see `Policy.batch`."""
@@ -187,6 +199,13 @@ class Decoder(Constructive[NiProblem, Ni2020Batch]):
     def check(self, problem: Problem) -> None:
         """Raise an UnsuitableError if the number of devices differs from the network's outputs."""
         check_devices(problem, self.devices)
+
+    def canonical(self, encoded: NiProblem, placement: Ints, sample: int) -> Ints:
+        """Return an equivalent placement that uses equal devices in decoding order.
+
+        Without `breaks_symmetry`, return the placement unchanged.
+        """
+        return encoded.relabelled(placement, 0) if self.breaks_symmetry else placement
 
     def rollout(
         self,
@@ -199,7 +218,8 @@ class Decoder(Constructive[NiProblem, Ni2020Batch]):
         """Place every problem `samples` times; see `Constructive.rollout`.
 
         The recurrent state depends only on the problem and the devices chosen so far, so samples
-        with the same prefix share it. A more certain policy therefore computes less.
+        with the same prefix share it, and with a single problem the logits as well. A more certain
+        policy therefore computes less.
 
         Raises
         ------
@@ -218,9 +238,9 @@ class Decoder(Constructive[NiProblem, Ni2020Batch]):
         padding = torch.where(valid, 0.0, MASKED).unsqueeze(1)
         from_operator = self.gates_of(embedded).unbind(dim=1)  # cheaper gradients than slices
         gate_weights = SharedWeight(self.gate_weights())
+        logit_weight = SharedWeight(self.logit_weight())
         chosen: list[Tensor] = []
-        log_prob: list[Tensor] = []
-        entropy: list[Tensor] = []
+        offered: list[Tensor] = []
         agreement: list[Tensor] = []
         for t, now in enumerate(decoding.problems):
             row = prefixes.row_of_prefix
@@ -232,8 +252,12 @@ class Decoder(Constructive[NiProblem, Ni2020Batch]):
             of_operator = from_operator[t][row // samples]
             gates = gate_weights.product(of_operator, torch.cat(inputs, dim=1))
             state, cell = _lstm(gates, cell)
-            of_rows = state[prefixes.prefix_of_row].view(now, samples, -1)
-            logits = self.logits(of_rows, embedded[:now], padding[:now])
+            if len(batch) == 1:
+                logits = self.logits(state.unsqueeze(0), embedded, padding, logit_weight)
+                logits = logits[prefixes.prefix_of_row]
+            else:  # problems have different numbers of prefixes
+                of_rows = state[prefixes.prefix_of_row].view(now, samples, -1)
+                logits = self.logits(of_rows, embedded[:now], padding[:now], logit_weight)
             if self.breaks_symmetry:
                 logits = logits.masked_fill(decoding.spare(t), UNAVAILABLE)
             logs = torch.log_softmax(logits, dim=1)
@@ -242,17 +266,17 @@ class Decoder(Constructive[NiProblem, Ni2020Batch]):
                 kept = prefixes.branch(taken[: decoding.rows[t + 1]], self.devices)
                 state, cell = state[kept], cell[kept]
             if teacher is not None and expert is not None:
-                devices = taken.cpu().numpy().astype(np.int32)
-                best = batch.tensor(expert.judge(decoding.operators(t), devices))
+                best = batch.tensor(
+                    expert.judge(decoding.operators(t), taken.cpu().numpy().astype(np.int32))
+                )
                 agreement.append(teacher.agreement(logs, best & (logits > UNAVAILABLE / 2)))
             chosen.append(taken)
-            # entropy first: gradients are added in reverse order, which decides their last bits
-            entropy.append(-(logs.exp() * logs).sum(dim=1))
-            log_prob.append(logs.gather(1, taken.unsqueeze(1)).squeeze(1))
+            offered.append(logs)
+        devices, logs = torch.cat(chosen), torch.cat(offered)
         return decoding.trajectories(
-            torch.cat(chosen),
-            torch.cat(log_prob),
-            torch.cat(entropy),
+            devices,
+            logs.gather(1, devices.unsqueeze(1)).squeeze(1),
+            -(logs.exp() * logs).sum(dim=1),
             torch.cat(agreement) if agreement else None,
         )
 

@@ -17,6 +17,7 @@ from streamplace.papers.ni2020.features import (
     encoded,
     utilisations,
 )
+from streamplace.papers.ni2020.products import SharedWeight
 from streamplace.papers.ni2020.sizes import EncoderDecoderSizes
 from streamplace.problem.problem import Problem
 from streamplace.util.arrays import Ints
@@ -47,10 +48,15 @@ class View(MessagePassing):  # type: ignore[misc]  # torch-geometric is not type
 
 
 class GraphEncoder(nn.Module):
-    """Message passing upstream and downstream with shared weights, concatenated."""
+    """Message passing upstream and downstream with shared weights, concatenated.
 
-    def __init__(self, length: int, hops: int) -> None:
+    With `unit_length`, the embeddings of each direction are divided by their length (Hamilton et
+    al. 2017, algorithm 1, line 7).
+    """
+
+    def __init__(self, length: int, hops: int, unit_length: bool) -> None:
         super().__init__()
+        self.unit_length = unit_length
         sizes = [OF_OPERATOR, *[length // 2] * hops]
         self.views = nn.ModuleList(map(View, sizes, sizes[1:]))
         self.whole = nn.Linear(length, length)
@@ -71,6 +77,8 @@ class GraphEncoder(nn.Module):
         above = below = batch.operators
         for view in self.views:
             above, below = view(above, down), view(below, down.flip(0))
+        if self.unit_length:
+            above, below = (nn.functional.normalize(h, dim=1) for h in (above, below))
         h = torch.cat([above, below], dim=1)
         padded = h[at] * valid.unsqueeze(2)
         state = largest(self.whole(padded), valid)
@@ -122,7 +130,7 @@ class EncoderDecoder(Decoder):
         self.breaks_symmetry = config.breaks_symmetry
         length = config.length
         self.encoder = (
-            GraphEncoder(length, config.hops)
+            GraphEncoder(length, config.hops, config.unit_length)
             if config.encoder == "graph"
             else SequenceEncoder(length)
         )
@@ -138,13 +146,6 @@ class EncoderDecoder(Decoder):
     def encode(self, problem: Problem) -> NiProblem:
         """Compute the features of a problem; see `Policy.encode`."""
         return encoded(problem, utilisations(problem), self.config.order)
-
-    def canonical(self, encoded: NiProblem, placement: Ints, sample: int) -> Ints:
-        """Return an equivalent placement that uses equal devices in decoding order.
-
-        Without `breaks_symmetry`, return the placement unchanged.
-        """
-        return encoded.relabelled(placement, 0) if self.breaks_symmetry else placement
 
     def neighbours(self, batch: Ni2020Batch, order: Ints) -> Tensor:
         """Return weights that average over the placed neighbours; see `Decoder.neighbours`.
@@ -162,15 +163,22 @@ class EncoderDecoder(Decoder):
 
     def gate_weights(self) -> Tensor:
         """Return the weights that turn the state and the devices into gates; see `Decoder`."""
-        tables = [self.from_state.weight.t(), self.from_last(self.device.weight)]
+        tables = [self.from_state.weight, self.from_last(self.device.weight).t()]
         if self.reads_neighbours:
-            tables.append(self.from_upstream(self.device.weight))
-        return torch.cat(tables)
+            tables.append(self.from_upstream(self.device.weight).t())
+        return torch.cat(tables, dim=1).t()
 
-    def logits(self, state: Tensor, embedded: Tensor, padding: Tensor) -> Tensor:
+    def logit_weight(self) -> Tensor:
+        """Return the weight of the hidden layer; see `Decoder`."""
+        return self.mix.weight.t()
+
+    def logits(
+        self, state: Tensor, embedded: Tensor, padding: Tensor, shared: SharedWeight
+    ) -> Tensor:
         """Return logits by dot-product attention and a hidden layer; see `Decoder.logits`."""
         attention = torch.baddbmm(padding, state, embedded.transpose(1, 2))
         context = torch.softmax(attention, dim=2) @ embedded
         joined = torch.cat([state, context], dim=2).flatten(0, 1)
-        logits: Tensor = self.choose(torch.relu(self.mix(joined)))
+        hidden = torch.relu(shared.product(self.mix.bias.expand(len(joined), -1), joined))
+        logits: Tensor = self.choose(hidden)
         return logits

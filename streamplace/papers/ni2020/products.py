@@ -10,6 +10,8 @@ from torch.autograd.function import once_differentiable
 class SharedWeight:
     """A weight, (I, O), that is multiplied by the inputs of many decoding steps.
 
+    It is fastest as the transposed view of a weight of a linear layer, (O, I).
+
     PyTorch computes the weight's gradient for each product and adds them up. With a few rows per
     step, this is bound by writing the large gradient each time. Here the inputs and the gradients
     of all products are joined first, and multiplied once. A gradient of the weight must therefore
@@ -40,7 +42,7 @@ class _Gathered(torch.autograd.Function):
     def backward(ctx: Any, *_: Tensor | None) -> tuple[Tensor, None]:
         inputs, changes = (torch.cat(parts) for parts in zip(*ctx.uses, strict=True))
         ctx.uses.clear()
-        return inputs.t() @ changes, None
+        return (changes.t() @ inputs).t(), None  # laid out as the weight of a linear layer
 
 
 class _Product(torch.autograd.Function):

@@ -20,6 +20,7 @@ from streamplace.papers.ni2020.features import (
     logarithms,
 )
 from streamplace.papers.ni2020.network import largest
+from streamplace.papers.ni2020.products import SharedWeight
 from streamplace.papers.ni2020.sizes import ReleasedSizes
 from streamplace.problem.problem import Problem
 from streamplace.scoring.flow import rate_of_flow
@@ -43,6 +44,7 @@ class Released(Decoder):
     def __init__(self, config: ReleasedSizes) -> None:
         super().__init__()
         self.config, self.devices = config, config.devices
+        self.breaks_symmetry = config.breaks_symmetry
         length = config.length
         self.encoder = PoolingEncoder(length)
         self.device = nn.Embedding(config.devices, length)
@@ -74,7 +76,8 @@ class Released(Decoder):
 
     def gate_weights(self) -> Tensor:
         """Return the weights that turn the state and the devices into gates; see `Decoder`."""
-        return torch.cat([self.from_state.weight.t(), self.from_neighbours(self.device.weight)])
+        tables = [self.from_state.weight, self.from_neighbours(self.device.weight).t()]
+        return torch.cat(tables, dim=1).t()
 
     def gates_of(self, embedded: Tensor) -> Tensor:
         """Return the share of the operators in the gates, with the bias of the forget gates."""
@@ -84,9 +87,16 @@ class Released(Decoder):
         gates: Tensor = self.from_operator(embedded) + bias
         return gates
 
-    def logits(self, state: Tensor, embedded: Tensor, padding: Tensor) -> Tensor:
+    def logit_weight(self) -> Tensor:
+        """Return the weight A of the attention; see `Decoder`."""
+        return self.query.weight.t()
+
+    def logits(
+        self, state: Tensor, embedded: Tensor, padding: Tensor, shared: SharedWeight
+    ) -> Tensor:
         """Return logits by additive attention; see `Decoder.logits`."""
-        queries = self.query(state).unsqueeze(2)  # (P, S, 1, L)
+        rows = state.flatten(0, 1)
+        queries = shared.product(torch.zeros_like(rows), rows).view_as(state).unsqueeze(2)
         scores = self.match(torch.tanh(queries + embedded.unsqueeze(1))).squeeze(3) + padding
         context = torch.softmax(scores, dim=2) @ embedded
         logits: Tensor = self.choose(torch.cat([state, context], dim=2).flatten(0, 1))

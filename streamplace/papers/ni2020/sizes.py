@@ -1,6 +1,6 @@
 """Sizes of the networks of Ni et al., validated when they are read."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypeAlias
 
 from pydantic import Field, field_validator
 
@@ -13,6 +13,16 @@ from streamplace.learning.policy.config import (
     StrictModel,
 )
 from streamplace.problem.objectives import OrderName
+
+BreaksSymmetry: TypeAlias = Annotated[
+    bool,
+    Field(
+        description="offer only the first of several equal devices that run nothing, which leaves "
+        "one naming of devices per placement. The paper offers all of them; the released code does "
+        "too, and renames the devices of a sample before it learns from it, so that it learns from "
+        "placements that the policy did not sample"
+    ),
+]
 
 
 class EncoderDecoderSizes(StrictModel):
@@ -31,15 +41,17 @@ class EncoderDecoderSizes(StrictModel):
         512, description="size of operator embeddings and of the decoder's state"
     )
     hops: SmallCount = Field(2, description="K, the number of message-passing rounds")
+    unit_length: bool = Field(
+        False,
+        description="divide the embeddings of each direction by their length, as algorithm 1 of "
+        "GraphSAGE, which the paper follows, and the released code do; equation 1 of the paper "
+        "does not show it",
+    )
     device_length: Length = Field(64, description="size of device embeddings")
     devices: Annotated[int, Field(ge=1, le=2048)] = Field(
         5, description="the number of devices, which is fixed"
     )
-    breaks_symmetry: bool = Field(
-        False,
-        description="offer only the first of several equal devices that run nothing; not in the "
-        "paper, but leaves one labelling per placement instead of one per permutation of devices",
-    )
+    breaks_symmetry: BreaksSymmetry = False
 
 
 class ReleasedSizes(StrictModel):
@@ -51,6 +63,7 @@ class ReleasedSizes(StrictModel):
     devices: Annotated[int, Field(ge=1, le=2048)] = Field(
         5, description="the number of devices, which is fixed"
     )
+    breaks_symmetry: BreaksSymmetry = False
     means: tuple[Finite, Finite] = Field(
         (0.0, 0.0),
         description="what is subtracted from the two features, the logarithms of an operator's "

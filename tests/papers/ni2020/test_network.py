@@ -1,10 +1,16 @@
 """The published networks: their number of devices and the state of their decoder."""
 
 import pytest
+import torch
 
+from streamplace import Problem
 from streamplace.errors import UsageError
 from streamplace.learning.policy.decoding import Sampler
 from streamplace.learning.policy.encoded import BeamSearching
+from streamplace.learning.policy.registry import make_policy
+from streamplace.learning.training import read_config
+from streamplace.papers.ni2020.decoder import Decoder
+from tests.support.graphs import preset_graph
 from tests.support.policies import (
     batch_of,
     cluster_of,
@@ -29,3 +35,16 @@ def test_published_networks_reject_other_numbers_of_devices(name: str, devices: 
 @of_published
 def test_published_networks_do_not_support_beam_search(name: str) -> None:
     assert not isinstance(policy_of(name), BeamSearching)
+
+
+@pytest.mark.parametrize("name", ["paper", "released"])
+def test_embeddings_of_each_direction_have_length_1(name: str) -> None:
+    """As in algorithm 1 of GraphSAGE; the networks are those of the shipped configs."""
+    policy = make_policy(read_config(name).policy)
+    assert isinstance(policy, Decoder)
+    problem = Problem(preset_graph("dream", 12), "5x2500", source_rate=1e4)
+    batch = batch_of(policy, problem)
+    at = torch.from_numpy(batch.encoded[0].orders[:1].astype("int64"))
+    embedded, _, _ = policy.encoder(batch, at, torch.ones_like(at, dtype=torch.bool))
+    lengths = embedded[0].unflatten(1, (2, -1)).norm(dim=2)
+    torch.testing.assert_close(lengths, torch.ones_like(lengths))

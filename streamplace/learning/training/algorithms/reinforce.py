@@ -1,15 +1,16 @@
 """REINFORCE (Williams 1992) with a memory buffer."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from streamplace.learning.policy.base import constructive
+from streamplace.learning.policy.base import Constructive, constructive
 from streamplace.learning.policy.decoding import Sampler
-from streamplace.learning.policy.encoded import Batch
+from streamplace.learning.policy.encoded import Batch, Encoded
 from streamplace.learning.policy.trajectories import Trajectories
 from streamplace.learning.training.algorithms.base import Algorithm, Record, State, Step
 from streamplace.learning.training.algorithms.step_baseline import StepBaseline
@@ -17,6 +18,7 @@ from streamplace.learning.training.elite_buffer import EliteBuffer
 from streamplace.learning.training.learner import Learner, Optimiser
 from streamplace.learning.training.problems import repaired
 from streamplace.learning.training.stages import ReinforceStage
+from streamplace.problem.problem import Problem
 from streamplace.util.arrays import Bools, Floats, Ints
 
 MIN_SPREAD = 1e-3  # added to standard deviations before dividing by them
@@ -49,22 +51,59 @@ def advantages(
     return above / (spread + MIN_SPREAD)
 
 
-def policy_loss(log_probability: Tensor, advantage: Tensor, counted: Tensor) -> Tensor:
+def policy_loss(log_probability: Tensor, advantage: Tensor, times: Tensor) -> Tensor:
     """Return the loss of each problem, (P,): -mean(advantage · log π).
 
     Its gradient is the REINFORCE estimator, with the sign for minimisation.
+
+    Parameters
+    ----------
+    times
+        (P, S) how often each sample counts in the mean; False and True are 0 and 1.
     """
-    weight = counted.to(log_probability.dtype)
+    weight = times.to(log_probability.dtype)
     count = weight.sum(dim=1).clamp(min=1.0)
     return -(advantage * log_probability * weight).sum(dim=1) / count
+
+
+def random_placements(problem: Problem, count: int, rng: np.random.Generator) -> Ints:
+    """Draw placements on uniformly random devices; return those that can be repaired, (S, V)."""
+    devices, operators = len(problem.cluster.devices), len(problem.graph.operators)
+    drawn = rng.integers(devices, size=(count, operators), dtype=np.int32)
+    return repaired(problem, np.arange(count), drawn)[1]
+
+
+def forced_rows(
+    policy: Constructive[Any, Any],
+    batch: Batch,
+    samples: int,
+    added: Sequence[Mapping[int, Ints]],
+) -> tuple[Ints, Bools]:
+    """Return the devices that a rollout is to use, (P, S, V), and which rows exist, (P, S).
+
+    Parameters
+    ----------
+    samples
+        The number of rows that the policy samples, which come first; their devices are -1.
+    added
+        The given placements of each problem, (V,) devices each, by row.
+    """
+    rows = max([samples, *(1 + max(some) for some in added if some)])
+    forced = np.zeros((len(batch), rows, int(batch.sizes[0])), dtype=np.int32)
+    exists = np.zeros((len(batch), rows), dtype=bool)
+    forced[:, :samples], exists[:, :samples] = -1, True
+    for p, (one, some) in enumerate(zip(batch.encoded, added, strict=True)):
+        for s, row in some.items():
+            forced[p, s, : one.size], exists[p, s] = policy.canonical(one, row, s), True
+    return forced, exists
 
 
 class Reinforce(Algorithm[ReinforceStage]):
     """Policy gradient over sampled, remembered and random placements.
 
     A step has S rows (placements) per problem: first the policy's own samples, then remembered
-    placements, best first, then random ones. The baseline of a problem is the mean reward of its
-    rows, or the mean of these means over past steps.
+    placements, best first, then random ones unless they only enter the memory. The baseline of a
+    problem is the mean reward of its rows, or the mean of these means over past steps.
     """
 
     def __init__(
@@ -81,7 +120,8 @@ class Reinforce(Algorithm[ReinforceStage]):
     def loss(self, step: Step, record: Record) -> Tensor | None:
         """Return the loss of a step.
 
-        It is None if none of its placements could be repaired, or no more may be measured.
+        It is None if none of its placements could be repaired, if no more may be measured, or if
+        there is nothing to learn because all placements of a problem are equally good.
         """
         numbers = self.unspent(step, record)
         return self._loss_of(numbers, step, record) if len(numbers) else None
@@ -111,31 +151,38 @@ class Reinforce(Algorithm[ReinforceStage]):
     def _rows(
         self, batch: Batch, numbers: np.ndarray, step: Step, rng: np.random.Generator
     ) -> tuple[Ints, Bools, int]:
-        """Return forced devices, (P, S, V), which rows exist, (P, S), and the remembered count."""
+        """Return forced devices, (P, S, V), which rows exist, (P, S), and the remembered count.
+
+        Random placements that are not learnt from are scored and stored here; they have no row.
+        """
         stage, samples = self.stage, self.stage.samples
         kept = [self.memory.of(int(i)) for i in numbers]
         remembered = max((min(stage.memory.samples, len(rows)) for rows in kept), default=0)
         mean = stage.random_samples * math.exp(-step.epoch / stage.random_decay)
         at_random = int(mean) + int(rng.random() < mean % 1.0)
-        random = [at_random + (stage.random_if_empty if not rows else 0) for rows in kept]
-        shape = (len(batch), samples + remembered + max(random))
-        forced = np.zeros((*shape, int(batch.sizes[0])), dtype=np.int32)
-        counted = np.zeros(shape, dtype=bool)
-        forced[:, :samples], counted[:, :samples] = -1, True
         first_random = samples + remembered
-        for p, one in enumerate(batch.encoded):
-            rows = kept[p][:remembered]
-            devices = len(one.problem.cluster.devices)
-            drawn = rng.integers(devices, size=(random[p], one.size), dtype=np.int32)
-            _, drawn = repaired(one.problem, np.arange(len(drawn)), drawn)
-            places = [
-                *range(samples, samples + len(rows)),
-                *range(first_random, first_random + len(drawn)),
-            ]
-            for s, row in zip(places, [*rows, *drawn], strict=True):
-                forced[p, s, : one.size] = constructive(self.learner.policy).canonical(one, row, s)
-                counted[p, s] = True
-        return forced, counted, remembered
+        added: list[dict[int, Ints]] = []
+        for i, one, rows in zip(numbers, batch.encoded, kept, strict=True):
+            count = at_random + (0 if rows else stage.random_if_empty)
+            drawn = random_placements(one.problem, count, rng)
+            if not stage.learns_from_random:
+                self._store(int(i), one, drawn)
+                drawn = drawn[:0]
+            added.append(
+                dict(enumerate(rows[:remembered], samples)) | dict(enumerate(drawn, first_random))
+            )
+        return *forced_rows(constructive(self.learner.policy), batch, samples, added), remembered
+
+    def _store(self, number: int, one: Encoded, placed: Ints) -> None:
+        """Score as many placements of a problem, (S, V), as may be scored, and store them.
+
+        Devices are named as the policy names them, so that the memory has each placement once.
+        """
+        policy = constructive(self.learner.policy)
+        placed = placed[self.rewards.affordable(number, placed)]
+        if len(placed):
+            placed = np.stack([policy.canonical(one, row, 0) for row in placed])
+            self.memory.add(number, self.rewards(number, placed), placed)
 
     def _reward(
         self, batch: Batch, numbers: np.ndarray, trajectories: Trajectories, counted: Bools
@@ -204,7 +251,7 @@ class Reinforce(Algorithm[ReinforceStage]):
         counted: Bools,
         remembered: int,
         baseline: Floats | None,
-    ) -> Tensor:
+    ) -> Tensor | None:
         stage, samples = self.stage, self.stage.samples
         log_probability = trajectories.discounted(stage.discount)
         device = log_probability.device
@@ -216,6 +263,8 @@ class Reinforce(Algorithm[ReinforceStage]):
             stage.normalise,
             None if baseline is None else torch.from_numpy(baseline).to(device, torch.float32),
         )
+        if not (advantage.any() or stage.memory.imitate or stage.entropy):
+            return None  # all placements are equally good
         if stage.memory.only_better:  # never unlearn rows that the policy did not sample
             advantage[:, samples:].clamp_(min=0.0)
         loss = policy_loss(log_probability, advantage, mask)

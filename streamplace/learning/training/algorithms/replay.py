@@ -1,7 +1,6 @@
-"""REINFORCE with replayed placements, as in the code that Ni et al. released."""
+"""REINFORCE with replayed placements, as in the code that Ni et al. (AAAI 2020) released."""
 
 import math
-from collections.abc import Sequence
 
 import numpy as np
 import torch
@@ -9,9 +8,15 @@ from torch import Tensor
 
 from streamplace.learning.policy.base import constructive
 from streamplace.learning.policy.decoding import Sampler
-from streamplace.learning.policy.encoded import Batch, EncodedGraph
+from streamplace.learning.policy.encoded import Encoded
+from streamplace.learning.policy.trajectories import Trajectories
 from streamplace.learning.training.algorithms.base import Algorithm, Record, Step
-from streamplace.learning.training.algorithms.reinforce import advantages, policy_loss
+from streamplace.learning.training.algorithms.reinforce import (
+    advantages,
+    forced_rows,
+    policy_loss,
+    random_placements,
+)
 from streamplace.learning.training.elite_buffer import EliteBuffer
 from streamplace.learning.training.problems import repaired
 from streamplace.learning.training.stages import ReplayStage
@@ -19,19 +24,17 @@ from streamplace.util.arrays import Floats, Ints
 
 LEAST = -150 * math.log(2)
 """Log-probability below which a probability is 0 as a 32-bit number."""
-Rows = list[tuple[Ints, float]]
-"""Placements of a problem, (V,) each, with their rewards."""
 
 
 class Replay(Algorithm[ReplayStage]):
     """Policy gradient over the policy's own distinct samples and replayed placements.
 
-    The recipe is that of ``controller_device.py`` and ``environment.py`` in the released code.
-    Random placements are not learnt from, but may be replayed. The baseline of a problem is the
-    mean reward of its samples in the first epoch, and then that of the best 2n - 1 placements
-    found, where n are replayed; advantages above 0 count more, and those below 0 not at all where
-    the probability is 0 as a 32-bit number, which could fall forever. All placements name equal
-    devices in the same order before they are learnt from.
+    The recipe is that of ``controller_device.py`` and ``environment.py`` in the released code, but
+    the gradient is that at the placements which the policy sampled: the released code renames
+    their devices first. Random placements are not learnt from, but may be replayed. The baseline of
+    a problem is the mean reward of its distinct samples in the first epoch, and then that of the
+    best 2n - 1 placements found, where n are replayed; advantages above 0 count more, and those
+    below 0 not at all where the probability is 0 as a 32-bit number, which could fall forever.
     """
 
     def new_memory(self) -> EliteBuffer:
@@ -40,84 +43,98 @@ class Replay(Algorithm[ReplayStage]):
         return EliteBuffer(len(self.learner.encoded), size, -math.inf)
 
     def loss(self, step: Step, record: Record) -> Tensor | None:
-        """Return the loss of a step, or None if none of its placements could be repaired."""
+        """Return the loss of a step, or None if it has nothing to learn from.
+
+        The rows of a problem are its samples, then stored placements. A row counts as often as it
+        is learnt from, which is twice for a sample that is also replayed.
+        """
         rng, generator = step.generators()
-        batch = self.learner.batch(step.problems)
+        policy, samples = constructive(self.learner.policy), self.stage.samples
+        batch, numbers = self.learner.batch(step.problems), step.problems.tolist()
         before = self.rewards.total
-        sampled = constructive(self.learner.policy).sample(
-            batch, self.stage.samples, Sampler(generator)
-        )
-        rows: list[Rows] = []
+        for one, number in zip(batch.encoded, numbers, strict=True):
+            count = self._random_count(number, step.epoch)
+            self._store(number, one, random_placements(one.problem, count, rng))
+        known = [self.memory.of(number)[: self.stage.replayed] for number in numbers]
+        added = [dict(enumerate(rows, samples)) for rows in known]
+        forced, _ = forced_rows(policy, batch, samples, added)
+        made = policy.rollout(batch, forced.shape[1], Sampler(generator), forced)
+        reward, times = np.zeros(forced.shape[:2]), np.zeros(forced.shape[:2])
         baseline = np.zeros(len(batch))
-        for p, number in enumerate(step.problems.tolist()):
-            operators = batch.encoded[p].size
-            self._scored(batch, p, number, self._random(batch, p, number, step, rng))
-            own = self._scored(batch, p, number, sampled[p, :, :operators])
+        own: list[Floats] = []
+        for p, (one, number) in enumerate(zip(batch.encoded, numbers, strict=True)):
+            rows, placed = repaired(
+                one.problem, np.arange(samples), made.placements[p, :samples, : one.size]
+            )
+            stored, reached = self._store(number, one, placed)
+            own.append(reached)
+            distinct: dict[bytes, int] = {}
+            for s, row, value in zip(rows.tolist(), stored, reached.tolist(), strict=True):
+                reward[p, s], times[p, distinct.setdefault(row.tobytes(), s)] = value, 1.0
+            row_of = {row.tobytes(): s for s, row in added[p].items()} | distinct
             replayed = self._replayed(number)
-            baseline[p] = self._baseline(number, own, len(replayed), step.epoch)
-            rows.append(own + replayed)
+            for row, value in replayed:
+                s = row_of[row.tobytes()]
+                reward[p, s] = value
+                times[p, s] += 1.0
+            sampled = reward[p, list(distinct.values())]
+            baseline[p] = self._baseline(number, sampled, len(replayed), step.epoch)
         record["evaluations"] = self.rewards.total - before
-        record["decisions"] = sum(len(some) * len(some[0][0]) for some in rows if some)
-        if not any(rows):
+        record["decisions"] = int((times > 0.0).sum(axis=1) @ batch.sizes)
+        if not times.any():
             return None
-        return self._loss(batch, rows, baseline, record)
+        self._report(made, own, step.problems, record)
+        return self._loss(made, reward, times, baseline)
 
-    def _random(
-        self, batch: Batch, p: int, number: int, step: Step, rng: np.random.Generator
-    ) -> Ints:
-        """Return the random placements of a problem, (R, V)."""
-        stage, one = self.stage, batch.encoded[p]
-        count = int(stage.random_samples * math.exp(-step.epoch / stage.random_decay))
+    def _random_count(self, number: int, epoch: int) -> int:
+        """Return the number of random placements of a problem."""
+        stage = self.stage
         if self.memory.best[number] < stage.random_until:
-            count = stage.random_samples
-        devices = len(one.problem.cluster.devices)
-        return rng.integers(devices, size=(count, one.size), dtype=np.int32)
+            return stage.random_samples
+        return int(stage.random_samples * math.exp(-epoch / stage.random_decay))
 
-    def _scored(self, batch: Batch, p: int, number: int, placements: Ints) -> Rows:
-        """Store the distinct ones of some placements of a problem, (S, V); return them."""
-        one = batch.encoded[p]
-        _, kept = repaired(one.problem, np.arange(len(placements)), placements)
-        named = [one.relabelled(row, 0) if isinstance(one, EncodedGraph) else row for row in kept]
-        distinct = list({row.tobytes(): row for row in named}.values())
-        if not distinct:
-            return []
-        rewards = self.rewards(number, np.stack(distinct))
-        self.memory.add(number, rewards, np.stack(distinct))
-        return list(zip(distinct, rewards.tolist(), strict=True))
+    def _store(self, number: int, one: Encoded, placed: Ints) -> tuple[Ints, Floats]:
+        """Store placements of a problem, (S, V), as the policy names devices; return rewards."""
+        if not len(placed):
+            return placed, np.zeros(0)
+        policy = constructive(self.learner.policy)
+        named = np.stack([policy.canonical(one, row, 0) for row in placed])
+        rewards = self.rewards(number, named)
+        self.memory.add(number, rewards, named)
+        return named, rewards
 
-    def _replayed(self, number: int) -> Rows:
+    def _replayed(self, number: int) -> list[tuple[Ints, float]]:
         """Return the best placements found that are good enough, or the best one alone."""
         best = self.memory.best_of(number)[: self.stage.replayed]
         good = [(row, reward) for row, reward in best if reward >= self.stage.threshold]
         return good or best[:1]
 
-    def _baseline(self, number: int, own: Rows, replayed: int, epoch: int) -> float:
+    def _baseline(self, number: int, sampled: Floats, replayed: int, epoch: int) -> float:
         """Return what the rewards of a problem are compared with."""
         if epoch == 0:
-            return float(np.mean([reward for _, reward in own])) if own else 0.0
+            return float(sampled.mean()) if len(sampled) else 0.0
         best = self.memory.best_of(number)[: max(2 * replayed - 1, 2)]
         return float(np.mean([reward for _, reward in best])) if best else 0.0
 
-    def _loss(self, batch: Batch, rows: Sequence[Rows], baseline: Floats, record: Record) -> Tensor:
-        """Return the loss of placements with rewards, and of the baselines of problems, (P,)."""
-        shape = (len(batch), max(map(len, rows)))
-        forced = np.zeros((*shape, int(batch.sizes[0])), dtype=np.int32)
-        reward, counted = np.zeros(shape), np.zeros(shape, dtype=bool)
-        for p, some in enumerate(rows):
-            for s, (row, value) in enumerate(some):
-                forced[p, s, : len(row)], reward[p, s], counted[p, s] = row, value, True
-        made = constructive(self.learner.policy).rollout(batch, shape[1], Sampler(), forced)
+    def _report(self, made: Trajectories, own: list[Floats], numbers: Ints, record: Record) -> None:
+        """Add metrics of the policy's own samples, (S,) rewards of each problem, to the record."""
+        means = np.array([rewards.mean() if len(rewards) else np.nan for rewards in own])
+        if np.isnan(means).all():
+            return
+        record["reward"] = float(np.nanmean(means))
+        record["gap"] = float(np.nanmean(self.memory.best[numbers] - means))
+        samples = self.stage.samples
+        record["entropy"] = float(made.mean_entropy[:, :samples].detach().mean())
+
+    def _loss(self, made: Trajectories, reward: Floats, times: Floats, baseline: Floats) -> Tensor:
+        """Return the loss of rows, (P, S), that count some times, and of baselines, (P,)."""
         log_probability = made.log_probability
-        device = log_probability.device
-        mask = torch.from_numpy(counted).to(device)
+        weight, baselines = (
+            torch.from_numpy(values).to(log_probability) for values in (times, baseline)
+        )
         advantage = advantages(
-            torch.from_numpy(reward).to(device, torch.float32),
-            mask,
-            normalise=False,
-            baseline=torch.from_numpy(baseline).to(device, torch.float32),
+            torch.from_numpy(reward).to(log_probability), weight > 0, False, baselines
         )
         advantage = torch.where(advantage > 0, self.stage.raise_by * advantage, advantage)
         advantage = advantage.masked_fill((advantage < 0) & (log_probability < LEAST), 0.0)
-        record["reward"] = float(reward[counted].mean())
-        record["entropy"] = float(made.mean_entropy.detach()[mask].mean())
-        return self.combined(policy_loss(log_probability, advantage, mask))
+        return self.combined(policy_loss(log_probability, advantage, weight))

@@ -10,14 +10,17 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from streamplace import Problem
 from streamplace.learning.policy.weights import parameter_hash
 from streamplace.learning.training import fit
+from streamplace.learning.training.algorithms.base import Step
 from streamplace.learning.training.algorithms.reinforce import (
     MIN_SPREAD,
     Reinforce,
     advantages,
     policy_loss,
 )
+from tests.support.graphs import preset_graph
 from tests.support.stages import loop_of, reinforce, small_policy, small_problems, stages_of
 
 ONE_SAMPLE = {"samples": 1, "memory": {"size": 1, "samples": 0}}
@@ -72,6 +75,20 @@ def test_one_sample_per_step_is_enough() -> None:
     before = parameter_hash(policy)
     fit(policy, small_problems(), stages, np.random.default_rng(0))
     assert parameter_hash(policy) != before
+
+
+def test_random_placements_that_are_only_stored_are_named_as_the_policy_names_them() -> None:
+    """Exchanging two equal devices leaves half of the 16 placements of four operators."""
+    stage = reinforce(samples=2, random_samples=200.0, learns_from_random=False)
+    stage |= {"memory": {"size": 100, "samples": 1, "threshold": -1e9}}
+    problem = Problem(preset_graph("series-parallel", 4), "2x2500", source_rate=1e3)
+    loop = loop_of([stage], small_policy(), [problem])
+    loop.begin()
+    assert isinstance(loop.algorithm, Reinforce)
+    record: dict[str, float | int] = {}
+    loop.algorithm.loss(Step(np.array([0]), [0], 0, 0.0), record)
+    assert len({row.tobytes() for row in loop.algorithm.memory.of(0)}) == 8
+    assert record["decisions"] == 4 * 2
 
 
 Table = list[list[tuple[float, float, bool]]]  # rows of (reward, log-probability, counted)

@@ -55,7 +55,7 @@ def test_the_baseline_is_of_the_samples_at_first_and_then_of_the_best() -> None:
     """Two are replayed, so the baseline is the mean of the best three."""
     algorithm = begun()
     remember(algorithm, 0.2, 0.9, 0.6, 0.3)
-    own = [(np.zeros(4, dtype=np.int32), reward) for reward in (0.1, 0.4)]
+    own = np.array([0.1, 0.4])
     assert algorithm._baseline(0, own, 2, epoch=0) == pytest.approx(0.25)
     assert algorithm._baseline(0, own, 2, epoch=1) == pytest.approx((0.9 + 0.6 + 0.3) / 3)
     assert algorithm._baseline(0, own, 1, epoch=1) == pytest.approx((0.9 + 0.6) / 2)
@@ -70,10 +70,7 @@ def test_random_placements_are_drawn_until_a_problem_is_solved(
     """20 / e is 7.4, and 20 / e^3 is 0.996."""
     algorithm = begun(random_samples=20)
     algorithm.memory.best[0] = best
-    batch = algorithm.learner.batch(np.array([0]))
-    step = Step(np.array([0]), [0], epoch, 0.0)
-    drawn = algorithm._random(batch, 0, 0, step, np.random.default_rng(0))
-    assert len(drawn) == count
+    assert algorithm._random_count(0, epoch) == count
 
 
 def test_the_loss_raises_what_is_above_the_baseline_by_ten() -> None:
@@ -102,8 +99,20 @@ def loss_of(algorithm: Replay, *rewards: float) -> tuple[float, list[float]]:
     size = batch.encoded[0].size
     rows = np.array([[0] * size, [0] * (size - 1) + [1]], dtype=np.int32)
     made = constructive(algorithm.learner.policy).rollout(batch, 2, Sampler(), rows[None])
-    loss = algorithm._loss(batch, [[*zip(rows, rewards, strict=True)]], np.array([0.6]), {})
+    loss = algorithm._loss(made, np.array([rewards]), np.ones((1, 2)), np.array([0.6]))
     return loss.item(), made.log_probability[0].tolist()
+
+
+def test_the_logged_reward_is_that_of_the_samples(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A remembered placement is replayed and counts in the loss, but not in the log."""
+    algorithm = begun(random_samples=0)
+    remember(algorithm, 0.9)
+    monkeypatch.setattr(algorithm, "rewards", lambda number, rows: np.full(len(rows), 0.25))
+    algorithm.rewards.total = 0  # type: ignore[misc]
+    record: dict[str, float | int] = {}
+    algorithm.loss(Step(np.array([0]), [0], 1, 0.0), record)
+    assert record["reward"] == pytest.approx(0.25)
+    assert record["gap"] == pytest.approx(0.9 - 0.25)
 
 
 def test_a_resumed_run_equals_an_uninterrupted_one(tmp_path: Path) -> None:
