@@ -6,7 +6,7 @@ from dataclasses import replace
 from streamplace.errors import InfeasibleError
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
-from streamplace.workflows.latency.limit import LatencyLimit
+from streamplace.workflows.latency.limit import LatencyAnswer, LatencyLimit
 from streamplace.workflows.latency.proof import disproved
 from streamplace.workflows.latency.within_limit import within_limit
 from streamplace.workflows.plan.result import CheapestSet, Plan, PlanRow
@@ -49,6 +49,7 @@ def planned_within(
     """
     searched: dict[int, PlanRow] = {}
     met: PlanRow | None = None
+    passed: list[LatencyAnswer] = []
     enough = [row for row in (*plan.rows, *others) if row.keeps_up]
     for row in sorted(enough, key=lambda row: (row.price or 0.0, row.devices)):
         placement = row.placement
@@ -57,11 +58,13 @@ def planned_within(
             placement = Placement.of(problem_of(row.devices), placement.assignment)
         found, answer = within_limit(placement.problem, placement, limit, seed)
         own = replace(row, placement=found, latency=answer)
+        passed.append(answer)
         if answer.answer == "feasible":
             met = searched[row.devices] = own
             break
-        searched.setdefault(row.devices, own)
-    passed = [one.latency for one in searched.values() if one is not met]
+        before = searched.get(row.devices)
+        if before is None or own.simulated_s < before.simulated_s:
+            searched[row.devices] = own
     best = plan.cheapest
     if best is not None:
         best = None if met is None else _on(best, met)
@@ -70,7 +73,7 @@ def planned_within(
         rows=tuple(searched.get(row.devices, row) for row in plan.rows),
         cheapest=best,
         max_latency=limit,
-        proven=plan.proven and all(one and one.answer == "infeasible" for one in passed),
+        proven=plan.proven and all(one.answer != "unproven" for one in passed),
     )
 
 

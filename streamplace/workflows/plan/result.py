@@ -1,7 +1,7 @@
 """The result type of `plan`: what sets of devices sustain, the cheapest of them, and losses."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from math import inf
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -164,6 +164,12 @@ class PlanRow(RoundedRepr):
     latency: LatencyAnswer | None = None
 
     @property
+    def simulated_s(self) -> float:
+        """The simulated latency in seconds; inf if there is none."""
+        seconds = None if self.latency is None else self.latency.simulated_s
+        return inf if seconds is None else seconds
+
+    @property
     def keeps_up(self) -> bool:
         """Whether the planned source rate is sustained, also after a loss if the plan has any."""
         after = self.relative_after_loss
@@ -277,7 +283,10 @@ class Plan(Displayable):
         if self.max_latency is None:
             return None
         if (row := self._lowest_latency()) is not None:
-            return row.latency
+            known = row.latency
+            assert known is not None, "rows of a lowest latency have one"
+            is_open = known.answer == "infeasible" and not self.proven
+            return replace(known, answer="unproven") if is_open else known
         unknown = LatencyAnswer(self.max_latency, "unproven", None, None, None)
         return None if self.proven else unknown
 
@@ -304,7 +313,7 @@ class Plan(Displayable):
         """Return the row that keeps the limit on latency, else the one of the lowest latency."""
         return min(
             (row for row in self.rows if row.latency is not None),
-            key=lambda row: (not self._is_enough(row), _seconds(row)),
+            key=lambda row: (not self._is_enough(row), row.simulated_s),
             default=None,
         )
 
@@ -426,12 +435,6 @@ class Plan(Displayable):
         text = f"worst loss: {{}}, after which they carry {carried} tuples/s"
         table = Grid(head, len(self.losses), lambda i: self.losses[i].cells())
         return [table, Line(text, (worst.device,))]
-
-
-def _seconds(row: PlanRow) -> float:
-    """Return the simulated latency of a row; inf if it has none."""
-    seconds = None if row.latency is None else row.latency.simulated_s
-    return inf if seconds is None else seconds
 
 
 def _sustained(rate: float) -> str:

@@ -83,3 +83,20 @@ def test_an_unproven_limit_ends_with_exit_code_3(
         "feasible",
     ]
     assert found["fewest_devices"] == 2
+
+
+def test_of_sets_of_one_size_the_one_of_the_lower_latency_answers() -> None:
+    """The cheap device provably misses the limit; of the fast one, nothing is proven."""
+    graph = sp.StreamGraph(
+        [sp.Operator("a", 1e6, 100.0), sp.Operator("b", 1e6, 0.0)],
+        [sp.Stream("a", "b")],
+        source_rate=10.0,
+    )
+    cluster = sp.Cluster([sp.Device("slow", 30.0, price=1.0), sp.Device("fast", 200.0, price=5.0)])
+    found = sp.plan(graph, cluster, most=1, max_latency="mean=10.5ms")
+    assert found.latency is not None
+    assert found.latency.answer == "unproven"
+    assert found.latency.simulated_s == pytest.approx(0.0111, rel=0.02)
+    (row,) = found.rows
+    assert row.names == ("fast",)
+    assert not found.proven
