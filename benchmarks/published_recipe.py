@@ -128,7 +128,7 @@ def trained(
     settings = with_seed(with_values(read_config(config), values), seed)
     resume = (folder / CHECKPOINT).exists()
     known = folder / "watched.json"
-    watched = json.loads(known.read_text()) if resume else []
+    watched = json.loads(known.read_text()) if resume and known.exists() else []
     used = watched[-1]["cpu_s"] if watched else 0.0
     run = Run.start(graphs, settings, folder, "", resume, Workers.of_torchrun())
     weights = f"policy:file={folder / 'policy.safetensors'}"

@@ -30,8 +30,9 @@ def _of_paper(claims: Claims) -> Iterator[str]:
     found = list(claims.verdicts([row for unit in kept.values() for row in unit.rows]))
     counts = Counter(verdict.word for _, verdict in found)
     yield f"### {claims.paper}"
+    setting = f" Unless the row says otherwise: {claims.setting}." if claims.setting else ""
     numbers = ", ".join(f"{counts[word]} {word}" for word in get_args(Word))
-    yield f"Of {len(found)} claims: {numbers}. Rows are those of `{claims.command}`."
+    yield f"Of {len(found)} claims: {numbers}. Rows are those of `{claims.command}`.{setting}"
     yield ""
     yield HEAD
     yield "|---" * (HEAD.count("|") - 1) + "|"
@@ -41,7 +42,7 @@ def _of_paper(claims: Claims) -> Iterator[str]:
             claim.says,
             claim.published,
             _figure(verdict),
-            "" if claim.open else claim.setting,
+            "" if claim.open or claim.setting == claims.setting else claim.setting,
             _sample(verdict),
             _word(claim, verdict),
         )
@@ -57,7 +58,11 @@ def _figure(verdict: Verdict) -> str:
 
 
 def _sample(verdict: Verdict) -> str:
-    return f"{verdict.seeds}, {verdict.members or '-'}" if verdict.seeds else ""
+    """Return the seeds of the system and of its rival, and the members of the sample."""
+    if not verdict.seeds:
+        return ""
+    rival = f" and {verdict.rival_seeds}" if verdict.rival_seeds else ""
+    return f"{verdict.seeds}{rival}, {verdict.members or '-'}"
 
 
 def _word(claim: Claim, verdict: Verdict) -> str:
@@ -68,6 +73,8 @@ def _word(claim: Claim, verdict: Verdict) -> str:
         return f"**{verdict.word}**"
     if verdict.low is None or verdict.high is None:
         return "undecided: no interval"
+    if claim.side == "near":
+        return f"undecided: reaches beyond ±{claim.within:g}"
     return f"undecided; {(verdict.high - verdict.low) / 2.0:.3f} would show"
 
 

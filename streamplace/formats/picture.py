@@ -103,7 +103,7 @@ def _without_layout(attributed: AttributedGraph) -> list[str]:
         )
     attributed.edges[:] = visible
     if labels := [label for label in attributed.labels.values() if label]:
-        notes.append(f"the clusters {listed(labels)} are not read, which only group the picture")
+        notes.append(f"groups of the picture are not read: {listed(labels)}")
     return notes
 
 

@@ -135,12 +135,12 @@ class BasePlacer(ABC):
         """What it improves without an initial placement, in words; None: it builds placements."""
         return None
 
-    def begun(self, problem: Problem, rng: np.random.Generator) -> Placement:
-        """Return the placement that it improves; only of placers that begin from one.
+    def begun(self, problem: Problem, rng: np.random.Generator) -> Placement | None:
+        """Return the placement that a call with a generator in the same state improves.
 
-        A call with a generator in the same state begins from the same placement.
+        None: it builds placements, or draws the start in another way.
         """
-        raise NotImplementedError(f"{self.name} builds placements")
+        return None
 
     @property
     def slow_from(self) -> int | None:

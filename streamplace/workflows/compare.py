@@ -332,7 +332,7 @@ def _makespans_of_case(
                 own, first = own_schedule_s(outcome.found), np.nan
                 if (improver := improving(placer)) is not None:
                     begun = improver.begun(problem, np.random.default_rng([seed, *case.seeds]))
-                    first = float(scored.loss(begun.devices)[0])
+                    first = np.nan if begun is None else float(scored.loss(begun.devices)[0])
             if bound is not None and outcome.found.bound is not None:
                 bound = max(bound, outcome.found.bound)
             count = np.nan if outcome.evaluations is None else outcome.evaluations

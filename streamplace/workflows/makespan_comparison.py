@@ -56,7 +56,7 @@ class MakespanRow(RoundedRepr):
 
     ``start`` is what a placer that improves a placement began from, in words. ``over_start`` is the
     mean ratio of its makespans to those of the start, which says what it has added. Both are None
-    for placers that build placements.
+    for placers that build placements, and ``over_start`` where training draws the start.
 
     ``mean_gap`` is None with noise, and ``evaluations``, the mean number of simulated passes, is
     None if the placer does not count them. ``seconds_per_graph`` is wall time per case.

@@ -154,7 +154,7 @@ def test_nodes_in_groups_of_yed_are_operators() -> None:
     job = read_document("graphml", text)
     assert job.graph.names == ("read", "parse", "count")
     assert edges(job) == [("parse", "count"), ("read", "parse")]
-    assert job.notes == ["the clusters 'rack 1', 'n2' are not read, which only group the picture"]
+    assert job.notes == ["groups of the picture are not read: 'rack 1', 'n2'"]
 
 
 def test_labels_of_edges_of_yed_name_streams() -> None:

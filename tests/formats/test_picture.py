@@ -115,7 +115,7 @@ def test_what_is_only_drawn_is_left_out() -> None:
     assert job.notes == [
         "'legend', 'e' left out: no edge leads there, and it is no operator",
         "1 invisible edge left out: such edges only arrange the picture",
-        "the clusters 'Stage 1' are not read, which only group the picture",
+        "groups of the picture are not read: 'Stage 1'",
     ]
 
 

@@ -95,7 +95,8 @@ class HsdagPlacer(BasePlacer):
         section, stage = self.section(problem), self.stage(problem)
         stage = stage.model_copy(update={"start": self._first(problem)})
         if stage.start != "single":
-            self.begun(problem, np.random.default_rng(0))  # fails here, as fit_each names a stage
+            # It fails here where it cannot be placed, since the error of fit_each names a stage.
+            placement_of(stage.start, problem, np.random.default_rng(0))
         with one_thread():
             ((fitted,),) = fit_each(section, [problem], [stage], rng)
         (best,) = fitted.best
@@ -105,11 +106,11 @@ class HsdagPlacer(BasePlacer):
     @property
     def begins_from(self) -> str:
         """What each episode begins from, in words."""
-        return self.start or "single"
+        return self.start or "one device"
 
-    def begun(self, problem: Problem, rng: np.random.Generator) -> Placement:
-        """Return the placement that begins the first episode."""
-        return placement_of(self._first(problem), problem, rng)
+    def begun(self, problem: Problem, rng: np.random.Generator) -> Placement | None:
+        """Return the placement that begins each episode; None: training draws that of `start`."""
+        return None if self.start else placement_of(self._first(problem), problem, rng)
 
     def _first(self, problem: Problem) -> str:
         return self.start or ("single" if _fits_one_device(problem) else "round-robin")

@@ -18,7 +18,11 @@ from streamplace.papers.studies.study import Row
 from streamplace.util.arrays import Floats
 from streamplace.util.effect import FEWEST, RESAMPLES, SHARE
 
-SAME = 1e-6  # relative difference of two values that counts as none
+SAME = 1e-6  # relative difference of two figures that counts as a tie
+TIE = 1e-3  # an interval that ends nearer to the limit does not exclude it; figures have 3 digits
+FEWEST_SEEDS = 5
+"""Of one system on one member of the sample: the range of three or four seeds holds less than 95%
+of their resampled means."""
 Word = Literal["reproduced", "refuted", "undecided", "open"]
 Measure = Literal[
     "ratio",
@@ -62,6 +66,9 @@ class Claim(BaseModel):
         The published figure; empty: the paper has none.
     setting
         ``published`` if the published setting was run, else in what ours differs.
+    of_members
+        Of the measure ``least``: the number of members in the paper. The figure is the median of
+        the least of so many, drawn without replacement.
     of, against
         The rows of the system and of its rivals. Every combination of listed values is a rival.
     rival
@@ -98,7 +105,7 @@ class Claim(BaseModel):
     place: str
     says: str
     published: str = ""
-    setting: str = "published"
+    setting: str = ""
     of: Select = {}
     against: Select = {}
     rival: Literal["best", "mean"] = "best"
@@ -108,6 +115,7 @@ class Claim(BaseModel):
     last: str = ""
     measure: Measure = "ratio"
     over: float = 0.0
+    of_members: int | None = None
     higher: bool = False
     side: Literal["below", "above", "near"] = "below"
     limit: float = 1.0
@@ -136,7 +144,7 @@ class Claims(BaseModel):
         The field of a row that names a system; every claim with rows selects by it.
     sample
         The fields of a row that name a member of the sample: a graph, or a case.
-    value, at, last, higher
+    setting, value, at, last, higher
         Those of `Claim`, for all claims that do not state their own.
     claim
         The claims, in the order of the paper.
@@ -148,6 +156,7 @@ class Claims(BaseModel):
     study: str
     command: str
     system: str = "system"
+    setting: str = ""
     sample: list[str]
     value: str
     at: int | Literal["each"] = -1
@@ -159,7 +168,9 @@ class Claims(BaseModel):
     @classmethod
     def _with_defaults(cls, data: Any) -> Any:
         shared = {
-            key: data[key] for key in ("sample", "value", "at", "last", "higher") if key in data
+            key: data[key]
+            for key in ("setting", "sample", "value", "at", "last", "higher")
+            if key in data
         }
         return {**data, "claim": [{**shared, **one} for one in data["claim"]]}
 
@@ -192,8 +203,8 @@ class Verdict(BaseModel):
         ``reproduced``, ``refuted``, ``undecided``, or ``open`` without a figure.
     mean, low, high
         The figure and its 95% interval; none: too few members and seeds for an interval.
-    seeds
-        Trainings, or repeats, of the system.
+    seeds, rival_seeds
+        Trainings, or repeats, of the system and of the rival with the fewest; 0: there is no rival.
     members
         Graphs or cases of the sample.
     """
@@ -203,6 +214,7 @@ class Verdict(BaseModel):
     low: float | None = None
     high: float | None = None
     seeds: int = 0
+    rival_seeds: int = 0
     members: int = 0
 
     @classmethod
@@ -210,7 +222,8 @@ class Verdict(BaseModel):
         """Return the verdict on a claim; open if no row of it is there.
 
         The interval is that of a bootstrap over members of the sample and over seeds alike, each
-        only where there are three or more.
+        only where there are three or more; with fewer than three members, where there are five
+        seeds.
         """
         if claim.measured is not None:
             one = claim.measured
@@ -228,7 +241,9 @@ class Verdict(BaseModel):
         even = [_even(one.shape[0]) for one in (system, *rivals)]
         mean = float(_statistic(claim, system, rivals, even, _even(system.shape[1]))[0])
         low, high = np.nan, np.nan
-        if max(system.shape) >= FEWEST:
+        if claim.of_members is not None:
+            mean, low, high = _least_of(system, claim.of_members)
+        elif system.shape[1] >= FEWEST or system.shape[0] >= FEWEST_SEEDS:
             seeds = [one.shape[0] for one in (system, *rivals)]
             weights = [_drawn(count, number) for number, count in enumerate(seeds, start=1)]
             drawn = _statistic(claim, system, rivals, weights, _drawn(system.shape[1], 0))
@@ -237,7 +252,10 @@ class Verdict(BaseModel):
         seeds, members = system.shape
         ends = {} if np.isnan(low) else {"low": low, "high": high}
         word = _word(claim, low, high)
-        return cls(word=word, mean=mean, seeds=seeds, members=members, **ends)
+        of_rivals = min((one.shape[0] for one in rivals), default=0)
+        return cls(
+            word=word, mean=mean, seeds=seeds, rival_seeds=of_rivals, members=members, **ends
+        )
 
 
 def _word(claim: Claim, low: float, high: float) -> Word:
@@ -246,7 +264,7 @@ def _word(claim: Claim, low: float, high: float) -> Word:
         if least <= low and high <= most:
             return "reproduced"
         return "refuted" if high < least or low > most else "undecided"
-    below, above = high < claim.limit - SAME, low > claim.limit + SAME
+    below, above = high < claim.limit - TIE, low > claim.limit + TIE
     if claim.side == "above":
         below, above = above, below
     return "reproduced" if below else "refuted" if above else "undecided"
@@ -303,6 +321,16 @@ def _statistic(
         np.arange(len(own)), present.argmax(axis=1)
     ]
     return quantiles
+
+
+def _least_of(system: Floats, members: int) -> tuple[float, float, float]:
+    """Return the median of the least figure of some members, and its 95% interval."""
+    figures, rng = np.sort(system.mean(axis=0)), np.random.default_rng(0)
+    count = len(figures)
+    least = [rng.choice(count, min(members, count), replace=False).min() for _ in range(RESAMPLES)]
+    tail = (1.0 - SHARE) / 2.0
+    low, median, high = figures[np.quantile(least, [tail, 0.5, 1.0 - tail]).astype(int)]
+    return float(median), float(low), float(high)
 
 
 def _even(count: int) -> Floats:

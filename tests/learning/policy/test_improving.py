@@ -98,6 +98,7 @@ def test_a_placer_begins_from_the_placement_of_another_one(name: str) -> None:
     assert isinstance(placer, BasePlacer)
     assert placer.begins_from == "random"
     begun = placer.begun(problem, np.random.default_rng(5))
+    assert begun is not None
     drawn = make_placer("random")(problem, np.random.default_rng(5))
     assert begun.devices.tolist() == drawn.devices.tolist()
     found = placer(problem, np.random.default_rng(5))

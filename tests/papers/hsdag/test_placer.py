@@ -115,8 +115,9 @@ def test_it_learns_to_leave_the_slow_device_alone() -> None:
 def test_episodes_begin_from_the_placement_of_a_placer() -> None:
     problem = pass_problem()
     placer = HsdagPlacer(episodes=1, steps=1, samples=1, start="random")
-    assert (SHORT.begins_from, placer.begins_from) == ("single", "random")
-    assert placer.begun(problem, seeded_rng()).devices.tolist() == (
-        Random()(problem, seeded_rng()).devices.tolist()
-    )
+    assert (SHORT.begins_from, placer.begins_from) == ("one device", "random")
+    begun = SHORT.begun(problem, seeded_rng())
+    assert begun is not None
+    assert begun.devices.tolist() == Single()(problem, seeded_rng()).devices.tolist()
+    assert placer.begun(problem, seeded_rng()) is None  # training draws it
     placer(problem, seeded_rng())

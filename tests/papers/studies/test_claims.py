@@ -48,6 +48,26 @@ def test_seeds_that_differ_leave_a_claim_undecided() -> None:
     assert found.word == "undecided"
 
 
+def test_few_seeds_on_one_member_have_no_interval() -> None:
+    """The range of three seeds is no 95% interval."""
+    for count, word in ((3, "undecided"), (5, "reproduced")):
+        found = Verdict.of(claim(), rows("ours", [[0.9]] * count) + rows("theirs", [[1.0]]))
+        assert (found.word, found.seeds, found.rival_seeds) == (word, count, 1)
+        assert (found.low is None) == (count == 3)
+
+
+def test_an_interval_that_ends_at_the_limit_excludes_nothing() -> None:
+    ours = rows("ours", [1.0005 * np.linspace(1.0, 2.0, 20)])
+    assert Verdict.of(claim(), ours + THEIRS).word == "undecided"
+
+
+def test_the_least_of_fewer_members_is_that_of_subsets() -> None:
+    """In two of three subsets of two, the least of three is the lowest one."""
+    alone = {"against": {}, "measure": "least", "of_members": 2, "side": "above", "limit": 1.5}
+    found = Verdict.of(claim(**alone), rows("ours", [[1.0, 2.0, 3.0]]))
+    assert (found.mean, found.low, found.high, found.word) == (1.0, 1.0, 2.0, "undecided")
+
+
 def test_the_other_side_of_the_limit_can_be_the_papers() -> None:
     better = rows("ours", [1.1 * np.linspace(1.0, 2.0, 20)])
     assert Verdict.of(claim(side="above"), better + THEIRS).word == "reproduced"
