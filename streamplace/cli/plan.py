@@ -18,7 +18,7 @@ from streamplace.cli.command import (
 from streamplace.cli.output_files import check_targets, print_embedded
 from streamplace.cli.terminal import print_command, print_result
 from streamplace.display.formats import kind_of
-from streamplace.errors import ClusterError, located
+from streamplace.errors import ClusterError, InfeasibleError, located
 from streamplace.execution.progress import working
 from streamplace.files import read_graph
 from streamplace.files.reading import name_of
@@ -146,6 +146,8 @@ def plan(chosen: PlanOptions) -> None:
         print_json(found.to_dict())
     else:
         print_result(found, to_stderr=chosen.output == "-")
+    if found.max_latency is not None and found.fewest_devices is None and found.proven:
+        raise InfeasibleError(f"latency limit {found.max_latency}: no devices keep it (proven)")
     if chosen.output is not None:
         files = chosen.graph, chosen.cluster.cluster_file, chosen.constraints_file
         found.save(chosen.output, inputs=inputs.names_of_inputs(*files))

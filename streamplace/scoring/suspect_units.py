@@ -72,8 +72,8 @@ def suspect_unit(
     all devices are idle or one of them has a hundred times too much to do. Else, it is the number
     whose typical value is farthest outside its usual range, if it is so by one order of magnitude,
     or else a single one that is outside by three. If the bottleneck is used less than 1% or more
-    than 10,000%, it is any number outside its range, or else the one that explains most of the
-    utilisation.
+    than 10,000%, it is any number outside its range, first a single one, or else the one that
+    explains most of the utilisation.
 
     Parameters
     ----------
@@ -94,6 +94,7 @@ def suspect_unit(
     if score is None or IDLE <= used <= OVERLOADED:
         return question
     bottleneck = score.bottleneck
+    question = question or _single(graph, cluster, 1.0)
     if not question:
         if not outside > 0.0:
             loads = LINK_LOADS if bottleneck.kind in ("link", "uplink") else DEVICE_LOADS
@@ -153,10 +154,15 @@ def _typical(graph: StreamGraph, cluster: Cluster, source_rate: float) -> dict[s
     return found
 
 
-def _single(graph: StreamGraph, cluster: Cluster) -> str:
+def _single(graph: StreamGraph, cluster: Cluster, far: float = FAR_ALONE) -> str:
     """Return a question about one operator or device whose number is unlike those of the others.
 
     Instructions count as CPU times on a typical device, and speeds as multiples of it.
+
+    Parameters
+    ----------
+    far
+        How far the number lies outside its range, at least.
     """
     speeds = _speeds(cluster)
     speed = 1e6 * float(np.median(speeds))
@@ -176,7 +182,7 @@ def _single(graph: StreamGraph, cluster: Cluster) -> str:
         ),
         default=(0.0, "", "", 0.0),
     )
-    if outside < log10(FAR_ALONE):
+    if not outside > 0.0 or outside < log10(far):
         return ""
     kind, what = _KINDS[name], f"{name} of {owner!r}: {number(value)} is unlike the others"
     return f"{what}; is it in {kind.other}, not {kind.unit}?"

@@ -155,3 +155,12 @@ def test_large_generated_graphs_are_not_suspect(family: str, devices: int) -> No
     assert "CPU time" not in suspect_of(spread.problem, score)
     assert "instructions" not in suspect_of(spread.problem, score)
     assert suspect_unit(graph, cluster, 1e4) == ""
+
+
+def test_one_operator_that_overloads_everything_is_named() -> None:
+    """A million times its instructions, where the other numbers are usual."""
+    operators = [Operator(n, i, 300.0) for n, i in (("a", 2e4), ("parse", 9e10), ("c", 5e4))]
+    streams = [Stream("a", "parse"), Stream("parse", "c")]
+    graph = StreamGraph(operators, streams, source_rate=2e4)
+    note = note_on(place(graph, Cluster.parse("2x2500"), placer="greedy"))
+    assert "instructions of 'parse': 9e+10 is unlike the others" in note

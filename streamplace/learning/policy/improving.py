@@ -194,6 +194,8 @@ class RebuildPlacer(ImprovingPlacer):
     def _policy(self, problem: Problem) -> Any:
         if self.file:
             return self._read(self.file)
+        if self.untrained is not None:
+            raise UsageError("rebuild: untrained: without a file, all choices are equally likely")
         return load_learned(REBUILD, f"placer '{self.name}'").uniform()
 
 

@@ -129,3 +129,8 @@ def test_a_policy_that_builds_placements_has_no_start() -> None:
     stream = sp.Problem(preset_graph("dream", 10, 1), sp.Cluster.equal(3), source_rate=1e4)
     with pytest.raises(UsageError, match="policy: start: DeviceScorer builds placements at once"):
         placer(stream, np.random.default_rng(0))
+
+
+def test_choices_that_nobody_trained_have_no_untrained_form() -> None:
+    with pytest.raises(UsageError, match="rebuild: untrained: without a file, all choices are"):
+        make_placer("rebuild:untrained=0")(giph_problem(), np.random.default_rng(0))

@@ -100,3 +100,18 @@ def test_of_sets_of_one_size_the_one_of_the_lower_latency_answers() -> None:
     (row,) = found.rows
     assert row.names == ("fast",)
     assert not found.proven
+
+
+def test_devices_that_provably_never_keep_up_end_with_exit_code_2(
+    tmp_path: object, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As with `place`, nothing is written."""
+    monkeypatch.chdir(str(tmp_path))
+    write_dataset("graph.json", [GRAPH])
+    options = ["plan", "graph.json", "--devices", "2x2500", "--source-rate", "1e6"]
+    assert main([*options, "--max-latency", "p99=10ms", "-o", "placement.json"]) == 2
+    out, err = capsys.readouterr()
+    assert "(proven)" in out
+    assert err.endswith("latency limit p99 of 0.01 s: no devices keep it (proven)\n")
+    with pytest.raises(sp.StreamplaceError):
+        sp.read_placement("placement.json")
