@@ -1,6 +1,8 @@
 """Reader and writer of GraphML, the format of networkx, Gephi, yEd and igraph."""
 
 import re
+from collections.abc import Callable
+from functools import partial
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from streamplace.errors import FormatError, GraphError
@@ -26,6 +28,8 @@ READ = KNOWN | {"node": (*NODE, "label"), "edge": (*EDGE, "label")}
 """What is read; Gephi calls a name ``label``, and ``size`` is that of its picture."""
 LABELS = ("NodeLabel", "EdgeLabel")
 """Elements of yEd in graphics that show names, since yEd numbers the ids."""
+Known = Callable[[Element, str], Attributes]
+"""Returns the known attributes of a graph, node or edge; the second argument is its kind."""
 _NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -44,10 +48,11 @@ def read(text: str, where: str) -> LogicalGraph:
     if kind_of(root) != "graphml" or len(graphs) != 1:
         raise FormatError(f"{where}: must be a <graphml> that contains one <graph>")
     keys, defaults = _keys(root, where)
-    attributed = AttributedGraph(attributes=_attributes(graphs[0], "graph", keys, defaults, where))
+    known: Known = partial(_attributes, keys=keys, defaults=defaults, where=where)
+    attributed = AttributedGraph(attributes=known(graphs[0], "graph"))
     for graph in (each for each in graphs[0].iter() if kind_of(each) == "graph"):
-        _add_nodes(attributed, graph, keys, defaults, where)
-        _add_edges(attributed, graph, keys, defaults, where)
+        _add_nodes(attributed, graph, known, where)
+        _add_edges(attributed, graph, known, where)
     for source, target, _ in attributed.edges:
         for end in (source, target):
             if end in attributed.labels:
@@ -57,32 +62,20 @@ def read(text: str, where: str) -> LogicalGraph:
     return from_attributed_graph(attributed, where, notes)
 
 
-def _add_nodes(
-    attributed: AttributedGraph,
-    graph: Element,
-    keys: dict[str, str],
-    defaults: dict[str, Attributes],
-    where: str,
-) -> None:
+def _add_nodes(attributed: AttributedGraph, graph: Element, known: Known, where: str) -> None:
     """Add the nodes of a graph; one with a graph inside is a group, as a cluster of DOT."""
     for node in inside(graph, "node"):
         name = attribute(node, "id", where)
         if name in attributed.nodes or name in attributed.labels:
             raise FormatError(f"{where}: node {name!r:.40} appears twice")
-        found = {"label": _label(node)} | _attributes(node, "node", keys, defaults, where)
+        found = {"label": _label(node)} | known(node, "node")
         if inside(node, "graph"):
             attributed.labels[name] = picture.first_line(found) or name
         else:
             attributed.nodes[name] = found
 
 
-def _add_edges(
-    attributed: AttributedGraph,
-    graph: Element,
-    keys: dict[str, str],
-    defaults: dict[str, Attributes],
-    where: str,
-) -> None:
+def _add_edges(attributed: AttributedGraph, graph: Element, known: Known, where: str) -> None:
     """Add the edges of a graph."""
     if inside(graph, "hyperedge"):
         raise FormatError(f"{where}: hyperedges are not supported")
@@ -92,7 +85,7 @@ def _add_edges(
         if edge.get("directed", "true" if directed else "false") != "true":
             place = f"{where}: {source!r:.40} -> {target!r:.40}"
             raise FormatError(f"{place}: the edge is undirected; all edges must be directed")
-        found = {"label": _label(edge)} | _attributes(edge, "edge", keys, defaults, where)
+        found = {"label": _label(edge)} | known(edge, "edge")
         attributed.edges.append((source, target, found))
 
 

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from streamplace.errors import StreamplaceError, UsageError
-from streamplace.learning.policy.placer import loaded, untrained
+from streamplace.learning.policy.placer import loaded
 from streamplace.learning.policy.registry import faults_of
 from streamplace.learning.policy.threads import one_thread
 from streamplace.placers.base import MAKESPAN, BasePlacer, check_counts
@@ -139,7 +139,7 @@ class ImprovingPlacer(BasePlacer):
         UsageError
             If it is not of the placer's kind.
         """
-        read = loaded(file) if self.untrained is None else untrained(file, self.untrained)
+        read = loaded(file, self.untrained)
         if read.kind != self.name:
             fault = "has a policy of another kind; use policy:file=…"
             raise UsageError(f"{self.name}: {file} {fault}")

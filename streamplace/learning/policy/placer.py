@@ -141,7 +141,7 @@ class PolicyPlacer(BasePlacer):
     def _loaded(self) -> "LoadedPolicy":
         with work_clock.loading():
             file = self.file or str(SHIPPED)
-            return loaded(file) if self.untrained is None else untrained(file, self.untrained)
+            return loaded(file, self.untrained)
 
     @property
     def begins_from(self) -> str | None:
@@ -348,8 +348,13 @@ class LoadedPolicy:
         )
 
 
-def loaded(file: str) -> LoadedPolicy:
+def loaded(file: str, untrained: int | None = None) -> LoadedPolicy:
     """Return the policy in a weights file, which is read again only after it changed.
+
+    Parameters
+    ----------
+    untrained
+        A seed: the policy has random parameters instead of those of the file.
 
     Raises
     ------
@@ -358,36 +363,23 @@ def loaded(file: str) -> LoadedPolicy:
     UsageError
         If the policy needs torch, which is not installed.
     """
-    return _read(file, _modified_ns(file))
+    return _read(file, _modified_ns(file), untrained)
 
 
 @lru_cache(maxsize=8)
-def _read(path: str, modified_ns: int) -> LoadedPolicy:
+def _read(path: str, modified_ns: int, untrained: int | None) -> LoadedPolicy:
     file = read_weights(path)
-    return LoadedPolicy(path, _policy_of(file, path), file.section.kind, file.card)
+    return LoadedPolicy(path, _policy_of(file, path, untrained), file.section.kind, file.card)
 
 
-@lru_cache(maxsize=8)
-def untrained(path: str, seed: int) -> LoadedPolicy:
-    """Return a policy of the kind and sizes of a weights file with random parameters.
-
-    Raises
-    ------
-    CheckpointError
-        If the weights cannot be read.
-    """
-    _modified_ns(path)  # refuses a pipe
-    file = read_weights(path)
+def _policy_of(file: WeightsFile, path: str, untrained: int | None) -> Any:
+    """Return the policy in a weights file, in numpy if it is a trained device scorer."""
     what = f"{path}, of the kind {file.section.kind!r},"
-    new_policy = load_learned("streamplace.learning.policy.weights:new_policy", what)
-    return LoadedPolicy(path, new_policy(file.section, seed), file.section.kind, file.card)
-
-
-def _policy_of(file: WeightsFile, path: str) -> Any:
-    """Return the policy in a weights file, in numpy if it is a device scorer."""
+    if untrained is not None:
+        new_policy = load_learned("streamplace.learning.policy.weights:new_policy", what)
+        return new_policy(file.section, untrained)
     if file.section.kind == "device-scorer":
         return numpy_scorer(file, path)
-    what = f"{path}, of the kind {file.section.kind!r},"
     return load_learned("streamplace.learning.policy.weights:policy_of", what)(file, path)
 
 
