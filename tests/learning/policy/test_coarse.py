@@ -140,7 +140,7 @@ def test_groups_and_refinement_are_refused_under_makespans(
     option: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = LoadedPolicy("", rnn(), "rnn", {})
-    monkeypatch.setattr("streamplace.learning.policy.placer.loaded", lambda file: made)
+    monkeypatch.setattr("streamplace.learning.policy.placer.loaded", lambda file, untrained: made)
     with pytest.raises(UsageError, match=f"{option}: the makespan objective has neither"):
         make_placer(f"policy:{option}=9")(giph_problem(0), seeded_rng())
 
