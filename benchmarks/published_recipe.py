@@ -45,7 +45,7 @@ from streamplace.workflows.comparison import TIE
 GRAPHS, HELD_BACK = 3150, 630
 WATCHED = 7  # one of so many graphs is watched, since graphs are in order of their class
 COUNTED = 500  # steps at the end of a run
-EVERY_STEPS = 500  # between checkpoints, at which a run is watched
+EVERY_STEPS = 250  # between checkpoints, at which a run is watched
 EVERY = 262  # graph on which hidden units are observed
 SAMPLES = 6
 RATE = 1e4  # tuples/s
@@ -54,6 +54,11 @@ RATE = 1e4  # tuples/s
 def at_rate(rate: float) -> dict[str, Any]:
     """Return the keys of a constant rate."""
     return {"stage[0].optimiser.rate": rate, "stage[0].optimiser.final_rate": rate}
+
+
+def several(graphs: int) -> dict[str, Any]:
+    """Return the key of a number of graphs a step."""
+    return {"stage[0].problems_per_step": graphs}
 
 
 TRAININGS: dict[str, tuple[str, Mapping[str, Any]]] = {
@@ -68,7 +73,14 @@ TRAININGS: dict[str, tuple[str, Mapping[str, Any]]] = {
     "paper, entropy bonus .001": ("paper", {"stage[0].entropy": 0.001}),
     "paper, exploration .1": ("paper", {"stage[0].exploration": 0.1}),
     "paper, length 128": ("paper", {"policy.sizes.length": 128}),
-    "paper, 8 graphs a step": ("paper", {"stage[0].problems_per_step": 8}),
+    "paper, 8 graphs": ("paper", several(8)),
+    "paper, 8 graphs, normalised": ("paper", several(8) | {"stage[0].normalise": True}),
+    "paper, 8 graphs, all remembered": ("paper", several(8) | {"stage[0].memory.threshold": 0.0}),
+    "paper, 64 graphs": ("paper", several(64)),
+    "paper, 64 graphs, rate falls to 1e-4": (
+        "paper",
+        several(64) | {"stage[0].optimiser.final_rate": 1e-4},
+    ),
     "released": ("released", {}),
     "released, all devices offered": ("released", {"policy.sizes.breaks_symmetry": False}),
 }
@@ -178,10 +190,10 @@ def dead_units(policy: nn.Module, graphs: list[StreamGraph]) -> float | None:
 def table(found: Mapping[str, list[dict[str, Any]]], metis: Floats) -> list[str]:
     """Return the lines of a table: a row per training, and METIS."""
     head = "by seed                 above METIS               better worse entropy  dead units"
-    lines = [f"{'training':33}   mean  {head}", f"{'METIS':33} {metis.mean():6.3f}"]
+    lines = [f"{'training':37}   mean  {head}", f"{'METIS':37} {metis.mean():6.3f}"]
     for name, rows in found.items():
         if not rows:
-            lines.append(f"{name:33} not run")
+            lines.append(f"{name:37} not run")
             continue
         reached = np.array([row["reached"] for row in rows])
         above = reached - metis
@@ -192,7 +204,7 @@ def table(found: Mapping[str, list[dict[str, Any]]], metis: Floats) -> list[str]
         effect = str(Effect.of(above.mean(axis=0)))
         done = f"{min(row['step'] for row in rows):,} steps, {rows[0]['cpu_s']:,.0f} CPU s"
         lines.append(
-            f"{name:33} {reached.mean():6.3f}  {seeds:22}  {effect:25} {shares} {entropy:7.3f}  "
+            f"{name:37} {reached.mean():6.3f}  {seeds:22}  {effect:25} {shares} {entropy:7.3f}  "
             f"{dead:12} {done}"
         )
     return lines
