@@ -64,16 +64,7 @@ ROOMS = {
         "streamplace.workflows.confidence",
         "streamplace.workflows.latency",
     ),
-    "jobs": (
-        "streamplace.sim.filling",
-        "streamplace.cli.jobs_notes",
-        "streamplace.cli.place_jobs",
-        "streamplace.files.jobs",
-        "streamplace.placers.jobs",
-        "streamplace.problem.jobs",
-        "streamplace.scoring.joint",
-        "streamplace.workflows.jobs",
-    ),
+    "jobs": ("streamplace.jobs", "streamplace.sim.filling"),
     "formats": (
         "streamplace.formats",
         "streamplace.workflows.export",

@@ -26,11 +26,11 @@ from streamplace.files import (
     read_graph,
     write_dataset,
 )
-from streamplace.files.jobs import graph_files, jobs_from
 from streamplace.files.reading import folder_of, name_of, read_json
 from streamplace.files.writing import held
+from streamplace.jobs.files import graph_files, jobs_from
+from streamplace.jobs.size import JobsSize, file_names, size_jobs
 from streamplace.problem.assumptions import several_sinks, without_tuples
-from streamplace.workflows.jobs.size import JobsSize, file_names, size_jobs
 from streamplace.workflows.replace_problem import with_pins
 from streamplace.workflows.size import SINGLE, sizes
 from streamplace.workflows.size import size as sized

@@ -9,23 +9,23 @@ from click.core import ParameterSource
 from streamplace.cli import inputs
 from streamplace.cli.command import print_json
 from streamplace.cli.inputs import naming_the_default
-from streamplace.cli.jobs_notes import print_jobs_notes
 from streamplace.cli.output_files import check_targets, refuse_folder, weights_of
 from streamplace.cli.place_problem import ProblemOptions
 from streamplace.cli.terminal import print_result
 from streamplace.errors import located
 from streamplace.execution.progress import working
-from streamplace.files.jobs import graph_files, jobs_from
 from streamplace.files.reading import folder_of, name_of, read_json
 from streamplace.files.writing import held
+from streamplace.jobs.commands.notes import print_jobs_notes
+from streamplace.jobs.files import graph_files, jobs_from
+from streamplace.jobs.jobs import Jobs
+from streamplace.jobs.place import place_jobs, runs_of
+from streamplace.jobs.result import file_names
 from streamplace.placers.limits import MaxRuntime
 from streamplace.placers.registry import ready
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.instances import colocate_instances
-from streamplace.problem.jobs import Jobs
 from streamplace.problem.losses import Losses
-from streamplace.workflows.jobs.place import place_jobs, runs_of
-from streamplace.workflows.jobs.result import file_names
 
 ACCEPTED = (
     "job_file",

@@ -12,12 +12,12 @@ from streamplace.display.mixins import Displayable
 from streamplace.display.text import number, percent, quoted, reached
 from streamplace.display.view import Cell, Grid, Line, Names, View
 from streamplace.files import write_json, write_placement
-from streamplace.files.jobs import ENDING, RESULT, TOGETHER
 from streamplace.files.writing import staged
+from streamplace.jobs.files import ENDING, RESULT, TOGETHER
+from streamplace.jobs.joint import Allocation, JointProblem, shared_multicast, union_graph
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.flow import flow
-from streamplace.scoring.joint import Allocation, JointProblem, shared_multicast, union_graph
 from streamplace.scoring.loads import Bottleneck, use_columns, use_entries
 from streamplace.scoring.throughput_evaluator import bottleneck_at
 from streamplace.sim.filling import CAPPED

@@ -14,9 +14,9 @@ from benchmarks.reference.strategies import clusters, graphs
 from benchmarks.reference.two_jobs import two_jobs
 from streamplace import Cluster, Constraints, Job, Jobs, Operator, Problem, StreamGraph
 from streamplace.errors import InfeasibleError
+from streamplace.jobs.joint import JointProblem, shared_multicast, union_graph
 from streamplace.problem.graph_checks import Firing, Multicast
 from streamplace.scoring.flow import flow
-from streamplace.scoring.joint import JointProblem, shared_multicast, union_graph
 from streamplace.sim.closed_form.bottleneck import utilisations
 from streamplace.sim.filling import CAPPED
 from streamplace.util.arrays import Floats, Ints

@@ -12,7 +12,8 @@ from benchmarks.reference.two_jobs import two_jobs
 from benchmarks.reference.whole_problems import whole_problems
 from streamplace import Cluster, Problem
 from streamplace.errors import InfeasibleError, PlacementError
-from streamplace.placers.jobs import (
+from streamplace.jobs.joint import JointProblem
+from streamplace.jobs.search import (
     Improvement,
     best_of_all,
     double_moves,
@@ -21,7 +22,6 @@ from streamplace.placers.jobs import (
     single_moves,
 )
 from streamplace.placers.repair import feasible
-from streamplace.scoring.joint import JointProblem
 from streamplace.util.arrays import Ints
 from tests.support.jobs import competing_jobs
 

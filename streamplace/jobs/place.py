@@ -7,9 +7,10 @@ import numpy as np
 
 from streamplace.display.text import number, rounded_up
 from streamplace.errors import InfeasibleError, PlacementError, within
-from streamplace.placers.auto import Auto
-from streamplace.placers.base import BasePlacer, Placer
-from streamplace.placers.jobs import (
+from streamplace.jobs.jobs import Jobs
+from streamplace.jobs.joint import Allocation, JointProblem, shared_multicast, union_graph
+from streamplace.jobs.result import JobsResult, outcomes
+from streamplace.jobs.search import (
     FEW_PLACEMENTS,
     Improvement,
     best_of_all,
@@ -17,18 +18,17 @@ from streamplace.placers.jobs import (
     is_better,
     is_small,
 )
+from streamplace.placers.auto import Auto
+from streamplace.placers.base import BasePlacer, Placer
 from streamplace.placers.registry import placer_of
 from streamplace.placers.running import name_of, run_placer
 from streamplace.problem.cluster import Cluster
-from streamplace.problem.jobs import Jobs
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.compiled import compiled
-from streamplace.scoring.joint import Allocation, JointProblem, shared_multicast, union_graph
 from streamplace.sim import work_clock
 from streamplace.util.arrays import Bools, Floats, Ints
 from streamplace.util.checks import check_seed
-from streamplace.workflows.jobs.result import JobsResult, outcomes
 from streamplace.workflows.naming_conflicts import naming_conflicts
 from streamplace.workflows.place import solve
 from streamplace.workflows.result import Result

@@ -10,7 +10,7 @@ import streamplace as sp
 from streamplace.cli.schema import schema_of
 from streamplace.errors import FormatError
 from streamplace.files.graphs import graph_to
-from streamplace.files.jobs import outcomes_in
+from streamplace.jobs.files import outcomes_in
 from tests.support.graphs import chain_graph
 from tests.support.jobs import competing_jobs
 

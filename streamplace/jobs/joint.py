@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamplace.errors import within
+from streamplace.jobs.jobs import Jobs
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.graph import Operator, Stream, StreamGraph
 from streamplace.problem.graph_checks import Multicast
-from streamplace.problem.jobs import Jobs
 from streamplace.problem.objective import MIN_VALUE
 from streamplace.problem.problem import Problem
 from streamplace.scoring.compiled import check_loads

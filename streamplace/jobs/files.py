@@ -13,8 +13,8 @@ from streamplace.files.json_text import json_pieces
 from streamplace.files.reading import STDIO, check, folder_of, name_of, read_json
 from streamplace.files.schema import VERSION, Form, Name, Number, Positive, Version
 from streamplace.files.writing import write_pieces
+from streamplace.jobs.jobs import MAX_JOBS, MAX_NAME, Job, Jobs
 from streamplace.problem.graph import StreamGraph
-from streamplace.problem.jobs import MAX_JOBS, MAX_NAME, Job, Jobs
 
 EITHER: dict[str, Any] = {"anyOf": [{"type": "string"}, {"type": "object"}]}
 Priority = Annotated[float, Field(allow_inf_nan=False)]

@@ -11,7 +11,7 @@ from benchmarks.reference.random_problems import random_problem
 from benchmarks.reference.two_jobs import best_shares, keeps_minimums, ordered, two_jobs
 from streamplace import Cluster, Job, Jobs, Network, place_jobs
 from streamplace.errors import InfeasibleError, PlacementError, UsageError
-from streamplace.workflows.jobs.result import JobsResult
+from streamplace.jobs.result import JobsResult
 from streamplace.workflows.place import solve
 from tests.support.graphs import chain_graph, preset_graph
 from tests.support.jobs import competing_jobs

@@ -10,16 +10,16 @@ from streamplace.display.mixins import Displayable, view_of
 from streamplace.display.view import Grid, View
 from streamplace.errors import within
 from streamplace.files import write_dataset, write_json, write_placement
-from streamplace.files.jobs import ENDING, GRAPH, RESULT, TOGETHER
 from streamplace.files.writing import staged
+from streamplace.jobs.files import ENDING, GRAPH, RESULT, TOGETHER
+from streamplace.jobs.jobs import Jobs
+from streamplace.jobs.joint import union_graph
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.graph import StreamGraph
-from streamplace.problem.jobs import Jobs
 from streamplace.problem.objective import Throughput
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.arrays import make_flow
-from streamplace.scoring.joint import union_graph
 from streamplace.workflows.size import check_firing, size
 from streamplace.workflows.sizing.choices import with_parallelism
 from streamplace.workflows.sizing.result import SizeResult

@@ -2,9 +2,9 @@
 
 from streamplace.cli.command import print_note
 from streamplace.cli.place_notes import one_core_note
+from streamplace.jobs.result import JobsResult
 from streamplace.problem.assumptions import assumptions
 from streamplace.scoring.suspect_units import suspect_unit
-from streamplace.workflows.jobs.result import JobsResult
 
 
 def print_jobs_notes(result: JobsResult) -> None:

@@ -6,8 +6,8 @@ from math import prod
 
 import numpy as np
 
+from streamplace.jobs.joint import JointProblem
 from streamplace.problem.problem import Problem
-from streamplace.scoring.joint import JointProblem
 from streamplace.util.arrays import Bools, Floats, Ints
 
 CHUNK = 256  # placements made and compared at once
