@@ -37,14 +37,7 @@ ROOMS = {
         "streamplace.scoring.total_cost",
         "streamplace.scoring.two_devices",
     ),
-    "capacity": (
-        "streamplace.cli.plan",
-        "streamplace.cli.size",
-        "streamplace.placers.subset",
-        "streamplace.workflows.plan",
-        "streamplace.workflows.size",
-        "streamplace.workflows.sizing",
-    ),
+    "capacity": ("streamplace.capacity",),
     "control": ("streamplace.control",),
     "engine": (
         "streamplace.sim.engine",

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from streamplace.util.lazy import lazily
 
 if TYPE_CHECKING:
+    from streamplace.capacity.plan.plan import plan as plan
+    from streamplace.capacity.size import size as size
     from streamplace.errors import StreamplaceError as StreamplaceError
     from streamplace.families import Recipe as Recipe
     from streamplace.families.generation import generate as generate
@@ -49,10 +51,8 @@ if TYPE_CHECKING:
     from streamplace.workflows.export import export as export
     from streamplace.workflows.migrate import migrate as migrate
     from streamplace.workflows.place import place as place
-    from streamplace.workflows.plan.plan import plan as plan
     from streamplace.workflows.read_job import read_job as read_job
     from streamplace.workflows.simulate import simulate as simulate
-    from streamplace.workflows.size import size as size
 
 _HOME = {
     "Cluster": "problem.cluster",
@@ -74,7 +74,7 @@ _HOME = {
     "place": "workflows.place",
     "place_jobs": "jobs.place",
     "Placement": "problem.placement",
-    "plan": "workflows.plan.plan",
+    "plan": "capacity.plan.plan",
     "Problem": "problem.problem",
     "read_cluster": "files",
     "read_clusters": "files",
@@ -86,7 +86,7 @@ _HOME = {
     "Recipe": "families",
     "report": "reports.report",
     "simulate": "workflows.simulate",
-    "size": "workflows.size",
+    "size": "capacity.size",
     "size_jobs": "jobs.size",
     "Stream": "problem.graph",
     "StreamGraph": "problem.graph",

@@ -6,6 +6,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from streamplace.capacity.size import check_firing, size
+from streamplace.capacity.sizing.choices import with_parallelism
+from streamplace.capacity.sizing.result import SizeResult
 from streamplace.display.mixins import Displayable, view_of
 from streamplace.display.view import Grid, View
 from streamplace.errors import within
@@ -20,9 +23,6 @@ from streamplace.problem.objective import Throughput
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.arrays import make_flow
-from streamplace.workflows.size import check_firing, size
-from streamplace.workflows.sizing.choices import with_parallelism
-from streamplace.workflows.sizing.result import SizeResult
 
 
 @dataclass(frozen=True, repr=False)
