@@ -1,6 +1,6 @@
 """The default placer: runs other placers, then searches from their results, in limited time."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from copy import deepcopy
 from dataclasses import dataclass
 from math import inf
@@ -154,7 +154,8 @@ class Auto(ReportingPlacer):
     def stand_in(self, objective: Objective) -> BasePlacer | None:
         """Return a climb under objectives of a pass of which no search here knows."""
         if objective.is_pass and objective.quantity not in BOTH:
-            return class_of("climb")(self.evaluations, self.seconds)
+            climb: Callable[..., BasePlacer] = class_of("climb")
+            return climb(self.evaluations, self.seconds)
         return None
 
     def _best(
