@@ -20,6 +20,8 @@ import numpy as np
 
 from benchmarks.partitioners import placed
 from streamplace import Cluster, Device, Network, Operator, Problem, Recipe, Stream, StreamGraph
+from streamplace.capacity.plan.plan import plan
+from streamplace.capacity.size import size
 from streamplace.errors import StreamplaceError
 from streamplace.placers.registry import make_placer
 from streamplace.placers.search.balance import CARRIED
@@ -28,8 +30,6 @@ from streamplace.scoring.flow import flow
 from streamplace.scoring.registry import qualities, throughput_evaluator
 from streamplace.sim import work_clock
 from streamplace.sim.closed_form.bottleneck import utilisations
-from streamplace.workflows.plan.plan import plan
-from streamplace.workflows.size import size
 
 FAMILIES = "layered", "series-parallel", "random"
 OPERATORS = 1_000, 3_000, 10_000

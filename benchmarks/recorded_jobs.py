@@ -33,9 +33,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from benchmarks.commit import ROOT
+from streamplace.capacity.sizing.scaling import expected_rate, fit_scaling
 from streamplace.util.arrays import Floats
 from streamplace.util.effect import RESAMPLES, SHARE
-from streamplace.workflows.sizing.scaling import expected_rate, fit_scaling
 
 RUNNING = ROOT.parent / "shared" / "data" / "running"
 SEED = 0

@@ -162,12 +162,12 @@ class Flow:
             raise ValueError("selectivity must be 1 where operators join their inputs")
         check_ends(self.source, self.target, operators)
 
-    @property
+    @cached_property
     def operators(self) -> int:
         """The number of operators, V."""
         return len(self.instructions)
 
-    @property
+    @cached_property
     def devices(self) -> int:
         """The number of devices, D."""
         return len(self.capacity)

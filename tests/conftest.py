@@ -26,6 +26,7 @@ import sys
 import pytest
 from hypothesis import settings
 
+from tests.support.input_files import InputFiles, write_input_files
 from tests.support.part import Part
 from tests.support.paths import ROOT
 from tests.support.share import Share
@@ -88,3 +89,9 @@ def share(request: pytest.FixtureRequest) -> Share:
     if request.node.get_closest_marker("long") is None:
         return Share()
     return Share(request.config.getoption("--share"))
+
+
+@pytest.fixture(scope="session")
+def inputs(tmp_path_factory: pytest.TempPathFactory) -> InputFiles:
+    """Return valid input files, which tests only read."""
+    return write_input_files(tmp_path_factory.mktemp("inputs"))

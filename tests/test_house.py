@@ -26,16 +26,16 @@ from tests.support.flink_server.server import ScriptedFlink
 DOORS = {
     "papers": 0,
     "engines": 0,
-    "networks": 1,
-    "learning": 79,
-    "makespan": 61,
+    "networks": 0,
+    "learning": 75,
+    "makespan": 44,
     "capacity": 9,
-    "control": 31,
+    "control": 30,
     "engine": 3,
     "latency": 7,
-    "jobs": 11,
-    "formats": 76,
-    "pictures": 13,
+    "jobs": 10,
+    "formats": 75,
+    "pictures": 11,
     "testing": 0,
 }
 """Room -> names that others import from it."""
@@ -75,10 +75,10 @@ def test_every_module_has_a_room_and_every_room_its_modules() -> None:
 def test_place_and_auto_load_no_room() -> None:
     eager = loaded_eagerly()
     assert {room_of(module) for module in eager} == {CORE}
-    assert len(eager) <= 123
+    assert len(eager) <= 116
 
 
-@pytest.mark.parametrize(("placer", "most"), [("greedy", 105), ("auto", 154)])
+@pytest.mark.parametrize(("placer", "most"), [("greedy", 99), ("auto", 140)])
 def test_modules_that_a_first_place_loads(placer: str, most: int) -> None:
     loaded = loaded_by_first_place(placer)
     assert sum(map(is_ours, loaded)) <= most
@@ -115,7 +115,7 @@ def test_others_use_only_what_a_room_offers(room: str) -> None:
     assert hidden == []
 
 
-@pytest.mark.parametrize(("options", "most"), [(("--placer", "greedy"), 626), ((), 1820)])
+@pytest.mark.parametrize(("options", "most"), [(("--placer", "greedy"), 549), ((), 1252)])
 def test_moves_of_placing(options: tuple[str, ...], most: int) -> None:
     assert moves_of_placing(*options) <= most
 
@@ -123,7 +123,7 @@ def test_moves_of_placing(options: tuple[str, ...], most: int) -> None:
 def test_moves_of_a_window_of_watch_that_does_nothing(tmp_path: Path) -> None:
     with watched(ScriptedFlink(reports_waiting=True), ManualClock(), tmp_path) as (watching, _):
         watching.window()
-        assert moves(watching.window) <= 2020
+        assert moves(watching.window) <= 949
 
 
 def test_a_move_is_a_change_of_module() -> None:

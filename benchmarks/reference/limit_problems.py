@@ -24,8 +24,8 @@ from streamplace import (
     Stream,
     StreamGraph,
 )
+from streamplace.jobs.jobs import Job, Jobs
 from streamplace.problem.cluster import Uplink
-from streamplace.problem.jobs import Job, Jobs
 from streamplace.problem.network import NetworkKind
 from streamplace.util.arrays import Bools, Floats
 

@@ -24,10 +24,10 @@ from benchmarks.reference.limit_problems import (
     ungrouped,
 )
 from benchmarks.reference.two_jobs import ordered, shares_of_two
+from streamplace.capacity.plan.result import Plan
 from streamplace.errors import InfeasibleError, ProblemError
 from streamplace.workflows.conflict import conflict
 from streamplace.workflows.explain import explain_throughput
-from streamplace.workflows.plan.result import Plan
 
 CLOSE = 1e-6  # relative difference that counts as none
 FREE = 5e-3  # relative gain below which `explain` leaves a rule out

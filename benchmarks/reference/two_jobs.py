@@ -10,10 +10,10 @@ import numpy as np
 from benchmarks.reference.random_problems import every_placement, random_problem
 from benchmarks.reference.rules import obeying
 from streamplace import Cluster
-from streamplace.problem.jobs import Job, Jobs
+from streamplace.jobs.jobs import Job, Jobs
+from streamplace.jobs.joint import union_graph
 from streamplace.problem.problem import Problem
 from streamplace.scoring.flow import flow
-from streamplace.scoring.joint import union_graph
 from streamplace.sim.closed_form.bottleneck import resource_loads
 from streamplace.util.arrays import Floats, Ints
 

@@ -1,4 +1,7 @@
-"""Exact search and proofs of optimality: contraction, branch and bound, and enumeration."""
+"""Exact search and proofs of optimality.
+
+The names here are those of contraction, bounds, and branch and bound.
+"""
 
 from streamplace.sim.exact.bounds import LoadBounds, Verdict
 from streamplace.sim.exact.branch_and_bound import (
@@ -12,8 +15,6 @@ from streamplace.sim.exact.branch_and_bound import (
     start_again,
 )
 from streamplace.sim.exact.contraction import merged
-from streamplace.sim.exact.enumeration import Walk, enumerate_above, walk
-from streamplace.sim.exact.path_average import PathAverageBounds
 
 __all__ = [
     "FOUND",
@@ -21,14 +22,10 @@ __all__ = [
     "REFUTED",
     "Dive",
     "LoadBounds",
-    "PathAverageBounds",
     "Verdict",
-    "Walk",
     "dive",
-    "enumerate_above",
     "hardness",
     "merged",
     "refute",
     "start_again",
-    "walk",
 ]

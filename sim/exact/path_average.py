@@ -12,11 +12,15 @@ the bounds on f.
 
 import numpy as np
 
-from streamplace.sim.columns import read_only
 from streamplace.sim.exact.bounds import Effort, LoadBounds, Verdict
 from streamplace.sim.exact.contraction import units_of
 from streamplace.sim.flow import ALL, Floats, Flow, Ints
-from streamplace.sim.search.instance import Instance, ends_of_units, streams_of_units
+from streamplace.sim.search.instance import (
+    Instance,
+    ends_of_units,
+    streams_of_units,
+    with_messages,
+)
 
 SOLVED = 1e-10  # share of the throughput that counts as error of the solver, with a margin
 LOWER = 1e-6  # relative change of the sources' share from which the streams are weighed again
@@ -30,27 +34,6 @@ def passing_shares(flow: Flow) -> Floats:
         reaching[flow.source[e]] += flow.selectivity[e] * reaching[flow.target[e]]
     shares: Floats = flow.stream_tuples * reaching[flow.target] / flow.nominal_sink_tuples
     return shares
-
-
-def with_messages(
-    instance: Instance, of_ends: Floats | float, of_copies: Floats | float
-) -> Instance:
-    """Return an instance with a part of its messages, which cost no CPU time.
-
-    Parameters
-    ----------
-    of_ends, of_copies
-        The parts of the messages at each end, (N,), and of those that streams share.
-    """
-    copies = instance.copies
-    return instance._replace(
-        tuples=instance.tuples * of_ends,
-        bits=instance.bits * of_ends,
-        copies=copies._replace(tuples=copies.tuples * of_copies, bits=copies.bits * of_copies),
-        taxing=False,
-        overhead_s=np.zeros_like(instance.overhead_s),
-        overhead_s_per_bit=read_only(np.zeros_like(instance.overhead_s_per_bit)),
-    )
 
 
 class PathAverageBounds(LoadBounds):

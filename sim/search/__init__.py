@@ -10,6 +10,7 @@ from streamplace.sim.search.instance import (
     on_devices,
     own_loads,
     unit_loads,
+    with_messages,
     work_on_devices,
 )
 from streamplace.sim.search.moves import search_state
@@ -34,5 +35,6 @@ __all__ = [
     "search_state",
     "spread",
     "unit_loads",
+    "with_messages",
     "work_on_devices",
 ]

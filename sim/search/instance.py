@@ -180,6 +180,27 @@ def on_devices(instance: Instance, devices: Ints) -> Instance:
     )
 
 
+def with_messages(
+    instance: Instance, of_ends: Floats | float, of_copies: Floats | float
+) -> Instance:
+    """Return an instance with a part of its messages, which cost no CPU time.
+
+    Parameters
+    ----------
+    of_ends, of_copies
+        The parts of the messages at each end, (N,), and of those that streams share.
+    """
+    copies = instance.copies
+    return instance._replace(
+        tuples=instance.tuples * of_ends,
+        bits=instance.bits * of_ends,
+        copies=copies._replace(tuples=copies.tuples * of_copies, bits=copies.bits * of_copies),
+        taxing=False,
+        overhead_s=np.zeros_like(instance.overhead_s),
+        overhead_s_per_bit=read_only(np.zeros_like(instance.overhead_s_per_bit)),
+    )
+
+
 def sums_of_units(rows: Floats, unit_of: Ints, units: int) -> Floats:
     """Return the sums of the rows of each unit, (U, columns), for (V, columns)."""
     columns = [np.bincount(unit_of, weights=column, minlength=units) for column in rows.T]

@@ -31,7 +31,7 @@ from streamplace.workflows.place import placed
 from streamplace.workflows.result import MakespanResult, Result
 from streamplace.workflows.whole_operators import naming_whole_operators
 
-PLACE_JOBS = "streamplace.cli.place_jobs:place_job_file"
+PLACE_JOBS = "streamplace.jobs.commands.place:place_job_file"
 """The work of --job-file."""
 
 

@@ -13,7 +13,7 @@ FORMS = {
     "cluster": "streamplace.files.schema:ClusterForm",
     "placement": "streamplace.files.schema:PlacementForm",
     "scene": "streamplace.files.engine_runs:SceneForm",
-    "jobs": "streamplace.files.jobs:JobsForm",
+    "jobs": "streamplace.jobs.files:JobsForm",
 }
 
 

@@ -4,6 +4,8 @@ from collections.abc import Collection
 
 import numpy as np
 
+from streamplace.capacity.size import size
+from streamplace.capacity.sizing.shortage import ShortageError
 from streamplace.display.text import several
 from streamplace.errors import (
     PlacementError,
@@ -14,8 +16,6 @@ from streamplace.errors import (
 )
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.graph import StreamGraph
-from streamplace.workflows.size import size
-from streamplace.workflows.sizing.shortage import ShortageError
 
 RATE = 1.0  # tuples/s; `shortage.LOWEST` times this is still a valid source rate
 EVALUATIONS, SECONDS = 1, 1.0

@@ -6,6 +6,8 @@ from math import ceil
 
 import numpy as np
 
+from streamplace.capacity.size import size
+from streamplace.capacity.sizing.result import Minimise, SizeResult
 from streamplace.control.costs import measured_graph
 from streamplace.control.observation import Observation, limits_by_slots, slots_of_groups
 from streamplace.control.plannable import check_plannable
@@ -25,8 +27,6 @@ from streamplace.problem.objective import Throughput
 from streamplace.problem.problem import Problem
 from streamplace.scoring.throughput import max_source_rate
 from streamplace.util.text import counted
-from streamplace.workflows.size import size
-from streamplace.workflows.sizing.result import Minimise, SizeResult
 
 EVALUATIONS = 500  # of each of up to three sizes, or twice as many where slots are too few
 OF_LEFT = 0.5  # of the time that is left, for each of them

@@ -4,7 +4,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Self
 
 from streamplace.errors import UsageError
-from streamplace.problem.fields import MAX_VALUE
+from streamplace.util.checks import MAX_VALUE
 
 MAX_S = 10**8  # three years; sums of much longer times are no dates
 FLINK_TIMES = ("savepoint_s", "start_s", "answer_s")  # Flink needs them, however short windows are

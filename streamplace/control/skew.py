@@ -10,6 +10,7 @@ from itertools import count as numbers
 
 import numpy as np
 
+from streamplace.capacity.sizing.factored import Instances
 from streamplace.control.costs import Times
 from streamplace.control.decisions import percent
 from streamplace.control.observation import Observation
@@ -23,7 +24,6 @@ from streamplace.problem.logical import (
 from streamplace.problem.parallelism import KeyShares
 from streamplace.util.arrays import Floats
 from streamplace.util.text import counted
-from streamplace.workflows.sizing.factored import Instances
 
 KEY = "measured {}"  # stands for all keys of an instance
 OF_KEY = re.compile("of key 'measured \\d+'")

@@ -1,4 +1,4 @@
-"""Readers and writers of graphs, datasets, clusters, placements and jobs.
+"""Readers and writers of graphs, datasets, clusters and placements.
 
 The names are loaded when they are first used.
 """
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from streamplace.files.datasets import read_graph as read_graph
     from streamplace.files.datasets import write_dataset as write_dataset
     from streamplace.files.graphs import read_constraints as read_constraints
-    from streamplace.files.jobs import read_jobs as read_jobs
-    from streamplace.files.jobs import write_jobs as write_jobs
     from streamplace.files.json_text import write_json as write_json
     from streamplace.files.placements import read_placement as read_placement
     from streamplace.files.placements import write_placement as write_placement
@@ -34,12 +32,10 @@ _HOME = {
     "read_constraints": "graphs",
     "read_dataset": "datasets",
     "read_graph": "datasets",
-    "read_jobs": "jobs",
     "read_placement": "placements",
     "write_cluster": "clusters",
     "write_clusters": "clusters",
     "write_dataset": "datasets",
-    "write_jobs": "jobs",
     "write_json": "json_text",
     "write_placement": "placements",
 }

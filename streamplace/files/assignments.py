@@ -22,7 +22,7 @@ from streamplace.files.reading import (
 from streamplace.util.plugins import load_ours
 
 HEADER = ["operator", "device"]
-REFUSE_RESULT = "streamplace.files.jobs:refuse_result"
+REFUSE_RESULT = "streamplace.jobs.files:refuse_result"
 """Refuses a result of several jobs, and names the placements beside it."""
 
 

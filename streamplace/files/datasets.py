@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from streamplace.errors import FormatError
+from streamplace.files.bounded import read_failure
 from streamplace.files.graphs import graph_from, graph_to
 from streamplace.files.json_text import json_lines, json_pieces, read_json_lines
 from streamplace.files.npz import read_columns, write_columns
-from streamplace.files.reading import STDIO, name_of, parse, read_failure, read_text
+from streamplace.files.reading import STDIO, name_of, parse, read_text
 from streamplace.files.writing import atomic
 from streamplace.problem.graph import StreamGraph
 from streamplace.util.suggest import candidates, closest_match

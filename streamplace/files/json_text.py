@@ -9,14 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from streamplace.errors import FormatError
-from streamplace.files.reading import (
-    MAX_BYTES,
-    not_utf8,
-    parse,
-    read_failure,
-    read_pieces,
-    too_large,
-)
+from streamplace.files.bounded import MAX_BYTES, read_failure, read_pieces, too_large
+from streamplace.files.reading import not_utf8, parse
 from streamplace.files.writing import write_pieces
 
 ROWS = 10_000

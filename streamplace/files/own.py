@@ -2,9 +2,10 @@
 
 import json
 from json import JSONDecodeError
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from pydantic import BaseModel
+if TYPE_CHECKING:
+    from pydantic import BaseModel
 
 KINDS = {
     "streamplace-graph": "a graph",
@@ -60,7 +61,7 @@ def kind_of(value: Any) -> str | None:
     return next((kind for fields, kind in FIELDS if fields <= value.keys()), None)
 
 
-def other_kind(form: type[BaseModel], value: dict[str, Any]) -> str:
+def other_kind(form: "type[BaseModel]", value: dict[str, Any]) -> str:
     """Return what an object is, and what is expected in its place."""
     found = kind_of(value) or f"of the format {value['format']!r:.80}"
     return f"is {found}; expected {EXPECTED.get(form.__name__, 'another kind of file')}"

@@ -6,8 +6,8 @@ from typing import Any
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
+from streamplace.capacity.plan.result import Plan
 from streamplace.pictures.style import COLOURS, GREY, legend_below, picture
-from streamplace.workflows.plan.result import Plan
 
 SIZE_OF_PLAN = (6.4, 4.2)  # width and height in inches
 

@@ -1,6 +1,6 @@
 """The default placer: runs other placers, then searches from their results, in limited time."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from copy import deepcopy
 from dataclasses import dataclass
 from math import inf
@@ -12,7 +12,7 @@ from streamplace.errors import PlacementError
 from streamplace.placers.base import BOTH, TOTAL_COST, BasePlacer, Found, Placer, ReportingPlacer
 from streamplace.placers.budget import Budget, check_limits
 from streamplace.placers.exact.decision import DecisionProblem, Incumbent, is_small
-from streamplace.placers.registry import NAMES, ready_placer, search_of_pass
+from streamplace.placers.registry import NAMES, class_of, ready_placer, search_of_pass
 from streamplace.placers.search.annealing import COARSEST
 from streamplace.placers.search.balance import (
     FEW_PLACEMENTS,
@@ -29,12 +29,11 @@ from streamplace.placers.search.balance import (
     settled,
 )
 from streamplace.placers.search.chains import CONTIGUOUS, best_of_chains, splits_well
-from streamplace.placers.search.climb import Climb, first_row
 from streamplace.placers.search.consolidate import AS_GOOD as FEWER
 from streamplace.placers.search.consolidate import consolidate, fewest_devices
 from streamplace.placers.search.exhaustive import best_and_cheapest
 from streamplace.placers.search.pool import Pool
-from streamplace.placers.starting import fast_placement
+from streamplace.placers.starting import fast_placement, first_row
 from streamplace.problem.objective import Objective, Throughput
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
@@ -155,7 +154,8 @@ class Auto(ReportingPlacer):
     def stand_in(self, objective: Objective) -> BasePlacer | None:
         """Return a climb under objectives of a pass of which no search here knows."""
         if objective.is_pass and objective.quantity not in BOTH:
-            return Climb(self.evaluations, self.seconds)
+            climb: Callable[..., BasePlacer] = class_of("climb")
+            return climb(self.evaluations, self.seconds)
         return None
 
     def _best(

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
-from streamplace.errors import ObjectiveError, PlacementError, UsageError
+from streamplace.errors import ObjectiveError, UsageError
 from streamplace.placers.limits import Limit, MaxEvaluations
 from streamplace.problem.objective import Objective
 from streamplace.problem.placement import Placement
@@ -224,31 +224,6 @@ class ReportingPlacer(BasePlacer):
         self, problem: Problem, rng: np.random.Generator, start: Placement | None = None
     ) -> Found:
         """Return what it found; see `BasePlacer.run`."""
-
-
-def run_placers(
-    placers: Sequence[Placer],
-    problem: Problem,
-    rng: np.random.Generator,
-    start: Placement | None,
-) -> list[Placement]:
-    """Run each placer and return the placements of those that succeed.
-
-    Raises
-    ------
-    PlacementError
-        If no placer found a placement: the error of the last one that failed.
-    """
-    placements: list[Placement] = []
-    failure: PlacementError | None = None
-    for placer in placers:
-        try:
-            placements.append(placer(problem, rng, start))
-        except PlacementError as error:
-            failure = error
-    if failure is not None and not placements:
-        raise failure
-    return placements
 
 
 def supported_in_words(quantities: frozenset[str] | None) -> str:

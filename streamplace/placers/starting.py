@@ -7,6 +7,7 @@ from streamplace.placers.repair import feasible
 from streamplace.placers.trivial import Greedy
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
+from streamplace.util.arrays import Ints
 
 
 def fast_placement(problem: Problem, rng: np.random.Generator) -> Placement:
@@ -44,3 +45,20 @@ def placement_of(start: str, problem: Problem, rng: np.random.Generator) -> Plac
     if not start:
         return fast_placement(problem, rng)
     return feasible(problem, placer_of(start)(problem, rng).devices)
+
+
+def first_row(problem: Problem) -> Ints:
+    """Return a feasible placement, (V,), with all operators on the first possible device.
+
+    Raises
+    ------
+    PlacementError
+        If no feasible placement was found.
+    """
+    rules = problem.feasibility
+    for device in np.flatnonzero(rules.allowed.any(axis=0)):
+        row = np.full(len(problem.graph.names), device, np.int32)
+        if rules.violation(row) is None:
+            return row
+    first: Ints = rules.allowed.argmax(axis=1).astype(np.int32)
+    return feasible(problem, first[rules.unit_of]).devices

@@ -140,7 +140,7 @@ class Cluster(Displayable):
         )
         return cluster
 
-    @property
+    @cached_property
     def names(self) -> tuple[str, ...]:
         """The names of the D devices, in order."""
         return tuple(self.index)

@@ -26,7 +26,7 @@ from streamplace.problem.logical import (
     instance_names,
     most_instances,
 )
-from streamplace.problem.operators import OPERATOR_COUNTS, STREAM_COUNTS
+from streamplace.problem.operators import COUNTS
 from streamplace.problem.parallelism import (
     FLINK,
     FREE,
@@ -41,7 +41,6 @@ FormName = Literal["instances", "folded", "logical"]
 FORMS: tuple[FormName, ...] = get_args(FormName)
 """How parallel operators become operators of a graph: one for each instance, one with the total
 memory of its instances, or one that states its number of instances."""
-STATED = (*OPERATOR_COUNTS, *STREAM_COUNTS)
 DISTRIBUTIONS: Mapping[str, AnyDistribution] = {
     "forward": Distribution.POINTWISE,
     "rebalance": Distribution.ALL,
@@ -52,11 +51,6 @@ DISTRIBUTIONS: Mapping[str, AnyDistribution] = {
 SLIGHT = 0.005  # part of the mean by which the busiest instance may differ without a note
 ONE_KEY = {"(first instance)": 1.0}
 """The shares of keys of `FIRST`: one instance receives everything, however many there are."""
-
-
-def states_counts(graph: StreamGraph) -> bool:
-    """Return whether a graph says anything about numbers of instances."""
-    return any(getattr(graph, name) for name in STATED)
 
 
 def stated_count(graph: StreamGraph, v: int) -> int | None:
@@ -140,7 +134,7 @@ def expanded(graph: StreamGraph, counts: Mapping[str, int] | None = None) -> Str
     GraphError
         As `logical_of` does, or if there are too many instances or streams.
     """
-    if counts is None and not states_counts(graph):
+    if counts is None and not graph.states_counts:
         return graph
     stated = counts is not None or bool(graph.parallelism)
     instances = to_instances(logical_of(graph, counts), counted=stated)
@@ -178,7 +172,7 @@ def logical_of(graph: StreamGraph, counts: Mapping[str, int] | None = None) -> L
     cost = np.array(
         [graph.scaling.get(v, NO_SCALING).cost(count) for v, count in enumerate(numbers)]
     )
-    nothing: dict[str, Any] = {name: {} for name in STATED}
+    nothing: dict[str, Any] = {name: {} for name in COUNTS}
     plain, before = graph.with_numbers(
         instructions=graph.instructions * cost,
         instructions_se=graph.instructions_se * cost,

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 from streamplace.display.mixins import TruncatedRepr
 from streamplace.errors import ClusterError
-from streamplace.problem.fields import MAX_CORES, MAX_MEMORY_BYTES, MIN_SPEED, check_range
+from streamplace.problem.fields import MAX_CORES, MAX_MEMORY_BYTES, MIN_SPEED
 from streamplace.problem.resources import NO_RESOURCES, Resources
 from streamplace.util.added import added_field
-from streamplace.util.checks import check_str, set_plain_numbers
+from streamplace.util.checks import check_range, check_str, set_plain_numbers
 
 MAX_SLOTS = 1_000_000
 NUMBERS = (
@@ -82,7 +82,7 @@ class Device(TruncatedRepr):
             raise ClusterError("a device's name is empty")
         set_plain_numbers(self, NUMBERS)
         where = f"device {self.name!r}"
-        check_range(f"{where}: mips", self.mips, minimum=MIN_SPEED)
+        check_range(f"{where}: mips", self.mips, ClusterError, minimum=MIN_SPEED)
         if isinstance(self.labels, str):
             raise ClusterError(f"{where}: labels must be a list, not text")
         object.__setattr__(self, "labels", tuple(self.labels))
@@ -92,14 +92,16 @@ class Device(TruncatedRepr):
             self._check_optional_name(what)
         _check_whole(where, "cores", self.cores, 1, MAX_CORES)
         if self.memory_bytes is not None:
-            check_range(f"{where}: memory_bytes", self.memory_bytes, maximum=MAX_MEMORY_BYTES)
+            check_range(
+                f"{where}: memory_bytes", self.memory_bytes, ClusterError, maximum=MAX_MEMORY_BYTES
+            )
         if self.slots is not None:
             _check_whole(where, "slots", self.slots, 0, MAX_SLOTS)
         if self.price is not None:
-            check_range(f"{where}: price", self.price)
-        check_range(f"{where}: startup_s", self.startup_s)
+            check_range(f"{where}: price", self.price, ClusterError)
+        check_range(f"{where}: startup_s", self.startup_s, ClusterError)
         if self.overhead_s_per_byte is not None:
-            check_range(f"{where}: overhead_s_per_byte", self.overhead_s_per_byte)
+            check_range(f"{where}: overhead_s_per_byte", self.overhead_s_per_byte, ClusterError)
 
     def _check_optional_name(self, what: str) -> None:
         """Refuse the name of a group or kind that is not text, or empty."""

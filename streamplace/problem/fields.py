@@ -11,7 +11,7 @@ from functools import partial
 from math import inf
 from typing import Any, Literal
 
-from streamplace.errors import ClusterError, GraphError
+from streamplace.errors import GraphError
 from streamplace.problem.parallelism import (
     KeyShares,
     Scaling,
@@ -23,9 +23,9 @@ from streamplace.problem.parallelism import (
 from streamplace.problem.resources import Resources, whole_amounts
 from streamplace.problem.seconds import Seconds
 from streamplace.util.added import ADDED
-from streamplace.util.checks import check_int, check_number, check_str
+from streamplace.util.checks import check_int, check_str
 
-MIN_SPEED, MAX_VALUE = 1e-9, 1e15  # for MIPS and Mbit/s; beyond them arithmetic overflows
+MIN_SPEED = 1e-9  # for MIPS and Mbit/s; below it arithmetic overflows
 MAX_MEMORY_BYTES = 1e30
 
 MAX_CORES = 1_000_000
@@ -36,13 +36,6 @@ MAX_SIZE = 2**63 - 1
 
 Expansion = Literal["copied", "divided", "counts", "owner"]
 _ENTRY = "entry"
-
-
-def check_range(what: str, value: float, minimum: float = 0.0, maximum: float = MAX_VALUE) -> None:
-    """Raise ClusterError unless a value is a number in a range."""
-    check_number(what, value, ClusterError)
-    if not minimum <= value <= maximum:
-        raise ClusterError(f"{what} must be {minimum:g} to {maximum:g} (got {value:g})")
 
 
 @dataclass(frozen=True)

@@ -28,6 +28,7 @@ from streamplace.problem.graph_checks import (
     sorted_streams,
 )
 from streamplace.problem.operators import (
+    COUNTS,
     OPERATOR_DETAILS,
     OPERATOR_NUMBERS,
     STREAM_DETAILS,
@@ -243,6 +244,11 @@ class GraphColumns:
             if owner not in self.index:
                 found.setdefault(owner, []).append(self.names[v])
         return found
+
+    @property
+    def states_counts(self) -> bool:
+        """Whether it says anything about numbers of instances."""
+        return any(getattr(self, name) for name in COUNTS)
 
     @property
     def semantics(self) -> dict[str, str]:

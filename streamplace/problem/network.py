@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from streamplace.display.mixins import StableRepr
 from streamplace.errors import ClusterError
 from streamplace.problem.device import Device
-from streamplace.problem.fields import MIN_SPEED, check_range
+from streamplace.problem.fields import MIN_SPEED
 from streamplace.util.added import added_field
 from streamplace.util.arrays import Floats, Ints
-from streamplace.util.checks import check_type, set_plain_numbers
+from streamplace.util.checks import check_range, check_type, set_plain_numbers
 from streamplace.util.suggest import candidates, did_you_mean
 
 NetworkKind = Literal["pair", "nic", "free", "egress"]
@@ -139,11 +139,13 @@ class Network(StableRepr):
         for place, part in zip(places, parts, strict=True):
             unlimited = part is not self and part.bandwidth_mbps == inf
             if part.bandwidth_mbps is not None and not unlimited:
-                check_range(f"{place}: bandwidth_mbps", part.bandwidth_mbps, minimum=MIN_SPEED)
+                check_range(
+                    f"{place}: bandwidth_mbps", part.bandwidth_mbps, ClusterError, minimum=MIN_SPEED
+                )
             for name in ("latency_s", "overhead_s", "gap_s"):
                 if (value := getattr(part, name)) is not None:
-                    check_range(f"{place}: {name}", value)
-        check_range("network: overhead_s_per_byte", self.overhead_s_per_byte)
+                    check_range(f"{place}: {name}", value, ClusterError)
+        check_range("network: overhead_s_per_byte", self.overhead_s_per_byte, ClusterError)
         object.__setattr__(self, "uplinks", tuple(self.uplinks))
         for i, uplink in enumerate(self.uplinks):
             check_type(f"network.uplinks[{i}]:", uplink, Uplink, ClusterError)
@@ -152,7 +154,10 @@ class Network(StableRepr):
             for name in UPLINK_NUMBERS:
                 if (value := getattr(uplink, name)) is not None:
                     check_range(
-                        f"network.uplinks[{uplink.group!r}]: {name}", value, minimum=MIN_SPEED
+                        f"network.uplinks[{uplink.group!r}]: {name}",
+                        value,
+                        ClusterError,
+                        minimum=MIN_SPEED,
                     )
 
     @property

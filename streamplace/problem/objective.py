@@ -3,6 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, get_args
 
 from streamplace.display.text import number
@@ -261,7 +262,7 @@ class Throughput(Objective):
         own = "" if type(self) is Throughput else f", objective {name}"
         return f"at {rates} tuples/s, {self.model}{target}{own}"
 
-    @property
+    @cached_property
     def source_rate(self) -> float:
         """The highest source rate, in tuples/s.
 

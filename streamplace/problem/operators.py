@@ -269,11 +269,13 @@ OPERATOR_DETAILS, STREAM_DETAILS = (
     tuple(each for each in several if isinstance(each.kind, Detail))
     for several in (OPERATOR_FIELDS, STREAM_FIELDS)
 )
-OPERATOR_COUNTS, STREAM_COUNTS = (
-    tuple(each.name for each in several if each.expansion == "counts")
-    for several in (OPERATOR_FIELDS, STREAM_FIELDS)
+OPERATOR_COUNTS = tuple(each.name for each in OPERATOR_FIELDS if each.expansion == "counts")
+"""Names of the fields of operators that say how many instances there are."""
+COUNTS = (
+    *OPERATOR_COUNTS,
+    *(each.name for each in STREAM_FIELDS if each.expansion == "counts"),
 )
-"""Names of the fields that say how many instances there are, and how streams reach them."""
+"""The same with the fields of streams, which say how they reach instances."""
 MAPPINGS_OF_OPERATORS, MAPPINGS_OF_STREAMS = (
     tuple((each.name, type(each.default)) for each in several if isinstance(each.default, Mapping))
     for several in (OPERATOR_FIELDS, STREAM_FIELDS)

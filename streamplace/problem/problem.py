@@ -2,17 +2,15 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from streamplace.display.mixins import Displayable, view_of
 from streamplace.display.view import View
 from streamplace.errors import ProblemError
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.constraints import Constraints
-from streamplace.problem.counts import expanded, for_instances
 from streamplace.problem.feasibility import Feasibility
 from streamplace.problem.graph import StreamGraph
-from streamplace.problem.makespan import Makespan
 from streamplace.problem.objective import (
     HOW_TO_SET_RATE,
     Model,
@@ -22,8 +20,14 @@ from streamplace.problem.objective import (
 )
 from streamplace.problem.objectives import text_of
 from streamplace.util.checks import check_type
+from streamplace.util.plugins import load_ours
+
+if TYPE_CHECKING:
+    from streamplace.problem.makespan import Makespan
 
 Part = TypeVar("Part")
+COUNTS = "streamplace.problem.counts"
+"""Makes instances of operators; loaded once a graph states their numbers."""
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
@@ -82,7 +86,8 @@ class Problem(Displayable):
         objective: Objective | None = None,
     ) -> None:
         check_graph(graph)
-        graph = expanded(graph)
+        if graph.states_counts:
+            graph = load_ours(f"{COUNTS}:expanded")(graph)
         if objective is None:
             _check_known(graph, has_rate=source_rate is not None)
             objective = Throughput.of(source_rate, model, target_utilisation)
@@ -100,7 +105,9 @@ class Problem(Displayable):
         if constraints is None:
             constraints = graph.constraints
         else:
-            constraints = for_instances(graph, Constraints.of(constraints))
+            constraints = Constraints.of(constraints)
+            if graph.instances or constraints.stated is not constraints:
+                constraints = load_ours(f"{COUNTS}:for_instances")(graph, constraints)
         vars(self).update(  # the class is frozen, since it keeps what is compiled
             graph=graph,
             cluster=cluster,
@@ -141,7 +148,7 @@ class Problem(Displayable):
         return self.objective
 
     @property
-    def makespan_objective(self) -> Makespan:
+    def makespan_objective(self) -> "Makespan":
         """The objective, if it is `Makespan`.
 
         Raises
@@ -149,9 +156,9 @@ class Problem(Displayable):
         ProblemError
             If it is another one.
         """
-        if not isinstance(self.objective, Makespan):
+        if not self.objective.is_pass:
             raise ProblemError("objective: this needs makespan, but the objective is throughput")
-        return self.objective
+        return cast("Makespan", self.objective)
 
     @property
     def source_rate(self) -> float:

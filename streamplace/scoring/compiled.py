@@ -11,10 +11,9 @@ from streamplace.problem.problem import Problem
 from streamplace.problem.symmetry import identical_devices
 from streamplace.scoring.arrays import make_flow, make_instance
 from streamplace.sim.closed_form.bounds import least_shares
-from streamplace.sim.exact import LoadBounds, PathAverageBounds
-from streamplace.sim.exact.path_average import with_messages
+from streamplace.sim.exact import LoadBounds
 from streamplace.sim.flow import Flow
-from streamplace.sim.search import Instance
+from streamplace.sim.search import Instance, with_messages
 from streamplace.util.arrays import Floats
 from streamplace.util.plugins import load_ours
 
@@ -99,13 +98,6 @@ class CompiledProblem:
     def cpu_bounds(self) -> LoadBounds:
         """Bounds on loads by CPU work alone."""
         return self._bounds(with_messages(self.instance, 0.0, 0.0))
-
-    @cached_property
-    def path_average_bounds(self) -> LoadBounds:
-        """Bounds on 1 / relative throughput under ``path-average``."""
-        if self.flow.joins:  # what is lost with a stream is not a sum over paths
-            return self.cpu_bounds
-        return PathAverageBounds(self.instance, self.cpu_bounds, self.flow, self._rules.unit_of)
 
     def least_utilisation(self, *, links_count: bool) -> float:
         """Return the quick lower bound on the largest utilisation, by all loads or by CPU work."""

@@ -19,7 +19,6 @@ from streamplace.problem.symmetry import identical_devices
 from streamplace.scoring.arrays import check_loads, make_flow, make_instance
 from streamplace.sim.closed_form.bounds import least_shares
 from streamplace.sim.exact import LoadBounds
-from streamplace.sim.exact.path_average import with_messages
 from streamplace.sim.flow import run_down
 from streamplace.sim.schedule.bounds import Bounds, lower_bounds
 from streamplace.sim.schedule.ranks import (
@@ -43,7 +42,7 @@ from streamplace.sim.schedule.task_graph import (
     TaskGraph,
 )
 from streamplace.sim.schedule.together import together_bound
-from streamplace.sim.search.instance import rivals_of
+from streamplace.sim.search.instance import rivals_of, with_messages
 from streamplace.util.arrays import Bools, Floats, Ints
 
 NETWORKS: dict[NetworkKind, int] = {"free": FREE, "egress": EGRESS, "pair": PAIR, "nic": NIC}

@@ -2,7 +2,7 @@
 
 from streamplace.problem.objective import Throughput
 from streamplace.problem.problem import Problem
-from streamplace.scoring.compiled import compiled
+from streamplace.scoring.compiled import CompiledProblem
 from streamplace.sim.flow import Flow
 
 
@@ -21,7 +21,7 @@ def flow(problem: Problem) -> Flow:
     """
     if problem.objective.is_pass:
         problem = problem.compiled(_at_one_tuple)
-    return compiled(problem).flow
+    return problem.compiled(CompiledProblem).flow
 
 
 def rate_of_flow(problem: Problem) -> float:

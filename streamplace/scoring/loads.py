@@ -8,12 +8,14 @@ from math import ceil, inf
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from streamplace.display.mixins import RoundedRepr
 from streamplace.display.text import byte_count, number, percent, quoted
 from streamplace.display.view import Cell, Grid, Line
 from streamplace.problem.limits import used_counts
 from streamplace.problem.placement import Placement
+from streamplace.util.arrays import Floats
 
 DECIMALS = 9  # of amounts of resources, finer than the millionths in which they are counted
 LINKS_SHOWN = 8
@@ -187,6 +189,14 @@ class DeviceLoad(RoundedRepr):
     name: str
     utilisation: float
     operators: int
+
+
+def device_loads(
+    names: Sequence[str], utilisation: Floats, operators: NDArray[np.integer]
+) -> tuple[DeviceLoad, ...]:
+    """Return the load of each device from its name, its utilisation and its operators, (D,)."""
+    columns = zip(names, utilisation.tolist(), operators.tolist(), strict=True)
+    return tuple(DeviceLoad(*column) for column in columns)
 
 
 @dataclass(frozen=True, repr=False)

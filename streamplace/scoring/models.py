@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamplace.problem.problem import Problem
-from streamplace.scoring.compiled import compiled
+from streamplace.scoring.compiled import CompiledProblem
 from streamplace.scoring.evaluator import Annealed, LocalSearch, Placements
 from streamplace.scoring.score import ThroughputScore
 from streamplace.scoring.throughput_evaluator import ThroughputEvaluator, score_at
@@ -47,7 +47,7 @@ class ClosedFormEvaluator(ThroughputEvaluator):
 
     def throughput_at(self, problem: Problem, devices: Placements) -> Floats:
         """Return the throughput of K placements, (K,) tuples/s, at one of the source rates."""
-        flow = compiled(problem).flow
+        flow = problem.compiled(CompiledProblem).flow
         # the flow's rate is a sum over sources, so it may differ from the problem's by rounding
         share = self.reached(flow, devices) / flow.source_rate
         return problem.source_rate * share
@@ -56,7 +56,7 @@ class ClosedFormEvaluator(ThroughputEvaluator):
         """Return the score of one placement, (V,), at the worst of the source rates."""
         problem = self.worst_case(devices)
         throughput = float(self.throughput_at(problem, devices)[0])
-        flow = compiled(problem).flow
+        flow = problem.compiled(CompiledProblem).flow
         own = own_utilisations(flow, devices)
         return score_at(problem, devices, throughput, *utilisations(flow, devices), own)
 

@@ -8,11 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamplace.errors import SimulationError
+from streamplace.problem.problem import Problem
+from streamplace.scoring.compiled import compiled
 from streamplace.scoring.evaluator import Annealed, LocalSearch, Placements
 from streamplace.scoring.models import ROUNDING, ClosedFormEvaluator, UtilisationSearch
 from streamplace.sim.closed_form import path_average
 from streamplace.sim.exact import LoadBounds
-from streamplace.sim.exact.path_average import SOLVED, passing_shares
+from streamplace.sim.exact.path_average import SOLVED, PathAverageBounds, passing_shares
 from streamplace.sim.flow import Flow
 from streamplace.sim.search import Instance, Schedule, SearchState
 from streamplace.sim.search.anneal_path_average import anneal_path_average
@@ -30,7 +32,7 @@ class PathAverageEvaluator(ClosedFormEvaluator):
     @property
     def throughput_bounds(self) -> LoadBounds:
         """Bounds on 1 / relative throughput, divided by local search's reference."""
-        return self._compiled.path_average_bounds
+        return self.problem.compiled(_bounds)
 
     def highest_utilisation(self, share: float) -> float:
         """Return the limit that follows from the stream that contributes least to the sinks.
@@ -60,6 +62,14 @@ class PathAverageEvaluator(ClosedFormEvaluator):
         if len(parts.flow.source) > MAX_STREAMS:
             return UtilisationSearch(parts.instance, self.least_load)
         return PathAverageSearch(parts.instance, self.least_load, parts.flow)
+
+
+def _bounds(problem: Problem) -> LoadBounds:
+    parts = compiled(problem)
+    if parts.flow.joins:  # what is lost with a stream is not a sum over paths
+        return parts.cpu_bounds
+    unit_of = problem.feasibility.unit_of
+    return PathAverageBounds(parts.instance, parts.cpu_bounds, parts.flow, unit_of)
 
 
 def _contributions(flow: Flow) -> Floats:

@@ -2,13 +2,12 @@
 
 from abc import abstractmethod
 from dataclasses import asdict, dataclass, field
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from streamplace.display.mixins import Displayable
 from streamplace.display.text import number, quoted, reached
 from streamplace.display.view import Line, View
 from streamplace.errors import SimulationError
-from streamplace.problem.makespan import PublishedName
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.loads import (
@@ -19,6 +18,9 @@ from streamplace.scoring.loads import (
     device_grid,
     link_grids,
 )
+
+if TYPE_CHECKING:
+    from streamplace.problem.makespan import PublishedName
 
 ROUNDING = 1e-9  # relative: throughputs, or makespans, that differ by less are equally good
 PROVEN = (
@@ -101,7 +103,7 @@ class Score(Displayable):
         """Return the score with a proven bound on makespans in seconds, if it has such a bound."""
         return self
 
-    def under_semantics(self, name: PublishedName | None) -> Self:
+    def under_semantics(self, name: "PublishedName | None") -> Self:
         """Return the score with the name of the published system that messages follow."""
         return self
 

@@ -9,9 +9,9 @@ import numpy as np
 
 from streamplace.problem.objectives import text_of
 from streamplace.problem.problem import Problem
-from streamplace.scoring.compiled import CompiledProblem, at_all_rates, compiled
+from streamplace.scoring.compiled import CompiledProblem, at_all_rates
 from streamplace.scoring.evaluator import LoadTrace, LocalSearch, Placements
-from streamplace.scoring.loads import Bottleneck, DeviceLoad, LinkLoad, UplinkLoad
+from streamplace.scoring.loads import Bottleneck, LinkLoad, UplinkLoad, device_loads
 from streamplace.scoring.score import ThroughputScore
 from streamplace.sim.closed_form.bottleneck import utilisations, worst_utilisation
 from streamplace.sim.exact import LoadBounds
@@ -56,11 +56,7 @@ class ThroughputEvaluator(ABC):
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
-        compiled(problem)  # raises where loads overflow
-
-    @property
-    def _compiled(self) -> CompiledProblem:
-        return compiled(self.problem)
+        self._compiled = problem.compiled(CompiledProblem)  # raises where loads overflow
 
     @property
     def cases(self) -> tuple[Problem, ...]:
@@ -233,10 +229,7 @@ def score_at(
         throughput=throughput,
         relative_throughput=throughput / rate,
         bottleneck=bottleneck_at(problem, on_device, on_link, own),
-        devices=tuple(
-            DeviceLoad(name, float(u * share), int(n))
-            for name, u, n in zip(cluster.names, on_device, operators, strict=True)
-        ),
+        devices=device_loads(cluster.names, on_device * share, operators),
         links=tuple(
             LinkLoad(*cluster.resource_ends(i), float(on_link[i] * share))
             for i in carrying
@@ -267,7 +260,7 @@ def bottleneck_at(problem: Problem, on_device: Floats, on_link: Floats, own: Flo
 
 def _carrying(problem: Problem, devices: Placements) -> Bools:
     """Return whether a stream with tuples crosses each link, (L,)."""
-    flow = compiled(problem).flow
+    flow = problem.compiled(CompiledProblem).flow
     carrying = np.zeros(len(flow.gap_s), dtype=np.bool_)
     for link in all_crossed(flow, np.asarray(devices, dtype=np.int32)):
         carrying[link[(link >= 0) & (flow.stream_tuples > 0)]] = True

@@ -9,6 +9,7 @@ from streamplace.errors import StreamplaceError, UsageError
 Fault = type[StreamplaceError]
 PLAIN = frozenset((int, float, type(None)))
 MAX_SHOWN = 40  # characters of a refused value in a message
+MAX_VALUE = 1e15  # beyond it, arithmetic overflows
 
 
 def check_type(what: str, value: object, kind: type, fault: Fault, instead: str = "") -> None:
@@ -27,6 +28,15 @@ def check_number(what: str, value: object, fault: Fault) -> None:
         float(value)
     except OverflowError:
         raise fault(f"{what} is too large for a float") from None
+
+
+def check_range(
+    what: str, value: float, fault: Fault, minimum: float = 0.0, maximum: float = MAX_VALUE
+) -> None:
+    """Raise `fault` unless a value is a number in a range."""
+    check_number(what, value, fault)
+    if not minimum <= value <= maximum:
+        raise fault(f"{what} must be {minimum:g} to {maximum:g} (got {value:g})")
 
 
 def index_by_name(what: str, names: Sequence[str], fault: Fault) -> dict[str, int]:

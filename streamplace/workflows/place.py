@@ -11,7 +11,6 @@ from streamplace.placers.running import check_start, name_of, run_placer
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.graph import StreamGraph
-from streamplace.problem.makespan import Makespan
 from streamplace.problem.objective import Model, Objective, Throughput
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
@@ -24,6 +23,7 @@ from streamplace.workflows.naming_conflicts import naming_conflicts
 from streamplace.workflows.result import MakespanResult, Result, scheduled
 
 if TYPE_CHECKING:
+    from streamplace.problem.makespan import Makespan
     from streamplace.workflows.latency.limit import LatencyLimit
 
 
@@ -33,7 +33,7 @@ def place(
     cluster: Cluster | str | None = None,
     *,
     constraints: Constraints | None = None,
-    objective: Makespan,
+    objective: "Makespan",
     placer: str | Placer = "auto",
     seed: int = 0,
 ) -> MakespanResult: ...

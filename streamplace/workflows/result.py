@@ -18,7 +18,6 @@ from streamplace.display.text import (
 from streamplace.display.view import Line, View
 from streamplace.errors import UsageError
 from streamplace.placers.base import Found
-from streamplace.problem.makespan import PublishedName
 from streamplace.problem.placement import Placement
 from streamplace.scoring.loads import use_entries
 from streamplace.scoring.registry import makespan_evaluator
@@ -27,6 +26,7 @@ from streamplace.util.checks import check_type
 from streamplace.util.plugins import load_ours
 
 if TYPE_CHECKING:
+    from streamplace.problem.makespan import PublishedName
     from streamplace.scoring.makespan_score import MakespanScore
     from streamplace.workflows.confidence import Confidence
     from streamplace.workflows.latency.limit import LatencyAnswer
@@ -69,7 +69,7 @@ class PlacementResult(Displayable):
     def to_dict(self) -> dict[str, Any]:
         """Return what `place --json` prints."""
 
-    def under_semantics(self, name: PublishedName | None) -> Self:
+    def under_semantics(self, name: "PublishedName | None") -> Self:
         """Return the result with the name of the published system that messages follow."""
         return replace(self, score=self.score.under_semantics(name))
 

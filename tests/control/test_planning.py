@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import streamplace as sp
+from streamplace.capacity.size import size
 from streamplace.control.choice import more_or_less
 from streamplace.control.decisions import Action
 from streamplace.control.history import History
@@ -17,7 +18,6 @@ from streamplace.control.plans import Plan
 from streamplace.control.rules import Rules
 from streamplace.errors import UsageError
 from streamplace.problem.counts import expanded
-from streamplace.workflows.size import size
 from tests.support.control import measured
 
 RULES = Rules()

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 import streamplace as sp
+from streamplace.capacity.sizing.factored import Instances
 from streamplace.control.observation import Observation, Reading
 from streamplace.control.planning import SizePlanner
 from streamplace.control.plans import Plan
 from streamplace.control.rules import Rules
 from streamplace.control.skew import with_shares
-from streamplace.workflows.sizing.factored import Instances
 from tests.support.control import observed
 
 DEVICE_MIPS, MOST = 1000.0, 0.85 / 0.7

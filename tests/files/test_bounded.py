@@ -15,8 +15,9 @@ import pytest
 
 from streamplace.errors import FormatError
 from streamplace.files import read_graph
+from streamplace.files.bounded import MAX_BYTES, MAX_RATIO, SPARE, read_raw, unzipped
 from streamplace.files.npz import read_arrays
-from streamplace.files.reading import MAX_BYTES, MAX_RATIO, SPARE, read_bytes, read_raw, unzipped
+from streamplace.files.reading import read_bytes
 
 
 def test_device_files_are_refused() -> None:

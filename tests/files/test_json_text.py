@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from streamplace import Recipe, compare, write_dataset
 from streamplace.errors import FormatError
-from streamplace.files import datasets, iter_graphs, json_text, open_dataset, read_dataset, reading
+from streamplace.files import bounded, datasets, iter_graphs, json_text, open_dataset, read_dataset
 from streamplace.files.datasets import StoredGraphs
 from streamplace.files.json_text import json_lines, json_pieces, read_json_lines, to_json
 from streamplace.files.reading import read_text
@@ -75,7 +75,7 @@ def test_reading_line_by_line_equals_reading_at_once(
     path = tmp_path_factory.mktemp("lines") / "some.jsonl"
     path.write_bytes(gzip.compress(data) if zipped else data)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(reading, "PIECE", piece)
+        patch.setattr(bounded, "PIECE", piece)
         found = values_or_error(lambda: read_json_lines(path))
     at_once = values_or_error(lambda: json_lines(read_text(path).split("\n"), str(path)))
     if isinstance(at_once, str) and "UTF-8" in at_once and isinstance(found, str):

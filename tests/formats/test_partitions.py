@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from streamplace.capacity.size import size
 from streamplace.errors import GraphError, InfeasibleError
 from streamplace.files import write_json
 from streamplace.formats.costs import CostForm, Costs, with_partitions
@@ -13,7 +14,6 @@ from streamplace.problem.expansion import to_instances, to_operators
 from streamplace.problem.graph import Operator, Stream, StreamGraph
 from streamplace.problem.logical import BY_KEY, Distribution, KeyedDistribution, LogicalGraph
 from streamplace.problem.parallelism import FLINK
-from streamplace.workflows.size import size
 from tests.support.cli import Capture, json_of, refused, succeeds
 
 PLAN: dict[str, Any] = {

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
+from streamplace.files.bounded import GZIP
 from streamplace.files.npz import read_arrays
-from streamplace.files.reading import GZIP
 from tests.corpus.document import Document
 from tests.corpus.malformed_texts import MALFORMED
 

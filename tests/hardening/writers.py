@@ -29,11 +29,9 @@ from streamplace.files import (
     read_clusters,
     read_dataset,
     read_graph,
-    read_jobs,
     read_placement,
     write_cluster,
     write_dataset,
-    write_jobs,
     write_json,
     write_placement,
 )
@@ -43,6 +41,7 @@ from streamplace.files.placements import as_csv, as_json
 from streamplace.files.writing import TEMPORARY, write_text
 from streamplace.formats import cepsim
 from streamplace.formats.documents import export_text, read_text_as
+from streamplace.jobs.files import read_jobs, write_jobs
 from streamplace.learning.policy.registry import PolicySection
 from streamplace.reports.data import entry
 from streamplace.reports.html import report_html

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from streamplace.capacity.plan.result import Plan, PlanRow
 from streamplace.display.formats import KINDS
 from streamplace.display.view import Names, labels, listed, shortened
 from streamplace.errors import FormatError, StreamplaceError, UsageError
@@ -15,7 +16,6 @@ from streamplace.pictures.curves import draw_curves
 from streamplace.pictures.plan import draw_plan
 from streamplace.workflows.comparison import Comparison
 from streamplace.workflows.comparison_folder import save_report
-from streamplace.workflows.plan.result import Plan, PlanRow
 from tests.support.comparisons import HARD_NAMES, comparison_by_hand, random_comparison
 from tests.support.long import long_after
 

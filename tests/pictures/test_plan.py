@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
+from streamplace.capacity.plan.result import Plan, PlanRow
 from streamplace.pictures.plan import draw_plan
-from streamplace.workflows.plan.result import Plan, PlanRow
 
 
 def test_a_plan_without_enough_devices(tmp_path: Path) -> None:

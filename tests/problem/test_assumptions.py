@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import streamplace as sp
+from streamplace.capacity.sizing.factored import Instances, loads_of
 from streamplace.errors import GraphError, InfeasibleError, ProblemError
 from streamplace.problem.assumptions import assumptions
-from streamplace.workflows.sizing.factored import Instances, loads_of
 
 CLUSTER = sp.Cluster([sp.Device(f"d{i}", 1000.0, cores=2) for i in range(3)])
 

@@ -22,7 +22,7 @@ from streamplace import (
 )
 from streamplace.errors import GraphError, InfeasibleError
 from streamplace.files.clusters import cluster_from, cluster_to
-from streamplace.problem.counts import STATED, expanded, limits_of_count
+from streamplace.problem.counts import expanded, limits_of_count
 from streamplace.problem.parallelism import PARTITIONINGS
 from tests.support.graph_formats import check_formats
 
@@ -145,7 +145,7 @@ def shares(graph: StreamGraph) -> dict[tuple[str, str], float]:
 def test_problems_consist_of_instances() -> None:
     problem = Problem(job(), "2x1000")
     assert problem.graph.names == ("read[0]", "read[1]", "read[2]", "count[0]", "count[1]")
-    assert not any(getattr(problem.graph, name) for name in STATED)
+    assert not problem.graph.states_counts
     plain = StreamGraph([("a", 1.0, 1.0)], source_rate=1.0)
     assert Problem(plain, "2x1000").graph is plain
 

@@ -3,10 +3,10 @@
 import pytest
 
 from streamplace import Cluster, Constraints, Device, Operator, Problem, StreamGraph
+from streamplace.capacity.plan.plan import plan
+from streamplace.capacity.size import size
 from streamplace.errors import InfeasibleError
 from streamplace.workflows.loss_conflict import loss_conflict
-from streamplace.workflows.plan.plan import plan
-from streamplace.workflows.size import size
 
 APART = Constraints(exlocate=[["a", "b", "c"]])
 GRAPH = StreamGraph([Operator(name, 1e6, 0.0) for name in "abc"], source_rate=10.0)

@@ -3,9 +3,9 @@
 import pytest
 
 from streamplace import Cluster, Constraints, Device, Operator, Placement, Problem, StreamGraph
+from streamplace.capacity.plan.plan import plan
 from streamplace.problem.graph_checks import NAMES_SHOWN
 from streamplace.workflows.explain import explain_throughput as explain
-from streamplace.workflows.plan.plan import plan
 from streamplace.workflows.too_heavy import TooHeavy, too_heavy
 from tests.support.graphs import chain_graph
 

@@ -1,8 +1,10 @@
 """What Flink's REST interface says about jobs: their documents and counters, as data."""
 
+import json
 import urllib.parse
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from math import inf, isnan, nan
 from typing import Any
 
@@ -229,12 +231,17 @@ def state_of(details: Any, where: str = "details") -> JobState:
         name=str(details["name"]),
         state=str(details["state"]),
         scheduler=str(details.get("schedulerType", "")),
-        plan=running(details["plan"], f"{where}: plan", counts_in(details)),
+        plan=_plan(json.dumps(details["plan"]), f"{where}: plan", *counts_in(details).items()),
         vertices={str(each["id"]): _vertex(each) for each in rows},
         max_parallelism=most if (most := int(details.get("maxParallelism", -1))) > 0 else None,
         at_s=time_s(details["now"]) if "now" in details else nan,
         started_s=max(map(float, begun)) / 1e3,
     )
+
+
+@lru_cache(maxsize=8)  # a job that is watched gives the same plan in every answer
+def _plan(text: str, where: str, *counts: tuple[str, int]) -> RunningPlan:
+    return running(json.loads(text), where, dict(counts))
 
 
 def _vertex(value: Any) -> VertexState:

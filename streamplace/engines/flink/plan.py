@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
@@ -112,12 +113,12 @@ class RunningPlan:
     logical: LogicalGraph
     vertices: tuple[Vertex, ...]
 
-    @property
+    @cached_property
     def vertex_of(self) -> dict[str, Vertex]:
         """Operator -> its vertex."""
         return {name: vertex for vertex in self.vertices for name in vertex.operators}
 
-    @property
+    @cached_property
     def sources(self) -> frozenset[str]:
         """The operators without inputs."""
         graph = self.logical.graph

@@ -1,7 +1,7 @@
 """Kinds of policies, and the sizes of their networks, validated when they are read."""
 
 from dataclasses import dataclass
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -9,19 +9,10 @@ from streamplace.problem.objectives import OrderName
 
 Length = Annotated[int, Field(ge=1, le=8192)]
 SmallCount = Annotated[int, Field(ge=1, le=64)]
-Finite = Annotated[float, Field(ge=-1e6, le=1e6)]
-Scale = Annotated[float, Field(ge=1e-6, le=1e6)]
 MAX_PLACEMENTS = 2**20
 """The maximum number of placements of one problem that a policy makes or learns from at once."""
 EXPERTS = {"least-utilisation": "throughput", "critical-path": "makespan"}
 """The experts of the module `teachers`, with the quantity of the objectives that each supports."""
-MAX_TYPES = 1024
-"""The maximum number of types of operators that a policy tells apart."""
-
-SourcesFirst: TypeAlias = Literal[
-    "longest-path", "topo-lifo", "topo-level", "b-level", "by-depth", "by-path"
-]
-"""An order in which the inputs of every operator come first."""
 
 
 class StrictModel(BaseModel):

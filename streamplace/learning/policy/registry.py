@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel, SerializeAsAny, ValidationError, model_validator
 
 from streamplace.errors import StreamplaceError, UsageError
-from streamplace.files.form_faults import listed_faults
 from streamplace.learning.policy.config import DeviceScorerSizes, RebuildSizes, StrictModel
 from streamplace.learning.policy.config import PolicyKind as PolicyKind  # noqa: PLC0414 - packages import it here
 from streamplace.util import entry_points
@@ -23,6 +22,8 @@ if TYPE_CHECKING:
 
 GROUP = "streamplace.policies"
 """The entry-point group in which installed packages register kinds."""
+LISTED_FAULTS = "streamplace.files.form_faults:listed_faults"
+"""Returns what is wrong with a section; loaded once something is."""
 
 
 class _Kinds(MutableMapping[str, PolicyKind]):
@@ -130,7 +131,7 @@ def _checked(kind: str, model: type[BaseModel], sizes: dict[str, Any]) -> BaseMo
             try:
                 return model.model_validate(sizes)
             except ValidationError as error:
-                fault = listed_faults(error, model, "sizes")
+                fault = load_ours(LISTED_FAULTS)(error, model, "sizes")
     except UsageError as error:
         raise ValueError(str(error)) from None
     raise ValueError(fault)
@@ -147,7 +148,7 @@ def policy_section(value: object) -> PolicySection:
     try:
         return PolicySection.model_validate(value)
     except ValidationError as error:
-        raise ValueError(listed_faults(error, PolicySection)) from None
+        raise ValueError(load_ours(LISTED_FAULTS)(error, PolicySection)) from None
 
 
 def make_policy(section: PolicySection) -> "AnyPolicy":

@@ -17,9 +17,8 @@ import safetensors
 from numpy.typing import NDArray
 
 from streamplace.errors import CheckpointError, UsageError
+from streamplace.files.bounded import read_failure, read_raw
 from streamplace.files.own import kind_of
-from streamplace.files.reading import read_failure, read_raw
-from streamplace.files.training_logs import POLICY
 from streamplace.learning.policy.registry import PolicySection, policy_section
 from streamplace.util.out_of_memory import is_out_of_memory
 
@@ -191,7 +190,7 @@ def read_weights(path: str | Path) -> WeightsFile:
         If the file is not a weights file, is damaged, or has another version.
     """
     if os.path.isdir(path):
-        weights = Path(path) / POLICY
+        weights = Path(path) / "policy.safetensors"
         raise CheckpointError(f"{path}: is a folder; weights are in a file such as {weights}")
     tensors, metadata = stored_tensors(read(path), str(path))
     if metadata.get("format") != FORMAT or metadata.get("version") != VERSION:

@@ -10,9 +10,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from streamplace.learning.policy.config import SourcesFirst
 from streamplace.learning.policy.encoded import SortedBatch
 from streamplace.learning.policy.partial import Costs, mean_messages, partial_costs
+from streamplace.papers.doppler.sizes import SourcesFirst
 from streamplace.problem.problem import Problem
 from streamplace.scoring.compiled_pass import rules_of
 from streamplace.scoring.orders import traversal_order

@@ -1,6 +1,6 @@
 """Sizes of DOPPLER, validated when they are read."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypeAlias
 
 from pydantic import Field
 
@@ -8,9 +8,13 @@ from streamplace.learning.policy.config import (
     Length,
     PolicyKind,
     SmallCount,
-    SourcesFirst,
     StrictModel,
 )
+
+SourcesFirst: TypeAlias = Literal[
+    "longest-path", "topo-lifo", "topo-level", "b-level", "by-depth", "by-path"
+]
+"""An order in which the inputs of every operator come first."""
 
 
 class DopplerSizes(StrictModel):

@@ -6,13 +6,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from streamplace.errors import PlacementError, UnsuitableError, UsageError
-from streamplace.learning.policy.config import MAX_PLACEMENTS, MAX_TYPES
+from streamplace.learning.policy.config import MAX_PLACEMENTS
 from streamplace.learning.policy.registry import PolicySection, policy_section
 from streamplace.learning.policy.threads import one_thread
 from streamplace.learning.training.config import TrainConfig, read_config
-from streamplace.learning.training.stages import (
-    StepReinforceStage,
-)
+from streamplace.learning.training.stages import StepReinforceStage
+from streamplace.papers.hsdag.sizes import MAX_TYPES
 from streamplace.placers.base import BasePlacer, check_counts
 from streamplace.placers.repair import feasible
 from streamplace.placers.starting import placement_of

@@ -6,13 +6,14 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from streamplace.learning.policy.config import (
-    MAX_TYPES,
     Length,
     PolicyKind,
     SmallCount,
     StrictModel,
 )
 
+MAX_TYPES = 1024
+"""The maximum number of types of operators that the policy tells apart."""
 HsdagFeature = Literal["type", "size", "shape", "degree", "fractal", "position", "cost", "stream"]
 
 

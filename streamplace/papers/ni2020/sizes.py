@@ -5,15 +5,15 @@ from typing import Annotated, Literal, TypeAlias
 from pydantic import Field, field_validator
 
 from streamplace.learning.policy.config import (
-    Finite,
     Length,
     PolicyKind,
-    Scale,
     SmallCount,
     StrictModel,
 )
 from streamplace.problem.objectives import OrderName
 
+Finite = Annotated[float, Field(ge=-1e6, le=1e6)]
+Scale = Annotated[float, Field(ge=1e-6, le=1e6)]
 BreaksSymmetry: TypeAlias = Annotated[
     bool,
     Field(

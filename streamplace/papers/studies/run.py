@@ -15,8 +15,9 @@ from streamplace.errors import FormatError, within
 from streamplace.execution.backends import LOCAL, Backend
 from streamplace.execution.parallel import each_when_known
 from streamplace.execution.progress import note, track
+from streamplace.files.bounded import read_failure, read_raw
 from streamplace.files.json_text import CHECKSUM, checksum, to_json
-from streamplace.files.reading import parse, read_failure, read_json, read_raw
+from streamplace.files.reading import parse, read_json
 from streamplace.files.writing import atomic, held, write_text
 from streamplace.papers.studies.study import Outcome, Plan, Row, Study, Unit
 from streamplace.util.text import counted

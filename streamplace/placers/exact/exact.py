@@ -28,7 +28,8 @@ from streamplace.scoring.compiled import compiled
 from streamplace.scoring.flow import flow
 from streamplace.scoring.score import ROUNDING
 from streamplace.scoring.throughput import throughput_where_scored
-from streamplace.sim.exact import enumerate_above, hardness, walk
+from streamplace.sim.exact import hardness
+from streamplace.sim.exact.enumeration import enumerate_above, walk
 from streamplace.util.arrays import Ints
 
 ROWS = 256  # placements scored per call; with more, a better bound would be used later

@@ -10,6 +10,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -111,9 +112,7 @@ class WeightedGraph:
             raise ValueError(f"shares must be {parts} numbers above 0")
         if parts == 1:
             return np.zeros(count, dtype=np.int32)
-        with work_clock.loading():
-            import pymetis  # noqa: PLC0415 - heavy
-
+        pymetis = _pymetis()
         options = pymetis.Options()
         if imbalance is not None:
             options.ufactor = round(1000 * imbalance)
@@ -144,6 +143,14 @@ class WeightedGraph:
         is_cut = assigned[self._end_of] != assigned[self.neighbours]
         if self.edge_weights[is_cut].sum() != 2 * cut:
             raise PlacementError(f"METIS reported a cut of {cut}, which does not match its parts")
+
+
+@cache
+def _pymetis() -> Any:
+    """Return the library, which is heavy."""
+    with work_clock.loading():
+        import pymetis  # noqa: PLC0415 - heavy
+    return pymetis
 
 
 @cache

@@ -1,8 +1,7 @@
 """The base class of partitioners, and the devices that their parts go to."""
 
 from abc import abstractmethod
-from dataclasses import dataclass, replace
-from typing import Self
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -41,10 +40,6 @@ class Partitioner(BasePlacer):
     @abstractmethod
     def part_of(self, problem: Problem, parts: int) -> Ints:
         """Return the part, 0..parts-1, of each operator, (V,)."""
-
-    def with_parts(self, parts: int) -> Self:
-        """Return the same placer with another number of parts."""
-        return replace(self, parts=parts)
 
 
 def parts_for(problem: Problem, parts: int | None) -> int:

@@ -1,17 +1,21 @@
 """Placers that run a partitioner with many settings and keep the best placement."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
-from streamplace.placers.base import BasePlacer, run_placers
+from streamplace.errors import PlacementError
+from streamplace.placers.base import BasePlacer
 from streamplace.placers.partition.metis import Metis, MetisRecursive, Weights
-from streamplace.placers.partition.partitioner import Partitioner, parts_for
+from streamplace.placers.partition.partitioner import Partitioner, devices_of_parts, parts_for
+from streamplace.placers.repair import feasible_ones
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
+from streamplace.scoring.flow import flow
 from streamplace.scoring.registry import qualities
+from streamplace.util.arrays import Ints
 
 IMBALANCES = (0.01, 0.03, 0.1, 0.3, 1.0)  # of the sweep; METIS's defaults are .03 and .001
 ALL_PARTS = 8  # numbers of parts up to here are all tried by the sweep, larger ones by a factor
@@ -33,10 +37,9 @@ class Oracle(BasePlacer):
         self, problem: Problem, rng: np.random.Generator, start: Placement | None = None
     ) -> Placement:
         """Return the best placement, or raise the partitioner's last error if it found none."""
-        max_parts = parts_for(problem, None)
-        numbers = range(min(2, max_parts), max_parts + 1)
-        tries = [self.partitioner.with_parts(parts) for parts in numbers]
-        return _best_of(tries, problem, rng, start)
+        most = parts_for(problem, None)
+        tries = [(self.partitioner, parts) for parts in range(min(2, most), most + 1)]
+        return _best_of(tries, problem)
 
 
 @dataclass(frozen=True)
@@ -63,13 +66,14 @@ class MetisSweep(BasePlacer):
         self, problem: Problem, rng: np.random.Generator, start: Placement | None = None
     ) -> Placement:
         """Return the best placement, or raise METIS's last error if it found none."""
-        tries = [
-            variant(parts, self.weights, imbalance)
-            for parts in _ladder(parts_for(problem, None))
+        settings = [
+            variant(weights=self.weights, imbalance=imbalance)
             for variant in (Metis, MetisRecursive)
             for imbalance in IMBALANCES
         ]
-        return _best_of(tries, problem, rng, start)
+        numbers = _ladder(parts_for(problem, None))
+        tries = [(each, parts) for parts in numbers for each in settings]
+        return _best_of(tries, problem)
 
 
 def _ladder(most: int) -> list[int]:
@@ -80,12 +84,22 @@ def _ladder(most: int) -> list[int]:
     return numbers
 
 
-def _best_of(
-    tries: Sequence[Partitioner],
-    problem: Problem,
-    rng: np.random.Generator,
-    start: Placement | None,
-) -> Placement:
-    """Return the best of the placements by some partitioners, the first one on a tie."""
-    placements = run_placers(tries, problem, rng, start)
+def _best_of(tries: Iterable[tuple[Partitioner, int]], problem: Problem) -> Placement:
+    """Return the best placement by partitioners and numbers of parts, the first one on a tie.
+
+    Parts that several of them find are placed, repaired and scored once.
+    """
+    found, failure = dict[bytes, Ints](), PlacementError("there are no settings")
+    for partitioner, parts in tries:
+        try:
+            part_of = partitioner.part_of(problem, parts)
+        except PlacementError as error:
+            failure = error
+        else:
+            found.setdefault(part_of.tobytes(), part_of)
+    if not found:
+        raise failure
+    load = flow(problem).work
+    drafts = [devices_of_parts(problem, part_of, load) for part_of in found.values()]
+    placements = feasible_ones(problem, drafts)
     return placements[int(qualities(problem, placements).argmax())]

@@ -9,7 +9,7 @@ from streamplace.placers.base import BasePlacer
 from streamplace.placers.budget import Budget, check_limits
 from streamplace.placers.registry import search_of_pass
 from streamplace.placers.repair import feasible
-from streamplace.placers.starting import placement_of
+from streamplace.placers.starting import first_row, placement_of
 from streamplace.problem.makespan import Makespan
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
@@ -70,23 +70,6 @@ class Climb(BasePlacer):
         if self.start:
             return placement_of(self.start, problem, rng)
         return Placement(problem, first_row(problem))
-
-
-def first_row(problem: Problem) -> Ints:
-    """Return a feasible placement, (V,), with all operators on the first possible device.
-
-    Raises
-    ------
-    PlacementError
-        If no feasible placement was found.
-    """
-    rules = problem.feasibility
-    for device in np.flatnonzero(rules.allowed.any(axis=0)):
-        row = np.full(len(problem.graph.names), device, np.int32)
-        if rules.violation(row) is None:
-            return row
-    first: Ints = rules.allowed.argmax(axis=1).astype(np.int32)
-    return feasible(problem, first[rules.unit_of]).devices
 
 
 def _climbed(problem: Problem, rng: np.random.Generator, row: Ints, budget: Budget) -> Ints:

@@ -12,15 +12,16 @@ import numpy as np
 
 from streamplace.errors import PlacementError
 from streamplace.files.graphs import graph_from, graph_to
-from streamplace.files.jobs import jobs_from, jobs_to
 from streamplace.files.placements import placement_from, placement_to
 from streamplace.formats.costs import Costs, DefaultForm
+from streamplace.jobs.files import jobs_from, jobs_to
+from streamplace.jobs.jobs import Jobs
+from streamplace.jobs.place import place_jobs
 from streamplace.placers.registry import make_placer
 from streamplace.problem.cluster import Cluster, Device
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.expansion import to_instances, to_operators
 from streamplace.problem.graph import StreamGraph
-from streamplace.problem.jobs import Jobs
 from streamplace.problem.logical import LogicalGraph
 from streamplace.problem.makespan import Makespan
 from streamplace.problem.parallelism import FREE
@@ -28,7 +29,6 @@ from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.makespan_score import MakespanScore
 from streamplace.scoring.throughput import bound, simulate
-from streamplace.workflows.jobs.place import place_jobs
 from streamplace.workflows.simulate import score_of
 from tests.corpus.line_graph import line_graph
 

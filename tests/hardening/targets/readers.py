@@ -21,7 +21,6 @@ from streamplace.files import (
     read_constraints,
     read_dataset,
     read_graph,
-    read_jobs,
     read_placement,
 )
 from streamplace.files.engine_runs import scene_from
@@ -31,6 +30,7 @@ from streamplace.files.training_logs import read_log
 from streamplace.formats.costs import Costs
 from streamplace.formats.documents import read_document, read_text_as
 from streamplace.formats.sizes import NO_SIZES, Sizes
+from streamplace.jobs.files import read_jobs
 from streamplace.learning.training.config import read_config
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.logical import LogicalGraph

@@ -6,10 +6,10 @@ import torch
 
 import streamplace as sp
 from streamplace.errors import UnsuitableError
-from streamplace.learning.policy.config import MAX_TYPES
 from streamplace.learning.policy.weights import new_policy
 from streamplace.learning.training import fit, read_config
 from streamplace.papers.hsdag.placer import HsdagPlacer
+from streamplace.papers.hsdag.sizes import MAX_TYPES
 from streamplace.placers.trivial import Random, Single
 from streamplace.scoring.registry import evaluator
 from streamplace.testing.evaluations import counted_evaluations

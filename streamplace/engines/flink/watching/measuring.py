@@ -281,9 +281,15 @@ class Window:
 
     def _tuples(self, name: str, vertex: Vertex) -> float | None:
         """Return the tuples that an operator processed; None if unknown, or if a counter fell."""
-        if any(_fell(a.counters, b.counters) for a, b in self._pairs(vertex)):
-            return None
-        return _known(self.growth.processed(name))
+        if name not in self._processed:
+            fell = any(_fell(a.counters, b.counters) for a, b in self._pairs(vertex))
+            self._processed[name] = None if fell else _known(self.growth.processed(name))
+        return self._processed[name]
+
+    @cached_property
+    def _processed(self) -> dict[str, float | None]:
+        """What `_tuples` has found, by operator."""
+        return {}
 
     def _busy(self, before: Subtask, after: Subtask) -> float:
         return self._share(before.counters.busy_ms, after.counters.busy_ms)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from math import isfinite, isnan
 from typing import Any
 
@@ -83,12 +84,12 @@ class Sample:
     operators: Mapping[str, Counters] = field(default_factory=dict)
     waiting: Mapping[str, float] = field(default_factory=dict)
 
-    @property
+    @cached_property
     def plan(self) -> RunningPlan:
         """The operators of the job, and the vertices that run them."""
         return self.job.plan
 
-    @property
+    @cached_property
     def reading(self) -> Reading:
         """The sums over all instances."""
         rows = {

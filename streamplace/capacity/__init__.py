@@ -1,0 +1,3 @@
+"""Capacity: the fewest or cheapest devices, and the fewest instances, for a rate."""
+
+__all__ = ["plan", "size", "sizing"]

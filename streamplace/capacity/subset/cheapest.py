@@ -1,0 +1,297 @@
+"""The cheapest set of devices that carries everything offered, with a lower bound on its price."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from streamplace.capacity.subset.conditions import Counts, Kinds, without
+from streamplace.capacity.subset.examination import QUICK, Examiner, Verdict
+from streamplace.capacity.subset.price_bound import PriceBound, price_bound
+from streamplace.placers.budget import Budget
+from streamplace.util.arrays import Bools, Floats
+
+MAX_SETS = 300_000
+MAX_CELLS = 4_000_000  # sets x kinds
+CHEAPER = 1.0 - 1e-9  # factor below which a price is lower by more than rounding
+EFFORTS = 4  # turns over all sets that are still possible, each with a higher effort
+FEW_SETS = 300  # sets that are examined one by one without a search for a cheaper set first
+PATIENCE = 30  # rounds of removals without a cheaper set after which to stop
+TINY = 1e-300  # spread of the order of removals where all devices are equally useful
+ADDED = 4  # devices added before a round of removals, at most
+SEARCHING = 0.4  # share of the time for rounds of removals if the examination of all sets follows
+
+
+class Lattice:
+    """The sets of devices of a cluster, cheapest first; of equal price, those of fewer devices.
+
+    Parameters
+    ----------
+    survive
+        Number of devices that a set must be able to lose.
+    most
+        Largest number of devices of a set.
+    """
+
+    def __init__(self, examiner: Examiner, survive: int, most: int) -> None:
+        kinds = examiner.kinds
+        sizes = kinds.total + 1
+        sets = np.indices(tuple(sizes.tolist())).reshape(len(sizes), -1).T
+        held = examiner.conditions.hold(sets, survive)
+        sets = sets[held & (sets.sum(axis=1) <= most)]
+        prices: Floats = sets @ kinds.price
+        order = np.lexsort((sets.sum(axis=1), prices))
+        self._sets, self._prices = sets[order], prices[order]
+        self._possible: Bools = np.ones(len(order), dtype=np.bool_)
+        self._tried: Bools = np.zeros(len(order), dtype=np.bool_)
+        self._examiner, self._survive, self._read = examiner, survive, 0
+
+    @staticmethod
+    def is_small(kinds: Kinds) -> bool:
+        """Return whether the sets can be enumerated."""
+        sets = float(np.prod(kinds.total + 1.0))
+        return sets <= MAX_SETS and sets * len(kinds.total) <= MAX_CELLS
+
+    def exclude(self, price: float) -> None:
+        """Exclude all sets of at least this price."""
+        self._possible &= self._prices < price
+
+    def refute(self, number: int) -> None:
+        """Exclude a set, and all sets that the examiner has refuted since the last call."""
+        self._possible[number] = False
+        for counts in self._examiner.refuted[self._read :]:
+            beyond = np.maximum(self._sets - np.array(counts), 0)
+            kept = self._examiner.kinds.kept
+            lossy = beyond[:, ~kept].sum(axis=1)
+            self._possible &= (lossy > self._survive) | beyond[:, kept].any(axis=1)
+        self._read = len(self._examiner.refuted)
+
+    def cheapest(self) -> float | None:
+        """Return the lowest price of a set that is not excluded; None if all are."""
+        left = np.flatnonzero(self._possible)
+        return float(self._prices[left[0]]) if len(left) else None
+
+    def next(self) -> int | None:
+        """Return the number of the cheapest set not yet tried in this turn, or None."""
+        left = np.flatnonzero(self._possible & ~self._tried)
+        if not len(left):
+            return None
+        self._tried[left[0]] = True
+        return int(left[0])
+
+    def new_turn(self) -> bool:
+        """Try all sets once more; return whether any is left."""
+        self._tried[:] = False
+        return bool(self._possible.any())
+
+    def counts(self, number: int) -> Counts:
+        """Return a set by its number."""
+        return tuple(self._sets[number].tolist())
+
+    @property
+    def left(self) -> int:
+        """The number of sets that are not excluded."""
+        return int(self._possible.sum())
+
+
+@dataclass(frozen=True)
+class Cheapest:
+    """The cheapest set found.
+
+    Parameters
+    ----------
+    counts
+        The set; None: none was found that carries everything.
+    bound
+        Lower bound on the price of any such set.
+    refuted
+        Whether a proof shows that there is no such set.
+    """
+
+    counts: Counts | None
+    bound: float
+    refuted: bool = False
+
+
+class Search:
+    """A search for the cheapest set of devices that carries everything after any loss.
+
+    Devices are removed from a set that carries everything in blocks, the least useful for their
+    price first. Then the cheapest set that may still carry everything is examined again and again,
+    until none is cheaper than the best one known. Refuted sets are extended as far as a short proof
+    refutes them, so that each excludes many others.
+
+    Parameters
+    ----------
+    survive
+        Number of devices that a set must be able to lose.
+    most
+        Largest number of devices of a set; None: all.
+    """
+
+    def __init__(
+        self, examiner: Examiner, survive: int, seed: int, most: int | None = None
+    ) -> None:
+        self._examiner, self._kinds, self._survive = examiner, examiner.kinds, survive
+        total = int(examiner.kinds.total.sum())
+        self._most = total if most is None else min(most, total)
+        self._clock = examiner.clock
+        self._rng = np.random.default_rng(seed)
+        self._best: Counts | None = None
+        self._price = np.inf
+
+    def run(self) -> Cheapest:
+        """Return the cheapest set found and the bound on its price."""
+        everything, lattice = self._kinds.everything, None
+        if Lattice.is_small(self._kinds):
+            lattice = Lattice(self._examiner, self._survive, self._most)
+            if (first := lattice.next()) is not None:  # no condition excludes it, so try it at once
+                counts = lattice.counts(first)
+                if self._carries(counts) is Verdict.CARRIES:
+                    self._accept(counts)
+                    return Cheapest(counts, self._price)
+        verdict = Verdict.OPEN
+        for effort in range(EFFORTS):
+            verdict = self._carries(everything, effort)
+            if verdict is not Verdict.OPEN or self._clock.seconds_left() <= 0:
+                break
+        if verdict is not Verdict.CARRIES:
+            if verdict is Verdict.REFUTED:
+                return Cheapest(None, 0.0, refuted=True)
+            return Cheapest(None, self._relaxation().price)
+        self._accept(everything)
+        if lattice is None:
+            self._remove_repeatedly(self._clock)
+            self._remove_free()
+            return Cheapest(self._best, self._relaxation().price)
+        lattice.new_turn()
+        if lattice.left > FEW_SETS:
+            self._remove_repeatedly(self._clock.share(SEARCHING))
+        bound = self._examine_all(lattice)
+        self._remove_free()
+        return Cheapest(self._best, bound, refuted=self._best is None and not lattice.left)
+
+    def _carries(self, counts: Counts, effort: int = 0) -> Verdict:
+        return self._examiner.survives(counts, self._survive, effort)
+
+    def _accept(self, counts: Counts) -> bool:
+        """Keep a set that carries everything if it is cheaper, or as cheap with fewer devices."""
+        if sum(counts) > self._most:
+            return False
+        price = self._kinds.cost(counts)
+        if self._best is not None and price >= self._price * CHEAPER:
+            smaller = sum(counts) < sum(self._best)
+            if not smaller or price > self._price / CHEAPER:
+                return False
+        better = price < self._price * CHEAPER
+        self._best, self._price = counts, price
+        return better
+
+    def _remove_repeatedly(self, clock: Budget) -> None:
+        """Add a few devices to the best set and remove others, until no round is successful."""
+        usefulness = self._relaxation().value - self._kinds.price
+        spread = max(float(np.median(np.abs(usefulness))), TINY)
+        larger = self._kinds.everything
+        if self._survive:
+            larger = self._with_spares(usefulness, clock)
+        self._accept(self._reduced(larger, usefulness, clock))
+        if self._best is None:  # the limit on the number of devices excludes what is left
+            self._accept_largest(clock)
+        waited = 0
+        while waited < PATIENCE and clock.seconds_left() > 0 and self._best is not None:
+            noise = self._rng.normal(0.0, spread, len(usefulness))
+            reduced = self._reduced(self._extended(self._best), usefulness + noise, clock)
+            waited = 0 if self._accept(reduced) else waited + 1
+
+    def _accept_largest(self, clock: Budget) -> None:
+        """Keep what remains of the most devices allowed, those of the largest amounts."""
+        amounts = self._examiner.conditions.amounts.sum(axis=0)
+        kinds = np.argsort(-amounts, kind="stable")
+        order = np.repeat(kinds, self._kinds.total[kinds])
+        counts = tuple(np.bincount(order[: self._most], minlength=len(amounts)).tolist())
+        if clock.seconds_left() > 0 and self._carries(counts) is Verdict.CARRIES:
+            self._accept(counts)
+
+    def _with_spares(self, usefulness: Floats, clock: Budget) -> Counts:
+        """Return a cheap set that carries everything after one loss less, with spare devices."""
+        inner = Search(self._examiner, self._survive - 1, 0)
+        inner._accept(self._kinds.everything)
+        inner._remove_repeatedly(clock.share(SEARCHING))
+        counts = self._kinds.everything if inner._best is None else inner._best
+        order = np.argsort(-usefulness, kind="stable")
+        spares = np.repeat(order, (self._kinds.total - np.array(counts))[order])
+        count = self._survive
+        while count < len(spares) and clock.seconds_left() > 0:
+            added = np.bincount(spares[:count], minlength=len(counts))
+            larger = tuple((np.array(counts) + added).tolist())
+            if self._carries(larger) is Verdict.CARRIES:
+                self._accept(larger)
+                return larger
+            count *= 2
+        return self._kinds.everything
+
+    def _relaxation(self) -> PriceBound:
+        conditions = self._examiner.conditions
+        return price_bound(conditions, self._kinds, self._survive, self._price)
+
+    def _extended(self, counts: Counts) -> Counts:
+        """Return a set with a few more devices at random."""
+        spare = np.repeat(
+            np.arange(len(counts)), np.array(self._kinds.everything) - np.array(counts)
+        )
+        count = min(len(spare), int(self._rng.integers(1, ADDED + 1)))
+        added = self._rng.choice(spare, count, replace=False) if count else spare[:0]
+        extra = np.bincount(added, minlength=len(counts))
+        return tuple((np.array(counts) + extra).tolist())
+
+    def _remove_free(self) -> None:
+        """Remove devices that cost nothing from the best set if it can spare them."""
+        if self._best is not None:
+            usefulness = self._examiner.conditions.amounts.sum(axis=0)
+            free = self._kinds.price == 0
+            self._accept(self._reduced(self._best, usefulness, self._clock, free))
+
+    def _reduced(
+        self, counts: Counts, usefulness: Floats, clock: Budget, removable: Bools | None = None
+    ) -> Counts:
+        """Return a part of a set that carries everything too, after removing what it can spare."""
+        order = np.lexsort((-self._kinds.price, usefulness))
+        if removable is not None:
+            order = order[removable[order]]
+        pending = [int(kind) for kind in order for _ in range(counts[kind])]
+        blocks: list[Sequence[int]] = [pending]
+        while pending and blocks and clock.seconds_left() > 0:
+            block = blocks.pop()
+            lost = tuple(np.bincount(block, minlength=len(counts)).tolist())
+            left = without(counts, lost)
+            holds = self._examiner.conditions.hold(np.array([left]), self._survive)[0]
+            if holds and sum(left) and self._carries(left, QUICK) is Verdict.CARRIES:
+                counts = left
+            elif len(block) > 1:
+                middle = len(block) // 2
+                blocks += [block[middle:], block[:middle]]
+        return counts
+
+    def _examine_all(self, lattice: Lattice) -> float:
+        """Examine sets that may be cheaper, the cheapest first; return the lower bound on price."""
+        for effort in range(EFFORTS):
+            lattice.exclude(self._price * CHEAPER)
+            while self._clock.seconds_left() > 0 and (number := lattice.next()) is not None:
+                counts, refuted = lattice.counts(number), len(self._examiner.refuted)
+                verdict = self._carries(counts, effort)
+                if verdict is Verdict.CARRIES:
+                    self._accept(counts)
+                    lattice.exclude(self._price * CHEAPER)
+                elif verdict is Verdict.REFUTED:
+                    if len(self._examiner.refuted) > refuted:
+                        self._grow(lattice)
+                    lattice.refute(number)
+            if not lattice.new_turn() or self._clock.seconds_left() <= 0:
+                break
+        cheapest = lattice.cheapest()
+        return self._price if cheapest is None else min(cheapest, self._price)
+
+    def _grow(self, lattice: Lattice) -> None:
+        """Extend the latest refuted set if it is worth it."""
+        if lattice.left > 2 * len(self._kinds.price):
+            self._examiner.grow(self._examiner.refuted[-1])

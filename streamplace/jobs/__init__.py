@@ -1,0 +1,3 @@
+"""Several jobs on one cluster."""
+
+__all__ = ["files", "jobs", "place", "size"]

@@ -1,0 +1,1 @@
+"""The command `place --job-file`, and its notes."""

@@ -1,1 +1,0 @@
-"""Several jobs on one cluster: their placement, and their sizes."""
