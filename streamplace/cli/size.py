@@ -98,7 +98,7 @@ class SizeOptions(options.Common):
         metavar="QUANTITY=TIME",
         help="Limit on the latency of single tuples, such as p99=200ms, p50=0.1s or mean=50ms. "
         "Sizes for a lower and lower utilisation are tried until simulations confirm one; the exit "
-        "code is 3 if none does.",
+        "code is 3 if none does. With --survive, latencies after a loss are not examined.",
     )
     resize: bool = option(
         "--resize",

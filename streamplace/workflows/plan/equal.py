@@ -28,8 +28,9 @@ from streamplace.scoring.throughput import bound, ceiling
 from streamplace.sim.closed_form.bounds import least_shares
 from streamplace.util.text import counted
 from streamplace.workflows.conflict import named
+from streamplace.workflows.latency.within_limit import refuse_disproved
 from streamplace.workflows.loss_conflict import loss_conflict
-from streamplace.workflows.plan.latency import planned_within, refuse_disproved
+from streamplace.workflows.plan.latency import planned_within
 from streamplace.workflows.plan.result import CLOSE, Limits, Plan, PlanRow
 from streamplace.workflows.too_heavy import (
     bandwidth_helps,
@@ -277,7 +278,7 @@ class _Table:
         rows, best = self._growing(), self._found[self.rows[-1].devices].carrying
         limit_on_latency = self._limits.max_latency
         if limit_on_latency is not None:
-            refuse_disproved(best.problem, limit_on_latency)
+            refuse_disproved(best.problem, limit_on_latency, "plan: ", overloads=False)
         fewest = next((row.devices for row in rows if row.keeps_up), None)
         grows = self._limits.most is None
         cause = None if fewest else too_heavy(best.problem, best.devices, grows=grows)

@@ -15,8 +15,9 @@ from streamplace.problem.problem import Problem
 from streamplace.util.arrays import Floats
 from streamplace.util.text import counted
 from streamplace.workflows.conflict import Conflict
+from streamplace.workflows.latency.within_limit import refuse_disproved
 from streamplace.workflows.loss_conflict import loss_conflict
-from streamplace.workflows.plan.latency import planned_within, refuse_disproved
+from streamplace.workflows.plan.latency import planned_within
 from streamplace.workflows.plan.result import CheapestSet, DeviceLoss, Limits, Plan
 from streamplace.workflows.plan.rows import Rows
 from streamplace.workflows.too_heavy import (
@@ -61,7 +62,7 @@ def plan_unequal(problem: Problem, limits: Limits) -> Plan:
     survive, evaluations = limits.survive, limits.evaluations
     check_losses(problem, survive, spared=_pinned(problem))
     if limits.max_latency is not None:
-        refuse_disproved(problem, limits.max_latency)
+        refuse_disproved(problem, limits.max_latency, "plan: ", overloads=False)
     seconds = SECONDS if limits.seconds is None and evaluations is None else limits.seconds
     whole = Budget(seconds)
     free = prices is not None and not prices.any()  # then the fewest devices are wanted
