@@ -58,7 +58,8 @@ def print_line(out: Console, line: Line) -> None:
     """Print a line with its names, which are shortened on a terminal."""
     blanks = [""] * len(line.names)
     room = out.width - len(line.text.format(*blanks))
-    out.print(line.text.format(*(_in_line(out, name, room) for name in line.names)))
+    text = line.text.format(*(_in_line(out, name, room) for name in line.names))
+    out.print(text, soft_wrap=not out.is_terminal)
 
 
 def print_command(command: str, argument: str, values: Mapping[str, object]) -> None:
@@ -98,7 +99,8 @@ def print_table(out: Console, grid: Grid, limit: int | None = None) -> None:
     if remainder := grid.remainder(limit):
         out.print(remainder)
     if without:
-        out.print(f"hidden columns: {', '.join(without)}; --json has all")
+        hidden = ", ".join(f"'{head}'" for head in without)
+        out.print(f"hidden columns: {hidden}; --json has all")
 
 
 def _texts(grid: Grid, rows: Sequence[Sequence[Cell]], width: int) -> list[list[str]]:

@@ -15,6 +15,11 @@ def number(x: float) -> str:
     return f"{x:,.{DIGITS}g}"
 
 
+def rounded(x: float, digits: int = DIGITS) -> str:
+    """Return a number as `number` does, to some significant digits."""
+    return number(float(f"{x:.{digits}g}"))
+
+
 def rounded_up(x: float, digits: int = DIGITS) -> str:
     """Return an upper limit as `number` does, but rounded up."""
     return _towards(1.0, x, digits)
@@ -48,7 +53,7 @@ def reached(value: float, whole: float) -> str:
 
 
 def limit_beside(
-    value: float,
+    value: float | Iterable[float],
     limit: float,
     rounded: Callable[[float], str],
     shown: Callable[[float], str] = number,
@@ -57,11 +62,14 @@ def limit_beside(
 
     Parameters
     ----------
+    value
+        What is shown beside the limit; several values are possible.
     rounded, shown
         Return a limit that differs, and the value, as text.
     """
-    is_equal = abs(limit - value) <= ROUNDING * abs(value)
-    return shown(value) if is_equal else rounded(limit)
+    values = value if isinstance(value, Iterable) else (value,)
+    same = next((x for x in values if abs(limit - x) <= ROUNDING * abs(x)), None)
+    return rounded(limit) if same is None else shown(same)
 
 
 def _towards(direction: float, x: float, digits: int) -> str:
@@ -79,6 +87,14 @@ def byte_count(x: float, digits: int = 3) -> str:
         if x >= factor:
             return f"{x / factor:.{digits}g} {unit}"
     return f"{x:.{digits}g} B"
+
+
+def duration(seconds: float, digits: int = 3, shown: Callable[[float, int], str] = rounded) -> str:
+    """Return a time in s, ms, us or ns, to some significant digits; `shown` rounds the number."""
+    for factor, unit in ((1.0, "s"), (1e-3, "ms"), (1e-6, "us")):
+        if seconds >= factor:
+            return f"{shown(seconds / factor, digits)} {unit}"
+    return f"{shown(seconds / 1e-9, digits)} ns"
 
 
 def quoted(name: str) -> str:

@@ -134,15 +134,12 @@ def read_clusters(path: str | Path) -> list[Cluster]:
     Raises
     ------
     FormatError
-        If the file cannot be read, has a line that is not a cluster, or holds no cluster. The
-        message names the file, the line and the fault.
+        If the file cannot be read, is empty, or has a line that is not a cluster. The message names
+        the file, the line and the fault.
     """
     where = name_of(path)
     lines = json_lines(read_text(resolve(path)).split("\n"), where)
-    clusters = [cluster_from(value, place) for place, value in lines]
-    if not clusters:
-        raise FormatError(f"{where}: holds no cluster")
-    return clusters
+    return [cluster_from(value, place) for place, value in lines]
 
 
 def write_clusters(path: str | Path, clusters: Iterable[Cluster]) -> None:

@@ -19,7 +19,7 @@ from streamplace.errors import FormatError, GraphError, located
 from streamplace.files.bounded import refuse_bomb
 from streamplace.files.graphs import constraints_from, constraints_to
 from streamplace.files.own import KINDS
-from streamplace.files.reading import check, name_of, parse, read_bytes
+from streamplace.files.reading import check, name_of, parse, read_bytes, refuse_empty
 from streamplace.files.schema import STORED, ConstraintsForm, Form, Positive, Title
 from streamplace.problem.fields import Detail, plain
 from streamplace.problem.graph import StreamGraph
@@ -224,8 +224,10 @@ def load_columns(path: str | Path) -> dict[str, NDArray[np.generic]]:
         If the file lacks one of them, or has others; the message names the file and the fault.
     """
     where = name_of(path)
+    data = read_bytes(path)
+    refuse_empty(data, where)
     try:
-        columns = read_arrays(read_bytes(path))
+        columns = read_arrays(data)
     except ValueError as error:
         raise FormatError(f"{where}: not a readable .npz graph: {error}") from None
     is_placed = not PLACED.keys().isdisjoint(columns)

@@ -66,8 +66,16 @@ def read_bytes(path: str | Path) -> bytes:
 
 
 def read_text(path: str | Path) -> str:
-    """Return a file's text, UTF-8 with or without a byte order mark."""
-    return decode(read_bytes(path), name_of(path))
+    """Return the text of a file that is not empty, UTF-8 with or without a byte order mark."""
+    text = decode(read_bytes(path), name_of(path))
+    refuse_empty(text, name_of(path))
+    return text
+
+
+def refuse_empty(content: str | bytes, where: str) -> None:
+    """Refuse the content of a file if it is empty or blank."""
+    if not content or content.isspace():
+        raise FormatError(f"{where}: is empty")
 
 
 def decode(data: bytes, where: str) -> str:
@@ -112,8 +120,7 @@ def parse(text: str, where: str, *, is_line: bool = False) -> Any:
     FormatError
         If it is not JSON; the message names the line and the column.
     """
-    if not text or text.isspace():
-        raise FormatError(f"{where}: is empty")
+    refuse_empty(text, where)
     try:
         with _no_collections():
             return json.loads(text, object_pairs_hook=_no_duplicates)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from streamplace.errors import FormatError, UsageError, located
 from streamplace.files.foreign import what_is
-from streamplace.files.reading import decode, name_of, read_bytes
+from streamplace.files.reading import decode, name_of, read_bytes, refuse_empty
 from streamplace.formats.format import Format
 from streamplace.formats.logical_builder import resized
 from streamplace.formats.recognition import kind_of_document
@@ -36,6 +36,7 @@ def read_document(path: str, kind: str, sizes: Sizes = NO_SIZES) -> LogicalGraph
     """
     found = named(kind)
     where, data = name_of(path), read_bytes(path)
+    refuse_empty(data, where)
     read: Callable[[], LogicalGraph]
     if sizes and found.read_sized is not None:
         content = data if found.read_bytes is not None else decode(data, where)

@@ -25,6 +25,8 @@ from streamplace.util.plugins import parameters_of, read_options
 
 PARTS = "parts"
 """The option of partitioners that an oracle sets."""
+START = "start"
+"""The option of placers that improve a placement; it names the placer of that one."""
 PLACERS = {
     "auto": "streamplace.placers.auto:Auto",
     "single": "streamplace.placers.trivial:Single",
@@ -209,6 +211,7 @@ def named(text: str, from_file: bool = False) -> NamedPlacer:
         name, *option_texts = text.split(":")
         _refuse_parts_of_oracle(text, name, option_texts)
         options = read_options(text, option_texts, _types_of(name), custom.NOUN)
+        _check_start(text, options.get(START, ""), from_file)
         make = partial(_built_in, name)
         return NamedPlacer(text, make(text, options), options, make, is_ours=True)
     _refuse_without_weights(text)
@@ -228,6 +231,15 @@ def ready(text: str) -> NamedPlacer:
         On an unknown name or option.
     """
     return named(text)
+
+
+def _check_start(text: str, start: str, from_file: bool) -> None:
+    """Refuse a name with options whose option `start` names no placer."""
+    try:
+        if start:
+            named(start, from_file)
+    except UsageError as error:
+        raise UsageError(f"{custom.NOUN} {text!r}: {START}: {error}") from None
 
 
 def make_placer(text: str, from_file: bool = False) -> Placer:

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from streamplace.placers.base import BasePlacer
 from streamplace.placers.registry import placer_of, search_of_pass
 from streamplace.placers.repair import feasible
 from streamplace.placers.trivial import Greedy
@@ -24,7 +25,26 @@ def fast_placement(problem: Problem, rng: np.random.Generator) -> Placement:
     return placement
 
 
-QUICK = "the best of quick placers"
+class StartingPlacer(BasePlacer):
+    """Base of placers that improve a placement, with the option `start`.
+
+    Attributes
+    ----------
+    start
+        The placer of the placement to improve, where there is none; empty: the best of a few fast
+        placers.
+    """
+
+    start: str
+
+    @property
+    def begins_from(self) -> str | None:
+        """What it improves without an initial placement, in words; None: it builds placements."""
+        return (self.start or "the best of quick placers") if self.uses_start else None
+
+    def begun(self, problem: Problem, rng: np.random.Generator) -> Placement:
+        """Return the placement that it improves without an initial one; see `placement_of`."""
+        return placement_of(self.start, problem, rng)
 
 
 def placement_of(start: str, problem: Problem, rng: np.random.Generator) -> Placement:

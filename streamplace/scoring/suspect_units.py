@@ -16,14 +16,12 @@ from streamplace.util.arrays import Floats
 IDLE, OVERLOADED = 0.01, 100.0
 """Utilisations of the bottleneck beyond which one of the numbers is named."""
 CPU = "instructions", "mips"
-DEVICE_LOADS = *CPU, "source_rate"
-LINK_LOADS = "payload_bytes", "bandwidth_mbps", "source_rate"
 SHORTEST_S, LONGEST_S = 1e-7, 1.0
 """CPU times of a tuple beyond which most operators of a real job are not."""
+LEAST_TOGETHER_S = 1e-6
+"""CPU time of a tuple in all operators together, from which short times of most of them are
+usual: in neural networks and large generated graphs, but not in jobs with times as instructions."""
 APART = 100.0  # largest quotient of the speeds of devices that are often in one cluster
-IDLE_TOGETHER = 0.5
-"""Sum of the devices' utilisations, if all are idle, above which the job has real work: large
-generated graphs on many devices have, and jobs with times as instructions have not."""
 SIGNS = 2  # that the instructions or speeds are in another unit; each alone has other causes
 FAR, FAR_ALONE = 10.0, 1e3
 """How far a typical number, and one among usual ones, lies outside its range if it is named at any
@@ -32,16 +30,12 @@ utilisation."""
 
 @dataclass(frozen=True)
 class _Kind:
-    """What numbers of one kind usually are, their unit, and one in which they are often given.
-
-    `is_capacity` tells capacities, which lower utilisations, from loads.
-    """
+    """What numbers of one kind usually are, their unit, and one in which they are often given."""
 
     least: float
     most: float
     unit: str
     other: str
-    is_capacity: bool = False
 
 
 # Jobs of RIoTBench, DSPBench and the Yahoo benchmark, which ship with the package, are within these
@@ -50,9 +44,9 @@ _KINDS = {
     "instructions": _Kind(1e2, 1e9, "CPU instructions per tuple", "seconds or microseconds"),
     "payload_bytes": _Kind(8.0, 1e8, "bytes", "kB"),
     "memory_bytes": _Kind(1e2, 1e14, "bytes", "GB"),
-    "mips": _Kind(1e2, 1e5, "million instructions/s of a core", "instructions/s", True),
-    "memory_bytes of devices": _Kind(1e6, 1e15, "bytes", "GB", True),
-    "bandwidth_mbps": _Kind(1.0, 1e6, "Mbit/s", "bit/s", True),
+    "mips": _Kind(1e2, 1e5, "million instructions/s of a core", "instructions/s"),
+    "memory_bytes of devices": _Kind(1e6, 1e15, "bytes", "GB"),
+    "bandwidth_mbps": _Kind(1.0, 1e6, "Mbit/s", "bit/s"),
     "source_rate": _Kind(1e-1, 1e8, "tuples/s", "tuples per hour"),
 }
 
@@ -68,12 +62,12 @@ def suspect_unit(
     """Return a sentence on the number whose unit is probably wrong; an empty text if none is.
 
     That is the instructions or the speeds of devices if two signs say so: most CPU times of a tuple
-    are not between 100 ns and 1 s, speeds of one cluster differ by a factor of more than 100, or
-    all devices are idle or one of them has a hundred times too much to do. Else, it is the number
-    whose typical value is farthest outside its usual range, if it is so by one order of magnitude,
-    or else a single one that is outside by three. If the bottleneck is used less than 1% or more
-    than 10,000%, it is any number outside its range, first a single one, or else the one that
-    explains most of the utilisation.
+    are not between 100 ns and 1 s (short ones count only if all together are below 1 µs), speeds of
+    one cluster differ by a factor of more than 100, or all devices are idle or one of them has a
+    hundred times too much to do. Else, it is the number whose typical value is farthest outside its
+    usual range, if it is so by one order of magnitude, or else a single one that is outside by
+    three. If the bottleneck is used less than 1% or more than 10,000%, it is any number outside its
+    range, first a single one.
 
     Parameters
     ----------
@@ -88,21 +82,17 @@ def suspect_unit(
     if question := _of_cpu(graph, cluster, score):
         return question
     typical = _typical(graph, cluster, source_rate)
-    outside, name = max((_outside(_KINDS[n], x), n) for n, x in typical.items() if n not in CPU)
+    outside, name = max((_outside(_KINDS[n], x), n) for n, x in typical.items())
     question = _question(name, typical[name]) if outside >= log10(FAR) else ""
     question = question or _single(graph, cluster)
     if score is None or IDLE <= used <= OVERLOADED:
         return question
-    bottleneck = score.bottleneck
     question = question or _single(graph, cluster, 1.0)
-    if not question:
-        if not outside > 0.0:
-            loads = LINK_LOADS if bottleneck.kind in ("link", "uplink") else DEVICE_LOADS
-            _, name = max(
-                (_explains(_KINDS[n], typical[n], used), n) for n in loads if n in typical
-            )
+    if not question and outside > 0.0:
         question = _question(name, typical[name])
-    of = f"{bottleneck.kind} {bottleneck.name!r}"
+    if not question:
+        return ""
+    of = f"{score.bottleneck.kind} {score.bottleneck.name!r}"
     return f"the bottleneck, {of}, is used at {100.0 * used:.2g}%; check the units: {question}"
 
 
@@ -112,46 +102,44 @@ def _of_cpu(graph: StreamGraph, cluster: Cluster, score: ThroughputScore | None)
     if len(typical) < len(CPU):
         return ""
     signs, slowest, fastest = [], _speeds(cluster).min(), _speeds(cluster).max()
-    seconds = typical["instructions"] / (1e6 * typical["mips"])
-    if not SHORTEST_S <= seconds <= LONGEST_S:
+    speed = 1e6 * typical["mips"]
+    seconds, together = (
+        typical["instructions"] / speed,
+        float(np.nansum(graph.instructions)) / speed,
+    )
+    if seconds > LONGEST_S or (seconds < SHORTEST_S and together < LEAST_TOGETHER_S):
         signs.append(f"a tuple takes about {seconds:.2g} s of CPU time")
     if fastest > APART * slowest:
         signs.append(f"the mips of devices are from {number(slowest)} to {number(fastest)}")
     if score is not None and (used := [device.utilisation for device in score.devices]):
-        if max(used) < IDLE and sum(used) < IDLE_TOGETHER:
+        if max(used) < IDLE:
             signs.append(f"no device is used more than {100.0 * max(used):.2g}%")
         elif max(used) > OVERLOADED:
             signs.append(f"a device is used at {100.0 * max(used):.2g}%")
     if len(signs) < SIGNS:
         return ""
     name = max(CPU, key=lambda name: _outside(_KINDS[name], typical[name]))
-    question = _single(graph, cluster) or _question(name, typical[name])
+    question = _single(graph, cluster)
+    if not question and name == "mips" and fastest > APART * slowest:
+        away = np.abs(np.log10(_speeds(cluster) / typical["mips"]))
+        farthest = cluster.devices[int(away.argmax())]
+        question = _unlike(name, farthest.name, farthest.mips)
+    question = question or _question(name, typical[name])
     return f"{'; '.join(signs)}; check the units: {question}"
 
 
 def _typical(graph: StreamGraph, cluster: Cluster, source_rate: float) -> dict[str, float]:
-    """Return the medians of the numbers of a problem that are positive and known, by name.
-
-    Instructions and speeds are left out where they give a usual CPU time for a tuple: with 1 MIPS,
-    instructions are microseconds.
-    """
+    """Return the medians of the numbers besides `CPU` that are positive and known, by name."""
     memory = [device.memory_bytes or 0.0 for device in cluster.devices]
-    found = _medians(
+    return _medians(
         {
-            "instructions": graph.instructions,
             "payload_bytes": graph.payload_bytes,
             "memory_bytes": graph.memory_bytes,
-            "mips": _speeds(cluster),
             "memory_bytes of devices": np.array(memory),
             "bandwidth_mbps": np.array([cluster.network.bandwidth_mbps], float),
             "source_rate": np.array([source_rate]),
         }
     )
-    if "instructions" in found:
-        seconds = found["instructions"] / (1e6 * found["mips"])
-        if SHORTEST_S <= seconds <= LONGEST_S:
-            del found["instructions"], found["mips"]
-    return found
 
 
 def _single(graph: StreamGraph, cluster: Cluster, far: float = FAR_ALONE) -> str:
@@ -184,8 +172,7 @@ def _single(graph: StreamGraph, cluster: Cluster, far: float = FAR_ALONE) -> str
     )
     if not outside > 0.0 or outside < log10(far):
         return ""
-    kind, what = _KINDS[name], f"{name} of {owner!r}: {number(value)} is unlike the others"
-    return f"{what}; is it in {kind.other}, not {kind.unit}?"
+    return _unlike(name, owner, value)
 
 
 def _speeds(cluster: Cluster) -> Floats:
@@ -222,10 +209,9 @@ def _outside(kind: _Kind, value: float) -> float:
     return max(log10(kind.least / value), log10(value / kind.most))
 
 
-def _explains(kind: _Kind, value: float, used: float) -> float:
-    """Return how many orders of magnitude beyond its middle a number moves the utilisation."""
-    beyond = log10(value) - (log10(kind.least) + log10(kind.most)) / 2
-    return beyond if kind.is_capacity is (used < 1.0) else -beyond
+def _unlike(name: str, owner: str, value: float) -> str:
+    kind, what = _KINDS[name], f"{name} of {owner!r}: {number(value)} is unlike the others"
+    return f"{what}; is it in {kind.other}, not {kind.unit}?"
 
 
 def _question(name: str, value: float) -> str:

@@ -4,6 +4,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from streamplace.errors import UsageError
+from streamplace.sim import work_clock
 from streamplace.util.plugins import load_ours
 
 OF_LEARN = ("torch", "torch_geometric")
@@ -36,7 +37,8 @@ def load_learned(path: str, what: str) -> Any:
         See `check_learn`.
     """
     check_learn(what)
-    return load_ours(path)
+    with work_clock.loading():
+        return load_ours(path)
 
 
 def load_drawing(path: str) -> Any:

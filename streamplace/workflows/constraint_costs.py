@@ -1,13 +1,13 @@
 """What each constraint costs: how much more placements would carry without it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from streamplace.display.text import number, rounded_down
+from streamplace.display.text import limit_beside, number, rounded_down
 from streamplace.display.view import Grid, Line
 from streamplace.errors import InfeasibleError, PlacementError
 from streamplace.placers.budget import Budget
@@ -83,9 +83,28 @@ class ConstraintCosts:
             "thorough": self.thorough,
         }
 
-    def body(self, name_of: Callable[[Rule], str] = str) -> list[Line | Grid]:
-        """Return the lines and the table of the costs; `name_of` returns the name of a rule."""
-        rate = f"{rounded_down(self.max_source_rate)} tuples/s"
+    @property
+    def rates(self) -> list[float]:
+        """The source rates in tuples/s that `body` shows."""
+        return [self.max_source_rate, *(cost.max_source_rate for cost in self.without)]
+
+    def body(
+        self, name_of: Callable[[Rule], str] = str, shown: Sequence[float] = ()
+    ) -> list[Line | Grid]:
+        """Return the lines and the table of the costs.
+
+        Parameters
+        ----------
+        name_of
+            Returns the name of a rule.
+        shown
+            Rates that are shown beside them, rounded.
+        """
+
+        def carried(rate: float) -> str:
+            return limit_beside(shown, rate, rounded_down)
+
+        rate = f"{carried(self.max_source_rate)} tuples/s"
         more = [] if self.every_rule_tried else [Line("too many constraints to try all of them")]
         if not self.without:
             longer = "" if self.thorough else "; --constraint-costs searches longer"
@@ -97,7 +116,7 @@ class ConstraintCosts:
             change = _change(cost.rule, name_of)
             if cost.max_source_rate >= MAX_RATE:
                 return change, "any rate", ""
-            return change, rounded_down(cost.max_source_rate), f"+{number(cost.gain)}"
+            return change, carried(cost.max_source_rate), f"+{number(cost.gain)}"
 
         grid = Grid(
             ("change", "carries up to", "gain"),

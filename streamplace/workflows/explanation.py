@@ -157,7 +157,9 @@ class Explanation(Displayable):
         broken = [violation_grid(self.violations, name_of)] if self.violations else []
         body = (*broken, *self._lines(), *self._objective_lines(), *self._tables())
         body += tuple(use_grids(self.placement))
-        more = [] if self.costs is None else self.costs.body(name_of)
+        shown = [self.score.throughput, *(move.throughput for move in self.moves)]
+        shown += [] if self.bound is None else [self.bound]
+        more = [] if self.costs is None else self.costs.body(name_of, shown)
         more += [] if self.against is None else self.against.body()
         return View(title, body=(*body, *more))
 
@@ -178,7 +180,10 @@ class Explanation(Displayable):
             if self.cause is not None:
                 yield Line(*self.cause.text())
             if self.bound is not None:
-                yield Line(bound_in_words(self.score, self.bound, is_loose=self.bound_is_loose))
+                shown = [move.throughput for move in self.moves]
+                shown += [] if self.costs is None else self.costs.rates
+                loose = self.bound_is_loose
+                yield Line(bound_in_words(self.score, self.bound, is_loose=loose, shown=shown))
         else:
             busiest = f"the busiest {top.kind}, {{}}, is {at}"
             yield Line(f"nothing limits throughput: {busiest}", (top.name,))

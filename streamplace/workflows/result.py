@@ -1,7 +1,7 @@
 """The result types of `place`: one for streams of tuples, and one for single passes."""
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -210,10 +210,18 @@ class Result(PlacementResult):
         return f"; {bound_in_words(self.score, self.bound, is_loose=self.bound_is_loose)}"
 
 
-def bound_in_words(score: ThroughputScore, bound: float, *, is_loose: bool) -> str:
-    """Return a bound on throughput in tuples/s, and the gap to it, as a part of a sentence."""
+def bound_in_words(
+    score: ThroughputScore, bound: float, *, is_loose: bool, shown: Iterable[float] = ()
+) -> str:
+    """Return a bound on throughput in tuples/s, and the gap to it, as a part of a sentence.
+
+    Parameters
+    ----------
+    shown
+        Rates that are shown beside it, rounded.
+    """
     loose = " (the bound is loose)" if is_loose and not score.reaches(bound) else ""
-    limit = limit_beside(score.throughput, bound, rounded_up)
+    limit = limit_beside((score.throughput, *shown), bound, rounded_up)
     most = f"at {number(score.source_rate)} tuples/s, no placement exceeds {limit}"
     return f"{most}, so the gap is at most {percent_up(score.gap_to(bound))}{loose}"
 

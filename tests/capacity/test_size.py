@@ -265,6 +265,15 @@ def test_a_limit_on_latency_is_kept_with_more_headroom() -> None:
 READ = sp.StreamGraph([sp.Operator("read", 1e6, 0.0)], source_rate=1000.0)
 
 
+def test_a_limit_on_latency_says_that_it_holds_without_losses_only() -> None:
+    after = "the limit on latency is not examined after the loss of a device"
+    for survive in (0, 1):
+        found = size(READ, "3x2500", max_latency="p99=1s", survive=survive, evaluations=500)
+        texts = [part.text for part in view_of(found).body if isinstance(part, Line)]
+        assert [text for text in texts if text.startswith("latency limit")]
+        assert (after in texts) == bool(survive)
+
+
 def table(*rates: float) -> SizeTable:
     return sizes(READ, "3x1000", rates, evaluations=500)
 

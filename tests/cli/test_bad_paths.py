@@ -65,11 +65,13 @@ def test_a_file_below_a_file(words: list[str], inputs: InputFiles, capsys: Captu
 
 
 @pytest.mark.parametrize("words", READERS, ids=" ".join)
+@pytest.mark.parametrize("name", ["void.json", "void.jsonl", "void.npz"])
+@pytest.mark.parametrize("content", ["", " \n"])
 def test_an_empty_file(
-    words: list[str], inputs: InputFiles, tmp_path: Path, capsys: Capture
+    words: list[str], name: str, content: str, inputs: InputFiles, tmp_path: Path, capsys: Capture
 ) -> None:
-    (tmp_path / "void.json").touch()
-    assert "void.json: is empty" in refused(capsys, *filled(words, inputs, f"{tmp_path}/void.json"))
+    (tmp_path / name).write_text(content)
+    assert f"{name}: is empty" in refused(capsys, *filled(words, inputs, f"{tmp_path}/{name}"))
 
 
 @pytest.mark.parametrize("words", READERS, ids=" ".join)

@@ -121,7 +121,7 @@ def test_a_feasible_limit(loaded: Path, tmp_path: Path, capsys: Capture) -> None
     file = tmp_path / "placement.json"
     words = ("place", loaded, "--devices", "2x2500", "--max-latency", "p99=20ms", "-o", file)
     out, notes = printed(capsys, *words)
-    assert "latency limit p99 of 0.02 s: feasible (simulated 0.00" in out
+    assert "latency limit p99 of 20 ms: feasible (simulated " in out
     assert "latency" not in notes
     stored = json.loads(file.read_text())["latency"]
     found = json_of(capsys, *words)["latency"]
@@ -138,8 +138,8 @@ def test_an_unproven_limit(loaded: Path, tmp_path: Path, capsys: Capture) -> Non
     words = ("place", loaded, "--devices", "2x2500", "--max-latency", "p99=3ms", "-o", file)
     assert main([*map(str, words)]) == 3
     out, notes = capsys.readouterr()
-    assert "latency limit p99 of 0.003 s: unproven (simulated 0.00" in out
-    assert "latency limit p99 of 0.003 s: unproven (exit code 3)" in notes
+    assert "latency limit p99 of 3 ms: unproven (simulated " in out
+    assert "latency limit p99 of 3 ms: unproven (exit code 3)" in notes
     assert json.loads(file.read_text())["latency"]["answer"] == "unproven"
     assert main([*map(str, words), "--json"]) == 3
     assert json.loads(capsys.readouterr().out)["latency"]["answer"] == "unproven"

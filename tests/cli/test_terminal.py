@@ -100,7 +100,7 @@ def test_columns_that_do_not_fit_are_hidden(
 ) -> None:
     words = ("compare", inputs.graph, "--placers", "metis-recursive-oracle", "--jobs", "1")
     monkeypatch.setenv("COLUMNS", "70")
-    assert "hidden columns: ms, devices, min; --json has all" in succeeds(capsys, *words)
+    assert "hidden columns: 'ms', 'devices', 'min'; --json has all" in succeeds(capsys, *words)
     monkeypatch.setenv("COLUMNS", "44")
     narrow = succeeds(capsys, *words)
     assert "metis-recursive-oracle" in narrow  # the name is always shown
@@ -169,6 +169,19 @@ def test_lists_of_names_fill_the_remaining_width(
         "device     operators",
         "ddddddddd  operator-0, operator-1, operator-2 and 17 more",
     ]
+
+
+def test_a_long_line_on_a_terminal_is_wrapped_between_words() -> None:
+    """In files and pipes, it stays one line."""
+    words = " ".join(f"word{i}" for i in range(40))
+    script = "from streamplace.cli.terminal import *; print_line(console(), Line({!r}, ('n m',)))"
+    command = [sys.executable, "-c", script.format(words + " {}")]
+    lines = [line.rstrip() for line in on_terminal(command).splitlines()]
+    assert len(lines) > 3
+    assert max(map(len, lines)) <= 80
+    assert " ".join(lines) == f"{words} n m"
+    done = subprocess.run(command, env=PLAIN, capture_output=True, text=True, check=True)
+    assert done.stdout == f"{words} n m\n"
 
 
 def test_rows_left_out_are_counted(capsys: Capture) -> None:

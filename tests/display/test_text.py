@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from streamplace.display.text import (
     NEGLIGIBLE,
+    duration,
     limit_beside,
     number,
     percent,
@@ -49,9 +50,19 @@ def test_equal_numbers_read_the_same() -> None:
     assert limit_beside(8480.325, 8480.325 * (1 + 1e-12), rounded_up, rounded_down) == "8,480.32"
     assert limit_beside(8480.325, 8480.3251, rounded_up, rounded_down) == "8,480.33"
     assert limit_beside(2.0000049, 2.0000049, rounded_down) == number(2.0000049)
+    assert limit_beside([1.0, 22727.2727], 22727.2727, rounded_down) == "22,727.3"
     assert reached(999.9999, 1e3) == "100.0%"  # both read 1,000
     assert reached(999.99, 1e3) == "99.9%"
     assert reached(0.0, 0.0) == "100.0%"
+
+
+def test_times_have_a_readable_unit() -> None:
+    times = 3e-10, 4e-3, 0.9999, 1.0, 90.0, 86400.0, 2.5e-5
+    texts = ["0.3 ns", "4 ms", "1,000 ms", "1 s", "90 s", "86,400 s", "25 us"]
+    assert [duration(x) for x in times] == texts
+    assert (duration(4.0009e-3, 4), duration(4.0009e-3, 4, rounded_up)) == ("4.001 ms", "4.001 ms")
+    assert duration(4.0009e-3, 2, rounded_up) == "4.1 ms"
+    assert duration(4.0009e-3, 4, rounded_down) == "4 ms"
 
 
 def test_what_is_above_all_is_never_all() -> None:

@@ -119,8 +119,8 @@ def test_an_error_names_the_file_the_line_and_the_fault(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "holds no cluster"),
-        ("\n\n", "holds no cluster"),
+        ("", "is empty"),
+        ("\n\n", "is empty"),
         ("[]\n", "line 1: must be an object (got a list)"),
         ("{\n", "line 1: "),
         ('{"format": "streamplace-graph"}\n', "line 1: is a graph; expected a cluster"),

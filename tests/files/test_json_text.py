@@ -139,7 +139,7 @@ def test_a_dataset_that_changes_after_opening_is_refused(
 
 def test_an_empty_dataset_is_refused(tmp_path: Path) -> None:
     (tmp_path / "none.jsonl").write_text("\n")
-    with pytest.raises(FormatError, match="holds no graph"):
+    with pytest.raises(FormatError, match="is empty"):
         open_dataset(tmp_path / "none.jsonl")
 
 

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 
-from streamplace.errors import UsageError
+from streamplace.errors import FormatError, UsageError
 from streamplace.formats.documents import export_text
+from streamplace.formats.documents import read_document as read_file
 from streamplace.formats.registry import formats, named
 from streamplace.problem.cluster import Cluster, Device
 from streamplace.problem.graph import Operator, Stream, StreamGraph
@@ -44,6 +45,17 @@ def test_exports_equal_the_golden_texts(kind: str) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_same_placement_gives_the_same_text(kind: str) -> None:
     assert export_text(word_count_placement(), kind) == export_text(word_count_placement(), kind)
+
+
+@pytest.mark.parametrize("content", [b"", b" \n"])
+def test_an_empty_file_is_refused_in_the_same_words(content: bytes, tmp_path: Path) -> None:
+    """Of every format whose files have a reader."""
+    (tmp_path / "void").write_bytes(content)
+    readers = [each.name for each in formats() if each.read or each.read_bytes]
+    assert {"dot", "graphml", "onnx", "openvino", "flink-plan", "cepsim"} <= {*readers}
+    for kind in readers:
+        with pytest.raises(FormatError, match=r"void: is empty$"):
+            read_file(str(tmp_path / "void"), kind)
 
 
 def test_unknown_format() -> None:

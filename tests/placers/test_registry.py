@@ -72,6 +72,12 @@ def test_options_reach_the_placer() -> None:
         ("policy:order=x", "unknown order 'x'; choose from lexico"),
         ("auto:placers=metis", "unknown option 'placers'; choose from seconds, evaluations"),
         ("auto:seconds=-1", "placer 'auto:seconds=-1': seconds must be at least 0"),
+        (
+            "giph:start=climm",
+            "placer 'giph:start=climm': start: unknown placer 'climm'; did you mean",
+        ),
+        ("climb:start=xyz", "placer 'climb:start=xyz': start: unknown placer 'xyz'; choose from"),
+        ("policy:start=m:x", "option 'x'"),
         ("single-oracle", "unknown placer 'single-oracle'"),
         ("policy:file=", "file must not be empty"),
         ("policy:samples=0", "samples must be 1 to 1048576 (got 0)"),

@@ -5,7 +5,7 @@ from tests.support.errors import Fault
 CONFIGS: list[Fault] = [
     ("config-not-toml.toml", "line 10", "not TOML"),
     ("config-truncated.toml", "", "not TOML"),
-    ("config-empty.toml", "", "missing field 'policy'"),
+    ("config-empty.toml", "", "is empty"),
     ("config-is-json.toml", "line 1", "not TOML"),
     ("config-not-utf8.toml", "byte 4", "not UTF-8"),
     ("config-utf16.toml", "", "is UTF-16; save it as UTF-8"),

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from streamplace import Cluster, Constraints, Device, Network, Operator, Stream, StreamGraph
+from streamplace.display.mixins import view_of
 from streamplace.display.view import Grid
 from streamplace.errors import InfeasibleError
 from streamplace.problem.cluster import Uplink
@@ -22,6 +23,18 @@ GRAPH = StreamGraph(
     [Stream(*pair) for pair in ("ab", "bc", "cd", "de", "ef")],
     source_rate=1500,
 )
+
+
+def test_equal_rates_read_the_same_in_an_explanation() -> None:
+    """A bound is rounded up, and what placements carry is rounded down, unless they are equal."""
+    rate = 22727.2727
+    found = explain(placed(Constraints(pins={"a": "d0"}), rate=3e4))
+    for bound, carried in ((rate, rate), (rate, rate * 0.9), (rate * 1.1, rate)):
+        costs = ConstraintCosts(carried, (), thorough=True)
+        text = str([*view_of(replace(found, bound=bound, costs=costs)).body])
+        assert ("exceeds 22,727.3" in text) == (bound == rate)
+        shown = "22,727.3" if bound == rate else "22,727.2"
+        assert (f"carry more than {shown} tuples/s" in text) == (carried == rate)
 
 
 def placed(rules: Constraints, cluster: Cluster | str = "3x2500", rate: float = 1500) -> Placement:

@@ -147,7 +147,7 @@ def plan(chosen: PlanOptions) -> None:
     else:
         print_result(found, to_stderr=chosen.output == "-")
     if found.max_latency is not None and found.fewest_devices is None and found.proven:
-        raise InfeasibleError(f"latency limit {found.max_latency}: no devices keep it (proven)")
+        raise InfeasibleError(f"plan: {found.headline}")
     if chosen.output is not None:
         files = chosen.graph, chosen.cluster.cluster_file, chosen.constraints_file
         found.save(chosen.output, inputs=inputs.names_of_inputs(*files))

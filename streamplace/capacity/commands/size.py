@@ -98,7 +98,7 @@ class SizeOptions(options.Common):
         metavar="QUANTITY=TIME",
         help="Limit on the latency of single tuples, such as p99=200ms, p50=0.1s or mean=50ms. "
         "Sizes for a lower and lower utilisation are tried until simulations confirm one; the exit "
-        "code is 3 if none does.",
+        "code is 3 if none does. With --survive, latencies after a loss are not examined.",
     )
     resize: bool = option(
         "--resize",
@@ -205,7 +205,7 @@ def _check_options(chosen: SizeOptions) -> None:
 def _size_graph(
     graph: str, chosen: SizeOptions, settings: dict[str, Any]
 ) -> SizeResult | SizeTable:
-    """Size one graph, and write what -o names; `settings` are those of `workflows.size.size`."""
+    """Size one graph, and write what -o names; `settings` are those of `capacity.size.size`."""
     constraints_file, cluster_file = chosen.constraints_file, chosen.cluster.cluster_file
     targets = {"-o": chosen.output, "--graph-out": chosen.graph_out}
     check_targets(targets, (graph, cluster_file, constraints_file))

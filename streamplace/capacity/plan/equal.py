@@ -6,7 +6,7 @@ from math import ceil
 
 import numpy as np
 
-from streamplace.capacity.plan.latency import planned_within, refuse_disproved
+from streamplace.capacity.plan.latency import planned_within
 from streamplace.capacity.plan.result import CLOSE, Limits, Plan, PlanRow
 from streamplace.capacity.subset.sustained import Sustained, sustained
 from streamplace.errors import (
@@ -30,6 +30,7 @@ from streamplace.scoring.throughput import bound, ceiling
 from streamplace.sim.closed_form.bounds import least_shares
 from streamplace.util.text import counted
 from streamplace.workflows.conflict import named
+from streamplace.workflows.latency.within_limit import refuse_disproved
 from streamplace.workflows.loss_conflict import loss_conflict
 from streamplace.workflows.too_heavy import (
     bandwidth_helps,
@@ -53,7 +54,7 @@ def plan_equal(
     constraints: Constraints,
     limits: Limits,
 ) -> Plan:
-    """Return the capacity of increasing numbers of equal devices; see `workflows.plan.plan`.
+    """Return the capacity of increasing numbers of equal devices; see `plan`.
 
     The bound rules out the numbers below `least`. From there on, numbers are searched until one
     keeps up; on large graphs with growing gaps, which are then bisected. Other numbers have a row
@@ -277,7 +278,7 @@ class _Table:
         rows, best = self._growing(), self._found[self.rows[-1].devices].carrying
         limit_on_latency = self._limits.max_latency
         if limit_on_latency is not None:
-            refuse_disproved(best.problem, limit_on_latency)
+            refuse_disproved(best.problem, limit_on_latency, "plan: ", overloads=False)
         fewest = next((row.devices for row in rows if row.keeps_up), None)
         grows = self._limits.most is None
         cause = None if fewest else too_heavy(best.problem, best.devices, grows=grows)

@@ -4,27 +4,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from streamplace.capacity.plan.result import CheapestSet, Plan, PlanRow
-from streamplace.errors import InfeasibleError
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.workflows.latency.limit import LatencyAnswer, LatencyLimit
-from streamplace.workflows.latency.proof import disproved
 from streamplace.workflows.latency.within_limit import within_limit
-
-
-def refuse_disproved(problem: Problem, limit: LatencyLimit) -> None:
-    """Refuse a limit that provably no placement on the most devices of a plan keeps.
-
-    Raises
-    ------
-    InfeasibleError
-        With the lower bound on the latency. Devices that cannot keep up are no error.
-    UsageError, ProblemError
-        If limits on latency are not supported; see `disproved`.
-    """
-    proof = disproved(problem, limit)
-    if proof is not None and proof.least_s is not None:
-        raise InfeasibleError(f"plan: latency limit {limit}: {proof.reason}")
 
 
 def planned_within(

@@ -113,7 +113,7 @@ class CheapestSet(RoundedRepr):
 
 
 class Limits(NamedTuple):
-    """The options of a plan; see `workflows.plan.plan`."""
+    """The options of a plan; see `plan`."""
 
     most: int | None
     seconds: float | None
@@ -182,6 +182,13 @@ class PlanRow(RoundedRepr):
         at = "" if self.price is None else f" at a price of {number(self.price)}"
         return f"{self.devices} {many} {_sustained(self.max_source_rate)} tuples/s{at}"
 
+    @property
+    def bound_in_words(self) -> str:
+        """The upper bound in tuples/s, or ``none``."""
+        if self.bound >= MAX_RATE:
+            return "none"
+        return limit_beside(self.max_source_rate, self.bound, rounded_up, rounded_down)
+
     def to_dict(self) -> dict[str, Any]:
         """Return an entry of ``rows`` of `plan --json`."""
         found = {key: value for key, value in vars(self).items() if key != "placement"}
@@ -190,16 +197,15 @@ class PlanRow(RoundedRepr):
     def cells(self, head: tuple[str, ...]) -> tuple[Cell, ...]:
         """Return the cells of the row under some of the headings of `HEAD`."""
         after = self.relative_after_loss
+        unknown = "not searched" if self.keeps_up else "does not keep up"
         cells: dict[str, Cell] = {
             "devices": str(self.devices),
             "price": "" if self.price is None else number(self.price),
             "sustained, tuples/s": _sustained(self.max_source_rate),
-            "upper bound": "none"
-            if self.bound >= MAX_RATE
-            else limit_beside(self.max_source_rate, self.bound, rounded_up, rounded_down),
+            "upper bound": self.bound_in_words,
             "relative": percent_reached(self.relative_throughput),
             "after a loss": "" if after is None else percent_reached(after),
-            "latency": "" if self.latency is None else self.latency.brief,
+            "latency": unknown if self.latency is None else self.latency.brief,
             "names": Names.of(self.names or ()),
         }
         return tuple(cells[title] for title in head)
@@ -356,8 +362,8 @@ class Plan(Displayable):
         text = f"none found up to {counted(last, 'device')} that keeps up with {rate}"
         if self._lowest_latency() is not None:  # something keeps up
             return text
-        bound = self.rows[-1].bound
-        limit = f"bound {rounded_up(bound)} tuples/s" if bound < MAX_RATE else "no bound"
+        bound = self.rows[-1].bound_in_words
+        limit = "no bound" if bound == "none" else f"bound {bound} tuples/s"
         return f"{text} ({limit})"
 
     def to_dict(self) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from collections.abc import Collection
 
 import numpy as np
 
-from streamplace.capacity.plan.latency import planned_within, refuse_disproved
+from streamplace.capacity.plan.latency import planned_within
 from streamplace.capacity.plan.result import CheapestSet, DeviceLoss, Limits, Plan
 from streamplace.capacity.plan.rows import Rows
 from streamplace.capacity.subset.cheapest import Cheapest, Search
@@ -18,6 +18,7 @@ from streamplace.problem.problem import Problem
 from streamplace.util.arrays import Floats
 from streamplace.util.text import counted
 from streamplace.workflows.conflict import Conflict
+from streamplace.workflows.latency.within_limit import refuse_disproved
 from streamplace.workflows.loss_conflict import loss_conflict
 from streamplace.workflows.too_heavy import (
     bandwidth_helps,
@@ -56,12 +57,12 @@ def prices_of(cluster: Cluster, verb: str = "plan") -> Floats | None:
 
 
 def plan_unequal(problem: Problem, limits: Limits) -> Plan:
-    """Return the cheapest set of a cluster's devices that keeps up; see `workflows.plan.plan`."""
+    """Return the cheapest set of a cluster's devices that keeps up; see `plan`."""
     prices = prices_of(problem.cluster)
     survive, evaluations = limits.survive, limits.evaluations
     check_losses(problem, survive, spared=_pinned(problem))
     if limits.max_latency is not None:
-        refuse_disproved(problem, limits.max_latency)
+        refuse_disproved(problem, limits.max_latency, "plan: ", overloads=False)
     seconds = SECONDS if limits.seconds is None and evaluations is None else limits.seconds
     whole = Budget(seconds)
     free = prices is not None and not prices.any()  # then the fewest devices are wanted

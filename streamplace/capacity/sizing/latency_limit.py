@@ -12,8 +12,7 @@ from streamplace.problem.losses import restricted
 from streamplace.problem.placement import Placement
 from streamplace.scoring.throughput import simulate
 from streamplace.workflows.latency.limit import LatencyLimit
-from streamplace.workflows.latency.proof import disproved
-from streamplace.workflows.latency.within_limit import within_limit
+from streamplace.workflows.latency.within_limit import refuse_disproved, within_limit
 
 SHARES = (1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3)
 """Shares of the target utilisation that are tried, since waits become shorter with headroom."""
@@ -50,9 +49,7 @@ def sized_within(
             break
         if found.placement is None:
             raise UsageError("size: --max-latency: too many streams between the instances")
-        proof = disproved(found.placement.problem, limit)
-        if proof is not None and proof.least_s is not None:
-            raise InfeasibleError(f"size: latency limit {limit}: {proof.reason}")
+        refuse_disproved(found.placement.problem, limit, "size: ", overloads=False)
         found = _improved(found, _at(found.placement, target), limit, seed)
         if best is not None:  # fewer devices than for the utilisation alone never suffice
             found = replace(found, bound=best.bound)

@@ -175,6 +175,8 @@ class SizeResult(Displayable):
         if self.placement is None or self.score is None:
             return View(f"Size: {self.headline}", (), (table, *limits, Line(self.headline)))
         latency = () if self.latency is None else self.latency.lines()
+        if self.survive and latency:
+            latency += (Line("the limit on latency is not examined after the loss of a device"),)
         if self.survive:
             limits = [Line("devices: {}", (Names.of(self.devices),)), *limits]
         shown = self.score.view_with(self.placement).body

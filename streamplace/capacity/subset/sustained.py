@@ -26,7 +26,7 @@ from streamplace.sim.closed_form.bottleneck import worst_utilisation
 from streamplace.util.arrays import Floats, Ints
 
 FEW_PLACEMENTS = 5_000  # if there are at most this many, all are tried
-QUICK = Greedy(), Multilevel()  # tried first where a placement that carries everything is enough
+BESIDE_AUTO = Greedy(), Multilevel()  # tried first where one that carries everything is enough
 AGAIN = 4  # times as many changes where the first search does not carry everything,
 MOST_AGAIN = 4_000_000  # up to so many
 
@@ -130,7 +130,7 @@ def _placed(
         more = evaluations and max(evaluations, min(AGAIN * evaluations, MOST_AGAIN))
         if more:  # with a limit on time only, the first run has had it
             again.append(replace(auto, evaluations=more))
-    for number, each in enumerate((*QUICK, auto) if enough else (auto, *QUICK, *again)):
+    for number, each in enumerate((*BESIDE_AUTO, auto) if enough else (auto, *BESIDE_AUTO, *again)):
         placer, start = each, None
         if isinstance(each, Auto):
             if number and found and left() == 0.0:  # it would take seconds on large graphs

@@ -12,9 +12,9 @@ from streamplace.errors import StreamplaceError, UsageError
 from streamplace.learning.policy.placer import loaded
 from streamplace.learning.policy.registry import faults_of
 from streamplace.learning.policy.threads import one_thread
-from streamplace.placers.base import MAKESPAN, BasePlacer, check_counts
+from streamplace.placers.base import MAKESPAN, check_counts
 from streamplace.placers.repair import feasible
-from streamplace.placers.starting import QUICK, placement_of
+from streamplace.placers.starting import StartingPlacer
 from streamplace.problem.objectives import make_objective
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
@@ -28,7 +28,7 @@ SAMPLER = "streamplace.learning.policy.decoding:Sampler"
 
 
 @dataclass(frozen=True)
-class ImprovingPlacer(BasePlacer):
+class ImprovingPlacer(StartingPlacer):
     """A placer that improves a placement by a policy of one kind, whose name it has.
 
     Parameters
@@ -96,21 +96,6 @@ class ImprovingPlacer(BasePlacer):
             first = self.begun(problem, rng) if start is None else feasible(problem, start.devices)
             best = self._improved(policy, encoded, first.devices, int(rng.integers(2**62)))
         return Placement(problem, best)
-
-    @property
-    def begins_from(self) -> str:
-        """What it improves without an initial placement, in words."""
-        return self.start or QUICK
-
-    def begun(self, problem: Problem, rng: np.random.Generator) -> Placement:
-        """Return the placement that it improves without an initial one.
-
-        Raises
-        ------
-        PlacementError
-            If there is no such placement, or it cannot be repaired.
-        """
-        return placement_of(self.start, problem, rng)
 
     @abstractmethod
     def _policy(self, problem: Problem) -> Any:

@@ -20,10 +20,10 @@ from streamplace.learning.policy.noise import NumpySampler
 from streamplace.learning.policy.registry import faults_of, policy_kind
 from streamplace.learning.policy.tensor_files import WeightsFile, read_weights
 from streamplace.learning.policy.threads import one_thread
-from streamplace.placers.base import THROUGHPUT, BasePlacer, refuse_other_objectives
+from streamplace.placers.base import THROUGHPUT, refuse_other_objectives
 from streamplace.placers.limits import Limit, MaxEvaluations
 from streamplace.placers.repair import feasible_ones
-from streamplace.placers.starting import QUICK, placement_of
+from streamplace.placers.starting import StartingPlacer
 from streamplace.problem.objectives import check_order
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
@@ -40,7 +40,7 @@ CHANGES = 20  # per operator; a few milliseconds on a graph of 100 operators
 
 
 @dataclass(frozen=True)
-class PolicyPlacer(BasePlacer):
+class PolicyPlacer(StartingPlacer):
     """Place operators with a trained policy.
 
     Parameters
@@ -139,18 +139,7 @@ class PolicyPlacer(BasePlacer):
         return (*limit.parameters, "beam", "episodes", *refining)
 
     def _loaded(self) -> "LoadedPolicy":
-        with work_clock.loading():
-            file = self.file or str(SHIPPED)
-            return loaded(file, self.untrained)
-
-    @property
-    def begins_from(self) -> str | None:
-        """What it improves without an initial placement, in words; None: it builds placements."""
-        return (self.start or QUICK) if self.uses_start else None
-
-    def begun(self, problem: Problem, rng: np.random.Generator) -> Placement:
-        """Return the placement that a policy improves without an initial one."""
-        return placement_of(self.start, problem, rng)
+        return loaded(self.file or str(SHIPPED), self.untrained)
 
     def __call__(
         self, problem: Problem, rng: np.random.Generator, start: Placement | None = None
@@ -363,7 +352,8 @@ def loaded(file: str, untrained: int | None = None) -> LoadedPolicy:
     UsageError
         If the policy needs torch, which is not installed.
     """
-    return _read(file, _modified_ns(file), untrained)
+    with work_clock.loading():
+        return _read(file, _modified_ns(file), untrained)
 
 
 @lru_cache(maxsize=8)

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import AfterValidator, Field, model_validator
 
 from streamplace.errors import ConfigError, FormatError
-from streamplace.files.reading import check, decode, name_of, read_bytes, read_json
+from streamplace.files.reading import check, name_of, read_json, read_text
 from streamplace.files.schema_fields import Place
 from streamplace.files.toml import parse_toml
 from streamplace.learning.policy.config import StrictModel
@@ -360,7 +360,7 @@ def read_config(name: str) -> TrainConfig:
     if path.suffix == ".json":
         return _checked(read_json(path), where)
     try:
-        value = parse_toml(decode(read_bytes(path), where))
+        value = parse_toml(read_text(path))
     except ValueError as error:
         raise ConfigError(f"{where}: {error}") from None
     _check_tables(value, where)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields
 from math import isfinite
 from typing import Any, Literal, Self, get_args
 
-from streamplace.display.text import rounded_down
+from streamplace.display.text import duration, rounded_down
 from streamplace.display.view import Line
 from streamplace.errors import UsageError
 from streamplace.scoring.tuples import ARRIVALS
@@ -128,7 +128,7 @@ class LatencyLimit:
         return seconds * (1 + self.margin) <= self.seconds
 
     def __str__(self) -> str:
-        return f"{self.quantity} of {self.seconds:.4g} s"
+        return f"{self.quantity} of {duration(self.seconds, 4)}"
 
 
 @dataclass(frozen=True)
@@ -177,7 +177,7 @@ class LatencyAnswer:
     @property
     def brief(self) -> str:
         """The answer with the simulated latency, for a cell of a table."""
-        return self.answer + ("" if self.simulated_s is None else f", {self.simulated_s:.3g} s")
+        return self.answer + ("" if self.simulated_s is None else f", {duration(self.simulated_s)}")
 
     @property
     def reason(self) -> str:
@@ -189,17 +189,17 @@ class LatencyAnswer:
                 return f"every placement uses a device, link or operator above {target}"
             return "every placement overloads a device, link or operator, so that queues grow"
         if self.least_s is not None and self.answer == "infeasible":
-            return (
-                f"without any wait, {limit.quantity} is at least {rounded_down(self.least_s, 4)} s"
-            )
+            least = duration(self.least_s, 4, rounded_down)
+            return f"without any wait, {limit.quantity} is at least {least}"
         if self.screened_s is None:
             during = " during bursts" if limit.arrivals == "bursts" else ""
             above = f", or uses it above {target}" if self.target_utilisation < 1.0 else ""
             return f"every placement found overloads a device, link or operator{during}{above}"
         if self.simulated_s is None:
-            return f"estimated {self.screened_s:.3g} s; too few tuples reach sinks for simulations"
+            estimated = duration(self.screened_s)
+            return f"estimated {estimated}; too few tuples reach sinks for simulations"
         process = f"{ARRIVALS[limit.arrivals]}, {limit.service} services"
-        found = f"simulated {self.simulated_s:.3g} s, estimated {self.screened_s:.3g} s"
+        found = f"simulated {duration(self.simulated_s)}, estimated {duration(self.screened_s)}"
         return f"{found}, {margin}; {process}"
 
     def lines(self) -> tuple[Line, ...]:
@@ -217,6 +217,6 @@ def stored_answer(entry: Mapping[str, Any] | None) -> str:
             "answer": "feasible" | "infeasible" | "unproven" as answer,
         }:
             found = stored.get("simulated_s")
-            simulated = f", simulated {found:.3g} s" if isinstance(found, int | float) else ""
-            return f"{quantity:.20} of at most {limit:.4g} s: {answer}{simulated}"
+            simulated = f", simulated {duration(found)}" if isinstance(found, int | float) else ""
+            return f"{quantity:.20} of at most {duration(limit, 4)}: {answer}{simulated}"
     return ""

@@ -8,11 +8,13 @@ from typing import ClassVar, NamedTuple, get_args
 
 import numpy as np
 
+from streamplace.display.text import duration, number, rounded_up
 from streamplace.errors import InfeasibleError, PlacementError
 from streamplace.placers.auto import Auto, evaluations_by_default
 from streamplace.placers.base import Placer
 from streamplace.placers.limits import MaxEvaluations
 from streamplace.placers.registry import NamedPlacer, ready
+from streamplace.placers.running import run_placer
 from streamplace.placers.search.balance import CARRIED, Prefer, linear_problem
 from streamplace.placers.search.exhaustive import feasible_rows
 from streamplace.problem.placement import Placement
@@ -25,6 +27,7 @@ from streamplace.sim.tuples import Arrivals, expected_tuples
 from streamplace.sim.tuples.errors import quantile
 from streamplace.util.arrays import Ints, distinct_rows
 from streamplace.util.checks import finite
+from streamplace.util.units import parsed
 from streamplace.workflows.goal import Goal
 from streamplace.workflows.latency.limit import LatencyAnswer, LatencyLimit
 from streamplace.workflows.latency.proof import ROUNDING, disproved, least_latency, without_headroom
@@ -40,6 +43,7 @@ FEW = 2_000  # placements up to which all are screened
 MOVES = 300  # per unit and start
 SCREENS = 5_000  # in all, at most: about 2 s,
 SIZE = 1_000  # with so many operators and streams, each takes twice as long
+LOWER = 0.8, 0.5  # shares of the highest source rate that are tried where it is too high
 WORSE = 0.1  # share by which a move may be worse at first
 NEAR = 0.5  # share of moves to the device of a neighbour
 EXCHANGES, JOINS = 0.2, 0.05  # shares of moves of two units, and of all units of a device
@@ -74,9 +78,7 @@ class LatencyGoal(Goal):
         InfeasibleError
             If provably no placement keeps the limit.
         """
-        proof = disproved(problem, self._limit)
-        if proof is not None:
-            raise InfeasibleError(f"latency limit {self._limit}: {proof.reason}")
+        refuse_disproved(problem, self._limit)
 
     def placer(self, problem: Problem, placer: str | Placer) -> str | Placer:
         """Limit ``auto`` by changes unless it has a limit, so that no clock decides the answer."""
@@ -94,6 +96,67 @@ class LatencyGoal(Goal):
     ) -> tuple[Placement, LatencyAnswer]:
         """Return a placement that keeps the limit if one is found; see `within_limit`."""
         return within_limit(problem, start, self._limit, seed)
+
+
+def refuse_disproved(
+    problem: Problem, limit: LatencyLimit, what: str = "", *, overloads: bool = True
+) -> None:
+    """Refuse a limit that provably no placement keeps, and say what a placement found keeps.
+
+    Parameters
+    ----------
+    what
+        The beginning of the message, such as a command.
+    overloads
+        Whether a problem of which every placement is overloaded is refused, too.
+
+    Raises
+    ------
+    InfeasibleError
+        If the limit is disproved.
+    UsageError, ProblemError
+        See `disproved`.
+    """
+    proof = disproved(problem, limit)
+    if proof is None or (proof.least_s is None and not overloads):
+        return
+    text = f"{what}latency limit {limit}: {proof.reason}"
+    kept = _kept_rate(problem, limit) if proof.least_s is None else _kept_limit(problem, limit)
+    raise InfeasibleError(f"{text}; {kept}" if kept else text)
+
+
+def _kept_limit(problem: Problem, limit: LatencyLimit) -> str:
+    """Return a higher limit that a placement found keeps, in words; empty if there is none."""
+    least = replace(limit, seconds=least_latency(without_headroom(problem), limit))
+    seconds = _searched(problem, least).simulated_s
+    if seconds is None:
+        return ""
+    higher = duration(seconds * (1.0 + limit.margin), 3, rounded_up).replace(" ", "")
+    looser = replace(limit, seconds=parsed(higher, "s"))
+    keeps = _searched(problem, looser).answer == "feasible"
+    return f"a placement keeps {limit.quantity}={higher}" if keeps else ""
+
+
+def _kept_rate(problem: Problem, limit: LatencyLimit) -> str:
+    """Return a lower source rate at which a placement keeps a limit, in words; else empty."""
+    used = compiled(problem).least_utilisation(links_count=True)
+    for share in LOWER:
+        rate = float(f"{problem.source_rate / used * share:.2g}")
+        objective = problem.throughput_objective.with_changes(source_rate=rate)
+        slower = problem.with_objective(objective)
+        if _searched(slower, limit).answer == "feasible":
+            return f"a placement keeps it at {number(rate)} tuples/s"
+    return ""
+
+
+def _searched(problem: Problem, limit: LatencyLimit) -> LatencyAnswer:
+    """Return the answer for the placement that `place` finds with a limit and seed 0."""
+    placer = LatencyGoal(limit).placer(problem, "auto")
+    try:
+        start = run_placer(problem, placer, np.random.default_rng(0)).placement
+    except (PlacementError, InfeasibleError):
+        return LatencyAnswer(limit, "unproven", None, None, None)
+    return within_limit(problem, start, limit)[1]
 
 
 class Screened(NamedTuple):

@@ -94,7 +94,7 @@ def test_an_unproven_limit_on_latency_has_an_exit_code_of_its_own(
     found = json.loads(out)
     latency = (found["rows"][0] if rates else found)["latency"]
     assert latency["answer"] == "unproven"
-    assert "latency limit p99 of 0.002 s: unproven (exit code 3)" in notes
+    assert "latency limit p99 of 2 ms: unproven (exit code 3)" in notes
 
 
 @pytest.mark.long

@@ -4,6 +4,8 @@ import pytest
 
 import streamplace as sp
 from streamplace.cli.main import main
+from streamplace.display.mixins import view_of
+from streamplace.display.view import Grid
 from streamplace.errors import InfeasibleError, UsageError
 from streamplace.files import write_dataset
 from tests.support.cli import Capture, json_of
@@ -52,7 +54,7 @@ def test_the_cheapest_set_that_keeps_the_limit(limit: str, names: tuple[str, ...
 
 @pytest.mark.parametrize("cluster", [sp.Cluster.of("2x2500"), PRICED])
 def test_a_limit_below_every_path_is_refused(cluster: sp.Cluster) -> None:
-    with pytest.raises(InfeasibleError, match="plan: latency limit p99 of 1e-05 s: without any"):
+    with pytest.raises(InfeasibleError, match="plan: latency limit p99 of 10 us: without any"):
         sp.plan(GRAPH, cluster, max_latency="p99=10us")
 
 
@@ -75,7 +77,8 @@ def test_an_unproven_limit_ends_with_exit_code_3(
     assert main([*options, "-o", "placement.json"]) == 3
     out, err = capsys.readouterr()
     assert "none found up to" in out
-    assert "latency limit p99 of 0.005 s: unproven" in err
+    assert "does not keep up" not in out
+    assert "latency limit p99 of 5 ms: unproven" in err
     sp.read_placement("placement.json")
     found = json_of(capsys, *options[:-1], "p99=10ms")
     assert [row["latency"] and row["latency"]["answer"] for row in found["rows"]][:2] == [
@@ -102,6 +105,17 @@ def test_of_sets_of_one_size_the_one_of_the_lower_latency_answers() -> None:
     assert not found.proven
 
 
+def test_rows_without_an_answer_about_latency_say_why() -> None:
+    """At 1,500 tuples/s, one device falls behind, and two are enough."""
+    found = sp.plan(GRAPH, "4x2500", source_rate=1500.0, max_latency="p99=1s")
+    (table,) = (part for part in view_of(found).body if isinstance(part, Grid))
+    column = [row[table.head.index("latency")] for row in table.rows()]
+    assert found.fewest_devices == 2
+    assert column[0] == "does not keep up"
+    assert str(column[1]).startswith("feasible, ")
+    assert {*column[2:]} == {"not searched"}
+
+
 def test_devices_that_provably_never_keep_up_end_with_exit_code_2(
     tmp_path: object, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -112,6 +126,6 @@ def test_devices_that_provably_never_keep_up_end_with_exit_code_2(
     assert main([*options, "--max-latency", "p99=10ms", "-o", "placement.json"]) == 2
     out, err = capsys.readouterr()
     assert "(proven)" in out
-    assert err.endswith("latency limit p99 of 0.01 s: no devices keep it (proven)\n")
+    assert err.endswith("are not enough for 1e+06 tuples/s within p99 of 10 ms (proven)\n")
     with pytest.raises(sp.StreamplaceError):
         sp.read_placement("placement.json")

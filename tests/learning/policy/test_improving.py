@@ -15,11 +15,26 @@ from streamplace.placers.registry import make_placer
 from streamplace.placers.running import improving
 from streamplace.scoring.registry import evaluator
 from streamplace.scoring.total_cost import TotalCost
+from streamplace.sim import work_clock
 from tests.support.giph import giph_problem
 from tests.support.graphs import preset_graph
 
 PACKAGE = Path(sp.__file__).parent
 SHIPPED, GIPH = PACKAGE / "learning" / "policy" / "shipped", PACKAGE / "papers" / "giph" / "weights"
+
+
+def test_reading_weights_is_no_cost_of_a_placement(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = [0.0]
+
+    def slow(*_: object) -> object:
+        clock[0] += 5.0
+        return None
+
+    monkeypatch.setattr("time.perf_counter", lambda: clock[0])
+    monkeypatch.setattr("streamplace.learning.policy.placer._read", slow)
+    begun = work_clock.now()
+    loaded(str(GIPH / "giph-makespan.safetensors"))
+    assert (work_clock.now() - begun, clock) == (0.0, [5.0])
 
 
 @pytest.mark.parametrize("name", ["giph", "rebuild"])

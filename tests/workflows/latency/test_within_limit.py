@@ -1,6 +1,7 @@
 """Placements within a limit on latency: the three answers, and what leads to them."""
 
 from collections.abc import Iterable
+from contextlib import suppress
 
 import numpy as np
 import pytest
@@ -59,7 +60,7 @@ def test_a_limit_below_every_service_is_infeasible() -> None:
     assert answer is not None
     assert answer.answer == "infeasible"
     assert answer.least_s == pytest.approx(0.0009)
-    with pytest.raises(InfeasibleError, match=r"latency limit mean of 0.0008 s: without any wait"):
+    with pytest.raises(InfeasibleError, match=r"latency limit mean of 800 us: without any wait"):
         solve(problem, max_latency="mean=0.8ms")
 
 
@@ -67,6 +68,41 @@ def test_a_rate_that_no_placement_carries_is_infeasible() -> None:
     problem = loaded_chain(1.2, 0.4)
     with pytest.raises(InfeasibleError, match="every placement overloads a device"):
         solve(problem, max_latency="p99=1s")
+
+
+def follow_advice(problem: Problem, limit: str) -> str:
+    """Return what the message about an infeasible limit advises, which then is feasible."""
+    with pytest.raises(InfeasibleError) as refused:
+        solve(problem, max_latency=limit)
+    _, _, advice = str(refused.value).partition("; a placement keeps ")
+    words = advice.split()
+    looser = advice if len(words) == 1 else limit
+    if len(words) > 1:
+        objective = problem.throughput_objective
+        objective = objective.with_changes(source_rate=float(words[2].replace(",", "")))
+        problem = problem.with_objective(objective)
+    if advice:
+        answer = solve(problem, max_latency=looser).latency
+        assert answer is not None
+        assert answer.answer == "feasible", advice
+    return advice
+
+
+def test_the_message_about_an_infeasible_limit_advises_what_is_feasible() -> None:
+    assert follow_advice(chain(), "mean=0.8ms").startswith("mean=")
+    assert follow_advice(loaded_chain(1.2, 0.4), "p99=1s").startswith("it at ")
+    assert follow_advice(loaded_chain(1.2, 0.4), "p99=1us") == ""  # no rate helps
+
+
+@pytest.mark.long
+def test_advice_on_random_problems_is_feasible(share: Share) -> None:
+    advised = []
+    for seed in share.of(range(40)):
+        problem = random_problem(seed, max_placements=500)
+        for limit in ("mean=1ns", "p99=1h"):
+            with suppress(pytest.fail.Exception, ProblemError, GraphError):  # it is feasible
+                advised.append(bool(follow_advice(problem, limit)))
+    assert sum(advised) >= share.least(10)
 
 
 def test_between_proof_and_simulation_nothing_is_known() -> None:
@@ -143,7 +179,7 @@ def test_place_reports_the_answer() -> None:
     assert result.latency is not None
     assert result.to_dict()["latency"]["answer"] == "feasible"
     (line,) = result.latency.lines()
-    assert line.text.startswith("latency limit p99 of 0.05 s: feasible (simulated 0.00")
+    assert line.text.startswith("latency limit p99 of 50 ms: feasible (simulated ")
 
 
 @pytest.mark.parametrize(
