@@ -57,7 +57,7 @@ class HsdagStudy(WorkloadStudy[Workload]):
     @property
     def workloads(self) -> list[Workload]:
         """All workloads of the study."""
-        own = own_workloads(self.size.networks, self.size.ratio_scales)
+        own = own_workloads(self.size.networks)
         return own if self.data is None else [*own, *released_workloads()]
 
     def settings(self) -> Mapping[str, Any]:
@@ -72,6 +72,7 @@ class HsdagStudy(WorkloadStudy[Workload]):
         return {
             **self.size.settings(),
             "ratios": dict(registered.RATIOS),
+            "ratio_scales": dict(registered.RATIO_SCALES),
             "launch_s": registered.LAUNCH_S,
             "bandwidth_mbps": registered.BANDWIDTH_MBPS,
             "latency_s": registered.LATENCY_S,
@@ -103,11 +104,11 @@ class HsdagStudy(WorkloadStudy[Workload]):
         """Return the systems that are trained on a workload, and their numbers of seeds."""
         size, is_own = self.size, workload.source == OWN
         systems = dict.fromkeys((HSDAG, *FIXED), size.seeds)
-        if is_own and workload.scale == 1.0:
+        if is_own:
             systems |= dict.fromkeys(size.ablations, size.seeds)
         if is_own or len(workload.problem(self.data).graph.names) <= size.longest:
             systems |= dict.fromkeys(OTHERS, size.other_seeds)
-        if workload.graph not in LONGER_ON or workload.scale != 1.0:
+        if workload.graph not in LONGER_ON:
             systems.pop(PLACETO_LONGER, None)
         return systems
 
