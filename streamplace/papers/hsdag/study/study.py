@@ -52,7 +52,7 @@ class HsdagStudy(WorkloadStudy[Workload]):
     @property
     def size(self) -> Registered:
         """The size of the study."""
-        return QUICK if self.quick else FULL
+        return self.with_seeds(QUICK if self.quick else FULL, "seeds", "other_seeds")
 
     @property
     def workloads(self) -> list[Workload]:
