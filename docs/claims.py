@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import get_args
 
 from benchmarks.studies_again import FOLDERS, Kept, kept_in
-from streamplace.papers.studies.claims import Claim, Claims, Word, is_of, selections
+from streamplace.papers.studies.claims import Claims, Word, is_of, selections
+from streamplace.papers.studies.study import Row
 
 PAGE = Path(__file__).parent / "results.md"
 ROOMS = ("ni2020", "orders", "giph", "doppler", "hsdag")
@@ -53,14 +54,24 @@ def _of_paper(claims: Claims) -> Iterator[str]:
         yield f"| {' | '.join(cells)} |"
 
 
-def units_of(claim: Claim, kept: Mapping[str, Kept]) -> set[str]:
-    """Return the kept units with rows that decide a claim."""
-    selects = [claim.of, *selections(claim.against)] if claim.of else []
-    return {
-        key
-        for key, unit in kept.items()
-        if any(is_of(row, select) for row in unit.rows for select in selects)
-    }
+def units_of(claims: Claims, kept: Mapping[str, Kept]) -> list[set[str]]:
+    """Return the kept units with rows that decide each claim."""
+    of_system: dict[str, list[tuple[str, Row]]] = {}
+    for key, unit in kept.items():
+        for row in unit.rows:
+            of_system.setdefault(row[claims.system], []).append((key, row))
+    found = []
+    for claim in claims.claim:
+        selects = [each for one in (claim.of, claim.against) if one for each in selections(one)]
+        found.append(
+            {
+                key
+                for select in selects
+                for key, row in of_system.get(str(select[claims.system]), ())
+                if is_of(row, select)
+            }
+        )
+    return found
 
 
 def with_seconds(room: str, text: str) -> str:
@@ -68,8 +79,8 @@ def with_seconds(room: str, text: str) -> str:
     claims = Claims.of(room)
     kept = kept_in(FOLDERS / claims.study)
     head, *blocks = text.split(BLOCK)
-    for i, claim in enumerate(claims.claim):
-        seconds = sum(kept[key].seconds for key in units_of(claim, kept))
+    for i, units in enumerate(units_of(claims, kept)):
+        seconds = sum(kept[key].seconds for key in units)
         lines = [line for line in blocks[i].splitlines() if line and not line.startswith("cpu_s")]
         lines += [f"cpu_s = {seconds:.0f}"] if seconds else []
         blocks[i] = "\n".join(lines) + "\n" * (2 if i < len(blocks) - 1 else 1)

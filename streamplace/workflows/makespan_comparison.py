@@ -14,7 +14,7 @@ from streamplace.display.view import Line, View
 from streamplace.errors import UsageError
 from streamplace.problem.makespan import MAKESPAN, Makespan, PublishedName, rules_in_words
 from streamplace.problem.objectives import name_of_objective
-from streamplace.util.arrays import Bools, Floats
+from streamplace.util.arrays import Floats
 from streamplace.util.checks import finite
 from streamplace.util.effect import FEWEST, Effect, mean_intervals
 from streamplace.util.text import counted
@@ -195,7 +195,9 @@ class MakespanComparison(Displayable):
     @cached_property
     def gap(self) -> Floats:
         """How far the bound is below each makespan, as a share of it, (P, C); NaN with noise."""
-        return np.maximum(0.0, 1.0 - 1.0 / np.maximum(quotients(self.makespan_s, self.bound_s), 1.0))
+        return np.maximum(
+            0.0, 1.0 - 1.0 / np.maximum(quotients(self.makespan_s, self.bound_s), 1.0)
+        )
 
     @cached_property
     def rows(self) -> list[MakespanRow]:

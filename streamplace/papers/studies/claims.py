@@ -260,7 +260,6 @@ class Verdict(BaseModel):
             word=word, mean=mean, seeds=seeds, rival_seeds=of_rivals, members=members, **ends
         )
 
-
     def cells(self, claim: Claim) -> tuple[str, str, str]:
         """Return the cells of a table: the figure, the sample, and the verdict in words.
 

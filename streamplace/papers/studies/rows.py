@@ -57,7 +57,7 @@ class RowsStudy:
         chosen = [runnable[row] for row in self.rows]
         verdicts = self.claims.model_copy(update={"claim": chosen}).verdicts(rows)
         lines = [
-            (row, (claim.place, claim.says, claim.published, *verdict.cells(claim)))
+            (row, (claim.place, _text(self.claims, claim), claim.published, *verdict.cells(claim)))
             for row, (claim, verdict) in zip(self.rows, verdicts, strict=True)
         ]
         head = ("row", "in the paper", "claim", "published", "here", "seeds, graphs", "verdict")
@@ -94,6 +94,11 @@ def _agrees(settings: Mapping[str, Any], select: Select) -> bool:
     return is_of({name: settings[name] or False for name in named}, named)
 
 
+def _text(claims: Claims, claim: Claim) -> str:
+    """Return the statement of a claim, with its setting if that is not the usual one."""
+    return claim.says if claim.setting == claims.setting else f"{claim.says}; {claim.setting}"
+
+
 def rows_of(claims: Claims, row: str) -> tuple[str, ...]:
     """Return the rows with a name, such as ``table-2-1``, or those of a place, ``table-2``.
 
@@ -113,7 +118,7 @@ def listed(claims: Claims) -> Table:
     """Return the rows of a paper with the CPU time of their kept results."""
     head = ("row", "in the paper", "claim", "published", "CPU time")
     lines = [
-        (row, (one.place, one.says, one.published, one.cpu_s and duration(one.cpu_s)))
+        (row, (one.place, _text(claims, one), one.published, one.cpu_s and duration(one.cpu_s)))
         for row, one in claims.runnable.items()
     ]
     return Table("rows", f"{claims.paper}: rows of `{claims.command}`", head, lines)

@@ -161,15 +161,15 @@ def test_cells_have_the_interval_the_sample_and_what_would_have_shown() -> None:
     assert Verdict.of(claim(), []).cells(claim()) == ("", "", "not run")
     left_out = claim(of={}, against={}, open="no GPU")
     assert Verdict.of(left_out, []).cells(left_out) == ("", "", "no GPU")
-    wide = Verdict.of(claim(), rows("ours", [np.linspace(0.5, 1.5, 20)]) + THEIRS[:0] + rows("theirs", [np.full(20, 1.0)]))
-    assert wide.cells(claim())[2].startswith("undecided; 0.")
+    wide = rows("ours", [np.linspace(0.5, 1.5, 20)]) + rows("theirs", [np.full(20, 1.0)])
+    assert Verdict.of(claim(), wide).cells(claim())[2].startswith("undecided; 0.")
 
 
 def test_rows_are_named_by_place_and_number() -> None:
-    claims = Claims(
-        paper="A (2020)", study="a", command="c", sample=["case"], value="loss",
-        claim=[claim(place=place).model_dump() for place in ("Table 2", "Figure 3, left", "Table 2")],
-    )  # fmt: skip
+    places = ("Table 2", "Figure 3, left", "Table 2")
+    of_places = [claim(place=place).model_dump() for place in places]
+    about = {"paper": "A (2020)", "study": "a", "command": "c", "sample": ["case"]}
+    claims = Claims.model_validate({**about, "value": "loss", "claim": of_places})
     assert list(claims.runnable) == ["table-2-1", "figure-3-left-1", "table-2-2"]
 
 

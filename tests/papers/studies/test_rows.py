@@ -36,10 +36,11 @@ def units(study: PlannedStudy) -> list[Unit]:
 def test_a_row_runs_the_units_whose_kept_results_decide_it(room: str) -> None:
     claims, planned = Claims.of(room), units(STUDIES[room])
     kept, keys = kept_in(FOLDERS / claims.study), {unit.key for unit in planned}
+    deciding = dict(zip(claims.rows, generator.units_of(claims, kept), strict=True))
     for row, claim in claims.runnable.items():
         chosen = {unit.key for unit in units_of(claim, planned, claims.system)}
         assert chosen, row
-        assert chosen & kept.keys() == generator.units_of(claim, kept) & keys, row
+        assert chosen & kept.keys() == deciding[row] & keys, row
 
 
 @pytest.mark.parametrize("room", STUDIES)
@@ -64,7 +65,8 @@ def test_a_row_is_run_with_the_seeds_asked_for(tmp_path: Path) -> None:
     (table,) = outcome.tables
     ((row, cells),) = table.rows
     assert row == "table-iii-1"
-    assert cells[:2] == ("Table III", claims.claim[0].says)
+    assert cells[0] == "Table III"
+    assert str(cells[1]).startswith(claims.claim[0].says)
     assert cells[4] == "2 and 2, 1"  # seeds of the order and of its rivals, one graph
     kept = json.loads((tmp_path / "results.jsonl").read_text())
     assert {one["repeat"] for one in kept["rows"] if one["method"] == "Placeto"} == {0, 1}

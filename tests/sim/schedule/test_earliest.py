@@ -1,4 +1,4 @@
-"""Earliest task first: its schedules are possible, and none of their operators could start first."""
+"""Schedules of earliest task first."""
 
 import numpy as np
 

@@ -12,8 +12,10 @@ from streamplace.papers.hsdag.study.registered import (
     HSDAG,
     LONGER_ON,
     OWN,
+    PLACETO,
     PLACETO_LONGER,
     QUICK,
+    UNTRAINED,
     Registered,
     Workload,
     file_hashes,
@@ -88,9 +90,13 @@ class HsdagStudy(WorkloadStudy[Workload]):
         return plain(workload.problem(self.data), self.size, self.seed)
 
     def trainings(self) -> Iterator[tuple[str, Workload, int]]:
-        """Yield the trainings of a system after each other; see `WorkloadStudy.trainings`."""
+        """Yield the trainings of a system after each other; see `WorkloadStudy.trainings`.
+
+        Those that say what learning adds come first.
+        """
         seeds = {workload: self._systems(workload) for workload in self.workloads}
-        for system in (HSDAG, *FIXED, *self.size.ablations, *OTHERS):
+        first = (HSDAG, UNTRAINED, PLACETO)
+        for system in dict.fromkeys((*first, *self.size.ablations, *FIXED, *OTHERS)):
             for workload in self.workloads:
                 for repeat in range(seeds[workload].get(system, 0)):
                     yield system, workload, repeat
