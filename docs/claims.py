@@ -49,7 +49,7 @@ def _of_paper(claims: Claims) -> Iterator[str]:
             figure,
             "" if claim.open or claim.setting == claims.setting else claim.setting,
             sample,
-            word,
+            f"**{word}**" if word == verdict.word else word,
         )
         yield f"| {' | '.join(cells)} |"
 

@@ -275,7 +275,7 @@ class Verdict(BaseModel):
             return figure, sample, f"{self.word}: no interval"
         figure = f"{figure} ({self.low:.3f} to {self.high:.3f})"
         if self.word != "undecided":
-            return figure, sample, f"**{self.word}**"
+            return figure, sample, self.word
         if claim.side == "near":
             return figure, sample, f"undecided: reaches beyond ±{claim.within:g}"
         return figure, sample, f"undecided; {(self.high - self.low) / 2.0:.3f} would show"

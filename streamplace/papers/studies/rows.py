@@ -37,13 +37,21 @@ class RowsStudy:
         return self.study.name
 
     def plan(self) -> Plan:
-        """Return the plan with the units of the rows alone."""
-        plan, runnable = self.study.plan(), self.claims.runnable
-        needed = {
-            unit.key
-            for row in self.rows
-            for unit in units_of(runnable[row], plan.units, self.claims.system)
-        }
+        """Return the plan with the units of the rows alone.
+
+        Raises
+        ------
+        UsageError
+            If the plan has none of a row, as without released graphs.
+        """
+        plan, needed = self.study.plan(), set[str]()
+        for row in self.rows:
+            claim = self.claims.runnable[row]
+            deciding = {unit.key for unit in units_of(claim, plan.units, self.claims.system)}
+            if not deciding:
+                command = self.claims.command.replace("ROW", row)
+                raise UsageError(f"no unit of this plan decides the row {row}; run `{command}`")
+            needed |= deciding
         units = tuple(unit for unit in plan.units if unit.key in needed)
         return Plan({**plan.settings, "rows": list(self.rows)}, units)
 

@@ -155,7 +155,7 @@ def test_a_claim_has_one_source() -> None:
 def test_cells_have_the_interval_the_sample_and_what_would_have_shown() -> None:
     ours = rows("ours", [np.full(20, 0.9)])
     better, _, word = Verdict.of(claim(), ours + rows("theirs", [np.full(20, 1.0)])).cells(claim())
-    assert (better, word) == ("0.900 (0.900 to 0.900)", "**reproduced**")
+    assert (better, word) == ("0.900 (0.900 to 0.900)", "reproduced")
     single = Verdict.of(claim(), rows("ours", [[0.9]] * 3) + rows("theirs", [[1.0]]))
     assert single.cells(claim()) == ("0.900", "3 and 1, 1", "undecided: no interval")
     assert Verdict.of(claim(), []).cells(claim()) == ("", "", "not run")

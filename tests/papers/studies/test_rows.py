@@ -83,8 +83,10 @@ def test_the_list_has_each_row_with_its_cpu_time(capsys: Capture) -> None:
     assert len(document["rows"]) == len(claims.runnable)
 
 
-def test_rows_that_a_command_does_not_have(capsys: Capture) -> None:
-    line = refused(capsys, "study", "giph", "--only", "table-60", "-o", "x")
+def test_rows_that_a_command_does_not_have(tmp_path: Path, capsys: Capture) -> None:
+    line = refused(capsys, "study", "giph", "--only", "table-60", "-o", tmp_path)
     assert "giph: no row 'table-60'" in line
+    line = refused(capsys, "study", "doppler", "--only", "table-2-1", "-o", tmp_path)
+    assert "no unit of this plan decides the row table-2-1; run `streamplace study" in line
     line = refused(capsys, "study", "giph", "--objective", "throughput", "--list")
     assert "--list requires --objective makespan" in line
