@@ -143,6 +143,8 @@ class Claims(BaseModel):
         The fields of a row that name a member of the sample: a graph, or a case.
     setting, value, at, last, higher
         Those of `Claim`, for all claims that do not state their own.
+    every
+        What every row has, of the system and of its rivals, unless a claim states another value.
     claim
         The claims, in the order of the paper.
     """
@@ -159,6 +161,7 @@ class Claims(BaseModel):
     at: int | Literal["each"] = -1
     last: str = ""
     higher: bool = False
+    every: Select = {}
     claim: list[Claim]
 
     @model_validator(mode="before")
@@ -169,7 +172,12 @@ class Claims(BaseModel):
             for key in ("setting", "sample", "value", "at", "last", "higher")
             if key in data
         }
-        return {**data, "claim": [{**shared, **one} for one in data["claim"]]}
+        claims = [{**shared, **one} for one in data["claim"]]
+        for one in claims:
+            for rows in ("of", "against"):
+                if one.get(rows):
+                    one[rows] = {**data.get("every", {}), **one[rows]}
+        return {**data, "claim": claims}
 
     @classmethod
     def of(cls, room: str) -> Self:

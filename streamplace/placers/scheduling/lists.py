@@ -217,22 +217,22 @@ class TopologicalFill(BasePlacer):
             If no feasible placement was found.
         """
         rules = pass_evaluator(problem, self.name).compiled.rules
-        count, needs = len(rules.room), rules.needs[:, 0]
-        share = needs.sum() / count + needs.max()
+        needs = np.bincount(rules.unit_of, problem.graph.memory_bytes)
+        sizes = [device.memory_bytes for device in problem.cluster.devices]
+        count, room = len(sizes), np.array([np.inf if size is None else size for size in sizes])
+        room = np.minimum(room, needs.sum() / count + needs.max())
         placed, offered = nothing_placed_in(rules, 1), np.empty((1, count), np.bool_)
-        (device,), (left,) = placed
-        used, turn = np.zeros(count), 0
+        (device,), used, turn = placed.device, np.zeros(count), 0
         for v in problem.graph.order:
             unit = rules.unit_of[v]
             if device[unit] != NOWHERE:
                 continue
-            need = needs[unit]
-            while turn < count - 1 and (used[turn] + need > share or need > left[turn, 0]):
+            while turn < count - 1 and used[turn] + needs[unit] > room[turn]:
                 turn += 1
             offer(rules, placed, v, offered)
             possible = np.flatnonzero(offered[0])
             chosen = possible[np.searchsorted(possible, turn) % len(possible)]
-            used[chosen] += need
+            used[chosen] += needs[unit]
             put_in(rules, placed, v, np.array([chosen], np.int32))
         return repaired(problem, device[rules.unit_of])
 

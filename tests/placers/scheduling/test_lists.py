@@ -240,9 +240,8 @@ def baechi(first: float = 100.0, **pins: str) -> sp.Problem:
     streams = [sp.Stream("a", "c", payload_bytes=2.0), sp.Stream("b", "d", payload_bytes=1.0)]
     devices = [sp.Device("x", 1.0, memory_bytes=first), sp.Device("y", 1.0, memory_bytes=100.0)]
     return sp.Problem(
-        sp.StreamGraph(operators, streams, firing="all"),
+        sp.StreamGraph(operators, streams, firing="all", constraints=sp.Constraints(pins=pins)),
         sp.Cluster(devices, sp.Network("free", bandwidth_mbps=8e-6, latency_s=0.0)),
-        sp.Constraints(pins=pins),
         objective=sp.Makespan(),
     )
 
