@@ -40,7 +40,10 @@ def linked(picture: str, name: str) -> str:
 
 
 def write(name: str, study: Study, plan: Plan, results: Mapping[str, Kept]) -> None:
-    """Replace the plan and the results of a study's folder, its tables and its pictures."""
+    """Replace the plan and the results of a study's folder, its tables and its pictures.
+
+    Results of units that the plan no longer has are left out.
+    """
     folder = FOLDERS / name
     done = [unit.key for unit in plan.units if unit.key in results]
     rows = [row for key in done for row in results[key].rows]
@@ -50,7 +53,7 @@ def write(name: str, study: Study, plan: Plan, results: Mapping[str, Kept]) -> N
             shutil.copy(file, place_of(file.name, name))
     report = folder / REPORT
     report.write_text(PICTURE.sub(lambda found: linked(found[1], name), report.read_text()))
-    lines = (result_line(key, one.rows, one.seconds) for key, one in results.items())
+    lines = (result_line(key, results[key].rows, results[key].seconds) for key in done)
     with atomic(folder / f"{RESULTS}.xz") as packed:
         packed.write(lzma.compress("".join(lines).encode(), preset=9))
 
@@ -68,7 +71,8 @@ def main() -> None:
     found |= kept_from((options.folder / RESULTS).read_bytes())
     write(options.name, study, plan, found)
     left = [unit.key for unit in plan.units if unit.key not in found]
-    print(f"{len(found)} of {len(plan.units)} units are done", *left, sep="\n")
+    done = len(plan.units) - len(left)
+    print(f"{done} of {len(plan.units)} units are done", *left, sep="\n")
 
 
 if __name__ == "__main__":

@@ -1,23 +1,26 @@
 """Generator of the tables of claims in docs/results.md.
 
-    python -m docs.claims      # updates the tables
+    python -m docs.claims      # updates the tables, and cpu_s of each claim
 
 A paper's claims are data of its folder in streamplace/papers; the kept results of its study in
 benchmarks/studies decide them. `tests/docs` compares the tables with both.
 """
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import get_args
 
-from benchmarks.studies_again import FOLDERS, kept_in
-from streamplace.papers.studies.claims import Claim, Claims, Verdict, Word
+from benchmarks.studies_again import FOLDERS, Kept, kept_in
+from streamplace.papers.studies.claims import Claims, Word, is_of, selections
+from streamplace.papers.studies.study import Row
 
 PAGE = Path(__file__).parent / "results.md"
 ROOMS = ("ni2020", "orders", "giph", "doppler", "hsdag")
+DATA = Path(__file__).parents[1] / "streamplace" / "papers"
+BLOCK = "[[claim]]\n"
 BEGIN, END = "<!-- claims: python -m docs.claims -->", "<!-- end of claims -->"
-HEAD = "| in the paper | claim | published | here | setting | seeds, graphs | |"
+HEAD = "| row | in the paper | claim | published | here | setting | seeds, graphs | |"
 
 
 def tables() -> str:
@@ -32,50 +35,56 @@ def _of_paper(claims: Claims) -> Iterator[str]:
     yield f"### {claims.paper}"
     setting = f" Unless the row says otherwise: {claims.setting}." if claims.setting else ""
     numbers = ", ".join(f"{counts[word]} {word}" for word in get_args(Word))
-    yield f"Of {len(found)} claims: {numbers}. Rows are those of `{claims.command}`.{setting}"
+    yield f"Of {len(found)} claims: {numbers}. A row is run by `{claims.command}`.{setting}"
     yield ""
     yield HEAD
     yield "|---" * (HEAD.count("|") - 1) + "|"
-    for claim, verdict in found:
+    for row, (claim, verdict) in zip(claims.rows, found, strict=True):
+        figure, sample, word = verdict.cells(claim)
         cells = (
+            f"`{row}`" if claim.of else "",
             claim.place,
             claim.says,
             claim.published,
-            _figure(verdict),
+            figure,
             "" if claim.open or claim.setting == claims.setting else claim.setting,
-            _sample(verdict),
-            _word(claim, verdict),
+            sample,
+            f"**{word}**" if word == verdict.word else word,
         )
         yield f"| {' | '.join(cells)} |"
 
 
-def _figure(verdict: Verdict) -> str:
-    if verdict.mean is None:
-        return ""
-    if verdict.low is None or verdict.high is None:
-        return f"{verdict.mean:.3f}"
-    return f"{verdict.mean:.3f} ({verdict.low:.3f} to {verdict.high:.3f})"
+def units_of(claims: Claims, kept: Mapping[str, Kept]) -> list[set[str]]:
+    """Return the kept units with rows that decide each claim."""
+    of_system: dict[str, list[tuple[str, Row]]] = {}
+    for key, unit in kept.items():
+        for row in unit.rows:
+            of_system.setdefault(row[claims.system], []).append((key, row))
+    found = []
+    for claim in claims.claim:
+        selects = [each for one in (claim.of, claim.against) if one for each in selections(one)]
+        found.append(
+            {
+                key
+                for select in selects
+                for key, row in of_system.get(str(select[claims.system]), ())
+                if is_of(row, select)
+            }
+        )
+    return found
 
 
-def _sample(verdict: Verdict) -> str:
-    """Return the seeds of the system and of its rival, and the members of the sample."""
-    if not verdict.seeds:
-        return ""
-    rival = f" and {verdict.rival_seeds}" if verdict.rival_seeds else ""
-    return f"{verdict.seeds}{rival}, {verdict.members or '-'}"
-
-
-def _word(claim: Claim, verdict: Verdict) -> str:
-    """Return the verdict; of an undecided claim with the difference that would have shown."""
-    if claim.open:
-        return claim.open
-    if verdict.word != "undecided":
-        return f"**{verdict.word}**"
-    if verdict.low is None or verdict.high is None:
-        return "undecided: no interval"
-    if claim.side == "near":
-        return f"undecided: reaches beyond ±{claim.within:g}"
-    return f"undecided; {(verdict.high - verdict.low) / 2.0:.3f} would show"
+def with_seconds(room: str, text: str) -> str:
+    """Return the claims of a paper with the CPU seconds of the units that decide each."""
+    claims = Claims.of(room)
+    kept = kept_in(FOLDERS / claims.study)
+    head, *blocks = text.split(BLOCK)
+    for i, units in enumerate(units_of(claims, kept)):
+        seconds = sum(kept[key].seconds for key in units)
+        lines = [line for line in blocks[i].splitlines() if line and not line.startswith("cpu_s")]
+        lines += [f"cpu_s = {seconds:.0f}"] if seconds else []
+        blocks[i] = "\n".join(lines) + "\n" * (2 if i < len(blocks) - 1 else 1)
+    return BLOCK.join([head, *blocks])
 
 
 def with_tables(page: str) -> str:
@@ -86,7 +95,10 @@ def with_tables(page: str) -> str:
 
 
 def main() -> None:
-    """Write the tables to the page."""
+    """Write the CPU seconds to the claims, and the tables to the page."""
+    for room in ROOMS:
+        file = DATA / room / "claims.toml"
+        file.write_text(with_seconds(room, file.read_text()))
     PAGE.write_text(with_tables(PAGE.read_text()))
 
 

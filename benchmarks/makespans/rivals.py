@@ -26,6 +26,8 @@ ONCE = (
     "peft",
     "peft:links",
     "cpop",
+    "m-etf",
+    "m-topo",
     "enumerative",
     "metis",
     "metis-recursive",

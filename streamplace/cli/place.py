@@ -160,7 +160,7 @@ def place(chosen: PlaceOptions) -> None:
     exact                      proves the optimum, or bounds the gap to it (uses OR-tools)
     climb, greedy, single, round-robin, random
                                simple baselines
-    heft, peft, cpop, critical-path, random-eft, enumerative
+    heft, peft, cpop, critical-path, random-eft, m-etf, m-topo, enumerative
                                list schedulers, for makespans only; heft:contention, peft:links
     module:Class               your own, from module.py in this folder or an installed module
 

@@ -8,6 +8,9 @@ import click
 from streamplace.cli import options, param_types
 from streamplace.cli.command import command, group, option, print_json, print_note
 from streamplace.cli.terminal import console, print_view
+from streamplace.display.view import Line, View
+from streamplace.papers.studies.claims import Claims
+from streamplace.papers.studies.rows import RowsStudy, listed, rows_of
 from streamplace.papers.studies.run import run_study
 from streamplace.util.extras import load_learned
 
@@ -33,15 +36,36 @@ class StudyOptions(options.Common):
     """The options that every study has."""
 
     quick: bool = option("--quick", is_flag=True, help="A small share of the plan, in minutes.")
+    listed: bool = option(
+        "--list", is_flag=True, help="List the rows that decide the paper's claims, and end."
+    )
+    only: str | None = option(
+        "--only",
+        metavar="ROW",
+        help="Run the units of one row alone, such as table-2-1, or of all rows of a table, such "
+        "as table-2.",
+    )
     into: options.Folder = options.folder(
-        "Folder for results, tables and any plots; created if missing, continued if not.",
-        required=True,
+        "Folder for results, tables and any plots; created if missing, continued if not. Required "
+        "without --list."
     )
     workers: options.Workers = group(options.Workers)
 
 
 @dataclass(frozen=True)
-class KindOptions(StudyOptions):
+class TrainedOptions(StudyOptions):
+    """The options of a study that trains policies."""
+
+    seeds: int | None = option(
+        "--seeds",
+        type=param_types.Whole(1),
+        metavar="N",
+        help="Number of seeds of each training and search.  [default: that of the plan]",
+    )
+
+
+@dataclass(frozen=True)
+class KindOptions(TrainedOptions):
     """The options of a study of makespans that has a counterpart for streams."""
 
     objective: str = option(
@@ -176,7 +200,7 @@ def doppler(chosen: DopplerOptions) -> None:
 
 
 @dataclass(frozen=True)
-class HsdagOptions(StudyOptions):
+class HsdagOptions(TrainedOptions):
     """The options of `hsdag`."""
 
     data: str | None = options.file(
@@ -202,7 +226,7 @@ def hsdag(chosen: HsdagOptions) -> None:
     streamplace study hsdag --data data --jobs 8 -o hsdag-study
     """
     _run("hsdag.study.study:HsdagStudy", chosen, data=chosen.data)
-    if chosen.data is None and not chosen.quick:
+    if chosen.data is None and not (chosen.quick or chosen.listed or chosen.only):
         print_note("released graphs were left out; --data DIR adds them")
 
 
@@ -216,9 +240,28 @@ def _run(path: str, chosen: StudyOptions, **settings: Any) -> None:
     settings
         The options that only this study has.
     """
+    if getattr(chosen, "objective", "makespan") != "makespan":
+        of_makespans = "--objective makespan"
+        options.refuse_unused(dict.fromkeys(("--list", "--only", "--seeds"), of_makespans))
+    claims = Claims.of(path.partition(".")[0])
+    if chosen.listed:
+        table = listed(claims)
+        if chosen.as_json:
+            print_json(table.to_dict())
+        else:
+            print_view(console(), View(table.caption, body=(Line(table.caption), table.grid())))
+        return
+    if chosen.into.folder is None:
+        context = click.get_current_context()
+        (missing,) = [one for one in context.command.params if "-o" in one.opts]
+        raise click.MissingParameter(ctx=context, param=missing)
+    if isinstance(chosen, TrainedOptions):
+        settings["seeds"] = chosen.seeds
     study_class = load_learned(f"streamplace.papers.{path}", "study")
     study = study_class(chosen.quick, chosen.seed, **settings)
-    folder, pictures, workers = str(chosen.into.folder), chosen.into.pictures, chosen.workers
+    if chosen.only is not None:
+        study = RowsStudy(study, claims, rows_of(claims, chosen.only))
+    folder, pictures, workers = chosen.into.folder, chosen.into.pictures, chosen.workers
     outcome = run_study(study, folder, pictures=pictures, jobs=workers.jobs, backend=workers.where)
     if chosen.as_json:
         print_json(outcome.to_dict())

@@ -138,7 +138,7 @@ class BasePlacer(ABC):
     def begun(self, problem: Problem, rng: np.random.Generator) -> Placement | None:
         """Return the placement that a call with a generator in the same state improves.
 
-        None: it builds placements, or draws the start in another way.
+        None: it builds placements. Where training draws several, it is one like them.
         """
         return None
 

@@ -47,6 +47,8 @@ PLACERS = {
     "cpop": "streamplace.placers.scheduling.lists:Cpop",
     "critical-path": "streamplace.placers.scheduling.lists:CriticalPath",
     "random-eft": "streamplace.placers.scheduling.lists:RandomEft",
+    "m-etf": "streamplace.placers.scheduling.lists:EarliestTaskFirst",
+    "m-topo": "streamplace.placers.scheduling.lists:TopologicalFill",
     "enumerative": "streamplace.placers.scheduling.search:Enumerative",
     **entry_points.ours(custom.GROUP),
 }

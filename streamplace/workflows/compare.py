@@ -23,7 +23,7 @@ from streamplace.problem.objectives import text_of
 from streamplace.problem.problem import Problem
 from streamplace.scoring.registry import evaluator, makespan_evaluator
 from streamplace.scoring.score import without_rounding
-from streamplace.util.arrays import Floats
+from streamplace.util.arrays import Floats, Ints
 from streamplace.util.checks import check_seed
 from streamplace.workflows.cases import Case, Cases, Graphs
 from streamplace.workflows.comparison import Comparison
@@ -162,6 +162,11 @@ def compared(
     run = partial(_results, cases, jobs=jobs, backend=backend)
     chosen = tuple(named.values())
     labels = {label: text for label, one in named.items() if (text := name_of(one)) != label}
+    starts = {
+        label: words
+        for label, one in named.items()
+        if (improver := improving(one)) and (words := improver.begins_from)
+    }
     if isinstance(objective, Makespan):
         for rate in rates:
             objective.with_changes(rate)  # refuses a source rate
@@ -187,11 +192,7 @@ def compared(
             seed=seed,
             failures=first,
             labels=labels,
-            starts={
-                name: words
-                for name, one in named.items()
-                if (improver := improving(one)) and (words := improver.begins_from)
-            },
+            starts=starts,
         )
         if not any(row.placed for row in result.rows):
             raise PlacementError(f"no placer found a placement: {first[0]}")
@@ -214,11 +215,12 @@ def compared(
         objective.model,
         tuple(named),
         rates,
-        *np.stack(outcome, axis=-1),  # (3, rates, placers, cases)
+        *np.stack(outcome, axis=-1),  # (4, rates, placers, cases)
         objective=text_of(objective),
         clusters=cases.listed.clusters,
         cross=cases.listed.cross,
         labels=labels,
+        starts=starts,
     )
 
 
@@ -264,19 +266,33 @@ def _relative_throughput_of_case(
     objective: Throughput,
     seed: int,
 ) -> Floats:
-    """Return relative throughput, devices used and wall seconds, (3, source rates, placers)."""
-    outcome = np.empty((3, len(source_rates), len(placers)))
+    """Return relative throughput, devices used, wall seconds and the relative throughput of starts.
+
+    The shape is (4, source rates, placers); starts are NaN where a placer builds placements.
+    """
+    outcome = np.empty((4, len(source_rates), len(placers)))
     for i, rate in enumerate(source_rates):
         with within(case.name):
             problem = Problem(case.graph, case.cluster, objective=objective.with_changes(rate))
             for j, placer in enumerate(placers):
                 rng = np.random.default_rng([seed, *case.seeds])
                 done = run_placer(problem, placer, rng)
+                scored = evaluator(problem)
                 with within(name_of(placer)):
-                    reached = evaluator(problem).quality(done.placement.devices)[0]
+                    reached = scored.quality(done.placement.devices)[0]
+                    first = _of_start(placer, problem, [seed, *case.seeds], scored.quality)
                 used = len(np.unique(done.placement.devices))
-                outcome[:, i, j] = reached, used, done.seconds
+                outcome[:, i, j] = reached, used, done.seconds, first
     return outcome
+
+
+def _of_start(
+    placer: Placer, problem: Problem, seed: list[int], score: Callable[[Ints], Floats]
+) -> float:
+    """Return the score of the placement that a placer improves; NaN if it builds placements."""
+    improver = improving(placer)
+    begun = None if improver is None else improver.begun(problem, np.random.default_rng(seed))
+    return np.nan if begun is None else float(score(begun.devices)[0])
 
 
 class CaseMakespans(NamedTuple):
@@ -329,10 +345,8 @@ def _makespans_of_case(
                 continue
             with within(name_of(placer)):
                 makespan = float(scored.loss(outcome.placement.devices)[0])
-                own, first = own_schedule_s(outcome.found), np.nan
-                if (improver := improving(placer)) is not None:
-                    begun = improver.begun(problem, np.random.default_rng([seed, *case.seeds]))
-                    first = np.nan if begun is None else float(scored.loss(begun.devices)[0])
+                own = own_schedule_s(outcome.found)
+                first = _of_start(placer, problem, [seed, *case.seeds], scored.loss)
             if bound is not None and outcome.found.bound is not None:
                 bound = max(bound, outcome.found.bound)
             count = np.nan if outcome.evaluations is None else outcome.evaluations

@@ -18,8 +18,11 @@ from streamplace.util.effect import FEWEST, Effect
 from streamplace.workflows.cases import CaseList
 from streamplace.workflows.comparison_tables import (
     INTERVAL,
+    OF_STARTS,
     index_of,
     labelled_as,
+    mean,
+    quotients,
     save_tables,
     table_view,
 )
@@ -42,6 +45,10 @@ class ComparisonRow(RoundedRepr):
     ``minus_first`` is the mean difference from the first placer, ``minus_first_low`` and
     ``minus_first_high`` its 95% interval; see `Comparison.difference`. All are None for the first
     placer itself, and the interval of fewer than three graphs is None.
+
+    ``start`` is what a placer that improves a placement began from, in words, and ``over_start``
+    the mean ratio of its relative throughput to that of the start. Both are None for placers that
+    build placements.
     """
 
     placer: str
@@ -57,6 +64,8 @@ class ComparisonRow(RoundedRepr):
     minus_first: float | None
     minus_first_low: float | None
     minus_first_high: float | None
+    start: str | None
+    over_start: float | None
     mean_devices: float
     seconds_per_graph: float
 
@@ -95,6 +104,7 @@ COLUMNS: dict[str, Callable[[ComparisonRow], str]] = {
     "vs metis": lambda row: row.shares,
     MINUS_FIRST: lambda row: row.difference,
     INTERVAL: lambda row: row.interval,
+    **OF_STARTS,
     "devices": lambda row: f"{row.mean_devices:.1f}",
     "ms": lambda row: f"{row.seconds_per_graph * 1e3:.2f}",
 }
@@ -109,10 +119,11 @@ class Comparison(Displayable):
     ----------
     source_rates
         In tuples/s; None: each graph's own.
-    relative_throughput, devices_used, seconds
-        Arrays of shape (source rates, placers, cases); seconds are wall time of the placer. There
-        is a case for each graph or, if every graph is on every cluster, for each pair, in the order
-        of `cases`.
+    relative_throughput, devices_used, seconds, of_start
+        Arrays of shape (source rates, placers, cases); seconds are wall time of the placer, and
+        `of_start` is the relative throughput of the placement that a placer improves, NaN for
+        placers that build placements. There is a case for each graph or, if every graph is on every
+        cluster, for each pair, in the order of `cases`.
     objective
         The objective's name. Under a custom objective, relative throughput is the relative value of
         that objective.
@@ -121,6 +132,9 @@ class Comparison(Displayable):
         cluster, instead of graph i on cluster i.
     labels
         Name in the table -> placer with its options, for those that are called otherwise.
+    starts
+        Name in the table -> what the placer improves, in words, for those that begin from a
+        placement.
     """
 
     dataset: str
@@ -131,10 +145,12 @@ class Comparison(Displayable):
     relative_throughput: Floats
     devices_used: Floats
     seconds: Floats
+    of_start: Floats
     objective: str = field(default=THROUGHPUT, kw_only=True)
     clusters: int | None = field(default=None, kw_only=True)
     cross: bool = field(default=False, kw_only=True)
     labels: Mapping[str, str] = field(default_factory=dict, kw_only=True)
+    starts: Mapping[str, str] = field(default_factory=dict, kw_only=True)
 
     @property
     def cases(self) -> CaseList:
@@ -177,6 +193,8 @@ class Comparison(Displayable):
             relative_throughput=self.relative_throughput[:, kept],
             devices_used=self.devices_used[:, kept],
             seconds=self.seconds[:, kept],
+            of_start=self.of_start[:, kept],
+            starts={name: self.starts[name] for name in placers if name in self.starts},
         )
 
     def _difference(self, reached: Floats, own: int, other: int) -> Effect:
@@ -188,6 +206,7 @@ class Comparison(Displayable):
         reached = self.relative_throughput[i, j]
         better = tied = worse = None
         over = self._difference(self.relative_throughput[i], j, 0) if j else None
+        over_start = quotients(reached, self.of_start[i, j])
         if self.reference is not None:
             ahead = reached - self.relative_throughput[i, self.placers.index(self.reference)]
             better, worse = float((ahead > TIE).mean()), float((ahead < -TIE).mean())
@@ -206,6 +225,8 @@ class Comparison(Displayable):
             minus_first=None if over is None else over.mean,
             minus_first_low=None if over is None else finite(over.low),
             minus_first_high=None if over is None else finite(over.high),
+            start=self.starts.get(self.placers[j]),
+            over_start=mean(over_start[~np.isnan(over_start)]),
             mean_devices=float(self.devices_used[i, j].mean()),
             seconds_per_graph=float(self.seconds[i, j].mean()),
         )
@@ -218,6 +239,8 @@ class Comparison(Displayable):
             left_out |= {MINUS_FIRST, INTERVAL}
         if len(self.graphs) < FEWEST:
             left_out.add(INTERVAL)
+        if not self.starts:
+            left_out |= {*OF_STARTS}
         return {head: cell for head, cell in COLUMNS.items() if head not in left_out}
 
     def cells(self, i: int) -> tuple[str, ...]:

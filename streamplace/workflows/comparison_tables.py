@@ -2,7 +2,9 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
+
+import numpy as np
 
 from streamplace.display.text import aligned, quoted
 from streamplace.display.view import TABLE_ROWS, Grid, Line, View
@@ -10,6 +12,8 @@ from streamplace.errors import UsageError
 from streamplace.files import write_json
 from streamplace.files.reading import to_csv
 from streamplace.files.writing import make_folder, write_text
+from streamplace.util.arrays import Bools, Floats
+from streamplace.util.checks import finite
 from streamplace.util.suggest import candidates
 from streamplace.util.text import counted
 
@@ -17,6 +21,38 @@ ROWS_SHOWN = 24  # in a repr
 SAVED = ("compare.json", "table.csv", "graphs.csv")
 INTERVAL = "95% interval"
 """The heading of the interval of the mean difference from a placer, or ratio to it."""
+START, OVER_START = "start", "over start"
+
+
+class Started(Protocol):
+    """A row of a comparison: what the placer began from in words, and the mean ratio to it."""
+
+    @property
+    def start(self) -> str | None:
+        """What the placer improves; None: it builds placements."""
+
+    @property
+    def over_start(self) -> float | None:
+        """The mean ratio of what it reaches to what its start reaches."""
+
+
+OF_STARTS: Mapping[str, Callable[[Started], str]] = {
+    START: lambda row: row.start or "-",
+    OVER_START: lambda row: "-" if row.over_start is None else f"{row.over_start:.3f}",
+}
+"""The cell of each column about starts."""
+
+
+def quotients(values: Floats, others: Floats) -> Floats:
+    """Return values over others; 1 where both are 0, and infinity where only the others are."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found: Floats = np.where((values == 0.0) & (others == 0.0), 1.0, values / others)
+    return found
+
+
+def mean(values: Floats | Bools) -> float | None:
+    """Return the mean of values, or None if there is none, or it is not finite."""
+    return finite(values.mean()) if len(values) else None
 
 
 def index_of(placer: str, placers: Sequence[str]) -> int:

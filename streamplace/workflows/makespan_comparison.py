@@ -14,15 +14,18 @@ from streamplace.display.view import Line, View
 from streamplace.errors import UsageError
 from streamplace.problem.makespan import MAKESPAN, Makespan, PublishedName, rules_in_words
 from streamplace.problem.objectives import name_of_objective
-from streamplace.util.arrays import Bools, Floats
+from streamplace.util.arrays import Floats
 from streamplace.util.checks import finite
 from streamplace.util.effect import FEWEST, Effect, mean_intervals
 from streamplace.util.text import counted
 from streamplace.workflows.cases import CaseList
 from streamplace.workflows.comparison_tables import (
     INTERVAL,
+    OF_STARTS,
     index_of,
     labelled_as,
+    mean,
+    quotients,
     save_tables,
     table_view,
 )
@@ -30,7 +33,6 @@ from streamplace.workflows.comparison_tables import (
 TIE = 0.001  # of the makespan of HEFT's mapping; a smaller difference is a tie
 REFERENCE = "heft"
 PLACED, OVER_FIRST, OWN = "placed", "over first", "own order, s"
-START, OVER_START = "start", "over start"
 EXPENDABLE = ("ms", "evaluations", "median SLR", "gap", "SLR", OWN, INTERVAL, OVER_FIRST, "vs heft")
 """Columns dropped, in this order, if the table is too wide to show names."""
 
@@ -56,7 +58,7 @@ class MakespanRow(RoundedRepr):
 
     ``start`` is what a placer that improves a placement began from, in words. ``over_start`` is the
     mean ratio of its makespans to those of the start, which says what it has added. Both are None
-    for placers that build placements, and ``over_start`` where training draws the start.
+    for placers that build placements.
 
     ``mean_gap`` is None with noise, and ``evaluations``, the mean number of simulated passes, is
     None if the placer does not count them. ``seconds_per_graph`` is wall time per case.
@@ -114,11 +116,6 @@ OF_HEFT: Columns = {
 OF_FIRST: Columns = {
     OVER_FIRST: lambda row: _text(row.over_first, ".3f"),
     INTERVAL: lambda row: _interval(row.over_first_low, row.over_first_high),
-}
-
-OF_STARTS: Columns = {
-    START: lambda row: row.start or "-",
-    OVER_START: lambda row: _text(row.over_start, ".3f"),
 }
 
 OF_EFFORT: Columns = {
@@ -188,7 +185,7 @@ class MakespanComparison(Displayable):
     @cached_property
     def slr(self) -> Floats:
         """The schedule length ratios, (P, C); 1 without work."""
-        return _ratio(self.makespan_s, self.longest_path_s)
+        return quotients(self.makespan_s, self.longest_path_s)
 
     @cached_property
     def over_heft(self) -> Floats | None:
@@ -198,7 +195,9 @@ class MakespanComparison(Displayable):
     @cached_property
     def gap(self) -> Floats:
         """How far the bound is below each makespan, as a share of it, (P, C); NaN with noise."""
-        return np.maximum(0.0, 1.0 - 1.0 / np.maximum(_ratio(self.makespan_s, self.bound_s), 1.0))
+        return np.maximum(
+            0.0, 1.0 - 1.0 / np.maximum(quotients(self.makespan_s, self.bound_s), 1.0)
+        )
 
     @cached_property
     def rows(self) -> list[MakespanRow]:
@@ -218,7 +217,7 @@ class MakespanComparison(Displayable):
             If a placer was not compared, or there is no case that both placed.
         """
         own, others = (self.makespan_s[index_of(name, self.placers)] for name in (placer, other))
-        means = self._by_graph(_ratio(own, others))
+        means = self._by_graph(quotients(own, others))
         if not len(means):
             raise UsageError(f"there is no case that both {placer} and {other} placed")
         return Effect.of(means)
@@ -228,29 +227,29 @@ class MakespanComparison(Displayable):
         complete, own = bool(placed.all()), self.own_schedule_s[j]
         over, own_over = self._paired(self.makespan_s[j]), self._paired(own)
         (low, high), among = self._interval(over), over[~np.isnan(over)]
-        over_first = _ratio(self.makespan_s[j], self.makespan_s[0])
-        over_start = _ratio(self.makespan_s[j], self.start_s[j])
+        over_first = quotients(self.makespan_s[j], self.makespan_s[0])
+        over_start = quotients(self.makespan_s[j], self.start_s[j])
         first_low, first_high = self._interval(over_first)
         return MakespanRow(
             placer=self.placers[j],
-            mean_makespan_s=_mean(self.makespan_s[j]) if complete else None,
-            mean_own_schedule_s=None if np.isnan(own).any() else _mean(own),
-            mean_slr=_mean(self.slr[j][placed]),
+            mean_makespan_s=mean(self.makespan_s[j]) if complete else None,
+            mean_own_schedule_s=None if np.isnan(own).any() else mean(own),
+            mean_slr=mean(self.slr[j][placed]),
             median_slr=finite(np.median(self.slr[j][placed])) if placed.any() else None,
-            mean_over_heft=_mean(among),
+            mean_over_heft=mean(among),
             over_heft_low=finite(low),
             over_heft_high=finite(high),
-            better_than_heft=_mean(among < 1 - TIE),
-            worse_than_heft=_mean(among > 1 + TIE),
-            own_over_heft=_mean(own_over[~np.isnan(own_over)]),
-            over_first=_mean(over_first[~np.isnan(over_first)]),
+            better_than_heft=mean(among < 1 - TIE),
+            worse_than_heft=mean(among > 1 + TIE),
+            own_over_heft=mean(own_over[~np.isnan(own_over)]),
+            over_first=mean(over_first[~np.isnan(over_first)]),
             over_first_low=finite(first_low),
             over_first_high=finite(first_high),
             start=self.starts.get(self.placers[j]),
-            over_start=_mean(over_start[~np.isnan(over_start)]),
-            mean_gap=_mean(self.gap[j][placed]),
-            evaluations=_mean(self.evaluations[j][placed]),
-            seconds_per_graph=_mean(self.seconds[j][placed]),
+            over_start=mean(over_start[~np.isnan(over_start)]),
+            mean_gap=mean(self.gap[j][placed]),
+            evaluations=mean(self.evaluations[j][placed]),
+            seconds_per_graph=mean(self.seconds[j][placed]),
             placed=int(placed.sum()),
         )
 
@@ -258,7 +257,7 @@ class MakespanComparison(Displayable):
         """Return times, (..., C), over the makespans of HEFT's mappings; NaN without either."""
         if self.reference is None:
             return np.full_like(seconds, np.nan)
-        return _ratio(seconds, self.makespan_s[self.placers.index(self.reference)])
+        return quotients(seconds, self.makespan_s[self.placers.index(self.reference)])
 
     def _interval(self, over: Floats) -> Floats:
         """Return the interval of a mean ratio over graphs, each the mean of its cases."""
@@ -306,7 +305,7 @@ class MakespanComparison(Displayable):
             return self.over_heft, f"{quantity} / {quantity} of HEFT's mapping"
         if quantity == MAKESPAN:
             return self.slr, "schedule length ratio (makespan / longest path)"
-        over_first = _ratio(self.makespan_s, self.makespan_s[0])
+        over_first = quotients(self.makespan_s, self.makespan_s[0])
         return over_first, f"{quantity} / that of {self.placers[0]}"
 
     @property
@@ -321,7 +320,7 @@ class MakespanComparison(Displayable):
             ratios = OF_HEFT
         elif len(self.placers) > 1:
             ratios = OF_FIRST
-        starts = OF_STARTS if self.starts else {}
+        starts: Columns = {**OF_STARTS} if self.starts else {}
         columns = _columns_of(self.objective.quantity) | ratios | starts | OF_EFFORT
         if all(row.placed == len(self.cases) for row in self.rows):
             del columns[PLACED]
@@ -394,18 +393,6 @@ def _columns_of(quantity: str) -> Columns:
         f"{quantity}, s": lambda row: _seconds(row.mean_makespan_s),
     }
     return own | (OF_MAKESPANS if quantity == MAKESPAN else {})
-
-
-def _ratio(seconds: Floats, others: Floats) -> Floats:
-    """Return times over other times; 1 where both are 0, and infinity where only the others are."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        ratios: Floats = np.where((seconds == 0.0) & (others == 0.0), 1.0, seconds / others)
-    return ratios
-
-
-def _mean(values: Floats | Bools) -> float | None:
-    """Return the mean of values, or None if there is none, or it is not finite."""
-    return finite(values.mean()) if len(values) else None
 
 
 def _interval(low: float | None, high: float | None) -> str:

@@ -40,6 +40,8 @@ ROW = {
     "minus_first",
     "minus_first_low",
     "minus_first_high",
+    "start",
+    "over_start",
 }
 
 

@@ -39,6 +39,7 @@ def comparison_by_hand() -> Comparison:
         np.array(achieved),
         np.array(used, dtype=np.float64),
         np.ones((2, 2, 4)),
+        np.full((2, 2, 4), np.nan),
     )
 
 
@@ -98,4 +99,5 @@ def random_comparison(
         rng.random(shape),
         rng.integers(1, max_devices + 1, shape).astype(np.float64),
         np.ones(shape),
+        np.full(shape, np.nan),
     )

@@ -177,6 +177,19 @@ def test_every_row_has_its_difference_from_the_first_placer() -> None:
     assert "minus first" not in sp.compare(PAIRED_GRAPHS[:3], "greedy").columns
 
 
+def test_throughput_of_placers_that_improve_a_placement_stands_beside_that_of_their_start() -> None:
+    climbed = "climb:evaluations=30:start=random"
+    found = sp.compare(PAIRED_GRAPHS[:3], ["random", climbed, "climb:evaluations=1"], 4e4, jobs=1)
+    assert found.of_start[0, 1].tolist() == found.relative_throughput[0, 0].tolist()
+    drawn, improved, _ = found.rows
+    assert drawn.start is drawn.over_start is None
+    expected = found.relative_throughput[0, 1] / found.of_start[0, 1]
+    assert improved.over_start == pytest.approx(expected.mean())
+    assert improved.over_start > 1
+    assert [found.columns["start"](row) for row in found.rows] == ["-", "random", "one device"]
+    assert "start" not in found.of_placers(["random"]).columns
+
+
 def test_a_renamed_reference_stays_the_reference() -> None:
     named = {"METIS": "metis", "ours": "greedy", "mine": own_placer}
     found = sp.compare(PAIRED_GRAPHS[:3], named, 4e4, jobs=1)

@@ -107,9 +107,9 @@ class HsdagPlacer(BasePlacer):
         """What each episode begins from, in words."""
         return self.start or "one device"
 
-    def begun(self, problem: Problem, rng: np.random.Generator) -> Placement | None:
-        """Return the placement that begins each episode; None: training draws that of `start`."""
-        return None if self.start else placement_of(self._first(problem), problem, rng)
+    def begun(self, problem: Problem, rng: np.random.Generator) -> Placement:
+        """Return the placement that begins each episode, or one like those that training draws."""
+        return placement_of(self._first(problem), problem, rng)
 
     def _first(self, problem: Problem) -> str:
         return self.start or ("single" if _fits_one_device(problem) else "round-robin")

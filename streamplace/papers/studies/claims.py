@@ -5,6 +5,7 @@ which rows of the study decide it. A verdict follows from an interval: *reproduc
 lies on the paper's side, *refuted* if all of it lies on the other side, else *undecided*.
 """
 
+import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
@@ -23,6 +24,7 @@ TIE = 1e-3  # an interval that ends nearer to the limit does not exclude it; fig
 FEWEST_SEEDS = 5
 """Of one system on one member of the sample: the range of three or four seeds holds less than 95%
 of their resampled means."""
+WORD = re.compile(r"[a-z0-9]+")
 Word = Literal["reproduced", "refuted", "undecided", "open"]
 Measure = Literal[
     "ratio",
@@ -39,18 +41,6 @@ Measure = Literal[
 ]
 Select = dict[str, str | int | float | bool | list[str]]
 """Values that fields of a row must have; a list stands for several systems, one for each value."""
-
-
-class Measured(BaseModel):
-    """A figure that another command printed, with its interval if it has one."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    mean: float
-    low: float | None = None
-    high: float | None = None
-    seeds: int = 1
-    command: str
 
 
 class Claim(BaseModel):
@@ -70,7 +60,10 @@ class Claim(BaseModel):
         Of the measure ``least``: the number of members in the paper. The figure is the median of
         the least of so many, drawn without replacement.
     of, against
-        The rows of the system and of its rivals. Every combination of listed values is a rival.
+        The rows of the system and of its rivals. Every combination of listed values is a rival; of
+        the system, it is the mean over them that counts.
+    ranges
+        Field of a row -> its lowest and its highest value in the sample.
     rival
         What counts where rivals are several: the best of them for each member of the sample, or
         their mean.
@@ -94,8 +87,10 @@ class Claim(BaseModel):
         The paper's side: ``below`` or ``above`` the limit, or ``near`` it, by at most `within`.
     below_full
         Whether only members count where the rival's figure is below 1.
-    measured
-        The figure of another command, instead of rows.
+    units
+        Beginnings of the keys of the units that decide it, where its selections do not name them.
+    cpu_s
+        The CPU seconds of the kept units that decide it; None: none was run.
     open
         Why there is no figure: what was not run, or cannot be compared.
     """
@@ -108,6 +103,7 @@ class Claim(BaseModel):
     setting: str = ""
     of: Select = {}
     against: Select = {}
+    ranges: dict[str, tuple[float, float]] = {}
     rival: Literal["best", "mean"] = "best"
     sample: list[str] = []
     value: str = ""
@@ -121,13 +117,14 @@ class Claim(BaseModel):
     limit: float = 1.0
     within: float = 0.0
     below_full: bool = False
-    measured: Measured | None = None
+    units: list[str] = []
+    cpu_s: float | None = None
     open: str = ""
 
     @model_validator(mode="after")
     def _has_one_source(self) -> Self:
-        if (bool(self.of) + (self.measured is not None) + bool(self.open)) != 1:
-            raise ValueError(f"{self.place}: one of of, measured and open decides a claim")
+        if bool(self.of) == bool(self.open):
+            raise ValueError(f"{self.place}: either of or open decides a claim")
         return self
 
 
@@ -139,13 +136,15 @@ class Claims(BaseModel):
     paper
         The paper.
     study, command
-        The study whose rows decide, and the command that runs it.
+        The study whose rows decide, and the command that runs one ROW of it.
     system
         The field of a row that names a system; every claim with rows selects by it.
     sample
         The fields of a row that name a member of the sample: a graph, or a case.
     setting, value, at, last, higher
         Those of `Claim`, for all claims that do not state their own.
+    every
+        What every row has, of the system and of its rivals, unless a claim states another value.
     claim
         The claims, in the order of the paper.
     """
@@ -162,6 +161,7 @@ class Claims(BaseModel):
     at: int | Literal["each"] = -1
     last: str = ""
     higher: bool = False
+    every: Select = {}
     claim: list[Claim]
 
     @model_validator(mode="before")
@@ -172,13 +172,29 @@ class Claims(BaseModel):
             for key in ("setting", "sample", "value", "at", "last", "higher")
             if key in data
         }
-        return {**data, "claim": [{**shared, **one} for one in data["claim"]]}
+        claims = [{**shared, **one} for one in data["claim"]]
+        for one in claims:
+            for rows in ("of", "against"):
+                if one.get(rows):
+                    one[rows] = {**data.get("every", {}), **one[rows]}
+        return {**data, "claim": claims}
 
     @classmethod
     def of(cls, room: str) -> Self:
         """Return the claims of the paper in a folder of `streamplace.papers`."""
         text = (files("streamplace.papers") / room / "claims.toml").read_text(encoding="utf-8")
         return cls.model_validate(tomllib.loads(text))
+
+    @property
+    def rows(self) -> list[str]:
+        """The name of each claim: its place and a number, such as ``table-2-1``."""
+        places = ["-".join(WORD.findall(one.place.lower())) for one in self.claim]
+        return [f"{place}-{places[: i + 1].count(place)}" for i, place in enumerate(places)]
+
+    @property
+    def runnable(self) -> dict[str, Claim]:
+        """The claims that the study can decide, by name."""
+        return {row: one for row, one in zip(self.rows, self.claim, strict=True) if one.of}
 
     def verdicts(self, rows: Sequence[Row]) -> Iterator[tuple[Claim, "Verdict"]]:
         """Yield each claim with what results of the study say about it."""
@@ -225,11 +241,6 @@ class Verdict(BaseModel):
         only where there are three or more; with fewer than three members, where there are five
         seeds.
         """
-        if claim.measured is not None:
-            one = claim.measured
-            low, high = (np.nan if end is None else end for end in (one.low, one.high))
-            word = _word(claim, low, high)
-            return cls(word=word, mean=one.mean, low=one.low, high=one.high, seeds=one.seeds)
         if not claim.of:
             return cls(word="open")
         system, *rivals = _tables(claim, rows)
@@ -256,6 +267,26 @@ class Verdict(BaseModel):
         return cls(
             word=word, mean=mean, seeds=seeds, rival_seeds=of_rivals, members=members, **ends
         )
+
+    def cells(self, claim: Claim) -> tuple[str, str, str]:
+        """Return the cells of a table: the figure, the sample, and the verdict in words.
+
+        The sample has the seeds of the system and of its rival, and the members. An undecided claim
+        has the difference that would have shown.
+        """
+        figure = "" if self.mean is None else f"{self.mean:.3f}"
+        rival = f" and {self.rival_seeds}" if self.rival_seeds else ""
+        sample = f"{self.seeds}{rival}, {self.members or '-'}" if self.seeds else ""
+        if self.word == "open":
+            return figure, sample, claim.open or "not run"
+        if self.low is None or self.high is None:
+            return figure, sample, f"{self.word}: no interval"
+        figure = f"{figure} ({self.low:.3f} to {self.high:.3f})"
+        if self.word != "undecided":
+            return figure, sample, self.word
+        if claim.side == "near":
+            return figure, sample, f"undecided: reaches beyond ±{claim.within:g}"
+        return figure, sample, f"undecided; {(self.high - self.low) / 2.0:.3f} would show"
 
 
 def _word(claim: Claim, low: float, high: float) -> Word:
@@ -353,7 +384,7 @@ def _tables(claim: Claim, rows: Sequence[Row]) -> list[Floats]:
     Only members count that all of them have with all of their seeds. No figure of another seed
     stands in for one that is missing: a seed that lacks a third of the members is left out.
     """
-    chosen = [claim.of, *_each(claim.against)] if claim.against else [claim.of]
+    chosen = [claim.of, *selections(claim.against)] if claim.against else [claim.of]
     found = [_by_seed(claim, select, rows) for select in chosen]
     if not all(found):
         return [np.zeros((0, 0))]
@@ -368,7 +399,7 @@ def _tables(claim: Claim, rows: Sequence[Row]) -> list[Floats]:
     ]
 
 
-def _each(select: Select) -> Iterator[Select]:
+def selections(select: Select) -> Iterator[Select]:
     """Yield a selection for each combination of listed values."""
     several = next((name for name, value in select.items() if isinstance(value, list)), None)
     if several is None:
@@ -377,7 +408,7 @@ def _each(select: Select) -> Iterator[Select]:
     values = select[several]
     assert isinstance(values, list)
     for value in values:
-        yield from _each({**select, several: value})
+        yield from selections({**select, several: value})
 
 
 def _by_seed(
@@ -387,7 +418,9 @@ def _by_seed(
     found: dict[int, dict[tuple[Any, ...], list[float]]] = {}
     latest: dict[tuple[Any, ...], Any] = {}
     for row in rows:
-        if not _is_of(row, select) or row.get(claim.value) is None:
+        if not is_of(row, select) or row.get(claim.value) is None:
+            continue
+        if not all(low <= row[name] <= high for name, (low, high) in claim.ranges.items()):
             continue
         seed, member = int(row.get("repeat", 0)), tuple(row.get(name) for name in claim.sample)
         values = found.setdefault(seed, {})
@@ -409,5 +442,9 @@ def _by_seed(
     }
 
 
-def _is_of(row: Mapping[str, Any], select: Select) -> bool:
-    return all(row.get(name, False) == value for name, value in select.items())
+def is_of(row: Mapping[str, Any], select: Select) -> bool:
+    """Return whether a row has the selected values, or listed ones; a missing field is False."""
+    return all(
+        row.get(name, False) in (value if isinstance(value, list) else [value])
+        for name, value in select.items()
+    )

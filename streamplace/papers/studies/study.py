@@ -6,9 +6,9 @@ runs each of them, and an outcome.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, TypeVar
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from streamplace.sim.orders import longest_paths
 DEVICES = "5x2500"
 SOURCE_RATE = 1e4  # tuples/s
 
+Size = TypeVar("Size")
 Row = dict[str, Any]
 """One result, as it is written to the folder: names and JSON values."""
 
@@ -114,10 +115,13 @@ class Options:
         Whether to run a small share of the plan.
     seed
         Seed of the graphs and of all runs.
+    seeds
+        Number of seeds of each training and search; None: that of the plan.
     """
 
     quick: bool = False
     seed: int = 0
+    seeds: int | None = field(default=None, kw_only=True)
 
 
 @dataclass(frozen=True)
@@ -151,7 +155,10 @@ class Part:
 class Study(Protocol):
     """A published experiment. It is picklable, since its units run in other processes."""
 
-    name: ClassVar[str]
+    @property
+    def name(self) -> str:
+        """Its name in folders of results and in messages."""
+        ...
 
     def plan(self) -> Plan:
         """Return the plan.
@@ -189,6 +196,15 @@ class Study(Protocol):
 @dataclass(frozen=True)
 class PlannedStudy(Options, ABC):
     """A study that consists of tables of units; see `Study` for what it does with them."""
+
+    name: ClassVar[str]
+
+    def with_seeds(self, size: Size, *fields: str) -> Size:
+        """Return a size whose `fields` are the number of seeds that was asked for, if any was."""
+        if self.seeds is None:
+            return size
+        changed: Size = replace(size, **dict.fromkeys(fields, self.seeds))  # type: ignore[type-var]
+        return changed
 
     @abstractmethod
     def settings(self) -> Mapping[str, Any]:

@@ -1,4 +1,4 @@
-"""List schedulers: HEFT, PEFT, CPOP, and randomised ones that keep the best placement."""
+"""List schedulers: HEFT, PEFT, CPOP, those of Baechi, and randomised ones."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -6,14 +6,21 @@ from typing import ClassVar
 import numpy as np
 
 from streamplace.errors import UsageError
-from streamplace.placers.base import MAKESPAN, Found, ReportingPlacer
+from streamplace.placers.base import MAKESPAN, BasePlacer, Found, ReportingPlacer
 from streamplace.placers.scheduling.passes import pass_evaluator, repaired, shortest
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.compiled_pass import CompiledPass, mean_rank
 from streamplace.sim.schedule.bounds import times_on
 from streamplace.sim.schedule.contention import contention_schedule
-from streamplace.sim.schedule.lists import ListSchedule, list_schedule
+from streamplace.sim.schedule.earliest import earliest_schedule
+from streamplace.sim.schedule.lists import (
+    ListSchedule,
+    list_schedule,
+    nothing_placed_in,
+    offer,
+    put_in,
+)
 from streamplace.sim.schedule.ranks import (
     downward_rank,
     mean_messages,
@@ -167,6 +174,67 @@ def _critical_path(source: Ints, target: Ints, inputs: Ints, priority: Floats) -
         if v == path[-1] and priority[w] >= least:
             path.append(w)
     return path
+
+
+@dataclass(frozen=True)
+class EarliestTaskFirst(_Scheduler):
+    """m-ETF: the ready operator that can start first goes where it does (Baechi, 2020).
+
+    Only devices with enough memory left count. Ties go to the operator that comes first in the
+    graph, and then to the first device.
+    """
+
+    name = "m-etf"
+
+    def scheduled(self, compiled: CompiledPass) -> ListSchedule:
+        """Return the schedule."""
+        return earliest_schedule(compiled.tasks, compiled.rules)
+
+
+@dataclass(frozen=True)
+class TopologicalFill(BasePlacer):
+    """m-TOPO: operators fill one device after the other, in topological order (Baechi, 2020).
+
+    A device is full once the next operator would exceed the memory that it has, or an even share of
+    all memory and the largest operator's. Costs play no part, and without sizes of memory all
+    operators go to the first device. Where constraints keep an operator from the device in turn, it
+    goes to the next one that they allow.
+    """
+
+    name: ClassVar[str] = "m-topo"
+    objectives: ClassVar[frozenset[str]] = MAKESPAN
+
+    def __call__(
+        self, problem: Problem, rng: np.random.Generator, start: Placement | None = None
+    ) -> Placement:
+        """Return the placement, repaired where constraints require it.
+
+        Raises
+        ------
+        UnsuitableError
+            If the objective is throughput.
+        PlacementError
+            If no feasible placement was found.
+        """
+        rules = pass_evaluator(problem, self.name).compiled.rules
+        needs = np.bincount(rules.unit_of, problem.graph.memory_bytes)
+        sizes = [device.memory_bytes for device in problem.cluster.devices]
+        count, room = len(sizes), np.array([np.inf if size is None else size for size in sizes])
+        room = np.minimum(room, needs.sum() / count + needs.max())
+        placed, offered = nothing_placed_in(rules, 1), np.empty((1, count), np.bool_)
+        (device,), used, turn = placed.device, np.zeros(count), 0
+        for v in problem.graph.order:
+            unit = rules.unit_of[v]
+            if device[unit] != NOWHERE:
+                continue
+            while turn < count - 1 and used[turn] + needs[unit] > room[turn]:
+                turn += 1
+            offer(rules, placed, v, offered)
+            possible = np.flatnonzero(offered[0])
+            chosen = possible[np.searchsorted(possible, turn) % len(possible)]
+            used[chosen] += needs[unit]
+            put_in(rules, placed, v, np.array([chosen], np.int32))
+        return repaired(problem, device[rules.unit_of])
 
 
 class _Sampled(ReportingPlacer):

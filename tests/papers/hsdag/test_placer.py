@@ -117,7 +117,7 @@ def test_episodes_begin_from_the_placement_of_a_placer() -> None:
     placer = HsdagPlacer(episodes=1, steps=1, samples=1, start="random")
     assert (SHORT.begins_from, placer.begins_from) == ("one device", "random")
     begun = SHORT.begun(problem, seeded_rng())
-    assert begun is not None
     assert begun.devices.tolist() == Single()(problem, seeded_rng()).devices.tolist()
-    assert placer.begun(problem, seeded_rng()) is None  # training draws it
+    drawn = placer.begun(problem, seeded_rng())  # one like those that training draws
+    assert drawn.devices.tolist() == Random()(problem, seeded_rng()).devices.tolist()
     placer(problem, seeded_rng())

@@ -134,16 +134,43 @@ def test_a_claim_without_rows_is_open() -> None:
     assert Verdict.of(claim(of={}, against={}, open="not run"), THEIRS).word == "open"
 
 
-def test_a_figure_of_another_command_decides_by_its_interval() -> None:
-    measured = {"mean": 0.9, "low": 0.8, "high": 0.95, "command": "c"}
-    assert Verdict.of(claim(of={}, against={}, measured=measured), []).word == "reproduced"
-    del measured["low"], measured["high"]
-    assert Verdict.of(claim(of={}, against={}, measured=measured), []).word == "undecided"
+def test_the_mean_of_several_systems_counts_against_rivals() -> None:
+    ours = rows("a", [np.full(20, 1.0)]) + rows("b", [np.full(20, 3.0)])
+    found = Verdict.of(claim(of={"system": ["a", "b"]}), ours + rows("theirs", [np.full(20, 4.0)]))
+    assert found.mean == pytest.approx(0.5)
+
+
+def test_only_rows_within_the_ranges_count() -> None:
+    short = rows("ours", [np.full(20, 1.0)], path=100) + rows("theirs", [np.full(20, 2.0)], path=9)
+    long = rows("ours", [np.full(20, 9.0)], path=101) + rows("theirs", [np.full(20, 1.0)], path=101)
+    found = Verdict.of(claim(ranges={"path": (0, 100)}), short + long)
+    assert found.mean == pytest.approx(0.5)
 
 
 def test_a_claim_has_one_source() -> None:
-    with pytest.raises(ValidationError, match="Table 1: one of of, measured and open decides"):
+    with pytest.raises(ValidationError, match="Table 1: either of or open decides a claim"):
         claim(open="not run")
+
+
+def test_cells_have_the_interval_the_sample_and_what_would_have_shown() -> None:
+    ours = rows("ours", [np.full(20, 0.9)])
+    better, _, word = Verdict.of(claim(), ours + rows("theirs", [np.full(20, 1.0)])).cells(claim())
+    assert (better, word) == ("0.900 (0.900 to 0.900)", "reproduced")
+    single = Verdict.of(claim(), rows("ours", [[0.9]] * 3) + rows("theirs", [[1.0]]))
+    assert single.cells(claim()) == ("0.900", "3 and 1, 1", "undecided: no interval")
+    assert Verdict.of(claim(), []).cells(claim()) == ("", "", "not run")
+    left_out = claim(of={}, against={}, open="no GPU")
+    assert Verdict.of(left_out, []).cells(left_out) == ("", "", "no GPU")
+    wide = rows("ours", [np.linspace(0.5, 1.5, 20)]) + rows("theirs", [np.full(20, 1.0)])
+    assert Verdict.of(claim(), wide).cells(claim())[2].startswith("undecided; 0.")
+
+
+def test_rows_are_named_by_place_and_number() -> None:
+    places = ("Table 2", "Figure 3, left", "Table 2")
+    of_places = [claim(place=place).model_dump() for place in places]
+    about = {"paper": "A (2020)", "study": "a", "command": "c", "sample": ["case"]}
+    claims = Claims.model_validate({**about, "value": "loss", "claim": of_places})
+    assert list(claims.runnable) == ["table-2-1", "figure-3-left-1", "table-2-2"]
 
 
 @pytest.mark.parametrize("room", ROOMS)

@@ -8,7 +8,7 @@ from streamplace.errors import InfeasibleError, PlacementError, UnsuitableError,
 from streamplace.placers.base import BasePlacer
 from streamplace.placers.registry import make_placer, names_for
 from streamplace.placers.running import run_placer
-from streamplace.placers.scheduling.lists import Cpop, Heft, Peft
+from streamplace.placers.scheduling.lists import Cpop, EarliestTaskFirst, Heft, Peft
 from streamplace.scoring.compiled_pass import compiled_pass, in_sequence
 from streamplace.scoring.makespan_evaluator import MakespanEvaluator
 from streamplace.scoring.registry import makespan_evaluator
@@ -26,7 +26,9 @@ from tests.support.makespan_problems import (
 )
 from tests.support.placers import QUICK_MAKESPAN_NAMES, seeded_rng
 
-LIST_SCHEDULERS = "heft", "heft:contention", "peft", "cpop", "critical-path", "random-eft"
+LIST_SCHEDULERS = (
+    "heft", "heft:contention", "peft", "cpop", "m-etf", "critical-path", "random-eft",
+)  # fmt: skip
 EVERY = pytest.mark.parametrize("name", QUICK_MAKESPAN_NAMES)
 SEEDS = pytest.mark.parametrize(
     "seeds", [range(4), pytest.param(range(4, 25), marks=pytest.mark.long)]
@@ -142,12 +144,12 @@ def test_schedules_in_the_own_order_are_possible(name: str) -> None:
         assert own_s >= scored.bound_s * (1 - 1e-9)
 
 
-@pytest.mark.parametrize("name", ["heft", "heft:contention", "peft", "cpop"])
+@pytest.mark.parametrize("name", ["heft", "heft:contention", "peft", "cpop", "m-etf"])
 def test_own_schedules_are_as_planned_where_messages_do_not_wait(name: str) -> None:
     recipe, placer, differ = sp.Recipe("layered", 60, seed=11), make_placer(name), 0
     network = sp.Network("free", bandwidth_mbps=1000)
     cluster = sp.Cluster([sp.Device(f"d{k}", 1000.0 * k) for k in range(1, 6)], network)
-    assert isinstance(placer, Heft | Peft | Cpop)
+    assert isinstance(placer, Heft | Peft | Cpop | EarliestTaskFirst)
     for number in range(5):
         problem = sp.Problem(recipe.graph(number), cluster, objective=sp.Makespan(batch=1000))
         found = placer.run(problem, seeded_rng())

@@ -9,7 +9,7 @@ import pytest
 
 import streamplace as sp
 from streamplace.placers.registry import make_placer
-from streamplace.placers.scheduling.lists import Cpop, Heft, Peft
+from streamplace.placers.scheduling.lists import Cpop, EarliestTaskFirst, Heft, Peft
 from streamplace.scoring.compiled_pass import compiled_pass
 from streamplace.workflows.place import placed
 from streamplace.workflows.result import MakespanResult
@@ -229,3 +229,70 @@ def test_schedules_are_those_of_plain_ones(seed: int) -> None:
     for name, ends in expected.items():
         found = SCHEDULERS[name].scheduled(compiled).end.tolist()
         assert found == pytest.approx(ends, rel=1e-9), name
+
+
+def baechi(first: float = 100.0, **pins: str) -> sp.Problem:
+    """Return four operators on two equal devices; the first has some bytes of memory."""
+    operators = [
+        sp.Operator(name, seconds * 1e6, 0.0, memory_bytes=memory)
+        for name, seconds, memory in (("a", 3, 4), ("b", 2, 3), ("c", 1, 2), ("d", 2, 3))
+    ]
+    streams = [sp.Stream("a", "c", payload_bytes=2.0), sp.Stream("b", "d", payload_bytes=1.0)]
+    devices = [sp.Device("x", 1.0, memory_bytes=first), sp.Device("y", 1.0, memory_bytes=100.0)]
+    return sp.Problem(
+        sp.StreamGraph(operators, streams, firing="all", constraints=sp.Constraints(pins=pins)),
+        sp.Cluster(devices, sp.Network("free", bandwidth_mbps=8e-6, latency_s=0.0)),
+        objective=sp.Makespan(),
+    )
+
+
+@pytest.mark.parametrize(
+    ("problem", "expected"),
+    [
+        (baechi(), "xyxy"),  # at 2 s, d can start on y, and only at 3 s on x; then c on x
+        (baechi(first=4), "xyyy"),  # a fills x
+        (baechi(c="y"), "xyyy"),
+    ],
+)
+def test_the_ready_operator_that_can_start_first_goes_where_it_does(
+    problem: sp.Problem, expected: str
+) -> None:
+    found = placed(problem, "m-etf")
+    assert isinstance(found, MakespanResult)
+    assert "".join(found.placement.assignment[v] for v in "abcd") == expected
+
+
+def test_earliest_task_first_knows_its_own_schedule() -> None:
+    compiled = compiled_pass(baechi())
+    schedule = EarliestTaskFirst().scheduled(compiled)
+    assert schedule.start.tolist() == [0.0, 0.0, 3.0, 2.0]
+    assert schedule.end.tolist() == [3.0, 2.0, 4.0, 4.0]
+
+
+@pytest.mark.parametrize(
+    ("problem", "expected"),
+    [
+        (baechi(), "xxxy"),  # an even share of 12 bytes, and the largest operator: 10 bytes
+        (baechi(first=7), "xxyy"),
+        (baechi(d="x"), "xxxx"),
+        (baechi(a="y"), "yxxx"),
+    ],
+)
+def test_operators_fill_one_device_after_the_other(problem: sp.Problem, expected: str) -> None:
+    found = make_placer("m-topo")(problem, np.random.default_rng(0)).assignment
+    assert "".join(found[v] for v in "abcd") == expected
+
+
+@pytest.mark.parametrize("name", ["m-etf", "m-topo"])
+def test_memory_of_all_devices_is_kept(name: str) -> None:
+    rng = np.random.default_rng(5)
+    for seed in range(20):
+        graph = sp.Recipe("layered", 1, seed=seed).graph(0)
+        memory = rng.integers(1, 50, len(graph.names)).astype(float)
+        graph, _ = graph.with_numbers(memory_bytes=memory)
+        room = memory.sum() / 3 + memory.max()
+        devices = [sp.Device(f"d{d}", 1000.0, memory_bytes=room) for d in range(3)]
+        problem = sp.Problem(graph, sp.Cluster(devices), objective=sp.Makespan())
+        found = make_placer(name)(problem, rng)
+        assert problem.feasibility.violation(found.devices) is None
+        assert len({*found.devices.tolist()}) > 1

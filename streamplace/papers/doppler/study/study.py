@@ -76,7 +76,7 @@ class DopplerStudy(WorkloadStudy[Workload]):
     @property
     def size(self) -> Registered:
         """The size of the study."""
-        return QUICK if self.quick else FULL
+        return self.with_seeds(QUICK if self.quick else FULL, "seeds")
 
     @property
     def workloads(self) -> list[Workload]:

@@ -77,7 +77,7 @@ class GiphStudy(PlannedStudy):
     @property
     def size(self) -> Registered:
         """The size of the study."""
-        return QUICK if self.quick else FULL
+        return self.with_seeds(QUICK if self.quick else FULL, "seeds", "other_seeds")
 
     def settings(self) -> Mapping[str, Any]:
         """Return the size of the study; see `PlannedStudy.settings`."""

@@ -60,8 +60,8 @@ class Results(WorkloadResults[Workload]):
 
     @property
     def networks(self) -> list[Workload]:
-        """Our networks with the registered ratios."""
-        return [one for one in self.workloads if one.source == OWN and one.scale == 1.0]
+        """Our networks."""
+        return [one for one in self.workloads if one.source == OWN]
 
     def spread(self, workload: Workload, system: str, column: str = "best_s") -> Spread | None:
         """Return a column of a system's rows; None if there are no values."""

@@ -121,13 +121,12 @@ def ablation_picture(path: Path, results: Results) -> None:
 def _findings(plan: Plan, results: Results) -> Iterator[str]:
     """Yield what the study finds, the comparison with the best single device first."""
     networks = results.networks
-    own = [one for one in results.workloads if one.source == OWN]
     where = counted(len(networks), "network")
     yield (
         f"The mean makespan of HSDAG is at or below that of the best single device on "
-        f"{_at_or_below_single(results, networks, 'best_s')} of {where} with the registered "
-        "ratios. Its episodes start from that device; the placements that the policy makes itself "
-        f"are at or below it on {_at_or_below_single(results, networks, 'own_s')}."
+        f"{_at_or_below_single(results, networks, 'best_s')} of {where}. Its episodes start from "
+        "that device; the placements that the policy makes itself are at or below it on "
+        f"{_at_or_below_single(results, networks, 'own_s')}."
     )
     for rival, text in ((SEARCH_GROUPS, "search on the same groups"), (SEARCH, "search")):
         within, below = _near(results, networks, rival)
@@ -137,12 +136,9 @@ def _findings(plan: Plan, results: Results) -> Iterator[str]:
             f"{below}."
         )
     for rival in (SEARCH_GROUPS, RANDOM_GROUPS, *FIXED, PLACETO, RNN):
-        effect = results.effect(HSDAG, rival, own)
+        effect = results.effect(HSDAG, rival, networks)
         if effect is not None:
-            yield (
-                f"Over {counted(len(own), 'workload')} of our networks, HSDAG has {effect} times "
-                f"the makespan of {rival}."
-            )
+            yield f"Over {where}, HSDAG has {effect} times the makespan of {rival}."
     yield from _grouped(results, networks)
     learned = results.effect(UNTRAINED, HSDAG, networks, ("own_s", "own_s"))
     if learned is not None:
@@ -243,15 +239,11 @@ def outcome(plan: Plan, rows: Sequence[Row]) -> Outcome:
 
 
 def _tables(results: Results) -> Iterator[Table]:
-    own = [one for one in results.workloads if one.source == OWN]
-    for scale in dict.fromkeys(one.scale for one in own):
-        part = [one for one in own if one.scale == scale]
-        what = f"our networks with the ratios x {scale:g}"
-        yield makespans(results, part, f"makespans-{scale:g}", what)
-    for source in dict.fromkeys(one.source for one in results.workloads if one.source != OWN):
+    for source in dict.fromkeys(one.source for one in results.workloads):
         part = [one for one in results.workloads if one.source == source]
-        yield makespans(results, part, f"makespans-{source}", f"graphs of {source}")
-    yield rivals(results, own)
+        what = "our networks" if source == OWN else f"graphs of {source}"
+        yield makespans(results, part, f"makespans-{source}", what)
+    yield rivals(results, results.networks)
     yield published(results, results.networks)
     yield ablation(results, results.networks)
     yield groups(results, results.workloads)

@@ -12,8 +12,10 @@ from streamplace.papers.hsdag.study.registered import (
     HSDAG,
     LONGER_ON,
     OWN,
+    PLACETO,
     PLACETO_LONGER,
     QUICK,
+    UNTRAINED,
     Registered,
     Workload,
     file_hashes,
@@ -52,12 +54,12 @@ class HsdagStudy(WorkloadStudy[Workload]):
     @property
     def size(self) -> Registered:
         """The size of the study."""
-        return QUICK if self.quick else FULL
+        return self.with_seeds(QUICK if self.quick else FULL, "seeds", "other_seeds")
 
     @property
     def workloads(self) -> list[Workload]:
         """All workloads of the study."""
-        own = own_workloads(self.size.networks, self.size.ratio_scales)
+        own = own_workloads(self.size.networks)
         return own if self.data is None else [*own, *released_workloads()]
 
     def settings(self) -> Mapping[str, Any]:
@@ -72,6 +74,7 @@ class HsdagStudy(WorkloadStudy[Workload]):
         return {
             **self.size.settings(),
             "ratios": dict(registered.RATIOS),
+            "ratio_scales": dict(registered.RATIO_SCALES),
             "launch_s": registered.LAUNCH_S,
             "bandwidth_mbps": registered.BANDWIDTH_MBPS,
             "latency_s": registered.LATENCY_S,
@@ -87,9 +90,13 @@ class HsdagStudy(WorkloadStudy[Workload]):
         return plain(workload.problem(self.data), self.size, self.seed)
 
     def trainings(self) -> Iterator[tuple[str, Workload, int]]:
-        """Yield the trainings of a system after each other; see `WorkloadStudy.trainings`."""
+        """Yield the trainings of a system after each other; see `WorkloadStudy.trainings`.
+
+        Those that say what learning adds come first.
+        """
         seeds = {workload: self._systems(workload) for workload in self.workloads}
-        for system in (HSDAG, *FIXED, *self.size.ablations, *OTHERS):
+        first = (HSDAG, UNTRAINED, PLACETO)
+        for system in dict.fromkeys((*first, *self.size.ablations, *FIXED, *OTHERS)):
             for workload in self.workloads:
                 for repeat in range(seeds[workload].get(system, 0)):
                     yield system, workload, repeat
@@ -103,11 +110,11 @@ class HsdagStudy(WorkloadStudy[Workload]):
         """Return the systems that are trained on a workload, and their numbers of seeds."""
         size, is_own = self.size, workload.source == OWN
         systems = dict.fromkeys((HSDAG, *FIXED), size.seeds)
-        if is_own and workload.scale == 1.0:
+        if is_own:
             systems |= dict.fromkeys(size.ablations, size.seeds)
         if is_own or len(workload.problem(self.data).graph.names) <= size.longest:
             systems |= dict.fromkeys(OTHERS, size.other_seeds)
-        if workload.graph not in LONGER_ON or workload.scale != 1.0:
+        if workload.graph not in LONGER_ON:
             systems.pop(PLACETO_LONGER, None)
         return systems
 

@@ -23,9 +23,7 @@ from streamplace.papers.hsdag.study.registered import (
     ACCELERATOR_ONLY,
     CPU,
     CPU_ONLY,
-    FACTOR,
     HEAVY_GROUPS,
-    LONGER,
     METIS_GROUPS,
     PLACETO,
     PLACETO_LONGER,
@@ -314,8 +312,7 @@ def trained(
     _warm_up()
     begun = time.process_time()
     variant = ABLATIONS.get(system, Variant())
-    episodes = size.episodes * (FACTOR if system == LONGER else 1)
-    options = {"episodes": episodes, "samples": size.samples, "steps": size.steps}
+    options = {"episodes": size.episodes, "samples": size.samples, "steps": size.steps}
     placer = HsdagPlacer(**(options | dict(variant.options)))  # type: ignore[arg-type]  # numbers
     section, stage = placer.section(problem), placer.stage(problem)
     sizes = section.sizes.model_copy(update=dict(variant.sizes))

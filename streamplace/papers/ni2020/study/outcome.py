@@ -152,7 +152,7 @@ def _comparison(
         tuple(rates),
         array("relative_throughput"),
         array("devices"),
-        np.full((len(rates), len(systems), graphs), np.nan),
+        *np.full((2, len(rates), len(systems), graphs), np.nan),  # no times, no starts
     )
 
 

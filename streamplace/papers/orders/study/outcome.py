@@ -13,7 +13,6 @@ from streamplace.papers.orders.study.coincidence import coinciding, sentence
 from streamplace.papers.orders.study.registered import (
     ALL_ORDERS,
     CHECKPOINTS,
-    LEXICO,
     ORDERS,
     WINS,
     problem_of,
@@ -196,7 +195,6 @@ def outcome(plan: Plan, rows: Sequence[Row]) -> Outcome:
         *(_over_best(results, method) for method in BY_ORDER),
         _over_random_policy(results),
         _guidelines(judged),
-        *_names(results, rows),
     )
     findings = (*_findings(results, judged), *_coincidences(plan))
     return Outcome(TITLE, findings, tables, _pictures(results))
@@ -246,33 +244,6 @@ def _over_random_policy(results: Sequence[Results]) -> Table:
     ]
     caption = "makespan over that of the random policy; climb and search at equal evaluations"
     return Table("over-random-policy", caption, ("problems", *methods), rows, INTERVAL)
-
-
-def _names(results: Sequence[Results], rows: Sequence[Row]) -> Iterator[Table]:
-    """Yield what names by component change in the order `lexico`; none without such results."""
-    lexico = ALL_ORDERS.index(LEXICO)
-    found: list[tuple[str, Sequence[Cell]]] = []
-    for name, one, c in _steps(results):
-        cells = [
-            Effect.of(own / one.means(method)[: len(own), lexico, c]).cell()
-            for method in BY_ORDER
-            if len(own := _renamed(rows, one, method, c))
-        ]
-        if cells:
-            found.append((name, cells))
-    if found:
-        caption = "makespan in the order lexico with names by component over those by time"
-        yield Table("names", caption, ("problems", *BY_ORDER), found, INTERVAL)
-
-
-def _renamed(rows: Sequence[Row], one: Results, method: str, c: int) -> Floats:
-    """Return the mean makespan of the first graphs with names by component, (G,)."""
-    graphs: dict[int, list[float]] = {}
-    for row in rows:
-        about = (row["family"], row["devices"], row["method"])
-        if "names" in row and about == (one.family, one.devices, method):
-            graphs.setdefault(row["graph"], []).append(row["makespan_s"][c])
-    return np.array([np.mean(values) for _, values in sorted(graphs.items())])
 
 
 def _guidelines(judged: Sequence[Verdict]) -> Table:

@@ -10,9 +10,8 @@ from streamplace.problem.graph import StreamGraph
 from streamplace.problem.makespan import Makespan, with_published_semantics
 from streamplace.problem.problem import Problem
 
-LEXICO = "lexico"
 ORDERS = (
-    LEXICO,
+    "lexico",
     "topo-lifo",
     "dfs-preorder",
     "reversed-topo-lifo",

@@ -121,7 +121,7 @@ def results_of(plan: Plan, rows: Sequence[Row]) -> list[Results]:
     """
     settings = plan.settings
     parts: dict[tuple[str, int], dict[int, list[Row]]] = {}
-    for row in (one for one in rows if "names" not in one):
+    for row in rows:
         parts.setdefault((row["family"], row["devices"]), {}).setdefault(row["graph"], []).append(
             row
         )

@@ -1,8 +1,7 @@
 """The study `orders`: traversal orders of Placeto, with the controls that the paper lacks."""
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,7 +11,6 @@ from streamplace.papers.orders.study.outcome import outcome
 from streamplace.papers.orders.study.registered import (
     ALL_ORDERS,
     FULL,
-    LEXICO,
     QUICK,
     Registered,
     problem_of,
@@ -37,7 +35,6 @@ from streamplace.papers.studies.study import (
     seed_of,
 )
 from streamplace.placers.running import run_placer
-from streamplace.problem.graph import StreamGraph
 from streamplace.problem.problem import Problem
 from streamplace.scoring.registry import makespan_evaluator
 from streamplace.util.arrays import Floats, Ints
@@ -48,12 +45,8 @@ LIMITED = {CLIMB: "climb:evaluations={}", SEARCH: "search:evaluations={}"}
 Climb starts where these start, with all operators on one device. `search` starts from the best of
 several list schedules, which it makes besides these evaluations.
 """
-COMPONENT = "component"
 PLAIN = {HEFT: "heft", HEFT_WITH_CONTENTION: "heft:contention=true", ONE_DEVICE: "single"}
 """Placers that make one placement, whatever the number of sweeps."""
-OF_STEPS = ("nmt", "enas-ptb")
-"""The families whose operators are those of steps in time."""
-BY_TIME = re.compile(r"(encoder|decoder|step)(\d+)\.(.+)")
 
 
 @dataclass(frozen=True)
@@ -69,24 +62,16 @@ class OrdersStudy(PlannedStudy):
     @property
     def size(self) -> Registered:
         """The size of the study."""
-        return QUICK if self.quick else FULL
+        return self.with_seeds(QUICK if self.quick else FULL, "repeats")
 
     def settings(self) -> Mapping[str, Any]:
         """Return the size of the study; see `PlannedStudy.settings`."""
         return self.size.settings()
 
     def parts(self) -> Sequence[Part]:
-        """Return the tables of graphs on numbers of devices and of those with other names."""
+        """Return the table of graphs on numbers of devices."""
         columns = ("family", "graph", "devices")
-        return [
-            Part(columns, self._graphs, "{family} {graph} on {devices}".format, self._results),
-            Part(
-                (*columns, "names"),
-                self._renamed,
-                "{family} {graph} on {devices}, names by {names}".format,
-                self._by_other_names,
-            ),
-        ]
+        return [Part(columns, self._graphs, "{family} {graph} on {devices}".format, self._results)]
 
     def outcome(self, plan: Plan, rows: Sequence[Row]) -> Outcome:
         """Return win counts beside the published ones, and effects with intervals."""
@@ -96,11 +81,6 @@ class OrdersStudy(PlannedStudy):
         for counts in (self.size.devices, self.size.further):
             for graph in range(self.size.graphs):
                 yield from ((f, graph, d) for f in self.size.families for d in counts)
-
-    def _renamed(self) -> Iterator[tuple[str, int, int, str]]:
-        named = [family for family in self.size.families if family in OF_STEPS]
-        for graph in range(self.size.graphs):
-            yield from ((f, graph, d, COMPONENT) for f in named for d in self.size.devices)
 
     def _results(self, family: str, graph: int, devices: int) -> Iterator[Row]:
         """Yield a row for each method, order and repeat: makespans after each checkpoint."""
@@ -115,16 +95,9 @@ class OrdersStudy(PlannedStudy):
         for row in self._of_methods(problem, [self.seed, graph, devices]):
             yield {**about, **row}
 
-    def _by_other_names(self, family: str, graph: int, devices: int, names: str) -> Iterator[Row]:
-        """Yield a row for each method that sweeps and each repeat, in the order `lexico`."""
-        problem = problem_of(family, graph, devices, self.seed, by_component)
-        about = {"family": family, "graph": graph, "devices": devices, "names": names}
-        for row in self._of_sweeps(problem, [self.seed, graph, devices], (LEXICO,)):
-            yield {**about, **row}
-
     def _of_methods(self, problem: Problem, base: list[int]) -> Iterator[Row]:
         checkpoints, repeats = self.size.checkpoints, self.size.repeats
-        yield from self._of_sweeps(problem, base, ALL_ORDERS)
+        yield from self._of_sweeps(problem, base)
         for method, placer in LIMITED.items():
             for repeat in range(repeats):
                 rows = [
@@ -136,11 +109,11 @@ class OrdersStudy(PlannedStudy):
             found = np.full(len(checkpoints), _placed(problem, placer, base))
             yield _row(method, None, 0, found)
 
-    def _of_sweeps(self, problem: Problem, base: list[int], orders: Sequence[str]) -> Iterator[Row]:
+    def _of_sweeps(self, problem: Problem, base: list[int]) -> Iterator[Row]:
         checkpoints = self.size.checkpoints
         trials = SharedTrials(PUBLISHED.model_copy(update={"epochs": checkpoints[-1]}))
         for method, uniform in ((PLACETO, False), (RANDOM_POLICY, True)):
-            for order in orders:
+            for order in ALL_ORDERS:
                 for repeat in range(self.size.repeats):
                     trial = Trial(problem, order, seed_of(*base, repeat), uniform)
                     found = at_checkpoints(trials.run(trial), checkpoints)
@@ -161,18 +134,3 @@ def _row(method: str, order: str | None, repeat: int, makespans: Floats) -> Row:
         "repeat": repeat,
         "makespan_s": [float(seconds) for seconds in makespans],
     }
-
-
-def by_component(graph: StreamGraph) -> StreamGraph:
-    """Return a graph whose names have the number of a step at their end: ``decoder.attention.3``.
-
-    So `lexico` sorts by component, then time, as in Appendix A of the paper. The generated names
-    have the number first, ``decoder3.attention``. Numbers are sorted as text in both.
-    """
-    new = {name: BY_TIME.sub(r"\1.\3.\2", name) for name in graph.names}
-    return StreamGraph(
-        [replace(operator, name=new[operator.name]) for operator in graph.operators],
-        [replace(s, source=new[s.source], target=new[s.target]) for s in graph.streams],
-        name=graph.name,
-        firing=graph.firing,
-    )

@@ -75,13 +75,13 @@ def test_units_have_distinct_names_and_every_workload_has_all_systems() -> None:
     units = study.plan().units
     keys = [unit.key for unit in units]
     assert len({*keys}) == len(keys)
-    assert len(study.workloads) == len(FULL.networks) * len(FULL.ratio_scales)
+    assert len(study.workloads) == len(FULL.networks)
     policies = [unit.settings for unit in units if "system" in unit.settings]
     for workload in study.workloads:
         on_it = [s["system"] for s in policies if workload.settings.items() <= s.items()]
         assert f"plain placers: {workload.name}" in keys
-        expected = {HSDAG, *FIXED, *OTHERS} | ({*ABLATIONS} if workload.scale == 1.0 else set())
-        if workload.graph not in LONGER_ON or workload.scale != 1.0:
+        expected = {HSDAG, *FIXED, *OTHERS, *ABLATIONS}
+        if workload.graph not in LONGER_ON:
             expected -= {PLACETO_LONGER}
         assert {*on_it} == expected
         assert on_it.count(HSDAG) == FULL.seeds
@@ -95,7 +95,7 @@ def test_the_full_plan_has_the_published_episodes() -> None:
 def test_results_that_were_recorded_before_units_were_added_stay_valid() -> None:
     keys = {unit.key for unit in HsdagStudy().plan().units}
     recorded = {key for key in kept_in(FOLDERS / "hsdag") if ", ratios x " in key}
-    assert len(recorded) > 300
+    assert len(recorded) > 30
     assert recorded <= keys
 
 
@@ -109,12 +109,11 @@ def test_ablations_leave_out_one_part_each() -> None:
         "without sizes": {"size"},
         "without positions": {"position"},
         "without structure": {"degree", "fractal"},
-        "without costs": {"cost"},
     }
 
 
 @pytest.mark.parametrize(
-    "system", [HSDAG, HEAVY_GROUPS, "features that stay", "training of the paper"]
+    "system", [HSDAG, HEAVY_GROUPS, "training of the paper"]
 )
 def test_a_training_has_a_row(system: str) -> None:
     problem = pass_problem(16)
@@ -198,7 +197,7 @@ def test_searches_on_groups_find_what_all_placements_of_groups_have_at_best() ->
 
 
 def test_plain_placers(tiny: HsdagStudy) -> None:
-    rows = tiny.run(unit_of(tiny, "plain placers: resnet50, ratios x 1"))
+    rows = tiny.run(unit_of(tiny, "plain placers: resnet50"))
     assert {row["system"] for row in rows} == {*PLAIN, *SEARCHES}
     by_system = {row["system"]: row for row in rows if row["repeat"] == 0}
     single = by_system[ACCELERATOR_ONLY]["best_s"]

@@ -6,20 +6,17 @@ from itertools import product
 import numpy as np
 import pytest
 
-from streamplace.families import Recipe
 from streamplace.papers.orders.study import results
 from streamplace.papers.orders.study.outcome import HOLDS, REFUTED, UNDECIDED, UNTESTED, outcome
 from streamplace.papers.orders.study.registered import (
     ALL_ORDERS,
-    LEXICO,
     ORDERS,
     WINS,
     Registered,
     problem_of,
 )
-from streamplace.papers.orders.study.study import COMPONENT, OrdersStudy, by_component
+from streamplace.papers.orders.study.study import OrdersStudy
 from streamplace.papers.studies.study import Outcome, Plan, Row
-from streamplace.scoring.orders import traversal_order
 from streamplace.scoring.registry import makespan_evaluator
 
 TINY = Registered(families=("nmt",), graphs=1, devices=(3,), repeats=1, checkpoints=(1, 2))
@@ -30,7 +27,7 @@ def test_a_unit_has_a_row_for_each_method_order_and_repeat(monkeypatch: pytest.M
     monkeypatch.setattr("streamplace.papers.orders.study.study.QUICK", TINY)
     study = OrdersStudy(quick=True, seed=3)
     plan = study.plan()
-    unit, renamed = plan.units
+    (unit,) = plan.units
     rows = study.run(unit)
     assert study.run(unit) == rows
     problem = problem_of("nmt", 0, 3, seed=3)
@@ -43,38 +40,14 @@ def test_a_unit_has_a_row_for_each_method_order_and_repeat(monkeypatch: pytest.M
         first, last = by_method[method]["makespan_s"]
         assert last <= first <= single
     assert study.outcome(plan, rows).title
-    others = study.run(renamed)
-    assert [(row["method"], row["order"], row["names"]) for row in others] == [
-        (method, LEXICO, COMPONENT) for method in results.BY_ORDER
-    ]
-    (table,) = (t for t in study.outcome(plan, [*rows, *others]).tables if t.name == "names")
-    assert [name for name, _ in table.rows] == [
-        "nmt, 3 devices, 1 sweep",
-        "nmt, 3 devices, 2 sweeps",
-    ]
 
 
-def test_further_devices_and_names_keep_the_units_and_the_plan_of_kept_results() -> None:
+def test_further_devices_keep_the_units_and_the_plan_of_kept_results() -> None:
     plan = OrdersStudy().plan()
     keys = [unit.key for unit in plan.units]
     assert plan.settings["devices"] == [3, 8]
     assert keys[95:97] == ["enas-ptb 15 on 8", "enas-cifar 0 on 5"]
-    assert keys[-1] == "enas-ptb 15 on 8, names by component"
-    assert len({*keys}) == len(keys) == 96 + 48 + 64
-
-
-def test_names_by_component_have_the_number_of_a_step_at_their_end() -> None:
-    graph = Recipe("nmt", 1, seed=0).graph(0)
-    other = by_component(graph)
-    assert "decoder3.attention" in graph.names
-    assert "decoder.attention.3" in other.names
-    order = [other.names[v] for v in traversal_order(other, LEXICO)]
-    at = [i for i, name in enumerate(order) if name.startswith("decoder.attention.")]
-    assert at == list(range(at[0], at[0] + len(at)))
-    assert (other.stream_source == graph.stream_source).all()
-    assert (other.instructions == graph.instructions).all()
-    for kind in ("topo-level", "dfs-postorder"):
-        assert (traversal_order(other, kind) == traversal_order(graph, kind)).all()
+    assert len({*keys}) == len(keys) == 96 + 48
 
 
 def test_a_further_number_of_devices_counts_once_all_of_its_graphs_are_done() -> None:
