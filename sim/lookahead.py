@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamplace.sim.flow import Floats, Ints
-from streamplace.sim.jit import inner, kernel
+from streamplace.sim.jit import bare, kernel
 from streamplace.sim.links import ends_of, uplinks_of
 from streamplace.sim.lookahead_batch import Bools, LookaheadBatch, LookaheadProblem, collate
 from streamplace.sim.lookahead_loads import (
@@ -100,7 +100,7 @@ def candidate_features(
         _describe(problems, partial, room, r, operator[r], features[r])
 
 
-@inner
+@bare
 def _describe(
     problems: LookaheadBatch,
     partial: PartialPlacements,
@@ -207,7 +207,7 @@ def all_squashed(x: Floats) -> Floats:
     return made
 
 
-@inner
+@bare
 def _traffic_ahead(problems: LookaheadBatch, partial: PartialPlacements, r: int, v: int) -> float:
     """Return the traffic between operator v and operators not placed yet."""
     o = problems.first_operator[partial.problem[r]]
@@ -218,7 +218,7 @@ def _traffic_ahead(problems: LookaheadBatch, partial: PartialPlacements, r: int,
     return ahead
 
 
-@inner
+@bare
 def _close(problems: LookaheadBatch, partial: PartialPlacements, r: int, v: int, b: int) -> None:
     """Update the devices at the other ends of the streams of v, which is now on device b.
 
@@ -250,7 +250,7 @@ def _close(problems: LookaheadBatch, partial: PartialPlacements, r: int, v: int,
                 busiest[y] = max(busiest[y], link[down])
 
 
-@inner
+@bare
 def _offer(
     problems: LookaheadBatch, partial: PartialPlacements, r: int, v: int, offered: Bools
 ) -> None:
@@ -277,7 +277,7 @@ def _offer(
             offered[d] = problems.allowed[problems.first_allowed[g] + d]
 
 
-@inner
+@bare
 def _has_room(problems: LookaheadBatch, partial: PartialPlacements, r: int, g: int, d: int) -> bool:
     """Return whether operator g of the batch fits on device d of row r's problem."""
     first = problems.first_device[partial.problem[r]]
@@ -287,7 +287,7 @@ def _has_room(problems: LookaheadBatch, partial: PartialPlacements, r: int, g: i
     return True
 
 
-@inner
+@bare
 def _has_empty_equal(
     problems: LookaheadBatch, partial: PartialPlacements, r: int, first: int, d: int
 ) -> bool:

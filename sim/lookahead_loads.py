@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from streamplace.sim.flow import NONE, Floats, Ints
-from streamplace.sim.jit import inner
+from streamplace.sim.jit import bare, inner
 from streamplace.sim.links import cpu_s, ends_of, link_s, uplinks_of
 from streamplace.sim.lookahead_batch import LookaheadBatch
 from streamplace.sim.messages import Messages, Net, charge, no_messages
@@ -62,7 +62,7 @@ def scratch_of(problems: LookaheadBatch, partial: PartialPlacements) -> Messages
     return no_messages(partial.device.shape[1], partial.link.shape[1])
 
 
-@inner
+@bare
 def change_loads(
     problems: LookaheadBatch,
     partial: PartialPlacements,
@@ -125,7 +125,7 @@ def change_loads(
     return max(highest, on_links), highest, on_links, local, heaviest, crossing
 
 
-@inner
+@bare
 def _send(
     problems: LookaheadBatch,
     partial: PartialPlacements,
@@ -160,7 +160,7 @@ def _send(
     return on_devices, on_links
 
 
-@inner
+@bare
 def _add_messages(
     problems: LookaheadBatch,
     partial: PartialPlacements,
@@ -207,7 +207,7 @@ def _add_messages(
     return on_devices, on_links
 
 
-@inner
+@bare
 def work_in_batch(problems: LookaheadBatch, g: int, d: int) -> float:
     """Return the instructions/s of operator g of the batch on device d of the batch."""
     if problems.first_work[g] < 0:
@@ -215,7 +215,7 @@ def work_in_batch(problems: LookaheadBatch, g: int, d: int) -> float:
     return float(problems.class_work[problems.first_work[g] + problems.class_of[d]])
 
 
-@inner
+@bare
 def _overhead(problems: LookaheadBatch, e: int, link: int, d: int) -> float:
     """Return the utilisation of device d by the messages of stream e, which pass a link of d."""
     each = cpu_s(problems, link, d, 1.0, problems.bits[e])

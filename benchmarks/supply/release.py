@@ -1,6 +1,7 @@
 """A release: it is checked, built, and tried in empty virtual environments, but not uploaded.
 
 The wheel and the sdist are tried with the running Python and with the newest one that is installed.
+The weights of Ni et al.'s allocators, which `study dream` reads, are a further file of the release.
 
 python -m benchmarks.supply.release   build dist/, or report what prevents a release
 """
@@ -14,9 +15,11 @@ import sys
 import tarfile
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from zipfile import ZipFile, ZipInfo
 
 from benchmarks.supply.locks import ROOT, VERSIONS, project
 from hatch_build import PORTABLE
+from streamplace.papers.ni2020.study.outcome import WEIGHTS
 
 DIST = ROOT / "dist"
 TRY = """
@@ -25,6 +28,8 @@ result = sp.place(sp.read_graph("dataset:real/riotbench-etl.json"), placer="meti
 assert 0 < result.score.relative_throughput <= 1
 print(sp.__file__)
 """
+ALLOCATORS = "ni2020-weights"
+WITH_WEIGHTS = "e7043e48"  # the last commit with the weights of the allocators
 NEWEST_MINOR = 19  # the newest Python 3.x that is looked for
 WITHOUT_LEARN = """
 from importlib.util import find_spec
@@ -93,10 +98,28 @@ def main() -> None:
                 try_out(package, Path(folder, "bare"), python)
                 print(f"{package.name} works with {_output(python, '--version')}")
         shutil.copytree(built, DIST)
+    pack_weights(DIST / f"{ALLOCATORS}.zip")
     print("not built: wheels with kernels for other Pythons and other kinds of machines")
     for path in sorted(DIST.iterdir()):
         print(hashlib.sha256(path.read_bytes()).hexdigest(), path.name)
     print(NEXT.format(version=project()["version"]))
+
+
+def pack_weights(path: Path) -> None:
+    """Write the weights of Ni et al.'s allocators, which only the history has, as a zip file.
+
+    Raises
+    ------
+    SystemExit
+        If the history is too short.
+    """
+    with ZipFile(path, "w") as archive:
+        for file in WEIGHTS.values():
+            shown = f"{WITH_WEIGHTS}:benchmarks/weights/{file}"
+            run = subprocess.run(["git", "show", shown], cwd=ROOT, capture_output=True, check=False)
+            if run.returncode:
+                sys.exit(f"no release: the history lacks {shown}; git fetch --unshallow gets it")
+            archive.writestr(ZipInfo(f"{ALLOCATORS}/{file}"), run.stdout)
 
 
 def wheel_hashes(folder: Path) -> list[str]:

@@ -85,12 +85,14 @@ class DreamOptions(StudyOptions):
         "--graphs",
         type=param_types.GRAPH,
         metavar="DATASET",
-        help="Graphs to place.  [default: 630 graphs of the paper's classes; with --quick 40]",
+        help="Graphs to place, such as the released ones.  [default: 630 generated graphs of the "
+        "paper's classes; with --quick 40]",
     )
     weights: str | None = options.file(
         "--weights",
         "Folder with the weights of the paper's allocators: b.safetensors, b-f1.safetensors and "
-        "b-f1-f2.safetensors.  [default: the allocators are left out]",
+        "b-f1-f2.safetensors, an extra file of each release, or training runs b, b-f1 and b-f1-f2. "
+        " [default: the allocators are left out]",
         "DIR",
     )
 
@@ -106,7 +108,7 @@ def dream(chosen: DreamOptions) -> None:
     \b
     Examples:
     streamplace study dream --quick -o dream-study
-    streamplace study dream --weights trained -o dream-study
+    streamplace study dream --graphs DREAM/dataset --weights ni2020-weights -o table-1
     """
     _run("ni2020.study.study:DreamStudy", chosen, graphs=chosen.graphs, weights=chosen.weights)
 

@@ -10,18 +10,22 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from streamplace.display.view import labels
 from streamplace.files.training_logs import Log
-from streamplace.pictures.style import COLOURS, NAME, legend_below, line, picture
+from streamplace.pictures.style import COLOURS, DASHES, GREY, NAME, legend_below, line, picture
 from streamplace.util.arrays import Floats
 
 PANEL = (4.4, 2.6)  # width and height in inches
 CURVES = {
     "reward": "reward, mean of the samples",
     "validation": "reward of greedy placements on held-out graphs",
-    "gap": "reward, gap to the best known",
     "loss": "loss",
     "entropy": "entropy per decision or step, in nats",
 }
 """The quantities of a log that are drawn, with their titles."""
+BESIDE = {
+    "reward": {"best": "best known"},
+    "validation": {f"validation_{name}": name for name in ("metis", "heft", "search")},
+}
+"""Quantities that are drawn as dashed lines in the panel of another one, with their names."""
 WINDOW = 50  # a smoothed value is the mean over at most about 1/WINDOW of a run
 
 
@@ -45,7 +49,8 @@ def smoothed(values: Floats, width: int) -> Floats:
 def draw_curves(path: str | Path, logs: Mapping[str, Log]) -> None:
     """Draw the logs of runs, by name: a panel per quantity, a line per run.
 
-    Behind each smoothed line, the unsmoothed values are drawn faintly.
+    Behind each smoothed line, the unsmoothed values are drawn faintly. Dashed lines are the best
+    rewards known and those of placers.
 
     Raises
     ------
@@ -72,6 +77,16 @@ def draw_curves(path: str | Path, logs: Mapping[str, Log]) -> None:
 def _panel(axes: Axes, name: str, logs: Mapping[str, Log]) -> None:
     curves = [curve(log, name) for log in logs.values()]
     every_step = name != "validation"
+    for number, (beside, label) in enumerate(BESIDE.get(name, {}).items()):
+        known = [found for found in (curve(log, beside) for log in logs.values()) if len(found[0])]
+        for i, (steps, values) in enumerate(known):
+            width = max(1, len(values) // WINDOW) if every_step else 1
+            heights = np.concatenate([values[:1], smoothed(values, width)])
+            named = {} if i else {"label": label}  # one entry of the legend for all runs
+            look = {"color": GREY, "linestyle": DASHES[1 + number]}
+            axes.plot(np.concatenate([[0.0], steps]), heights, linewidth=1.0, **look, **named)
+    if axes.lines:
+        axes.legend()
     if every_step:
         for i, (steps, values) in enumerate(curves):
             axes.plot(steps, values, color=COLOURS[i % len(COLOURS)], alpha=0.25, linewidth=0.8)

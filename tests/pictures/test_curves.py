@@ -87,6 +87,15 @@ def test_runs_with_few_or_no_steps(logs: dict[str, Log], tmp_path: Path) -> None
     assert ("_$b$" in text) == ("_$b$" in logs)
 
 
+def test_placers_and_the_best_known_are_named_beside_the_policy(tmp_path: Path) -> None:
+    beside = {"best": -0.5, "validation_metis": -1.0, "validation_search": -0.2}
+    logs = {name: [step | beside for step in STEPS] for name in ("a", "b")}
+    draw_curves(tmp_path / "x.svg", logs)
+    text = (tmp_path / "x.svg").read_text()
+    names = ("best known", "metis", "search", "heft")
+    assert [text.count(f"<!-- {name} -->") for name in names] == [1, 1, 1, 0]
+
+
 def test_training_logs_are_drawn_without_kernels() -> None:
     program = "import sys, streamplace.pictures.curves; print('numba' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)

@@ -1,7 +1,9 @@
 """Releases, licences and versions of packages."""
 
+import json
 import subprocess
 import sys
+from hashlib import sha256
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -12,6 +14,7 @@ import pytest
 from benchmarks.supply import licences, release, versions
 from benchmarks.supply.locks import project
 from hatch_build import KernelsHook
+from streamplace.papers.ni2020.study.outcome import weight_files
 from streamplace.sim.kernels import __main__ as kernels
 from streamplace.sim.kernels import bundle
 from streamplace.sim.kernels.signatures import read_signatures
@@ -111,6 +114,27 @@ def test_a_wheel_with_kernels_is_for_one_python_and_one_machine(tmp_path: Path) 
         assert f"streamplace/sim/kernels/compiled/{bundle.PATH.name}" in archive.namelist()
         name = next(n for n in archive.namelist() if n.endswith("/WHEEL"))
         assert b"Root-Is-Purelib: false" in archive.read(name)
+
+
+def test_the_weights_of_a_release_are_those_of_the_committed_table(tmp_path: Path) -> None:
+    commit = ["git", "cat-file", "-e", release.WITH_WEIGHTS]
+    if subprocess.run(commit, cwd=ROOT, capture_output=True, check=False).returncode:
+        pytest.skip("a shallow clone lacks the commit with the weights")
+    release.pack_weights(tmp_path / "weights.zip")
+    with ZipFile(tmp_path / "weights.zip") as archive:
+        archive.extractall(tmp_path)
+    plan = json.loads((ROOT / "benchmarks/studies/dream/study.json").read_text())
+    found = weight_files(tmp_path / release.ALLOCATORS)
+    hashes = {name: sha256(file.read_bytes()).hexdigest()[:16] for name, file in found.items()}
+    assert hashes == plan["settings"]["weights_sha256"]
+
+
+def test_a_history_without_the_weights_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(release, "WITH_WEIGHTS", "0" * 40)
+    with pytest.raises(SystemExit, match=r"no release: the history lacks 0+:benchmarks/weights/b"):
+        release.pack_weights(tmp_path / "weights.zip")
 
 
 def test_the_trial_commands_of_a_release_succeed(tmp_path: Path) -> None:

@@ -94,6 +94,34 @@ def policy_of(file: WeightsFile, path: str | Path) -> AnyPolicy:
     return policy
 
 
+def take_parameters(policy: AnyPolicy, section: PolicySection, path: str | Path) -> None:
+    """Give a policy of a section the parameters of a weights file.
+
+    Raises
+    ------
+    CheckpointError
+        If the file is not a weights file, or if the kind of its policy or the shape of a parameter
+        differs.
+    """
+    file = read_weights(path)
+    if file.section.kind != section.kind:
+        kinds = f"{file.section.kind!r}; the config trains {section.kind!r}"
+        raise CheckpointError(f"{path}: has weights of the kind {kinds}")
+    stored = {name: _tensor(tensor) for name, tensor in file.tensors.items()}
+    given, wanted = (
+        {name: tuple(x.shape) for name, x in tensors.items()}
+        for tensors in (stored, policy.state_dict())
+    )
+    for name in sorted(given.keys() | wanted.keys()):
+        here, there = given.get(name, "absent"), wanted.get(name, "absent")
+        if here != there:
+            raise CheckpointError(
+                f"{path}: the shape of {name} is {here} and that of the config's {there}; set "
+                "policy.sizes to those that `streamplace info` prints for the file"
+            )
+    policy.load_state_dict(stored)
+
+
 def _tensor(stored: StoredTensor) -> torch.Tensor:
     """Return a tensor in 32-bit floating point."""
     kind = getattr(torch, stored.type)

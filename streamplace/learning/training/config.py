@@ -184,6 +184,11 @@ class RunSection(StrictModel):
     threads: Annotated[int, Field(ge=0, le=MAX_THREADS)] = Field(
         1, description="threads of torch; 0: one per CPU"
     )
+    weights: Annotated[str, Field(min_length=1)] | None = Field(
+        None,
+        description="weights file whose parameters training starts from (`streamplace train "
+        "--from`); if absent, random ones",
+    )
     measure: Annotated[str, AfterValidator(_measure)] | None = Field(
         None,
         description="what measures running times for stages with `measurements`: a name that an "

@@ -22,6 +22,7 @@ from streamplace.learning.training.algorithms.imitation import Dagger, Imitation
 from streamplace.learning.training.algorithms.reinforce import Reinforce
 from streamplace.learning.training.algorithms.replay import Replay
 from streamplace.learning.training.algorithms.step_reinforce import StepReinforce
+from streamplace.learning.training.baselines import baselines
 from streamplace.learning.training.learner import Learner, Optimiser
 from streamplace.learning.training.problems import (
     FALLBACK,
@@ -102,6 +103,7 @@ class Loop:
         self._stage = -1
         self._held_out = held_out
         self._starts: Sequence[Placement] | None = None  # of the held-out problems
+        self._baselines: Record | None = None  # on these problems, in the unit of the stage
         self._first_epochs = first_epochs(stages)
 
     @property
@@ -145,11 +147,13 @@ class Loop:
                 return
 
     def _validation(self, stage: Stage) -> Record:
-        """Return the mean reward of greedy placements of the held-out problems."""
+        """Return the mean rewards of greedy placements of the held-out problems and of placers."""
         policy = self.learner.policy
         if self._starts is None:  # the run was resumed within the stage
             self._starts = starts_of(policy, self._held_out, stage, self._stage)
-        return validation(policy, self._held_out, stage, self._starts)
+        if self._baselines is None:
+            self._baselines = baselines([one.problem for one in self._held_out], stage)
+        return validation(policy, self._held_out, stage, self._starts) | self._baselines
 
     def _stepped(self, algorithm: Algorithm[Any], step: Step) -> Record:
         """Take a step in training mode; random layers such as dropout draw from the step's seed."""
@@ -204,6 +208,7 @@ class Loop:
             fault = error
         learner.agree(fault)
         self._stage, self.algorithm, self._starts = number, algorithm, starts
+        self._baselines = None
 
     def _new_optimiser(self, number: int) -> Optimiser:
         """Return an optimiser for a stage; its schedule spans all stages that share it."""

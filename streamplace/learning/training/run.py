@@ -20,7 +20,12 @@ from streamplace.files.training_logs import CHECKPOINT, CONFIG, POLICY
 from streamplace.files.writing import atomic, check_target, make_folder
 from streamplace.learning.policy.registry import make_policy
 from streamplace.learning.policy.tensor_files import exists
-from streamplace.learning.policy.weights import pack_policy, parameter_hash, unpacked
+from streamplace.learning.policy.weights import (
+    pack_policy,
+    parameter_hash,
+    take_parameters,
+    unpacked,
+)
 from streamplace.learning.training.algorithms.base import Record
 from streamplace.learning.training.config import TrainConfig
 from streamplace.learning.training.distributed import Workers, share
@@ -106,6 +111,8 @@ class Run:
         check_start(graphs, config, folder, resume)
         torch.manual_seed(config.run.seed)
         policy = make_policy(config.policy)
+        if config.run.weights is not None and not resume:
+            take_parameters(policy, config.policy, config.run.weights)
         workers.move(policy)
         trained, held_out = _split(graphs, config, clusters)
         card = {

@@ -236,7 +236,7 @@ def _present_form(run: dict[str, Any]) -> dict[str, Any]:
 def identity_of(config: TrainConfig) -> dict[str, Any]:
     """Return the part of a config that a resumed run must share with its checkpoint."""
     value = config.model_dump(mode="json")
-    value["run"] = {name: value["run"][name] for name in ("seed", "held_out")}
+    value["run"] = {name: value["run"][name] for name in ("seed", "held_out", "weights")}
     return value
 
 

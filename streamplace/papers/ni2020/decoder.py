@@ -1,4 +1,11 @@
-"""The decoding loop of the encoder-decoders: an LSTM that places one operator per step."""
+"""The decoding loop of the encoder-decoders: an LSTM that places one operator per step.
+
+A batch has P problems, largest first, with T operators at most, and S samples (rows) of each, R in
+all. Step t places the t-th operator of each problem in the decoding order, in the R' rows that have
+one left: from the operator's embedding, of length L, the last device and those of its placed
+neighbours, the LSTM makes a state, from which attention to all operators makes the logits of the D
+devices. `Decoder.rollout` is the loop; `EncoderDecoder` and `Released` are its networks.
+"""
 
 from abc import abstractmethod
 from collections.abc import Callable, Sequence

@@ -7,6 +7,7 @@ on the source rate or the size of the cluster.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,6 +41,7 @@ OF_OPERATOR, OF_STREAM, OF_PROBLEM = 14, 4, 12  # numbers of features
 NUMBERED_ORDERS = ("by-depth", "by-path")  # the orders 0 and 1 of configs
 EVEN_SHARE = 0.2  # see `ScorerArrays.even_share`
 
+A = TypeVar("A", bound=NDArray[Any])
 CandidateFeatures = NDArray[np.float32]
 """(R', D, F) features of every device with the next operator on it, of `sim.lookahead`."""
 
@@ -234,10 +236,13 @@ class PartialRows:
         rows = self._rows[t]
         return self._scratch[0][:rows], self._scratch[1][:rows]
 
-    def all_buffers(self) -> tuple[list[CandidateFeatures], list[Bools]]:
-        """Return separate uninitialised arrays for `fill` at every step."""
-        new = [self._new(rows) for rows in self._rows]
-        return [candidates for candidates, _ in new], [offered for _, offered in new]
+    def all_buffers(self) -> tuple[CandidateFeatures, Bools]:
+        """Return uninitialised arrays for `fill` of all N decisions, ordered by step."""
+        return self._new(sum(self._rows))
+
+    def by_step(self, decisions: A) -> list[A]:
+        """Return the part of each step of an array of all decisions, (N, …)."""
+        return np.split(decisions, np.cumsum(self._rows)[:-1])  # type: ignore[return-value]
 
     def fill(self, t: int, candidates: CandidateFeatures, offered: Bools) -> None:
         """Fill arrays with the features of devices at a step and with the devices it offers."""

@@ -9,12 +9,13 @@ operators so far.
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
+from torch.autograd.function import once_differentiable
 
 from streamplace.learning.policy import trajectories
 from streamplace.learning.policy.base import Constructive
@@ -242,9 +243,9 @@ class DeviceScorer(Constructive[ScorerProblem, ScorerBatch]):
         offered
             (R, D) bool, the devices that may be chosen.
         """
-        z = torch.relu((self.prospect(candidates) + resident).add_(operator.unsqueeze(1)))
+        z = (self.prospect(candidates) + resident).add_(operator.unsqueeze(1)).relu_()
         among = self.among(candidates[:, :, DEVICE_SHARE].unsqueeze(1) @ z)  # device mean
-        z = torch.relu(self.mix(z).add_(among))
+        z = self.mix(z).add_(among).relu_()
         scored: Tensor = self.score(z).squeeze(2)
         return scored.masked_fill(~offered, UNAVAILABLE)
 
@@ -291,7 +292,8 @@ class DeviceScorer(Constructive[ScorerProblem, ScorerBatch]):
             state = DecodingState(self, batch, samples, embedded)
             candidates, offered = state.all_buffers()
             chosen = []
-            for t, (features_now, offered_now) in enumerate(zip(candidates, offered, strict=True)):
+            parts = zip(state.by_step(candidates), state.by_step(offered), strict=True)
+            for t, (features_now, offered_now) in enumerate(parts):
                 forced_now = None if forced is None else state.of_step(t, forced)
                 if forced_now is None or (forced_now < 0).any():
                     taken = sampler(state.score(t, features_now, offered_now), samples)
@@ -322,28 +324,63 @@ class DeviceScorer(Constructive[ScorerProblem, ScorerBatch]):
         self,
         state: DecodingState,
         embedded: tuple[Tensor, Tensor],
-        candidates: Sequence[CandidateFeatures],
-        offered: Sequence[Bools],
+        candidates: CandidateFeatures,
+        offered: Bools,
         chosen: Sequence[Tensor],
     ) -> Tensor:
         """Return the log-probabilities of all devices in all decisions, (N, D), ordered by step."""
         operator, contribution = embedded
         operators = torch.cat([state.operators(t) for t in range(state.steps)])
-        taken = torch.cat(list(chosen))
-        onto = nn.functional.one_hot(taken, state.batch.columns).to(contribution.dtype)
-        added = onto.unsqueeze(2) * contribution[operators].unsqueeze(1)
-        counts = [len(rows) for rows in chosen]
-        resident = [torch.zeros_like(added[: counts[0]])]
-        for before, kept in zip(torch.split(added, counts), counts[1:], strict=False):
-            resident.append(resident[-1][:kept] + before[:kept])
         device = operator.device
         logits = self.logits(
             operator[operators],
-            torch.cat(resident),
-            torch.from_numpy(np.concatenate(candidates)).to(device),
-            torch.from_numpy(np.concatenate(offered)).to(device),
+            _Residents.apply(contribution[operators], chosen, state.batch.columns),
+            torch.from_numpy(candidates).to(device),
+            torch.from_numpy(offered).to(device),
         )
         return torch.log_softmax(logits, dim=1)
+
+
+class _Residents(torch.autograd.Function):
+    """The sums of the embeddings of the operators on each device before each decision, (N, D, H).
+
+    Autograd would keep and add an array of this size for each operation.
+    """
+
+    @staticmethod
+    def forward(ctx: Any, rows: Tensor, chosen: Sequence[Tensor], devices: int) -> Tensor:
+        """Return the sums from the embeddings, (N, H), and the device taken in each decision.
+
+        Parameters
+        ----------
+        chosen
+            The device of each row at each step, (R',).
+        """
+        ctx.chosen = chosen
+        sums = rows.new_zeros(len(rows), devices, rows.shape[1])
+        counts = [len(taken) for taken in chosen]
+        of_step = sums.split(counts)
+        for t, (added, kept) in enumerate(zip(rows.split(counts), counts[1:], strict=False)):
+            after = of_step[t + 1].copy_(of_step[t][:kept])
+            after[torch.arange(kept, device=rows.device), chosen[t][:kept]] += added[:kept]
+        return sums
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, *changes: Tensor) -> tuple[Tensor | None, ...]:
+        """Return the gradient of the embeddings: that of all later sums of their device."""
+        (change,) = changes
+        counts = [len(taken) for taken in ctx.chosen]
+        of_step = change.split(counts)
+        gradient = change.new_zeros(len(change), change.shape[2])
+        of_rows = gradient.split(counts)
+        later = change.new_zeros(counts[0], *change.shape[1:])
+        for t in range(len(counts) - 1, 0, -1):
+            kept = counts[t]
+            later[:kept] += of_step[t]
+            rows = torch.arange(kept, device=change.device)
+            of_rows[t - 1][:kept] = later[rows, ctx.chosen[t - 1][:kept]]
+        return gradient, None, None
 
 
 def _largest(h: Tensor, batch: ScorerBatch) -> Tensor:

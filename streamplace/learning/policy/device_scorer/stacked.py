@@ -210,8 +210,8 @@ class StackedScorer(DeviceScorer):
         self,
         state: DecodingState,
         embedded: tuple[Tensor, Tensor],
-        candidates: Sequence[CandidateFeatures],
-        offered: Sequence[Bools],
+        candidates: CandidateFeatures,
+        offered: Bools,
         chosen: Sequence[Tensor],
     ) -> Tensor:
         """Return the log-probabilities of all devices in all decisions; see `DeviceScorer`."""

@@ -19,6 +19,7 @@ from streamplace.learning.policy.encoded import Batch
 from streamplace.learning.policy.teachers import TEACHERS, Teacher
 from streamplace.learning.policy.trajectories import summed_over_steps
 from streamplace.learning.training.algorithms.base import Algorithm, Known, Record, Step
+from streamplace.learning.training.algorithms.policy_gradient import forced_rows
 from streamplace.learning.training.elite_buffer import EliteBuffer
 from streamplace.learning.training.measuring.measure import with_full_runs
 from streamplace.learning.training.stages import DaggerStage, ImitationStage
@@ -79,9 +80,8 @@ class Imitation(Algorithm[ImitationStage]):
         if isinstance(self.learner.policy, Refiner):
             return self._refining(self.learner.policy, batch, step, record)
         policy = constructive(self.learner.policy)
-        forced = np.zeros((len(batch), 1, int(batch.sizes[0])), dtype=np.int32)
-        for p, (i, one) in enumerate(zip(step.problems, batch.encoded, strict=True)):
-            forced[p, 0, : one.size] = policy.canonical(one, self.memory.of(int(i))[0], 0)
+        taught = [{0: self.memory.of(int(i))[0]} for i in step.problems]
+        forced, _ = forced_rows(policy, batch, 0, taught)
         trajectories = policy.rollout(batch, 1, Sampler(), forced)
         record["decisions"] = int(batch.sizes.sum())
         length = torch.from_numpy(batch.sizes).to(trajectories.log_prob.device, torch.float32)

@@ -1,104 +1,33 @@
 """REINFORCE (Williams 1992) with a memory buffer."""
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from streamplace.learning.policy.base import Constructive, constructive
+from streamplace.learning.policy.base import constructive
 from streamplace.learning.policy.decoding import Sampler
-from streamplace.learning.policy.encoded import Batch, Encoded
+from streamplace.learning.policy.encoded import Batch
 from streamplace.learning.policy.trajectories import Trajectories
-from streamplace.learning.training.algorithms.base import Algorithm, Record, State, Step
+from streamplace.learning.training.algorithms.base import Record, State, Step
+from streamplace.learning.training.algorithms.policy_gradient import (
+    PolicyGradient,
+    advantages,
+    forced_rows,
+    policy_loss,
+    random_placements,
+)
 from streamplace.learning.training.algorithms.step_baseline import StepBaseline
 from streamplace.learning.training.elite_buffer import EliteBuffer
 from streamplace.learning.training.learner import Learner, Optimiser
 from streamplace.learning.training.problems import repaired
 from streamplace.learning.training.stages import ReinforceStage
-from streamplace.problem.problem import Problem
 from streamplace.util.arrays import Bools, Floats, Ints
 
-MIN_SPREAD = 1e-3  # added to standard deviations before dividing by them
 
-
-def advantages(
-    reward: Tensor, counted: Tensor, normalise: bool, baseline: Tensor | None = None
-) -> Tensor:
-    """Return each sample's reward minus its problem's baseline, (P, S).
-
-    Parameters
-    ----------
-    reward
-        (P, S) rewards of S samples of each of P problems.
-    counted
-        (P, S) bool: which samples exist; the others have advantage 0.
-    normalise
-        Whether to divide by the root mean square, which is the standard deviation if the baseline
-        is the mean.
-    baseline
-        (P,) the baseline of each problem; None: the mean reward of its samples.
-    """
-    weight = counted.to(reward.dtype)
-    count = weight.sum(dim=1, keepdim=True).clamp(min=1.0)
-    mean = (reward * weight).sum(dim=1, keepdim=True) / count
-    above = (reward - (mean if baseline is None else baseline.unsqueeze(1))) * weight
-    if not normalise:
-        return above
-    spread = ((above**2).sum(dim=1, keepdim=True) / count).sqrt()
-    return above / (spread + MIN_SPREAD)
-
-
-def policy_loss(log_probability: Tensor, advantage: Tensor, times: Tensor) -> Tensor:
-    """Return the loss of each problem, (P,): -mean(advantage · log π).
-
-    Its gradient is the REINFORCE estimator, with the sign for minimisation.
-
-    Parameters
-    ----------
-    times
-        (P, S) how often each sample counts in the mean; False and True are 0 and 1.
-    """
-    weight = times.to(log_probability.dtype)
-    count = weight.sum(dim=1).clamp(min=1.0)
-    return -(advantage * log_probability * weight).sum(dim=1) / count
-
-
-def random_placements(problem: Problem, count: int, rng: np.random.Generator) -> Ints:
-    """Draw placements on uniformly random devices; return those that can be repaired, (S, V)."""
-    devices, operators = len(problem.cluster.devices), len(problem.graph.operators)
-    drawn = rng.integers(devices, size=(count, operators), dtype=np.int32)
-    return repaired(problem, np.arange(count), drawn)[1]
-
-
-def forced_rows(
-    policy: Constructive[Any, Any],
-    batch: Batch,
-    samples: int,
-    added: Sequence[Mapping[int, Ints]],
-) -> tuple[Ints, Bools]:
-    """Return the devices that a rollout is to use, (P, S, V), and which rows exist, (P, S).
-
-    Parameters
-    ----------
-    samples
-        The number of rows that the policy samples, which come first; their devices are -1.
-    added
-        The given placements of each problem, (V,) devices each, by row.
-    """
-    rows = max([samples, *(1 + max(some) for some in added if some)])
-    forced = np.zeros((len(batch), rows, int(batch.sizes[0])), dtype=np.int32)
-    exists = np.zeros((len(batch), rows), dtype=bool)
-    forced[:, :samples], exists[:, :samples] = -1, True
-    for p, (one, some) in enumerate(zip(batch.encoded, added, strict=True)):
-        for s, row in some.items():
-            forced[p, s, : one.size], exists[p, s] = policy.canonical(one, row, s), True
-    return forced, exists
-
-
-class Reinforce(Algorithm[ReinforceStage]):
+class Reinforce(PolicyGradient[ReinforceStage]):
     """Policy gradient over sampled, remembered and random placements.
 
     A step has S rows (placements) per problem: first the policy's own samples, then remembered
@@ -166,23 +95,12 @@ class Reinforce(Algorithm[ReinforceStage]):
             count = at_random + (0 if rows else stage.random_if_empty)
             drawn = random_placements(one.problem, count, rng)
             if not stage.learns_from_random:
-                self._store(int(i), one, drawn)
+                self.store(int(i), one, drawn[self.rewards.affordable(int(i), drawn)])
                 drawn = drawn[:0]
             added.append(
                 dict(enumerate(rows[:remembered], samples)) | dict(enumerate(drawn, first_random))
             )
         return *forced_rows(constructive(self.learner.policy), batch, samples, added), remembered
-
-    def _store(self, number: int, one: Encoded, placed: Ints) -> None:
-        """Score as many placements of a problem, (S, V), as may be scored, and store them.
-
-        Devices are named as the policy names them, so that the memory has each placement once.
-        """
-        policy = constructive(self.learner.policy)
-        placed = placed[self.rewards.affordable(number, placed)]
-        if len(placed):
-            placed = np.stack([policy.canonical(one, row, 0) for row in placed])
-            self.memory.add(number, self.rewards(number, placed), placed)
 
     def _reward(
         self, batch: Batch, numbers: np.ndarray, trajectories: Trajectories, counted: Bools
@@ -227,7 +145,7 @@ class Reinforce(Algorithm[ReinforceStage]):
         samples = reward.shape[1]
         record["reward"] = float(mean.mean())
         record["entropy"] = float(trajectories.mean_entropy[:, :samples].detach().mean())
-        record["gap"] = float((self.memory.best[numbers[made]] - mean).mean())
+        record["best"] = float(self.memory.best[numbers[made]].mean())
 
     def _baseline_of(self, numbers: np.ndarray, reward: Floats, counted: Bools) -> Floats | None:
         """Return the running baseline of each problem, (P,); None for the mean of a step.

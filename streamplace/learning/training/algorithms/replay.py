@@ -8,10 +8,10 @@ from torch import Tensor
 
 from streamplace.learning.policy.base import constructive
 from streamplace.learning.policy.decoding import Sampler
-from streamplace.learning.policy.encoded import Encoded
 from streamplace.learning.policy.trajectories import Trajectories
-from streamplace.learning.training.algorithms.base import Algorithm, Record, Step
-from streamplace.learning.training.algorithms.reinforce import (
+from streamplace.learning.training.algorithms.base import Record, Step
+from streamplace.learning.training.algorithms.policy_gradient import (
+    PolicyGradient,
     advantages,
     forced_rows,
     policy_loss,
@@ -26,7 +26,7 @@ LEAST = -150 * math.log(2)
 """Log-probability below which a probability is 0 as a 32-bit number."""
 
 
-class Replay(Algorithm[ReplayStage]):
+class Replay(PolicyGradient[ReplayStage]):
     """Policy gradient over the policy's own distinct samples and replayed placements.
 
     The recipe is that of ``controller_device.py`` and ``environment.py`` in the released code, but
@@ -54,7 +54,7 @@ class Replay(Algorithm[ReplayStage]):
         before = self.rewards.total
         for one, number in zip(batch.encoded, numbers, strict=True):
             count = self._random_count(number, step.epoch)
-            self._store(number, one, random_placements(one.problem, count, rng))
+            self.store(number, one, random_placements(one.problem, count, rng))
         known = [self.memory.of(number)[: self.stage.replayed] for number in numbers]
         added = [dict(enumerate(rows, samples)) for rows in known]
         forced, _ = forced_rows(policy, batch, samples, added)
@@ -66,7 +66,7 @@ class Replay(Algorithm[ReplayStage]):
             rows, placed = repaired(
                 one.problem, np.arange(samples), made.placements[p, :samples, : one.size]
             )
-            stored, reached = self._store(number, one, placed)
+            stored, reached = self.store(number, one, placed)
             own.append(reached)
             distinct: dict[bytes, int] = {}
             for s, row, value in zip(rows.tolist(), stored, reached.tolist(), strict=True):
@@ -93,16 +93,6 @@ class Replay(Algorithm[ReplayStage]):
             return stage.random_samples
         return int(stage.random_samples * math.exp(-epoch / stage.random_decay))
 
-    def _store(self, number: int, one: Encoded, placed: Ints) -> tuple[Ints, Floats]:
-        """Store placements of a problem, (S, V), as the policy names devices; return rewards."""
-        if not len(placed):
-            return placed, np.zeros(0)
-        policy = constructive(self.learner.policy)
-        named = np.stack([policy.canonical(one, row, 0) for row in placed])
-        rewards = self.rewards(number, named)
-        self.memory.add(number, rewards, named)
-        return named, rewards
-
     def _replayed(self, number: int) -> list[tuple[Ints, float]]:
         """Return the best placements found that are good enough, or the best one alone."""
         best = self.memory.best_of(number)[: self.stage.replayed]
@@ -122,7 +112,7 @@ class Replay(Algorithm[ReplayStage]):
         if np.isnan(means).all():
             return
         record["reward"] = float(np.nanmean(means))
-        record["gap"] = float(np.nanmean(self.memory.best[numbers] - means))
+        record["best"] = float(self.memory.best[numbers[~np.isnan(means)]].mean())
         samples = self.stage.samples
         record["entropy"] = float(made.mean_entropy[:, :samples].detach().mean())
 

@@ -220,7 +220,7 @@ class StepReinforce(Algorithm[StepReinforceStage]):
         record["decisions"] = int(steps.sum())
         last = np.take_along_axis(made.losses, steps[:, :, None], axis=2)[:, :, 0]
         record["reward"] = float(-log_of(last).mean())
-        record["gap"] = float((self.memory.best[numbers] + log_of(last).mean(axis=1)).mean())
+        record["best"] = float(self.memory.best[numbers].mean())
 
     def _advantages(self, numbers: list[int], made: Trajectories) -> Floats:
         """Return the advantage of each step, (P, S, T); 0 beyond a problem's last step."""

@@ -33,8 +33,9 @@ def curves(chosen: CurvesOptions) -> None:
     """Plot the training curves of run folders.
 
     RUN is a folder that `streamplace train` writes; it can be plotted during training. The plot
-    shows reward, gap to the best known placement, loss and entropy over steps, read from
-    log.jsonl. Several runs are drawn side by side.
+    shows reward, loss and entropy over steps, read from log.jsonl, and, as dashed lines in the same
+    unit, the best rewards known and those of METIS and search on held-out graphs. Several runs are
+    drawn side by side.
 
     \b
     Examples:

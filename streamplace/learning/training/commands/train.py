@@ -39,7 +39,9 @@ if TYPE_CHECKING:
 CURVES = "curves.png"
 DRAW = "streamplace.pictures.curves:draw_curves"
 INTERVAL_S = 10.0  # seconds between lines
-FIGURES = ("loss", "reward", "entropy", "gap", "validation")
+WEIGHTS = "run.weights"  # the key that --from sets
+FIGURES = ("loss", "reward", "entropy", "best", "validation")
+OF_PLACERS = "validation_"  # before the name of a placer
 
 
 @dataclass(frozen=True)
@@ -63,6 +65,12 @@ class TrainOptions(options.Printed):
         metavar="KEY=VALUE",
         help="Another value of a key of --config, such as run.held_out=50 or stage[0].epochs=3; "
         "repeatable.",
+    )
+    weights: str | None = options.file(
+        "--from",
+        "Weights that training goes on from, such as policy.safetensors of another run; their "
+        "shapes must be those of --config.  [default: random ones]",
+        "WEIGHTS",
     )
     output: str | None = option(
         "-o",
@@ -152,6 +160,7 @@ def train(chosen: TrainOptions) -> None:
     streamplace train dream.jsonl.gz --config best -o run
     streamplace train --resume run
     streamplace train dream.jsonl.gz --config best --set 'stage[0].epochs=2' --seeds 5 -o runs
+    streamplace train other.jsonl.gz --config best --from run/policy.safetensors -o further
     streamplace place graph.json --placer policy:file=run/policy.safetensors
     """
     if chosen.cluster_file is not None and chosen.clusters_file is not None:
@@ -179,6 +188,7 @@ def train(chosen: TrainOptions) -> None:
         chosen.cluster_file,
         chosen.clusters_file,
         *(file for placer in settings.placers.values() for file in weights_of(placer)),
+        settings.run.weights,
     )
     folders = _folders(chosen, settings)
     for folder in folders.values():
@@ -217,7 +227,10 @@ def _settings(chosen: TrainOptions) -> tuple[str, TrainConfig]:
                 f"{chosen.folder}: no run to resume{why}; --config starts a new run"
             )
     settings = read_config(config)
-    if values := dict(map(_value, chosen.settings)):
+    values = dict(map(_value, chosen.settings))
+    if chosen.weights is not None:
+        values[WEIGHTS] = chosen.weights
+    if values:
         try:
             settings = with_values(settings, values)
         except StreamplaceError as error:
@@ -365,7 +378,12 @@ class TrainingProgress:
         algorithm = self._algorithms[number]
         epoch = f"{algorithm}, epoch {number + 1} of {len(self._algorithms)}"
         where = [f"{now - self._started:6.0f} s", epoch, f"step {record['step']}"]
-        figures = [f"{name} {record[name]:.4f}" for name in FIGURES if name in record]
+        names = (*FIGURES, *(name for name in record if name.startswith(OF_PLACERS)))
+        figures = [
+            f"{name.removeprefix(OF_PLACERS)} {record[name]:.4f}"
+            for name in names
+            if name in record
+        ]
         print_note("  ".join([*where, *figures, *self._left(now, done)]))
 
     def _left(self, now: float, done: float) -> list[str]:

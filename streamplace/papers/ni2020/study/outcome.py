@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from streamplace.errors import FormatError
+from streamplace.files.training_logs import POLICY
 from streamplace.papers.studies.study import Outcome, Plan, Row
 from streamplace.papers.studies.table import Cell, Table
 from streamplace.pictures.comparison import devices_picture, throughput_picture
@@ -65,6 +66,9 @@ HEAD = (
     "mean difference from METIS",
 )
 
+RULES = ("better", "not worse", "better where METIS is below the full rate")
+"""What the share of graphs that are better than METIS may count; the paper does not say."""
+
 TITLE = "Ni et al. (AAAI 2020): allocators on the branched benchmark"
 FOLLOWED = "path-average"  # the model of the published figures
 
@@ -100,7 +104,7 @@ def placers(weights: Path | None) -> Mapping[str, str]:
     Parameters
     ----------
     weights
-        A folder with the files of `WEIGHTS`; None: without the paper's allocators.
+        See `weight_files`; None: without the paper's allocators.
 
     Raises
     ------
@@ -109,14 +113,35 @@ def placers(weights: Path | None) -> Mapping[str, str]:
     """
     if weights is None:
         return SYSTEMS
-    for name, file in WEIGHTS.items():
-        if not isfile(weights / file):
-            raise FormatError(
-                f"{weights}: has no {file}, the weights of {name}; "
-                f"train them with the config {file.removesuffix('.safetensors')}"
-            )
-    own = {name: f"policy:file={weights / file}" for name, file in WEIGHTS.items()}
+    own = {name: f"policy:file={file}" for name, file in weight_files(weights).items()}
     return {**PLAIN, **own, **OURS}
+
+
+def weight_files(weights: Path) -> dict[str, Path]:
+    """Return the weights of each of the paper's allocators by the name of its row.
+
+    Parameters
+    ----------
+    weights
+        A folder with the files of `WEIGHTS`, or with runs that have their names without a suffix.
+
+    Raises
+    ------
+    FormatError
+        If a file is missing.
+    """
+    found = {}
+    for name, file in WEIGHTS.items():
+        config = file.removesuffix(".safetensors")
+        places = weights / file, weights / config / POLICY
+        known = next(filter(isfile, places), None)
+        if known is None:
+            raise FormatError(
+                f"{weights}: has no {file}, the weights of {name}; take those of a release, or "
+                f"train them with the config {config} and -o {weights / config}"
+            )
+        found[name] = known
+    return found
 
 
 def outcome(plan: Plan, rows: Sequence[Row]) -> Outcome:
@@ -126,13 +151,14 @@ def outcome(plan: Plan, rows: Sequence[Row]) -> Outcome:
         model: _comparison(model, systems, rates, [row for row in rows if row["model"] == model])
         for model in plan.settings["models"]
     }
-    tables = tuple(_table(model, found) for model, found in measured.items())
+    tables = [_table(model, found) for model, found in measured.items()]
+    tables.append(_by_rule(measured[FOLLOWED]))
     pictures = {}
     for model, found in measured.items():
         drawn = _chosen(found)
         pictures[f"throughput-{model}"] = partial(throughput_picture, comparison=drawn)
         pictures[f"devices-{model}"] = partial(devices_picture, comparison=drawn)
-    return Outcome(TITLE, _findings(measured), tables, pictures)
+    return Outcome(TITLE, _findings(measured), tuple(tables), pictures)
 
 
 def _comparison(
@@ -167,7 +193,34 @@ def _table(model: str, found: Comparison) -> Table:
         rows += [(f"{name}, published", _published(row)) for name, row in PUBLISHED.items()]
     rows += [(name, _measured(found, j)) for j, name in enumerate(found.placers)]
     caption = f"relative throughput over {found.cases} under {model}"
-    return Table(model, caption, HEAD, rows, [_rate_text(rate) for rate in found.source_rates])
+    return Table(model, caption, HEAD, rows, _rates(found))
+
+
+def _by_rule(found: Comparison) -> Table:
+    """Return the shares of graphs that count as better than METIS, by rule for ties."""
+    rows: list[tuple[str, Sequence[Cell]]] = [
+        (f"{name}, published", (row.better, row.better, row.better))
+        for name, row in PUBLISHED.items()
+        if row.better != (None,)
+    ]
+    reference = found.relative_throughput[:, found.placers.index(REFERENCE)]
+    below = reference < 1.0 - TIE
+    for j, name in enumerate(found.placers):
+        over = found.relative_throughput[:, j] - reference
+        better = over > TIE
+        shares = (
+            better.mean(axis=1),
+            (over >= -TIE).mean(axis=1),
+            (better & below).sum(axis=1) / np.maximum(below.sum(axis=1), 1),
+        )
+        if name != REFERENCE:
+            rows.append((name, [tuple(map(float, share)) for share in shares]))
+    caption = f"share of {found.cases} on which a system counts as better than METIS, by rule"
+    return Table("better", caption, ("system", *RULES), rows, _rates(found))
+
+
+def _rates(found: Comparison) -> list[str]:
+    return [_rate_text(rate) for rate in found.source_rates]
 
 
 def _rate_text(rate: float | None) -> str:

@@ -3,7 +3,7 @@
 import os
 import stat
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
@@ -14,7 +14,7 @@ from streamplace.families import Recipe
 from streamplace.files import read_dataset
 from streamplace.files.datasets import files_of
 from streamplace.files.reading import STDIO, read_bytes
-from streamplace.papers.ni2020.study.outcome import WEIGHTS, outcome, placers
+from streamplace.papers.ni2020.study.outcome import outcome, placers, weight_files
 from streamplace.papers.studies.study import Outcome, Part, Plan, PlannedStudy, Row, blocks
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.objective import Model
@@ -80,7 +80,8 @@ class DreamStudy(PlannedStudy):
     graphs
         A dataset; None: 630 generated graphs of the paper's classes, as many as it tests on.
     weights
-        A folder with the weights of the paper's allocators; None: they are left out.
+        A folder with the weights of the paper's allocators, see `weight_files`; None: they are left
+        out.
     quick, seed
         See `Options`; the quick study uses 40 graphs.
 
@@ -107,8 +108,8 @@ class DreamStudy(PlannedStudy):
             {}
             if self._weights is None
             else {
-                name: sha256(read_bytes(self._weights / file)).hexdigest()[:16]
-                for name, file in WEIGHTS.items()
+                name: sha256(read_bytes(file)).hexdigest()[:16]
+                for name, file in weight_files(self._weights).items()
             }
         )
         hashes = "".join(map(_hash_of, graphs))
@@ -157,7 +158,11 @@ class DreamStudy(PlannedStudy):
 
     def outcome(self, plan: Plan, rows: Sequence[Row]) -> Outcome:
         """Return Table 1 for each model beside the published one, and Figures 5 and 6."""
-        return outcome(plan, rows)
+        found = outcome(plan, rows)
+        if self.graphs is not None:
+            return found
+        said = f"The {self._count} graphs are generated; --graphs places the released ones."
+        return replace(found, findings=(*found.findings, said))
 
     @property
     def _weights(self) -> Path | None:

@@ -112,7 +112,7 @@ def test_the_logged_reward_is_that_of_the_samples(monkeypatch: pytest.MonkeyPatc
     record: dict[str, float | int] = {}
     algorithm.loss(Step(np.array([0]), [0], 1, 0.0), record)
     assert record["reward"] == pytest.approx(0.25)
-    assert record["gap"] == pytest.approx(0.9 - 0.25)
+    assert record["best"] == pytest.approx(0.9)
 
 
 def test_a_resumed_run_equals_an_uninterrupted_one(tmp_path: Path) -> None:

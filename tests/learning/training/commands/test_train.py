@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 
 import streamplace as sp
 from benchmarks.reference.trainings import SMALL, config, graphs, of_kind, opened
@@ -15,7 +16,8 @@ from streamplace.cli.main import main
 from streamplace.errors import FormatError
 from streamplace.files import write_cluster, write_clusters, write_dataset
 from streamplace.files.training_logs import CHECKPOINT, POLICY
-from streamplace.learning.training import train
+from streamplace.learning.policy.weights import new_policy, pack_policy
+from streamplace.learning.training import read_config, train
 from streamplace.learning.training.config import with_values
 from tests.support.cli import (
     CPU_ENVIRONMENT,
@@ -300,6 +302,39 @@ def test_weights_that_a_stage_reads_are_not_overwritten(
     assert message.startswith(f"streamplace: -o {run / POLICY}: would overwrite the input")
     assert (run / POLICY).read_bytes() == before
     succeeds(capsys, "train", *words, tmp_path / "other")
+
+
+def test_training_goes_on_from_given_weights(files: Path, tmp_path: Path, capsys: Capture) -> None:
+    first, second = tmp_path / "first", tmp_path / "second"
+    succeeds(capsys, *command(files, first, "--seed", "5"))
+    still = ("--set", "stage[0].optimiser.rate=1e-30", "--from", str(first / POLICY))
+    done = json_of(capsys, *command(files, second, *still))
+    before, after = (opened(run / POLICY)[0] for run in (first, second))
+    for name, tensor in before.items():
+        torch.testing.assert_close(after[name], tensor, rtol=0.0, atol=1e-7)
+    (first / POLICY).unlink()  # a checkpoint has the parameters
+    assert json_of(capsys, "train", "--resume", second) == done
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ("policy.sizes.hidden=4", "the shape of among.bias is (8,) and that of the config's (4,)"),
+        ("policy.sizes.hops=2", "hops.1.norm.bias is absent and that of the config's (8,)"),
+        ("policy={kind='encoder-decoder'}", "kind 'device-scorer'; the config trains 'encoder-"),
+    ],
+)
+def test_weights_of_other_shapes_are_refused(
+    change: str, expected: str, files: Path, tmp_path: Path, capsys: Capture
+) -> None:
+    section = read_config(str(files / "short.toml")).policy
+    weights = tmp_path / "weights.safetensors"
+    weights.write_bytes(pack_policy(new_policy(section, 0), section, {}))
+    words = command(files, tmp_path / "run", "--set", change, "--from", str(weights))
+    message = refused(capsys, *words)
+    assert message.startswith(f"streamplace: {weights}: ")
+    assert expected in message
+    assert not (tmp_path / "run" / POLICY).exists()
 
 
 def test_set_changes_keys_of_the_config(files: Path, tmp_path: Path, capsys: Capture) -> None:

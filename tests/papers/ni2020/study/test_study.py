@@ -11,7 +11,9 @@ import pytest
 from streamplace.errors import FormatError
 from streamplace.families import Recipe
 from streamplace.files import write_dataset
+from streamplace.files.training_logs import POLICY
 from streamplace.papers.ni2020.study import study
+from streamplace.papers.ni2020.study.outcome import placers, weight_files
 from streamplace.papers.ni2020.study.study import (
     MODELS,
     SOURCE_RATES,
@@ -19,6 +21,7 @@ from streamplace.papers.ni2020.study.study import (
     generated,
     stored,
 )
+from streamplace.papers.studies.study import Plan
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.graph import StreamGraph
 from streamplace.workflows.compare import compare
@@ -78,6 +81,26 @@ def test_weights_of_another_run_are_another_plan(tmp_path: Path) -> None:
     assert settings["weights_sha256"]["B"] == sha256(b"b").hexdigest()[:16]
     assert settings["systems"].index("B") < settings["systems"].index("policy, one pass")
     assert DreamStudy(quick=True).plan().settings["weights_sha256"] == {}
+
+
+def test_runs_are_weights_too(tmp_path: Path) -> None:
+    for name in ("b", "b-f1", "b-f1-f2"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / POLICY).write_bytes(name.encode())
+    (tmp_path / "b-f1.safetensors").write_bytes(b"shipped")
+    found = weight_files(tmp_path)
+    names = [str(file.relative_to(tmp_path)) for file in found.values()]
+    assert names == ["b/policy.safetensors", "b-f1.safetensors", "b-f1-f2/policy.safetensors"]
+    assert placers(tmp_path)["B"] == f"policy:file={tmp_path / 'b' / POLICY}"
+
+
+def test_generated_graphs_are_called_so() -> None:
+    row = {"graph": 0, "system": "METIS", "relative_throughput": [1.0, 0.5], "devices": [5, 5]}
+    rows = [{"model": model, **row} for model in MODELS]
+    plan = Plan({"source_rates": SOURCE_RATES, "systems": ["METIS"], "models": MODELS}, ())
+    said = "The 40 graphs are generated; --graphs places the released ones."
+    assert said in DreamStudy(quick=True).outcome(plan, rows).findings
+    assert said not in DreamStudy(graphs="released").outcome(plan, rows).findings
 
 
 def graphs_hash(study: DreamStudy) -> str:

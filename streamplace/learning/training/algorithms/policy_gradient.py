@@ -1,0 +1,112 @@
+"""What the algorithms with a policy gradient share: losses, rows of a rollout and their names.
+
+A step has P problems and S rows (placements) of each, over V operators on D devices.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from torch import Tensor
+
+from streamplace.learning.policy.base import Constructive, constructive
+from streamplace.learning.policy.encoded import Batch, Encoded
+from streamplace.learning.training.algorithms.base import Algorithm, S
+from streamplace.learning.training.problems import repaired
+from streamplace.problem.problem import Problem
+from streamplace.util.arrays import Bools, Floats, Ints
+
+MIN_SPREAD = 1e-3  # added to standard deviations before dividing by them
+
+
+def advantages(
+    reward: Tensor, counted: Tensor, normalise: bool, baseline: Tensor | None = None
+) -> Tensor:
+    """Return each sample's reward minus its problem's baseline, (P, S).
+
+    Parameters
+    ----------
+    reward
+        (P, S) rewards of S samples of each of P problems.
+    counted
+        (P, S) bool: which samples exist; the others have advantage 0.
+    normalise
+        Whether to divide by the root mean square, which is the standard deviation if the baseline
+        is the mean.
+    baseline
+        (P,) the baseline of each problem; None: the mean reward of its samples.
+    """
+    weight = counted.to(reward.dtype)
+    count = weight.sum(dim=1, keepdim=True).clamp(min=1.0)
+    mean = (reward * weight).sum(dim=1, keepdim=True) / count
+    above = (reward - (mean if baseline is None else baseline.unsqueeze(1))) * weight
+    if not normalise:
+        return above
+    spread = ((above**2).sum(dim=1, keepdim=True) / count).sqrt()
+    return above / (spread + MIN_SPREAD)
+
+
+def policy_loss(log_probability: Tensor, advantage: Tensor, times: Tensor) -> Tensor:
+    """Return the loss of each problem, (P,): -mean(advantage · log π).
+
+    Its gradient is the REINFORCE estimator, with the sign for minimisation.
+
+    Parameters
+    ----------
+    times
+        (P, S) how often each sample counts in the mean; False and True are 0 and 1.
+    """
+    weight = times.to(log_probability.dtype)
+    count = weight.sum(dim=1).clamp(min=1.0)
+    return -(advantage * log_probability * weight).sum(dim=1) / count
+
+
+def random_placements(problem: Problem, count: int, rng: np.random.Generator) -> Ints:
+    """Draw placements on uniformly random devices; return those that can be repaired, (S, V)."""
+    devices, operators = len(problem.cluster.devices), len(problem.graph.operators)
+    drawn = rng.integers(devices, size=(count, operators), dtype=np.int32)
+    return repaired(problem, np.arange(count), drawn)[1]
+
+
+def forced_rows(
+    policy: Constructive[Any, Any],
+    batch: Batch,
+    samples: int,
+    added: Sequence[Mapping[int, Ints]],
+) -> tuple[Ints, Bools]:
+    """Return the devices that a rollout is to use, (P, S, V), and which rows exist, (P, S).
+
+    Given placements name equal devices as the policy's sample in that row would.
+
+    Parameters
+    ----------
+    samples
+        The number of rows that the policy samples, which come first; their devices are -1.
+    added
+        The given placements of each problem, (V,) devices each, by row.
+    """
+    rows = max([samples, *(1 + max(some) for some in added if some)])
+    forced = np.zeros((len(batch), rows, int(batch.sizes[0])), dtype=np.int32)
+    exists = np.zeros((len(batch), rows), dtype=bool)
+    forced[:, :samples], exists[:, :samples] = -1, True
+    for p, (one, some) in enumerate(zip(batch.encoded, added, strict=True)):
+        for s, row in some.items():
+            forced[p, s, : one.size], exists[p, s] = policy.canonical(one, row, s), True
+    return forced, exists
+
+
+class PolicyGradient(Algorithm[S]):
+    """An algorithm whose memory names equal devices as the policy's first sample would.
+
+    So the memory has each placement once.
+    """
+
+    def store(self, number: int, one: Encoded, placed: Ints) -> tuple[Ints, Floats]:
+        """Store placements of a problem, (S, V); return them as named, and their rewards."""
+        if not len(placed):
+            return placed, np.zeros(0)
+        policy = constructive(self.learner.policy)
+        named = np.stack([policy.canonical(one, row, 0) for row in placed])
+        rewards = self.rewards(number, named)
+        self.memory.add(number, rewards, named)
+        return named, rewards
