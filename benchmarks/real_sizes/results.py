@@ -31,12 +31,14 @@ class Results:
         Problem -> lower bound of the value by CPU alone.
     commits
         (placer, limit) -> commits of these lines.
+    cpu_s
+        (placer, limit) -> problem -> CPU seconds.
     """
 
     values: dict[tuple[str, str], Values]
     least: Values
     commits: dict[tuple[str, str], set[str]]
-    cpu_s: dict[tuple[str, str], list[float]]
+    cpu_s: dict[tuple[str, str], Values]
 
     @classmethod
     def of(cls, files: Iterable[Path]) -> "Results":
@@ -56,11 +58,11 @@ class Results:
             latest[row["placer"], row["limit"], problem] = row
         values: dict[tuple[str, str], Values] = {}
         commits: dict[tuple[str, str], set[str]] = {}
-        cpu_s: dict[tuple[str, str], list[float]] = {}
+        cpu_s: dict[tuple[str, str], Values] = {}
         for (placer, limit, problem), row in latest.items():
             values.setdefault((placer, limit), {})[problem] = row["value"]
             commits.setdefault((placer, limit), set()).add(row["commit"])
-            cpu_s.setdefault((placer, limit), []).append(row["cpu_s"])
+            cpu_s.setdefault((placer, limit), {})[problem] = row["cpu_s"]
         least = {problem: row["least"] for (_, _, problem), row in latest.items()}
         return cls(values, least, commits, cpu_s)
 

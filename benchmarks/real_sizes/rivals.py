@@ -1,7 +1,8 @@
 """What `auto` is compared with, every rival on all subsets of the fastest devices in one budget.
 
 A rival yields placements without end, and the best one within the budget counts. The clock is CPU
-time. It does not run while the arrays of a problem on fewer devices are made.
+time. It does not run while the arrays of a problem on fewer devices are made. What ends far too
+late counts only if it is the first.
 """
 
 from collections.abc import Callable, Iterator
@@ -29,6 +30,7 @@ from streamplace.sim.closed_form.bottleneck import lowest_utilisation, worst_uti
 from streamplace.util.arrays import Ints
 
 IMBALANCES = (0.03, 0.3, 0.1, 1.0, 0.01)  # of every sweep, the most useful ones first
+LATE = 1.3  # times the limit after which a placement ends too late: most placers overrun by less
 AT_BOUND = 1.0005  # a rival stops this close to the lower bound, which no placement beats
 SUBSETS = "-subsets"
 """The end of the name of a placer that runs on subsets of the devices."""
@@ -50,7 +52,7 @@ class Outcome:
     least
         A lower bound of the value.
     cpu_s
-        CPU seconds used.
+        CPU seconds until the last placement that counts.
     """
 
     devices: Ints
@@ -102,9 +104,12 @@ def outcome(problem: Problem, name: str, limit: Limit, seed: int) -> Outcome:
     with work_clock.cpu_time():
         begun = work_clock.now()
         for devices in make(problem, seed):
+            now = work_clock.now() - begun
+            if best is not None and now > LATE * seconds:
+                break
+            used = now
             if devices is not None and (reached := worth.of(devices)) < value:
                 best, value = devices, reached
-            used = work_clock.now() - begun
             if used >= seconds or value <= worth.least * AT_BOUND:
                 break
     if best is None:

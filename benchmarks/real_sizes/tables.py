@@ -10,6 +10,7 @@ from benchmarks.real_sizes.problems import Recipe
 from benchmarks.real_sizes.results import (
     Ratios,
     Results,
+    Values,
     array,
     best_of,
     capped,
@@ -18,6 +19,7 @@ from benchmarks.real_sizes.results import (
     ratios,
     uncapped_ratios,
 )
+from benchmarks.real_sizes.rivals import LATE
 from streamplace.errors import UsageError
 from streamplace.util.arrays import Bools
 from streamplace.util.effect import Effect
@@ -56,8 +58,8 @@ def print_table(files: Iterable[Path], placer: str, *, markdown: bool) -> None:
         binding = {problem for problem in own if known[problem] > BINDING * least[problem]}
         _print_header(results, placer, limit)
         uncapped = {name: uncapped_ratios(own, others[name]) for name in rows}
-        cpu_s = {name: results.cpu_s.get((name, limit), []) for name in rows}
-        _print(_rival_lines(rows, uncapped, binding, cpu_s))
+        cpu_s = {name: results.cpu_s[name, limit] for name in rows if name != BEST}
+        _print(_rival_lines(_with_timely(rows, cpu_s, limit), uncapped, binding, cpu_s))
         print()
         _print(_group_lines(dict(list(rows.items())[:COLUMNS]) if markdown else rows))
         print()
@@ -68,34 +70,48 @@ def print_table(files: Iterable[Path], placer: str, *, markdown: bool) -> None:
 
 def _print_header(results: Results, placer: str, limit: str) -> None:
     commits = ", ".join(sorted(results.commits[placer, limit]))
-    seconds = np.array(results.cpu_s[placer, limit])
+    seconds = array(results.cpu_s[placer, limit])
     used = f"{seconds.mean():.2f} CPU s in the mean, at most {seconds.max():.2f}"
     count = len(results.values[placer, limit])
     print(f"`{placer}` with {limit} each ({count} problems; commit {commits}; {used}):\n")
 
 
+def _with_timely(
+    rows: dict[str, Ratios], cpu_s: dict[str, Values], limit: str
+) -> Iterator[tuple[str, str, Ratios]]:
+    """Yield shown name, rival and ratios, also on the problems alone on which it is not late."""
+    number, unit = limit.split()
+    most_s = LATE * float(number) if unit == "s" else np.inf
+    for name, some in rows.items():
+        yield _shown(name), name, some
+        timely = {p: ratio for p, ratio in some.items() if name == BEST or cpu_s[name][p] <= most_s}
+        if 0 < len(timely) < len(some):
+            yield "the same, where it keeps to the limit", name, timely
+
+
 def _rival_lines(
-    rows: dict[str, Ratios],
+    rows: Iterable[tuple[str, str, Ratios]],
     uncapped: dict[str, Ratios],
     binding: set[str],
-    cpu_s: dict[str, list[float]],
+    cpu_s: dict[str, Values],
 ) -> Iterator[list[str]]:
     """Yield a line for each rival; makespans have no offered rate, so no columns for it."""
     of_rates = ["where links bind", "without the limit by the rate"]
-    has_rates = any(not Recipe.of(problem).batch for some in rows.values() for problem in some)
+    has_rates = any(not Recipe.of(problem).batch for some in uncapped.values() for problem in some)
     yield [
         *("rival", "problems", "lower by > .5%", "by > 2%", "lowest", "higher by > .5%"),
         *("mean ratio", *(of_rates if has_rates else []), "its CPU s"),
     ]
-    for name, some in rows.items():
+    for shown, name, some in rows:
         found = array(some)
+        freely = {problem: uncapped[name][problem] for problem in some}
         bound = {problem: ratio for problem, ratio in some.items() if problem in binding}
         bound_mean = f"{_interval(mean(bound))}, {len(bound)} problems"
         yield [
-            *(_shown(name), f"{len(found)}", _share(found < LOWER), _share(found < FAR_LOWER)),
+            *(shown, f"{len(found)}", _share(found < LOWER), _share(found < FAR_LOWER)),
             *(f"{found.min():.3f}", _share(found > 1 / LOWER), _interval(mean(some))),
-            *([bound_mean, _interval(mean(uncapped[name]))] if has_rates else []),
-            f"{np.mean(cpu_s[name]):.2f}" if cpu_s[name] else "any",
+            *([bound_mean, _interval(mean(freely))] if has_rates else []),
+            "any" if name == BEST else f"{np.mean([cpu_s[name][problem] for problem in some]):.2f}",
         ]
 
 

@@ -1,15 +1,20 @@
 """Rivals at real sizes: their placements are feasible, and worth what is stored."""
 
+from collections.abc import Iterator
+
 import numpy as np
 import pytest
 
 from benchmarks.real_sizes.problems import Recipe
 from benchmarks.real_sizes.rivals import ladder, metis, outcome, rivals, subset
 from benchmarks.reference import oracle
+from streamplace import Problem
 from streamplace.errors import UsageError
 from streamplace.placers.limits import MaxEvaluations, MaxRuntime
 from streamplace.scoring.flow import flow
 from streamplace.scoring.makespan_evaluator import MakespanEvaluator
+from streamplace.sim import work_clock
+from streamplace.util.arrays import Ints
 
 PROBLEM = Recipe("layered", 50, 7, "nic", 3.0, 1.1, False, 1).problem()
 PASS = Recipe("layered", 50, 5, "pair", 1.0, 1.0, False, 1, batch=1_000).problem()
@@ -33,6 +38,28 @@ def test_a_makespan_is_that_of_the_placement(name: str) -> None:
     assert found.value == pytest.approx(makespan)
     alone = outcome(PASS, name.removesuffix("-subsets"), MaxRuntime(0.02), 0)
     assert name == "auto" or found.value <= alone.value
+
+
+def test_what_ends_too_late_counts_only_if_it_is_the_first(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    on_one, spread = np.zeros(50, np.int32), (np.arange(50) % 7).astype(np.int32)
+    seconds = 0.0
+
+    def tries(problem: Problem, seed: int) -> Iterator[Ints]:
+        nonlocal seconds
+        seconds = 1.0
+        yield on_one
+        seconds = 5.0
+        yield spread
+
+    monkeypatch.setattr(work_clock, "now", lambda: seconds)
+    monkeypatch.setattr("benchmarks.real_sizes.rivals.rivals", lambda: {"tries": tries})
+    for limit, devices, cpu_s in ((2.0, on_one, 1.0), (0.5, on_one, 1.0), (4.5, spread, 5.0)):
+        seconds = 0.0
+        found = outcome(PROBLEM, "tries", MaxRuntime(limit), 0)
+        assert (found.devices == devices).all()
+        assert found.cpu_s == cpu_s
 
 
 def test_evaluations_limit_every_subset() -> None:

@@ -53,13 +53,16 @@ def test_the_table_counts_losses_and_names_them(
         *(line(A, "auto", 9.0), line(A, "auto", 0.9), line(B, "auto", 2.0), line(C, "auto", 3.0)),
         *(line(A, "metis-sweep", 1.0), line(B, "metis-sweep", 1.6), line(C, "metis-sweep", 6.0)),
         line(C, "heft", 3.0, limit="0.1 s"),
+        *(line(B, "late", 1.6, cpu_s=2.0), line(C, "late", 3.0, cpu_s=1.2)),
     ]
     call(monkeypatch, "table", written(tmp_path / "rows", rows))
     out = capsys.readouterr().out
     assert "| `metis-sweep` | 3 | 33.3% | 33.3% | 0.800 | 33.3% | 1.170 [0.800, 2.000] |" in out
     assert "| best known | 3 | 33.3% | 33.3% | 0.800 | 0.0% | 0.928 [0.800, 1.000] |" in out
     assert "0.894, 2 problems |" in out  # links bind in B and C
-    assert "nic, link 3, load 0.8, seed 1 | 0.800 `metis-sweep` |" in out
+    assert "| `late` | 2 | 50.0% |" in out
+    assert "| the same, where it keeps to the limit | 1 | 0.0% |" in out
+    assert "nic, link 3, load 0.8, seed 1 | 0.800 `late`, 0.800 `metis-sweep` |" in out
     assert "heft" not in out
 
 
