@@ -12,7 +12,7 @@ from streamplace.files.bounded import read_failure
 from streamplace.files.graphs import graph_from, graph_to
 from streamplace.files.json_text import json_lines, json_pieces, read_json_lines
 from streamplace.files.npz import read_columns, write_columns
-from streamplace.files.reading import STDIO, name_of, parse, read_text, refuse_empty
+from streamplace.files.reading import STDIO, name_of, parse, read_text
 from streamplace.files.writing import atomic
 from streamplace.problem.graph import StreamGraph
 from streamplace.util.suggest import candidates, closest_match
@@ -235,11 +235,8 @@ def iter_values(path: Path) -> Iterator[tuple[str, str, Any]]:
     """Yield (place, default name, JSON value) per graph of a text file, or of stdin (``-``)."""
     where, stem = name_of(path), path.name.split(".")[0] or "graph"
     if path.name.endswith(LINES) and path.is_file():
-        number = -1
         for number, (place, value) in enumerate(read_json_lines(path)):
             yield place, f"{stem}_{number}", value
-        if number < 0:
-            refuse_empty("", where)
         return
     text = read_text(path)
     if path.name.endswith(LINES) or (str(path) == STDIO and _is_lines(text)):

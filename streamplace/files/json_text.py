@@ -10,7 +10,7 @@ from typing import Any
 
 from streamplace.errors import FormatError
 from streamplace.files.bounded import MAX_BYTES, read_failure, read_pieces, too_large
-from streamplace.files.reading import not_utf8, parse
+from streamplace.files.reading import not_utf8, parse, refuse_empty
 from streamplace.files.writing import write_pieces
 
 ROWS = 10_000
@@ -105,12 +105,17 @@ def read_json_lines(path: Path) -> Iterator[tuple[str, Any]]:
     Raises
     ------
     FormatError
-        If the file cannot be read, is not UTF-8, or has a line that is not JSON.
+        If the file cannot be read, is empty, is not UTF-8, or has a line that is not JSON.
     """
+    is_empty = True
     try:
-        yield from json_lines(_decoded(_lines(read_pieces(path)), str(path)), str(path))
+        for each in json_lines(_decoded(_lines(read_pieces(path)), str(path)), str(path)):
+            is_empty = False
+            yield each
     except (OSError, EOFError, zlib.error) as error:
         raise FormatError(f"{path}: {read_failure(error)}") from None
+    if is_empty:
+        refuse_empty("", str(path))
 
 
 def json_lines(lines: Iterable[str], where: str) -> Iterator[tuple[str, Any]]:

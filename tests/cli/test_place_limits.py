@@ -148,7 +148,7 @@ def test_an_unproven_limit(loaded: Path, tmp_path: Path, capsys: Capture) -> Non
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--max-latency", "p99=1ms"), "without any wait, p99 is at least 0.001842 s"),
+        (("--max-latency", "p99=1ms"), "without any wait, p99 is at least 1.842 ms; a placement"),
         (
             ("--max-latency", "p99=1"),
             "streamplace: --max-latency: must be QUANTITY=TIME with a time and its unit (ns, us, ",
