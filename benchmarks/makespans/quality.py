@@ -34,8 +34,8 @@ from streamplace.scoring.makespan_evaluator import MakespanEvaluator
 from streamplace.sim import work_clock
 
 PLACERS = (
-    "single,heft,heft:contention,peft,peft:links,cpop,critical-path,random-eft,enumerative,climb,"
-    "search:seconds=0.02,search:seconds=0.2,auto,exact"
+    "single,heft,heft:contention,peft,peft:links,cpop,critical-path,random-eft,m-etf,m-topo,"
+    "enumerative,climb,search:seconds=0.02,search:seconds=0.2,auto,exact"
 )
 EXACT = 1 + 1e-9  # ratio up to which a makespan equals the best one known
 SMALL_SEEDS = range(20)

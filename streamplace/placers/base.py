@@ -136,10 +136,7 @@ class BasePlacer(ABC):
         return None
 
     def begun(self, problem: Problem, rng: np.random.Generator) -> Placement | None:
-        """Return the placement that a call with a generator in the same state improves.
-
-        None: it builds placements. Where training draws several, it is one like them.
-        """
+        """Return what a call with such a generator improves, or one like it; None: nothing."""
         return None
 
     @property

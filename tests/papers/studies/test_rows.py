@@ -76,7 +76,7 @@ def test_the_list_has_each_row_with_its_cpu_time(capsys: Capture) -> None:
     claims = Claims.of("giph")
     table = listed(claims)
     assert [name for name, _ in table.rows] == list(claims.runnable)
-    assert dict(table.rows)["table-6-1"][-1].endswith("min")
+    assert str(dict(table.rows)["table-6-1"][-1]).endswith("min")
     out, _ = printed(capsys, "study", "giph", "--list")
     assert "table-6-1" in out
     document = json.loads(printed(capsys, "study", "giph", "--list", "--json")[0])

@@ -36,7 +36,7 @@ from streamplace.papers.hsdag.study.systems import (
 )
 from streamplace.papers.studies.study import Outcome, Plan, Row
 from streamplace.papers.studies.table import Table
-from streamplace.pictures.style import COLOURS, GREY, legend_below, line, picture
+from streamplace.pictures.style import GREY, legend_below, line, picture
 from streamplace.util.effect import Effect
 from streamplace.util.text import counted
 
@@ -44,7 +44,6 @@ PANEL = (3.9, 3.2)  # width and height in inches
 CURVES = (HSDAG, *FIXED, UNTRAINED)
 LEVELS = {ACCELERATOR_ONLY: "-", SEARCH_GROUPS: "--", SEARCH: ":"}
 UPPER_LEVELS = {ACCELERATOR_ONLY: "-"}
-ROW_HEIGHT = 0.3  # inches for a variant
 NEAR = 0.02  # relative difference within which HSDAG is called near search on the same groups
 TITLE = "HSDAG (NeurIPS 2024): learned groups, plain search and ablations"
 
@@ -99,23 +98,6 @@ def _draw_curves(
             style = {**line(i), "marker": None}
             drawn[system] = axes.plot(evaluations, mean / known, **style)[0]
     return drawn
-
-
-def ablation_picture(path: Path, results: Results) -> None:
-    """Draw the makespans of variants over HSDAG's, with 95% intervals over networks and seeds."""
-    networks = results.networks
-    effects = {variant: results.effect(variant, HSDAG, networks) for variant in ABLATIONS}
-    known = {variant: effect for variant, effect in effects.items() if effect is not None}
-    with picture(path, (6.5, ROW_HEIGHT * len(known) + 0.8)) as figure:
-        axes = figure.subplots()
-        axes.axvline(1.0, color=GREY, linewidth=0.9)
-        for row, effect in enumerate(known.values()):
-            ends = [[effect.mean - effect.low], [effect.high - effect.mean]]
-            error = np.maximum(np.nan_to_num(ends), 0.0)
-            axes.errorbar(effect.mean, row, xerr=error, fmt="o", color=COLOURS[0], capsize=2.5)
-        axes.set_yticks(range(len(known)), list(known))
-        axes.invert_yaxis()
-        axes.set_xlabel("makespan / HSDAG's with the same seed")
 
 
 def _findings(plan: Plan, results: Results) -> Iterator[str]:
@@ -231,10 +213,7 @@ def _ablated(results: Results, workloads: Sequence[Workload]) -> Iterator[str]:
 def outcome(plan: Plan, rows: Sequence[Row]) -> Outcome:
     """Return the tables, the pictures and what they show."""
     results = Results(rows)
-    pictures = {
-        "curves": partial(curves_picture, results=results),
-        "ablation": partial(ablation_picture, results=results),
-    }
+    pictures = {"curves": partial(curves_picture, results=results)}
     return Outcome(TITLE, tuple(_findings(plan, results)), tuple(_tables(results)), pictures)
 
 

@@ -112,9 +112,7 @@ def test_ablations_leave_out_one_part_each() -> None:
     }
 
 
-@pytest.mark.parametrize(
-    "system", [HSDAG, HEAVY_GROUPS, "training of the paper"]
-)
+@pytest.mark.parametrize("system", [HSDAG, HEAVY_GROUPS, "training of the paper"])
 def test_a_training_has_a_row(system: str) -> None:
     problem = pass_problem(16)
     row, grouping = trained(system, problem, TINY, seed=1)
