@@ -17,6 +17,7 @@ from streamplace.learning.policy.decoding import Sampler
 from streamplace.learning.policy.encoded import Batch, Encoded
 from streamplace.learning.policy.refining import refined
 from streamplace.learning.policy.registry import faults_of
+from streamplace.learning.policy.threads import one_thread
 from streamplace.learning.training.algorithms.base import Algorithm, Record, State, Step
 from streamplace.learning.training.algorithms.imitation import Dagger, Imitation
 from streamplace.learning.training.algorithms.reinforce import Reinforce
@@ -140,7 +141,8 @@ class Loop:
             record |= {"step": self.position.step, "epoch": epoch, "progress": progress}
             if is_last:
                 self.position.epoch, self.position.step_of_epoch = following, 0
-                with faults_of(self.learner.policy, "validation"):
+                # waiting threads of numpy took twenty times the CPU time of one
+                with one_thread(), faults_of(self.learner.policy, "validation"):
                     record |= self._validation(algorithm.stage)
             yield record
             if is_last:
