@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from math import ceil
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -82,9 +83,9 @@ def _panel(axes: Axes, name: str, logs: Mapping[str, Log]) -> None:
         for i, (steps, values) in enumerate(known):
             width = max(1, len(values) // WINDOW) if every_step else 1
             heights = np.concatenate([values[:1], smoothed(values, width)])
-            named = {} if i else {"label": label}  # one entry of the legend for all runs
-            look = {"color": GREY, "linestyle": DASHES[1 + number]}
-            axes.plot(np.concatenate([[0.0], steps]), heights, linewidth=1.0, **look, **named)
+            named: dict[str, Any] = {} if i else {"label": label}  # one entry for all runs
+            look = {"color": GREY, "linestyle": DASHES[1 + number], "linewidth": 1.0} | named
+            axes.plot(np.concatenate([[0.0], steps]), heights, **look)
     if axes.lines:
         axes.legend()
     if every_step:

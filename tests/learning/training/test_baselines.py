@@ -7,13 +7,14 @@ import pytest
 from benchmarks.reference.trainings import config
 from streamplace.errors import PlacementError
 from streamplace.families import Recipe
-from streamplace.learning.training import baselines as module
 from streamplace.learning.training.baselines import baselines
+from streamplace.placers.running import run_placer
 from streamplace.problem.makespan import Makespan
 from streamplace.problem.objective import Model
 from streamplace.problem.problem import Problem
 from streamplace.workflows.compare import compare
 
+RUN = "streamplace.learning.training.baselines.run_placer"
 RECIPE = Recipe("dream", 3, range(8, 12), seed=4)
 
 
@@ -45,25 +46,24 @@ def test_list_schedules_are_baselines_of_makespans_only() -> None:
 
 def test_placers_do_not_run_the_engine(monkeypatch: pytest.MonkeyPatch) -> None:
     (stage,) = config().stage
-    models, run = set(), module.run_placer
+    models = set()
 
     def observed(problem: Problem, *more: Any) -> Any:
         models.add(problem.model)
-        return run(problem, *more)
+        return run_placer(problem, *more)
 
-    monkeypatch.setattr(module, "run_placer", observed)
+    monkeypatch.setattr(RUN, observed)
     assert len(baselines(problems("engine")[:1], stage)) == 2
     assert models == {"bottleneck"}
 
 
 def test_a_placer_that_fails_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     (stage,) = config().stage
-    run = module.run_placer
 
     def failing(problem: Problem, placer: str, rng: Any) -> Any:
         if placer == "metis":
             raise PlacementError("no placement was found")
-        return run(problem, placer, rng)
+        return run_placer(problem, placer, rng)
 
-    monkeypatch.setattr(module, "run_placer", failing)
+    monkeypatch.setattr(RUN, failing)
     assert list(baselines(problems(), stage)) == ["validation_search"]

@@ -332,9 +332,11 @@ class DeviceScorer(Constructive[ScorerProblem, ScorerBatch]):
         operator, contribution = embedded
         operators = torch.cat([state.operators(t) for t in range(state.steps)])
         device = operator.device
+        added, columns = contribution[operators], state.batch.columns
+        resident: Tensor = _Residents.apply(added, chosen, columns)  # type: ignore[no-untyped-call]
         logits = self.logits(
             operator[operators],
-            _Residents.apply(contribution[operators], chosen, state.batch.columns),
+            resident,
             torch.from_numpy(candidates).to(device),
             torch.from_numpy(offered).to(device),
         )
@@ -359,8 +361,8 @@ class _Residents(torch.autograd.Function):
         ctx.chosen = chosen
         sums = rows.new_zeros(len(rows), devices, rows.shape[1])
         counts = [len(taken) for taken in chosen]
-        of_step = sums.split(counts)
-        for t, (added, kept) in enumerate(zip(rows.split(counts), counts[1:], strict=False)):
+        of_step = torch.split(sums, counts)
+        for t, (added, kept) in enumerate(zip(torch.split(rows, counts), counts[1:], strict=False)):
             after = of_step[t + 1].copy_(of_step[t][:kept])
             after[torch.arange(kept, device=rows.device), chosen[t][:kept]] += added[:kept]
         return sums
@@ -371,9 +373,9 @@ class _Residents(torch.autograd.Function):
         """Return the gradient of the embeddings: that of all later sums of their device."""
         (change,) = changes
         counts = [len(taken) for taken in ctx.chosen]
-        of_step = change.split(counts)
+        of_step = torch.split(change, counts)
         gradient = change.new_zeros(len(change), change.shape[2])
-        of_rows = gradient.split(counts)
+        of_rows = torch.split(gradient, counts)
         later = change.new_zeros(counts[0], *change.shape[1:])
         for t in range(len(counts) - 1, 0, -1):
             kept = counts[t]
