@@ -116,6 +116,7 @@ def test_suggested_options_exist() -> None:
         "contention": "true",
         "links": "true",
         "order": "bfs",
+        "start": "greedy",
         "rate": "0.1",
         "frozen_attention": "true",
     }

@@ -125,7 +125,7 @@ def test_other_numbers_of_the_same_operators(folder: Path, capsys: Capture) -> N
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "has no assignments"),
+        ("", "is empty"),
         ("operator,device\n", "has no assignments"),
         ("device,operator\nd0,x\n", "line 1: the header must be operator,device"),
         (

@@ -316,7 +316,6 @@ def test_columns_of_resources_need_a_name(header: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "text"),
     [
-        ("costs.toml", ""),
         ("costs.toml", "# source_rate = 3\n"),
         ("costs.toml", 'comment = "to do"\n[operators]\n'),
         ("costs.csv", "operator,instructions\n"),

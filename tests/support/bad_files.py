@@ -20,7 +20,7 @@ GRAPHS: list[Fault] = [
     ("graph-text.json", "", r"must be an object \(got a string\)"),
     ("graph-null.json", "", r"must be an object \(got null\)"),
     ("graph-several.json", "", r"several graphs \(expected one\)"),
-    ("graph-no-lines.jsonl", "", "no graph"),
+    ("graph-no-lines.jsonl", "", ": is empty"),
     ("graph-second-line-negative.jsonl", "line 2: operators[1].instructions", "-1.0"),
     ("graph-second-of-list-negative.json", "[1]: operators[1].instructions", "-1.0"),
     ("graph-is-a-cluster.json", "", "is a cluster, which --cluster takes; expected a graph"),

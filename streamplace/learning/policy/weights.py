@@ -108,15 +108,15 @@ def take_parameters(policy: AnyPolicy, section: PolicySection, path: str | Path)
         kinds = f"{file.section.kind!r}; the config trains {section.kind!r}"
         raise CheckpointError(f"{path}: has weights of the kind {kinds}")
     stored = {name: _tensor(tensor) for name, tensor in file.tensors.items()}
-    given, wanted = (
+    shapes, wanted = (
         {name: tuple(x.shape) for name, x in tensors.items()}
         for tensors in (stored, policy.state_dict())
     )
-    for name in sorted(given.keys() | wanted.keys()):
-        here, there = given.get(name, "absent"), wanted.get(name, "absent")
-        if here != there:
+    for name in sorted(shapes.keys() | wanted.keys()):
+        here, expected = shapes.get(name, "absent"), wanted.get(name, "absent")
+        if here != expected:
             raise CheckpointError(
-                f"{path}: the shape of {name} is {here} and that of the config's {there}; set "
+                f"{path}: the shape of {name} is {here} and that of the config's {expected}; set "
                 "policy.sizes to those that `streamplace info` prints for the file"
             )
     policy.load_state_dict(stored)

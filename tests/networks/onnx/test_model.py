@@ -281,6 +281,6 @@ def test_bytes_are_not_text() -> None:
 def test_without_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "onnx", None)
     with pytest.raises(UsageError) as caught:
-        read_data(b"")
+        read_data(b"x")
     install = "pip install '.[onnx]' in a checkout of streamplace"
     assert str(caught.value) == f"--from onnx needs onnx: {install}"

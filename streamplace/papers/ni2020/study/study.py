@@ -161,8 +161,8 @@ class DreamStudy(PlannedStudy):
         found = outcome(plan, rows)
         if self.graphs is not None:
             return found
-        said = f"The {self._count} graphs are generated; --graphs places the released ones."
-        return replace(found, findings=(*found.findings, said))
+        note = f"The {self._count} graphs are generated; --graphs places the released ones."
+        return replace(found, findings=(*found.findings, note))
 
     @property
     def _weights(self) -> Path | None:

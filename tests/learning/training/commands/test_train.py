@@ -304,7 +304,7 @@ def test_weights_that_a_stage_reads_are_not_overwritten(
     succeeds(capsys, "train", *words, tmp_path / "other")
 
 
-def test_training_goes_on_from_given_weights(files: Path, tmp_path: Path, capsys: Capture) -> None:
+def test_training_goes_on_from_weights(files: Path, tmp_path: Path, capsys: Capture) -> None:
     first, second = tmp_path / "first", tmp_path / "second"
     succeeds(capsys, *command(files, first, "--seed", "5"))
     still = ("--set", "stage[0].optimiser.rate=1e-30", "--from", str(first / POLICY))

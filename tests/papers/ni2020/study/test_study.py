@@ -98,9 +98,9 @@ def test_generated_graphs_are_called_so() -> None:
     row = {"graph": 0, "system": "METIS", "relative_throughput": [1.0, 0.5], "devices": [5, 5]}
     rows = [{"model": model, **row} for model in MODELS]
     plan = Plan({"source_rates": SOURCE_RATES, "systems": ["METIS"], "models": MODELS}, ())
-    said = "The 40 graphs are generated; --graphs places the released ones."
-    assert said in DreamStudy(quick=True).outcome(plan, rows).findings
-    assert said not in DreamStudy(graphs="released").outcome(plan, rows).findings
+    note = "The 40 graphs are generated; --graphs places the released ones."
+    assert note in DreamStudy(quick=True).outcome(plan, rows).findings
+    assert note not in DreamStudy(graphs="released").outcome(plan, rows).findings
 
 
 def graphs_hash(study: DreamStudy) -> str:
