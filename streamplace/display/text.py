@@ -90,11 +90,15 @@ def byte_count(x: float, digits: int = 3) -> str:
 
 
 def duration(seconds: float, digits: int = 3, shown: Callable[[float, int], str] = rounded) -> str:
-    """Return a time in s, ms, us or ns, to some significant digits; `shown` rounds the number."""
-    for factor, unit in ((1.0, "s"), (1e-3, "ms"), (1e-6, "us")):
-        if seconds >= factor:
-            return f"{shown(seconds / factor, digits)} {unit}"
-    return f"{shown(seconds / 1e-9, digits)} ns"
+    """Return a time in s, ms, us or ns, to some significant digits; `shown` rounds the number.
+
+    The unit is that of the rounded number, so that 0.9999 s is "1 s"; from 1,000 s on, it stays s.
+    """
+    for factor, unit in ((1e-9, "ns"), (1e-6, "us"), (1e-3, "ms"), (1.0, "s")):
+        value = float(shown(seconds / factor, digits).replace(",", ""))
+        if value < 1e3:
+            break
+    return f"{number(value)} {unit}"
 
 
 def quoted(name: str) -> str:
