@@ -6,6 +6,7 @@ from math import ceil, copysign, floor, isfinite, log10
 NAME_LENGTH = 40
 DIGITS = 6  # significant digits of a number
 ROUNDING = 2e-9  # relative: twice that of scores, since limits are found with a tolerance too
+THOUSAND = 1e3  # of a unit of time make the next one
 NEGLIGIBLE = 1e-6  # the gap of a placement that CP-SAT has proven optimal may be as large
 SMALLEST_SHARE = 5e-4  # less would be shown as 0.0%
 
@@ -96,9 +97,10 @@ def duration(seconds: float, digits: int = 3, shown: Callable[[float, int], str]
     """
     for factor, unit in ((1e-9, "ns"), (1e-6, "us"), (1e-3, "ms"), (1.0, "s")):
         value = float(shown(seconds / factor, digits).replace(",", ""))
-        if value < 1e3:
+        text = f"{number(value)} {unit}"
+        if value < THOUSAND:
             break
-    return f"{number(value)} {unit}"
+    return text
 
 
 def quoted(name: str) -> str:
