@@ -357,4 +357,7 @@ def _makespans_of_case(
         if bound is not None and np.isfinite(found[0]).any():
             bound = without_rounding(bound, float(np.nanmin(found[0])))
     known = np.nan if bound is None else bound
-    return CaseMakespans(*found, known, longest, tuple(failures))
+    makespans, owns, firsts, evaluations, seconds, cpu = found
+    return CaseMakespans(
+        makespans, owns, firsts, evaluations, seconds, cpu, known, longest, tuple(failures)
+    )

@@ -81,8 +81,9 @@ class LatencyGoal(Goal):
             If provably no placement keeps the limit.
         """
         chosen = ready(placer) if isinstance(placer, str) else placer
-        ours = isinstance(chosen, NamedPlacer) and chosen.is_ours
-        seconds = chosen.options.get("seconds") if ours else None
+        seconds = None
+        if isinstance(chosen, NamedPlacer) and chosen.is_ours:
+            seconds = chosen.options.get("seconds")
         refuse_disproved(problem, self._limit, seconds=seconds)
 
     def placer(self, problem: Problem, placer: str | Placer) -> str | Placer:
