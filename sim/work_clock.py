@@ -7,9 +7,13 @@ from contextlib import contextmanager
 
 
 class _Loading(threading.local):
-    """The seconds that a thread has spent in `loading`, and how many `loading` blocks it is in."""
+    """The seconds that a thread has spent in `loading`, and how many `loading` blocks it is in.
+
+    `seconds` are those of the clock that the thread counts, `cpu_seconds` CPU time in any case.
+    """
 
     seconds = 0.0
+    cpu_seconds = 0.0
     depth = 0
 
 
@@ -31,10 +35,18 @@ def now() -> float:
     return _seconds() - _loading.seconds
 
 
+def cpu_now() -> float:
+    """Return the CPU time of the process in seconds, without that spent in `loading`.
+
+    It counts all threads of the process, and none of its child processes.
+    """
+    return time.process_time() - _loading.cpu_seconds
+
+
 @contextmanager
 def loading() -> Iterator[None]:
     """Stop the clock, since loading, done once per process, is not a cost of the placement."""
-    begun = _seconds()
+    begun, cpu_begun = _seconds(), time.process_time()
     _loading.depth += 1
     try:
         yield
@@ -42,6 +54,7 @@ def loading() -> Iterator[None]:
         _loading.depth -= 1
         if not _loading.depth:
             _loading.seconds += _seconds() - begun
+            _loading.cpu_seconds += time.process_time() - cpu_begun
 
 
 @contextmanager

@@ -144,7 +144,7 @@ def size(
     if max_latency is None:
         return sized(objective.target_utilisation)
     asked = LatencyLimit.of(max_latency)
-    return sized_within(sized, objective.target_utilisation, asked, seed)
+    return sized_within(sized, objective.target_utilisation, asked, seed, seconds)
 
 
 def check_firing(graph: StreamGraph) -> None:

@@ -6,6 +6,7 @@ from math import ceil, copysign, floor, isfinite, log10
 NAME_LENGTH = 40
 DIGITS = 6  # significant digits of a number
 ROUNDING = 2e-9  # relative: twice that of scores, since limits are found with a tolerance too
+THOUSAND = 1e3  # of a unit of time make the next one
 NEGLIGIBLE = 1e-6  # the gap of a placement that CP-SAT has proven optimal may be as large
 SMALLEST_SHARE = 5e-4  # less would be shown as 0.0%
 
@@ -90,11 +91,16 @@ def byte_count(x: float, digits: int = 3) -> str:
 
 
 def duration(seconds: float, digits: int = 3, shown: Callable[[float, int], str] = rounded) -> str:
-    """Return a time in s, ms, us or ns, to some significant digits; `shown` rounds the number."""
-    for factor, unit in ((1.0, "s"), (1e-3, "ms"), (1e-6, "us")):
-        if seconds >= factor:
-            return f"{shown(seconds / factor, digits)} {unit}"
-    return f"{shown(seconds / 1e-9, digits)} ns"
+    """Return a time in s, ms, us or ns, to some significant digits; `shown` rounds the number.
+
+    The unit is that of the rounded number, so that 0.9999 s is "1 s"; from 1,000 s on, it stays s.
+    """
+    for factor, unit in ((1e-9, "ns"), (1e-6, "us"), (1e-3, "ms"), (1.0, "s")):
+        value = float(shown(seconds / factor, digits).replace(",", ""))
+        text = f"{number(value)} {unit}"
+        if value < THOUSAND:
+            break
+    return text
 
 
 def quoted(name: str) -> str:

@@ -29,13 +29,14 @@ from streamplace.util.plugins import named_fault
 class Outcome(NamedTuple):
     """What a placer found, and what that took.
 
-    `seconds` is wall time. `evaluations` is the number of passes that it simulated, None if it does
-    not count them.
+    `seconds` is wall time, `cpu_seconds` CPU time of the process. `evaluations` is the number of
+    passes that it simulated, None if it does not count them.
     """
 
     found: Found
     seconds: float
-    evaluations: int | None = None
+    cpu_seconds: float
+    evaluations: int | None
 
     @property
     def placement(self) -> Placement:
@@ -68,20 +69,20 @@ def run_placer(
     place_it = named.placer if named else chosen
     is_custom = not (named and named.is_ours)
     before = digest(problem) if is_custom else b""
-    started = work_clock.now()
+    started, cpu_started = work_clock.now(), work_clock.cpu_now()
     with _running(name if named and is_custom else ""), within(name), counting() as counted:
         if isinstance(place_it, BasePlacer):
             place_it.check_supports(problem)
             found = place_it.run(problem, rng, start)
         else:
             found = Found(place_it(problem, rng, start))
-    seconds = work_clock.now() - started
+    seconds, cpu = work_clock.now() - started, work_clock.cpu_now() - cpu_started
     if is_custom and digest(problem) != before:
         problem.forget_compiled()
         raise CustomPlacerError(f"placer {name!r} changed arrays of the problem; copy them first")
     if is_custom:
         _check(problem, name, found)
-    return Outcome(found, seconds, counted.evaluations)
+    return Outcome(found, seconds, cpu, counted.evaluations)
 
 
 def improving(placer: str | Placer) -> BasePlacer | None:

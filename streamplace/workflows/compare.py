@@ -215,7 +215,7 @@ def compared(
         objective.model,
         tuple(named),
         rates,
-        *np.stack(outcome, axis=-1),  # (4, rates, placers, cases)
+        *np.stack(outcome, axis=-1),  # (5, rates, placers, cases)
         objective=text_of(objective),
         clusters=cases.listed.clusters,
         cross=cases.listed.cross,
@@ -268,9 +268,9 @@ def _relative_throughput_of_case(
 ) -> Floats:
     """Return relative throughput, devices used, wall seconds and the relative throughput of starts.
 
-    The shape is (4, source rates, placers); starts are NaN where a placer builds placements.
+    The shape is (5, source rates, placers); starts are NaN where a placer builds placements.
     """
-    outcome = np.empty((4, len(source_rates), len(placers)))
+    outcome = np.empty((5, len(source_rates), len(placers)))
     for i, rate in enumerate(source_rates):
         with within(case.name):
             problem = Problem(case.graph, case.cluster, objective=objective.with_changes(rate))
@@ -282,7 +282,7 @@ def _relative_throughput_of_case(
                     reached = scored.quality(done.placement.devices)[0]
                     first = _of_start(placer, problem, [seed, *case.seeds], scored.quality)
                 used = len(np.unique(done.placement.devices))
-                outcome[:, i, j] = reached, used, done.seconds, first
+                outcome[:, i, j] = reached, used, done.seconds, done.cpu_seconds, first
     return outcome
 
 
@@ -303,6 +303,7 @@ class CaseMakespans(NamedTuple):
     start_s: Floats  # (P,), NaN where a placer builds placements
     evaluations: Floats  # (P,)
     seconds: Floats  # (P,)
+    cpu_seconds: Floats  # (P,)
     bound_s: float
     longest_path_s: float
     failures: tuple[str, ...]  # (P,), why a placer found no placement, else an empty text
@@ -335,7 +336,7 @@ def _makespans_of_case(
         is_makespan = objective.quantity == MAKESPAN
         bound = scored.bound_s
         longest = scored.compiled.fastest.longest if is_makespan else np.nan
-        found, failures = np.full((5, len(placers)), np.nan), [""] * len(placers)
+        found, failures = np.full((6, len(placers)), np.nan), [""] * len(placers)
         for j, placer in enumerate(placers):
             rng = np.random.default_rng([seed, *case.seeds])
             try:
@@ -351,11 +352,12 @@ def _makespans_of_case(
                 bound = max(bound, outcome.found.bound)
             count = np.nan if outcome.evaluations is None else outcome.evaluations
             planned = np.nan if own is None else own
-            found[:, j] = makespan, planned, first, count, outcome.seconds
+            times = outcome.seconds, outcome.cpu_seconds
+            found[:, j] = makespan, planned, first, count, *times
         if bound is not None and np.isfinite(found[0]).any():
             bound = without_rounding(bound, float(np.nanmin(found[0])))
     known = np.nan if bound is None else bound
-    makespans, owns, firsts, evaluations, seconds = found
+    makespans, owns, firsts, evaluations, seconds, cpu = found
     return CaseMakespans(
-        makespans, owns, firsts, evaluations, seconds, known, longest, tuple(failures)
+        makespans, owns, firsts, evaluations, seconds, cpu, known, longest, tuple(failures)
     )

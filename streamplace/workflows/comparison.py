@@ -48,7 +48,8 @@ class ComparisonRow(RoundedRepr):
 
     ``start`` is what a placer that improves a placement began from, in words, and ``over_start``
     the mean ratio of its relative throughput to that of the start. Both are None for placers that
-    build placements.
+    build placements. ``seconds_per_graph`` is wall time of the placer, ``cpu_seconds_per_graph``
+    CPU time of its process.
     """
 
     placer: str
@@ -68,6 +69,7 @@ class ComparisonRow(RoundedRepr):
     over_start: float | None
     mean_devices: float
     seconds_per_graph: float
+    cpu_seconds_per_graph: float
 
     @property
     def shares(self) -> str:
@@ -119,11 +121,11 @@ class Comparison(Displayable):
     ----------
     source_rates
         In tuples/s; None: each graph's own.
-    relative_throughput, devices_used, seconds, of_start
-        Arrays of shape (source rates, placers, cases); seconds are wall time of the placer, and
-        `of_start` is the relative throughput of the placement that a placer improves, NaN for
-        placers that build placements. There is a case for each graph or, if every graph is on every
-        cluster, for each pair, in the order of `cases`.
+    relative_throughput, devices_used, seconds, cpu_seconds, of_start
+        Arrays of shape (source rates, placers, cases); seconds are wall time of the placer,
+        `cpu_seconds` CPU time of its process, and `of_start` is the relative throughput of the
+        placement that a placer improves, NaN for placers that build placements. There is a case for
+        each graph or, if every graph is on every cluster, for each pair, in the order of `cases`.
     objective
         The objective's name. Under a custom objective, relative throughput is the relative value of
         that objective.
@@ -145,6 +147,7 @@ class Comparison(Displayable):
     relative_throughput: Floats
     devices_used: Floats
     seconds: Floats
+    cpu_seconds: Floats
     of_start: Floats
     objective: str = field(default=THROUGHPUT, kw_only=True)
     clusters: int | None = field(default=None, kw_only=True)
@@ -193,6 +196,7 @@ class Comparison(Displayable):
             relative_throughput=self.relative_throughput[:, kept],
             devices_used=self.devices_used[:, kept],
             seconds=self.seconds[:, kept],
+            cpu_seconds=self.cpu_seconds[:, kept],
             of_start=self.of_start[:, kept],
             starts={name: self.starts[name] for name in placers if name in self.starts},
         )
@@ -229,6 +233,7 @@ class Comparison(Displayable):
             over_start=mean(over_start[~np.isnan(over_start)]),
             mean_devices=float(self.devices_used[i, j].mean()),
             seconds_per_graph=float(self.seconds[i, j].mean()),
+            cpu_seconds_per_graph=float(self.cpu_seconds[i, j].mean()),
         )
 
     @property

@@ -9,6 +9,7 @@ import numpy as np
 from streamplace.display.text import number, rounded_down
 from streamplace.display.view import Line
 from streamplace.errors import UsageError
+from streamplace.placers.base import Placer
 from streamplace.placers.search.confident import confident_rows
 from streamplace.problem.objectives import only_throughput
 from streamplace.problem.placement import Placement
@@ -154,7 +155,7 @@ class ConfidenceGoal(Goal):
     report: ClassVar[str] = "confidence"
     asked: float
 
-    def check(self, problem: Problem) -> None:
+    def check(self, problem: Problem, placer: str | Placer) -> None:
         """Refuse a probability, model or objective that is not supported.
 
         Raises

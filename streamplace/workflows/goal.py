@@ -40,8 +40,13 @@ class Goal(Protocol):
 
     report: ClassVar[str]
 
-    def check(self, problem: Problem) -> None:
+    def check(self, problem: Problem, placer: str | Placer) -> None:
         """Refuse a problem for which the goal is not supported, or provably out of reach.
+
+        Parameters
+        ----------
+        placer
+            The placer asked for, whose time limit the search for advice keeps.
 
         Raises
         ------

@@ -61,7 +61,8 @@ class MakespanRow(RoundedRepr):
     for placers that build placements.
 
     ``mean_gap`` is None with noise, and ``evaluations``, the mean number of simulated passes, is
-    None if the placer does not count them. ``seconds_per_graph`` is wall time per case.
+    None if the placer does not count them. ``seconds_per_graph`` is wall time per case,
+    ``cpu_seconds_per_graph`` CPU time of its process.
     """
 
     placer: str
@@ -83,6 +84,7 @@ class MakespanRow(RoundedRepr):
     mean_gap: float | None
     evaluations: float | None
     seconds_per_graph: float | None
+    cpu_seconds_per_graph: float | None
     placed: int
 
     @property
@@ -138,11 +140,11 @@ class MakespanComparison(Displayable):
         The cases.
     objective
         The objective of all placers.
-    makespan_s, own_schedule_s, start_s, evaluations, seconds
+    makespan_s, own_schedule_s, start_s, evaluations, seconds, cpu_seconds
         (P, C): the makespan in seconds; that in the order of a list scheduler's own schedule, NaN
         for other placers; that of the placement which a placer improves, NaN for placers that build
         placements; the number of passes that the placer simulated, NaN if it does not count
-        them; and the placer's wall time in seconds. All are NaN where the placer found no
+        them; and the placer's wall and CPU time in seconds. All are NaN where the placer found no
         placement.
     bound_s
         (C,), the largest lower bound on the makespan that is known, in seconds: that of the problem
@@ -174,6 +176,7 @@ class MakespanComparison(Displayable):
     start_s: Floats
     evaluations: Floats
     seconds: Floats
+    cpu_seconds: Floats
     bound_s: Floats
     longest_path_s: Floats
     semantics: PublishedName | None = field(default=None, kw_only=True)
@@ -250,6 +253,7 @@ class MakespanComparison(Displayable):
             mean_gap=mean(self.gap[j][placed]),
             evaluations=mean(self.evaluations[j][placed]),
             seconds_per_graph=mean(self.seconds[j][placed]),
+            cpu_seconds_per_graph=mean(self.cpu_seconds[j][placed]),
             placed=int(placed.sum()),
         )
 

@@ -27,7 +27,7 @@ KEYS = (
     "placer", "mean_makespan_s", "mean_own_schedule_s", "mean_slr", "median_slr", "mean_over_heft",
     "over_heft_low", "over_heft_high", "better_than_heft", "worse_than_heft", "own_over_heft",
     "over_first", "over_first_low", "over_first_high", "start", "over_start", "mean_gap",
-    "evaluations", "seconds_per_graph", "placed",
+    "evaluations", "seconds_per_graph", "cpu_seconds_per_graph", "placed",
 )  # fmt: skip
 
 

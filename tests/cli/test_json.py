@@ -37,6 +37,7 @@ ROW = {
     "worse_than_metis",
     "mean_devices",
     "seconds_per_graph",
+    "cpu_seconds_per_graph",
     "minus_first",
     "minus_first_low",
     "minus_first_high",

@@ -57,12 +57,23 @@ def test_equal_numbers_read_the_same() -> None:
 
 
 def test_times_have_a_readable_unit() -> None:
-    times = 3e-10, 4e-3, 0.9999, 1.0, 90.0, 86400.0, 2.5e-5
-    texts = ["0.3 ns", "4 ms", "1,000 ms", "1 s", "90 s", "86,400 s", "25 us"]
+    times = 0.0, 3e-10, 4e-3, 0.9994, 0.9999, 1.0, 90.0, 86400.0, 2.5e-5, math.inf
+    texts = ["0 ns", "0.3 ns", "4 ms", "999 ms", "1 s", "1 s", "90 s", "86,400 s", "25 us", "inf s"]
     assert [duration(x) for x in times] == texts
     assert (duration(4.0009e-3, 4), duration(4.0009e-3, 4, rounded_up)) == ("4.001 ms", "4.001 ms")
     assert duration(4.0009e-3, 2, rounded_up) == "4.1 ms"
     assert duration(4.0009e-3, 4, rounded_down) == "4 ms"
+    assert [duration(x, 3, rounded_up) for x in (0.9996, 9.991e-4, 1234.5)] == [
+        "1 s",
+        "1 ms",
+        "1,240 s",
+    ]
+
+
+@given(st.floats(1e-9, 1e6), st.integers(3, 6))
+def test_times_are_rounded_before_their_unit_is_chosen(seconds: float, digits: int) -> None:
+    shown = value(duration(seconds, digits, rounded_up).rpartition(" ")[0])
+    assert shown < 1e3 or seconds > 999
 
 
 def test_what_is_above_all_is_never_all() -> None:

@@ -140,6 +140,8 @@ def test_systems_without_weights_have_a_config_to_train_them(name: str) -> None:
         ("fuser-oracle", 5_000, True),
         ("fuser", 4_999, False),
         ("metis-oracle", 20_000, False),
+        ("m-etf", 20_000, True),
+        ("m-etf", 19_999, False),
         ("giph", 1_000, True),
         ("giph", 999, False),
         ("giph:evaluations=0", 1_000, True),

@@ -54,7 +54,7 @@ def test_the_clock_counts_cpu_time_where_asked(
 ) -> None:
     cpu = WallClock()
     monkeypatch.setattr("time.process_time", cpu)
-    outside = work_clock.now()
+    outside, cpu_outside = work_clock.now(), work_clock.cpu_now()
     with work_clock.cpu_time():
         begun = work_clock.now()
         wall.seconds += 3
@@ -62,6 +62,7 @@ def test_the_clock_counts_cpu_time_where_asked(
         with work_clock.loading():
             cpu.seconds += 5
         assert work_clock.now() - begun == 2
+    assert work_clock.cpu_now() - cpu_outside == 2
     assert work_clock.now() - outside == 3 - 5  # what was loaded is subtracted from every clock
 
 

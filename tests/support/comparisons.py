@@ -39,6 +39,7 @@ def comparison_by_hand() -> Comparison:
         np.array(achieved),
         np.array(used, dtype=np.float64),
         np.ones((2, 2, 4)),
+        np.full((2, 2, 4), 2.0),
         np.full((2, 2, 4), np.nan),
     )
 
@@ -55,6 +56,7 @@ def makespans_by_hand(other: str = "my_placer") -> MakespanComparison:
         np.full((2, 4), np.nan),
         np.array([[np.nan] * 4, [10.0, 20.0, 30.0, 40.0]]),
         np.full((2, 4), 0.5),
+        np.full((2, 4), 0.25),
         np.array([1.0, 3.0, 4.0, 0.0]),
         np.array([1.0, 2.0, 4.0, 0.0]),
     )
@@ -75,6 +77,7 @@ def random_makespans(
         np.full(shape, np.nan),
         np.full(shape, np.nan),
         np.full(shape, np.nan),
+        np.ones(shape),
         np.ones(shape),
         np.full(graphs, 0.9),
         np.full(graphs, 0.8),
@@ -98,6 +101,7 @@ def random_comparison(
         rates,
         rng.random(shape),
         rng.integers(1, max_devices + 1, shape).astype(np.float64),
+        np.ones(shape),
         np.ones(shape),
         np.full(shape, np.nan),
     )

@@ -183,6 +183,7 @@ def test_throughput_of_placers_that_improve_a_placement_stands_beside_that_of_th
     assert found.of_start[0, 1].tolist() == found.relative_throughput[0, 0].tolist()
     drawn, improved, _ = found.rows
     assert (drawn.start, drawn.over_start) == (None, None)
+    assert drawn.cpu_seconds_per_graph == found.cpu_seconds[0, 0].mean()
     expected = found.relative_throughput[0, 1] / found.of_start[0, 1]
     assert improved.over_start == pytest.approx(expected.mean())
     assert expected.mean() > 1

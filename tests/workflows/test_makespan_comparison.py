@@ -45,7 +45,7 @@ def test_rows_by_hand() -> None:
     assert other.median_slr == pytest.approx((1.0 + 2.001) / 2)
     assert other.mean_gap == pytest.approx((0.0 + 0.5 + 1 - 4 / 8.004 + 0.0) / 4)
     assert other.evaluations == 25
-    assert other.seconds_per_graph == 0.5
+    assert (other.seconds_per_graph, other.cpu_seconds_per_graph) == (0.5, 0.25)
 
 
 def test_makespans_are_those_of_the_placements() -> None:
@@ -168,7 +168,7 @@ def test_the_interval_of_crossed_cases_resamples_graphs() -> None:
     ratios = np.array([[1.0] * 6, [0.5, 0.7, 0.9, 1.5, 0.8, 1.0]])
     found = MakespanComparison(
         "", CaseList(("a", "b", "c"), 2, cross=True), Makespan(), ("heft", "x"), ratios,
-        unknown, unknown, unknown, np.ones((2, 6)),
+        unknown, unknown, unknown, np.ones((2, 6)), np.ones((2, 6)),
         np.ones(6), np.ones(6), seed=4,
     )  # fmt: skip
     low, high = mean_intervals(np.array([[1.0] * 3, [0.6, 1.2, 0.9]]), 4)[1]
@@ -261,7 +261,7 @@ def test_a_reference_that_places_no_case(tmp_path: Path) -> None:
     ratios, unknown = np.array([[np.nan, np.nan], [2.0, 3.0]]), np.full((2, 2), np.nan)
     found = MakespanComparison(
         "", CaseList(("a", "b")), Makespan(), ("heft", "x"), ratios,
-        unknown, unknown, unknown, ratios, np.ones(2), np.ones(2),
+        unknown, unknown, unknown, ratios, ratios, np.ones(2), np.ones(2),
     )  # fmt: skip
     heft, other = found.rows
     assert (heft.placed, heft.mean_slr, heft.mean_gap, heft.seconds_per_graph) == (0, *[None] * 3)

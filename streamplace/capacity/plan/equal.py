@@ -278,7 +278,10 @@ class _Table:
         rows, best = self._growing(), self._found[self.rows[-1].devices].carrying
         limit_on_latency = self._limits.max_latency
         if limit_on_latency is not None:
-            refuse_disproved(best.problem, limit_on_latency, "plan: ", overloads=False)
+            given = self._limits.seconds
+            refuse_disproved(
+                best.problem, limit_on_latency, "plan: ", overloads=False, seconds=given
+            )
         fewest = next((row.devices for row in rows if row.keeps_up), None)
         grows = self._limits.most is None
         cause = None if fewest else too_heavy(best.problem, best.devices, grows=grows)

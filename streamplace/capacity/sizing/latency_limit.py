@@ -19,7 +19,11 @@ SHARES = (1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3)
 
 
 def sized_within(
-    sized: Callable[[float], SizeResult], target: float, limit: LatencyLimit, seed: int
+    sized: Callable[[float], SizeResult],
+    target: float,
+    limit: LatencyLimit,
+    seed: int,
+    seconds: float | None = None,
 ) -> SizeResult:
     """Return the first size that keeps a limit on latency, with less and less utilisation.
 
@@ -31,6 +35,8 @@ def sized_within(
     ----------
     sized
         Returns the size for a target utilisation.
+    seconds
+        The time limit of a size; None without one.
 
     Raises
     ------
@@ -49,7 +55,8 @@ def sized_within(
             break
         if found.placement is None:
             raise UsageError("size: --max-latency: too many streams between the instances")
-        refuse_disproved(found.placement.problem, limit, "size: ", overloads=False)
+        problem = found.placement.problem
+        refuse_disproved(problem, limit, "size: ", overloads=False, seconds=seconds)
         found = _improved(found, _at(found.placement, target), limit, seed)
         if best is not None:  # fewer devices than for the utilisation alone never suffice
             found = replace(found, bound=best.bound)

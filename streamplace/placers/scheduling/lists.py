@@ -35,6 +35,7 @@ from streamplace.util.arrays import Floats, Ints
 
 EQUAL = 1e-9  # relative difference of priorities that counts as none
 NOWHERE = -1
+ETF_SLOW_FROM = 20_000  # operators: 4,000 ready ones take 0.7 s on 5 devices, 2,000 0.5 s on 16
 MAX_CELLS = 1 << 22  # samples x operators that are kept at a time, of 20 bytes each
 
 
@@ -185,6 +186,12 @@ class EarliestTaskFirst(_Scheduler):
     """
 
     name = "m-etf"
+    faster: ClassVar[str] = "heft and auto place large graphs faster"
+
+    @property
+    def slow_from(self) -> int:
+        """The number of operators from which it takes minutes where most are ready at once."""
+        return ETF_SLOW_FROM
 
     def scheduled(self, compiled: CompiledPass) -> ListSchedule:
         """Return the schedule."""

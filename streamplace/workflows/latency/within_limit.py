@@ -9,12 +9,11 @@ from typing import ClassVar, NamedTuple, get_args
 import numpy as np
 
 from streamplace.display.text import duration, number, rounded_up
-from streamplace.errors import InfeasibleError, PlacementError
+from streamplace.errors import InfeasibleError, PlacementError, StreamplaceError
 from streamplace.placers.auto import Auto, evaluations_by_default
 from streamplace.placers.base import Placer
 from streamplace.placers.limits import MaxEvaluations
 from streamplace.placers.registry import NamedPlacer, ready
-from streamplace.placers.running import run_placer
 from streamplace.placers.search.balance import CARRIED, Prefer, linear_problem
 from streamplace.placers.search.exhaustive import feasible_rows
 from streamplace.problem.placement import Placement
@@ -43,6 +42,9 @@ FEW = 2_000  # placements up to which all are screened
 MOVES = 300  # per unit and start
 SCREENS = 5_000  # in all, at most: about 2 s,
 SIZE = 1_000  # with so many operators and streams, each takes twice as long
+ADVISED = 300  # operators, above which a refusal has no advice. It takes two runs of auto and one
+# check: 0.9 s of CPU time with 3 operators, 1.4 s with 100, and 2.3 s with 300.
+ADVICE_S = 3.0  # nor has it advice within a shorter time limit
 LOWER = 0.8, 0.5  # shares of the highest source rate that are tried where it is too high
 WORSE = 0.1  # share by which a move may be worse at first
 NEAR = 0.5  # share of moves to the device of a neighbour
@@ -68,7 +70,7 @@ class LatencyGoal(Goal):
     def __init__(self, limit: LatencyLimit | str) -> None:
         self._limit = LatencyLimit.of(limit)
 
-    def check(self, problem: Problem) -> None:
+    def check(self, problem: Problem, placer: str | Placer) -> None:
         """Refuse a problem for which limits are not supported, or are provably out of reach.
 
         Raises
@@ -78,7 +80,11 @@ class LatencyGoal(Goal):
         InfeasibleError
             If provably no placement keeps the limit.
         """
-        refuse_disproved(problem, self._limit)
+        chosen = ready(placer) if isinstance(placer, str) else placer
+        seconds = None
+        if isinstance(chosen, NamedPlacer) and chosen.is_ours:
+            seconds = chosen.options.get("seconds")
+        refuse_disproved(problem, self._limit, seconds=seconds)
 
     def placer(self, problem: Problem, placer: str | Placer) -> str | Placer:
         """Limit ``auto`` by changes unless it has a limit, so that no clock decides the answer."""
@@ -99,9 +105,17 @@ class LatencyGoal(Goal):
 
 
 def refuse_disproved(
-    problem: Problem, limit: LatencyLimit, what: str = "", *, overloads: bool = True
+    problem: Problem,
+    limit: LatencyLimit,
+    what: str = "",
+    *,
+    overloads: bool = True,
+    seconds: float | None = None,
 ) -> None:
     """Refuse a limit that provably no placement keeps, and say what a placement found keeps.
+
+    What is kept is left out for large graphs and within a short time limit. It is a placement of
+    ``auto``, which `within_limit` would try as well.
 
     Parameters
     ----------
@@ -109,6 +123,8 @@ def refuse_disproved(
         The beginning of the message, such as a command.
     overloads
         Whether a problem of which every placement is overloaded is refused, too.
+    seconds
+        The time limit of the caller, None without one.
 
     Raises
     ------
@@ -120,20 +136,25 @@ def refuse_disproved(
     proof = disproved(problem, limit)
     if proof is None or (proof.least_s is None and not overloads):
         return
-    text = f"{what}latency limit {limit}: {proof.reason}"
-    kept = _kept_rate(problem, limit) if proof.least_s is None else _kept_limit(problem, limit)
+    text, kept = f"{what}latency limit {limit}: {proof.reason}", ""
+    if len(problem.graph.names) <= ADVISED and (seconds is None or seconds >= ADVICE_S):
+        advice = _kept_rate if proof.least_s is None else _kept_limit
+        with suppress(StreamplaceError):  # no placement found, or none that can be simulated
+            kept = advice(problem, limit)
     raise InfeasibleError(f"{text}; {kept}" if kept else text)
 
 
 def _kept_limit(problem: Problem, limit: LatencyLimit) -> str:
     """Return a higher limit that a placement found keeps, in words; empty if there is none."""
-    least = replace(limit, seconds=least_latency(without_headroom(problem), limit))
-    seconds = _searched(problem, least).simulated_s
-    if seconds is None:
+    found = _lowest(problem, limit)
+    if found is None:
         return ""
-    higher = duration(seconds * (1.0 + limit.margin), 3, rounded_up).replace(" ", "")
-    looser = replace(limit, seconds=parsed(higher, "s"))
-    keeps = _searched(problem, looser).answer == "feasible"
+    seconds = max(found.value, _simulated_once(problem, found, limit))
+    if seconds == inf:
+        return ""
+    higher = duration(seconds * (1.0 + limit.margin), 3, rounded_up)
+    higher = higher.replace(" ", "").replace(",", "")  # as the option reads it
+    keeps = replace(limit, seconds=parsed(higher, "s")).holds(seconds)
     return f"a placement keeps {limit.quantity}={higher}" if keeps else ""
 
 
@@ -144,19 +165,11 @@ def _kept_rate(problem: Problem, limit: LatencyLimit) -> str:
         rate = float(f"{problem.source_rate / used * share:.2g}")
         objective = problem.throughput_objective.with_changes(source_rate=rate)
         slower = problem.with_objective(objective)
-        if _searched(slower, limit).answer == "feasible":
-            return f"a placement keeps it at {number(rate)} tuples/s"
+        found = _lowest(slower, limit)
+        if found is not None and limit.holds(found.value):
+            keeps = limit.holds(_simulated_once(slower, found, limit))
+            return f"a placement keeps it at {number(rate)} tuples/s" if keeps else ""
     return ""
-
-
-def _searched(problem: Problem, limit: LatencyLimit) -> LatencyAnswer:
-    """Return the answer for the placement that `place` finds with a limit and seed 0."""
-    placer = LatencyGoal(limit).placer(problem, "auto")
-    try:
-        start = run_placer(problem, placer, np.random.default_rng(0)).placement
-    except (PlacementError, InfeasibleError):
-        return LatencyAnswer(limit, "unproven", None, None, None)
-    return within_limit(problem, start, limit)[1]
 
 
 class Screened(NamedTuple):
@@ -292,10 +305,7 @@ def _simulated(problem: Problem, one: Screened, limit: LatencyLimit, seed: int) 
     It is inf if too few tuples reach sinks.
     """
     placement = Placement(problem, one.devices)
-    rate = expected_tuples(deployed(problem, one.devices), 1.0)
-    seconds = TUPLES / rate
-    if Arrivals(limit.arrivals).factors != (1.0,):
-        seconds = max(seconds, min(PHASES_S, 0.99 * MOST_TUPLES / rate))
+    seconds = _simulated_seconds(expected_tuples(deployed(problem, one.devices), 1.0), limit)
     settings = Settings(
         duration_s=seconds,
         tick_s=None,
@@ -313,6 +323,26 @@ def _simulated(problem: Problem, one: Screened, limit: LatencyLimit, seed: int) 
         else:
             values.append(quantile(latencies_s, limit.share))
     return max(values)
+
+
+def _lowest(problem: Problem, limit: LatencyLimit) -> Screened | None:
+    """Return the lowest estimate of placements that `within_limit` tries with seed 0, if any."""
+    found = [one for one in _of_auto(problem, limit, 0) if not one.overloaded]
+    return _sorted(found)[0] if found else None
+
+
+def _simulated_once(problem: Problem, one: Screened, limit: LatencyLimit) -> float:
+    """Return what `_simulated` does with seed 0; inf if bursts need more than twice the tuples."""
+    rate = expected_tuples(deployed(problem, one.devices), 1.0)
+    too_many = rate * _simulated_seconds(rate, limit) > 2 * TUPLES
+    return inf if too_many else _simulated(without_headroom(problem), one, limit, 0)
+
+
+def _simulated_seconds(rate: float, limit: LatencyLimit) -> float:
+    """Return the duration of a simulation with so many tuples per second, over all operators."""
+    if Arrivals(limit.arrivals).factors == (1.0,):
+        return TUPLES / rate
+    return max(TUPLES / rate, min(PHASES_S, 0.99 * MOST_TUPLES / rate))
 
 
 def screened(

@@ -178,7 +178,7 @@ def _comparison(
         tuple(rates),
         array("relative_throughput"),
         array("devices"),
-        *np.full((2, len(rates), len(systems), graphs), np.nan),  # no times, no starts
+        *np.full((3, len(rates), len(systems), graphs), np.nan),  # no times, no starts
     )
 
 
