@@ -127,6 +127,11 @@ class Claim(BaseModel):
             raise ValueError(f"{self.place}: either of or open decides a claim")
         return self
 
+    def systems(self, field: str) -> set[Any]:
+        """Return the systems that it selects; the field of a row names a system."""
+        named = [select[field] for select in (self.of, self.against) if select]
+        return {name for one in named for name in (one if isinstance(one, list) else [one])}
+
 
 class Claims(BaseModel):
     """The claims of one paper.
@@ -202,8 +207,7 @@ class Claims(BaseModel):
         for row in rows:
             of_system.setdefault(row.get(self.system), []).append(row)
         for claim in self.claim:
-            systems = [claim.of.get(self.system), claim.against.get(self.system)]
-            named = {name for one in systems for name in (one if isinstance(one, list) else [one])}
+            named = claim.systems(self.system)
             yield (
                 claim,
                 Verdict.of(claim, [row for name in named for row in of_system.get(name, ())]),
