@@ -103,7 +103,9 @@ def test_planted_effects_are_found() -> None:
     planted = {("nmt", "reversed-topo-lifo"): 0.9, ("enas-ptb", "bfs"): 1.1}
     found = _outcome(planted)
     nmt, ptb = found.findings[:2]
-    assert nmt.startswith("nmt, 3 devices: after 50 sweeps, the makespan with reversed-topo-lifo is")
+    assert nmt.startswith(
+        "nmt, 3 devices: after 50 sweeps, the makespan with reversed-topo-lifo is"
+    )
     assert "0.900" in nmt
     assert ptb.startswith("enas-ptb, 3 devices: after 50 sweeps, the makespan with bfs is 1.1")
     wins = dict(found.tables[0].rows)
