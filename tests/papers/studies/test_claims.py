@@ -94,7 +94,7 @@ def test_wins_count_ties_as_the_measure_says() -> None:
 
 
 def test_a_paper_can_have_its_own_tie() -> None:
-    """Differences of up to the tie are none, nor is one that is as near to the full rate below it."""
+    """Differences of up to the tie are none, and a rival as near to 1 has the full rate."""
     ours, theirs = (
         rows("ours", [[0.5009, 0.502, 1.0, 0.4]]),
         rows("theirs", [[0.5, 0.5, 0.9995, 0.5]]),
