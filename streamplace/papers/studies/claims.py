@@ -19,7 +19,7 @@ from streamplace.papers.studies.study import Row
 from streamplace.util.arrays import Floats
 from streamplace.util.effect import FEWEST, RESAMPLES, SHARE
 
-SAME = 1e-6  # relative difference of two figures that counts as a tie
+SAME = 1e-6  # relative difference of two figures that counts as a tie, unless a paper has a `tie`
 TIE = 1e-3  # an interval that ends nearer to the limit does not exclude it; figures have 3 digits
 FEWEST_SEEDS = 5
 """Of one system on one member of the sample: the range of three or four seeds holds less than 95%
@@ -83,6 +83,8 @@ class Claim(BaseModel):
         ``least``: of the system alone; ``above``: the share of its values above `over`.
     higher
         Whether a higher figure of a row is the better one.
+    tie
+        The difference of two figures, in their unit, that counts as a tie; 0: 1e-6 of the rival's.
     side, limit, within
         The paper's side: ``below`` or ``above`` the limit, or ``near`` it, by at most `within`.
     below_full
@@ -113,6 +115,7 @@ class Claim(BaseModel):
     over: float = 0.0
     of_members: int | None = None
     higher: bool = False
+    tie: float = 0.0
     side: Literal["below", "above", "near"] = "below"
     limit: float = 1.0
     within: float = 0.0
@@ -126,6 +129,11 @@ class Claim(BaseModel):
         if bool(self.of) == bool(self.open):
             raise ValueError(f"{self.place}: either of or open decides a claim")
         return self
+
+    def systems(self, field: str) -> set[Any]:
+        """Return the systems that it selects; the field of a row names a system."""
+        named = [select[field] for select in (self.of, self.against) if select]
+        return {name for one in named for name in (one if isinstance(one, list) else [one])}
 
 
 class Claims(BaseModel):
@@ -141,7 +149,7 @@ class Claims(BaseModel):
         The field of a row that names a system; every claim with rows selects by it.
     sample
         The fields of a row that name a member of the sample: a graph, or a case.
-    setting, value, at, last, higher
+    setting, value, at, last, higher, tie
         Those of `Claim`, for all claims that do not state their own.
     every
         What every row has, of the system and of its rivals, unless a claim states another value.
@@ -161,6 +169,7 @@ class Claims(BaseModel):
     at: int | Literal["each"] = -1
     last: str = ""
     higher: bool = False
+    tie: float = 0.0
     every: Select = {}
     claim: list[Claim]
 
@@ -169,7 +178,7 @@ class Claims(BaseModel):
     def _with_defaults(cls, data: Any) -> Any:
         shared = {
             key: data[key]
-            for key in ("setting", "sample", "value", "at", "last", "higher")
+            for key in ("setting", "sample", "value", "at", "last", "higher", "tie")
             if key in data
         }
         claims = [{**shared, **one} for one in data["claim"]]
@@ -202,8 +211,7 @@ class Claims(BaseModel):
         for row in rows:
             of_system.setdefault(row.get(self.system), []).append(row)
         for claim in self.claim:
-            systems = [claim.of.get(self.system), claim.against.get(self.system)]
-            named = {name for one in systems for name in (one if isinstance(one, list) else [one])}
+            named = claim.systems(self.system)
             yield (
                 claim,
                 Verdict.of(claim, [row for name in named for row in of_system.get(name, ())]),
@@ -247,7 +255,7 @@ class Verdict(BaseModel):
         if system.size == 0:
             return cls(word="open")
         if claim.below_full:
-            kept = rivals[0].mean(axis=0) < 1.0 - SAME
+            kept = rivals[0].mean(axis=0) < 1.0 - (claim.tie or SAME)
             system, rivals = system[:, kept], [one[:, kept] for one in rivals]
         even = [_even(one.shape[0]) for one in (system, *rivals)]
         mean = float(_statistic(claim, system, rivals, even, _even(system.shape[1]))[0])
@@ -330,8 +338,9 @@ def _statistic(
         return np.asarray((each * members).sum(axis=1))
     if claim.measure in ("better", "not worse", "lead"):
         (rival,) = rivals
-        gain = (system[:, None] / rival[None] - 1.0) * (1.0 if claim.higher else -1.0)
-        better, worse = gain > SAME, gain < -SAME
+        gain = (system[:, None] - rival[None]) * (1.0 if claim.higher else -1.0)
+        tie = claim.tie or SAME * rival[None]
+        better, worse = gain > tie, gain < -tie
         counted = {
             "better": better * 1.0,
             "not worse": ~worse * 1.0,

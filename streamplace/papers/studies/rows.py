@@ -42,16 +42,16 @@ class RowsStudy:
         Raises
         ------
         UsageError
-            If the plan has none of a row, as without released graphs.
+            If the plan has none of a row, or none of one of its rivals, as without released graphs.
         """
         plan, needed = self.study.plan(), set[str]()
         for row in self.rows:
             claim = self.claims.runnable[row]
-            deciding = {unit.key for unit in units_of(claim, plan.units, self.claims.system)}
-            if not deciding:
+            deciding = list(units_of(claim, plan.units, self.claims.system))
+            if not all(deciding) or _lacks_a_system(plan, claim, self.claims.system):
                 command = self.claims.command.replace("ROW", row)
-                raise UsageError(f"no unit of this plan decides the row {row}; run `{command}`")
-            needed |= deciding
+                raise UsageError(f"this plan cannot decide the row {row}; run `{command}`")
+            needed.update(*deciding)
         units = tuple(unit for unit in plan.units if unit.key in needed)
         return Plan({**plan.settings, "rows": list(self.rows)}, units)
 
@@ -74,11 +74,12 @@ class RowsStudy:
         return Outcome(self.claims.paper, findings, (Table("rows", caption, head, lines),))
 
 
-def units_of(claim: Claim, units: Iterable[Unit], system: str) -> Iterator[Unit]:
-    """Yield the units whose results decide a claim.
+def units_of(claim: Claim, units: Iterable[Unit], system: str) -> Iterator[set[str]]:
+    """Yield the keys of the units that decide a claim: of its system, then of each rival.
 
-    They are those that its `units` name. Without these, no setting of a unit may contradict what
-    the claim selects, and of such units those count that name the system, or else most fields.
+    They are those that its `units` name, a set for each beginning. Without these, no setting of a
+    unit may contradict what the claim selects, and of such units those count that name the system,
+    or else most fields.
 
     Parameters
     ----------
@@ -87,13 +88,21 @@ def units_of(claim: Claim, units: Iterable[Unit], system: str) -> Iterator[Unit]
     """
     units = tuple(units)
     if claim.units:
-        yield from (unit for unit in units if unit.key.startswith(tuple(claim.units)))
+        for beginning in claim.units:
+            yield {unit.key for unit in units if unit.key.startswith(beginning)}
         return
     for select in (claim.of, *(selections(claim.against) if claim.against else ())):
         alike = [unit for unit in units if _agrees(unit.settings, select)]
         closest = [(system in unit.settings, len(unit.settings.keys() & select)) for unit in alike]
         best = max(closest, default=None)
-        yield from (unit for unit, each in zip(alike, closest, strict=True) if each == best)
+        yield {unit.key for unit, each in zip(alike, closest, strict=True) if each == best}
+
+
+def _lacks_a_system(plan: Plan, claim: Claim, system: str) -> bool:
+    """Return whether a claim is about a system that no unit runs, where units run all systems."""
+    if any(system in unit.settings for unit in plan.units):
+        return False
+    return not claim.systems(system) <= set(plan.settings.get("systems", claim.systems(system)))
 
 
 def _agrees(settings: Mapping[str, Any], select: Select) -> bool:
@@ -116,7 +125,7 @@ def rows_of(claims: Claims, row: str) -> tuple[str, ...]:
         If there are none.
     """
     known = list(claims.runnable)
-    found = tuple(name for name in known if name == row or name.startswith(f"{row}-"))
+    found = tuple(name for name in known if row in (name, name.rpartition("-")[0]))
     if not found:
         raise UsageError(f"{claims.study}: no row {row!r:.80}{candidates(row, known)}")
     return found

@@ -93,6 +93,20 @@ def test_wins_count_ties_as_the_measure_says() -> None:
         assert Verdict.of(claim(measure=measure), ours + theirs).mean == pytest.approx(share)
 
 
+def test_a_paper_can_have_its_own_tie() -> None:
+    """Differences of up to the tie are none, and a rival as near to 1 has the full rate."""
+    ours, theirs = (
+        rows("ours", [[0.5009, 0.502, 1.0, 0.4]]),
+        rows("theirs", [[0.5, 0.5, 0.9995, 0.5]]),
+    )
+    alike = {"higher": True, "tie": 0.001}
+    for measure, share in (("better", 1 / 4), ("not worse", 3 / 4), ("lead", 0.0)):
+        assert Verdict.of(claim(measure=measure, **alike), ours + theirs).mean == share
+    below = Verdict.of(claim(measure="better", below_full=True, **alike), ours + theirs)
+    assert below.mean == pytest.approx(1 / 3)
+    assert below.members == 3
+
+
 def test_higher_figures_can_be_the_better_ones() -> None:
     ours, theirs = rows("ours", [[2.0, 1.0, 1.0]]), rows("theirs", [[1.0, 1.0, 1.0]])
     found = Verdict.of(claim(measure="better", higher=True), ours + theirs)

@@ -38,8 +38,9 @@ def test_a_row_runs_the_units_whose_kept_results_decide_it(room: str) -> None:
     kept, keys = kept_in(FOLDERS / claims.study), {unit.key for unit in planned}
     deciding = dict(zip(claims.rows, generator.units_of(claims, kept), strict=True))
     for row, claim in claims.runnable.items():
-        chosen = {unit.key for unit in units_of(claim, planned, claims.system)}
-        assert chosen, row
+        of_each = list(units_of(claim, planned, claims.system))
+        assert all(of_each), row
+        chosen = set().union(*of_each)
         assert chosen & kept.keys() == deciding[row] & keys, row
 
 
@@ -55,6 +56,21 @@ def test_rows_are_chosen_by_name_or_by_place() -> None:
     assert rows_of(claims, "table-3") == tuple(f"table-3-{n}" for n in range(1, 9))
     with pytest.raises(UsageError, match="doppler: no row 'table-33'; did you mean 'table-3"):
         rows_of(claims, "table-33")
+    assert rows_of(Claims.of("ni2020"), "text") == ("text-1", "text-2")  # not text-on-figure-5-1
+
+
+@pytest.mark.parametrize(
+    ("room", "study", "row"),
+    [
+        ("ni2020", DreamStudy(quick=True), "table-1-15"),  # B, without its weights
+        ("hsdag", HsdagStudy(quick=True), "table-6-2"),  # of which only the CPU alone is quick
+    ],
+)
+def test_a_row_needs_units_of_its_system_and_of_each_rival(
+    room: str, study: PlannedStudy, row: str
+) -> None:
+    with pytest.raises(UsageError, match=f"this plan cannot decide the row {row}; run"):
+        RowsStudy(study, Claims.of(room), (row,)).plan()
 
 
 def test_a_row_is_run_with_the_seeds_asked_for(tmp_path: Path) -> None:
@@ -87,6 +103,6 @@ def test_rows_that_a_command_does_not_have(tmp_path: Path, capsys: Capture) -> N
     line = refused(capsys, "study", "giph", "--only", "table-60", "-o", tmp_path)
     assert "giph: no row 'table-60'" in line
     line = refused(capsys, "study", "doppler", "--only", "table-2-1", "-o", tmp_path)
-    assert "no unit of this plan decides the row table-2-1; run `streamplace study" in line
+    assert "this plan cannot decide the row table-2-1; run `streamplace study doppler" in line
     line = refused(capsys, "study", "giph", "--objective", "throughput", "--list")
     assert "--list requires --objective makespan" in line

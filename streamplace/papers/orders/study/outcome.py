@@ -1,6 +1,5 @@
 """Tables, pictures and findings of the study of traversal orders."""
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -41,7 +40,6 @@ DEPTH_FIRST, TOPOLOGICAL = ("dfs-preorder", "dfs-postorder"), ("topo-lifo", "rev
 LONG = 100  # streams on the longest path from which a graph has a long diameter
 VANISHED = 0.07  # differences that another system saw with an ample budget
 MIN_GRAPHS = 6  # fewer are all on one side of equality by chance in more than 5% of cases
-HOLDS, REFUTED, UNDECIDED, UNTESTED = "holds", "refuted", "undecided", "untested"
 PANEL = (3.9, 3.0)  # width and height in inches
 SHIFT = 0.16  # of the points of the second method
 TITLE = "Traversal orders in device placement with Placeto"
@@ -52,30 +50,27 @@ STRONG = (("nmt", "reversed-topo-lifo"), ("enas-ptb", "bfs"))
 
 
 @dataclass(frozen=True)
-class Verdict:
-    """Whether a guideline holds.
+class Guideline:
+    """What the results say about a guideline.
 
     Parameters
     ----------
-    guideline
+    advice
         The advice, as published.
     compared
         The two mean makespans whose ratio is the effect.
     effect
-        Their ratio; the guideline holds if the whole interval is below 1, and is refuted if it is
-        above. None if fewer than `MIN_GRAPHS` graphs test it.
-    word
-        ``holds``, ``refuted``, ``undecided`` or ``untested``.
+        Their ratio, below 1 if the guideline holds; of the last guideline, below 1 plus `VANISHED`.
+        None if fewer than `MIN_GRAPHS` graphs test it. Its interval is over graphs alone.
     """
 
-    guideline: str
+    advice: str
     compared: str
     effect: Effect | None
-    word: str
 
 
-def verdicts(results: Sequence[Results]) -> Iterator[Verdict]:
-    """Yield a verdict on each guideline, at the first checkpoint and at the last one."""
+def guidelines(results: Sequence[Results]) -> Iterator[Guideline]:
+    """Yield the ratio of each guideline, at the first checkpoint and at the last one."""
     last = len(results[0].checkpoints) - 1
     for c in dict.fromkeys((0, last)):
         sweeps = results[0].sweeps(c)
@@ -109,13 +104,13 @@ def verdicts(results: Sequence[Results]) -> Iterator[Verdict]:
 
 
 def _compared(
-    guideline: str,
+    advice: str,
     results: Sequence[Results],
     orders: Sequence[str],
     checkpoint: int,
     others: Sequence[str] | None = None,
     chosen: Callable[[Floats], Bools] | None = None,
-) -> Verdict:
+) -> Guideline:
     """Compare orders with others, by default with all other published ones."""
     rest = others or [name for name in ORDERS if name not in orders]
     compared = f"{', '.join(orders)} over {', '.join(rest) if others else 'the other published'}"
@@ -126,29 +121,24 @@ def _compared(
         ]
     ratios = by_graph(results, values)
     if len(ratios) < MIN_GRAPHS:
-        return Verdict(guideline, compared, None, UNTESTED)
-    effect = Effect.of(ratios)
-    word = HOLDS if effect.high < 1.0 else REFUTED if effect.low > 1.0 else UNDECIDED
-    return Verdict(guideline, compared, effect, word)
+        return Guideline(advice, compared, None)
+    return Guideline(advice, compared, Effect.of(ratios))
 
 
-def _vanishing(results: Sequence[Results], checkpoint: int) -> Verdict:
+def _vanishing(results: Sequence[Results], checkpoint: int) -> Guideline:
     """Compare the worst with the best published order; see `extremes`."""
     sweeps = results[0].sweeps(checkpoint)
-    guideline = f"With an ample budget, differences vanish (below {VANISHED:.0%} after {sweeps})"
+    advice = f"With an ample budget, differences vanish (below {VANISHED:.0%} after {sweeps})"
     compared = "the worst published order over the best one, by the other graphs"
     own = [ALL_ORDERS.index(name) for name in ORDERS]
     spreads = []
     for one in results:
         over = one.over_best[PLACETO][:, own, checkpoint]
         if len(over) < MIN_GRAPHS:
-            return Verdict(guideline, compared, None, UNTESTED)
+            return Guideline(advice, compared, None)
         best, worst = extremes(over)
         spreads.append(worst / best)
-    effect = Effect.of(by_graph(results, spreads))
-    limit = 1.0 + VANISHED
-    word = HOLDS if effect.high < limit else REFUTED if effect.low > limit else UNDECIDED
-    return Verdict(guideline, compared, effect, word)
+    return Guideline(advice, compared, Effect.of(by_graph(results, spreads)))
 
 
 def orders_picture(path: Path, results: Sequence[Results], checkpoint: int) -> None:
@@ -189,14 +179,13 @@ def orders_picture(path: Path, results: Sequence[Results], checkpoint: int) -> N
 def outcome(plan: Plan, rows: Sequence[Row]) -> Outcome:
     """Return the outcome of the study from its results."""
     results = results_of(plan, rows)
-    judged = list(verdicts(results))
     tables = (
         _wins(results, plan.settings["graphs"]),
         *(_over_best(results, method) for method in BY_ORDER),
         _over_random_policy(results),
-        _guidelines(judged),
+        _guidelines(results),
     )
-    findings = (*_findings(results, judged), *_coincidences(plan))
+    findings = (*_findings(results), *_coincidences(plan))
     return Outcome(TITLE, findings, tables, _pictures(results))
 
 
@@ -246,16 +235,16 @@ def _over_random_policy(results: Sequence[Results]) -> Table:
     return Table("over-random-policy", caption, ("problems", *methods), rows, INTERVAL)
 
 
-def _guidelines(judged: Sequence[Verdict]) -> Table:
+def _guidelines(results: Sequence[Results]) -> Table:
     rows: list[tuple[str, Sequence[Cell]]] = [
-        (each.guideline, [each.compared, each.effect.cell() if each.effect else None, each.word])
-        for each in judged
+        (each.advice, [each.compared, each.effect.cell() if each.effect else None])
+        for each in guidelines(results)
     ]
-    head = ("guideline", "makespans compared", "ratio", "verdict")
+    head = ("guideline", "makespans compared", "ratio")
     return Table("guidelines", "published guidelines, with Placeto", head, rows, INTERVAL)
 
 
-def _findings(results: Sequence[Results], judged: Sequence[Verdict]) -> Iterator[str]:
+def _findings(results: Sequence[Results]) -> Iterator[str]:
     last = len(results[0].checkpoints) - 1
     sweeps = results[0].sweeps(last)
     graphs = len(results[0].longest_paths)
@@ -285,15 +274,6 @@ def _findings(results: Sequence[Results], judged: Sequence[Verdict]) -> Iterator
             f"{method} has {low:.3f} to {high:.3f} of Placeto's makespan: with 95% confidence "
             f"shorter on {shorter} of {len(results)} sets of problems, longer on {longer}."
         )
-    counts = Counter(each.word for each in judged)
-    listed = ", ".join(_verdicts_text(word, count) for word, count in counts.items())
-    yield f"Of {len(judged)} tests of published guidelines, {listed}."
-
-
-def _verdicts_text(word: str, count: int) -> str:
-    if word == HOLDS:
-        return f"{count} {'holds' if count == 1 else 'hold'}"
-    return f"{count} {'is' if count == 1 else 'are'} {word}"
 
 
 def _by_family(results: Sequence[Results], c: int) -> str:
@@ -317,13 +297,12 @@ def _by_family(results: Sequence[Results], c: int) -> str:
 def _strong_effect(one: Results, order: str, c: int) -> str:
     others = [name for name in ORDERS if name != order]
     effect = Effect.of(one.between([order], others, c))
-    word = "confirmed" if effect.high < 1.0 else "refuted" if effect.low > 1.0 else "undecided"
     policy = one.means(RANDOM_POLICY)[..., c]
     own = policy[:, ALL_ORDERS.index(order)]
     rest = policy[:, [ALL_ORDERS.index(name) for name in others]].mean(axis=1)
     of_random = Effect.of(own / rest)
     return (
-        f"{one.name}: {order} is {word} after {one.sweeps(c)}; its makespan is "
+        f"{one.name}: after {one.sweeps(c)}, the makespan with {order} is "
         f"{effect} of that of the other published orders with Placeto, and "
         f"{of_random} with the uniformly random policy, which learns nothing."
     )

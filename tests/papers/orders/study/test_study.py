@@ -1,13 +1,14 @@
-"""Tests for the study of traversal orders: the random policy, statistics and verdicts."""
+"""Tests for the study of traversal orders: the random policy, and statistics."""
 
 from dataclasses import replace
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pytest
 
 from streamplace.papers.orders.study import results
-from streamplace.papers.orders.study.outcome import HOLDS, REFUTED, UNDECIDED, UNTESTED, outcome
+from streamplace.papers.orders.study.outcome import outcome
 from streamplace.papers.orders.study.registered import (
     ALL_ORDERS,
     ORDERS,
@@ -102,9 +103,11 @@ def test_planted_effects_are_found() -> None:
     planted = {("nmt", "reversed-topo-lifo"): 0.9, ("enas-ptb", "bfs"): 1.1}
     found = _outcome(planted)
     nmt, ptb = found.findings[:2]
-    assert nmt.startswith("nmt, 3 devices: reversed-topo-lifo is confirmed after 50 sweeps")
+    assert nmt.startswith(
+        "nmt, 3 devices: after 50 sweeps, the makespan with reversed-topo-lifo is"
+    )
     assert "0.900" in nmt
-    assert ptb.startswith("enas-ptb, 3 devices: bfs is refuted")
+    assert ptb.startswith("enas-ptb, 3 devices: after 50 sweeps, the makespan with bfs is 1.1")
     wins = dict(found.tables[0].rows)
     at = ORDERS.index("reversed-topo-lifo")
     assert wins["nmt, 3 devices, 50 sweeps"][at] == (8, 24)
@@ -116,7 +119,6 @@ def test_planted_effects_are_found() -> None:
         in found.findings[2]
     )
     assert found.findings[3].endswith("shorter on 2 of 3 families, longer on 1.")
-    assert found.findings[9].startswith("Of 13 tests of published guidelines, ")
 
 
 def test_a_graph_counts_once_in_the_comparison_by_family() -> None:
@@ -143,10 +145,9 @@ def test_a_few_graphs_decide_nothing() -> None:
     planted = {(f, o): 0.9 for f in SIZE.families for o in ("reversed-topo-lifo", "dfs-postorder")}
     few = _outcome(planted, size=replace(SIZE, graphs=1))
     assert few.findings[0].startswith("1 graph of each family cannot decide anything")
-    assert {cells[-1] for _, cells in few.tables[-1].rows} == {UNTESTED}
-    assert few.findings[-4] == "Of 13 tests of published guidelines, 13 are untested."
-    enough = dict(_outcome(planted).tables[-1].rows)
-    assert enough["Start with a backward order (10 sweeps)"][-1] == HOLDS
+    assert {cells[-1] for _, cells in few.tables[-1].rows} == {None}
+    enough: Any = dict(_outcome(planted).tables[-1].rows)
+    assert enough["Start with a backward order (10 sweeps)"][-1][0] < 1.0
 
 
 def test_a_checkpoint_of_one_sweep_is_singular() -> None:
@@ -154,21 +155,15 @@ def test_a_checkpoint_of_one_sweep_is_singular() -> None:
     assert "nmt, 3 devices, 1 sweep" in names
 
 
-def test_verdicts_on_guidelines() -> None:
+def test_ratios_of_guidelines() -> None:
     planted = {("nmt", "reversed-topo-lifo"): 0.9, ("enas-ptb", "bfs"): 1.1}
-    table = _outcome(planted).tables[-1]
-    words = {name: cells[-1] for name, cells in table.rows}
-    assert words["nmt: reversed-topo-lifo (50 sweeps)"] == HOLDS
-    assert words["enas-ptb: bfs (10 sweeps)"] == REFUTED
-    assert words["enas-cifar: reversed-topo-lifo or dfs-postorder (50 sweeps)"] == UNDECIDED
+    ratios: Any = {name: cells[-1] for name, cells in _outcome(planted).tables[-1].rows}
+    assert ratios["nmt: reversed-topo-lifo (50 sweeps)"][0] == pytest.approx(0.9, rel=0.02)
+    assert ratios["enas-ptb: bfs (10 sweeps)"][0] == pytest.approx(1.1, rel=0.02)
     longer = "enas-cifar, longest path above 100: topological orders (50 sweeps)"
-    assert words[longer] == UNTESTED
-    assert words["With an ample budget, differences vanish (below 7% after 50 sweeps)"] in (
-        HOLDS,
-        UNDECIDED,
-    )
-    effects = _outcome({("enas-cifar", "dfs-preorder"): 0.8}, long=200).tables[-1].rows
-    assert dict(effects)[longer][-1] == REFUTED
+    assert ratios[longer] is None  # no graph has such a path
+    paths: Any = dict(_outcome({("enas-cifar", "dfs-preorder"): 0.8}, long=200).tables[-1].rows)
+    assert paths[longer][-1][0] > 1.0
 
 
 def test_every_guideline_is_tested_early_and_late() -> None:
