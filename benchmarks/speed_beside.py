@@ -33,6 +33,7 @@ BENCHMARKS: Mapping[str, tuple[str, ...]] = {
     "engine": ("benchmarks.engine", "--only", "speed", "linearity"),
     "json": ("benchmarks.json_graphs",),
     "flows": ("benchmarks.flows",),
+    "training": ("benchmarks.training_steps",),
 }
 SLOWER = 1.05  # ratio above which a line is marked
 RATE = re.compile(r"/s$|speed-up")  # titles of figures that are better when larger

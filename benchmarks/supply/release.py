@@ -89,6 +89,8 @@ def main() -> None:
         sys.exit("no release: " + "; ".join(faults))
     shutil.rmtree(DIST, ignore_errors=True)
     with TemporaryDirectory(prefix="streamplace-release-") as folder:
+        weights = Path(folder, f"{ALLOCATORS}.zip")
+        pack_weights(weights)  # first, since a history that is too short shows at once
         if len(set(wheel_hashes(Path(folder)))) != 1:
             sys.exit("no release: repeated builds give different wheels")
         built = Path(folder, "1")
@@ -98,7 +100,7 @@ def main() -> None:
                 try_out(package, Path(folder, "bare"), python)
                 print(f"{package.name} works with {_output(python, '--version')}")
         shutil.copytree(built, DIST)
-    pack_weights(DIST / f"{ALLOCATORS}.zip")
+        shutil.copy(weights, DIST)
     print("not built: wheels with kernels for other Pythons and other kinds of machines")
     for path in sorted(DIST.iterdir()):
         print(hashlib.sha256(path.read_bytes()).hexdigest(), path.name)

@@ -53,6 +53,7 @@ def test_a_release_needs_reproducible_wheels(
     monkeypatch.setattr(release, "DIST", tmp_path / "dist")
     monkeypatch.setattr(release, "version_faults", lambda released: [])
     monkeypatch.setattr(release, "_output", lambda *command: "")
+    monkeypatch.setattr(release, "pack_weights", Path.touch)
     monkeypatch.setattr(release, "wheel_hashes", lambda folder: ["a", "a", "b"])
     with pytest.raises(SystemExit, match="repeated builds give different wheels"):
         release.main()
@@ -129,12 +130,16 @@ def test_the_weights_of_a_release_are_those_of_the_committed_table(tmp_path: Pat
     assert hashes == plan["settings"]["weights_sha256"]
 
 
-def test_a_history_without_the_weights_is_named(
+def test_a_history_without_the_weights_ends_a_release_before_anything_is_built(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(release, "WITH_WEIGHTS", "0" * 40)
+    monkeypatch.setattr(release, "DIST", tmp_path / "dist")
+    monkeypatch.setattr(release, "version_faults", lambda released: [])
+    monkeypatch.setattr(release, "_output", lambda *command: "")
     with pytest.raises(SystemExit, match=r"no release: the history lacks 0+:benchmarks/weights/b"):
-        release.pack_weights(tmp_path / "weights.zip")
+        release.main()
+    assert not (tmp_path / "dist").exists()
 
 
 def test_the_trial_commands_of_a_release_succeed(tmp_path: Path) -> None:
