@@ -278,9 +278,9 @@ class _Table:
         rows, best = self._growing(), self._found[self.rows[-1].devices].carrying
         limit_on_latency = self._limits.max_latency
         if limit_on_latency is not None:
-            given = self._limits.seconds
+            limit_s = self._limits.seconds
             refuse_disproved(
-                best.problem, limit_on_latency, "plan: ", overloads=False, seconds=given
+                best.problem, limit_on_latency, "plan: ", overloads=False, seconds=limit_s
             )
         fewest = next((row.devices for row in rows if row.keeps_up), None)
         grows = self._limits.most is None
