@@ -23,8 +23,8 @@ try:
 except ImportError:  # 0.4 and before
     from streamplace.training import read_config, train  # type: ignore[no-redef]
 
-GRAPHS = 240
-STEPS = {"best": (2, 6), "paper": (20, 60), "released": (10, 40)}
+GRAPHS = 320
+STEPS = {"best": (3, 6), "paper": (50, 200), "released": (3, 6)}
 """Numbers of steps by config: those before the time is taken, and all."""
 
 

@@ -20,11 +20,18 @@ def one_thread() -> Iterator[None]:
     try:
         if torch:
             torch.set_num_threads(1)
-        with _blas().limit(limits=1, user_api="blas"):
+        with one_thread_of_numpy():
             yield
     finally:
         if torch:
             torch.set_num_threads(before)
+
+
+@contextmanager
+def one_thread_of_numpy() -> Iterator[None]:
+    """Limit numpy to one thread; torch keeps its own number."""
+    with _blas().limit(limits=1, user_api="blas"):
+        yield
 
 
 @cache

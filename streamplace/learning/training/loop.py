@@ -5,6 +5,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -17,13 +18,13 @@ from streamplace.learning.policy.decoding import Sampler
 from streamplace.learning.policy.encoded import Batch, Encoded
 from streamplace.learning.policy.refining import refined
 from streamplace.learning.policy.registry import faults_of
-from streamplace.learning.policy.threads import one_thread
+from streamplace.learning.policy.threads import one_thread_of_numpy
 from streamplace.learning.training.algorithms.base import Algorithm, Record, State, Step
 from streamplace.learning.training.algorithms.imitation import Dagger, Imitation
 from streamplace.learning.training.algorithms.reinforce import Reinforce
 from streamplace.learning.training.algorithms.replay import Replay
 from streamplace.learning.training.algorithms.step_reinforce import StepReinforce
-from streamplace.learning.training.baselines import baselines
+from streamplace.learning.training.baselines import baselines, restored, rewards_of, state_of
 from streamplace.learning.training.learner import Learner, Optimiser
 from streamplace.learning.training.problems import (
     FALLBACK,
@@ -43,7 +44,7 @@ from streamplace.learning.training.stages import (
     StepReinforceStage,
 )
 from streamplace.problem.placement import Placement
-from streamplace.util.arrays import Ints
+from streamplace.util.arrays import Floats, Ints
 
 ALGORITHMS: dict[type[Stage], type[Algorithm[Any]]] = {
     ImitationStage: Imitation,
@@ -104,7 +105,8 @@ class Loop:
         self._stage = -1
         self._held_out = held_out
         self._starts: Sequence[Placement] | None = None  # of the held-out problems
-        self._baselines: Record | None = None  # on these problems, in the unit of the stage
+        self._baselines: dict[str, list[Ints]] = {}  # on these problems, in process 0
+        self._beside: dict[str, Floats] = {}  # their rewards in the unit of the stage
         self._first_epochs = first_epochs(stages)
 
     @property
@@ -142,7 +144,7 @@ class Loop:
             if is_last:
                 self.position.epoch, self.position.step_of_epoch = following, 0
                 # waiting threads of numpy took twenty times the CPU time of one
-                with one_thread(), faults_of(self.learner.policy, "validation"):
+                with one_thread_of_numpy(), faults_of(self.learner.policy, "validation"):
                     record |= self._validation(algorithm.stage)
             yield record
             if is_last:
@@ -153,9 +155,11 @@ class Loop:
         policy = self.learner.policy
         if self._starts is None:  # the run was resumed within the stage
             self._starts = starts_of(policy, self._held_out, stage, self._stage)
-        if self._baselines is None:
-            self._baselines = baselines([one.problem for one in self._held_out], stage)
-        return validation(policy, self._held_out, stage, self._starts) | self._baselines
+        problems = [one.problem for one in self._held_out]
+        if not self._baselines and self.learner.workers.is_rank_zero:
+            self._baselines = baselines(problems, self.learner.stop.is_set)
+        self._beside = self._beside or rewards_of(self._baselines, problems, stage)
+        return validation(policy, self._held_out, stage, self._starts, self._beside)
 
     def _stepped(self, algorithm: Algorithm[Any], step: Step) -> Record:
         """Take a step in training mode; random layers such as dropout draw from the step's seed."""
@@ -210,7 +214,7 @@ class Loop:
             fault = error
         learner.agree(fault)
         self._stage, self.algorithm, self._starts = number, algorithm, starts
-        self._baselines = None
+        self._beside = {}
 
     def _new_optimiser(self, number: int) -> Optimiser:
         """Return an optimiser for a stage; its schedule spans all stages that share it."""
@@ -220,8 +224,9 @@ class Loop:
         return Optimiser(self.learner.policy, section, span, self.position.schedule_step)
 
     def state(self) -> State:
-        """Return the current algorithm's state over all processes; every process must call it."""
-        return {} if self.algorithm is None else self.algorithm.merge()
+        """Return the current state over all processes; every process must call it."""
+        of_algorithm = {} if self.algorithm is None else self.algorithm.merge()
+        return of_algorithm | state_of(self._baselines)
 
     def restore(self, position: Position, state: Mapping[str, Tensor]) -> None:
         """Resume at a position, with the state of the algorithm of the step before it.
@@ -245,6 +250,7 @@ class Loop:
         stage = self.stages[self._stage]
         self.algorithm = make_algorithm(stage, self.learner, optimiser, self._stage)
         self.algorithm.restore(state)
+        self._baselines = restored(state, [one.problem for one in self._held_out])
 
 
 def _gpus(policy: AnyPolicy) -> list[torch.device]:
@@ -284,23 +290,38 @@ def schedule_span(stages: Sequence[Stage], number: int) -> tuple[int, int]:
 
 
 def validation(
-    policy: AnyPolicy, held_out: Sequence[Encoded], stage: Stage, starts: Sequence[Placement]
+    policy: AnyPolicy,
+    held_out: Sequence[Encoded],
+    stage: Stage,
+    starts: Sequence[Placement],
+    beside: Mapping[str, Floats] = MappingProxyType({}),
 ) -> dict[str, float]:
     """Return the mean reward of one greedy placement per problem; empty without problems.
 
     A policy that refines placements takes one greedy episode from the start of each problem, as
-    `starts_of` returns them, and the best placement of the episode counts.
+    `starts_of` returns them, and the best placement of the episode counts. Problems whose placement
+    cannot be repaired are left out.
+
+    Parameters
+    ----------
+    beside
+        (P,) rewards of others by name, whose means over the same problems are added. They are NaN
+        where there is none, and the mean is then left out.
     """
     rewards = Rewards([one.problem for one in held_out], stage.reward, stage.model)
-    reached = []
+    reached: dict[int, float] = {}
     for numbers in _batches(held_out, stage.problems_per_step):
         batch = policy.batch([held_out[k] for k in numbers])
         placements = _placements(policy, batch, [starts[k] for k in numbers if starts])
         for number, one, row in zip(numbers, batch.encoded, placements, strict=True):
             _, rows = repaired(one.problem, np.zeros(1, np.int64), row[:, : one.size])
             if len(rows):
-                reached.append(rewards(int(number), rows)[0])
-    return {"validation": float(np.mean(reached))} if reached else {}
+                reached[int(number)] = rewards(int(number), rows)[0]
+    if not reached:
+        return {}
+    others = {name: float(row[list(reached)].mean()) for name, row in beside.items()}
+    known = {name: mean for name, mean in others.items() if not np.isnan(mean)}
+    return {"validation": float(np.mean([*reached.values()])), **known}
 
 
 def starts_of(

@@ -1,18 +1,24 @@
 """Placers beside a policy on held-out problems."""
 
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 
 from benchmarks.reference.trainings import config
 from streamplace.errors import PlacementError
 from streamplace.families import Recipe
-from streamplace.learning.training.baselines import baselines
+from streamplace.learning.training import baselines as module
+from streamplace.learning.training.loop import Loop, validation
+from streamplace.learning.training.problems import repaired
+from streamplace.learning.training.stages import Stage
 from streamplace.placers.running import run_placer
 from streamplace.problem.makespan import Makespan
 from streamplace.problem.objective import Model
 from streamplace.problem.problem import Problem
 from streamplace.workflows.compare import compare
+from tests.support.stages import loop_of, small_policy
 
 RUN = "streamplace.learning.training.baselines.run_placer"
 RECIPE = Recipe("dream", 3, range(8, 12), seed=4)
@@ -20,6 +26,12 @@ RECIPE = Recipe("dream", 3, range(8, 12), seed=4)
 
 def problems(model: Model = "path-average") -> list[Problem]:
     return [Problem(RECIPE.graph(i), "5x2500", source_rate=1e4, model=model) for i in range(3)]
+
+
+def baselines(problems: list[Problem], stage: Stage) -> dict[str, float]:
+    """Return the mean reward of each placer that places all problems."""
+    rewards = module.rewards_of(module.baselines(problems), problems, stage)
+    return {name: row.mean() for name, row in rewards.items() if not np.isnan(row).any()}
 
 
 def test_rewards_are_those_of_the_placers() -> None:
@@ -67,3 +79,70 @@ def test_a_placer_that_fails_is_left_out(monkeypatch: pytest.MonkeyPatch) -> Non
 
     monkeypatch.setattr(RUN, failing)
     assert list(baselines(problems(), stage)) == ["validation_search"]
+
+
+def test_checkpoints_keep_placements_also_of_placers_that_fail() -> None:
+    placed = {"metis": [np.full(len(one.graph.names), -1, np.int32) for one in problems()]}
+    state = module.state_of(placed)
+    again = module.restored(state, problems())
+    assert [row.tolist() for row in again["metis"]] == [row.tolist() for row in placed["metis"]]
+    assert module.restored({}, problems()) == {}
+    with pytest.raises(ValueError, match=r"baselines\.metis: wrong shape"):
+        module.restored(state, problems()[:2])
+    state["baselines.metis"][0] = 5
+    with pytest.raises(ValueError, match=r"baselines\.metis: devices out of range"):
+        module.restored(state, problems())
+
+
+def test_a_run_places_once_over_stages_and_resumes(monkeypatch: pytest.MonkeyPatch) -> None:
+    (stage,) = config().stage
+    calls: list[str] = []
+
+    def observed(problem: Problem, placer: str, rng: Any) -> Any:
+        calls.append(placer)
+        return run_placer(problem, placer, rng)
+
+    def new_loop() -> Loop:
+        values = [stage.model_copy(update=more).model_dump() for more in ({}, {"reward": "loss"})]
+        alone = loop_of([one | {"epochs": 1} for one in values], small_policy(), problems())
+        return Loop(alone.learner, alone.stages, alone.learner.encoded)
+
+    monkeypatch.setattr(RUN, observed)
+    first, resumed = new_loop(), new_loop()
+    records = []
+    for record in first.steps():
+        if "validation" in record and not records:
+            resumed.restore(replace(first.position), first.state())
+        if "validation" in record:
+            records.append(record)
+    (last,) = [record for record in resumed.steps() if "validation" in record]
+    assert len(calls) == 2 * len(problems())
+    assert records[0]["validation_metis"] > 0 > records[1]["validation_metis"]
+    assert last["validation_metis"] == records[1]["validation_metis"]
+
+
+def test_only_the_first_process_runs_placers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(RUN, lambda *more: pytest.fail("a placer ran"))
+    (stage,) = config().stage
+    alone = loop_of([stage.model_dump() | {"epochs": 1}], small_policy(), problems())
+    monkeypatch.setattr(alone.learner.workers, "rank", 1)
+    records = list(Loop(alone.learner, alone.stages, alone.learner.encoded).steps())
+    assert "validation" in records[-1]
+    assert "validation_metis" not in records[-1]
+
+
+def test_placers_count_on_the_problems_of_the_validation(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A problem for which the policy's placement cannot be repaired counts for no placer."""
+    (stage,) = config().stage
+    policy, given = small_policy(), problems()
+    held_out = [policy.encode(problem) for problem in given]
+    beside = {"x": np.array([1.0, 2.0, 6.0]), "y": np.array([np.nan, 2.0, 3.0])}
+    assert validation(policy, held_out, stage, [], beside)["x"] == 3.0
+    assert "y" not in validation(policy, held_out, stage, [], beside)
+
+    def but_the_first(problem: Problem, rows: Any, placed: Any) -> Any:
+        return repaired(problem, rows[:0] if problem is given[0] else rows, placed)
+
+    monkeypatch.setattr("streamplace.learning.training.loop.repaired", but_the_first)
+    found = validation(policy, held_out, stage, [], beside)
+    assert (found["x"], found["y"]) == (4.0, 2.5)

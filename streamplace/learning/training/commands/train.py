@@ -273,12 +273,20 @@ def _trained(
     clusters: Sequence[Cluster] | None,
 ) -> "Trained":
     """Train or resume one run, and print the result of a single one; exit if it is interrupted."""
-    from streamplace.learning.training import distributed, problems, trainer  # noqa: PLC0415 - torch
+    from streamplace.learning.training import (  # noqa: PLC0415 - torch
+        baselines,
+        distributed,
+        problems,
+        trainer,
+    )
 
     is_first = distributed.is_rank_zero()
     if is_first:
         print_note(problems.unused_times(graphs, settings.problems, clusters))
     progress = TrainingProgress([(stage.algorithm, stage.epochs) for stage in settings.stage])
+    resume = _resumes(chosen, folder / CHECKPOINT)
+    if is_first and settings.run.held_out and not resume:
+        progress.announce(", ".join(baselines.PLACERS.values()), settings.run.held_out)
     with naming_the_default(clusters is None, which="those of --config"), _of(config):
         trained = trainer.train(
             graphs,
@@ -286,7 +294,7 @@ def _trained(
             folder,
             dataset=str(chosen.dataset),
             clusters=clusters,
-            resume=_resumes(chosen, folder / CHECKPOINT),
+            resume=resume,
             measure=chosen.measure,
             jobs=chosen.workers.jobs,
             backend=chosen.workers.where,
@@ -375,9 +383,7 @@ class TrainingProgress:
             return
         self._last = now
         number = int(record["epoch"])
-        algorithm = self._algorithms[number]
-        epoch = f"{algorithm}, epoch {number + 1} of {len(self._algorithms)}"
-        where = [f"{now - self._started:6.0f} s", epoch, f"step {record['step']}"]
+        where = [f"{now - self._started:6.0f} s", self._epoch(number), f"step {record['step']}"]
         names = (*FIGURES, *(name for name in record if name.startswith(OF_PLACERS)))
         figures = [
             f"{name.removeprefix(OF_PLACERS)} {record[name]:.4f}"
@@ -385,6 +391,15 @@ class TrainingProgress:
             if name in record
         ]
         print_note("  ".join([*where, *figures, *self._left(now, done)]))
+
+    def announce(self, placers: str, held_out: int) -> None:
+        """Report what the end of the first epoch takes longer for."""
+        if self._algorithms:
+            what = f"{placers} also place the held-out graphs ({held_out}), once"
+            print_note(f"after {self._epoch(0)}, {what}")
+
+    def _epoch(self, number: int) -> str:
+        return f"{self._algorithms[number]}, epoch {number + 1} of {len(self._algorithms)}"
 
     def _left(self, now: float, done: float) -> list[str]:
         """Return the time left, estimated from the steps since this process's first one."""
