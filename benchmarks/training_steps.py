@@ -13,15 +13,16 @@ import os
 import signal
 import tempfile
 import time
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from streamplace import Recipe
 
 try:
-    from streamplace.learning.training import read_config, train
+    training: Any = import_module("streamplace.learning.training")
 except ImportError:  # 0.4 and before
-    from streamplace.training import read_config, train  # type: ignore[no-redef]
+    training = import_module("streamplace.training")
 
 GRAPHS = 320
 STEPS = {"best": (3, 6), "paper": (50, 200), "released": (3, 6)}
@@ -46,7 +47,9 @@ def main() -> None:
                 os.kill(os.getpid(), signal.SIGINT)
 
         with tempfile.TemporaryDirectory() as folder:
-            done = train(graphs, read_config(name), Path(folder, "run"), on_step=took)
+            done = training.train(
+                graphs, training.read_config(name), Path(folder, "run"), on_step=took
+            )
         each = (times[-1] - times[first - 1]) / (last - first)
         print(f"{name}, CPU ms per step  {1000 * each:.2f}")
         print(

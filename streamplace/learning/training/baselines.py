@@ -37,15 +37,15 @@ def baselines(
     stopped
         Whether the run is interrupted; the result is then empty.
     """
-    seen = [_in_closed_form(problem) for problem in held_out]
+    problems = [_in_closed_form(problem) for problem in held_out]
     found: dict[str, list[Ints]] = {}
     for name, text in PLACERS.items():
         placer = ready(text).placer
         assert isinstance(placer, BasePlacer), "built-in placers are"
-        if not all(map(placer.supports, seen)):
+        if not all(map(placer.supports, problems)):
             continue
         rng = np.random.default_rng(0)
-        for problem in seen:
+        for problem in problems:
             if stopped():
                 return {}
             row = np.full(len(problem.graph.names), FAILED, dtype=np.int32)

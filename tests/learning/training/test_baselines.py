@@ -109,7 +109,7 @@ def test_a_run_places_once_over_stages_and_resumes(monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr(RUN, observed)
     first, resumed = new_loop(), new_loop()
-    records = []
+    records: list[Any] = []
     for record in first.steps():
         if "validation" in record and not records:
             resumed.restore(replace(first.position), first.state())
@@ -134,14 +134,14 @@ def test_only_the_first_process_runs_placers(monkeypatch: pytest.MonkeyPatch) ->
 def test_placers_count_on_the_problems_of_the_validation(monkeypatch: pytest.MonkeyPatch) -> None:
     """A problem for which the policy's placement cannot be repaired counts for no placer."""
     (stage,) = config().stage
-    policy, given = small_policy(), problems()
-    held_out = [policy.encode(problem) for problem in given]
+    policy, examples = small_policy(), problems()
+    held_out = [policy.encode(problem) for problem in examples]
     beside = {"x": np.array([1.0, 2.0, 6.0]), "y": np.array([np.nan, 2.0, 3.0])}
     assert validation(policy, held_out, stage, [], beside)["x"] == 3.0
     assert "y" not in validation(policy, held_out, stage, [], beside)
 
     def but_the_first(problem: Problem, rows: Any, placed: Any) -> Any:
-        return repaired(problem, rows[:0] if problem is given[0] else rows, placed)
+        return repaired(problem, rows[:0] if problem is examples[0] else rows, placed)
 
     monkeypatch.setattr("streamplace.learning.training.loop.repaired", but_the_first)
     found = validation(policy, held_out, stage, [], beside)
