@@ -283,10 +283,14 @@ def _trained(
     is_first = distributed.is_rank_zero()
     if is_first:
         print_note(problems.unused_times(graphs, settings.problems, clusters))
-    progress = TrainingProgress([(stage.algorithm, stage.epochs) for stage in settings.stage])
-    resume = _resumes(chosen, folder / CHECKPOINT)
-    if is_first and settings.run.held_out and not resume:
-        progress.announce(", ".join(baselines.PLACERS.values()), settings.run.held_out)
+    resume, held_out = _resumes(chosen, folder / CHECKPOINT), settings.run.held_out
+    names = ", ".join(baselines.PLACERS.values())
+    progress = TrainingProgress(
+        [(stage.algorithm, stage.epochs) for stage in settings.stage],
+        f"{names} also place the held-out graphs ({held_out}), once"
+        if held_out and not resume
+        else "",
+    )
     with naming_the_default(clusters is None, which="those of --config"), _of(config):
         trained = trainer.train(
             graphs,
@@ -367,10 +371,13 @@ class TrainingProgress:
     ----------
     stages
         Algorithm and number of epochs of each stage.
+    after_first
+        What the end of the first epoch takes longer for, reported after the first step.
     """
 
-    def __init__(self, stages: Sequence[tuple[str, int]]) -> None:
+    def __init__(self, stages: Sequence[tuple[str, int]], after_first: str = "") -> None:
         self._algorithms = [name for name, epochs in stages for _ in range(epochs)]
+        self._after_first = after_first
         self._started = self._last = time.monotonic()
         self._first: tuple[float, float] | None = None
 
@@ -379,6 +386,8 @@ class TrainingProgress:
         now, done = time.monotonic(), float(record["progress"])
         if self._first is None:  # do not count the time for reading graphs and for a teacher
             self._first = now, done
+            if self._after_first and "validation" not in record:
+                print_note(f"after {self._epoch(0)}, {self._after_first}")
         if now - self._last < INTERVAL_S and "validation" not in record:
             return
         self._last = now
@@ -391,12 +400,6 @@ class TrainingProgress:
             if name in record
         ]
         print_note("  ".join([*where, *figures, *self._left(now, done)]))
-
-    def announce(self, placers: str, held_out: int) -> None:
-        """Report what the end of the first epoch takes longer for."""
-        if self._algorithms:
-            what = f"{placers} also place the held-out graphs ({held_out}), once"
-            print_note(f"after {self._epoch(0)}, {what}")
 
     def _epoch(self, number: int) -> str:
         return f"{self._algorithms[number]}, epoch {number + 1} of {len(self._algorithms)}"
