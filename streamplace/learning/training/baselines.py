@@ -1,6 +1,6 @@
 """Plain placers on the held-out problems, with whose rewards those of a policy are compared."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
 import numpy as np
@@ -24,83 +24,71 @@ FAILED = -1
 PREFIX = "baselines."
 
 
-def baselines(
-    held_out: Sequence[Problem], stopped: Callable[[], bool] = lambda: False
-) -> dict[str, list[Ints]]:
-    """Return each placer's placements, (V,), of the problems; -1 throughout where it fails.
+def baselines(held_out: Sequence[Problem]) -> State:
+    """Return each placer's devices of all problems' operators, -1 for problems on which it fails.
 
     Placers see the problems' own model, or ``bottleneck`` in place of the engine, under which a
-    search takes minutes.
-
-    Parameters
-    ----------
-    stopped
-        Whether the run is interrupted; the result is then empty.
+    search takes minutes. The tensors, (sum of V,), are part of a checkpoint.
     """
     problems = [_in_closed_form(problem) for problem in held_out]
-    found: dict[str, list[Ints]] = {}
+    found: State = {}
     for name, text in PLACERS.items():
         placer = ready(text).placer
         assert isinstance(placer, BasePlacer), "built-in placers are"
-        if not all(map(placer.supports, problems)):
+        if not problems or not all(map(placer.supports, problems)):
             continue
-        rng = np.random.default_rng(0)
+        rng, rows = np.random.default_rng(0), []
         for problem in problems:
-            if stopped():
-                return {}
             row = np.full(len(problem.graph.names), FAILED, dtype=np.int32)
             with suppress(StreamplaceError):  # such as constraints that it cannot keep
                 row[:] = run_placer(problem, text, rng).placement.devices
-            found.setdefault(name, []).append(row)
+            rows.append(row)
+        found[PREFIX + name] = torch.from_numpy(np.concatenate(rows))
     return found
 
 
-def rewards_of(
-    placed: Mapping[str, Sequence[Ints]], held_out: Sequence[Problem], stage: Stage
-) -> dict[str, Floats]:
+def rewards_of(placed: State, held_out: Sequence[Problem], stage: Stage) -> dict[str, Floats]:
     """Return the rewards of baselines in the unit of a stage, (P,), as ``validation_metis``.
 
     They are NaN where the placer failed.
     """
     rewards = Rewards(held_out, stage.reward, stage.model)
-    return {
-        f"validation_{name}": np.array(
-            [
-                np.nan if FAILED in row else rewards(number, row[None])[0]
-                for number, row in enumerate(rows)
-            ]
-        )
-        for name, rows in placed.items()
-    }
+    found: dict[str, Floats] = {}
+    for name, devices in placed.items():
+        rows = np.split(devices.numpy(), _ends(held_out)[:-1])
+        reached = [
+            np.nan if FAILED in row else rewards(number, row[None])[0]
+            for number, row in enumerate(rows)
+        ]
+        found[f"validation_{name.removeprefix(PREFIX)}"] = np.array(reached)
+    return found
 
 
-def state_of(placed: Mapping[str, Sequence[Ints]]) -> State:
-    """Return baselines as tensors of a checkpoint."""
-    return {PREFIX + name: torch.from_numpy(np.concatenate(rows)) for name, rows in placed.items()}
-
-
-def restored(state: Mapping[str, Tensor], held_out: Sequence[Problem]) -> dict[str, list[Ints]]:
+def restored(state: Mapping[str, Tensor], held_out: Sequence[Problem]) -> State:
     """Return the baselines of a checkpoint; none if it was written before the first validation.
 
     Raises
     ------
     ValueError
-        If they are not placements of these problems.
+        If they are not placements of these problems. Without problems, they are not checked.
     """
-    ends = np.cumsum([len(problem.graph.names) for problem in held_out])
-    found: dict[str, list[Ints]] = {}
-    for name in PLACERS:
-        key = PREFIX + name
-        if key not in state:
-            continue
-        every = state[key].numpy()
-        if every.dtype != np.int32 or not len(ends) or every.shape != (ends[-1],):
-            raise ValueError(f"{key}: wrong shape")
-        found[name] = np.split(every, ends[:-1])
-        for problem, row in zip(held_out, found[name], strict=True):
-            if ((row < FAILED) | (row >= len(problem.cluster.devices))).any():
-                raise ValueError(f"{key}: devices out of range")
+    names = [PREFIX + name for name in PLACERS]  # in the order of the log of other runs
+    found = {name: state[name] for name in names if name in state}
+    if not held_out:
+        return found
+    ends = _ends(held_out)
+    limits = np.repeat([len(one.cluster.devices) for one in held_out], np.diff(ends, prepend=0))
+    for name, devices in found.items():
+        if devices.dtype != torch.int32 or devices.shape != limits.shape:
+            raise ValueError(f"{name}: wrong shape")
+        if ((devices.numpy() < FAILED) | (devices.numpy() >= limits)).any():
+            raise ValueError(f"{name}: devices out of range")
     return found
+
+
+def _ends(problems: Sequence[Problem]) -> Ints:
+    """Return one past the last operator of each problem, among those of all."""
+    return np.cumsum([len(problem.graph.names) for problem in problems])
 
 
 def _in_closed_form(problem: Problem) -> Problem:

@@ -24,7 +24,7 @@ from streamplace.learning.training.algorithms.imitation import Dagger, Imitation
 from streamplace.learning.training.algorithms.reinforce import Reinforce
 from streamplace.learning.training.algorithms.replay import Replay
 from streamplace.learning.training.algorithms.step_reinforce import StepReinforce
-from streamplace.learning.training.baselines import baselines, restored, rewards_of, state_of
+from streamplace.learning.training.baselines import baselines, restored, rewards_of
 from streamplace.learning.training.learner import Learner, Optimiser
 from streamplace.learning.training.problems import (
     FALLBACK,
@@ -105,7 +105,7 @@ class Loop:
         self._stage = -1
         self._held_out = held_out
         self._starts: Sequence[Placement] | None = None  # of the held-out problems
-        self._baselines: dict[str, list[Ints]] = {}  # on these problems, in process 0
+        self._baselines: State = {}  # on these problems, in process 0
         self._beside: dict[str, Floats] = {}  # their rewards in the unit of the stage
         self._first_epochs = first_epochs(stages)
 
@@ -157,7 +157,7 @@ class Loop:
             self._starts = starts_of(policy, self._held_out, stage, self._stage)
         problems = [one.problem for one in self._held_out]
         if not self._baselines and self.learner.workers.is_rank_zero:
-            self._baselines = baselines(problems, self.learner.stop.is_set)
+            self._baselines = baselines(problems)
         self._beside = self._beside or rewards_of(self._baselines, problems, stage)
         return validation(policy, self._held_out, stage, self._starts, self._beside)
 
@@ -226,7 +226,7 @@ class Loop:
     def state(self) -> State:
         """Return the current state over all processes; every process must call it."""
         of_algorithm = {} if self.algorithm is None else self.algorithm.merge()
-        return of_algorithm | state_of(self._baselines)
+        return of_algorithm | self._baselines
 
     def restore(self, position: Position, state: Mapping[str, Tensor]) -> None:
         """Resume at a position, with the state of the algorithm of the step before it.
