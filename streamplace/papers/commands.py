@@ -247,6 +247,8 @@ def _run(path: str, chosen: StudyOptions, **settings: Any) -> None:
         options.refuse_unused(dict.fromkeys(("--list", "--only", "--seeds"), of_makespans))
     claims = Claims.of(path.partition(".")[0])
     if chosen.listed:
+        if chosen.only is not None:
+            raise click.UsageError("--only: --list prints all rows; leave out one of the two")
         table = listed(claims)
         if chosen.as_json:
             print_json(table.to_dict())

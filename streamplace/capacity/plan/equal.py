@@ -303,8 +303,8 @@ class _Table:
         )
         if limit_on_latency is None:
             return found
-        seed = self._limits.seed
-        return planned_within(found, limit_on_latency, seed, problem_of=self._problem)
+        seed, clock = self._limits.seed, Budget(self._limits.seconds)
+        return planned_within(found, limit_on_latency, seed, clock=clock, problem_of=self._problem)
 
 
 def _infeasible(failure: Exception | None, message: str) -> StreamplaceError:

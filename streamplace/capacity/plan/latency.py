@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from streamplace.capacity.plan.result import CheapestSet, Plan, PlanRow
+from streamplace.placers.budget import Budget
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.workflows.latency.limit import LatencyAnswer, LatencyLimit
@@ -15,6 +16,7 @@ def planned_within(
     limit: LatencyLimit,
     seed: int,
     *,
+    clock: Budget,
     others: Sequence[PlanRow] = (),
     problem_of: Callable[[int], Problem] | None = None,
 ) -> Plan:
@@ -25,6 +27,8 @@ def planned_within(
 
     Parameters
     ----------
+    clock
+        No further set is searched once it is over.
     others
         Further sets of devices, which replace a row if they are the first to keep the limit.
     problem_of
@@ -48,6 +52,8 @@ def planned_within(
         before = searched.get(row.devices)
         if before is None or own.simulated_s < before.simulated_s:
             searched[row.devices] = own
+        if clock.seconds_left() <= 0.0:
+            break
     best = plan.cheapest
     if best is not None:
         best = None if met is None else _on(best, met)
@@ -56,7 +62,9 @@ def planned_within(
         rows=tuple(searched.get(row.devices, row) for row in plan.rows),
         cheapest=best,
         max_latency=limit,
-        proven=plan.proven and all(one.answer != "unproven" for one in passed),
+        proven=plan.proven
+        and (met is not None or len(passed) == len(enough))
+        and all(one.answer != "unproven" for one in passed),
     )
 
 

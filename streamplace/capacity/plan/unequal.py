@@ -104,7 +104,8 @@ def plan_unequal(problem: Problem, limits: Limits) -> Plan:
     if limits.max_latency is None:
         return result
     others = table.others(rows)
-    return planned_within(result, limits.max_latency, limits.seed, others=others)
+    clock = Budget(seconds if limits.seconds is None else max(whole.seconds_left(), 0.0))
+    return planned_within(result, limits.max_latency, limits.seed, clock=clock, others=others)
 
 
 def _unmet(problem: Problem) -> tuple[str, Conflict] | None:

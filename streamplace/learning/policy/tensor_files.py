@@ -143,9 +143,12 @@ def read(path: str | Path) -> bytes:
         If the file cannot be read.
     """
     try:
-        return read_raw(path)
+        data = read_raw(path)
     except (OSError, ValueError) as error:
         raise CheckpointError(f"{path}: {read_failure(error)}") from None
+    if not data:
+        raise CheckpointError(f"{path}: is empty")
+    return data
 
 
 def exists(path: Path) -> bool:

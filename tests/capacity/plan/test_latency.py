@@ -3,11 +3,14 @@
 import pytest
 
 import streamplace as sp
+from streamplace.capacity.plan.latency import planned_within
 from streamplace.cli.main import main
 from streamplace.display.mixins import view_of
 from streamplace.display.view import Grid
 from streamplace.errors import InfeasibleError, UsageError
 from streamplace.files import write_dataset
+from streamplace.placers.budget import Budget
+from streamplace.workflows.latency.limit import LatencyLimit
 from tests.support.cli import Capture, json_of
 
 GRAPH = sp.StreamGraph(
@@ -129,3 +132,14 @@ def test_devices_that_provably_never_keep_up_end_with_exit_code_2(
     assert err.endswith("are not enough for 1e+06 tuples/s within p99 of 10 ms (proven)\n")
     with pytest.raises(sp.StreamplaceError):
         sp.read_placement("placement.json")
+
+
+def test_no_further_set_is_searched_once_the_time_is_over() -> None:
+    """No set keeps a limit that is hardly above the time of services alone."""
+    whole = sp.plan(GRAPH, "3x2500", most=3)
+    limit = LatencyLimit.parse("p99=0.5ms")
+    one = planned_within(whole, limit, 0, clock=Budget(0.0))
+    every = planned_within(whole, limit, 0, clock=Budget())
+    counts = [sum(row.latency is not None for row in found.rows) for found in (one, every)]
+    assert counts == [1, 3]
+    assert not one.proven

@@ -44,6 +44,7 @@ def test_a_pipe_is_refused(tmp_path: Path) -> None:
 def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
     missing = tmp_path / "missing.safetensors"
     assert message_of(missing) == "no such file"
+    assert message_of(tmp_path / "empty.safetensors", b"") == "is empty"
     weights = tmp_path / "policy.safetensors"
     assert message_of(tmp_path) == f"is a folder; weights are in a file such as {weights}"
     invalid = tmp_path / "nul\0.safetensors"
@@ -51,7 +52,7 @@ def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
         read_policy(invalid)
 
 
-@pytest.mark.parametrize("data", [b"", b"{}", b"\0" * 100, b"\xff" * 100, b"hello\n" * 50])
+@pytest.mark.parametrize("data", [b"{}", b"\0" * 100, b"\xff" * 100, b"hello\n" * 50])
 def test_files_that_are_not_weights_are_rejected(data: bytes, tmp_path: Path) -> None:
     assert "not a safetensors file of streamplace" in message_of(tmp_path / "x.safetensors", data)
 
