@@ -143,7 +143,7 @@ class Loop:
             record |= {"step": self.position.step, "epoch": epoch, "progress": progress}
             if is_last:
                 self.position.epoch, self.position.step_of_epoch = following, 0
-                # waiting threads of numpy took twenty times the CPU time of one
+                # threads of numpy that wait for each other would cost CPU time, as in `one_thread`
                 with one_thread_of_numpy(), faults_of(self.learner.policy, "validation"):
                     record |= self._validation(algorithm.stage)
             yield record
