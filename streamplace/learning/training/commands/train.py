@@ -287,7 +287,7 @@ def _trained(
     names = ", ".join(baselines.PLACERS.values())
     progress = TrainingProgress(
         [(stage.algorithm, stage.epochs) for stage in settings.stage],
-        f"{names} also place the held-out graphs ({held_out}), once"
+        f"those of {names} that suit the objective also place the {held_out} held-out graphs, once"
         if held_out and not resume
         else "",
     )
