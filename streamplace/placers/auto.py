@@ -83,7 +83,8 @@ class Auto(ReportingPlacer):
 
     The search (`pool`) ends with the budget, at the bound, or with a proof that no placement is
     better; with ``fewest``, also once everything offered is carried. Where at most 30,000
-    placements differ by more than exchanges of equal devices, all are tried instead.
+    placements differ by more than exchanges of equal devices, all are tried instead, and no other
+    placer runs.
 
     Where everything offered is carried, or an operator limits it that fills no device or link,
     ``balance`` then lowers the largest utilisation, the second largest, and so on (see `balance`).
@@ -164,13 +165,16 @@ class Auto(ReportingPlacer):
         """Return the best placement of streams of tuples, and a bound if one was proven."""
         if evaluator(problem).best_possible is None:
             return Found(self._by_runs(problem, rng, start, budget))
-        placements, bound = self._results(problem, rng, start, budget), None
-        found = every = best_and_cheapest(problem, 1.0 - ROUNDING, FEW_PLACEMENTS)
-        if not every:
+        bound = None
+        every = best_and_cheapest(problem, 1.0 - ROUNDING, FEW_PLACEMENTS)
+        if every:  # no other placer finds a better one
+            placements = every if start is None else [start, *every]
+            if type(problem.objective) is Throughput:
+                bound = problem.source_rate * float(qualities(problem, every).max())
+        else:
+            placements = self._results(problem, rng, start, budget)
             found, bound = self._searched(problem, rng, start, placements, budget)
-        elif type(problem.objective) is Throughput:
-            bound = problem.source_rate * float(qualities(problem, every).max())
-        placements += found
+            placements += found
         proven = True if bound is not None and not every else None
         balancing = balances(self.prefer, start)
         if balancing and may_spread(problem, placements):
