@@ -3,7 +3,9 @@
 The site has them as cli.md and api.md; they are not files of the repository.
 """
 
+import re
 from collections.abc import Iterator
+from copy import copy
 from importlib import import_module
 from typing import Any
 
@@ -12,12 +14,13 @@ import click
 from streamplace.cli.registered import cli
 
 CLI, API = "cli.md", "api.md"
+DEFAULT = re.compile(r"(  \[default: [^\]]*\])\f(.*)", re.DOTALL)
 WIDTH = 88
 CLI_INTRODUCTION = """\
 # Command line
 
-This page has the `--help` text of every command. Every command (for `profile` and `apply`, each
-subcommand) also takes these options:
+This page has the `--help` text of every command, with details that are left out on a terminal.
+Every command (for `profile` and `apply`, each subcommand) also takes these options:
 
 - `--json` prints the result as JSON on stdout;
 - `--quiet` prints nothing on stderr except errors;
@@ -205,15 +208,27 @@ def api_page() -> str:
     return "\n".join(parts)
 
 
+def whole(command: click.Command) -> click.Command:
+    """Return a command whose help also has what is left out on a terminal, after form feeds."""
+    shown = copy(command)
+    shown.help = (command.help or "").replace("\f", "")
+    shown.params = [copy(param) for param in command.params]
+    for param in shown.params:
+        if isinstance(param, click.Option) and param.help:
+            with_default_last = DEFAULT.sub(r"\f\2\1", param.help)
+            param.help = with_default_last.replace("\f", " ")
+    return shown
+
+
 def _sections(
     command: click.Command, name: str, parent: click.Context | None = None
 ) -> Iterator[str]:
     """Yield one section for a command and one for each of its subcommands."""
     context = click.Context(
-        command, parent, name, terminal_width=WIDTH, max_content_width=WIDTH,
+        whole(command), parent, name, terminal_width=WIDTH, max_content_width=WIDTH,
         help_option_names=cli.context_settings["help_option_names"],
     )  # fmt: skip
-    yield f"## {context.command_path}\n\n```text\n{command.get_help(context)}\n```\n"
+    yield f"## {context.command_path}\n\n```text\n{context.get_help()}\n```\n"
     if isinstance(command, click.Group):
         for inner in command.list_commands(context):
             _, subcommand, _ = command.resolve_command(context, [inner])

@@ -106,6 +106,14 @@ def test_help_fits_a_terminal(name: str) -> None:
     assert max(map(len, output.splitlines())) <= 100
 
 
+def test_the_help_of_place_is_short_and_has_sections() -> None:
+    context = click.Context(ALL["place"], info_name="place", terminal_width=80, **HELP)
+    lines = context.get_help().splitlines()
+    assert len(lines) <= 90
+    assert {"Input:", "Goal:", "Search:", "Running job:", "Output:"} <= {*lines}
+    assert "100,000 evaluations" not in "".join(lines)  # which the page has
+
+
 def test_the_help_of_start_names_every_placer_that_starts_from_a_placement() -> None:
     options = {option.name: option for option in ALL["place"].params}
     start, cost = (vars(options[name])["help"] for name in ("start", "move_cost"))

@@ -16,7 +16,9 @@ def test_every_command_is_on_the_page() -> None:
     assert [name for name in ours(GROUP) if f"## streamplace {name}\n" not in text] == []
     assert "## streamplace profile flink\n" in text
     assert f" {UNPROVEN} a limit on latency is not proven" in " ".join(text.split())
-    assert "--time-limit" in text.partition("## streamplace place\n")[2].partition("## ")[0]
+    of_place = text.partition("## streamplace place\n")[2].partition("## ")[0]
+    assert "100,000 evaluations" in of_place  # which the help on a terminal leaves out
+    assert "\f" not in text
 
 
 def test_every_public_name_is_on_the_page() -> None:

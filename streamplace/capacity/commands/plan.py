@@ -42,7 +42,7 @@ class PlanOptions(options.Common):
     constraints_file: str | None = options.constraints()
     pins: Mapping[str, str] = options.pins()
     throughput: options.ThroughputChoice = options.throughput(
-        several="with several, the plan is for the highest", engine=False
+        several="With several, the plan is for the highest", engine=False
     )
     objective: None = options.no_objective(
         "plan finds the throughput that devices sustain, and serves no other objective; "

@@ -56,7 +56,7 @@ class SizeOptions(options.Common):
     constraints_file: str | None = options.constraints()
     pins: Mapping[str, str] = options.pins()
     throughput: options.ThroughputChoice = options.throughput(
-        several="with several, the size is for the highest", engine=False
+        several="With several, the size is for the highest", engine=False
     )
     objective: None = options.no_objective(
         "size finds the instances that sustain a source rate, and serves no other objective"
