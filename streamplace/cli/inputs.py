@@ -12,7 +12,7 @@ from typing import Any, Protocol, Self, TypeVar
 import click
 
 from streamplace.cli.command import print_note
-from streamplace.cli.options import ClusterChoice, Form, LostDevices
+from streamplace.cli.options import ClusterChoice, InstanceForm, LostDevices
 from streamplace.cli.param_types import names_in
 from streamplace.errors import (
     ClusterError,
@@ -222,7 +222,7 @@ def latency_limit(ctx: click.Context, param: click.Parameter, value: str | None)
     return value
 
 
-def graph_of(found: LogicalGraph, form: Form) -> StreamGraph:
+def graph_of(found: LogicalGraph, form: InstanceForm) -> StreamGraph:
     """Return the graph to write; notes say what --logical and --fold do not keep."""
     graph, notes = in_form(found, form.name)
     for note in notes:

@@ -407,7 +407,7 @@ class Workers:
 
 
 @dataclass(frozen=True)
-class Form:
+class InstanceForm:
     """The options --fold and --logical: how parallel operators are written."""
 
     fold: bool = option(

@@ -16,9 +16,9 @@ from streamplace.errors import ClusterError
 from streamplace.problem.device import Device
 from streamplace.problem.network import (
     LinkOverride,
-    Links,
     Network,
     NetworkKind,
+    NetworkLinks,
     Uplink,
     UplinkDirection,
 )
@@ -79,7 +79,7 @@ class Cluster(Displayable):
         _check_count(len(self.devices))
         names = [device.name for device in self.devices]
         self.index = index_by_name("devices", names, ClusterError)
-        self._links = Links(self.devices, self.network)
+        self._links = NetworkLinks(self.devices, self.network)
 
     @classmethod
     def equal(

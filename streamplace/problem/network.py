@@ -172,7 +172,7 @@ class Network(StableRepr):
         return by_group or bool(self.uplinks)
 
 
-class Links:
+class NetworkLinks:
     """The links between devices, as the class `Cluster` numbers them.
 
     Parameters

@@ -21,7 +21,7 @@ from streamplace.learning.policy.registry import faults_of, policy_kind
 from streamplace.learning.policy.tensor_files import WeightsFile, read_weights
 from streamplace.learning.policy.threads import one_thread
 from streamplace.placers.base import THROUGHPUT, refuse_other_objectives
-from streamplace.placers.limits import Limit, MaxEvaluations
+from streamplace.placers.limits import MaxEvaluations, PlacerLimit
 from streamplace.placers.repair import feasible_ones
 from streamplace.placers.starting import StartingPlacer
 from streamplace.problem.objectives import check_order
@@ -120,7 +120,7 @@ class PolicyPlacer(StartingPlacer):
         """
         return self._loaded().refines
 
-    def options_for(self, limit: Limit) -> dict[str, Any] | None:
+    def options_for(self, limit: PlacerLimit) -> dict[str, Any] | None:
         """Return the options that set a limit; None if there is none.
 
         Every sample is one evaluation. The shipped weights are refined by default, which would add
@@ -131,7 +131,7 @@ class PolicyPlacer(StartingPlacer):
             return {**options, "refine": 0}
         return options
 
-    def limited_by(self, limit: Limit) -> tuple[str, ...]:
+    def limited_by(self, limit: PlacerLimit) -> tuple[str, ...]:
         """Return the names of all options that set the same kind of limit."""
         if not isinstance(limit, MaxEvaluations):
             return limit.parameters

@@ -89,7 +89,7 @@ class Incumbent:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class DecisionOutcome:
     """The outcome of a search for a better placement.
 
     Parameters
@@ -139,23 +139,23 @@ class DecisionProblem:
         self._budget = float(FIRST)
         self._left = FIRST
 
-    def search(self, nodes: int, clock: Budget) -> Outcome:
+    def search(self, nodes: int, clock: Budget) -> DecisionOutcome:
         """Examine up to `nodes` more partial placements, while time is left."""
         if self._is_refuted:
-            return Outcome(proven=True)
+            return DecisionOutcome(proven=True)
         while nodes > 0 and clock.seconds_left() > 0:
             step = min(SLICE, nodes, self._left)
             verdict = refute(self.instance, self._search, self.limit, step)
             if verdict != OPEN:
                 found = self.placement(self._search.now.on) if verdict == FOUND else None
-                return Outcome(verdict == REFUTED, found)
+                return DecisionOutcome(verdict == REFUTED, found)
             nodes -= step
             self._left -= step
             if self._left == 0:
                 start_again(self._search)
                 self._budget *= GROWTH
                 self._left = int(self._budget)
-        return Outcome()
+        return DecisionOutcome()
 
     def placement(self, on: Ints) -> Placement:
         """Return the placement with the joined units on devices `on`, (U,)."""

@@ -12,9 +12,9 @@ from streamplace.placers.base import BOTH, TOTAL_COST, Found, ReportingPlacer
 from streamplace.placers.budget import Budget, check_limits
 from streamplace.placers.exact import cp_sat
 from streamplace.placers.exact.decision import (
+    DecisionOutcome,
     DecisionProblem,
     Incumbent,
-    Outcome,
     is_small,
 )
 from streamplace.placers.registry import search_of_pass
@@ -176,11 +176,11 @@ def _narrow(incumbent: Incumbent, clock: Budget) -> bool:
     return improved
 
 
-def _decide(decision: DecisionProblem, clock: Budget, workers: int, seed: int) -> Outcome:
+def _decide(decision: DecisionProblem, clock: Budget, workers: int, seed: int) -> DecisionOutcome:
     """Run the search and CP-SAT in turn, longer each time, until one decides or time is up."""
     is_small_enough = cp_sat.Model.is_small(decision)
     model = cp_sat.Proof(decision, workers, seed) if is_small_enough else None
-    outcome = Outcome()
+    outcome = DecisionOutcome()
     for turn in count():
         outcome = decision.search(NODES << turn, clock)
         if outcome.open and model is not None:
@@ -190,7 +190,7 @@ def _decide(decision: DecisionProblem, clock: Budget, workers: int, seed: int) -
     return outcome
 
 
-def _settle(incumbent: Incumbent, decision: DecisionProblem, outcome: Outcome) -> bool:
+def _settle(incumbent: Incumbent, decision: DecisionProblem, outcome: DecisionOutcome) -> bool:
     """Apply the outcome of a decision problem and return whether it changed the incumbent."""
     if outcome.found is not None:
         return incumbent.offer(outcome.found)
