@@ -11,7 +11,8 @@ from streamplace.problem.problem import Problem
 from streamplace.scoring.compiled import compiled_parts
 from streamplace.util.arrays import Ints
 
-STEPS = 100_000  # backtracking steps, beyond one step per unit, before giving up
+# Backtracking steps, beyond one step per unit, before giving up; a guess, not tuned.
+STEPS = 100_000
 
 
 def feasible(problem: Problem, draft: Ints) -> Placement:
@@ -157,6 +158,5 @@ def assign(problem: Problem, preferred: list[list[int]], most_steps: int = STEPS
 
 
 def _take(room: list[float], needs: list[float]) -> None:
-    """Subtract needs from the room of a device."""
     for k, need in enumerate(needs):
         room[k] -= need

@@ -18,13 +18,18 @@ from streamplace.sim import work_clock
 from streamplace.util.arrays import Bools, Floats, Ints
 
 MAX_EVICTED = 3  # units that make room for others, at most; beyond them the search takes too long
-MAX_TRIES = 500  # sets of units to try
-STEPS = 2_000  # backtracking steps per attempt, beyond one step per unit
-MAX_UNITS = 2_000  # units up to which all placements within few moves are enumerated
-FEW_MOVES = 8  # units that moved, all sets of which are moved back
-MAX_PAIRS = 2_000  # pairs of units that are moved back together
+MAX_TRIES = 500  # sets of units to try, each of up to `STEPS` steps; a guess, not tuned
+# Backtracking steps per attempt, beyond one step per unit: few, as another set follows.
+STEPS = 2_000
+# Units up to which all placements within few moves are enumerated; a guess, not tuned.
+MAX_UNITS = 2_000
+FEW_MOVES = 8  # units that moved, all sets of which are moved back: 256 placements to score
+# Pairs of units that are moved back together; all of 63 units that moved. A guess, not tuned.
+MAX_PAIRS = 2_000
+# Without them, a search that spent its budget would return moves that gain nothing.
 MIN_TRIES = 50  # groups of units that are tried even if the budget is spent
-MAX_CELLS = 4_000_000  # operators x placements scored at a time
+# Operators x placements scored at a time, so that memory and time of a step stay small; a guess.
+MAX_CELLS = 4_000_000
 
 
 def with_fewest_moves(current: Current) -> Placement:
@@ -33,11 +38,6 @@ def with_fewest_moves(current: Current) -> Placement:
     The fewest moves are proven where the placements within so many moves can be enumerated;
     otherwise, and on problems of more than 2,000 units, few units are tried as those that make
     room. Operators without a current device go to the least loaded device that has room.
-
-    Raises
-    ------
-    PlacementError
-        If no feasible placement is found.
     """
     problem = current.problem
     costs = current.unit_costs(np.ones(len(current.devices)))
@@ -229,6 +229,7 @@ def without_needless_moves(
     if not better(found, staying):
         return staying
     rules, is_slow = current.problem.feasibility, evaluator(current.problem).best_possible is None
+    # Where scoring takes long, only the return of all units at once is tried.
     tries = Budget(evaluations=1 if is_slow else max(1, MAX_CELLS // len(found)))
     row = _with_many_returned(current, found, loses_nothing, tries)
     while not is_slow:
