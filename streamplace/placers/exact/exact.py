@@ -33,10 +33,13 @@ from streamplace.sim.exact.enumeration import enumerate_above, walk
 from streamplace.util.arrays import Ints
 
 ROWS = 256  # placements scored per call; with more, a better bound would be used later
-STEPS = 100_000  # search steps between two checks of the time
-QUICK = 30_000  # nodes that settle most decision problems
+STEPS = 100_000  # search steps between two checks of the time, few enough to keep a limit
+QUICK = 30_000  # nodes that settle most decision problems, before anything dearer is tried
+# Where a rate just above the incumbent stays open, rates further above may be refuted quickly, so
+# that the gap that is reported in the end is small.
 BISECTIONS, SHALLOW = 8, 10_000  # decision problems that narrow the gap, and nodes for each
-NODES, EFFORT = 300_000, 1.0  # first turn of the search and of CP-SAT (s); doubled every turn
+# First turn of the search and of CP-SAT (s); doubled every turn, as either may be the quick one.
+NODES, EFFORT = 300_000, 1.0
 MAX_WORKERS = 1024  # CP-SAT refuses more than 10,000 and reports an invalid model
 
 
