@@ -18,8 +18,9 @@ from streamplace.problem.cluster import Cluster
 from streamplace.problem.graph import StreamGraph
 
 RATE = 1.0  # tuples/s; `shortage.LOWEST` times this is still a valid source rate
+# Enough to find whether any placement is possible; its quality does not matter here.
 EVALUATIONS, SECONDS = 1, 1.0
-SHOWN = 5
+SHOWN = 5  # operators that a message names, so that it stays a line
 
 
 def check_plannable(graph: StreamGraph, cluster: Cluster) -> None:

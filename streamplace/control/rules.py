@@ -60,25 +60,27 @@ class Rules:
         If a value is outside its range.
     """
 
+    # `target`, `low`, `catch_up_s` and `scale_down_after_s` are those of Apache Flink's autoscaler by
+    # default. What has no reason here is a guess, and was not tuned.
     target: float = 0.7
     low: float = 0.4
-    high: float = 0.85
-    window_s: float = 300.0
-    agreeing: int = 2
+    high: float = 0.85  # a guess; a full instance, where that of the autoscaler ends, is late
+    window_s: float = 300.0  # busy times are then off by less than 2% (docs/watch.md)
+    agreeing: int = 2  # one window may be noise, unless its load is sure
     stabilisation_s: float = 120.0
-    cool_down_s: float = 600.0
+    cool_down_s: float = 600.0  # two windows, which must agree that the last action was not enough
     scale_down_after_s: float = 3600.0
     most_scale_down: float = 0.5
     actions_per_hour: int = 4
     actions_per_day: int = 12
     horizon_s: float = 3600.0
-    first_downtime_s: float = 60.0
+    first_downtime_s: float = 60.0  # more than the seconds that most restarts take (docs/watch.md)
     catch_up_s: float = 1800.0
     machine_price: float = 1.0
     delayed_tuple_price: float = 0.001
     rollback_below: float = 0.9
     block_s: float = 86_400.0
-    refused_s: float = 3600.0
+    refused_s: float = 3600.0  # the slot or label that it lacked may be there later
     savepoint_s: float = 60.0
     start_s: float = 120.0
     answer_s: float = 10.0
