@@ -126,6 +126,7 @@ def split(items: Items, lattice: Lattice, devices: Devices, most: float, most_st
     for begin in range(sets):
         if devices.skips:
             _skip(best[begin], source[begin], by[begin], begin)
+        # No split ends with this set, or only with a load that is too large.
         if not best[begin].min() <= min(limit, LARGEST):
             continue
         depth, at[0], edge[0] = 0, begin, lattice.first[begin]

@@ -47,6 +47,7 @@ def joined(
     takes no more of a limit, such as memory, than the device with the least room has.
     """
     if rng is None:
+        # Units with few streams join first: those with many have a choice later, too.
         order = np.argsort(np.diff(instance.first_end), kind="stable").astype(np.int32)
     else:
         order = rng.permutation(len(instance.work)).astype(np.int32)

@@ -60,8 +60,8 @@ class Rules:
         If a value is outside its range.
     """
 
-    # `target`, `low`, `catch_up_s` and `scale_down_after_s` are those of Apache Flink's autoscaler by
-    # default. What has no reason here is a guess, and was not tuned.
+    # `target`, `low`, `catch_up_s` and `scale_down_after_s` are the defaults of Apache Flink's
+    # autoscaler. What has no reason here is a guess, and was not tuned.
     target: float = 0.7
     low: float = 0.4
     high: float = 0.85  # a guess; a full instance, where that of the autoscaler ends, is late
