@@ -11,7 +11,7 @@ from streamplace.sim.links import cpu_s, ends_of, link_s, uplinks_of
 from streamplace.sim.messages import Copies, list_messages, marks, no_messages
 from streamplace.sim.work import instructions_on
 
-FOREVER = 1e9  # ticks
+FOREVER = 1e9  # ticks of travel, ten times `MOST_TICKS`: longer ones would not fit into 32 bits
 
 
 @kernel

@@ -12,9 +12,9 @@ from streamplace.sim.engine.records import EngineState, Rules
 from streamplace.sim.jit import bare
 
 MOST_NEW = 3  # new sets per stream and tick: sent, split on the first link, split on the second
-MOST_NEW_UPLINKS = 5  # with uplinks and downlinks
+MOST_NEW_UPLINKS = 5  # with uplinks and downlinks, each of which splits one more
 SENDER, UPLINK, DOWNLINK, RECEIVER = range(4)  # stages; a pair link is the sender's
-STAGES = 4
+STAGES = 4  # as in sim/crossed.py, for kernels a constant of their own
 CRUMB = 1e-9  # share of a tick; less remaining work is rounding
 
 

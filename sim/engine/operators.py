@@ -8,7 +8,7 @@ from streamplace.sim.engine.records import EngineState, Rules
 from streamplace.sim.flow import Floats
 from streamplace.sim.jit import bare
 
-TINY = 1e-300
+TINY = 1e-300  # to divide by, instead of 0
 
 
 @bare

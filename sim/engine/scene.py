@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from streamplace.sim.flow import Columns, Floats, Flow
 from streamplace.sim.jit import kernel
 
-MOST = 1e12  # maximum of seconds, tuples and factors in a scene
-MOST_SLOTS = 1_000_000
+MOST = 1e12  # maximum of seconds, tuples and factors in a scene, far above any use
+MOST_SLOTS = 1_000_000  # of a window, which are kept in memory one by one
 
 
 @dataclass(frozen=True)

@@ -57,7 +57,7 @@ JUMPS = 12  # steps from a refuted limit to the next one at which something chan
 ROUNDS = 40  # limits tried at most, against endless small steps
 MOST_CELLS = 200_000  # units x devices that are contracted: 3,000 x 64; a contraction takes 10 ms
 JOINING = 16  # arcs visited that a message counts as when units are joined, about as long
-CUT_WORK = 2_000_000  # arcs visited by `PARTS`; a million take 10 to 25 ms
+CUT_WORK = 2_000_000  # arcs visited by `PARTS`; a million take 10 to 25 ms, and users wait for it
 # Units are tried by their traffic, so that those that follow are needed even less.
 FAILURES = 3  # units in a row that need not be with the busy one, until no other is tried
 # Probing asks for a cut for each pair of a busy unit and another one.
@@ -66,7 +66,8 @@ WORK_PER_PAIR, MOST_WORK = 300, 10_000_000  # arcs visited by `PROBING`, the for
 NODE_WORK, NODE_WORK_AT_ONCE = 800_000, 100_000  # units x devices x nodes; 30 million take 1 s
 MOST_NODES = 3_000  # nodes of each branch and bound; more were worth little on small graphs
 FEWEST_NODES = 100  # below, a search is not worth its tables
-SMALLEST = 1e-6  # load / reference below which a problem without work is not examined
+# Load / reference to begin with where work gives no bound: a ratio needs one above 0.
+SMALLEST = 1e-6
 
 
 class Verdict(NamedTuple):

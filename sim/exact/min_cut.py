@@ -23,7 +23,7 @@ from streamplace.sim.search.instance import Bools
 PLANES, KEPT = 12, 48  # sets tried per proof; more hardly improved any; and sets kept for others
 # A grid is simple and quick for two free multipliers; five zooms by .3 leave .2% of the range.
 GRID, ZOOMS = 6, 5  # steps of a grid of multipliers, and how often it is refined around the best
-THREE = 3  # loads of a device with a limit on what it receives
+THREE = 3  # loads of a device with a limit on what it receives: CPU, sent, received; two without
 NOTHING = 1e-13  # flow that counts as none, relative to the limit: rounding
 CERTAIN = 1e-7  # relative distance by which a proof has to succeed, above all rounding
 FORCED = 1e9  # weight of a unit that S may not contain, relative to the limit: no cut pays it

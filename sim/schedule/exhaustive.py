@@ -16,7 +16,7 @@ from streamplace.sim.schedule.ranks import waits
 from streamplace.sim.schedule.rules import NOWHERE, Placed, Rules, next_device, nothing_placed, put
 from streamplace.sim.schedule.task_graph import Columns, TaskGraph, message_seconds, seconds_on
 
-CLOSE = 1e-12  # relative difference from the limit that counts as reaching it
+CLOSE = 1e-12  # relative difference from the limit that counts as reaching it: rounding of sums
 
 
 class Tree(NamedTuple):

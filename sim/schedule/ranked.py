@@ -16,7 +16,7 @@ from streamplace.sim.schedule.queues import NOTHING, insert
 from streamplace.sim.schedule.state import RANKED, TOUCHED, Noise, Order, Run, touch
 from streamplace.sim.schedule.task_graph import NIC, NONE, Columns, seconds_on
 
-UNSERVED = -1.0
+UNSERVED = -1.0  # no makespan: these are at least 0
 
 
 @bare
@@ -82,6 +82,7 @@ def _begin(tasks: Columns, order: Order, devices: Ints, run: Run) -> bool:
         d = devices[v]
         run.duration[v] = seconds_on(tasks, v, d)
         run.waiting[v], run.ready[v], run.last_input[v] = tasks.inputs[v], 0.0, NOTHING
+        # What it causes happens at the same moment, whose order only the event engine keeps.
         if run.duration[v] == 0.0:
             return False
         if tasks.inputs[v] == 0:

@@ -15,6 +15,7 @@ BACKPRESSURED = 0.05
 GROWING = 0.05  # share of the offered rate that waits on top; less is noise
 # Likewise, from which on one window is enough: twice as much, since nothing confirms it. A guess.
 SURE = 0.1
+# A guess; two are exceeded by chance in one of 44 parts of windows.
 NOISE = 3.0  # standard deviations of a count of arrivals, up to which what waits is noise
 # Of a window: short enough to be early, long enough for counts beyond noise; a guess, not tuned.
 PARTS = 5

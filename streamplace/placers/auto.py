@@ -80,8 +80,9 @@ NODES = 10_000  # of the first branch and bound; later ones have twice as many a
 FEWEST_NODES = 100  # below, a proof is not worth its tables
 # Changes of a search that take the time of a node, about; for limits without a clock.
 CHANGES_PER_NODE = 50
-EVALUATIONS, PER_OPERATOR = 200_000, 400  # changes, where the machine must not decide the answer,
-MAX_EVALUATIONS = 4_000_000  # at most: about a second, and a few on 100,000 operators
+# About what `SECONDS` allow on a machine of today, for answers that must not depend on the machine.
+EVALUATIONS, PER_OPERATOR = 200_000, 400  # changes
+MAX_EVALUATIONS = 4_000_000  # at most: a few seconds on 100,000 operators
 
 
 def evaluations_by_default(operators: int) -> int:

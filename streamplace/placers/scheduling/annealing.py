@@ -38,6 +38,7 @@ from streamplace.util.evaluation_count import count as count_evaluations
 FEWEST = 200  # placements that are all tried, however large the graph is; a guess, not tuned
 # Operators and streams x placements x passes up to which more are tried; a guess.
 MAX_PARTS = 4_000_000
+# A climb moves single units, as its name says to users.
 MOVES = Shares(swaps=0.0, blocks=0.0, joins=0.0, critical=0.0)
 # Half of the changes move connected blocks, since a single operator that moves pays for messages on
 # both sides. The shares were not tuned one by one.
@@ -47,7 +48,8 @@ SWAPS, BLOCKS, JOINS, CRITICAL = 0.1, 0.5, 0.7, (0.6, 0.9)  # see `Shares`; chai
 SMALL = 30  # units up to which a graph is small
 # Short at first, so that a good placement is known early.
 FIRST = 20, 300, 3_000  # evaluations of the first chain: per unit, at least, at most
-GROWTH = 1.5  # of chains
+# Of chains, since longer ones find more once short ones find nothing; a guess, not tuned.
+GROWTH = 1.5
 CLIMBS = 5  # parts of the first climb, after each of which another search may be better
 # Of a chain, plus per unit; beyond, more chains gain more, as under throughput.
 MAX_CHANGES = 20_000, 4_000
@@ -57,9 +59,10 @@ PATIENCE = 6  # chains of maximum length without improvement after which to stop
 HOTTEST, WARMING, COOLING = 0.05, 2e-4, 15.0  # temperature: at most, per evaluation and unit, range
 NO_HEAT = 1e-300  # a temperature at which nothing longer is accepted
 SLICE = 300_000  # operators and streams of the evaluations between two looks at the clock: some ms
-SLOWER = 8  # times that evaluations on the event engine take longer
-LEAST = 16  # evaluations between two looks, at least; the first one is of the start
-REACHED = 1.0 + 1e-12  # times the bound, which counts as reaching it
+SLOWER = 8  # times that evaluations on the event engine take longer, about
+# Evaluations between two looks, at least, as the first one is of the start and finds nothing.
+LEAST = 16
+REACHED = 1.0 + 1e-12  # times the bound, which counts as reaching it; more is rounding
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ MAX_CELLS = 1 << 24  # operators x (operators + devices): larger tables take too
 # The enumeration alone knows the order of the objective, and where it ends, CP-SAT is not needed.
 # It got .15 until work at prices of devices made it stronger.
 FIRST_SHARE = 0.4  # of the time, for the enumeration before CP-SAT
-CP_SAT_SHARE = 0.5  # of the time that is then left; the rest is for the enumeration again
+CP_SAT_SHARE = 0.5  # of the time that is then left; the rest is for the enumeration again. A guess
 
 
 def prove_pass(

@@ -20,7 +20,8 @@ from streamplace.util.arrays import Floats, Ints
 RARER = 4.0  # times as much that an evaluation counts from a search to the next worse one
 # It keeps two thirds or more of the evaluations, because it may need long to lead; see `_next`.
 ON_ALL = 0.5  # times as much that one of the search on all devices counts
-EARLY = 2  # rank that a search that has not begun has at most: small numbers are soon tried
+# Small numbers of devices are soon tried, however many searches lead before them.
+EARLY = 2  # rank that a search that has not begun has at most
 # Searches begin one by one, when they are worth it: on 3,000 operators and 64 devices, the first
 # steps of all of them would take .5 s.
 TO_BEGIN = 12  # evaluations per device that take as long as the first step of a search, about

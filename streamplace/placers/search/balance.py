@@ -40,7 +40,7 @@ STEP = 1e-3  # the same for placements that a search found; within a step, traff
 CARRIED = 1.0 - 1e-9
 # Of the search, at most: headroom is worth less than a quick answer; a guess, not tuned.
 SECONDS = 0.1
-SHARE = 0.5  # of the remaining budget, at most; `spread` follows
+SHARE = 0.5  # of the remaining budget, at most, since `spread` follows; a guess
 STARTS = 4  # the search starts from this many of the best placements; a guess, not tuned
 # Twelve took a third of the time of `auto` on graphs small enough to try all placements.
 SPREAD_STARTS = 6  # further loads are lowered from this many of the best placements

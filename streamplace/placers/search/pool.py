@@ -54,6 +54,7 @@ HOT, COLD = 0.1, 1e-3  # temperatures at the coarsest level of a restart
 FINE = 2e-3, 1e-5  # temperatures below it
 # A first look only compares numbers of devices, and there are many of them.
 COARSE, SHORT, COOL = 300, 60, 50  # changes per group: hot; the same in a first look; then `FINE`
+# Few, since levels below have many more groups and only balance what is decided.
 EACH, EACH_SHORT = 10, 5  # changes per group of each level below; the same in a first look
 # Half of a restart's, since it begins with a good placement.
 RECOMBINED = 150  # changes per group at the coarsest level of a recombination
@@ -65,7 +66,7 @@ POLISHED, POLISHED_BEST = 60, 30  # changes per unit of polishing, and of a new 
 SWAPS_JOINS = 0.4, 0.3  # shares of both in polishing, which balances more than it joins
 # Where links do not bind, the devices that are left out are free capacity.
 ON_ALL_DEVICES = 0.3  # share of polishing that may use all devices
-LEVELS = 2  # units and groups of all levels, per unit, to estimate the changes of a round
+LEVELS = 2  # units and groups of all levels, per unit, if each has half as many: changes of a round
 # Until a good placement is known, the load of the best one joins too little.
 FIRST_AIM = 0.5  # of the first restart, when only trivial placements are known; see `_apart`
 # The ranking of numbers rests on single restarts, and so is uncertain: not always the first one.
