@@ -139,6 +139,7 @@ def split(items: Items, lattice: Lattice, devices: Devices, most: float, most_st
                 continue
             u, to = lattice.item[edge[depth]], lattice.to[edge[depth]]
             edge[depth] += 1
+            # A closed set can be reached in many orders of its items, which make the same piece.
             if visited[to] == begin:
                 continue
             visited[to] = begin
@@ -149,6 +150,7 @@ def split(items: Items, lattice: Lattice, devices: Devices, most: float, most_st
             depth += 1
             at[depth], edge[depth] = to, lattice.first[to]
             _extend(items, devices, piece, depth, limit, begin, to, found)
+        # Prefixes of orders take over.
         if steps > most_steps:
             return Split(best, source, by, -1)
     return Split(best, source, by, steps)

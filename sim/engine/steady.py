@@ -87,6 +87,7 @@ def contents_when_steady(
         burst = _burst(state, rules, done, ignored, counted)
         state, done = burst.state, done + ignored + counted
         change = _that_matters(burst, rules, expected)
+        # No queue changes any more: this is the steady state.
         if not change.any():
             break
         share = change / expected

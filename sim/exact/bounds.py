@@ -301,6 +301,7 @@ def _examine(
         lowest = alone if alone > limit else _too_full(instance, units, least, limit)
         if lowest > limit:
             return min(until, lowest), group, alone
+        # Without messages between devices, cuts prove nothing further.
         if method == CONTRACTION or instance.capacity.shape[0] == 1 or units.to.shape[0] == 0:
             return 0.0, group, alone
         arcs = arcs_of(cheap, units, shared)
@@ -319,6 +320,7 @@ def _examine(
             parted = _probe(arcs, least, limit, carried, v, cuts, root, work, most)
             until = min(until, parted)
         left = number_roots(root)
+        # Nothing has been joined, so that another turn would find the same.
         if left == root.shape[0]:
             return 0.0, group, alone
         units = join(units, root, left, shared)

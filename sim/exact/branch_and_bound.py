@@ -343,6 +343,7 @@ def _branches(instance: Instance, search: Dive, depth: int, limit: float) -> boo
             chosen, most, fewest = u, urgency, count
     if depth == 0:
         choose_steps(instance, now, search.fits, limit, search.weighed)
+    # With nothing placed, no device has traffic, and shared messages are no sums of streams.
     looks_ahead = depth > 0 and instance.nic and instance.multicast == NONE
     if looks_ahead and not can_carry(instance, now, depth, search.fits, limit):
         return False

@@ -177,6 +177,7 @@ def _add(tasks: Columns, rules: Rules, tree: Tree, depth: int, d: int, limit: fl
         tree.listed[d, k] = v
         tree.number[d] += 1
     tree.work[depth + 1] = work
+    # Both are at hand already; the work between heads and tails has to be computed.
     if max(work, shortest) >= beyond:
         return False
     return _work_on(tasks, tree, d) < beyond

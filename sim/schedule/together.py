@@ -195,6 +195,7 @@ def _start(
             continue
         ended = max(ended, head[v] + times.seconds[v])
         moment = head[v] + times.seconds[v] + times.message[e]
+        # It never arrives over the network.
         if find(root, v) == find(root, w):
             moment = np.inf
         if count == MOST_INPUTS and moment <= late[count - 1]:

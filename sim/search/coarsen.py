@@ -183,6 +183,7 @@ def _join(
                 g = group[v]
                 with_it = instance.work[v] if g < 0 else work[g]
                 kept = instance.needs[v] if g < 0 else needs[g]
+                # Larger groups would leave no choice, or fit on no device.
                 if with_it + instance.work[u] > heaviest or _exceeds(kept, instance.needs[u], room):
                     continue
                 best, most = v, shared[v]

@@ -69,6 +69,7 @@ def _error(values: Floats) -> float:
     means = np.array([part.mean() for part in np.array_split(values, BATCHES)])
     apart = means - means.mean()
     total = float(apart @ apart)
+    # All batches have the same mean.
     if total == 0.0:
         return 0.0
     bias = 1.0 / BATCHES  # of the correlation of independent values

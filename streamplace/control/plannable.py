@@ -66,6 +66,7 @@ def check_plannable(graph: StreamGraph, cluster: Cluster) -> None:
     except PlacementError:  # not proven
         return
     except StreamplaceError as error:
+        # Some rate is possible, and which one is not known before costs are measured.
         if isinstance(error, ShortageError) and error.at_most > 0.0:
             return
         raise reworded(error, str(error).removeprefix("size: ")) from None

@@ -254,6 +254,7 @@ class Auto(ReportingPlacer):
             proven = _search(pool, share)
             bound = proven if linear else None  # others may carry more than `aimed` does
             found = [Placement(problem, one.devices) for one in pool.placements]
+        # What the pool found is best for loads; chains on the score itself follow.
         if not linear:
             known = [*placements, *found]
             order = np.argsort(-qualities(problem, known), kind="stable")[:STARTS]

@@ -159,6 +159,7 @@ def refute_all(incumbent: Incumbent, clock: Budget, workers: int, seed: int) -> 
                 continue
         if outcome.open:
             outcome = _decide(decision, clock, workers, seed)
+        # Time is up, or what CP-SAT leaves open by its margin, no further run of it can close.
         if outcome.open or not _settle(incumbent, decision, outcome) or outcome.margin > 0.0:
             return
 

@@ -68,6 +68,8 @@ def best_on_prefixes(
             best, best_s = row, search.best_s
         if search.is_proven and search.is_whole:
             return Found(Placement(scored.problem, best), best_s)
+        # A search ends where its bound is not below the best makespan, which is exact; to give one
+        # up because it is behind would not be.
         searches = [each for each in searches if not each.is_over and each.bound_s < best_s]
     return Found(Placement(scored.problem, best))
 
@@ -166,6 +168,7 @@ class _Search:
         try:
             step = next(self._run, None)
         except (InfeasibleError, PlacementError):
+            # Constraints may need devices beyond the first ones.
             if self.is_whole:
                 raise
             step = None

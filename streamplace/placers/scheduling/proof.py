@@ -86,6 +86,7 @@ class Proof(ABC):
         first = model(tasks, rules, self._alike, self._limit, searching)
         answer = first.solve(SEARCH_SHARE * clock.seconds_left(), workers, seed, hint)
         self._offer_found(answer.devices)
+        # Only a bound that helps is worth the time to confirm it.
         if answer.bound > self._bound:
             limit = answer.bound * (1.0 - model.margin(tasks, confirming))
             second = model(tasks, rules, self._alike, limit, confirming)

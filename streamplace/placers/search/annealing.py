@@ -196,6 +196,7 @@ def levels_of(
     descend(inseparable(_labelled(levels.instances[-1], labels), apart))
     while len((finest := levels.instances[-1]).work) > few:
         traffic = finest.tuples * gap_s + finest.bits * per_bit
+        # On a network that costs nothing, tuples say what belongs together.
         traffic = traffic if traffic.any() else finest.tuples
         group = joined(_labelled(finest, labels), traffic, heaviest, few, rng)
         if group.max() + 1 > USELESS * len(group):

@@ -91,6 +91,7 @@ def settled(problem: Problem, placements: Sequence[Placement]) -> Placement:
     """
     first = placements[0]
     equal = len({device.price for device in problem.cluster.devices}) == 1
+    # Without groups, and with equal prices, no exchange can be better.
     if type(problem.objective) is not Throughput or (equal and not problem.cluster.groups):
         return first
     rows = np.stack([placement.devices for placement in placements])
@@ -106,6 +107,7 @@ def _exchanged(problem: Problem, row: Ints) -> Ints | None:
     speed, used = problem.cluster.capacity, np.unique(row)
     first, second = np.meshgrid(used, np.arange(len(speed)), indexing="ij")
     once = ~np.isin(second, used) | (first < second)
+    # On devices of unequal speed, an exchange would change loads.
     of_equal = once & (speed[first] == speed[second])
     first, second = first[of_equal][:, None], second[of_equal][:, None]
     arrays = flow(problem)
@@ -186,6 +188,7 @@ def balanced(
     """
     loaded = overloaded(problem)
     every = feasible_rows(loaded, most=FEW_PLACEMENTS, distinct=True)
+    # All placements are known, so that the order of all utilisations is exact.
     if every is not None:
         reached = qualities_of_rows(loaded, every)
         every = every[reached >= reached.max() * CARRIED]

@@ -180,6 +180,7 @@ def _annealed(
         shares = carried(utilisation)
         levels = utilisation_at(utilisation, confidence)
         order = np.lexsort((levels, -shares))
+        # Everything is carried in every draw.
         if shares[order[0]] >= 1.0:
             break
         # If nothing is carried in any draw, all candidates have the same share: the excess then

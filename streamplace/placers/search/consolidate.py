@@ -82,6 +82,7 @@ def consolidate(
     changes = TRAFFIC[0] + TRAFFIC[1] * len(on)
     reduce_traffic(instance, now, annealer.rng_state, min(budget.left(), changes), limit)
     reduced = Placement(problem, now.on[problem.feasibility.unit_of])
+    # Under `path-average`, loads within the limit do not decide alone.
     return reduced if qualities(problem, [reduced])[0] >= required * CLOSE else best
 
 

@@ -66,6 +66,8 @@ def feasible_rows(
         for rival in distant.get(u, set()) & on_of_rival.keys():
             fits &= group_of != group_of[on_of_rival[rival]][:, None]
         if distinct:
+            # A device is used only after the equal one before it, so that exchanges are enumerated
+            # once.
             fits &= (before < 0) | used[:, before]
         parent, device = (found.astype(np.int32) for found in np.nonzero(fits))
         if len(parent) > most:

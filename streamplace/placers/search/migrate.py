@@ -131,6 +131,7 @@ def _limits(search: Nearby, staying: Ints, seconds: Floats, largest: float) -> l
         return []
     paid = float(search.current.costs(staying[None], seconds)[0])
     most = max(min(float(paying.sum()), largest - paid), float(paying.min()))
+    # By ratio, since memory to move differs by orders of magnitude.
     return [paid + float(x) for x in np.geomspace(paying.min(), most, LIMITS)]
 
 
@@ -174,6 +175,7 @@ def best_within_moves(search: Nearby, staying: Ints, max_moves: int, budget: Bud
     row = search.annealed([staying], each, limit, chains.share(PART))
     row = polished(search, row, worth, budget)
     reached, moves = float(worth(row[None])[0]), int(current.moves(row[None])[0])
+    # Chains that were allowed many moves rarely find the placement that is as good with fewer.
     while moves > necessary and chains.left() > 0:
         fewer = search.annealed([staying], each, moves - 1.0, chains.share(PART))
         if worth(fewer[None])[0] < reached - search.gain:

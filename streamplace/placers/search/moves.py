@@ -43,6 +43,7 @@ def with_fewest_moves(current: Current) -> Placement:
     costs = current.unit_costs(np.ones(len(current.devices)))
     costs = np.where(problem.feasibility.allowed, costs, np.inf)
     draft = _least_loaded(current, costs)
+    # Each unit is on its cheapest device, so that no placement needs fewer moves.
     if problem.feasibility.violation(draft[problem.feasibility.unit_of]) is None:
         return Placement(problem, draft[problem.feasibility.unit_of])
     found = _enumerated(current, costs, draft)
@@ -102,6 +103,7 @@ def _enumerated(current: Current, costs: Floats, draft: Ints) -> Ints | None:
         return None
     least = costs.min(axis=1).sum()
     finite = np.where(np.isfinite(costs), costs, 0.0)
+    # Cost by cost, so that the first placements found are those of the fewest moves.
     for extra in range(int(finite.max(axis=1).sum() - least) + 1):
         rows = feasible_rows(current.problem, finite, least + extra)
         if rows is None:
@@ -189,6 +191,7 @@ def polished(search: Nearby, row: Ints, worth: Callable[[Ints], Floats], budget:
         if chosen is None:
             k += 1
             continue
+        # After a gain, the quickest neighbourhood comes first again.
         row, moves, k = rows[chosen], int(counts[chosen]), 0
         value = max(value, float(values[chosen]))
     return row
@@ -285,6 +288,7 @@ def _returns(current: Current, row: Ints) -> Ints:
     is returned.
     """
     unit_of, homes = current.problem.feasibility.unit_of, _homes(current, row)
+    # Too many to score; groups of them have been tried before.
     if len(homes) ** 2 > 2 * min(MAX_CELLS // len(row), MAX_PAIRS):
         return row[None]
     rows, most = [row], len(homes) if len(homes) <= FEW_MOVES else 2

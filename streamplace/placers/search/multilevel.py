@@ -79,6 +79,7 @@ class Multilevel(BasePlacer):
             again = self._attempt(problem, annealer, *setting, inside)
             best = max(best, again, key=lambda chain: chain.reached)
         row = best.on[rules.unit_of]
+        # Moves keep to constraints, but METIS's parts, from which they began, need not.
         if rules.violation(row) is not None:
             repaired = feasible(problem, row).devices[rules.first_of]
             row = refined(annealer, annealer.instance, repaired, self.changes).on[rules.unit_of]
