@@ -65,7 +65,7 @@ class Settings:
     tick_s: float | None = FIRST_TICK_S
     scheduler: Scheduler = "default"
     allocation: Allocation = "weighted"
-    queue: float = 2048.0
+    queue: float = 2048.0  # a guess; sim/README.md says how it shortens ticks
     backpressure: bool = True
     source_queue: float = 0.0
     measure_from_s: float | None = None

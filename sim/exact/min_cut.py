@@ -225,6 +225,7 @@ def _improve(cuts: Cuts, count: int) -> float:
                     best, x, y = least, a, b
                 if count < THREE:
                     break
+        # More than the distance of two steps, so that the best point of a grid stays inside.
         width *= 0.3
     weight[0], weight[1] = x, y
     weight[2] = max(0.0, 1.0 - x - y) if count == THREE else 0.0

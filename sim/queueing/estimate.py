@@ -50,6 +50,7 @@ def tail(shape: float, x: float) -> float:
                 break
         return 1.0 - density * total
     b = x + 1.0 - shape
+    # As good as infinite, by which Lentz's method begins.
     c, d = 1e300, 1.0 / b
     fraction = d
     for n in range(1, TERMS):

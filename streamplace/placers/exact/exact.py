@@ -94,7 +94,7 @@ class Exact(ReportingPlacer):
     objectives: ClassVar[frozenset[str]] = BOTH | TOTAL_COST
     takes_start: ClassVar[bool] = True
     proves: ClassVar[bool] = True
-    seconds: float = 10.0
+    seconds: float = 10.0  # most graphs of 27 operators are proven by then (docs/results/search.md)
     workers: int = 1
 
     def __post_init__(self) -> None:

@@ -314,6 +314,7 @@ def annealed_passes(
         length = first // CLIMBS
         # Climbs (negative numbers) do not anneal: a short chain with heat may end above its start.
         if number >= 0:
+            # The power has a limit, or it overflows in long searches.
             length = int(min(longest, first * GROWTH ** min(number, 60)))
         yield Step(found, length)
         if budget.left() == 0 or best_s <= enough_s or waited > PATIENCE * longest:

@@ -125,6 +125,7 @@ def _speeds(scored: MakespanEvaluator) -> Floats:
     least = seconds.min(axis=1)
     counted = np.isfinite(least) & (least > 0.0)
     speeds = (least[counted, None] ** 2 / seconds[counted]).sum(axis=0)
+    # Nine digits, so that rounding does not order devices that are equal.
     return np.asarray(np.round(speeds / max(speeds.max(), np.finfo(np.float64).tiny), 9))
 
 

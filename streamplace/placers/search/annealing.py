@@ -117,6 +117,7 @@ def schedule(changes: int, units: int) -> Schedule:
     each = changes / units
     hot = min(HOTTEST, WARMING * each)
     swaps, joins = ALL_OVER if each >= THOROUGH else NEARBY
+    # A cold chain ends at a tenth of its start, or it would not cool; the factor is a guess.
     return Schedule(changes, hot, min(COLDEST, hot / 10), swaps, joins)
 
 

@@ -126,6 +126,7 @@ def best_of_chains(
         left = chain_budget.left()
         if left == 0:
             break
+        # The power has a limit, or it overflows in long searches.
         grown = PROBE if number == 0 else int(first * 2 ** min(number / DOUBLING, 60))
         plan = schedule(min(left, grown, max_changes), units)
         begun = work_clock.now()

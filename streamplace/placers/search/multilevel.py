@@ -57,7 +57,7 @@ class Multilevel(BasePlacer):
 
     name: ClassVar[str] = "multilevel"
     objectives: ClassVar[frozenset[str]] = THROUGHPUT
-    changes: int = 5
+    changes: int = 5  # with few changes per group, time is linear and low; a guess, not tuned
 
     def __post_init__(self) -> None:
         if self.changes < 1:

@@ -165,14 +165,18 @@ class Pool:
         if self._size is not None:
             size, self._size = self._size, None
             self._restart(size)
-        # Polishing ends with a local optimum, which the best placement, whence others come, should
-        # be.
         elif self._leads:
+            # Later rounds begin with the best placement, so that it is polished at once.
             self._leads = False
+            # Colder than other rounds below the coarsest level: the placement is to be improved,
+            # not left.
             self._polish(self._best, POLISHED_BEST, FINE[0] / 4)
         elif self._rng.random() < POLISH:
+            # Better members more often, since polishing changes little; the ends of the range are
+            # guesses.
             self._polish(self._drawn(3.0), POLISHED, 10.0 ** self._rng.uniform(-4.0, -2.7))
         else:
+            # The second one at random, as what it has in common with the first is what matters.
             self._recombine(self._drawn(1.5), self._drawn(1.0))
 
     # What is known.
@@ -302,6 +306,7 @@ class Pool:
         share = SHARES[int(self._rng.integers(len(SHARES)))]
         levels = self._levels(count, share, one.on * np.int32(len(self._order)) + other.on)
         coarsest = levels.instances[-1]
+        # Drawn over two powers of ten, as the best temperature differs between problems.
         hot = COLD * 10.0 ** self._rng.uniform(0.0, 2.0)
         power = (SOFT, HARD)[int(self._rng.integers(2))]
         plan = Schedule(RECOMBINED * len(coarsest.work), hot, COLD / 2, *NEARBY, power)
