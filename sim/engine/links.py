@@ -92,6 +92,7 @@ def _serve(state: EngineState, rules: Rules, link: int, tick: int) -> None:
     stage, tick_s = state.links[link].stage, rules.tick_s
     left, full = tick_s, False
     state.links[link].clear = _is_clear(state, rules, link, tick)
+    # Everything fits into the tick, so that one walk through all streams passes it on.
     if state.links[link].clear:
         left -= state.links[link].needed
         state.lists[at].head = state.lists[at].tail = NOTHING  # see `_pass_on_all`

@@ -189,6 +189,7 @@ def _send_windows(state: EngineState, rules: Rules, v: int, budget: float, tick:
     A window that is due stays open, and nothing is gathered, until the previous one has been sent.
     """
     w, used, total = state.operators[v].window, 0.0, state.scratch
+    # What is left of the window before, and then what the next one, which may close now, emits.
     for _ in range(2):
         tuples = state.windows[w].out
         if tuples > 0.0:

@@ -141,6 +141,7 @@ def check(state: EngineState, target: Ints, order: Order) -> float:
     streams, operators = len(state.streams), len(state.operators)
     queued, away, came = np.zeros(streams), np.zeros(streams), np.zeros(operators)
     worst = largest_loss(state, target, queued, away, came)
+    # Which place lost tuples is looked up only for the message.
     if worst <= ROUNDING:
         return worst
     sent, accounted = state.streams["sent"], state.streams["taken"] + queued + away

@@ -114,6 +114,7 @@ def _start_operators(tasks: Columns, run: Run, head: int, now: float, limit: flo
                 admit(queues, d, run.released[d])  # nothing starts before
             if end > limit:
                 return np.inf
+            # So short that it is lost in rounding: the same as one that takes no time.
             if end == now:
                 return UNSERVED
             _plan(run, head, end, v)
@@ -126,6 +127,7 @@ def _start_operators(tasks: Columns, run: Run, head: int, now: float, limit: flo
 def _wake(run: Run, head: int, d: int) -> None:
     """Wake up a device with free cores when its next operator becomes runnable, if there is one."""
     i = run.queues.head[d]
+    # One event for a moment is enough, and a busy device is woken up when it has a free core.
     if run.free[d] > 0 and i < run.queues.tail[d] and run.queues.when[i] != run.woken[d]:
         run.woken[d] = run.queues.when[i]
         _plan(run, head, run.woken[d], 2 * run.end.shape[0] + d)

@@ -190,6 +190,7 @@ class Auto(ReportingPlacer):
         balancing = balances(self.prefer, start)
         if balancing and may_spread(problem, placements):
             best = balanced(problem, rng, placements, budget, search=False)
+            # Nobody runs on these devices yet, so that equal ones may be exchanged.
             if start is None:
                 return Found(settled(problem, [best.canonical(), best]), bound, proven)
         else:
@@ -211,6 +212,7 @@ class Auto(ReportingPlacer):
         by_form = self._best(alike, deepcopy(rng), begin, most).placement
         closed = Placement(problem, by_form.devices)
         chosen = self._chosen(problem, start, [closed, *self._results(problem, rng, start, budget)])
+        # Searches ask for quick runs; by the exact score, the closed form's placement may be better.
         if not throughput_evaluator(problem).scores_differ or chosen == closed:
             return chosen
         score, least = evaluator(problem).score, AS_GOOD[self.prefer == "fewest"]

@@ -116,6 +116,7 @@ def assign(problem: Problem, preferred: list[list[int]], most_steps: int = STEPS
     rivals, distant = rivals_of(rules.excluding), rivals_of(rules.separating)
     group_of = problem.cluster.group_of
     constrained = rivals.keys() | distant.keys()
+    # Units with few choices first, which keeps dead ends near the root.
     order = sorted(
         range(len(preferred)),
         key=lambda u: (len(preferred[u]), u not in constrained, -size[u], u),
