@@ -156,6 +156,7 @@ class RunMetrics:
         ratios = [
             finer[name] / difference for name, difference in differences.items() if difference > 0.0
         ]
+        # Nothing differs between the last two ticks.
         if not ratios:
             return MAX_DIGITS
         return int(np.clip(np.log10(max(min(ratios), 1.0)), 1, MAX_DIGITS))

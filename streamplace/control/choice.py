@@ -169,6 +169,7 @@ class _Choosing:
             worth = worth_of_less(plan, self._rate_s, aim.until_s, self.downtime_s, self.rules)
             return _if_it_pays(worth, plan, what)
         worth = self._worth_of_more(plan, aim.ahead_s)
+        # Only headroom is lost, for which no job is restarted.
         if not worth.gain:
             return Choice(Action.ADVISE, f"and {worth.text}; {what}", plan, worth)
         return _if_it_pays(worth, plan, what)

@@ -212,7 +212,7 @@ class Auto(ReportingPlacer):
         by_form = self._best(alike, deepcopy(rng), begin, most).placement
         closed = Placement(problem, by_form.devices)
         chosen = self._chosen(problem, start, [closed, *self._results(problem, rng, start, budget)])
-        # Searches ask for quick runs; by the exact score, the closed form's placement may be better.
+        # Searches ask for quick runs; by the exact score, that of the closed form may be better.
         if not throughput_evaluator(problem).scores_differ or chosen == closed:
             return chosen
         score, least = evaluator(problem).score, AS_GOOD[self.prefer == "fewest"]
