@@ -32,7 +32,7 @@ NO_LIMIT = 2**62  # of pieces: prefixes of an order are few
 # Blocks of consecutive items that an order is split between; pieces grow with their square.
 MOST_BLOCKS = 2_000
 MOST_DEVICES = 1_000  # the fastest; a row of the programme for each. A guess
-MOST_CELLS = 4_000_000  # closed sets x states of devices, which are kept in memory: some 80 MB
+MOST_CELLS = 4_000_000  # closed sets x states of devices, which are kept in memory: 64 MB
 
 
 @dataclass(frozen=True)

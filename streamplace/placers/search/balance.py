@@ -46,8 +46,9 @@ STARTS = 4  # the search starts from this many of the best placements; a guess, 
 SPREAD_STARTS = 6  # further loads are lowered from this many of the best placements
 # Changes tried to lower further loads, plus per unit: an ms with 16 units; a guess.
 SPREAD = 2_000, 500
-# Trying all is exact, and quicker than lowering loads by a search: with 5,000, and exchanges
-# counted apart, `auto` took 1.8 times as long on the nine real topologies, on three devices.
+# Trying all is exact, and quicker than lowering loads by a search: with 5,000, exchanges counted
+# apart and twice `SPREAD_STARTS`, `auto` took 1.8 times as long on the nine real topologies, on
+# three devices.
 FEW_PLACEMENTS = 30_000  # if there are at most this many, up to exchanges, all are tried
 MAX_CELLS = 4_000_000  # placements x devices and links, beyond which comparing all takes seconds
 # Of the operators of two devices, at most: each step scores up to `TRIED` placements; a guess.
