@@ -41,7 +41,7 @@ MOST_SLOPES = 20_000_000  # operators x links; a larger matrix takes too much me
 RESIDUAL = 1e-12
 # Damped rounds, against equations that no damping settles; Newton's method follows.
 ROUNDS = 100_000
-# Adaptive damping solves most equations in a few rounds; where it oscillates, it never does.
+# Adaptive damping comes first; at the edge of stability, it can oscillate for ever; see `solve`.
 QUICK_ROUNDS = 200  # between two checks of progress with adaptive damping
 # exp(-60) is below any residual, so that a fixed damping that converges at all has done so.
 SETTLING = 60  # rounds * damping between two checks of progress with fixed damping

@@ -46,7 +46,7 @@ BUSIEST = 10  # units whose parts are examined; 40 refuted no more on 51 link-bo
 HEAVIEST = 64
 DEEPEST = 3  # largest k of the counting argument: with more per device, total work decides. A guess
 SETS = 8  # sets of devices whose capacity is compared with the work that only they can do; a guess
-# Limits just above are refuted most often; growing steps soon find one that is not.
+# Steps grow, so that few of them reach a limit that is not refuted, however far it is.
 FIRST_STEP, GROWTH = 1e-3, 4.0  # first step above a refuted limit, relative to it, and its growth
 # Relative distance at which the bisection ends: half of the last digit of a printed gap.
 CLOSE = 5e-4

@@ -146,7 +146,7 @@ def _next_shorter(
             row[:] = tree.now.device
             tree.depth[0] = depth
             return True
-        # Bounds cost more than running the pass, so that they follow what it has shown.
+        # What the pass has shown is exact, so that bounds are asked after it.
         if may_be_shorter(tasks, rules, tree.placed, tree.cuts, tree.now, limit):
             depth += 1
             tree.unit[depth] = rules.unit_of[following]

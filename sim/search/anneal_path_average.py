@@ -20,7 +20,7 @@ from streamplace.sim.search.moves import drawn, remember, settle, try_move, weig
 from streamplace.sim.search.rng import Word, uniform
 from streamplace.sim.search.state import Move, SearchState
 
-ROUNDS = 20  # rounds from the last solution before solving in full, which often takes no more
+ROUNDS = 20  # rounds from the last solution before solving in full; a guess, not tuned
 NEAR = 1e-4  # sufficient residual for trials, far below what temperatures tell apart
 BETTER = 1.0 + 1e-9  # smallest factor that counts; less may be the residual of an old solution
 

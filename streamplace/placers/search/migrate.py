@@ -175,7 +175,7 @@ def best_within_moves(search: Nearby, staying: Ints, max_moves: int, budget: Bud
     row = search.annealed([staying], each, limit, chains.share(PART))
     row = polished(search, row, worth, budget)
     reached, moves = float(worth(row[None])[0]), int(current.moves(row[None])[0])
-    # Chains that were allowed many moves rarely find the placement that is as good with fewer.
+    # Nothing in a chain prefers fewer moves, so that a tighter limit is tried.
     while moves > necessary and chains.left() > 0:
         fewer = search.annealed([staying], each, moves - 1.0, chains.share(PART))
         if worth(fewer[None])[0] < reached - search.gain:

@@ -239,7 +239,7 @@ class Pool:
     # What to do next.
 
     def _restarts_next(self) -> bool:
-        # Numbers of devices differ most, so that all of them are looked at before anything else.
+        # Every other round depends on the number of devices, so that these looks come first.
         if not self._restarts or self._unseen:
             return True
         return not self._leads and self._changes[True] < RESTARTS * sum(self._changes.values())
