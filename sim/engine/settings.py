@@ -11,11 +11,13 @@ Scheduler = Literal["default", "dynamic"]
 Allocation = Literal["uniform", "weighted"]
 Service = Literal["exponential", "deterministic"]
 
-MOST_TICKS = 100_000_000
-FIRST_TICK_S = 0.1
+MOST_TICKS = 100_000_000  # arrivals are stored by tick, 1.6 GB for each input of a sink
+FIRST_TICK_S = 0.1  # as in the comparisons with CEPSim (docs/results/engine.md)
 OF_TICKS = ("scheduler", "allocation", "queue", "backpressure", "source_queue", "source_wait")
+# Queues start empty, so that the beginning is not typical. The number is a guess.
 SETTLING_S = 20.0  # initial seconds that are not measured, or a third of a shorter run
-UNTOLD_S = 61.0  # seconds after which a run first asks whether it has settled
+# Seconds after which a run first asks whether it has settled: a minute, of which 41 s count.
+UNTOLD_S = 61.0
 
 
 @dataclass(frozen=True)
@@ -63,7 +65,7 @@ class Settings:
     tick_s: float | None = FIRST_TICK_S
     scheduler: Scheduler = "default"
     allocation: Allocation = "weighted"
-    queue: float = 2048.0
+    queue: float = 2048.0  # a guess; sim/README.md says how it shortens ticks
     backpressure: bool = True
     source_queue: float = 0.0
     measure_from_s: float | None = None

@@ -148,6 +148,7 @@ class Controller:
     def _unusable(self, observation: Observation) -> tuple[State, str] | None:
         """Return why a window cannot be used, in words; None if it can."""
         attempt, stabilisation_s = self._attempt, self._rules.stabilisation_s
+        # Actions and recoveries explain odd measurements, so that they come before faults of these.
         if attempt is not None and attempt.is_under_way:
             return State.STARTING, f"an action began at {clock(attempt.begun_s or 0.0)}"
         if waiting := not_running(observation):

@@ -28,11 +28,13 @@ from streamplace.problem.problem import Problem
 from streamplace.scoring.throughput import max_source_rate
 from streamplace.util.text import counted
 
-EVALUATIONS = 500  # of each of up to three sizes, or twice as many where slots are too few
-OF_LEFT = 0.5  # of the time that is left, for each of them
-SHOWN = 3
-UNLIMITED = 1e15  # tuples/s, of a deployment without any work
-ROUNDING = 1e-9
+# Of each of up to three sizes, or twice as many where slots are too few; a guess, not tuned.
+EVALUATIONS = 500
+# Of the time that is left, for each of them, so that the last one has time, too; a guess.
+OF_LEFT = 0.5
+SHOWN = 3  # operators that a message names, so that it stays a line
+UNLIMITED = 1e15  # tuples/s, of a deployment without any work; JSON has no infinity
+ROUNDING = 1e-9  # of a number of instances, so that a product does not round up to one more
 
 
 class SizePlanner:
@@ -171,6 +173,7 @@ class SizePlanner:
         """Return the size at the lowest utilisation, from the target on, that the devices allow."""
         minimise: Minimise = "money" if any(each.price for each in cluster.devices) else "machines"
         fault: StreamplaceError | None = None
+        # Where the target is out of reach, a plan with less headroom is better than none.
         for target in sorted({self._rules.target, self._rules.high, 1.0}):
             try:
                 return size(

@@ -26,6 +26,7 @@ class Budget:
 
     def evaluations_left(self) -> int:
         """Return the number of changes left to try, whatever the time; 2^62 without a limit."""
+        # No limit, as an integer that kernels can take.
         return 2**62 if self.evaluations is None else max(0, self.evaluations - self._spent)
 
     def seconds_left(self) -> float:

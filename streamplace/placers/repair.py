@@ -11,7 +11,8 @@ from streamplace.problem.problem import Problem
 from streamplace.scoring.compiled import compiled_parts
 from streamplace.util.arrays import Ints
 
-STEPS = 100_000  # backtracking steps, beyond one step per unit, before giving up
+# Backtracking steps, beyond one step per unit, before giving up; a guess, not tuned.
+STEPS = 100_000
 
 
 def feasible(problem: Problem, draft: Ints) -> Placement:
@@ -115,6 +116,7 @@ def assign(problem: Problem, preferred: list[list[int]], most_steps: int = STEPS
     rivals, distant = rivals_of(rules.excluding), rivals_of(rules.separating)
     group_of = problem.cluster.group_of
     constrained = rivals.keys() | distant.keys()
+    # Units with few choices first, which keeps dead ends near the root.
     order = sorted(
         range(len(preferred)),
         key=lambda u: (len(preferred[u]), u not in constrained, -size[u], u),
@@ -157,6 +159,5 @@ def assign(problem: Problem, preferred: list[list[int]], most_steps: int = STEPS
 
 
 def _take(room: list[float], needs: list[float]) -> None:
-    """Subtract needs from the room of a device."""
     for k, need in enumerate(needs):
         room[k] -= need

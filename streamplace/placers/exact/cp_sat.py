@@ -171,6 +171,7 @@ class Model:
         """Add costs to the loads of resources (devices, then links) if all literals hold."""
         amounts = {r: self._run.rounded(cost / self._limit) for r, cost in costs.items()}
         unless = [literal.negated() for literal in where]
+        # The cost alone exceeds the limit, which forbids the literals and needs no term.
         if max(amounts.values()) > self._run.limit:
             self._model.add_bool_or(unless)
         elif max(amounts.values()) > 0:

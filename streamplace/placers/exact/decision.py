@@ -28,8 +28,10 @@ from streamplace.util.arrays import Ints
 # the bound is two of these margins above `reached`; this must be below ROUNDING to close the gap.
 MARGIN = 0.4 * ROUNDING
 
+# Restarts use what failures have taught about the choice of units; as they grow, one of them is
+# complete. The numbers are guesses.
 FIRST, GROWTH = 1_000, 2.5  # nodes until the first restart, and their growth per restart
-SLICE = 10_000  # nodes between two checks of the time
+SLICE = 10_000  # nodes between two checks of the time, few enough to keep a limit
 MAX_SIZE = 4_000_000  # units x units x devices: larger problems do not fit into memory
 
 

@@ -33,10 +33,13 @@ from streamplace.sim.exact.enumeration import enumerate_above, walk
 from streamplace.util.arrays import Ints
 
 ROWS = 256  # placements scored per call; with more, a better bound would be used later
-STEPS = 100_000  # search steps between two checks of the time
-QUICK = 30_000  # nodes that settle most decision problems
+STEPS = 100_000  # search steps between two checks of the time, few enough to keep a limit
+QUICK = 30_000  # nodes that settle most decision problems, before anything dearer is tried
+# Where a rate just above the incumbent stays open, rates further above may be refuted quickly, so
+# that the gap that is reported in the end is small.
 BISECTIONS, SHALLOW = 8, 10_000  # decision problems that narrow the gap, and nodes for each
-NODES, EFFORT = 300_000, 1.0  # first turn of the search and of CP-SAT (s); doubled every turn
+# First turn of the search and of CP-SAT (s); doubled every turn, as either may be the quick one.
+NODES, EFFORT = 300_000, 1.0
 MAX_WORKERS = 1024  # CP-SAT refuses more than 10,000 and reports an invalid model
 
 
@@ -91,7 +94,7 @@ class Exact(ReportingPlacer):
     objectives: ClassVar[frozenset[str]] = BOTH | TOTAL_COST
     takes_start: ClassVar[bool] = True
     proves: ClassVar[bool] = True
-    seconds: float = 10.0
+    seconds: float = 10.0  # most graphs of 27 operators are proven by then (docs/results/search.md)
     workers: int = 1
 
     def __post_init__(self) -> None:
@@ -156,6 +159,7 @@ def refute_all(incumbent: Incumbent, clock: Budget, workers: int, seed: int) -> 
                 continue
         if outcome.open:
             outcome = _decide(decision, clock, workers, seed)
+        # Time is up, or what CP-SAT leaves open by its margin, no further run of it can close.
         if outcome.open or not _settle(incumbent, decision, outcome) or outcome.margin > 0.0:
             return
 

@@ -43,7 +43,6 @@ class CostProof(Proof):
             self._bound = self._reached
 
     def _losses(self, rows: Ints) -> Iterator[Floats]:
-        """Yield the total costs."""
         yield self._scored.loss(rows)
 
 
@@ -54,11 +53,6 @@ def cheap_placement(
 
     The climb begins at the initial placement, or else at the best of a few fast placers. A limit on
     its evaluations also holds for trying all placements.
-
-    Raises
-    ------
-    PlacementError
-        If no feasible placement was found.
     """
     found = climb(problem, rng, start or fast_placement(problem, rng))
     if problem.makespan_objective.noise:
@@ -76,15 +70,7 @@ def prove_cost(
     seconds: float,
     workers: int,
 ) -> Found:
-    """Return the cheapest placement found, and a lower bound on the total cost of all placements.
-
-    Raises
-    ------
-    ObjectiveError
-        With noise.
-    PlacementError, InfeasibleError
-        If no feasible placement was found, or none exists.
-    """
+    """Return the cheapest placement found, and a lower bound on the cost of all placements."""
     if problem.makespan_objective.noise:
         raise ObjectiveError(
             "placer 'exact' supports total costs without noise only; with --noise use auto or climb"
