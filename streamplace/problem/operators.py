@@ -283,7 +283,8 @@ class Operator(TruncatedRepr):
     A number that files have as null is `UNKNOWN`; for other fields, null is None. Instructions may
     stay unknown if `seconds_on` has a time for every kind of device (`Device.kind`) on which the
     operator is to run. Streams with their own payload have the same relative error as the payload
-    of their source operator. No operator has more instances than partitions.
+    of their source operator. No operator has more instances than partitions, and `Scaling` says how
+    instances slow each other down; problems consist of instances, see `problem.counts`.
 
     Raises
     ------
@@ -397,7 +398,8 @@ class Stream(TruncatedRepr):
     """A directed edge of a graph: the tuples that one operator sends to another.
 
     It names its source operator and its target operator. A selectivity that files have as null is
-    `UNKNOWN`; for the payload, null is None.
+    `UNKNOWN`; for the payload, null is None. The partitioning is ``forward``, ``hash``,
+    ``rebalance``, ``rescale`` or ``broadcast``.
 
     Raises
     ------
