@@ -12,6 +12,7 @@ from typing import Any
 import click
 
 from streamplace.cli.registered import cli
+from streamplace.problem.operators import OPERATOR_FIELDS, STREAM_FIELDS
 
 CLI, API = "cli.md", "api.md"
 DEFAULT = re.compile(r"(  \[default: [^\]]*\])\f(.*)", re.DOTALL)
@@ -186,6 +187,12 @@ SECTIONS = {
     "Errors": ("streamplace.errors",),
 }
 
+FIELDS = {
+    "streamplace.problem.graph.Operator": OPERATOR_FIELDS,
+    "streamplace.problem.graph.Stream": STREAM_FIELDS,
+}
+"""Class -> fields, whose meanings its docstring has once it is loaded; mkdocstrings only reads."""
+
 
 def on_files(files: Any, config: Any) -> Any:
     """Add the two pages to those of the site; called by mkdocs."""
@@ -204,7 +211,7 @@ def api_page() -> str:
     """Return the page of public names; mkdocstrings replaces each name by its docstrings."""
     parts = [API_INTRODUCTION]
     for title, paths in SECTIONS.items():
-        parts.append("\n".join([f"## {title}", *(f"::: {path}" for path in paths)]) + "\n")
+        parts.append("\n".join([f"## {title}", *map(_entry, paths)]) + "\n")
     return "\n".join(parts)
 
 
@@ -218,6 +225,12 @@ def whole(command: click.Command) -> click.Command:
             with_default_last = DEFAULT.sub(r"\f\2\1", param.help)
             param.help = with_default_last.replace("\f", " ")
     return shown
+
+
+def _entry(path: str) -> str:
+    """Return the entry of a public name, with the meanings of its fields."""
+    meanings = [f"- `{each.name}`: {each.about}" for each in FIELDS.get(path, ())]
+    return "\n".join([f"::: {path}", *(["", *meanings, ""] if meanings else [])])
 
 
 def _sections(

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from streamplace.display.mixins import StableRepr
 from streamplace.errors import ClusterError
-from streamplace.problem.device import Device
-from streamplace.problem.fields import MIN_SPEED
+from streamplace.problem.device import MIN_SPEED, Device
 from streamplace.util.added import added_field
 from streamplace.util.arrays import Floats, Ints
 from streamplace.util.checks import check_range, check_type, set_plain_numbers

@@ -27,6 +27,12 @@ def test_every_public_name_is_on_the_page() -> None:
     assert "## Errors\n::: streamplace.errors\n" in api_page()
 
 
+def test_fields_of_operators_and_streams_are_on_the_page() -> None:
+    text = api_page()
+    assert "\n- `memory_bytes`: memory it takes on its device, in bytes\n" in text
+    assert "\n- `key_shares`: key: its share of the tuples of a hash stream\n\n::: " in text
+
+
 def test_every_documented_name_exists_once() -> None:
     assert [path for path in DOCUMENTED if locate(path) is None] == []
     assert len(set(DOCUMENTED)) == len(DOCUMENTED)
