@@ -7,7 +7,9 @@ from math import ceil
 import numpy as np
 
 from streamplace.capacity.size import size
+from streamplace.capacity.sizing.restrictions import cannot_keep_up
 from streamplace.capacity.sizing.result import Minimise, SizeResult
+from streamplace.capacity.sizing.shortage import ShortageError
 from streamplace.control.costs import measured_graph
 from streamplace.control.observation import Observation, limits_by_slots, slots_of_groups
 from streamplace.control.plannable import check_plannable
@@ -109,7 +111,11 @@ class SizePlanner:
                 self._price(before),
             )
         except StreamplaceError as error:
-            return in_words(str(error).removeprefix("size: "), observation, most) + enough
+            if isinstance(error, ShortageError) and error.lacking:
+                lacking = (in_words(one, observation, most) for one in error.lacking)
+                error.update(what=cannot_keep_up([*lacking]))
+            error.update(place=())
+            return f"{error}{enough}"
 
     def _unknown(self, observation: Observation) -> str:
         """Return which operator or device does not fit the graph or the cluster, in words."""

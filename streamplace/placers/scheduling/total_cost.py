@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from streamplace.errors import ObjectiveError
+from streamplace.errors import Fault, ObjectiveError
 from streamplace.placers.base import Found
 from streamplace.placers.budget import Budget
 from streamplace.placers.scheduling.proof import Proof
@@ -86,9 +86,8 @@ def prove_cost(
         If no feasible placement was found, or none exists.
     """
     if problem.makespan_objective.noise:
-        raise ObjectiveError(
-            "placer 'exact' supports total costs without noise only; with --noise use auto or climb"
-        )
+        fault = "placer 'exact' supports total costs without noise only"
+        raise ObjectiveError(Fault(fault, remedy="with --noise use auto or climb"))
     clock = Budget(seconds)
     found = Climb()(problem, rng, start or fast_placement(problem, rng))
     proof = CostProof(TotalCostEvaluator(problem), found.devices)
