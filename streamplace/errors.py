@@ -1,4 +1,4 @@
-"""Exceptions, one class per kind of fault, and what they say as data."""
+"""Exceptions, one class per kind of fault."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -87,6 +87,13 @@ class StreamplaceError(Exception):
     def update(self, **parts: Any) -> None:
         """Change some parts of the fault."""
         self.fault = replace(self.fault, **parts)
+
+    def put(self, place: str) -> None:
+        """Put a place before all others, and before the origin."""
+        if self.fault.origin:
+            self.update(origin=f"{place}: {self.fault.origin}")
+        else:
+            self.update(place=(place, *self.fault.place))
 
     def advise(self, remedy: str) -> None:
         """Add what to do to the end of the message."""
@@ -246,5 +253,5 @@ def within(place: str) -> Iterator[None]:
         yield
     except StreamplaceError as error:
         if error.needs_origin:
-            error.update(place=(place, *error.fault.place))
+            error.put(place)
         raise

@@ -15,9 +15,9 @@ from streamplace.capacity.sizing.joint import JointSize, joint_size
 from streamplace.capacity.sizing.latency_limit import sized_within
 from streamplace.capacity.sizing.packing import PackedSize, is_large, packed_size
 from streamplace.capacity.sizing.requirements import Requirement, lacking, requirements
-from streamplace.capacity.sizing.restrictions import cannot_keep_up, rules_against
+from streamplace.capacity.sizing.restrictions import rules_against
 from streamplace.capacity.sizing.result import SIZE, Minimise, SizeResult, SizeTable, Unsized
-from streamplace.capacity.sizing.shortage import ShortageError
+from streamplace.capacity.sizing.shortage import ShortageError, cannot_keep_up
 from streamplace.errors import (
     ClusterError,
     Fault,

@@ -2,13 +2,13 @@
 
 from collections.abc import Collection, Mapping
 from dataclasses import replace
+from functools import partial
 from math import ceil
 
 import numpy as np
 
 from streamplace.capacity.size import size
-from streamplace.capacity.sizing.restrictions import cannot_keep_up
-from streamplace.capacity.sizing.result import Minimise, SizeResult
+from streamplace.capacity.sizing.result import SizeResult
 from streamplace.capacity.sizing.shortage import ShortageError
 from streamplace.control.costs import measured_graph
 from streamplace.control.observation import Observation, limits_by_slots, slots_of_groups
@@ -111,9 +111,8 @@ class SizePlanner:
                 self._price(before),
             )
         except StreamplaceError as error:
-            if isinstance(error, ShortageError) and error.lacking:
-                lacking = (in_words(one, observation, most) for one in error.lacking)
-                error.update(what=cannot_keep_up([*lacking]))
+            if isinstance(error, ShortageError):
+                error.reword(partial(in_words, observation=observation, by_slots=most))
             error.update(place=())
             return f"{error}{enough}"
 
@@ -175,7 +174,7 @@ class SizePlanner:
         clock: Budget,
     ) -> SizeResult:
         """Return the size at the lowest utilisation, from the target on, that the devices allow."""
-        minimise: Minimise = "money" if any(each.price for each in cluster.devices) else "machines"
+        is_priced = any(each.price for each in cluster.devices)
         fault: StreamplaceError | None = None
         for target in sorted({self._rules.target, self._rules.high, 1.0}):
             try:
@@ -183,7 +182,7 @@ class SizePlanner:
                     graph,
                     cluster,
                     source_rate=rate_s,
-                    minimise=minimise,
+                    minimise="money" if is_priced else "machines",
                     constraints=constraints,
                     target_utilisation=target,
                     resize=True,

@@ -7,8 +7,6 @@ from streamplace.errors import Fault, UsageError
 from streamplace.util.checks import MAX_VALUE
 
 MAX_S = 10**8  # three years; sums of much longer times are no dates
-BAND = "band"
-"""The option at fault where low, target and high contradict each other."""
 FLINK_TIMES = ("savepoint_s", "start_s", "answer_s")  # Flink needs them, however short windows are
 
 
@@ -89,7 +87,7 @@ class Rules:
         if not 0 < self.low < self.target < self.high <= 1:
             band = f"{self.low:g}, {self.target:g}, {self.high:g}"
             fault = f"must be 0 < low < target < high <= 1 (got {band})"
-            raise UsageError(Fault(fault, option=BAND))
+            raise UsageError(Fault(fault, option="band"))
         for name in ("most_scale_down", "rollback_below"):
             if not 0 < (value := getattr(self, name)) <= 1:
                 fault = f"must be above 0 and at most 1 (got {value:g})"

@@ -10,7 +10,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from streamplace.errors import GraphError
+from streamplace.errors import Fault, GraphError
 from streamplace.problem.fields import Field, Number, check_text
 from streamplace.problem.operators import STREAM_NUMBERS, UNKNOWN, Stream
 from streamplace.util.arrays import Floats, Ints
@@ -18,6 +18,8 @@ from streamplace.util.checks import check_number, check_type, index_by_name
 from streamplace.util.suggest import did_you_mean
 from streamplace.util.text import MAX_FAULTS, joined_faults
 
+STREAMS = ("streams",)
+"""The place of a fault of all streams together."""
 NAMES_SHOWN = 6
 ROUNDING = 1e-9
 MAX_RELATIVE_ERROR = 1_000.0
@@ -181,7 +183,7 @@ def acyclic_order(names: Sequence[str], ends: Ints) -> Ints:
     order = topological_order(len(names), ends)
     if len(order) < len(names):
         cycle = " -> ".join(names[v] for v in first_cycle(len(names), ends, order))
-        raise GraphError(f"streams: the graph has a cycle: {cycle}")
+        raise GraphError(Fault(f"the graph has a cycle: {cycle}", place=STREAMS))
     return order
 
 

@@ -37,11 +37,6 @@ def without(task: Task, rules: Sequence[Rule]) -> Task:
     return replace(task, graph=parts.graph, constraints=parts.constraints)
 
 
-def cannot_keep_up(lacking: Sequence[Requirement]) -> str:
-    """Return which operators cannot keep up, and why."""
-    return f"cannot keep up: {'; '.join(one.text() for one in lacking)}"
-
-
 def rules_against(task: Task, fault: Requirement) -> list[Rule]:
     """Return the rules of an operator without which it would carry more."""
     rules = rules_of(task, (fault.operator,))

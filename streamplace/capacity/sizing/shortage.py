@@ -36,7 +36,7 @@ class ShortageError(InfeasibleError):
     at_most
         No higher source rate can be sustained, in tuples/s; 0: no rate at all.
     lacking
-        The operators that cannot keep up, if `restrictions.cannot_keep_up` is what the fault says.
+        The operators that cannot keep up, if `cannot_keep_up` is what the fault says.
     """
 
     def __init__(
@@ -44,6 +44,17 @@ class ShortageError(InfeasibleError):
     ) -> None:
         super().__init__(what)
         self.at_most, self.lacking = at_most, tuple(lacking)
+
+    def reword(self, words_of: Callable[[Requirement], Requirement]) -> None:
+        """Say why operators cannot keep up in the words of a function."""
+        if self.lacking:
+            self.lacking = tuple(map(words_of, self.lacking))
+            self.update(what=cannot_keep_up(self.lacking))
+
+
+def cannot_keep_up(lacking: Sequence[Requirement]) -> str:
+    """Return which operators cannot keep up, and why."""
+    return f"cannot keep up: {'; '.join(one.text() for one in lacking)}"
 
 
 def check_needs(task: Task, counts: Counts, needs: Sequence[Need], needs_of: NeedsOf) -> None:

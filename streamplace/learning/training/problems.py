@@ -82,8 +82,9 @@ def start_of(
     try:
         return feasible(problem, run_placer(problem, placer, rng).placement.devices)
     except StreamplaceError as error:
-        graph = (problem.graph.name or f"problem {number}",) if error.needs_origin else ()
-        error.update(place=(key, *graph, *error.fault.place))
+        if error.needs_origin:
+            error.put(problem.graph.name or f"problem {number}")
+        error.put(key)
         if isinstance(error, ObjectiveError):  # what it recommends is for commands that place
             error.update(remedy="choose another placer, or another objective of [[problems]]")
         elif isinstance(error, PlacementError):

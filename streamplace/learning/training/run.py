@@ -215,7 +215,7 @@ def check_start(
         try:
             ready(placer).accepts_start  # noqa: B018 - reads the weights of a policy
         except StreamplaceError as error:
-            error.update(place=(key, *error.fault.place))
+            error.put(key)
             raise
     if resume != exists(folder / CHECKPOINT):
         existing = "already contains a run; add --resume or choose another folder"

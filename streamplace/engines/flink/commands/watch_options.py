@@ -12,7 +12,7 @@ import click
 
 from streamplace.cli import options, param_types
 from streamplace.cli.command import argument, made_of, option
-from streamplace.control.rules import BAND, FLINK_TIMES, MAX_S, Rules
+from streamplace.control.rules import FLINK_TIMES, MAX_S, Rules
 from streamplace.engines.flink.applying.apply import check_jar_file
 from streamplace.engines.flink.watching.handing_out import DOCUMENT
 from streamplace.errors import UsageError
@@ -114,7 +114,7 @@ def _naming_option(more: str = "") -> Iterator[None]:
         yield
     except UsageError as error:
         rule = error.fault.option
-        error.update(option=BAND_OPTIONS if rule == BAND else option_name(rule) + more)
+        error.update(option=option_name(rule) + more if rule in HELP else BAND_OPTIONS)
         raise click.UsageError(str(error)) from None
 
 

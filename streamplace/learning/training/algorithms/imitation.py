@@ -125,7 +125,8 @@ def teacher_placement(numbered_problem: tuple[int, Problem], *, placer: str, see
             return run_placer(problem, placer, rng).placement.devices
     except ObjectiveError as error:  # what it recommends is for commands that place
         remedy = "choose another teacher, or another objective of [[problems]]"
-        error.update(place=("teacher", *error.fault.place), remedy=remedy)
+        error.put("teacher")
+        error.update(remedy=remedy)
         raise
 
 
