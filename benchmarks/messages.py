@@ -39,8 +39,9 @@ def readings_in(tree: ast.AST, errors: set[str]) -> list[int]:
     """Return the lines that take apart, search or compare the text of an error of ours.
 
     An error is what a handler of such a class or a parameter of such a type names, or what a call
-    makes of it. Its text is `str` of it, a formatted text with it, `what` or `remedy` of its fault, or a name
-    that one of these was assigned to. To split a text at white space, without a separator, only joins its lines.
+    makes of it. Its text is `str` of it, a formatted text with it, `what` or `remedy` of its fault,
+    or a name that one of these was assigned to. To split a text at white space, without a
+    separator, only joins its lines.
     """
     found: set[int] = set()
     for node in ast.walk(tree):
