@@ -21,6 +21,7 @@ from types import FrameType
 from typing import Any
 
 from benchmarks.bytecode import environment
+from benchmarks.messages import message_readings
 from benchmarks.speed import REAL, cpu_of
 from docs.floors import When, imports_in, loaded_with, modules
 from docs.rooms import CORE, ROOMS, room_of
@@ -148,6 +149,7 @@ def main() -> None:
         print(f"loaded by a first place by {placer}: {ours} modules")
     print(f"imports inside functions: {imports_inside_functions()}")
     print(f"class names of the core that repeat: {len(repeated_class_names())}")
+    print(f"sites that read the text of an error: {len(message_readings(known.values()))}")
     for when, pairs in core_to_rooms().items():
         rooms = Counter(room_of(imported) for _, imported in pairs)
         most = ", ".join(f"{room} {count}" for room, count in rooms.most_common())

@@ -17,6 +17,7 @@ from benchmarks.house import (
     moves_of_placing,
     repeated_class_names,
 )
+from benchmarks.messages import message_readings
 from docs.floors import imports_in, modules
 from docs.rooms import CORE, ROOMS, room_of
 from streamplace.problem.cluster import Cluster
@@ -135,6 +136,36 @@ def test_a_move_is_a_change_of_module() -> None:
     """`Cluster.equal` is in another module than the class `Device`, which it calls."""
     assert moves(list) == 0
     assert moves(lambda: Cluster.equal(1)) > 0
+
+
+def test_no_site_reads_the_text_of_an_error() -> None:
+    """What code asks of an error is a part of its `Fault`."""
+    assert message_readings(modules().values()) == []
+
+
+READINGS = """
+class OwnError(StreamplaceError): ...
+try: ...
+except ValueError as error: str(error).partition(":")
+except (OSError, OwnError) as error:
+    text = str(error)
+    text.removeprefix("size: ")
+    " ".join(text.split())
+    PATTERN.sub("", f"{error}: here")
+    raised = named(error)
+    "constraints" in str(raised)
+    error.fault.what.split(";")
+    text[:60]
+    error.fault.option == "band"
+def remedy(error: errors.OwnError | None): str(error) == ""
+"""
+
+
+def test_sites_that_read_the_text_of_an_error(tmp_path: Path) -> None:
+    """Errors of others have no parts, and to join lines is no reading."""
+    file = tmp_path / "module.py"
+    file.write_text(READINGS)
+    assert message_readings([file]) == [f"{file}:{line}" for line in (7, 9, 11, 12, 13, 15)]
 
 
 def test_imports_by_when_they_run(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from streamplace.cli.command import print_note
 from streamplace.cli.output_files import check_targets
 from streamplace.cli.param_types import AUTO_TICK
 from streamplace.display.formats import kind_of
-from streamplace.errors import FormatError, ProblemError, UsageError
+from streamplace.errors import Fault, FormatError, ProblemError, UsageError
 from streamplace.files import write_json
 from streamplace.files.engine_runs import scene_from, trace_to
 from streamplace.files.reading import name_of, read_json
@@ -20,7 +20,7 @@ from streamplace.scoring import engine
 from streamplace.scoring.score import ThroughputScore
 from streamplace.scoring.tuples import tuple_score
 from streamplace.sim.closed_form import bottleneck
-from streamplace.sim.engine import RunMetrics, Settings
+from streamplace.sim.engine import RunMetrics, SettingError, Settings
 from streamplace.util.extras import load_drawing
 
 DRAW = "streamplace.pictures.engine_run:draw_run"
@@ -85,10 +85,9 @@ def _settings(chosen: dict[str, Any]) -> Settings:
         values["tick_s"] = None
     try:
         return Settings(**values)
-    except ValueError as error:
-        field, _, fault = str(error).partition(": ")
-        option = next(name for name, setting in SETTING_NAMES.items() if setting == field)
-        raise UsageError(f"--{option.replace('_', '-')}: {fault}") from None
+    except SettingError as error:
+        option = next(name for name, field in SETTING_NAMES.items() if field == error.setting)
+        raise UsageError(Fault(error.what, option=f"--{option.replace('_', '-')}")) from None
 
 
 def run(
@@ -113,11 +112,10 @@ def run(
         placed, metrics = engine.worst_run(
             placement, settings, scene, SAMPLE_INTERVAL_S if sampled else None
         )
-    except ProblemError as error:  # the placement is valid, so the fault is in the scene
-        if scene is None:
+    except ProblemError as error:
+        if error.fault.option != engine.SCENE:
             raise
-        fault = str(error).removeprefix("scene: ")
-        raise FormatError(f"{name_of(chosen['scene'])}: {fault}") from None
+        raise FormatError(Fault(error.fault.what, name_of(chosen["scene"]))) from None
     if scene is not None and scene.windows:
         _warn_of_windows(metrics, name_of(chosen["scene"]))
     if "plot" in chosen:

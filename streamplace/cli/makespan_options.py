@@ -165,10 +165,10 @@ class Asked:
         try:
             return replace(base, **changed)
         except ProblemError as error:
-            name, _, fault = str(error).partition(":")
-            if name not in changed:
+            if error.fault.option not in changed:
                 raise
-            raise click.UsageError(f"--{name.replace('_', '-')}:{fault}") from None
+            error.update(option=f"--{error.fault.option.replace('_', '-')}")
+            raise click.UsageError(str(error)) from None
 
     def from_start(self, old: Placement | None) -> Objective | None:
         """Return the objective of a placement that starts from `old`; None without any option.

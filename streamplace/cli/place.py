@@ -21,15 +21,18 @@ from streamplace.cli.output_files import check_targets, print_embedded, refuse_c
 from streamplace.cli.place_notes import print_notes
 from streamplace.cli.place_problem import ProblemOptions, read_problem
 from streamplace.cli.terminal import print_result
+from streamplace.errors import located
 from streamplace.execution.progress import working
+from streamplace.files.reading import name_of
 from streamplace.placers import custom
 from streamplace.placers.limits import MaxRuntime
 from streamplace.placers.registry import NAMES, NamedPlacer, ready
 from streamplace.util.plugins import load_ours, names_of
 from streamplace.workflows.migrate import Migration, migrate
+from streamplace.workflows.naming_conflicts import naming_conflicts
 from streamplace.workflows.place import placed
 from streamplace.workflows.result import MakespanResult, Result
-from streamplace.workflows.whole_operators import naming_whole_operators
+from streamplace.workflows.whole_operators import whole_operators
 
 PLACE_JOBS = "streamplace.jobs.commands.place:place_job_file"
 """The work of --job-file."""
@@ -239,12 +242,11 @@ def place(chosen: PlaceOptions) -> None:
         len(problem.graph.names),
     )
     found = None
-    naming = naming_whole_operators(
-        problem.graph, problem.constraints.stated.colocate, added=chosen.whole_operators
-    )
-    semantics = chosen.problem.semantics
-    where = inputs.naming_file(chosen.graph, chosen.problem.constraints_file)
-    with working("placing"), where, naming:
+    rules, semantics = problem.constraints.stated, chosen.problem.semantics
+    whole = whole_operators(problem.graph, rules.colocate) if chosen.whole_operators else None
+    rules_file = chosen.problem.constraints_file
+    where = located(name_of(chosen.graph), constraints=rules_file and name_of(rules_file))
+    with working("placing"), where, naming_conflicts(whole):
         if old is None:
             result = placed(
                 problem,

@@ -110,14 +110,14 @@ class Decision:
         What the plan gains and costs within the horizon, in `unit`; None without a plan.
     unit
         ``tuples`` for more capacity, ``money`` for less.
-    reason
-        Why, in words, with the numbers; it begins with the action.
+    why
+        Why, in words, with the numbers.
     """
 
     at_s: float
     state: State
     action: Action
-    reason: str
+    why: str
     plan: Plan | None = None
     gain: float | None = None
     price: float | None = None
@@ -125,6 +125,11 @@ class Decision:
 
     def __str__(self) -> str:
         return f"{self._at}  {self.state}  {self.reason}"
+
+    @property
+    def reason(self) -> str:
+        """The action, and why."""
+        return f"{self.action}: {self.why}"
 
     @property
     def _at(self) -> str:

@@ -218,7 +218,7 @@ def brief(point: Point) -> str:
     """Return why a job is rescaled, in at most `WORDS` words."""
     decision = point.decision
     if decision.action is Action.REFUSED or decision.state is State.ROLLING_BACK:
-        text = decision.reason.removeprefix(f"{decision.action}: ")
+        text = decision.why
     else:
         text = str(decision.state)
         if point.busiest is not None:

@@ -12,7 +12,6 @@ from streamplace.errors import (
     ProblemError,
     StreamplaceError,
     UnsuitableError,
-    reworded,
 )
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.graph import StreamGraph
@@ -69,7 +68,8 @@ def check_plannable(graph: StreamGraph, cluster: Cluster) -> None:
         # Some rate is possible, and which one is not known before costs are measured.
         if isinstance(error, ShortageError) and error.at_most > 0.0:
             return
-        raise reworded(error, str(error).removeprefix("size: ")) from None
+        error.update(place=())  # not of `size`, which nobody asked for
+        raise
 
 
 def check_operators(graph: StreamGraph, running: Collection[str]) -> None:

@@ -2,12 +2,14 @@
 
 from collections.abc import Collection, Mapping
 from dataclasses import replace
+from functools import partial
 from math import ceil
 
 import numpy as np
 
 from streamplace.capacity.size import size
-from streamplace.capacity.sizing.result import Minimise, SizeResult
+from streamplace.capacity.sizing.result import SizeResult
+from streamplace.capacity.sizing.shortage import ShortageError
 from streamplace.control.costs import measured_graph
 from streamplace.control.observation import Observation, limits_by_slots, slots_of_groups
 from streamplace.control.plannable import check_plannable
@@ -111,7 +113,10 @@ class SizePlanner:
                 self._price(before),
             )
         except StreamplaceError as error:
-            return in_words(str(error).removeprefix("size: "), observation, most) + enough
+            if isinstance(error, ShortageError):
+                error.reword(partial(in_words, observation=observation, by_slots=most))
+            error.update(place=())
+            return f"{error}{enough}"
 
     def _unknown(self, observation: Observation) -> str:
         """Return which operator or device does not fit the graph or the cluster, in words."""
@@ -171,7 +176,7 @@ class SizePlanner:
         clock: Budget,
     ) -> SizeResult:
         """Return the size at the lowest utilisation, from the target on, that the devices allow."""
-        minimise: Minimise = "money" if any(each.price for each in cluster.devices) else "machines"
+        is_priced = any(each.price for each in cluster.devices)
         fault: StreamplaceError | None = None
         # Where the target is out of reach, a plan with less headroom is better than none.
         for target in sorted({self._rules.target, self._rules.high, 1.0}):
@@ -180,7 +185,7 @@ class SizePlanner:
                     graph,
                     cluster,
                     source_rate=rate_s,
-                    minimise=minimise,
+                    minimise="money" if is_priced else "machines",
                     constraints=constraints,
                     target_utilisation=target,
                     resize=True,

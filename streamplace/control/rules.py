@@ -3,7 +3,7 @@
 from dataclasses import dataclass, fields, replace
 from typing import Self
 
-from streamplace.errors import UsageError
+from streamplace.errors import Fault, UsageError
 from streamplace.util.checks import MAX_VALUE
 
 MAX_S = 10**8  # three years; sums of much longer times are no dates
@@ -88,19 +88,22 @@ class Rules:
     def __post_init__(self) -> None:
         if not 0 < self.low < self.target < self.high <= 1:
             band = f"{self.low:g}, {self.target:g}, {self.high:g}"
-            raise UsageError(f"band: must be 0 < low < target < high <= 1 (got {band})")
+            fault = f"must be 0 < low < target < high <= 1 (got {band})"
+            raise UsageError(Fault(fault, option="band"))
         for name in ("most_scale_down", "rollback_below"):
             if not 0 < (value := getattr(self, name)) <= 1:
-                raise UsageError(f"{name}: must be above 0 and at most 1 (got {value:g})")
+                fault = f"must be above 0 and at most 1 (got {value:g})"
+                raise UsageError(Fault(fault, option=name))
         for field in fields(self):
             value = getattr(self, field.name)
             if field.name.endswith("_s"):
                 _check_seconds(field.name, value)
             if field.name.endswith("_price") and not 0 <= value <= MAX_VALUE:
-                raise UsageError(f"{field.name}: must be 0 to {MAX_VALUE:g} (got {value:g})")
+                fault = f"must be 0 to {MAX_VALUE:g} (got {value:g})"
+                raise UsageError(Fault(fault, option=field.name))
         for name in ("agreeing", "actions_per_hour", "actions_per_day"):
             if (count := getattr(self, name)) < 1:
-                raise UsageError(f"{name}: must be at least 1 (got {count})")
+                raise UsageError(Fault(f"must be at least 1 (got {count})", option=name))
 
     def scaled(self, factor: float) -> Self:
         """Return these rules with all durations multiplied, except what Flink itself needs.
@@ -118,10 +121,11 @@ class Rules:
             if field.name.endswith("_s") and field.name not in FLINK_TIMES
         }
         for name, seconds in times.items():
-            _check_seconds(f"{name} times factor", seconds)
+            _check_seconds(name, seconds)
         return replace(self, **times)
 
 
-def _check_seconds(what: str, seconds: float) -> None:
+def _check_seconds(name: str, seconds: float) -> None:
     if not 0 < seconds <= MAX_S:
-        raise UsageError(f"{what}: must be above 0 and at most {MAX_S:,} s (got {seconds:g})")
+        fault = f"must be above 0 and at most {MAX_S:,} s (got {seconds:g})"
+        raise UsageError(Fault(fault, option=name))

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
-from streamplace.errors import ObjectiveError, UsageError
+from streamplace.errors import Fault, ObjectiveError, UsageError
 from streamplace.placers.limits import MaxEvaluations, PlacerLimit
 from streamplace.problem.objective import Objective
 from streamplace.problem.placement import Placement
@@ -250,7 +250,7 @@ def refuse_other_objectives(problem: Problem, placer: str, supported: frozenset[
     objective = problem.objective
     if objective.quantity not in supported:
         fault = f"supports only {supported_in_words(supported)}, not {objective.quantity}"
-        raise ObjectiveError(f"placer {placer!r} {fault}; {objective.remedy}")
+        raise ObjectiveError(Fault(f"placer {placer!r} {fault}", remedy=objective.remedy))
 
 
 def check_counts(placer: BasePlacer, limits: Sequence[tuple[str, int]], least: int) -> None:
@@ -258,4 +258,5 @@ def check_counts(placer: BasePlacer, limits: Sequence[tuple[str, int]], least: i
     for option, most in limits:
         value = getattr(placer, option)
         if not least <= value <= most:
-            raise UsageError(f"{placer.name}: {option} must be {least} to {most} (got {value})")
+            fault = f"{option} must be {least} to {most} (got {value})"
+            raise UsageError(Fault(fault, place=(placer.name,)))

@@ -311,8 +311,8 @@ def _built_in(name: str, text: str, options: Mapping[str, Any]) -> Placer:
         made: Placer = _constructor(ORACLES.get(name, name))(**options)
         return _constructor(name)(made) if name in ORACLES else made
     except UsageError as error:
-        message = str(error).removeprefix(f"{name}: ")
-        raise UsageError(f"{custom.NOUN} {text!r}: {message}") from None
+        error.update(place=(f"{custom.NOUN} {text!r}",))
+        raise
 
 
 def _constructor(name: str) -> Callable[..., Placer]:

@@ -5,7 +5,7 @@ from operator import le
 
 import numpy as np
 
-from streamplace.errors import InfeasibleError, PlacementError
+from streamplace.errors import Fault, InfeasibleError, PlacementError
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.compiled import compiled_parts
@@ -146,12 +146,16 @@ def assign(problem: Problem, preferred: list[list[int]], most_steps: int = STEPS
         if on[unit] >= 0:
             depth += 1
         elif depth == 0:
-            raise InfeasibleError(
-                f"{rules.rules_text}: no device is left for {rules.describe(order[furthest])}, "
+            stuck = order[furthest]
+            fault = (
+                f"{rules.rules_text}: no device is left for {rules.describe(stuck)}, "
                 "wherever the other operators go (all combinations tried)"
             )
+            names = rules.operators_of(stuck)
+            raise InfeasibleError(Fault(fault, operators=names, of_constraints=True))
         elif steps > most_steps + len(order):
-            raise PlacementError(f"found no placement that obeys the limits: {rules.rules_text}")
+            fault = f"found no placement that obeys the limits: {rules.rules_text}"
+            raise PlacementError(Fault(fault, of_constraints=True))
         else:
             tried[depth] = 0
             depth -= 1

@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeVar, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from streamplace.errors import GraphError
+from streamplace.errors import Fault, GraphError
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.operators import (
     OPERATOR_DETAILS,
@@ -37,6 +37,8 @@ from streamplace.util.checks import check_number, check_type, index_by_name
 from streamplace.util.suggest import candidates, did_you_mean
 from streamplace.util.text import MAX_FAULTS, joined_faults
 
+STREAMS = ("streams",)
+"""The place of a fault of all streams together."""
 NAMES_SHOWN = 6
 ROUNDING = 1e-9
 MAX_RELATIVE_ERROR = 1_000.0
@@ -353,7 +355,7 @@ def acyclic_order(names: Sequence[str], ends: Ints) -> Ints:
     order = topological_order(len(names), ends)
     if len(order) < len(names):
         cycle = " -> ".join(names[v] for v in first_cycle(len(names), ends, order))
-        raise GraphError(f"streams: the graph has a cycle: {cycle}")
+        raise GraphError(Fault(f"the graph has a cycle: {cycle}", place=STREAMS))
     return order
 
 

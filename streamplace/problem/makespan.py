@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import ClassVar, Literal, Self, get_args
 
-from streamplace.errors import ProblemError
+from streamplace.errors import Fault, ProblemError
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.graph_checks import Multicast
@@ -83,16 +83,19 @@ class Makespan(Objective):
         _check_whole("repeats", self.repeats, MAX_REPEATS)
         check_seed(self.seed)
         if self.order not in ORDERS:
-            wrong = f"order: must be one of {', '.join(ORDERS)} (got {self.order!r:.40})"
-            raise ProblemError(wrong + did_you_mean(str(self.order), ORDERS))
+            wrong = f"must be one of {', '.join(ORDERS)} (got {self.order!r:.40})"
+            wrong += did_you_mean(str(self.order), ORDERS)
+            raise ProblemError(Fault(wrong, option="order"))
         for name in ("barrier", "inputs_everywhere"):
             check_type(f"{name}:", getattr(self, name), bool, ProblemError)
-        check_number("noise:", self.noise, ProblemError)
+        check_number("", self.noise, ProblemError, option="noise")
         if not 0 <= self.noise < 1:
-            raise ProblemError(f"noise: must be at least 0 and below 1 (got {self.noise:g})")
+            fault = f"must be at least 0 and below 1 (got {self.noise:g})"
+            raise ProblemError(Fault(fault, option="noise"))
         object.__setattr__(self, "noise", float(self.noise))
         if self.repeats > 1 and not self.noise:
-            raise ProblemError("repeats: without noise, all passes are equal; set noise as well")
+            fault = "without noise, all passes are equal; set noise as well"
+            raise ProblemError(Fault(fault, option="repeats"))
 
     def with_changes(
         self,
@@ -137,7 +140,7 @@ def rules_in_words(objective: Makespan) -> str:
 def _check_whole(name: str, value: object, largest: int) -> None:
     if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= largest:
         wanted = f"must be a whole number from 1 to {largest:,}"
-        raise ProblemError(f"{name}: {wanted} (got {value!r:.40})")
+        raise ProblemError(Fault(f"{wanted} (got {value!r:.40})", option=name))
 
 
 @dataclass(frozen=True)

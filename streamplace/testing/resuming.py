@@ -143,9 +143,9 @@ def _read_back(case: PolicyCase, policy: AnyPolicy) -> AnyPolicy:
         try:
             return read_policy(file)[0]
         except StreamplaceError as error:
-            reason = " ".join(str(error).replace(f"{file}: ", "").split())
+            error.update(origin="")  # a folder that is gone
             fault = (
-                f"the policy's file cannot be read: {reason} (the constructor must also run "
+                f"the policy's file cannot be read: {error} (the constructor must also run "
                 "on torch's meta device, and sizes must be valid JSON values)"
             )
             raise AssertionError(f"{case.kind}: weights: {fault}") from error

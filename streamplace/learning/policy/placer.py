@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from streamplace.errors import CheckpointError, UsageError
+from streamplace.errors import CheckpointError, Fault, UsageError
 from streamplace.learning.policy.coarse import Part, parts_of, refined, supports_search
 from streamplace.learning.policy.config import MAX_PLACEMENTS
 from streamplace.learning.policy.device_scorer.numpy_inference import NumpyScorer, numpy_scorer
@@ -101,7 +101,8 @@ class PolicyPlacer(StartingPlacer):
         ):
             if not minimum <= value <= MAX_PLACEMENTS:
                 limits = f"must be {minimum} to {MAX_PLACEMENTS}"
-                raise UsageError(f"policy: {option} {limits} (got {value})")
+                fault = f"{option} {limits} (got {value})"
+                raise UsageError(Fault(fault, place=(self.name,)))
         if self.order:
             check_order(self.order)
 

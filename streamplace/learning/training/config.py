@@ -408,7 +408,7 @@ def _checked(value: Any, where: str) -> TrainConfig:
         present = with_stages(value)
         config = check(TrainConfig, present, where, partial(old_place, config=present))
     except FormatError as error:
-        hint = f"convert {tables} to [[stage]], as in the config 'best'"
-        raise FormatError(f"{error}; {hint}") from None
+        error.advise(f"convert {tables} to [[stage]], as in the config 'best'")
+        raise
     _log.warning("%s: converted %s to [[stage]], the format since 0.3", where, tables)
     return config

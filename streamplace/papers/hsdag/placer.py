@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from streamplace.errors import PlacementError, UnsuitableError, UsageError
+from streamplace.errors import Fault, PlacementError, UnsuitableError, UsageError
 from streamplace.learning.policy.config import MAX_PLACEMENTS
 from streamplace.learning.policy.registry import PolicySection, policy_section
 from streamplace.learning.policy.threads import one_thread
@@ -72,7 +72,8 @@ class HsdagPlacer(BasePlacer):
     def __post_init__(self) -> None:
         check_counts(self, LIMITS, 0)
         if not 0 <= self.rate <= 1:
-            raise UsageError(f"hsdag: rate must be 0 to 1 (got {self.rate:g})")
+            fault = f"rate must be 0 to 1 (got {self.rate:g})"
+            raise UsageError(Fault(fault, place=(self.name,)))
 
     def __call__(
         self, problem: Problem, rng: np.random.Generator, start: Placement | None = None

@@ -5,7 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from streamplace.errors import UnsuitableError, UsageError
+from streamplace.errors import Fault, UnsuitableError, UsageError
 from streamplace.learning.policy.config import MAX_PLACEMENTS
 from streamplace.learning.policy.registry import PolicySection, policy_section
 from streamplace.learning.policy.threads import one_thread
@@ -62,7 +62,8 @@ class RnnPlacer(BasePlacer):
     def __post_init__(self) -> None:
         check_counts(self, LIMITS, 1)
         if not 0 < self.rate <= 1:
-            raise UsageError(f"rnn: rate must be above 0 and at most 1 (got {self.rate:g})")
+            fault = f"rate must be above 0 and at most 1 (got {self.rate:g})"
+            raise UsageError(Fault(fault, place=(self.name,)))
         check_order(self.order)
 
     def __call__(

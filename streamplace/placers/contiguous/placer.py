@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from streamplace.errors import UsageError
+from streamplace.errors import Fault, UsageError
 from streamplace.placers.base import THROUGHPUT, BasePlacer
 from streamplace.placers.contiguous.costs import Classes, classes_of, costs_of
 from streamplace.placers.contiguous.precedence import (
@@ -59,7 +59,8 @@ class Contiguous(BasePlacer):
 
     def __post_init__(self) -> None:
         if self.ideals < 1:
-            raise UsageError(f"contiguous: ideals must be at least 1 (got {self.ideals})")
+            fault = f"ideals must be at least 1 (got {self.ideals})"
+            raise UsageError(Fault(fault, place=(self.name,)))
 
     def __call__(
         self, problem: Problem, rng: np.random.Generator, start: Placement | None = None

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from streamplace.errors import UsageError
+from streamplace.errors import Fault, UsageError
 from streamplace.placers.base import BOTH, TOTAL_COST, Found, ReportingPlacer
 from streamplace.placers.budget import Budget, check_limits
 from streamplace.placers.exact import cp_sat
@@ -100,7 +100,8 @@ class Exact(ReportingPlacer):
     def __post_init__(self) -> None:
         check_limits(self.name, self.seconds, None)
         if not 1 <= self.workers <= MAX_WORKERS:
-            raise UsageError(f"exact: workers must be 1 to {MAX_WORKERS} (got {self.workers})")
+            fault = f"workers must be 1 to {MAX_WORKERS} (got {self.workers})"
+            raise UsageError(Fault(fault, place=(self.name,)))
 
     def run(
         self, problem: Problem, rng: np.random.Generator, start: Placement | None = None

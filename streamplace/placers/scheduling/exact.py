@@ -4,7 +4,7 @@ from contextlib import suppress
 
 import numpy as np
 
-from streamplace.errors import ObjectiveError, UsageError
+from streamplace.errors import Fault, ObjectiveError, UsageError
 from streamplace.placers.base import Found
 from streamplace.placers.budget import Budget
 from streamplace.placers.scheduling.passes import pass_evaluator
@@ -36,9 +36,8 @@ def prove_pass(
     """
     scored = pass_evaluator(problem, "exact")
     if problem.makespan_objective.noise:
-        raise ObjectiveError(
-            "placer 'exact' supports makespans without noise only; with --noise use auto or search"
-        )
+        fault = "placer 'exact' supports makespans without noise only"
+        raise ObjectiveError(Fault(fault, remedy="with --noise use auto or search"))
     clock = Budget(seconds)
     units = problem.feasibility.unit_count
     search = Search(evaluations=CHANGES + CHANGES_PER_UNIT * units, seconds=seconds)

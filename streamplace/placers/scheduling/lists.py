@@ -5,7 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from streamplace.errors import UsageError
+from streamplace.errors import Fault, UsageError
 from streamplace.placers.base import MAKESPAN, BasePlacer, Found, ReportingPlacer
 from streamplace.placers.scheduling.passes import pass_evaluator, repaired, shortest
 from streamplace.problem.placement import Placement
@@ -245,7 +245,8 @@ class _Sampled(ReportingPlacer):
 
     def __post_init__(self) -> None:
         if self.samples < 1:
-            raise UsageError(f"{self.name}: samples must be at least 1 (got {self.samples})")
+            fault = f"samples must be at least 1 (got {self.samples})"
+            raise UsageError(Fault(fault, place=(self.name,)))
 
     def run(
         self, problem: Problem, rng: np.random.Generator, start: Placement | None = None

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from streamplace.errors import ObjectiveError
+from streamplace.errors import Fault, ObjectiveError
 from streamplace.placers.base import Found
 from streamplace.placers.budget import Budget
 from streamplace.placers.scheduling.proof import Proof
@@ -72,9 +72,8 @@ def prove_cost(
 ) -> Found:
     """Return the cheapest placement found, and a lower bound on the cost of all placements."""
     if problem.makespan_objective.noise:
-        raise ObjectiveError(
-            "placer 'exact' supports total costs without noise only; with --noise use auto or climb"
-        )
+        fault = "placer 'exact' supports total costs without noise only"
+        raise ObjectiveError(Fault(fault, remedy="with --noise use auto or climb"))
     clock = Budget(seconds)
     found = Climb()(problem, rng, start or fast_placement(problem, rng))
     proof = CostProof(TotalCostEvaluator(problem), found.devices)

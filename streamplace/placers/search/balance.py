@@ -6,7 +6,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from streamplace.errors import UnsuitableError, UsageError
+from streamplace.errors import Fault, UnsuitableError, UsageError
 from streamplace.placers.budget import Budget
 from streamplace.placers.search.annealing import Annealer
 from streamplace.placers.search.chains import best_of_chains
@@ -249,7 +249,7 @@ def check_prefer(placer: str, prefer: str | None) -> None:
     choices = get_args(Prefer)
     if prefer is not None and prefer not in choices:
         message = f"prefer must be {' or '.join(choices)} (got {prefer!r})"
-        raise UsageError(f"{placer}: {message}")
+        raise UsageError(Fault(message, place=(placer,)))
 
 
 def refuse_preference(placer: str, prefer: str | None, objective: Objective) -> None:

@@ -5,7 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from streamplace.errors import UsageError
+from streamplace.errors import Fault, UsageError
 from streamplace.placers.base import THROUGHPUT, BasePlacer
 from streamplace.placers.partition.cut import cut, weighted
 from streamplace.placers.partition.partitioner import devices_of_parts, parts_for
@@ -61,7 +61,8 @@ class Multilevel(BasePlacer):
 
     def __post_init__(self) -> None:
         if self.changes < 1:
-            raise UsageError(f"multilevel: changes must be at least 1 (got {self.changes})")
+            fault = f"changes must be at least 1 (got {self.changes})"
+            raise UsageError(Fault(fault, place=(self.name,)))
 
     def __call__(
         self, problem: Problem, rng: np.random.Generator, start: Placement | None = None

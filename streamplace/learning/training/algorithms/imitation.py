@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from streamplace.errors import ObjectiveError, StreamplaceError, reworded, within
+from streamplace.errors import ObjectiveError, StreamplaceError, within
 from streamplace.execution.parallel import each
 from streamplace.execution.progress import track
 from streamplace.learning.policy.base import Refiner, constructive
@@ -124,9 +124,10 @@ def teacher_placement(numbered_problem: tuple[int, Problem], *, placer: str, see
         with within(problem.graph.name):
             return run_placer(problem, placer, rng).placement.devices
     except ObjectiveError as error:  # what it recommends is for commands that place
-        fault = str(error).partition("; ")[0]
         remedy = "choose another teacher, or another objective of [[problems]]"
-        raise reworded(error, f"teacher: {fault}; {remedy}") from None
+        error.put("teacher")
+        error.update(remedy=remedy)
+        raise
 
 
 class Dagger(Algorithm[DaggerStage]):
