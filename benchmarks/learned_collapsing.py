@@ -263,7 +263,7 @@ def imitate(examples: list[Example], epochs: int) -> Network:
 def step(optimiser: torch.optim.Optimizer, loss: Tensor) -> None:
     """Take one step down the gradient of a loss."""
     optimiser.zero_grad()
-    loss.backward()
+    loss.backward()  # type: ignore[no-untyped-call]
     optimiser.step()
 
 
