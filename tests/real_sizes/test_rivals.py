@@ -130,9 +130,9 @@ def test_learned_collapsing_runs_and_goes_on(
     monkeypatch.setattr(sys, "argv", ["", "-o", str(tmp_path), *counts])
     learned_collapsing.main()
     results = (tmp_path / "results.jsonl").read_text()
-    assert len(results.splitlines()) == 2 * 3 + 3
-    first = capsys.readouterr().out.splitlines()[-6:]
+    assert len(results.splitlines()) == 2 * 3 + 4
+    first = capsys.readouterr().out.splitlines()[-7:]
     assert first[0].startswith("| auto | 2 | 1.0000 | 0.0% | 0.0% |")
     learned_collapsing.main()
     assert (tmp_path / "results.jsonl").read_text() == results
-    assert capsys.readouterr().out.splitlines()[-6:] == first
+    assert capsys.readouterr().out.splitlines()[-7:] == first
