@@ -124,7 +124,8 @@ def test_learned_collapsing_runs_and_goes_on(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     seconds = {"QUICK_S": 0.01, "LABEL_S": 0.02, "TOTAL_S": 0.03, "REWARD_S": 0.01}
-    for name, value in {**seconds, "LARGE": [50], "EPOCHS": 1, "BINDING": 0.0}.items():
+    others = {"LATE": np.inf, "LARGE": [50], "EPOCHS": 1, "BINDING": 0.0}
+    for name, value in {**seconds, **others}.items():
         monkeypatch.setattr(learned_collapsing, name, value)
     counts = ["--training", "1", "--rewarded", "1", "--tests", "2", "--controls", "1"]
     monkeypatch.setattr(sys, "argv", ["", "-o", str(tmp_path), *counts])
