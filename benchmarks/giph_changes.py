@@ -12,7 +12,7 @@ over graphs.
 import argparse
 from functools import partial
 
-from streamplace.learning.policy.threads import one_thread
+from streamplace.execution.threads import one_thread
 from streamplace.learning.policy.weights import read_policy
 from streamplace.papers.giph.placer import WEIGHTS
 from streamplace.papers.giph.policy import Giph

@@ -18,11 +18,11 @@ import numpy as np
 
 from benchmarks.large_graphs import PRESETS, Setting, prepared, relative
 from streamplace import Problem
+from streamplace.execution.threads import one_thread
 from streamplace.learning.policy.coarse import SHARE, Part, parts_of, problem_of_groups, refined
 from streamplace.learning.policy.noise import NumpySampler
 from streamplace.learning.policy.placer import CHANGES, SHIPPED, loaded
 from streamplace.learning.policy.registry import PolicySection, policy_section
-from streamplace.learning.policy.threads import one_thread
 from streamplace.learning.policy.weights import new_policy
 from streamplace.learning.training.config import read_config
 from streamplace.learning.training.in_memory import fit

@@ -13,7 +13,6 @@ __all__ = [
     "refining",
     "registry",
     "teachers",
-    "threads",
     "trajectories",
     "weights",
 ]

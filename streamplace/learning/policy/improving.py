@@ -9,9 +9,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from streamplace.errors import StreamplaceError, UsageError
+from streamplace.execution.threads import one_thread
 from streamplace.learning.policy.placer import loaded
 from streamplace.learning.policy.registry import faults_of
-from streamplace.learning.policy.threads import one_thread
 from streamplace.placers.base import MAKESPAN, check_counts
 from streamplace.placers.repair import feasible
 from streamplace.placers.starting import StartingPlacer

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from streamplace.errors import CheckpointError, UsageError
+from streamplace.execution.threads import one_thread
 from streamplace.learning.policy.coarse import Part, parts_of, refined, supports_search
 from streamplace.learning.policy.config import MAX_PLACEMENTS
 from streamplace.learning.policy.device_scorer.numpy_inference import NumpyScorer, numpy_scorer
@@ -19,7 +20,6 @@ from streamplace.learning.policy.encoded import BeamSearching, Reorderable
 from streamplace.learning.policy.noise import NumpySampler
 from streamplace.learning.policy.registry import faults_of, policy_kind
 from streamplace.learning.policy.tensor_files import WeightsFile, read_weights
-from streamplace.learning.policy.threads import one_thread
 from streamplace.placers.base import THROUGHPUT, refuse_other_objectives
 from streamplace.placers.limits import Limit, MaxEvaluations
 from streamplace.placers.repair import feasible_ones

@@ -13,12 +13,12 @@ import torch
 from torch import Tensor
 
 from streamplace.errors import StreamplaceError
+from streamplace.execution.threads import one_thread_of_numpy
 from streamplace.learning.policy.base import AnyPolicy, Constructive, refiner
 from streamplace.learning.policy.decoding import Sampler
 from streamplace.learning.policy.encoded import Batch, Encoded
 from streamplace.learning.policy.refining import refined
 from streamplace.learning.policy.registry import faults_of
-from streamplace.learning.policy.threads import one_thread_of_numpy
 from streamplace.learning.training.algorithms.base import Algorithm, Record, State, Step
 from streamplace.learning.training.algorithms.imitation import Dagger, Imitation
 from streamplace.learning.training.algorithms.reinforce import Reinforce

@@ -6,9 +6,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from streamplace.errors import PlacementError, UnsuitableError, UsageError
+from streamplace.execution.threads import one_thread
 from streamplace.learning.policy.config import MAX_PLACEMENTS
 from streamplace.learning.policy.registry import PolicySection, policy_section
-from streamplace.learning.policy.threads import one_thread
 from streamplace.learning.training.config import TrainConfig, read_config
 from streamplace.learning.training.stages import StepReinforceStage
 from streamplace.papers.hsdag.sizes import MAX_TYPES

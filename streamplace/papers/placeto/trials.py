@@ -10,8 +10,8 @@ import torch
 from streamplace.errors import UsageError
 from streamplace.execution.backends import LOCAL, Backend
 from streamplace.execution.parallel import each
+from streamplace.execution.threads import one_thread
 from streamplace.learning.policy.registry import PolicySection
-from streamplace.learning.policy.threads import one_thread
 from streamplace.learning.policy.weights import new_policy
 from streamplace.learning.training.in_memory import fit
 from streamplace.learning.training.stages import OptimiserSection, Stage, StepReinforceStage

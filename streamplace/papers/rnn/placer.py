@@ -6,9 +6,9 @@ from typing import ClassVar
 import numpy as np
 
 from streamplace.errors import UnsuitableError, UsageError
+from streamplace.execution.threads import one_thread
 from streamplace.learning.policy.config import MAX_PLACEMENTS
 from streamplace.learning.policy.registry import PolicySection, policy_section
-from streamplace.learning.policy.threads import one_thread
 from streamplace.learning.training.stages import (
     MemorySection,
     OptimiserSection,

@@ -13,8 +13,8 @@ from typing import Any, ClassVar, Protocol, TypeVar
 import numpy as np
 
 from streamplace.display.view import Grid, Line, View
+from streamplace.execution.threads import one_thread
 from streamplace.families import Recipe
-from streamplace.learning.policy.threads import one_thread
 from streamplace.papers.studies.table import Table
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.graph import StreamGraph

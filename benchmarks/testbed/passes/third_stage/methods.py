@@ -7,7 +7,7 @@ import numpy as np
 
 from benchmarks.testbed.passes.third_stage.budget import Budget
 from streamplace import Makespan, Problem, place
-from streamplace.learning.policy.threads import one_thread
+from streamplace.execution.threads import one_thread
 from streamplace.learning.policy.weights import new_policy
 from streamplace.learning.training import fit, read_config
 from streamplace.learning.training.measuring.measure import NamedMeasure
