@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from streamplace.learning.policy.base import Constructive, constructive
 from streamplace.learning.policy.decoding import UNAVAILABLE, Sampler
-from streamplace.learning.policy.trajectories import Trajectories, summed_over_steps
+from streamplace.learning.policy.trajectories import Trajectories
 from streamplace.problem.problem import Problem
 from streamplace.testing.case import PolicyCase, batch_of, copies_of, generator, graph_of, replayed
 from streamplace.util.arrays import Floats, Ints
@@ -109,7 +109,7 @@ def check_entropy(case: PolicyCase) -> None:
         scored = scored_choices(policy, problem, choices_of(policy, problem))
         probability = scored.log_probability.double().exp()
         total = float(torch.special.entr(probability).sum())
-        steps = float((probability * summed_over_steps(scored.entropy)).sum())
+        steps = float((probability * scored.entropy.sum(dim=(2, 3))).sum())
         fault = (
             f"the entropies of steps add up to {steps:.4f} nats on average, but the placements "
             f"have {total:.4f} nats"

@@ -11,7 +11,7 @@ from torch.utils.checkpoint import checkpoint
 from streamplace.learning.policy.base import Constructive
 from streamplace.learning.policy.decoding import Sampler
 from streamplace.learning.policy.teachers import Expert, Selecting, Teacher
-from streamplace.learning.policy.trajectories import Trajectories, of_actions
+from streamplace.learning.policy.trajectories import Trajectories
 from streamplace.papers.doppler.decoding import Decoding, Forced, Step
 from streamplace.papers.doppler.encode import DopplerBatch, DopplerProblem, encode
 from streamplace.papers.doppler.networks import Place, Rows, Select
@@ -281,7 +281,7 @@ class Doppler(Constructive[DopplerProblem, DopplerBatch]):
             agreement = scores.agreement(teacher, best)
         counts = [len(step.devices) for step in decoding.steps]
         made = (scores.actions, scores.log_prob, scores.entropy, agreement)
-        return of_actions(decoding.placements, counts, *made)
+        return Trajectories.of_actions(decoding.placements, counts, *made)
 
     def sample(self, batch: DopplerBatch, samples: int, sampler: Sampler) -> Ints:
         """Place each of P problems S times without gradients; see `Constructive.sample`."""

@@ -15,12 +15,13 @@ import torch
 from torch import Tensor, nn
 
 from streamplace.learning.policy.base import Constructive
-from streamplace.learning.policy.decoding import UNAVAILABLE, OneOrderState, Sampler
+from streamplace.learning.policy.decoding import UNAVAILABLE, Sampler
 from streamplace.learning.policy.encoded import check_devices
 from streamplace.learning.policy.teachers import Teacher
 from streamplace.learning.policy.trajectories import Trajectories
 from streamplace.papers.ni2020.features import Ni2020Batch, NiProblem
 from streamplace.papers.ni2020.products import SharedWeight
+from streamplace.papers.one_order import OneOrderState
 from streamplace.problem.problem import Problem
 from streamplace.util.arrays import Floats, Ints
 

@@ -12,8 +12,7 @@ from torch import Tensor, nn
 from streamplace.learning.policy.base import Refiner
 from streamplace.learning.policy.decoding import Sampler
 from streamplace.learning.policy.encoded import check_devices
-from streamplace.learning.policy.refining import of_relocations, recorded
-from streamplace.learning.policy.trajectories import Trajectories, of_choices
+from streamplace.learning.policy.trajectories import Trajectories
 from streamplace.papers.placeto import features
 from streamplace.papers.placeto.features import PlacetoBatch, PlacetoProblem
 from streamplace.papers.placeto.layers import Single
@@ -242,7 +241,7 @@ class Placeto(Refiner[PlacetoProblem, PlacetoBatch]):
 
     def evaluate(self, batch: PlacetoBatch, trajectories: Trajectories) -> Trajectories:
         """Recompute the probabilities of trajectories; see `Refiner.evaluate`."""
-        weights, walks = self._weights(), recorded(trajectories)
+        weights, walks = self._weights(), trajectories.walks
         samples = len(walks) // len(batch)
         again: list[Walk] = _each(
             [
@@ -267,8 +266,8 @@ class Placeto(Refiner[PlacetoProblem, PlacetoBatch]):
         arguments = (self._packing, weights, replays, *parameters)
         logits: Tensor = _Logits.apply(*arguments)  # type: ignore[no-untyped-call]
         chosen = np.concatenate([walk.chosen for walk in walks])
-        probabilities = of_choices(logits, chosen)
-        return of_relocations(walks, len(batch), *probabilities, self.torch_device)
+        probabilities = Sampler.scores(logits, chosen)
+        return Trajectories.of_relocations(walks, len(batch), *probabilities, self.torch_device)
 
 
 class _Logits(torch.autograd.Function):

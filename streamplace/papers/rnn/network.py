@@ -11,10 +11,11 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from streamplace.errors import UnsuitableError
 from streamplace.learning.policy.base import Constructive
-from streamplace.learning.policy.decoding import UNAVAILABLE, OneOrderState, Sampler
+from streamplace.learning.policy.decoding import UNAVAILABLE, Sampler
 from streamplace.learning.policy.encoded import check_devices
 from streamplace.learning.policy.teachers import Teacher
 from streamplace.learning.policy.trajectories import Trajectories
+from streamplace.papers.one_order import OneOrderState
 from streamplace.papers.rnn.features import (
     RnnBatch,
     RnnProblem,
