@@ -10,7 +10,7 @@ from unittest.mock import patch
 import numpy as np
 import torch
 
-from streamplace.learning.policy.base import constructive, refiner
+from streamplace.learning.policy.base import Constructive, Refiner
 from streamplace.learning.policy.decoding import Sampler
 from streamplace.learning.training.in_memory import fit
 from streamplace.learning.training.stages import ReinforceStage, StepReinforceStage
@@ -35,7 +35,7 @@ class Count:
 
 def check_evaluations(case: PolicyCase) -> None:
     """Check that rollouts score no placements, and that training counts all that it scores."""
-    policy, problems = constructive(case.policy()), case.problems()
+    policy, problems = Constructive.of(case.policy()), case.problems()
     batch = batch_of(policy, *problems)
     with counted_evaluations() as count:
         policy.rollout(batch, SAMPLES, Sampler(generator()))
@@ -52,7 +52,7 @@ def check_evaluations(case: PolicyCase) -> None:
 
 def check_refiner_evaluations(case: PolicyCase) -> None:
     """Check that rollouts score no more than one placement per step, and that training counts."""
-    policy, problems = refiner(case.policy()), case.problems()
+    policy, problems = Refiner.of(case.policy()), case.problems()
     counting = [_Counting(evaluator(problem)) for problem in problems]
     with torch.no_grad():
         made = rolled_out(policy, problems, SAMPLES, Sampler(generator()), counting)

@@ -10,7 +10,7 @@ from pydantic import TypeAdapter
 
 from benchmarks.reference.trainings import config, graphs, of_kind
 from streamplace import Cluster, Problem
-from streamplace.learning.policy.base import AnyPolicy, Constructive, constructive
+from streamplace.learning.policy.base import AnyPolicy, Constructive
 from streamplace.learning.policy.registry import make_policy
 from streamplace.learning.training.distributed import Workers
 from streamplace.learning.training.learner import Learner
@@ -63,7 +63,7 @@ def small_policy(kind: str = "device-scorer", seed: int = 0) -> Constructive[Any
     """Return a tiny policy with random parameters, the same at every call."""
     with torch.random.fork_rng():
         torch.manual_seed(seed)
-        return constructive(make_policy(config(of_kind(kind)).policy))
+        return Constructive.of(make_policy(config(of_kind(kind)).policy))
 
 
 def loop_of(

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from streamplace.errors import StreamplaceError
 from streamplace.execution.threads import one_thread_of_numpy
-from streamplace.learning.policy.base import AnyPolicy, Constructive, refiner
+from streamplace.learning.policy.base import AnyPolicy, Constructive, Refiner
 from streamplace.learning.policy.decoding import Sampler
 from streamplace.learning.policy.encoded import Batch, Encoded
 from streamplace.learning.policy.refining import refined
@@ -368,7 +368,7 @@ def _placements(policy: AnyPolicy, batch: Batch, starts: Sequence[Placement]) ->
     """Return one greedy placement per problem, (P, 1, V)."""
     if isinstance(policy, Constructive):
         return policy.sample(batch, 1, Sampler())
-    return refined(refiner(policy), batch, starts, [Sampler()])[:, None]
+    return refined(Refiner.of(policy), batch, starts, [Sampler()])[:, None]
 
 
 def _batches(problems: Sequence[Encoded], batch_size: int) -> Iterator[np.ndarray]:

@@ -14,7 +14,6 @@ from torch.utils.checkpoint import checkpoint
 from streamplace.errors import PlacementError
 from streamplace.learning.policy.base import Refiner
 from streamplace.learning.policy.decoding import UNAVAILABLE, Sampler
-from streamplace.learning.policy.encoded import check_devices
 from streamplace.learning.policy.trajectories import Trajectories
 from streamplace.learning.policy.walks import Recorded, Walks
 from streamplace.papers.hsdag.features import (
@@ -204,6 +203,7 @@ class Hsdag(Refiner[HsdagProblem, HsdagBatch]):
     def __init__(self, sizes: HsdagSizes) -> None:
         super().__init__()
         self.config = sizes
+        self.device_count = None if sizes.capacity else sizes.devices
         features = feature_count(sizes)
         self.network = GroupingNetwork(sizes, features)
         self.head: Head = (
@@ -220,11 +220,6 @@ class Hsdag(Refiner[HsdagProblem, HsdagBatch]):
     def batch(self, encoded: Sequence[HsdagProblem]) -> HsdagBatch:
         """Join encoded problems, largest first; see `Policy.batch`."""
         return HsdagBatch(encoded)
-
-    def check(self, problem: Problem) -> None:
-        """Raise an UnsuitableError if the number of devices differs from the network's outputs."""
-        if not self.config.capacity:
-            check_devices(problem, self.config.devices)
 
     def episode(self, encoded: HsdagProblem) -> int:
         """Return the number of steps of an episode."""

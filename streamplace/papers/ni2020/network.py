@@ -126,7 +126,7 @@ class EncoderDecoder(Decoder):
     def __init__(self, config: EncoderDecoderSizes) -> None:
         super().__init__()
         self.config = config
-        self.devices, self.reads_neighbours = config.devices, config.upstream
+        self.device_count, self.reads_neighbours = config.devices, config.upstream
         self.breaks_symmetry = config.breaks_symmetry
         length = config.length
         self.encoder = (

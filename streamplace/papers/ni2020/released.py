@@ -43,7 +43,7 @@ class Released(Decoder):
 
     def __init__(self, config: ReleasedSizes) -> None:
         super().__init__()
-        self.config, self.devices = config, config.devices
+        self.config, self.device_count = config, config.devices
         self.breaks_symmetry = config.breaks_symmetry
         length = config.length
         self.encoder = PoolingEncoder(length)

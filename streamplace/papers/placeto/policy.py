@@ -11,7 +11,6 @@ from torch import Tensor, nn
 
 from streamplace.learning.policy.base import Refiner
 from streamplace.learning.policy.decoding import Sampler
-from streamplace.learning.policy.encoded import check_devices
 from streamplace.learning.policy.trajectories import Trajectories
 from streamplace.papers.placeto import features
 from streamplace.papers.placeto.features import PlacetoBatch, PlacetoProblem
@@ -179,7 +178,7 @@ class Placeto(Refiner[PlacetoProblem, PlacetoBatch]):
 
     def __init__(self, config: PlacetoSizes) -> None:
         super().__init__()
-        self.config = config
+        self.config, self.device_count = config, config.devices
         length = OWN + config.devices
         self._packing = Packing(length, config.devices)
         for name, shape in self._packing.shapes.items():
@@ -197,10 +196,6 @@ class Placeto(Refiner[PlacetoProblem, PlacetoBatch]):
     def batch(self, encoded: Sequence[PlacetoProblem]) -> PlacetoBatch:
         """Join encoded problems, largest first; see `Policy.batch`."""
         return PlacetoBatch(encoded)
-
-    def check(self, problem: Problem) -> None:
-        """Raise an UnsuitableError if the number of devices differs from the network's outputs."""
-        check_devices(problem, self.config.devices)
 
     def episode(self, encoded: PlacetoProblem) -> int:
         """Return the number of steps of a sweep, which visits every operator once."""

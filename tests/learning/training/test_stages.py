@@ -10,7 +10,7 @@ import pytest
 
 from benchmarks.reference.checkpoint_parts import memory_of
 from streamplace import Placement, Problem, simulate
-from streamplace.learning.policy.base import constructive
+from streamplace.learning.policy.base import Constructive
 from streamplace.learning.policy.decoding import Sampler
 from streamplace.learning.policy.encoded import Batch
 from streamplace.learning.policy.weights import parameter_hash
@@ -188,7 +188,7 @@ def test_validation_follows_the_model_of_the_stage() -> None:
     for model in models:
         scores = []
         for one in learner.encoded:
-            row = constructive(learner.policy).sample(learner.policy.batch([one]), 1, Sampler())[
+            row = Constructive.of(learner.policy).sample(learner.policy.batch([one]), 1, Sampler())[
                 0, 0
             ]
             placement = Placement(under(one.problem, model), row)
@@ -206,7 +206,7 @@ def test_exploration_falls_linearly_over_its_stage(
 ) -> None:
     """Without a final value it is constant."""
     loop = loop_of([imitation(), stage(epochs=2, exploration=0.8, final_exploration=final)])
-    policy, probabilities = constructive(loop.learner.policy), []
+    policy, probabilities = Constructive.of(loop.learner.policy), []
     original = policy.rollout
 
     def rollout(batch: Batch, samples: int, sampler: Sampler, *args: Any, **kwargs: Any) -> Any:

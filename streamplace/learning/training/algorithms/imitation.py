@@ -13,7 +13,7 @@ from torch import Tensor
 from streamplace.errors import ObjectiveError, StreamplaceError, reworded, within
 from streamplace.execution.parallel import each
 from streamplace.execution.progress import track
-from streamplace.learning.policy.base import Refiner, constructive
+from streamplace.learning.policy.base import Constructive, Refiner
 from streamplace.learning.policy.decoding import Sampler
 from streamplace.learning.policy.encoded import Batch
 from streamplace.learning.policy.teachers import TEACHERS, Teacher
@@ -79,7 +79,7 @@ class Imitation(Algorithm[ImitationStage]):
         batch = self.learner.batch(step.problems)
         if isinstance(self.learner.policy, Refiner):
             return self._refining(self.learner.policy, batch, step, record)
-        policy = constructive(self.learner.policy)
+        policy = Constructive.of(self.learner.policy)
         taught = [{0: self.memory.of(int(i))[0]} for i in step.problems]
         forced, _ = forced_rows(policy, batch, 0, taught)
         trajectories = policy.rollout(batch, 1, Sampler(), forced)
@@ -144,7 +144,7 @@ class Dagger(Algorithm[DaggerStage]):
         exploration = step.between(stage.exploration, stage.final_exploration)
         sampler = Sampler(generator, exploration=exploration, greedy=stage.greedy)
         teacher = Teacher(TEACHERS[stage.teacher], stage.ties)
-        policy = constructive(self.learner.policy)
+        policy = Constructive.of(self.learner.policy)
         trajectories = policy.rollout(batch, stage.samples, sampler, teacher=teacher)
         agreement = trajectories.agreement
         assert agreement is not None, "a policy must return the agreement with a teacher"

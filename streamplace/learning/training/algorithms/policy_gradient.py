@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from torch import Tensor
 
-from streamplace.learning.policy.base import Constructive, constructive
+from streamplace.learning.policy.base import Constructive
 from streamplace.learning.policy.encoded import Batch, Encoded
 from streamplace.learning.training.algorithms.base import Algorithm, S
 from streamplace.learning.training.problems import repaired
@@ -105,7 +105,7 @@ class PolicyGradient(Algorithm[S]):
         """Store placements of a problem, (S, V); return them as named, and their rewards."""
         if not len(placed):
             return placed, np.zeros(0)
-        policy = constructive(self.learner.policy)
+        policy = Constructive.of(self.learner.policy)
         named = np.stack([policy.canonical(one, row, 0) for row in placed])
         rewards = self.rewards(number, named)
         self.memory.add(number, rewards, named)

@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from streamplace.learning.policy.base import constructive
+from streamplace.learning.policy.base import Constructive
 from streamplace.learning.policy.decoding import Sampler
 from streamplace.learning.policy.encoded import Batch
 from streamplace.learning.policy.trajectories import Trajectories
@@ -63,7 +63,7 @@ class Reinforce(PolicyGradient[ReinforceStage]):
         record["decisions"] = int(counted.sum(axis=1) @ batch.sizes)
         exploration = step.between(stage.exploration, stage.final_exploration)
         sampler = Sampler(generator, exploration=exploration, greedy=stage.greedy)
-        trajectories = constructive(self.learner.policy).rollout(
+        trajectories = Constructive.of(self.learner.policy).rollout(
             batch, forced.shape[1], sampler, forced
         )
         before = self.rewards.total
@@ -100,7 +100,7 @@ class Reinforce(PolicyGradient[ReinforceStage]):
             added.append(
                 dict(enumerate(rows[:remembered], samples)) | dict(enumerate(drawn, first_random))
             )
-        return *forced_rows(constructive(self.learner.policy), batch, samples, added), remembered
+        return *forced_rows(Constructive.of(self.learner.policy), batch, samples, added), remembered
 
     def _reward(
         self, batch: Batch, numbers: np.ndarray, trajectories: Trajectories, counted: Bools

@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from streamplace.learning.policy.base import constructive
+from streamplace.learning.policy.base import Constructive
 from streamplace.learning.policy.decoding import Sampler
 from streamplace.learning.policy.trajectories import Trajectories
 from streamplace.learning.training.algorithms.base import Record, Step
@@ -49,7 +49,7 @@ class Replay(PolicyGradient[ReplayStage]):
         is learnt from, which is twice for a sample that is also replayed.
         """
         rng, generator = step.generators()
-        policy, samples = constructive(self.learner.policy), self.stage.samples
+        policy, samples = Constructive.of(self.learner.policy), self.stage.samples
         batch, numbers = self.learner.batch(step.problems), step.problems.tolist()
         before = self.rewards.total
         for one, number in zip(batch.encoded, numbers, strict=True):

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from streamplace.errors import StreamplaceError
 from streamplace.execution.progress import track
-from streamplace.learning.policy.base import refiner
+from streamplace.learning.policy.base import Refiner
 from streamplace.learning.policy.decoding import Sampler
 from streamplace.learning.policy.encoded import Batch
 from streamplace.learning.policy.trajectories import Trajectories, summed_over_steps
@@ -63,7 +63,7 @@ class StepReinforce(Algorithm[StepReinforceStage]):
         self, stage: StepReinforceStage, learner: Learner, optimiser: Optimiser, number: int = 0
     ) -> None:
         super().__init__(stage, learner, optimiser, number)
-        refiner(learner.policy)
+        Refiner.of(learner.policy)
         self._starts = self.new_memory()
         self._baseline = StepBaseline(stage.window)
         self._evaluators: dict[int, Evaluator] = {}
@@ -126,7 +126,7 @@ class StepReinforce(Algorithm[StepReinforceStage]):
             return None
         stage, numbers = self.stage, unspent.tolist()
         rng, generator = step.generators()
-        policy, batch = refiner(self.learner.policy), self.learner.batch(unspent)
+        policy, batch = Refiner.of(self.learner.policy), self.learner.batch(unspent)
         start = self._start_of(batch, numbers, rng)
         steps = [policy.episode(one) for one in batch.encoded]
         evaluators = [self._evaluator(number) for number in numbers]

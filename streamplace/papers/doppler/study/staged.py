@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from streamplace.learning.policy.base import constructive
+from streamplace.learning.policy.base import Constructive
 from streamplace.learning.policy.decoding import Sampler
 from streamplace.learning.policy.registry import policy_section
 from streamplace.learning.policy.weights import new_policy
@@ -72,7 +72,7 @@ def staged_row(system: str, problem: Problem, size: Registered, seed: int) -> Ro
     every = (imitation, simulation_of(DOPPLER, size, size.devices[0]), measured(size))
     stages: list[Stage] = [every[number - 1] for number in STAGED[system]]
     section = policy_section({"kind": "doppler", "sizes": dict(SIZES[DOPPLER])})
-    policy, stand_in = constructive(new_policy(section, seed)), Contended()
+    policy, stand_in = Constructive.of(new_policy(section, seed)), Contended()
     fitted = fit(
         policy,
         [problem],

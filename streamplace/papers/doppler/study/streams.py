@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from streamplace.learning.policy.base import Constructive, constructive
+from streamplace.learning.policy.base import Constructive
 from streamplace.learning.policy.decoding import Sampler
 from streamplace.learning.policy.registry import policy_section
 from streamplace.learning.policy.weights import new_policy
@@ -233,7 +233,7 @@ class StreamDopplerStudy(PlannedStudy):
     def _policy(self, system: str, repeat: int) -> Iterator[Row]:
         """Yield a row for each graph: relative throughput of one pass, and of the best of 16."""
         seed, count = seed_of(self.seed, repeat), self.size.training_graphs
-        policy = constructive(new_policy(policy_section(dict(SYSTEMS[system])), seed))
+        policy = Constructive.of(new_policy(policy_section(dict(SYSTEMS[system])), seed))
         others = [problem_of(n, count, self.seed + OTHER_GRAPHS) for n in range(count)]
         fit(policy, others, stages(self.size), np.random.default_rng(seed))
         for number in range(self.size.graphs):

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from streamplace.errors import PlacementError
-from streamplace.learning.policy.base import Constructive, constructive
+from streamplace.learning.policy.base import Constructive
 from streamplace.learning.policy.decoding import Sampler
 from streamplace.learning.policy.registry import policy_section
 from streamplace.learning.policy.weights import new_policy
@@ -224,7 +224,7 @@ def trained(
 ) -> tuple[Constructive[Any, Any], list[Row]]:
     """Return a trained policy of the kind ``doppler``, and the rows of its checkpoints."""
     section = policy_section({"kind": "doppler", "sizes": dict(SIZES.get(system, {}))})
-    policy = constructive(new_policy(section, seed))
+    policy = Constructive.of(new_policy(section, seed))
     devices = len(problem.cluster.devices)
     before = TEACHER_EVALUATIONS if system == OF_SEARCH else 0
     training, imitation = Training(policy, problem, seed, before), imitation_of(system, size)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from streamplace.learning.policy.base import Refiner, refiner
+from streamplace.learning.policy.base import Refiner
 from streamplace.learning.policy.registry import PolicySection, policy_section
 from streamplace.learning.policy.weights import new_policy
 from streamplace.learning.training.in_memory import fit
@@ -213,7 +213,7 @@ def trained(
     """
     if system == PAPER_TRAINED:
         problems, epochs = episodes_of_paper(problems, epochs), 1
-    policy = refiner(new_policy(_section(system, problems), seed))
+    policy = Refiner.of(new_policy(_section(system, problems), seed))
     stage = stage_of(system, samples).model_copy(update={"epochs": epochs})
     updates = count()
 

@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks.reference.trainings import config, graphs, of_kind
 from streamplace.files.training_logs import POLICY
-from streamplace.learning.policy.base import constructive
+from streamplace.learning.policy.base import Constructive
 from streamplace.learning.policy.decoding import Sampler
 from streamplace.learning.training import TrainConfig, train
 from streamplace.learning.training.algorithms.base import Step
@@ -98,7 +98,7 @@ def loss_of(algorithm: Replay, *rewards: float) -> tuple[float, list[float]]:
     batch = algorithm.learner.batch(np.array([0]))
     size = batch.encoded[0].size
     rows = np.array([[0] * size, [0] * (size - 1) + [1]], dtype=np.int32)
-    made = constructive(algorithm.learner.policy).rollout(batch, 2, Sampler(), rows[None])
+    made = Constructive.of(algorithm.learner.policy).rollout(batch, 2, Sampler(), rows[None])
     loss = algorithm._loss(made, np.array([rewards]), np.ones((1, 2)), np.array([0.6]))
     return loss.item(), made.log_probability[0].tolist()
 
