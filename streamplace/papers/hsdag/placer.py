@@ -7,7 +7,6 @@ import numpy as np
 
 from streamplace.errors import PlacementError, UnsuitableError, UsageError
 from streamplace.execution.threads import one_thread
-from streamplace.learning.policy.config import MAX_PLACEMENTS
 from streamplace.learning.policy.registry import PolicySection, policy_section
 from streamplace.learning.training.config import TrainConfig, read_config
 from streamplace.learning.training.stages import StepReinforceStage
@@ -23,7 +22,7 @@ from streamplace.util.extras import load_learned
 LIMITS = (
     ("episodes", 1_000_000),
     ("steps", 100_000),
-    ("samples", MAX_PLACEMENTS),
+    ("samples", 1_000_000),
     ("levels", 64),
 )
 

@@ -7,7 +7,6 @@ import numpy as np
 
 from streamplace.errors import UnsuitableError, UsageError
 from streamplace.execution.threads import one_thread
-from streamplace.learning.policy.config import MAX_PLACEMENTS
 from streamplace.learning.policy.registry import PolicySection, policy_section
 from streamplace.learning.training.stages import (
     MemorySection,
@@ -22,7 +21,7 @@ from streamplace.problem.problem import Problem
 from streamplace.util.extras import load_learned
 
 FEATURES, NEEDING = "streamplace.papers.rnn.features", "placer 'rnn'"
-LIMITS = (("steps", 1_000_000), ("samples", MAX_PLACEMENTS))
+LIMITS = (("steps", 1_000_000), ("samples", 1_000_000))
 
 
 @dataclass(frozen=True)
