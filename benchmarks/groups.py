@@ -18,7 +18,6 @@ import numpy as np
 
 from benchmarks.large_graphs import PRESETS, Setting, prepared, relative
 from streamplace import Problem
-from streamplace.execution.threads import one_thread
 from streamplace.learning.policy.coarse import SHARE, Part, parts_of, problem_of_groups, refined
 from streamplace.learning.policy.noise import NumpySampler
 from streamplace.learning.policy.placer import CHANGES, SHIPPED, loaded
@@ -30,6 +29,7 @@ from streamplace.papers.hsdag.policy import Hsdag
 from streamplace.problem.grouping import Grouping
 from streamplace.problem.placement import Placement
 from streamplace.util.arrays import Ints
+from streamplace.util.threads import one_thread
 
 TRAINING, FIGURES = 1_000, 10_000  # operators
 TRAINING_SEED, SEED = 50_000, 60_000

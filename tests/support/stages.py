@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import torch
-from pydantic import TypeAdapter
 
 from benchmarks.reference.trainings import config, graphs, of_kind
 from streamplace import Cluster, Problem
@@ -16,7 +15,7 @@ from streamplace.learning.training.distributed import Workers
 from streamplace.learning.training.learner import Learner
 from streamplace.learning.training.loop import Loop
 from streamplace.learning.training.problems import encoded_by
-from streamplace.learning.training.stages import AnyStage
+from streamplace.learning.training.stages import Stage
 
 Value = dict[str, Any]
 KINDS = ("device-scorer", "encoder-decoder")
@@ -47,9 +46,9 @@ def replay(**keys: Any) -> Value:
 _TWO: Value = {"problems_per_step": 2}
 
 
-def stages_of(*values: Value) -> list[AnyStage]:
+def stages_of(*values: Value) -> list[Stage]:
     """Return checked stages."""
-    return TypeAdapter(list[AnyStage]).validate_python(list(values))
+    return [Stage.of(value) for value in values]
 
 
 @cache

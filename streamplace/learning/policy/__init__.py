@@ -9,10 +9,9 @@ __all__ = [
     "graph_batch",
     "improving",
     "partial",
-    "placer",
-    "refining",
     "registry",
     "teachers",
     "trajectories",
+    "walks",
     "weights",
 ]

@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from streamplace.errors import StreamplaceError, UsageError
-from streamplace.execution.threads import one_thread
 from streamplace.learning.policy.placer import loaded
 from streamplace.learning.policy.registry import faults_of
 from streamplace.placers.base import MAKESPAN, check_counts
@@ -21,6 +20,7 @@ from streamplace.problem.problem import Problem
 from streamplace.scoring.registry import evaluator
 from streamplace.util.arrays import Ints
 from streamplace.util.extras import load_learned
+from streamplace.util.threads import one_thread
 
 MOST = 10_000_000  # evaluations
 REBUILD = "streamplace.learning.policy.rebuild.policy:Rebuild"

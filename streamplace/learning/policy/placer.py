@@ -12,7 +12,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from streamplace.errors import CheckpointError, UsageError
-from streamplace.execution.threads import one_thread
 from streamplace.learning.policy.coarse import Part, parts_of, refined, supports_search
 from streamplace.learning.policy.config import MAX_PLACEMENTS
 from streamplace.learning.policy.device_scorer.numpy_inference import NumpyScorer, numpy_scorer
@@ -32,6 +31,7 @@ from streamplace.scoring.registry import qualities
 from streamplace.sim import work_clock
 from streamplace.util.arrays import Ints
 from streamplace.util.extras import load_learned
+from streamplace.util.threads import one_thread
 
 SHIPPED = Path(__file__).parent / "shipped" / "best.safetensors"
 TEMPERATURE = 1.5  # higher than in training: only the best sample is kept, so variety helps

@@ -1,6 +1,5 @@
 """Imitation of a teacher's placements (behaviour cloning)."""
 
-import math
 from collections.abc import Iterator
 from contextlib import closing
 from functools import partial
@@ -20,7 +19,6 @@ from streamplace.learning.policy.teachers import TEACHERS, Teacher
 from streamplace.learning.policy.trajectories import summed_over_steps
 from streamplace.learning.training.algorithms.base import Algorithm, Known, Record, Step
 from streamplace.learning.training.algorithms.policy_gradient import forced_rows
-from streamplace.learning.training.elite_buffer import EliteBuffer
 from streamplace.learning.training.measuring.measure import with_full_runs
 from streamplace.learning.training.stages import DaggerStage, ImitationStage
 from streamplace.placers.registry import make_placer
@@ -33,9 +31,10 @@ from streamplace.util.arrays import Ints
 class Imitation(Algorithm[ImitationStage]):
     """Maximum likelihood of a placer's placements, one per problem."""
 
-    def new_memory(self) -> EliteBuffer:
-        """Return a memory for one placement per problem, the teacher's."""
-        return EliteBuffer(len(self.learner.encoded), 1, -math.inf)
+    @property
+    def remembered(self) -> int:
+        """One placement of each problem, the teacher's."""
+        return 1
 
     def begin(self, known: Known) -> None:
         """Compute the teacher's placement of every problem of this process.

@@ -12,13 +12,7 @@ from streamplace.learning.policy.decoding import Sampler
 from streamplace.learning.policy.registry import policy_section
 from streamplace.learning.policy.weights import new_policy
 from streamplace.learning.training.in_memory import fit
-from streamplace.learning.training.stages import (
-    ImitationStage,
-    MemorySection,
-    OptimiserSection,
-    ReinforceStage,
-    Stage,
-)
+from streamplace.learning.training.stages import Stage
 from streamplace.papers.studies.study import (
     DEVICES,
     SOURCE_RATE,
@@ -243,26 +237,25 @@ class StreamDopplerStudy(PlannedStudy):
 
 def stages(size: Size) -> tuple[Stage, ...]:
     """Return the stages by which every policy is trained."""
-    imitation = ImitationStage(
-        algorithm="imitation",
-        teacher=TEACHER,
-        epochs=size.imitation_epochs,
-        problems_per_step=16,
-        optimiser=OptimiserSection(rate=2e-3, final_rate=1e-4, schedule="linear"),
-    )
-    reinforcement = ReinforceStage(
-        algorithm="reinforce",
-        epochs=size.epochs,
-        problems_per_step=16,
-        samples=size.samples,
-        reward="log-loss",
-        normalise=True,
-        memory=MemorySection(size=1, samples=0),
-        optimiser=OptimiserSection(
-            rate=1e-3, final_rate=1e-5, schedule="linear", largest_gradient=1.0
-        ),
-    )
-    return imitation, reinforcement
+    rates = {"rate": 1e-3, "final_rate": 1e-5, "schedule": "linear", "largest_gradient": 1.0}
+    imitation = {
+        "algorithm": "imitation",
+        "teacher": TEACHER,
+        "epochs": size.imitation_epochs,
+        "problems_per_step": 16,
+        "optimiser": {"rate": 2e-3, "final_rate": 1e-4, "schedule": "linear"},
+    }
+    reinforcement = {
+        "algorithm": "reinforce",
+        "epochs": size.epochs,
+        "problems_per_step": 16,
+        "samples": size.samples,
+        "reward": "log-loss",
+        "normalise": True,
+        "memory": {"size": 1, "samples": 0},
+        "optimiser": rates,
+    }
+    return Stage.of(imitation), Stage.of(reinforcement)
 
 
 def _reached(policy: Constructive[Any, Any], problem: Problem, seed: int) -> list[float]:

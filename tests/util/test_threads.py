@@ -3,7 +3,7 @@
 import torch
 from threadpoolctl import threadpool_info
 
-from streamplace.execution.threads import one_thread, one_thread_of_numpy
+from streamplace.util.threads import one_thread, one_thread_of_numpy
 
 
 def threads() -> tuple[set[int], int]:

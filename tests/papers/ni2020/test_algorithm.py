@@ -12,7 +12,7 @@ from streamplace.learning.policy.base import Constructive
 from streamplace.learning.policy.decoding import Sampler
 from streamplace.learning.training import TrainConfig, train
 from streamplace.learning.training.algorithms.base import Step
-from streamplace.learning.training.algorithms.replay import LEAST, Replay
+from streamplace.papers.ni2020.algorithm import LEAST, Replay
 from tests.support.stages import loop_of, replay, small_policy
 from tests.support.training_runs import ctrl_c_at
 
@@ -85,7 +85,7 @@ def test_what_is_worse_than_the_baseline_is_not_learnt_from_where_it_is_all_but_
     assert np.exp(np.float32(1.001 * LEAST)) == 0.0 < np.exp(np.float32(0.999 * LEAST))
     algorithm = begun()
     _, logs = loss_of(algorithm, 0.9, 0.4)
-    monkeypatch.setattr("streamplace.learning.training.algorithms.replay.LEAST", max(logs) + 1.0)
+    monkeypatch.setattr("streamplace.papers.ni2020.algorithm.LEAST", max(logs) + 1.0)
     loss, _ = loss_of(algorithm, 0.9, 0.4)
     assert loss == pytest.approx(-10 * 0.3 * logs[0] / 2, rel=1e-5)
 
