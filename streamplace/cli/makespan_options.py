@@ -94,7 +94,7 @@ def semantics() -> Any:
     return option(
         "--semantics",
         type=Choice(PUBLISHED),
-        help="Makespan: send messages as GiPH, Placeto or DOPPLER does, on any cluster; speeds and "
+        help="Makespan: send messages as a published system does, on any cluster; speeds and "
         "bandwidths stay.",
     )
 

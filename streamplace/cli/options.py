@@ -345,8 +345,8 @@ def throughput(
     """
     bottleneck = "bottleneck (the busiest device or link limits the sources)"
     average = (
-        "path-average (the published model of Ni et al., AAAI 2020: throughput averaged over "
-        "paths; busy links do not slow the sources)"
+        "path-average (a published model: throughput averaged over paths; busy links do not slow "
+        "the sources)"
     )
     simulation = "engine (a simulation over time)"
     models = f"{bottleneck}, {average} or {simulation}" if engine else f"{bottleneck} or {average}"

@@ -25,6 +25,7 @@ from streamplace.execution.progress import working
 from streamplace.placers import custom
 from streamplace.placers.limits import MaxRuntime
 from streamplace.placers.registry import NAMES, NamedPlacer, ready
+from streamplace.problem.graph_checks import listed
 from streamplace.util.plugins import load_ours, names_of
 from streamplace.workflows.migrate import Migration, migrate
 from streamplace.workflows.place import placed
@@ -74,8 +75,8 @@ class PlaceOptions(options.Common):
         "--start",
         "Placement to improve, usually the current one: a placement file, CSV with the header "
         'operator,device, or JSON {"assignment": {operator: device}}. Requires --placer auto, '
-        "search, exact, climb, giph, rebuild, policy with the file of a policy that refines "
-        "placements, or your own.",
+        "search, exact, climb, rebuild, another that improves a placement, policy with the file of "
+        "a policy that refines placements, or your own.",
     )
     max_moves: int | None = option(
         "--max-moves",
@@ -93,7 +94,7 @@ class PlaceOptions(options.Common):
         help="With --start: least gain in relative throughput (throughput / source rate), or least "
         "share by which the makespan becomes shorter, per second of sending the moved operators' "
         "memory over the network, e.g. 0.01. With 0, every move that gains something is allowed. "
-        "With --placer giph, a trained policy looks for the moves.  [default: unlimited]",
+        "Some placers look for the moves themselves.  [default: unlimited]",
     )
     confidence: float | None = option(
         "--confidence",
@@ -133,9 +134,7 @@ class PlaceOptions(options.Common):
 
 @command(
     PlaceOptions,
-    kind=ending_with(
-        "Placers of installed packages", lambda: names_of(custom.GROUP, NAMES)[len(NAMES) :]
-    ),
+    kind=ending_with("Placers", custom.GROUP, lambda: names_of(custom.GROUP, NAMES)[len(NAMES) :]),
 )
 def place(chosen: PlaceOptions) -> None:
     """Place the operators of a graph on devices.
@@ -148,8 +147,6 @@ def place(chosen: PlaceOptions) -> None:
     search                     simulated annealing on the score
     multilevel                 simulated annealing on coarsened graphs; for large graphs
     policy                     a trained network; policy:samples=16 keeps the best of 16
-    rnn, hsdag                 train a network on this graph, which takes seconds
-    giph                       a trained network that improves a start, one operator at a time
     rebuild                    rebuilds parts of the best start, for makespans only
     metis, metis-recursive, fuser
                                partition the graph, by default into a part per device
@@ -315,8 +312,10 @@ def check_together(chosen: PlaceOptions) -> None:
         raise click.UsageError("cannot combine --max-moves with --move-cost")
     improves = chosen.move_cost is not None and ready(chosen.placer).improver is not None
     if chosen.placer != "auto" and not improves:
+        improving = [name for name in NAMES if ready(name).improver is not None]
+        except_for = f", except {listed(improving)} with --move-cost" if improving else ""
         raise click.UsageError(
-            "cannot combine --placer with --max-moves or --move-cost, except giph with --move-cost"
+            f"cannot combine --placer with --max-moves or --move-cost{except_for}"
         )
 
 

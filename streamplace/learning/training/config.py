@@ -32,6 +32,7 @@ from streamplace.learning.training.stages import (
     measured_stages,
 )
 from streamplace.problem.cluster import Cluster
+from streamplace.problem.makespan import PUBLISHED
 from streamplace.problem.objective import Model, Objective
 from streamplace.problem.objectives import make_objective
 from streamplace.util.entry_points import config_files
@@ -162,6 +163,12 @@ def _objective(text: str) -> str:
     return as_value(partial(make_objective, from_file=True), text)
 
 
+def _semantics(text: str) -> str:
+    if text not in PUBLISHED:
+        raise ValueError(f"unknown {text!r:.40}{valid_choices(text, PUBLISHED)}")
+    return text
+
+
 def _measure(text: str) -> str:
     return as_value(check_name, text)
 
@@ -203,7 +210,7 @@ class ProblemsSection(StrictModel):
         "(`makespan:order=b-level`), or the name of an objective that an installed package "
         "registers",
     )
-    semantics: Literal["giph", "placeto", "doppler"] | None = Field(
+    semantics: Annotated[str, AfterValidator(_semantics)] | None = Field(
         None,
         description="the published system whose messages and start-up delays makespans follow; if "
         "absent, the cluster's own",

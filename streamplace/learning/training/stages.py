@@ -116,6 +116,7 @@ class Stage(StrictModel):
     """
 
     path: ClassVar[str]
+    algorithm: str = ""
     epochs: Count = Field(description="number of passes over the problems")
     problems_per_step: Count = Field(1, description="problems per step")
     scores_per_step: CountOrZero = Field(

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from streamplace.papers.doppler.encode import DopplerBatch
+from streamplace.papers.doppler.features import DopplerBatch
 from streamplace.sim.schedule.lists import nothing_placed_in, offer_each, put_each
 from streamplace.util.arrays import Bools, Floats, Ints
 

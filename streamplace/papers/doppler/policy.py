@@ -13,8 +13,8 @@ from streamplace.learning.policy.decoding import Sampler
 from streamplace.learning.policy.teachers import Teacher
 from streamplace.learning.policy.trajectories import Trajectories
 from streamplace.papers.doppler.decoding import Decoding, Forced, Step
-from streamplace.papers.doppler.encode import DopplerBatch, DopplerProblem, encode
-from streamplace.papers.doppler.networks import Place, Rows, Select
+from streamplace.papers.doppler.features import DopplerBatch, DopplerProblem, encode
+from streamplace.papers.doppler.network import Place, Rows, Select
 from streamplace.papers.doppler.sizes import DopplerSizes
 from streamplace.problem.problem import Problem
 from streamplace.util.arrays import Bools, Ints

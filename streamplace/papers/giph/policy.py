@@ -14,8 +14,8 @@ from streamplace.learning.policy.base import Refiner
 from streamplace.learning.policy.decoding import UNAVAILABLE, Sampler
 from streamplace.learning.policy.trajectories import Trajectories
 from streamplace.learning.policy.walks import Recorded, Walks
+from streamplace.papers.giph.features import MOVES, GiphBatch, GiphProblem, encode
 from streamplace.papers.giph.network import NETWORKS, union
-from streamplace.papers.giph.pairs import MOVES, GiphBatch, GiphProblem, encode
 from streamplace.papers.giph.questions import (
     Question,
     Sight,

@@ -12,7 +12,7 @@ from torch import Tensor
 from streamplace.learning.policy.base import Constructive
 from streamplace.learning.policy.encoded import Batch, Encoded
 from streamplace.learning.training.algorithms.base import Algorithm, S
-from streamplace.learning.training.problems import repaired
+from streamplace.learning.training.problems import Rows, repaired
 from streamplace.util.arrays import Bools, Floats, Ints
 
 MIN_SPREAD = 1e-3  # added to standard deviations before dividing by them
@@ -63,7 +63,7 @@ class PolicyGradient(Algorithm[S]):
         return self.repaired(one, drawn, np.arange(count))[1]
 
     @staticmethod
-    def repaired(one: Encoded, placements: Ints, rows: Ints) -> tuple[Ints, Ints]:
+    def repaired(one: Encoded, placements: Ints, rows: Rows) -> tuple[Rows, Ints]:
         """Return the rows of placements of a problem, (S, ·), that can be repaired.
 
         Returns

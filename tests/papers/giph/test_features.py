@@ -6,7 +6,7 @@ import pytest
 import streamplace as sp
 from streamplace.learning.policy.costs import DeviceCosts
 from streamplace.learning.policy.partial import Costs
-from streamplace.papers.giph.pairs import pairs_of
+from streamplace.papers.giph.features import pairs_of
 from streamplace.papers.hsdag.features import MADE, encode
 from streamplace.papers.hsdag.sizes import HsdagSizes
 from streamplace.scoring.flow import flow

@@ -8,7 +8,7 @@ from torch.nn.functional import leaky_relu
 
 from streamplace.learning.policy.decoding import UNAVAILABLE
 from streamplace.papers.doppler.decoding import OF_DEVICE, OF_STATE
-from streamplace.papers.doppler.encode import OF_OPERATOR, DopplerBatch
+from streamplace.papers.doppler.features import OF_OPERATOR, DopplerBatch
 from streamplace.papers.doppler.sizes import DopplerSizes
 
 SLOPE = 0.1  # of leaky rectifiers
