@@ -25,7 +25,6 @@ from streamplace.execution.progress import working
 from streamplace.placers import custom
 from streamplace.placers.limits import MaxRuntime
 from streamplace.placers.registry import NAMES, NamedPlacer, ready
-from streamplace.problem.graph_checks import listed
 from streamplace.util.plugins import load_ours, names_of
 from streamplace.workflows.migrate import Migration, migrate
 from streamplace.workflows.place import placed
@@ -313,7 +312,7 @@ def check_together(chosen: PlaceOptions) -> None:
     improves = chosen.move_cost is not None and ready(chosen.placer).improver is not None
     if chosen.placer != "auto" and not improves:
         improving = [name for name in NAMES if ready(name).improver is not None]
-        except_for = f", except {listed(improving)} with --move-cost" if improving else ""
+        except_for = f", except {', '.join(improving)} with --move-cost" if improving else ""
         raise click.UsageError(
             f"cannot combine --placer with --max-moves or --move-cost{except_for}"
         )

@@ -13,7 +13,12 @@ from tests.support.stages import small_problems
 def batch_of(*sizes: int) -> GraphBatch[EncodedGraph]:
     """Return problems of some numbers of operators, placed in the order of their numbers."""
     encoded = [
-        EncodedGraph(one, flow(one), interchangeable(one), np.arange(len(one.graph.names))[None])
+        EncodedGraph(
+            one,
+            flow(one),
+            interchangeable(one),
+            np.arange(len(one.graph.names), dtype=np.int32)[None],
+        )
         for size in sizes
         for one in small_problems()
         if len(one.graph.names) == size
