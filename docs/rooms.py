@@ -32,7 +32,6 @@ ROOMS = {
         "streamplace.scoring.compiled_pass",
         "streamplace.scoring.makespan_evaluator",
         "streamplace.scoring.makespan_score",
-        "streamplace.scoring.peak_memory",
         "streamplace.scoring.pipeline",
         "streamplace.scoring.total_cost",
         "streamplace.scoring.two_devices",

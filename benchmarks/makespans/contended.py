@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 import streamplace as sp
-from streamplace.papers.orders.contended import KINDS
+from streamplace.papers.orders.families.contended import KINDS
 from streamplace.placers.budget import Budget
 from streamplace.placers.registry import make_placer
 from streamplace.placers.scheduling.annealing import PassAnnealer, cooling_of

@@ -22,6 +22,7 @@ import click
 
 from streamplace.execution.progress import is_quiet
 from streamplace.files.json_text import to_json
+from streamplace.util.entry_points import ours
 
 PARAMETER, MAKE, MEMBERS = "parameter", "make", "members"  # keys of the metadata of a field
 COLUMN = 24  # of the names of options at most, so that 52 characters are left for their help
@@ -62,15 +63,26 @@ class Option(click.Option):
 
 
 def ending_with(
-    what: str, names: Callable[[], Sequence[str]], headings: Mapping[str, str] | None = None
+    noun: str,
+    group: str,
+    names: Callable[[], Sequence[str]],
+    headings: Mapping[str, str] | None = None,
 ) -> type[Command]:
-    """Return a class of commands whose help ends with names, if there are any.
+    """Return a class of commands whose help ends with what packages register, if there is anything.
 
     Parameters
     ----------
+    noun
+        What it is, such as ``Families``.
+    group
+        The group of entry points. What streamplace's own packages say of theirs is in the group
+        with ``.about`` at the end.
+    names
+        Returns the names that installed packages register.
     headings
         Name of the first parameter of each section of options -> its heading.
     """
+    what = f"{noun} of installed packages"
 
     class EndingWith(Command):
         def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -85,6 +97,9 @@ def ending_with(
                     formatter.write_dl(records, col_max=COLUMN)
 
         def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+            if about := ours(f"{group}.about"):
+                with formatter.section(f"{noun} of published systems"):
+                    formatter.write_dl([*about.items()])
             if found := names():
                 formatter.write_paragraph()
                 formatter.write_text(f"{what}: {', '.join(found)}")

@@ -128,13 +128,13 @@ def compare(chosen: CompareOptions) -> None:
     \b
     Examples:
     streamplace compare dataset:real --devices 3x2500 --placers metis,fuser,greedy,auto
-    streamplace compare dream.jsonl.gz --placers metis,metis-oracle --source-rate 1e4,2e4
+    streamplace compare graphs.jsonl.gz --placers metis,metis-oracle --source-rate 1e4,2e4
     streamplace compare dataset:real -o results --plots pdf
     streamplace compare graphs.jsonl --clusters clusters.jsonl --objective makespan
-    streamplace compare dream.jsonl.gz --placers random,climb,search,policy --evaluations 100
-    streamplace compare dream.jsonl.gz --placers search,climb --time-limit 0.01,0.1,1 -o results
-    streamplace compare dream.jsonl.gz --placers metis,search --label search=ours --table t.tex
-    streamplace compare dream.jsonl.gz --backend ray --address 10.0.0.1:6379
+    streamplace compare graphs.jsonl.gz --placers random,climb,search,policy --evaluations 100
+    streamplace compare graphs.jsonl.gz --placers search,climb --time-limit 0.01,0.1,1 -o results
+    streamplace compare graphs.jsonl.gz --placers metis,search --label search=ours --table t.tex
+    streamplace compare graphs.jsonl.gz --backend ray --address 10.0.0.1:6379
 
     \b
     Files in DIR:

@@ -74,7 +74,7 @@ class MakespanSettings:
         "--noise",
         type=SECONDS,
         metavar="S",
-        help="Makespan: noise in times, as a share.  [default: 0]\fTimes are multiplied by "
+        help="Makespan: noise of times, a share.  [default: 0]\fTimes are multiplied by "
         "uniform draws from 1 - S to 1 + S.",
     )
     repeats: int | None = option(
@@ -95,8 +95,8 @@ def semantics() -> Any:
     return option(
         "--semantics",
         type=Choice(PUBLISHED),
-        help="Makespan: messages as in these systems.\fThey are sent so on any cluster; speeds and "
-        "bandwidths stay.",
+        help="Makespan: messages as in a published system.\fThey are sent so on any cluster; "
+        "speeds and bandwidths stay.",
     )
 
 

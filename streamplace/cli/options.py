@@ -341,8 +341,8 @@ def throughput(
     """
     bottleneck = "bottleneck (the busiest device or link limits the sources)"
     average = (
-        "path-average (the published model of Ni et al., AAAI 2020: throughput averaged over "
-        "paths; busy links do not slow the sources)"
+        "path-average (a published model: throughput averaged over paths; busy links do not slow "
+        "the sources)"
     )
     simulation = "engine (a simulation over time)"
     models = f"{bottleneck}, {average} or {simulation}" if engine else f"{bottleneck} or {average}"
@@ -368,7 +368,7 @@ def throughput(
             type=NUMBER,
             callback=share,
             metavar="U",
-            help="Highest utilisation to plan for, e.g. 0.8.  "
+            help="Highest utilisation, e.g. 0.8.  "
             f"[default: {default or 1}]\fThe share of each device and link that may be used, "
             "above 0 and at most 1; the rest is headroom.",
         ),

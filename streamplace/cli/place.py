@@ -103,8 +103,8 @@ class PlaceOptions(options.Common):
         "--start",
         "Placement to improve, usually the current one.\fA placement file, CSV with the header "
         'operator,device, or JSON {"assignment": {operator: device}}. Requires --placer auto, '
-        "search, exact, climb, giph, rebuild, policy with the file of a policy that refines "
-        "placements, or your own.",
+        "search, exact, climb, rebuild, another that improves a placement, policy with the file of "
+        "a policy that refines placements, or your own.",
     )
     max_moves: int | None = option(
         "--max-moves",
@@ -121,7 +121,7 @@ class PlaceOptions(options.Common):
         help="Least gain per second of sending the moved operators' memory over the network, e.g. "
         "0.01.  [default: unlimited]\fThe gain is in relative throughput (throughput / source "
         "rate), or the share by which the makespan becomes shorter. With 0, every move that gains "
-        "something is allowed. With --placer giph, a trained policy looks for the moves.",
+        "something is allowed. Some placers look for the moves themselves.",
     )
     output: str | None = options.file(
         "-o",
@@ -134,7 +134,8 @@ class PlaceOptions(options.Common):
 @command(
     PlaceOptions,
     kind=ending_with(
-        "Placers of installed packages",
+        "Placers",
+        custom.GROUP,
         lambda: names_of(custom.GROUP, NAMES)[len(NAMES) :],
         {
             "job_file": "Input",
@@ -162,8 +163,7 @@ def place(chosen: PlaceOptions) -> None:
                          partitions of the graph
     heft, peft, cpop, critical-path, random-eft, m-etf, m-topo, enumerative, rebuild
                          list schedulers, for makespans only
-    policy, giph; rnn, hsdag
-                         trained networks; networks that are trained on this graph
+    policy               a trained network
     module:Class         your own, from module.py in this folder or an installed module
 
     \b
@@ -179,7 +179,7 @@ def place(chosen: PlaceOptions) -> None:
     What each placer does: docs/placers.md. By default, metis, metis-recursive and fuser cut the
     graph into a part per device; oracles try 2, 3, … parts and keep the best. metis-sweep
     tries many imbalances and numbers of parts. policy:samples=16 keeps the best of 16 placements,
-    giph improves a start, one operator at a time, and rebuild rebuilds parts of the best start.
+    and rebuild rebuilds parts of the best start.
 
     --objective takes throughput, makespan (the time of one pass, for micro-batches, dataflow jobs
     and neural networks), total-cost (the seconds of execution and transfer of one pass, for which
@@ -316,8 +316,10 @@ def check_together(chosen: PlaceOptions) -> None:
         raise click.UsageError("cannot combine --max-moves with --move-cost")
     improves = chosen.move_cost is not None and ready(chosen.placer).improver is not None
     if chosen.placer != "auto" and not improves:
+        improving = [name for name in NAMES if ready(name).improver is not None]
+        except_for = f", except {', '.join(improving)} with --move-cost" if improving else ""
         raise click.UsageError(
-            "cannot combine --placer with --max-moves or --move-cost, except giph with --move-cost"
+            f"cannot combine --placer with --max-moves or --move-cost{except_for}"
         )
 
 

@@ -1,4 +1,4 @@
-"""Files of CEPSim's runner: graphs in the format of DREAM, and placements, which hold indices."""
+"""Files of CEPSim's runner: graphs, and placements, which hold indices."""
 
 from math import isinf
 from typing import Any
@@ -36,12 +36,12 @@ class _Graph(ForeignForm):
 
 
 def is_graph(value: Any) -> bool:
-    """Return whether a JSON value is a graph of DREAM rather than one of streamplace."""
+    """Return whether a JSON value is a graph of CEPSim rather than one of streamplace."""
     return isinstance(value, dict) and "connections" in value and "streams" not in value
 
 
 def graph_from(value: Any, where: str, name: str) -> StreamGraph:
-    """Read a graph of DREAM.
+    """Read a graph of CEPSim.
 
     Rates are computed from the selectivities; the weights stored in the file are ignored.
 

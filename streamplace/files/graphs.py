@@ -1,4 +1,4 @@
-"""Conversion between stream graphs and JSON values, including the published DREAM files."""
+"""Conversion between stream graphs and JSON values, including those of CEPSim."""
 
 from collections.abc import Callable, Mapping, Sequence
 from math import isnan

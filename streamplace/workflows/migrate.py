@@ -169,8 +169,8 @@ def migrate(
         share by which moves must shorten the makespan for each such second.
     placer
         The placer to run if `max_moves` is None; it starts from `old`, and moves of its result that
-        gain nothing are not made. With `move_cost`, `giph`
-        looks for the moves itself, and what others find is considered besides a search.
+        gain nothing are not made. With `move_cost`, a placer that has an `Improver` looks for the
+        moves itself, and what others find is considered besides a search.
     seconds
         Time limit in seconds if moves are limited.
     prefer

@@ -11,7 +11,6 @@ import numpy as np
 from streamplace.errors import Fault, StreamplaceError, UsageError
 from streamplace.learning.policy.placer import loaded
 from streamplace.learning.policy.registry import faults_of, policy_kind
-from streamplace.learning.policy.threads import one_thread
 from streamplace.placers.base import MAKESPAN, check_counts
 from streamplace.placers.repair import feasible
 from streamplace.placers.starting import StartingPlacer
@@ -22,6 +21,7 @@ from streamplace.scoring.registry import evaluator
 from streamplace.util.arrays import Ints
 from streamplace.util.extras import load_learned
 from streamplace.util.plugins import load_ours
+from streamplace.util.threads import one_thread
 
 MOST = 10_000_000  # evaluations
 REBUILD = "streamplace.learning.policy.rebuild.policy:Rebuild"

@@ -19,7 +19,6 @@ from streamplace.learning.policy.encoded import BeamSearching, Reorderable
 from streamplace.learning.policy.noise import NumpySampler
 from streamplace.learning.policy.registry import faults_of, policy_kind
 from streamplace.learning.policy.tensor_files import WeightsFile, read_weights
-from streamplace.learning.policy.threads import one_thread
 from streamplace.placers.base import THROUGHPUT, refuse_other_objectives
 from streamplace.placers.limits import MaxEvaluations, PlacerLimit
 from streamplace.placers.repair import feasible_ones
@@ -32,6 +31,7 @@ from streamplace.scoring.registry import qualities
 from streamplace.sim import work_clock
 from streamplace.util.arrays import Ints
 from streamplace.util.extras import load_learned
+from streamplace.util.threads import one_thread
 
 SHIPPED = Path(__file__).parent / "shipped" / "best.safetensors"
 TEMPERATURE = 1.5  # higher than in training: only the best sample is kept, so variety helps

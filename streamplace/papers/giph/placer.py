@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from streamplace.learning.policy.improving import ImprovingPlacer
-from streamplace.papers.giph.pairs import MOVES
+from streamplace.papers.giph.features import MOVES
 from streamplace.placers.base import Improver
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem

@@ -11,6 +11,7 @@ from pydantic import ValidationError
 
 import streamplace as sp
 from benchmarks.reference.giph import pair_graph
+from streamplace.papers.giph.features import GiphProblem, encode
 from streamplace.papers.giph.gp_net import (
     GpNet,
     earliest_pairs,
@@ -20,7 +21,6 @@ from streamplace.papers.giph.gp_net import (
     prior_criticality,
     relocate,
 )
-from streamplace.papers.giph.pairs import GiphProblem, encode
 from streamplace.papers.giph.questions import WalkState, about_pairs, sight_of
 from streamplace.papers.giph.sizes import GiphSizes
 from streamplace.papers.giph.view import view_of

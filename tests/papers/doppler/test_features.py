@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.reference.doppler_state import Plain
-from streamplace.papers.doppler.encode import encode, groups_of, paths_of
+from streamplace.papers.doppler.features import encode, groups_of, paths_of
 from streamplace.papers.doppler.sizes import SourcesFirst
 from tests.support.doppler import doppler, flow_problem, pass_problem
 from tests.support.policies import batch_of

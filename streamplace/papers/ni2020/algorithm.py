@@ -6,20 +6,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from streamplace.learning.policy.base import constructive
 from streamplace.learning.policy.decoding import Sampler
 from streamplace.learning.policy.trajectories import Trajectories
-from streamplace.learning.training.algorithms.base import Record, Step
-from streamplace.learning.training.algorithms.policy_gradient import (
-    PolicyGradient,
-    advantages,
-    forced_rows,
-    policy_loss,
-    random_placements,
-)
-from streamplace.learning.training.elite_buffer import EliteBuffer
-from streamplace.learning.training.problems import repaired
-from streamplace.learning.training.stages import ReplayStage
+from streamplace.learning.training.algorithms.base import Step
+from streamplace.learning.training.algorithms.policy_gradient import PolicyGradient
+from streamplace.papers.ni2020.stage import ReplayStage
 from streamplace.util.arrays import Floats, Ints
 
 LEAST = -150 * math.log(2)
@@ -37,35 +28,33 @@ class Replay(PolicyGradient[ReplayStage]):
     below 0 not at all where the probability is 0 as a 32-bit number, which could fall forever.
     """
 
-    def new_memory(self) -> EliteBuffer:
-        """Return an empty memory of as many placements as the baseline needs."""
-        size = max(2 * self.stage.replayed - 1, 2)
-        return EliteBuffer(len(self.learner.encoded), size, -math.inf)
+    @property
+    def remembered(self) -> int:
+        """As many placements of a problem as the baseline needs."""
+        return max(2 * self.stage.replayed - 1, 2)
 
-    def loss(self, step: Step, record: Record) -> Tensor | None:
+    def loss(self, step: Step, record: dict[str, float | int]) -> Tensor | None:
         """Return the loss of a step, or None if it has nothing to learn from.
 
         The rows of a problem are its samples, then stored placements. A row counts as often as it
         is learnt from, which is twice for a sample that is also replayed.
         """
         rng, generator = step.generators()
-        policy, samples = constructive(self.learner.policy), self.stage.samples
+        samples = self.stage.samples
         batch, numbers = self.learner.batch(step.problems), step.problems.tolist()
         before = self.rewards.total
         for one, number in zip(batch.encoded, numbers, strict=True):
             count = self._random_count(number, step.epoch)
-            self.store(number, one, random_placements(one.problem, count, rng))
+            self.store(number, one, self.drawn(one, count, rng))
         known = [self.memory.of(number)[: self.stage.replayed] for number in numbers]
         added = [dict(enumerate(rows, samples)) for rows in known]
-        forced, _ = forced_rows(policy, batch, samples, added)
-        made = policy.rollout(batch, forced.shape[1], Sampler(generator), forced)
+        forced, _ = self.forced(batch, samples, added)
+        made = self.policy.rollout(batch, forced.shape[1], Sampler(generator), forced)
         reward, times = np.zeros(forced.shape[:2]), np.zeros(forced.shape[:2])
         baseline = np.zeros(len(batch))
         own: list[Floats] = []
         for p, (one, number) in enumerate(zip(batch.encoded, numbers, strict=True)):
-            rows, placed = repaired(
-                one.problem, np.arange(samples), made.placements[p, :samples, : one.size]
-            )
+            rows, placed = self.repaired(one, made.placements[p], np.arange(samples))
             stored, reached = self.store(number, one, placed)
             own.append(reached)
             distinct: dict[bytes, int] = {}
@@ -106,7 +95,9 @@ class Replay(PolicyGradient[ReplayStage]):
         best = self.memory.best_of(number)[: max(2 * replayed - 1, 2)]
         return float(np.mean([reward for _, reward in best])) if best else 0.0
 
-    def _report(self, made: Trajectories, own: list[Floats], numbers: Ints, record: Record) -> None:
+    def _report(
+        self, made: Trajectories, own: list[Floats], numbers: Ints, record: dict[str, float | int]
+    ) -> None:
         """Add metrics of the policy's own samples, (S,) rewards of each problem, to the record."""
         means = np.array([rewards.mean() if len(rewards) else np.nan for rewards in own])
         if np.isnan(means).all():
@@ -122,9 +113,9 @@ class Replay(PolicyGradient[ReplayStage]):
         weight, baselines = (
             torch.from_numpy(values).to(log_probability) for values in (times, baseline)
         )
-        advantage = advantages(
+        advantage = self.advantages(
             torch.from_numpy(reward).to(log_probability), weight > 0, False, baselines
         )
         advantage = torch.where(advantage > 0, self.stage.raise_by * advantage, advantage)
         advantage = advantage.masked_fill((advantage < 0) & (log_probability < LEAST), 0.0)
-        return self.combined(policy_loss(log_probability, advantage, weight))
+        return self.combined(self.policy_loss(log_probability, advantage, weight))

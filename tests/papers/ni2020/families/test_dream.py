@@ -10,6 +10,7 @@ from scipy.stats import ks_2samp
 
 from streamplace import Problem, Recipe, StreamGraph
 from streamplace.errors import UsageError
+from streamplace.papers.ni2020.families.dream import largest_remainder
 from streamplace.placers.partition.metis import Metis
 from streamplace.scoring.flow import flow
 from streamplace.scoring.throughput import throughput
@@ -121,3 +122,9 @@ def test_a_number_of_operators_that_no_class_has_is_refused_with_those_that_exis
     message = "no class of dream has that many operators; choose from 4, 5, 6, .*12, 14, .* 27$"
     with pytest.raises(UsageError, match=message):
         Recipe("dream", 10, sizes=range(13, 14))
+
+
+def test_largest_remainder_shares_sum_to_the_total() -> None:
+    assert largest_remainder(7, [1, 1, 2]) == [2, 2, 3]
+    assert largest_remainder(0, [3, 1]) == [0, 0]
+    assert sum(largest_remainder(1001, [50] * 17 + [100] * 23)) == 1001

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import streamplace as sp
-from streamplace.learning.policy.costs import costs_of
-from streamplace.learning.policy.partial import partial_costs
-from streamplace.papers.giph.pairs import pairs_of
+from streamplace.learning.policy.costs import DeviceCosts
+from streamplace.learning.policy.partial import Costs
+from streamplace.papers.giph.features import pairs_of
 from streamplace.papers.hsdag.features import MADE, encode
 from streamplace.papers.hsdag.sizes import HsdagSizes
 from streamplace.scoring.flow import flow
@@ -32,7 +32,7 @@ def unreached_problem() -> sp.Problem:
 @pytest.mark.filterwarnings("error")
 def test_an_operator_without_tuples_has_no_pair_where_it_cannot_run() -> None:
     problem = unreached_problem()
-    assert costs_of(problem).weight[1].tolist() == [0.0, np.inf, 0.0]
+    assert DeviceCosts.of(problem).weight[1].tolist() == [0.0, np.inf, 0.0]
     pairs = pairs_of(problem)
     assert pairs.device[pairs.first[1] : pairs.first[2]].tolist() == [0, 2]
     assert np.isfinite(pairs.weight).all()
@@ -41,7 +41,7 @@ def test_an_operator_without_tuples_has_no_pair_where_it_cannot_run() -> None:
 @pytest.mark.filterwarnings("error")
 def test_features_of_an_operator_without_tuples_are_finite() -> None:
     problem = unreached_problem()
-    assert partial_costs(problem).seconds[1].tolist() == [0.0, 0.0, 0.0]
+    assert Costs.of(problem).seconds[1].tolist() == [0.0, 0.0, 0.0]
     every = HsdagSizes(features=list(MADE), devices=3, chains=False)
     for sizes in (every, every.model_copy(update={"capacity": True, "edge_traffic": True})):
         one = encode(problem, sizes)
@@ -52,6 +52,6 @@ def test_features_of_an_operator_without_tuples_are_finite() -> None:
 def test_weights_are_shares_of_devices_in_use() -> None:
     problem = unreached_problem()
     arrays = flow(problem)
-    found = costs_of(problem).weight
+    found = DeviceCosts.of(problem).weight
     assert found[0].tolist() == (arrays.operator_tuples[0] * 1000.0 / arrays.capacity).tolist()
     np.testing.assert_allclose(found[2, 1], 1e4 * 1e-6, rtol=1e-12)

@@ -1,4 +1,4 @@
-"""The number of threads with which policies compute."""
+"""The number of threads with which numpy and torch compute."""
 
 import sys
 from collections.abc import Iterator

@@ -1,21 +1,20 @@
-"""Stages that add a penalty for memory to the loss of placements."""
+"""Placeto's training: a penalty for memory, and rewards of the wrong sign."""
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
 
 import streamplace as sp
-from streamplace.learning.training.algorithms.step_reinforce import StepReinforce
 from streamplace.learning.training.loop import Loop
+from streamplace.papers.placeto.algorithm import PlacetoReinforce
 from streamplace.util.arrays import Ints
 from tests.support.refiners import placeto
 from tests.support.stages import loop_of
+from tests.support.step_stages import advantages, looped, stage
 
-
-def stage(**keys: Any) -> dict[str, Any]:
-    """Return a stage as a config has it."""
-    return {"algorithm": "reinforce-steps", "epochs": 4, "evaluate_every": 0} | keys
+stage = partial(stage, algorithm="placeto")
 
 
 def heavy_problem() -> sp.Problem:
@@ -31,7 +30,7 @@ def heavy_problem() -> sp.Problem:
 def penalised_starts(loop: Loop) -> list[Ints]:
     """Return the start of the next episode if the stage has a penalty."""
     algorithm = loop.algorithm
-    if isinstance(algorithm, StepReinforce) and algorithm.stage.memory_penalty:
+    if isinstance(algorithm, PlacetoReinforce) and algorithm.stage.memory_penalty:
         return algorithm._starts.of(0)
     return []
 
@@ -45,7 +44,7 @@ def test_placements_of_earlier_stages_are_penalised_too(first: dict[str, Any]) -
     loop = loop_of([first, stage(epochs=20, **penalty)], placeto(), [heavy_problem()])
     starts = [start for _ in loop.steps() for start in penalised_starts(loop)]
     algorithm = loop.algorithm
-    assert isinstance(algorithm, StepReinforce)
+    assert isinstance(algorithm, PlacetoReinforce)
     scored = algorithm._evaluator(0)
     for memory in (algorithm.memory, algorithm._starts):
         ((_, reward, row),) = memory.entries()
@@ -67,3 +66,12 @@ def test_problems_without_work_are_penalised_without_a_warning() -> None:
     loop = Loop(loop.learner, loop.stages, loop.learner.encoded)
     (record,) = loop.steps()
     assert record["reward"] == pytest.approx(record["validation"]) == pytest.approx(30 * np.log(10))
+
+
+def test_reversed_rewards_change_the_sign() -> None:
+    plain, changed = (
+        advantages(looped(algorithm="placeto", reversed_rewards=wrong), [0.0, 1.0], [2.0, 5.0])[1]
+        for wrong in (False, True)
+    )
+    assert plain == [-x for x in changed]
+    assert any(plain)

@@ -7,9 +7,8 @@ from torch import Tensor, nn
 from torch.nn.functional import leaky_relu
 
 from streamplace.learning.policy.decoding import UNAVAILABLE
-from streamplace.learning.policy.partial import OF_DEVICE
-from streamplace.papers.doppler.decoding import OF_STATE
-from streamplace.papers.doppler.encode import OF_OPERATOR, DopplerBatch
+from streamplace.papers.doppler.decoding import OF_DEVICE, OF_STATE
+from streamplace.papers.doppler.features import OF_OPERATOR, DopplerBatch
 from streamplace.papers.doppler.sizes import DopplerSizes
 
 SLOPE = 0.1  # of leaky rectifiers

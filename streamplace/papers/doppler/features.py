@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from streamplace.learning.policy.encoded import SortedBatch
-from streamplace.learning.policy.partial import Costs, mean_messages, partial_costs
+from streamplace.learning.policy.partial import Costs
 from streamplace.papers.doppler.sizes import SourcesFirst
 from streamplace.problem.problem import Problem
 from streamplace.scoring.compiled_pass import rules_of
@@ -69,8 +69,8 @@ class DopplerProblem:
 
 def encode(problem: Problem, order: SourcesFirst = "longest-path") -> DopplerProblem:
     """Return what DOPPLER reads of a problem; see `Policy.encode`."""
-    costs = partial_costs(problem)
-    messages, operators = mean_messages(costs), len(costs.mean)
+    costs = Costs.of(problem)
+    messages, operators = costs.mean_messages, len(costs.mean)
     to_exit, after = longest_paths(costs, messages, range(len(messages) - 1, -1, -1), "exit")
     to_entry, before = longest_paths(costs, messages, range(len(messages)), "entry")
     columns = [

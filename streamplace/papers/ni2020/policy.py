@@ -15,13 +15,12 @@ import torch
 from torch import Tensor, nn
 
 from streamplace.learning.policy.base import Constructive
-from streamplace.learning.policy.decoding import UNAVAILABLE, OneOrderState, Sampler
-from streamplace.learning.policy.encoded import check_devices
+from streamplace.learning.policy.decoding import UNAVAILABLE, Sampler
 from streamplace.learning.policy.teachers import Teacher
 from streamplace.learning.policy.trajectories import Trajectories
 from streamplace.papers.ni2020.features import Ni2020Batch, NiProblem
 from streamplace.papers.ni2020.products import SharedWeight
-from streamplace.problem.problem import Problem
+from streamplace.papers.one_order import OneOrderState
 from streamplace.util.arrays import Floats, Ints
 
 MASKED = -1e9  # attention score of padding, where a problem has fewer operators
@@ -147,7 +146,7 @@ class Decoder(Constructive[NiProblem, Ni2020Batch]):
     encoder
         Maps a batch, (P, T) batch indices of operators in decoding order, and which of them exist,
         (P, T), to embeddings, (P, T, L), and the first state and cell of the LSTM, (P, L).
-    devices
+    device_count
         D, the number of devices, which is fixed.
     reads_last, reads_neighbours
         Whether the LSTM reads the device of the previous step, and those of placed neighbours.
@@ -156,7 +155,7 @@ class Decoder(Constructive[NiProblem, Ni2020Batch]):
     """
 
     encoder: nn.Module
-    devices: int
+    device_count: int
     reads_last = True
     reads_neighbours = True
     breaks_symmetry: bool
@@ -203,10 +202,6 @@ class Decoder(Constructive[NiProblem, Ni2020Batch]):
         """Join encoded problems, largest first; see `Policy.batch`."""
         return Ni2020Batch(encoded, self.torch_device)
 
-    def check(self, problem: Problem) -> None:
-        """Raise an UnsuitableError if the number of devices differs from the network's outputs."""
-        check_devices(problem, self.devices)
-
     def canonical(self, encoded: NiProblem, placement: Ints, sample: int) -> Ints:
         """Return an equivalent placement that uses equal devices in decoding order.
 
@@ -235,7 +230,7 @@ class Decoder(Constructive[NiProblem, Ni2020Batch]):
         """
         for encoded in batch.encoded:
             self.check(encoded.problem)
-        decoding = Ni2020State(batch, samples, self.devices, forced, self.neighbours)
+        decoding = Ni2020State(batch, samples, self.device_count, forced, self.neighbours)
         expert = None if teacher is None else teacher.follow(batch.encoded, samples)
         first = batch.first_operator[:-1, None].astype(np.int64)
         at = batch.tensor(np.maximum(decoding.order, 0) + first)
@@ -270,7 +265,7 @@ class Decoder(Constructive[NiProblem, Ni2020Batch]):
             logs = torch.log_softmax(logits, dim=1)
             taken = decoding.take(t, sampler(logs.detach(), samples))
             if t + 1 < len(decoding.rows):
-                kept = prefixes.branch(taken[: decoding.rows[t + 1]], self.devices)
+                kept = prefixes.branch(taken[: decoding.rows[t + 1]], self.device_count)
                 state, cell = state[kept], cell[kept]
             if teacher is not None and expert is not None:
                 best = batch.tensor(

@@ -4,7 +4,7 @@ import numpy as np
 import torch
 
 from streamplace import Operator, Problem, Stream, StreamGraph
-from streamplace.papers.ni2020.decoder import Decoder, Ni2020State
+from streamplace.papers.ni2020.policy import Decoder, Ni2020State
 from tests.support.policies import (
     batch_of,
     cluster_of,

@@ -4,7 +4,7 @@ import pytest
 
 from streamplace import Recipe
 from streamplace.errors import UsageError
-from streamplace.papers.orders.contended import KINDS
+from streamplace.papers.orders.families.contended import KINDS
 
 COUNT = 30
 

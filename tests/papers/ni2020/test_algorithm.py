@@ -8,11 +8,11 @@ import pytest
 
 from benchmarks.reference.trainings import config, graphs, of_kind
 from streamplace.files.training_logs import POLICY
-from streamplace.learning.policy.base import constructive
+from streamplace.learning.policy.base import Constructive
 from streamplace.learning.policy.decoding import Sampler
 from streamplace.learning.training import TrainConfig, train
 from streamplace.learning.training.algorithms.base import Step
-from streamplace.learning.training.algorithms.replay import LEAST, Replay
+from streamplace.papers.ni2020.algorithm import LEAST, Replay
 from tests.support.stages import loop_of, replay, small_policy
 from tests.support.training_runs import ctrl_c_at
 
@@ -85,7 +85,7 @@ def test_what_is_worse_than_the_baseline_is_not_learnt_from_where_it_is_all_but_
     assert np.exp(np.float32(1.001 * LEAST)) == 0.0 < np.exp(np.float32(0.999 * LEAST))
     algorithm = begun()
     _, logs = loss_of(algorithm, 0.9, 0.4)
-    monkeypatch.setattr("streamplace.learning.training.algorithms.replay.LEAST", max(logs) + 1.0)
+    monkeypatch.setattr("streamplace.papers.ni2020.algorithm.LEAST", max(logs) + 1.0)
     loss, _ = loss_of(algorithm, 0.9, 0.4)
     assert loss == pytest.approx(-10 * 0.3 * logs[0] / 2, rel=1e-5)
 
@@ -98,7 +98,7 @@ def loss_of(algorithm: Replay, *rewards: float) -> tuple[float, list[float]]:
     batch = algorithm.learner.batch(np.array([0]))
     size = batch.encoded[0].size
     rows = np.array([[0] * size, [0] * (size - 1) + [1]], dtype=np.int32)
-    made = constructive(algorithm.learner.policy).rollout(batch, 2, Sampler(), rows[None])
+    made = Constructive.of(algorithm.learner.policy).rollout(batch, 2, Sampler(), rows[None])
     loss = algorithm._loss(made, np.array([rewards]), np.ones((1, 2)), np.array([0.6]))
     return loss.item(), made.log_probability[0].tolist()
 

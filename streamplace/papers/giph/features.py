@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from streamplace.learning.policy.costs import Costs, costs_of
+from streamplace.learning.policy.costs import DeviceCosts
 from streamplace.learning.policy.encoded import SortedBatch
 from streamplace.papers.giph.gp_net import Pairs
 from streamplace.papers.giph.sizes import GiphSizes
@@ -98,7 +98,7 @@ def pairs_of(problem: Problem) -> Pairs:
     GraphError
         If loads overflow, or no tuple ever reaches a sink.
     """
-    costs = costs_of(problem)
+    costs = DeviceCosts.of(problem)
     is_pair = allowed_devices(problem) & np.isfinite(costs.weight)
     operator, device = (part.astype(np.int32) for part in np.nonzero(is_pair))
     numbers = is_pair.sum(axis=1)
@@ -134,7 +134,7 @@ def allowed_devices(problem: Problem) -> Bools:
     return allowed
 
 
-def _joined(costs: Costs, operators: int) -> tuple[Ints, Ints, Floats]:
+def _joined(costs: DeviceCosts, operators: int) -> tuple[Ints, Ints, Floats]:
     """Return the streams with those between the same operators joined, sorted by their ends."""
     key = costs.source.astype(np.int64) * operators + costs.target
     keys, which = np.unique(key, return_inverse=True)
