@@ -118,3 +118,32 @@ def test_the_last_line_names_what_was_written(
     monkeypatch.setattr("streamplace.papers.commands.run_study", lambda *_, **__: outcome)
     words = ("orders", "--quick", "--plots", plots, "-o", "folder")
     assert printed(capsys, "study", *words)[1].endswith(f"{kinds} are in folder\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (("orders",), "10 units to run, about 50 min of CPU time; --quick runs a small share"),
+        (("orders", "--seeds", "1"), "of CPU time with the seeds of the plan; --quick runs"),
+        (("giph",), "and --only ROW one row of --list"),
+        (("giph", "--objective", "throughput"), "--quick runs a small share of the plan\n"),
+        (("orders", "--quick"), None),
+        (("orders", "--only", "table-iii-1"), None),
+    ],
+)
+def test_a_whole_plan_says_how_long_it_takes(
+    words: tuple[str, ...],
+    expected: str | None,
+    tmp_path: Path,
+    capsys: Capture,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def begun(*_: object, starting: Callable[[int], None], **__: object) -> Outcome:
+        starting(10)
+        return Outcome("title", (), ())
+
+    monkeypatch.setattr("streamplace.papers.commands.run_study", begun)
+    monkeypatch.chdir(tmp_path)
+    _, err = printed(capsys, "study", *words, "-o", "folder")
+    assert ("to run" in err) == (expected is not None)
+    assert expected is None or expected in err
