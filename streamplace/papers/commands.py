@@ -44,8 +44,8 @@ class StudyOptions(options.Common):
     only: str | None = option(
         "--only",
         metavar="ROW",
-        help="Run the units of one row alone, such as table-2-1, or of all rows of a table, such "
-        "as table-2.",
+        help="Run the units of one row alone, as --list names it, or of all rows of a table or "
+        "figure: a name without its last number.",
     )
     into: options.Folder = options.folder(
         "Folder for results, tables and any plots; created if missing, continued if not. Required "

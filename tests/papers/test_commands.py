@@ -1,12 +1,15 @@
 """The commands `study …`: folders, options and inputs that are refused in one line."""
 
 import json
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from streamplace.papers.commands import study
+from streamplace.papers.studies.claims import Claims
 from streamplace.papers.studies.run import PLAN, REPORT
 from streamplace.papers.studies.study import Outcome
 from tests.support.cli import Capture, printed, refused
@@ -147,3 +150,11 @@ def test_a_whole_plan_says_how_long_it_takes(
     _, err = printed(capsys, "study", *words, "-o", "folder")
     assert ("to run" in err) == (expected is not None)
     assert expected is None or expected in err
+
+
+@pytest.mark.parametrize("room", ["ni2020", "orders", "giph", "doppler", "hsdag"])
+def test_help_of_only_names_no_row_of_another_study(room: str) -> None:
+    claims = Claims.of(room)
+    (only,) = [one for one in study.commands[claims.study].params if one.name == "only"]
+    rows = re.findall(r"\b[a-z]+-[\w-]*\d\b", str(only.to_info_dict()["help"]))
+    assert {*rows} <= {*claims.runnable}
