@@ -11,7 +11,7 @@ from streamplace.cli.command import command, group, option, print_json, print_no
 from streamplace.cli.terminal import console, print_view
 from streamplace.display.view import Line, View
 from streamplace.papers.studies.claims import Claims
-from streamplace.papers.studies.rows import RowsStudy, listed, rows_of
+from streamplace.papers.studies.rows import IN_THE_PAPER, PUBLISHED, RowsStudy, listed, rows_of
 from streamplace.papers.studies.run import duration, run_study
 from streamplace.util.extras import load_learned
 from streamplace.util.text import counted
@@ -254,7 +254,8 @@ def _run(path: str, chosen: StudyOptions, **settings: Any) -> None:
         if chosen.as_json:
             print_json(table.to_dict())
         else:
-            print_view(console(), View(table.caption, body=(Line(table.caption), table.grid())))
+            grid = table.grid(IN_THE_PAPER, PUBLISHED)  # so that claims have room
+            print_view(console(), View(table.caption, body=(Line(table.caption), grid)))
         return
     if chosen.into.folder is None:
         context = click.get_current_context()

@@ -35,6 +35,12 @@ def test_latex_escapes_names() -> None:
     assert r"first\_one & 0.500 (0.250) & 3 & +0.1 (--0.1) \\" in TABLE.latex()
 
 
+def test_columns_with_words_are_left_aligned_and_may_be_cut() -> None:
+    rows = [("a", ["faster than b", 1.5, "2 min"]), ("b", [None, (0.5, "x"), None])]
+    assert Table("t", "", ("row", "claim", "ratio", "CPU time"), rows).grid().names == (0, 1)
+    assert Table("t", "", ("row",), []).grid().names == (0,)
+
+
 def test_a_terminal_shows_the_same_texts() -> None:
     assert TABLE.grid().rows() == [
         ("first_one", "0.500 (0.250)", "3", "+0.1 (-0.1)"),
