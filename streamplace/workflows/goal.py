@@ -40,13 +40,15 @@ class Goal(Protocol):
 
     report: ClassVar[str]
 
-    def check(self, problem: Problem, placer: str | Placer) -> None:
+    def check(self, problem: Problem, placer: str | Placer, seed: int) -> None:
         """Refuse a problem for which the goal is not supported, or provably out of reach.
 
         Parameters
         ----------
         placer
             The placer asked for, whose time limit the search for advice keeps.
+        seed
+            The seed of the search, with which advice is tried.
 
         Raises
         ------

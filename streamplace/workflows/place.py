@@ -138,7 +138,7 @@ def placed(
     check_start(placer, start)
     goal = goal_of(confidence=confidence, max_latency=max_latency)
     if goal is not None:
-        goal.check(problem, placer)
+        goal.check(problem, placer, seed)
         placer = goal.placer(problem, placer)
     outcome = run_placer(problem, placer, np.random.default_rng(seed), start)
     if goal is None:

@@ -56,7 +56,7 @@ def sized_within(
         if found.placement is None:
             raise UsageError("size: --max-latency: too many streams between the instances")
         problem = found.placement.problem
-        refuse_disproved(problem, limit, "size: ", overloads=False, seconds=seconds)
+        refuse_disproved(problem, limit, seed, "size: ", overloads=False, seconds=seconds)
         found = _improved(found, _at(found.placement, target), limit, seed)
         if best is not None:  # fewer devices than for the utilisation alone never suffice
             found = replace(found, bound=best.bound)
