@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from streamplace.errors import FormatError
+from streamplace.errors import FormatError, StreamplaceError
 from streamplace.files.binary import fault_of_bytes, fault_of_zip
 from streamplace.files.bounded import (
     GZIP,
@@ -72,10 +72,12 @@ def read_text(path: str | Path) -> str:
     return text
 
 
-def refuse_empty(content: str | bytes, where: str) -> None:
-    """Refuse the content of a file if it is empty or blank."""
+def refuse_empty(
+    content: str | bytes, where: str, fault: type[StreamplaceError] = FormatError
+) -> None:
+    """Refuse the content of a file, as `fault`, if it is empty or blank."""
     if not content or content.isspace():
-        raise FormatError(f"{where}: is empty")
+        raise fault(f"{where}: is empty")
 
 
 def decode(data: bytes, where: str) -> str:
