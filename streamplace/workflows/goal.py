@@ -5,6 +5,7 @@ from typing import Any, ClassVar, Protocol
 from streamplace.display.view import Line
 from streamplace.errors import UsageError
 from streamplace.placers.base import Placer
+from streamplace.placers.registry import NamedPlacer, ready
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.util.plugins import load_ours
@@ -75,6 +76,14 @@ class Goal(Protocol):
             one is better.
         """
         ...
+
+
+def time_limit_of(placer: str | Placer) -> float | None:
+    """Return the time limit in seconds that the name of a built-in placer sets, if it sets one."""
+    chosen = ready(placer) if isinstance(placer, str) else placer
+    if not isinstance(chosen, NamedPlacer) or not chosen.is_ours:
+        return None
+    return chosen.options.get("seconds")
 
 
 def goal_of(**asked: Any) -> Goal | None:

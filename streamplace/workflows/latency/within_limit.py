@@ -27,7 +27,7 @@ from streamplace.sim.tuples.errors import quantile
 from streamplace.util.arrays import Ints, distinct_rows
 from streamplace.util.checks import finite
 from streamplace.util.units import parsed
-from streamplace.workflows.goal import Goal
+from streamplace.workflows.goal import Goal, time_limit_of
 from streamplace.workflows.latency.limit import LatencyAnswer, LatencyLimit
 from streamplace.workflows.latency.proof import ROUNDING, disproved, least_latency, without_headroom
 
@@ -80,11 +80,7 @@ class LatencyGoal(Goal):
         InfeasibleError
             If provably no placement keeps the limit.
         """
-        chosen = ready(placer) if isinstance(placer, str) else placer
-        seconds = None
-        if isinstance(chosen, NamedPlacer) and chosen.is_ours:
-            seconds = chosen.options.get("seconds")
-        refuse_disproved(problem, self._limit, seed, seconds=seconds)
+        refuse_disproved(problem, self._limit, seed, seconds=time_limit_of(placer))
 
     def placer(self, problem: Problem, placer: str | Placer) -> str | Placer:
         """Limit ``auto`` by changes unless it has a limit, so that no clock decides the answer."""
