@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from streamplace.errors import FormatError, StreamplaceError
+from streamplace.errors import FormatError
 from streamplace.files.binary import fault_of_bytes, fault_of_zip
 from streamplace.files.bounded import (
     GZIP,
@@ -24,6 +24,7 @@ from streamplace.files.bounded import (
     read_failure,
     read_raw,
     read_stream,
+    refuse_empty,
     unzipped,
 )
 from streamplace.files.foreign import OURS, remedy_of_text, remedy_of_value, what_is
@@ -70,14 +71,6 @@ def read_text(path: str | Path) -> str:
     text = decode(read_bytes(path), name_of(path))
     refuse_empty(text, name_of(path))
     return text
-
-
-def refuse_empty(
-    content: str | bytes, where: str, fault: type[StreamplaceError] = FormatError
-) -> None:
-    """Refuse the content of a file, as `fault`, if it is empty or blank."""
-    if not content or content.isspace():
-        raise fault(f"{where}: is empty")
 
 
 def decode(data: bytes, where: str) -> str:

@@ -17,9 +17,8 @@ import safetensors
 from numpy.typing import NDArray
 
 from streamplace.errors import CheckpointError, UsageError
-from streamplace.files.bounded import read_failure, read_raw
+from streamplace.files.bounded import read_failure, read_raw, refuse_empty
 from streamplace.files.own import kind_of
-from streamplace.files.reading import refuse_empty
 from streamplace.learning.policy.registry import PolicySection, policy_section
 from streamplace.util.out_of_memory import is_out_of_memory
 
