@@ -1,6 +1,6 @@
 """Tests for tables of studies."""
 
-from streamplace.papers.studies.table import Table
+from streamplace.papers.studies.table import Cell, Table
 
 TABLE = Table(
     "t",
@@ -36,8 +36,12 @@ def test_latex_escapes_names() -> None:
 
 
 def test_columns_with_words_are_left_aligned_and_may_be_cut() -> None:
-    rows = [("a", ["faster than b", 1.5, "2 min"]), ("b", [None, (0.5, "x"), None])]
-    assert Table("t", "", ("row", "claim", "ratio", "CPU time"), rows).grid().names == (0, 1)
+    head = ("row", "claim", "ratio", "CPU time")
+    rows: list[tuple[str, list[Cell]]] = [
+        ("a", ["faster than b", 1.5, "2 min"]),
+        ("b", [None, (0.5, "x"), None]),
+    ]
+    assert Table("t", "", head, rows).grid().names == (0, 1)
     assert Table("t", "", ("row",), []).grid().names == (0,)
 
 
