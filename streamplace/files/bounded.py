@@ -11,7 +11,6 @@ from math import inf
 from pathlib import Path
 from typing import IO
 
-from streamplace.errors import FormatError, StreamplaceError
 from streamplace.util.suggest import near_file
 
 MAX_BYTES = 4 * 2**30
@@ -50,14 +49,6 @@ def read_raw(path: str | Path) -> bytes:
         if status.st_size > MAX_BYTES:
             raise too_large()
         return file.read() if stat.S_ISREG(status.st_mode) else read_stream(file)
-
-
-def refuse_empty(
-    content: str | bytes, where: str, fault: type[StreamplaceError] = FormatError
-) -> None:
-    """Refuse the content of a file, as `fault`, if it is empty or blank."""
-    if not content or content.isspace():
-        raise fault(f"{where}: is empty")
 
 
 def read_pieces(path: str | Path) -> Iterator[bytes]:

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from streamplace.errors import FormatError
-from streamplace.files.bounded import MAX_BYTES, read_failure, read_pieces, refuse_empty, too_large
-from streamplace.files.reading import not_utf8, parse
+from streamplace.files.bounded import MAX_BYTES, read_failure, read_pieces, too_large
+from streamplace.files.reading import not_utf8, parse, refuse_empty
 from streamplace.files.writing import write_pieces
 
 ROWS = 10_000

@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 from pydantic import Field, create_model
 
 from streamplace.errors import FormatError, GraphError, located
-from streamplace.files.bounded import refuse_bomb, refuse_empty
+from streamplace.files.bounded import refuse_bomb
 from streamplace.files.graphs import constraints_from, constraints_to
 from streamplace.files.own import KINDS
-from streamplace.files.reading import check, name_of, parse, read_bytes
+from streamplace.files.reading import check, name_of, parse, read_bytes, refuse_empty
 from streamplace.files.schema import STORED, ConstraintsForm, Form, Positive, Title
 from streamplace.problem.fields import Detail, plain
 from streamplace.problem.graph import StreamGraph

@@ -24,7 +24,6 @@ from streamplace.files.bounded import (
     read_failure,
     read_raw,
     read_stream,
-    refuse_empty,
     unzipped,
 )
 from streamplace.files.foreign import OURS, remedy_of_text, remedy_of_value, what_is
@@ -71,6 +70,12 @@ def read_text(path: str | Path) -> str:
     text = decode(read_bytes(path), name_of(path))
     refuse_empty(text, name_of(path))
     return text
+
+
+def refuse_empty(content: str | bytes, where: str) -> None:
+    """Refuse the content of a file if it is empty or blank."""
+    if not content or content.isspace():
+        raise FormatError(f"{where}: is empty")
 
 
 def decode(data: bytes, where: str) -> str:

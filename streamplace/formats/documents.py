@@ -5,9 +5,8 @@ from functools import partial
 from pathlib import Path
 
 from streamplace.errors import FormatError, UsageError, located
-from streamplace.files.bounded import refuse_empty
 from streamplace.files.foreign import what_is
-from streamplace.files.reading import decode, name_of, read_bytes
+from streamplace.files.reading import decode, name_of, read_bytes, refuse_empty
 from streamplace.formats.format import Format
 from streamplace.formats.logical_builder import resized
 from streamplace.formats.recognition import kind_of_document

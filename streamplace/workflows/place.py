@@ -182,7 +182,7 @@ def result_of(
     scored = throughput_evaluator(problem)
     score, upper = scored.score(placement.devices), None
     if scored.best_possible is not None:
-        upper = bound(problem, limit)
+        upper = scored.bound if limit is None else bound(problem, limit)
         upper = upper if found.bound is None else min(upper, found.bound)
         upper *= score.source_rate / problem.source_rate  # at the source rate of the score
     return Result(

@@ -17,7 +17,7 @@ import safetensors
 from numpy.typing import NDArray
 
 from streamplace.errors import CheckpointError, UsageError
-from streamplace.files.bounded import read_failure, read_raw, refuse_empty
+from streamplace.files.bounded import read_failure, read_raw
 from streamplace.files.own import kind_of
 from streamplace.learning.policy.registry import PolicySection, policy_section
 from streamplace.util.out_of_memory import is_out_of_memory
@@ -146,7 +146,8 @@ def read(path: str | Path) -> bytes:
         data = read_raw(path)
     except (OSError, ValueError) as error:
         raise CheckpointError(f"{path}: {read_failure(error)}") from None
-    refuse_empty(data, str(path), CheckpointError)
+    if not data:
+        raise CheckpointError(f"{path}: is empty")
     return data
 
 
