@@ -1,6 +1,6 @@
 """Generator of the tables of claims in docs/results.md.
 
-    python -m docs.claims      # updates the tables, and cpu_s of each claim
+    python -m docs.claims      # updates the tables, unit_s of each paper and cpu_s of each claim
 
 A paper's claims are data of its folder in streamplace/papers; the kept results of its study in
 benchmarks/studies decide them. `tests/docs` compares the tables with both.
@@ -9,10 +9,13 @@ benchmarks/studies decide them. `tests/docs` compares the tables with both.
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from statistics import fmean
 from typing import get_args
 
-from benchmarks.studies_again import FOLDERS, Kept, kept_in
+from benchmarks.studies_again import FOLDERS, NAMES, Kept, kept_in
+from streamplace.files.reading import read_json
 from streamplace.papers.studies.claims import Claims, Word, is_of, selections
+from streamplace.papers.studies.run import PLAN
 from streamplace.papers.studies.study import Row
 
 PAGE = Path(__file__).parent / "results.md"
@@ -75,16 +78,27 @@ def units_of(claims: Claims, kept: Mapping[str, Kept]) -> list[set[str]]:
 
 
 def with_seconds(room: str, text: str) -> str:
-    """Return the claims of a paper with the CPU seconds of the units that decide each."""
+    """Return the claims of a paper with the CPU seconds of a unit, and of those of each claim."""
     claims = Claims.of(room)
     kept = kept_in(FOLDERS / claims.study)
     head, *blocks = text.split(BLOCK)
+    lines = [line for line in head.rstrip().splitlines() if not line.startswith("unit_s")]
+    means = ", ".join(f"{name} = {mean:.1f}" for name, mean in _seconds_of_a_unit(claims.study))
+    head = "\n".join((*lines, f"unit_s = {{ {means} }}", "", ""))
     for i, units in enumerate(units_of(claims, kept)):
         seconds = sum(kept[key].seconds for key in units)
         lines = [line for line in blocks[i].splitlines() if line and not line.startswith("cpu_s")]
         lines += [f"cpu_s = {seconds:.0f}"] if seconds else []
         blocks[i] = "\n".join(lines) + "\n" * (2 if i < len(blocks) - 1 else 1)
     return BLOCK.join([head, *blocks])
+
+
+def _seconds_of_a_unit(study: str) -> Iterator[tuple[str, float]]:
+    """Yield the kept studies of a paper, with the mean CPU seconds of their units."""
+    for folder in (FOLDERS / name for name in NAMES):
+        name = read_json(folder / PLAN)["study"]
+        if name in (study, f"{study}-throughput"):
+            yield name, fmean(unit.seconds for unit in kept_in(folder).values())
 
 
 def with_tables(page: str) -> str:

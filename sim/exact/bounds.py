@@ -129,12 +129,18 @@ class LoadBounds:
         return self._raised(least, CONTRACTION, Effort())
 
     @cached_property
+    def by_parts(self) -> float:
+        """The bound by `CONTRACTION` and `PARTS`, which takes a quarter of the time of `full`."""
+        if self._cells > MOST_CELLS:
+            return self.quick
+        return self._raised(self.quick, PARTS, Effort(CUT_WORK))
+
+    @cached_property
     def full(self) -> float:
         """The bound by all methods, with an effort that depends on the instance only."""
-        least = self.quick
+        least = self.by_parts
         if self._cells > MOST_CELLS:
             return least
-        least = self._raised(least, PARTS, Effort(CUT_WORK))
         effort = self._effort(NODE_WORK)
         return self._raised(self._raised(least, PROBING, effort), NODES, effort)
 

@@ -24,12 +24,15 @@ def unknown_option(error: click.NoSuchOption) -> str:
     params = context.command.params
     if name.removeprefix(LONG) in {p.name for p in params if isinstance(p, click.Argument)}:
         return f"{message}; write its value as an argument, without {name}"
-    meant = _meant(name, params)
+    is_known, group = name.startswith(LONG) and _is_written(name), context.parent
+    having: list[str] = []
+    if is_known and group and group.parent:  # such as --seeds, of another study
+        having += _having(name, group, f"{group.info_name} ")
+    meant = None if having else _meant(name, params)
     if meant is not None:
         return f"{message}; did you mean {meant!r}?"
-    if not (name.startswith(LONG) and _is_written(name)):
-        return message
-    having = list(_having(name, context.find_root()))
+    if is_known and not having:
+        having += _having(name, context.find_root())
     if not having:
         return message
     *others, last = having if len(having) <= SHOWN else [*having[:SHOWN], "others"]
@@ -59,9 +62,9 @@ def _is_written(name: str) -> bool:
     return any(word.search(file.read_text("utf-8")) for file in files())
 
 
-def _having(name: str, root: click.Context) -> Iterator[str]:
-    """Yield the commands that have an option."""
-    for called, command in _commands(root, ""):
+def _having(name: str, group: click.Context, before: str = "") -> Iterator[str]:
+    """Yield the commands of a group that have an option, with `before` before their names."""
+    for called, command in _commands(group, before):
         if any(name in p.opts for p in command.params if not getattr(p, "hidden", False)):
             yield called
 

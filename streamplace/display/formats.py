@@ -24,6 +24,9 @@ def kind_of(path: str | Path, kinds: Sequence[str] = KINDS, what: str = "picture
         names = f"{', '.join(most)} or {last}"
         raise UsageError(f"cannot write a {what} to stdout; name a {names} file")
     kind = Path(path).suffix.removeprefix(".").lower()
+    if not kind:
+        names = ", ".join(f".{one}" for one in kinds)
+        raise UsageError(f"{str(path)!r}: the name has no ending; choose from {names}")
     if kind not in kinds:
         hint = did_you_mean(kind, kinds) or f"; choose from {', '.join(kinds)}"
         raise UsageError(f"{str(path)!r}: unknown {what} format {kind!r}{hint}")

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from streamplace.errors import FormatError
 from streamplace.files.reading import read_bytes
+from streamplace.util.suggest import near_file
 
 LOG, CONFIG = "log.jsonl", "config.json"
 CHECKPOINT, POLICY = "checkpoint.safetensors", "policy.safetensors"
@@ -28,6 +29,8 @@ def read_log(folder: str | Path) -> Log:
         If there is no log, a line is not a step, or a value of it is too large to be drawn.
     """
     path = Path(folder) / LOG
+    if _is(lambda each: not each.exists(), folder):
+        raise FormatError(f"{folder}: no such folder{near_file(folder)}")
     if _is(Path.is_dir, folder) and not path.is_file():
         raise FormatError(f"{folder}: no {LOG}: no training run has started in this folder")
     if _is(Path.is_file, folder):

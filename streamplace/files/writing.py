@@ -60,7 +60,17 @@ def atomic(
     except BrokenPipeError:
         raise
     except OSError as error:
-        raise FormatError(f"{path}: cannot write: {error.strerror or error}") from None
+        raise FormatError(f"{path}: cannot write: {_reason(path, error)}") from None
+
+
+def _reason(path: str | Path, error: OSError) -> str:
+    """Return why a file cannot be written, in words."""
+    if not isinstance(error, FileNotFoundError):
+        return error.strerror or str(error)
+    folder = Path(os.path.realpath(path)).parent
+    if not folder.exists():
+        return f"no such folder{near_file(Path(path).parent)}"
+    return f"{folder} takes no new files"  # such as /proc
 
 
 def check_target(path: str | Path, make: bool = False) -> None:
@@ -85,7 +95,7 @@ def check_target(path: str | Path, make: bool = False) -> None:
     except OSError as error:
         raise FormatError(f"{path}: cannot write: {error.strerror}") from None
     if existing != target and not existing.is_dir():
-        missing = f"no such folder{near_file(Path(path).parent)}"
+        missing = _reason(path, FileNotFoundError())
         message = f"{existing} is not a folder" if existing.exists() else missing
         raise FormatError(f"{path}: cannot write: {message}")
     folder = target.parent if existing.is_file() else existing  # a file is replaced, not opened
@@ -131,7 +141,8 @@ def make_folder(path: str | Path) -> Path:
         new = [each for each in (folder, *folder.parents) if not each.exists()]
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        reason = "is a file" if isinstance(error, FileExistsError) else error.strerror
+        known = {FileExistsError: "is a file", FileNotFoundError: "none can be made there"}
+        reason = known.get(type(error), error.strerror)
         raise FormatError(f"{folder}: cannot create folder: {reason}") from None
     for each in new:
         sync_folder(each.parent)

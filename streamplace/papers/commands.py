@@ -1,6 +1,7 @@
 """The commands `study …`: published experiments with their protocols."""
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import click
@@ -10,9 +11,10 @@ from streamplace.cli.command import command, group, option, print_json, print_no
 from streamplace.cli.terminal import console, print_view
 from streamplace.display.view import Line, View
 from streamplace.papers.studies.claims import Claims
-from streamplace.papers.studies.rows import RowsStudy, listed, rows_of
-from streamplace.papers.studies.run import run_study
+from streamplace.papers.studies.rows import IN_THE_PAPER, PUBLISHED, RowsStudy, listed, rows_of
+from streamplace.papers.studies.run import duration, run_study
 from streamplace.util.extras import load_learned
+from streamplace.util.text import counted
 
 
 @click.group()
@@ -42,8 +44,8 @@ class StudyOptions(options.Common):
     only: str | None = option(
         "--only",
         metavar="ROW",
-        help="Run the units of one row alone, such as table-2-1, or of all rows of a table, such "
-        "as table-2.",
+        help="Run the units of one row alone, as --list names it, or of all rows of a table or "
+        "figure: a name without its last number.",
     )
     into: options.Folder = options.folder(
         "Folder for results, tables and any plots; created if missing, continued if not. Required "
@@ -119,9 +121,8 @@ def orders(chosen: KindOptions) -> None:
 
     Placeto places training steps of neural networks on equal devices, visiting their operators in
     eight orders. Its makespans are compared with those of the uniformly random policy in the same
-    orders, of climb and search at equal evaluations, and of HEFT. The whole plan takes about eight
-    hours of CPU time. With --objective throughput, greedy, the shipped policy and Placeto place
-    graphs of the branched benchmark in all orders.
+    orders, of climb and search at equal evaluations, and of HEFT. With --objective throughput,
+    greedy, the shipped policy and Placeto place graphs of the branched benchmark in all orders.
 
     \b
     Examples:
@@ -146,9 +147,9 @@ def giph(chosen: KindOptions) -> None:
     seeds and compared with random placements, climb and search at equal evaluations, HEFT and
     PEFT: on one and on ten device networks, on 1,000 further cases, with noise, under the total
     cost, on clusters of other sizes, on clusters that change, on neural networks of 40 operators,
-    and on sensor fusion, with its frequency, energy and relocations. The whole plan takes about two
-    hours on two cores. With --objective throughput, jobs of the branched benchmark are re-placed
-    after the loss of a device and after a rise of the rate, with a price per move.
+    and on sensor fusion, with its frequency, energy and relocations. With --objective throughput,
+    jobs of the branched benchmark are re-placed after the loss of a device and after a rise of the
+    rate, with a price per move.
 
     \b
     Examples:
@@ -253,7 +254,8 @@ def _run(path: str, chosen: StudyOptions, **settings: Any) -> None:
         if chosen.as_json:
             print_json(table.to_dict())
         else:
-            print_view(console(), View(table.caption, body=(Line(table.caption), table.grid())))
+            grid = table.grid(IN_THE_PAPER, PUBLISHED)  # so that claims have room
+            print_view(console(), View(table.caption, body=(Line(table.caption), grid)))
         return
     if chosen.into.folder is None:
         context = click.get_current_context()
@@ -266,7 +268,14 @@ def _run(path: str, chosen: StudyOptions, **settings: Any) -> None:
     if chosen.only is not None:
         study = RowsStudy(study, claims, rows_of(claims, chosen.only))
     folder, pictures, workers = chosen.into.folder, chosen.into.pictures, chosen.workers
-    outcome = run_study(study, folder, pictures=pictures, jobs=workers.jobs, backend=workers.where)
+    outcome = run_study(
+        study,
+        folder,
+        pictures=pictures,
+        jobs=workers.jobs,
+        backend=workers.where,
+        starting=partial(_announce, study.name, claims, chosen),
+    )
     if chosen.as_json:
         print_json(outcome.to_dict())
         return
@@ -274,3 +283,14 @@ def _run(path: str, chosen: StudyOptions, **settings: Any) -> None:
     drawn = outcome.pictures and pictures is not None
     kinds = "results, tables and plots" if drawn else "results and tables"
     print_note(f"{kinds} are in {folder}")
+
+
+def _announce(study: str, claims: Claims, chosen: StudyOptions, left: int) -> None:
+    """Say how long the units that are left of a whole plan take, and how to run a part of it."""
+    if chosen.quick or chosen.only is not None:
+        return
+    usual = "" if getattr(chosen, "seeds", None) is None else " with the seeds of the plan"
+    seconds = duration(left * claims.unit_s[study])
+    rows = ", and --only ROW one row of --list" if study == claims.study else ""
+    text = f"{counted(left, 'unit')} to run, about {seconds} of CPU time{usual}"
+    print_note(f"{text}; --quick runs a small share of the plan{rows}")

@@ -18,6 +18,9 @@ from streamplace.sim.closed_form.bottleneck import utilisations, worst_utilisati
 from streamplace.sim.work import own_utilisations
 from streamplace.util.arrays import Floats, Ints
 
+WHOLE_BOUND_S = 1.0
+"""Time limit, that of ``auto``, below which the whole bound may take longer than the search."""
+
 
 def throughput(problem: Problem, placements: NDArray[np.integer]) -> Floats:
     """Return the throughput of K placements, (K,) tuples/s, under the problem's model.
@@ -78,12 +81,22 @@ def busiest(placement: Placement) -> Bottleneck:
     return bottleneck_at(placed.problem, *utilisations(flow, placed.devices), own)
 
 
-def bound(problem: Problem) -> float:
+def bound(problem: Problem, limit: float | None = None) -> float:
     """Return the upper bound on `throughput` that is printed, in tuples/s.
 
     It respects the target utilisation; see `ThroughputEvaluator.least_utilisation`.
+
+    Parameters
+    ----------
+    limit
+        The time limit in seconds that was stated for a search, if there was one. With little time,
+        only what contraction and minimum cuts prove counts.
     """
-    return throughput_evaluator(problem).bound
+    scored = throughput_evaluator(problem)
+    if limit is None or limit >= WHOLE_BOUND_S:
+        return scored.bound
+    least = scored.throughput_bounds.by_parts * compiled(problem).instance.reference
+    return problem.source_rate / max(1.0, least)
 
 
 def ceiling(problem: Problem) -> float:

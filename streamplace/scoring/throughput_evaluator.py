@@ -68,12 +68,9 @@ class ThroughputEvaluator(ABC):
         """The quick lower bound on the largest utilisation, at the highest source rate.
 
         There are two bounds, both functions of the problem only. This one takes a few milliseconds,
-        or time in proportion to the graph, so that every search can stop at it: it follows from
-        total CPU work, from units on the devices that they may run on, and, with `linear` models,
-        from units that no link can part. `bound`, which is printed, takes up to 20 ms with 50
-        operators and .2 s with more: it adds what a device must hold together with a busy unit, and
-        a branch and bound where problems are small. See `streamplace.sim.exact.bounds`. Utilisation
-        is relative to the usable capacity.
+        or time in proportion to the graph, so that every search can stop at it. `bound`, which is
+        printed, takes up to 20 ms with 50 operators and .2 s with more. The methods of both are in
+        `streamplace.sim.exact.bounds`. Utilisation is relative to the usable capacity.
         """
         return self._compiled.least_utilisation(links_count=self.linear)
 

@@ -155,7 +155,7 @@ class ConfidenceGoal(Goal):
     report: ClassVar[str] = "confidence"
     asked: float
 
-    def check(self, problem: Problem, placer: str | Placer) -> None:
+    def check(self, problem: Problem, placer: str | Placer, seed: int) -> None:
         """Refuse a probability, model or objective that is not supported.
 
         Raises

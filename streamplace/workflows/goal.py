@@ -5,6 +5,7 @@ from typing import Any, ClassVar, Protocol
 from streamplace.display.view import Line
 from streamplace.errors import UsageError
 from streamplace.placers.base import Placer
+from streamplace.placers.registry import NamedPlacer, ready
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.util.plugins import load_ours
@@ -40,13 +41,15 @@ class Goal(Protocol):
 
     report: ClassVar[str]
 
-    def check(self, problem: Problem, placer: str | Placer) -> None:
+    def check(self, problem: Problem, placer: str | Placer, seed: int) -> None:
         """Refuse a problem for which the goal is not supported, or provably out of reach.
 
         Parameters
         ----------
         placer
             The placer asked for, whose time limit the search for advice keeps.
+        seed
+            The seed of the search, with which advice is tried.
 
         Raises
         ------
@@ -73,6 +76,14 @@ class Goal(Protocol):
             one is better.
         """
         ...
+
+
+def time_limit_of(placer: str | Placer) -> float | None:
+    """Return the time limit in seconds that the name of a built-in placer sets, if it sets one."""
+    chosen = ready(placer) if isinstance(placer, str) else placer
+    if not isinstance(chosen, NamedPlacer) or not chosen.is_ours:
+        return None
+    return chosen.options.get("seconds")
 
 
 def goal_of(**asked: Any) -> Goal | None:

@@ -15,10 +15,10 @@ from streamplace.problem.objective import Model, Objective, Throughput
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.registry import evaluator, throughput_evaluator
-from streamplace.scoring.throughput import max_source_rate
+from streamplace.scoring.throughput import bound, max_source_rate
 from streamplace.sim import work_clock
 from streamplace.util.checks import check_seed
-from streamplace.workflows.goal import goal_of
+from streamplace.workflows.goal import goal_of, time_limit_of
 from streamplace.workflows.naming_conflicts import naming_conflicts
 from streamplace.workflows.result import MakespanResult, Result, scheduled
 
@@ -138,17 +138,17 @@ def placed(
     check_start(placer, start)
     goal = goal_of(confidence=confidence, max_latency=max_latency)
     if goal is not None:
-        goal.check(problem, placer)
+        goal.check(problem, placer, seed)
         placer = goal.placer(problem, placer)
     outcome = run_placer(problem, placer, np.random.default_rng(seed), start)
     if goal is None:
-        return result_of(outcome.found, name, outcome.seconds)
+        return result_of(outcome.found, name, outcome.seconds, time_limit_of(placer))
     begun = work_clock.now()
     better, report = goal.improve(problem, outcome.placement, seed)
     seconds = outcome.seconds + work_clock.now() - begun
     found = outcome.found if better is outcome.placement else Found(better)
     reported: dict[str, Any] = {goal.report: report}
-    return replace(result_of(found, name, seconds), **reported)
+    return replace(result_of(found, name, seconds, time_limit_of(placer)), **reported)
 
 
 def solve(
@@ -172,15 +172,18 @@ def solve(
     return result
 
 
-def result_of(found: Found, placer: str, seconds: float) -> Result | MakespanResult:
-    """Return the result of a placement: its score, and its bound, a proven one if there is one."""
+def result_of(
+    found: Found, placer: str, seconds: float, limit: float | None = None
+) -> Result | MakespanResult:
+    """Return the score and the bound of a placement; `limit` is the time limit that was stated."""
     placement, problem = found.placement, found.placement.problem
     if problem.objective.is_pass:
         return scheduled(found, placer, seconds)
     scored = throughput_evaluator(problem)
     score, upper = scored.score(placement.devices), None
     if scored.best_possible is not None:
-        upper = scored.bound if found.bound is None else min(scored.bound, found.bound)
+        upper = scored.bound if limit is None else bound(problem, limit)
+        upper = upper if found.bound is None else min(upper, found.bound)
         upper *= score.source_rate / problem.source_rate  # at the source rate of the score
     return Result(
         placement,

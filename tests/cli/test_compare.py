@@ -227,6 +227,7 @@ def test_labels_name_placers_in_tables_and_files(
         (["--label", "metis= "], "--label: must be PLACER=TEXT"),
         (["--label", "metis=greedy"], "--label: two placers are called 'greedy'"),
         (["--table", "t.xls"], "'t.xls': unknown table format 'xls'; choose from csv, md, tex"),
+        (["--table", "/dev/full"], "'/dev/full': the name has no ending; choose from .csv, .md, "),
         (["--table", "-"], "cannot write a table to stdout; name a .csv, .md or .tex file"),
         (["--table", "nowhere/t.csv"], "nowhere/t.csv"),
         (["--evaluations", "10,5"], "--evaluations: must ascend (got '10,5')"),

@@ -69,6 +69,8 @@ CASES = [
     (["place", "GRAPH", "--constraints", "GRAPH"], "is a graph; expected the object that a graph"),
     (["explain", "GRAPH", "--whole-operators"], "'--whole-operators'; place and size have it"),
     (["plan", "GRAPH", "--minimise", "machines"], "unknown option '--minimise'; size has it"),
+    (["study", "dream", "--seeds", "2"], "study doppler, study giph, study hsdag and others have"),
+    (["study", "dream", "--sed", "2"], "unknown option '--sed'; did you mean '--seed'?"),
     (["plan", "GRAPH", "--cool-down", "5"], "unknown option '--cool-down'; watch flink has it"),
     (["info", "GRAPH", "--cluster", "CLUSTER"], "compare, place, plan and others have it"),
     (["profile", "flink", "GRAPH", "--topology", "a"], "'--topology'; profile storm has it"),

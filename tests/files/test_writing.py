@@ -78,6 +78,17 @@ def test_a_failure_writes_nothing_to_stdout(capfdbinary: pytest.CaptureFixture[b
     assert capfdbinary.readouterr().out == b""
 
 
+def test_the_message_names_the_folder_that_is_missing_or_takes_no_files(tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    meant = tmp_path / "folder"
+    with pytest.raises(FormatError, match=rf"cannot write: no such folder; did you mean '{meant}'"):
+        write_text(tmp_path / "foldr" / "p.json", "")
+    with pytest.raises(FormatError, match=r"/proc takes no new files$"):
+        write_text("/proc/p.json", "")
+    with pytest.raises(FormatError, match=r"cannot create folder: none can be made there"):
+        make_folder("/proc/a/b")
+
+
 def test_gzip_is_the_same_every_time(tmp_path: Path) -> None:
     for name in ("a.gz", "b.gz"):
         write_text(tmp_path / name, "same\n" * 1000)

@@ -1,12 +1,15 @@
 """The commands `study …`: folders, options and inputs that are refused in one line."""
 
 import json
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from streamplace.papers.commands import study
+from streamplace.papers.studies.claims import Claims
 from streamplace.papers.studies.run import PLAN, REPORT
 from streamplace.papers.studies.study import Outcome
 from tests.support.cli import Capture, printed, refused
@@ -118,3 +121,40 @@ def test_the_last_line_names_what_was_written(
     monkeypatch.setattr("streamplace.papers.commands.run_study", lambda *_, **__: outcome)
     words = ("orders", "--quick", "--plots", plots, "-o", "folder")
     assert printed(capsys, "study", *words)[1].endswith(f"{kinds} are in folder\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (("orders",), "10 units to run, about 50 min of CPU time; --quick runs a small share"),
+        (("orders", "--seeds", "1"), "of CPU time with the seeds of the plan; --quick runs"),
+        (("giph",), "and --only ROW one row of --list"),
+        (("giph", "--objective", "throughput"), "--quick runs a small share of the plan\n"),
+        (("orders", "--quick"), None),
+        (("orders", "--only", "table-iii-1"), None),
+    ],
+)
+def test_a_whole_plan_says_how_long_it_takes(
+    words: tuple[str, ...],
+    expected: str | None,
+    tmp_path: Path,
+    capsys: Capture,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def begun(*_: object, starting: Callable[[int], None], **__: object) -> Outcome:
+        starting(10)
+        return Outcome("title", (), ())
+
+    monkeypatch.setattr("streamplace.papers.commands.run_study", begun)
+    monkeypatch.chdir(tmp_path)
+    _, err = printed(capsys, "study", *words, "-o", "folder")
+    assert ("to run" in err) == (expected is not None)
+    assert expected is None or expected in err
+
+
+@pytest.mark.parametrize("room", ["ni2020", "orders", "giph", "doppler", "hsdag"])
+def test_help_of_only_names_no_row_of_another_study(room: str) -> None:
+    claims = Claims.of(room)
+    (only,) = [one for one in study.commands[claims.study].params if one.name == "only"]
+    rows = re.findall(r"\b[a-z]+-[\w-]*\d\b", str(only.to_info_dict()["help"]))
+    assert {*rows} <= {*claims.runnable}

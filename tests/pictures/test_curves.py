@@ -53,8 +53,12 @@ def test_files_that_are_not_logs_are_refused(tmp_path: Path) -> None:
     log = written(tmp_path / "run", "") / LOG
     with pytest.raises(FormatError, match=f"folder of a training run, {log.parent}$"):
         read_log(log)
-    with pytest.raises(FormatError, match="no such file"):
+    with pytest.raises(FormatError, match=r"nowhere: no such folder$"):
         read_log(tmp_path / "nowhere")
+    with pytest.raises(FormatError, match=r"/runs: no such folder; did you mean '.*/run'\?$"):
+        read_log(tmp_path / "runs")
+    with pytest.raises(FormatError, match="File name too long"):
+        read_log(tmp_path / ("n" * 300))
     for bad in ("no json", "[1]", '{"step": "1"}', '{"reward": 1}', '{"step": NaN}'):
         with pytest.raises(FormatError, match="line 1: not a step of a training run"):
             read_log(written(tmp_path, bad + '\n{"step": 2}\n'))

@@ -6,10 +6,15 @@ import pytest
 from hypothesis import given, settings
 
 import streamplace as sp
+from benchmarks.bounds import link_bound
 from benchmarks.reference.strategies import Case, cases
 from streamplace.errors import ClusterError, ProblemError, UsageError
+from streamplace.families import Recipe
+from streamplace.problem.problem import Problem
 from streamplace.scoring import throughput as score
+from streamplace.scoring.compiled import compiled
 from streamplace.workflows.diff import diff
+from streamplace.workflows.place import solve
 from tests.support.graphs import two_operator_graph
 
 
@@ -28,6 +33,21 @@ def test_defaults_come_from_the_graph_and_the_paper() -> None:
     assert result.placement.problem.cluster == sp.Cluster.equal()
     with pytest.raises(ProblemError, match="the graph has no source rate; set it with --source"):
         sp.place(two_operator_graph(None))
+
+
+def test_a_short_time_limit_bounds_the_price_of_the_bound() -> None:
+    """The whole bound may take longer than the search, and is tighter."""
+
+    def link_bound_problem() -> Problem:
+        return link_bound(Recipe("layered", 1, range(50, 51), 5).graph(0), 4, "nic", True, 10.0)
+
+    problem = link_bound_problem()
+    short = solve(problem, "auto:seconds=0.1").bound
+    assert "full" not in vars(compiled(problem).load_bounds)
+    whole = score.bound(problem)
+    assert short == score.bound(problem, 0.1) > whole
+    for placer in ("greedy", "climb:evaluations=10", "climb:seconds=1"):
+        assert solve(link_bound_problem(), placer).bound == whole
 
 
 def test_a_result_is_saved_as_a_placement_file(tmp_path: Path) -> None:

@@ -38,6 +38,7 @@ from streamplace.problem.assumptions import several_sinks, without_tuples
 from streamplace.workflows.replace_problem import with_pins
 
 JSON = ".json"
+ENDED = "ended the search, so that the answer depends on how fast and how busy the machine is"
 GRAPH_NEEDED = "simulate and place --start of this placement require the graph of --graph-out"
 
 
@@ -171,7 +172,10 @@ def size(chosen: SizeOptions) -> None:
         print_json(found.to_dict())
     else:
         print_result(found, to_stderr=chosen.output == "-")
-    for each in found.sized if isinstance(found, SizeTable) else (one,):
+    results = found.sized if isinstance(found, SizeTable) else (one,)
+    if chosen.time_limit is not None and any(each.cut_off for each in results):
+        print_note(f"--time-limit {chosen.time_limit:g} {ENDED}")
+    for each in results:
         end_if_unproven(each.latency)
 
 

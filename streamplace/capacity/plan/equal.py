@@ -276,9 +276,15 @@ class _Table:
         rows, best = self._growing(), self._found[self.rows[-1].devices].carrying
         limit_on_latency = self._limits.max_latency
         if limit_on_latency is not None:
-            limit_s = self._limits.seconds
+            own = self._problem(max(self.rows[0].devices, min(last, len(self._cluster.devices))))
             refuse_disproved(
-                best.problem, limit_on_latency, "plan", overloads=False, seconds=limit_s
+                best.problem,
+                limit_on_latency,
+                self._limits.seed,
+                "plan",
+                overloads=False,
+                seconds=self._limits.seconds,
+                asked=own,
             )
         fewest = next((row.devices for row in rows if row.keeps_up), None)
         grows = self._limits.most is None

@@ -63,8 +63,8 @@ def plan_unequal(problem: Problem, limits: Limits) -> Plan:
     survive, evaluations = limits.survive, limits.evaluations
     check_losses(problem, survive, spared=_pinned(problem))
     if limits.max_latency is not None:
-        latency, limit_s = limits.max_latency, limits.seconds
-        refuse_disproved(problem, latency, "plan", overloads=False, seconds=limit_s)
+        latency, seed, limit_s = limits.max_latency, limits.seed, limits.seconds
+        refuse_disproved(problem, latency, seed, "plan", overloads=False, seconds=limit_s)
     seconds = SECONDS if limits.seconds is None and evaluations is None else limits.seconds
     whole = Budget(seconds)
     free = prices is not None and not prices.any()  # then the fewest devices are wanted

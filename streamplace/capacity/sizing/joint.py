@@ -52,7 +52,7 @@ class JointSize:
         problem = best.placement.problem.with_objective(task.wanted)
         placement = Placement(problem, best.placement.devices)
         score, names = simulate(placement), task.cluster.names
-        return SizeResult(
+        result = SizeResult(
             parallelism=best.counts,
             graph=with_parallelism(task.graph, best.counts),
             cluster=task.cluster,
@@ -68,6 +68,7 @@ class JointSize:
             seconds=seconds,
             survive=task.survive,
         )
+        return replace(result, cut_off=result.gap > 0.0)  # each choice had a share of the time
 
 
 def cheapest(task: Task, choices: Choices, bound: float, clock: Budget) -> JointSize:

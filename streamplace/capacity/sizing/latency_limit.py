@@ -57,7 +57,7 @@ def sized_within(
             fault = "too many streams between the instances"
             raise UsageError(Fault(fault, place=SIZE, option="--max-latency"))
         problem = found.placement.problem
-        refuse_disproved(problem, limit, "size", overloads=False, seconds=seconds)
+        refuse_disproved(problem, limit, seed, "size", overloads=False, seconds=seconds)
         found = _improved(found, _at(found.placement, target), limit, seed)
         if best is not None:  # fewer devices than for the utilisation alone never suffice
             found = replace(found, bound=best.bound)

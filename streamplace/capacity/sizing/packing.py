@@ -1,6 +1,6 @@
 """Sizes of jobs with thousands of instances: packing on devices, with factored loads."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from heapq import heapify, heappop, heappush
 from math import inf
 from operator import le
@@ -48,11 +48,14 @@ class Packed:
         The devices that are used, in increasing order.
     loads
         Their utilisations.
+    cut_off
+        Whether fewer devices were left to try when the time was up.
     """
 
     on: list[Ints]
     devices: tuple[int, ...]
     loads: Loads
+    cut_off: bool = False
 
 
 @dataclass(frozen=True)
@@ -96,6 +99,7 @@ class PackedSize:
             limits=limits,
             devices=tuple(names[d] for d in self.packed.devices),
             seconds=seconds,
+            cut_off=self.packed.cut_off,
         )
 
 
@@ -200,7 +204,7 @@ def pack_on_fewest(
             failed = middle
         else:
             best, number = packed, middle
-    return best
+    return replace(best, cut_off=number - failed > 1)
 
 
 def _packed(

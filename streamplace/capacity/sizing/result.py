@@ -60,6 +60,8 @@ class SizeResult(Displayable):
         Number of devices that may be lost.
     latency
         Whether a limit on latency is kept, if there is one.
+    cut_off
+        Whether a limit ended the search before it was complete and before the bound was reached.
     """
 
     parallelism: Mapping[str, int]
@@ -77,6 +79,7 @@ class SizeResult(Displayable):
     seconds: float
     survive: int = 0
     latency: LatencyAnswer | None = None
+    cut_off: bool = False
 
     @property
     def machines(self) -> int:

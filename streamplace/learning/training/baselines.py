@@ -1,5 +1,6 @@
 """Plain placers on the held-out problems, with whose rewards those of a policy are compared."""
 
+import threading
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
@@ -24,11 +25,16 @@ FAILED = -1
 PREFIX = "baselines."
 
 
-def baselines(held_out: Sequence[Problem]) -> State:
+def baselines(held_out: Sequence[Problem], stop: threading.Event | None = None) -> State | None:
     """Return each placer's devices of all problems' operators, -1 for problems on which it fails.
 
     Placers see the problems' own model, or ``bottleneck`` in place of the engine, under which a
     search takes minutes. The tensors, (sum of V,), are part of a checkpoint.
+
+    Parameters
+    ----------
+    stop
+        Set when the run is interrupted; the result is then None.
     """
     problems = [_in_closed_form(problem) for problem in held_out]
     found: State = {}
@@ -39,6 +45,8 @@ def baselines(held_out: Sequence[Problem]) -> State:
             continue
         rng, rows = np.random.default_rng(0), []
         for problem in problems:
+            if stop is not None and stop.is_set():
+                return None
             row = np.full(len(problem.graph.names), FAILED, dtype=np.int32)
             with suppress(StreamplaceError):  # such as constraints that it cannot keep
                 row[:] = run_placer(problem, text, rng).placement.devices

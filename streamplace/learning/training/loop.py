@@ -87,7 +87,7 @@ class Loop:
         self._stage = -1
         self._held_out = held_out
         self._starts: Sequence[Placement] | None = None  # of the held-out problems
-        self._baselines: State = {}  # on these problems, in process 0
+        self._baselines: State | None = None  # on these problems, in process 0; None: not yet
         self._beside: dict[str, Floats] = {}  # their rewards in the unit of the stage
         self._first_epochs = first_epochs(stages)
 
@@ -110,6 +110,9 @@ class Loop:
         algorithm = self._algorithm_of(epoch)
         steps = self.steps_of(epoch)
         for i in range(self.position.step_of_epoch, len(steps)):
+            if i + 1 == len(steps) and self._baselines is None:
+                self._place_baselines()  # before the step, so that an interruption leaves no trace
+                self.learner.agree(None)
             started = time.perf_counter()
             done = epoch + i / len(steps)
             algorithm.optimiser.set_rate(done, self.position.step)
@@ -137,11 +140,20 @@ class Loop:
         policy = self.learner.policy
         if self._starts is None:  # the run was resumed within the stage
             self._starts = starts_of(policy, self._held_out, stage, self._stage)
+        if self._baselines is None:  # the stage has ended before its last step
+            self._place_baselines()
         problems = [one.problem for one in self._held_out]
-        if not self._baselines and self.learner.workers.is_rank_zero:
-            self._baselines = baselines(problems)
-        self._beside = self._beside or rewards_of(self._baselines, problems, stage)
+        self._beside = self._beside or rewards_of(self._baselines or {}, problems, stage)
         return validation(policy, self._held_out, stage, self._starts, self._beside)
+
+    def _place_baselines(self) -> None:
+        """Place the held-out problems by placers in process 0, unless the run is interrupted."""
+        problems = [one.problem for one in self._held_out]
+        placed: State | None = {}
+        if self.learner.workers.is_rank_zero:
+            with one_thread_of_numpy():
+                placed = baselines(problems, self.learner.stop)
+        self._baselines = placed
 
     def _stepped(self, algorithm: Algorithm[Any], step: Step) -> Record:
         """Take a step in training mode; random layers such as dropout draw from the step's seed."""
@@ -208,7 +220,7 @@ class Loop:
     def state(self) -> State:
         """Return the current state over all processes; every process must call it."""
         of_algorithm = {} if self.algorithm is None else self.algorithm.merge()
-        return of_algorithm | self._baselines
+        return of_algorithm | (self._baselines or {})
 
     def restore(self, position: Position, state: Mapping[str, Tensor]) -> None:
         """Resume at a position, with the state of the algorithm of the step before it.
@@ -232,7 +244,7 @@ class Loop:
         stage = self.stages[self._stage]
         self.algorithm = make_algorithm(stage, self.learner, optimiser, self._stage)
         self.algorithm.restore(state)
-        self._baselines = restored(state, [one.problem for one in self._held_out])
+        self._baselines = restored(state, [one.problem for one in self._held_out]) or None
 
 
 def _gpus(policy: AnyPolicy) -> list[torch.device]:

@@ -145,6 +145,8 @@ class Claims(BaseModel):
         The paper.
     study, command
         The study whose rows decide, and the command that runs one ROW of it.
+    unit_s
+        Each study of the paper -> the mean CPU seconds of its kept units.
     system
         The field of a row that names a system; every claim with rows selects by it.
     sample
@@ -162,6 +164,7 @@ class Claims(BaseModel):
     paper: str
     study: str
     command: str
+    unit_s: dict[str, float] = {}
     system: str = "system"
     setting: str = ""
     sample: list[str]

@@ -12,6 +12,8 @@ from streamplace.papers.studies.table import Table
 from streamplace.util.suggest import candidates
 from streamplace.util.text import counted
 
+IN_THE_PAPER, PUBLISHED = "in the paper", "published"  # columns
+
 
 @dataclass(frozen=True)
 class RowsStudy:
@@ -68,7 +70,7 @@ class RowsStudy:
             (row, (claim.place, _text(self.claims, claim), claim.published, *verdict.cells(claim)))
             for row, (claim, verdict) in zip(self.rows, verdicts, strict=True)
         ]
-        head = ("row", "in the paper", "claim", "published", "here", "seeds, graphs", "verdict")
+        head = ("row", IN_THE_PAPER, "claim", PUBLISHED, "here", "seeds, graphs", "verdict")
         caption = "figures with their 95% intervals; docs/results.md says what they are"
         findings = (f"{counted(len(plan.units), 'unit')} of the study {self.name} were run.",)
         return Outcome(self.claims.paper, findings, (Table("rows", caption, head, lines),))
@@ -133,7 +135,7 @@ def rows_of(claims: Claims, row: str) -> tuple[str, ...]:
 
 def listed(claims: Claims) -> Table:
     """Return the rows of a paper with the CPU time of their kept results."""
-    head = ("row", "in the paper", "claim", "published", "CPU time")
+    head = ("row", IN_THE_PAPER, "claim", PUBLISHED, "CPU time")
     lines = [
         (row, (one.place, _text(claims, one), one.published, one.cpu_s and duration(one.cpu_s)))
         for row, one in claims.runnable.items()

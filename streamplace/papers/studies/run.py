@@ -4,7 +4,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import closing, suppress
 from functools import partial
 from importlib.metadata import version
@@ -300,6 +300,7 @@ def run_study(
     pictures: str | None = "png",
     jobs: int | None = None,
     backend: Backend = LOCAL,
+    starting: Callable[[int], None] = lambda left: None,
 ) -> Outcome:
     """Run the units of a study that have no results in the folder, and write the outcome there.
 
@@ -314,6 +315,8 @@ def run_study(
         ``png``, ``svg`` or ``pdf``; None: no pictures.
     jobs
         Number of processes; None: one per processor.
+    starting
+        Called with the number of units to run, before the first of them.
 
     Raises
     ------
@@ -330,6 +333,8 @@ def run_study(
         waiting = [unit for unit in plan.units if unit.key not in results.done]
         work = partial(_timed_unit, study)
         progress = TimeLeft(len(waiting), len(plan.units))
+        if waiting:
+            starting(len(waiting))
         with (
             closing(results),
             closing(each_when_known(work, waiting, jobs, backend)) as found,

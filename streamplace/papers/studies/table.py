@@ -58,10 +58,20 @@ class Table:
         """Return the table as LaTeX, which needs the package booktabs."""
         return latex(self.long_caption, list(self.head), self._texts())
 
-    def grid(self) -> Grid:
-        """Return the table for display on a terminal."""
+    def grid(self, *expendable: str) -> Grid:
+        """Return the table for display on a terminal; columns with words are left-aligned.
+
+        Parameters
+        ----------
+        expendable
+            Titles of columns that may be left out where the table is too wide.
+        """
         texts = [(name, *cells) for name, cells in self._texts()]
-        return Grid(tuple(self.head), len(texts), texts.__getitem__)
+        columns = enumerate(zip(*(cells for _, cells in self.rows), strict=True), start=1)
+        words = [i for i, column in columns if any(map(_begins_with_a_letter, column))]
+        return Grid(
+            tuple(self.head), len(texts), texts.__getitem__, (0, *words), expendable=expendable
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the table as JSON values; a cell with several values is a list."""
@@ -95,6 +105,10 @@ class Table:
     def _texts(self) -> Rows:
         for name, cells in self.rows:
             yield name, [_text(cell) for cell in cells]
+
+
+def _begins_with_a_letter(cell: Cell) -> bool:
+    return isinstance(cell, str) and cell[:1].isalpha()
 
 
 def _text(cell: Cell) -> str:

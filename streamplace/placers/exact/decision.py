@@ -1,6 +1,7 @@
 """Whether any placement reaches a throughput, and the incumbent: the best known placement."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from math import inf
 
 from streamplace.placers.base import Found
@@ -45,14 +46,18 @@ class Incumbent:
 
     Attributes
     ----------
-    reached, bound
-        The throughput of `placement`, and the upper bound on any placement, in tuples/s.
+    reached
+        The throughput of `placement`, in tuples/s.
     """
 
     def __init__(self, problem: Problem, placement: Placement) -> None:
         self.problem, self.placement = problem, placement
         self.reached = float(throughput(problem, placement.devices)[0])
-        self.bound = bound(problem)
+
+    @cached_property
+    def bound(self) -> float:
+        """The upper bound on any placement, in tuples/s."""
+        return bound(self.problem)
 
     @property
     def closed(self) -> bool:

@@ -1,8 +1,8 @@
 """Limits on latency, their text, and the answer whether a placement keeps one."""
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Iterator, Mapping
+from dataclasses import InitVar, dataclass, fields
 from math import isfinite
 from typing import Any, Literal, Self, get_args
 
@@ -20,8 +20,8 @@ MARGIN = 0.2
 PERCENTILE = r"p\d+(\.\d+)?"
 EXAMPLE = "p99=200ms"
 FORM = (
-    "QUANTITY=TIME with a time and its unit (ns, us, ms, s, min, h), such as p99=200ms, p50=0.1s "
-    "or mean=50ms"
+    "QUANTITY=TIME with a time and its unit (ns, us, µs, ms, s, min, h), such as p99=200ms, "
+    "p50=0.1s or mean=50ms"
 )
 OPTION = "max_latency"
 LEAST, MOST = 1.0, 99.9  # percentiles; beyond them, runs have too few tuples
@@ -47,6 +47,8 @@ class LatencyLimit:
     margin
         Share by which an estimate or a simulation must be below the limit to count: the value times
         1 + margin is at most the limit.
+    text
+        What was typed, which messages quote; None: the value at fault.
 
     Raises
     ------
@@ -59,25 +61,30 @@ class LatencyLimit:
     arrivals: Process = "poisson"
     service: Service = "exponential"
     margin: float = MARGIN
+    text: InitVar[str | None] = None
 
-    def __post_init__(self) -> None:
+    def __post_init__(self, text: str | None) -> None:
         check_str("max_latency: quantity", self.quantity, UsageError)
         for name in ("seconds", "margin"):
             check_number(name, getattr(self, name), UsageError, option=OPTION)
         set_plain_numbers(self, ("seconds", "margin"))
+        for fault, value in self._faults():
+            got = value if text is None else repr(text)
+            raise _error(f"{fault} (got {got:.80})")
+
+    def _faults(self) -> Iterator[tuple[str, str]]:
+        """Yield what is wrong, with the value at fault as text."""
         if self.quantity != "mean" and not re.fullmatch(PERCENTILE, self.quantity):
-            raise _error(f"must be {FORM} (got {self.quantity!r:.40})")
-        if self.quantity != "mean" and not LEAST <= float(self.quantity[1:]) <= MOST:
-            percentiles = "percentiles are p1 to p99.9, such as p99=200ms"
-            raise _error(f"{percentiles} (got {self.quantity:.40})")
+            yield f"must be {FORM}", repr(self.quantity)
+        elif self.quantity != "mean" and not LEAST <= float(self.quantity[1:]) <= MOST:
+            yield "percentiles are p1 to p99.9, such as p99=200ms", repr(self.quantity)
         if not (isfinite(self.seconds) and self.seconds > 0):
-            raise _error(f"must be above 0 and finite (got {self.seconds:g} s)")
+            yield "must be above 0 and finite", f"{self.seconds:g} s"
         for name, allowed in (("arrivals", Process), ("service", Service)):
             if getattr(self, name) not in get_args(allowed):
-                names = " or ".join(get_args(allowed))
-                raise _error(f"{name} must be {names} (got {getattr(self, name)!r:.40})")
+                yield f"{name} must be {' or '.join(get_args(allowed))}", repr(getattr(self, name))
         if not 0 <= self.margin < float("inf"):
-            raise _error(f"margin must be at least 0 (got {self.margin:g})")
+            yield "margin must be at least 0", f"{self.margin:g}"
 
     @classmethod
     def of(cls, limit: "LatencyLimit | str") -> "LatencyLimit":
@@ -111,10 +118,10 @@ class LatencyLimit:
                 raise UsageError("no quantity, or no unit")
             seconds = parsed(time, "s")
         except UsageError:
-            raise _error(f"must be {FORM} (got {first!r:.40})") from None
+            raise _error(f"must be {FORM} (got {text!r:.80})") from None
         kinds = {field.name: str for field in fields(cls)[2:]} | {"margin": float}
         values = read_options(text, options, kinds, "latency limit")
-        return cls(quantity, seconds, **values)
+        return cls(quantity, seconds, **values, text=text)
 
     @property
     def exponential(self) -> bool:

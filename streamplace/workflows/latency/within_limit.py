@@ -27,7 +27,7 @@ from streamplace.sim.tuples.errors import quantile
 from streamplace.util.arrays import Ints, distinct_rows
 from streamplace.util.checks import finite
 from streamplace.util.units import parsed
-from streamplace.workflows.goal import Goal
+from streamplace.workflows.goal import Goal, time_limit_of
 from streamplace.workflows.latency.limit import LatencyAnswer, LatencyLimit
 from streamplace.workflows.latency.proof import ROUNDING, disproved, least_latency, without_headroom
 
@@ -70,7 +70,7 @@ class LatencyGoal(Goal):
     def __init__(self, limit: LatencyLimit | str) -> None:
         self._limit = LatencyLimit.of(limit)
 
-    def check(self, problem: Problem, placer: str | Placer) -> None:
+    def check(self, problem: Problem, placer: str | Placer, seed: int) -> None:
         """Refuse a problem for which limits are not supported, or are provably out of reach.
 
         Raises
@@ -80,11 +80,7 @@ class LatencyGoal(Goal):
         InfeasibleError
             If provably no placement keeps the limit.
         """
-        chosen = ready(placer) if isinstance(placer, str) else placer
-        seconds = None
-        if isinstance(chosen, NamedPlacer) and chosen.is_ours:
-            seconds = chosen.options.get("seconds")
-        refuse_disproved(problem, self._limit, seconds=seconds)
+        refuse_disproved(problem, self._limit, seed, seconds=time_limit_of(placer))
 
     def placer(self, problem: Problem, placer: str | Placer) -> str | Placer:
         """Limit ``auto`` by changes unless it has a limit, so that no clock decides the answer."""
@@ -107,10 +103,12 @@ class LatencyGoal(Goal):
 def refuse_disproved(
     problem: Problem,
     limit: LatencyLimit,
+    seed: int,
     verb: str = "",
     *,
     overloads: bool = True,
     seconds: float | None = None,
+    asked: Problem | None = None,
 ) -> None:
     """Refuse a limit that provably no placement keeps, and say what a placement found keeps.
 
@@ -119,12 +117,17 @@ def refuse_disproved(
 
     Parameters
     ----------
+    seed
+        That of the caller's search and simulations, with which advice is tried.
     verb
         What the message begins with, such as a command.
     overloads
         Whether a problem of which every placement is overloaded is refused, too.
     seconds
         The time limit of the caller, None without one.
+    asked
+        The problem on the user's own devices, to which advice refers if a placement is found
+        there; None: `problem`.
 
     Raises
     ------
@@ -139,18 +142,19 @@ def refuse_disproved(
     kept = ""
     if len(problem.graph.names) <= ADVISED and (seconds is None or seconds >= ADVICE_S):
         advice = _kept_rate if proof.least_s is None else _kept_limit
-        with suppress(StreamplaceError):  # no placement found, or none that can be simulated
-            kept = advice(problem, limit)
+        for one in (problem,) if asked is None else (asked, problem):
+            with suppress(StreamplaceError):  # no placement found, or none that can be simulated
+                kept = kept or advice(one, limit, seed)
     fault = f"latency limit {limit}: {proof.reason}"
     raise InfeasibleError(Fault(fault, place=(verb,) if verb else (), remedy=kept))
 
 
-def _kept_limit(problem: Problem, limit: LatencyLimit) -> str:
+def _kept_limit(problem: Problem, limit: LatencyLimit, seed: int) -> str:
     """Return a higher limit that a placement found keeps, in words; empty if there is none."""
-    found = _lowest(problem, limit)
+    found = _lowest(problem, limit, seed)
     if found is None:
         return ""
-    seconds = max(found.value, _simulated_once(problem, found, limit))
+    seconds = max(found.value, _simulated_bounded(problem, found, limit, seed))
     if seconds == inf:
         return ""
     higher = duration(seconds * (1.0 + limit.margin), 3, rounded_up)
@@ -159,16 +163,16 @@ def _kept_limit(problem: Problem, limit: LatencyLimit) -> str:
     return f"a placement keeps {limit.quantity}={higher}" if keeps else ""
 
 
-def _kept_rate(problem: Problem, limit: LatencyLimit) -> str:
+def _kept_rate(problem: Problem, limit: LatencyLimit, seed: int) -> str:
     """Return a lower source rate at which a placement keeps a limit, in words; else empty."""
     used = compiled(problem).least_utilisation(links_count=True)
     for share in LOWER:
         rate = float(f"{problem.source_rate / used * share:.2g}")
         objective = problem.throughput_objective.with_changes(source_rate=rate)
         slower = problem.with_objective(objective)
-        found = _lowest(slower, limit)
+        found = _lowest(slower, limit, seed)
         if found is not None and limit.holds(found.value):
-            keeps = limit.holds(_simulated_once(slower, found, limit))
+            keeps = limit.holds(_simulated_bounded(slower, found, limit, seed))
             return f"a placement keeps it at {number(rate)} tuples/s" if keeps else ""
     return ""
 
@@ -326,17 +330,17 @@ def _simulated(problem: Problem, one: Screened, limit: LatencyLimit, seed: int) 
     return max(values)
 
 
-def _lowest(problem: Problem, limit: LatencyLimit) -> Screened | None:
-    """Return the lowest estimate of placements that `within_limit` tries with seed 0, if any."""
-    found = [one for one in _of_auto(problem, limit, 0) if not one.overloaded]
+def _lowest(problem: Problem, limit: LatencyLimit, seed: int) -> Screened | None:
+    """Return the lowest estimate of placements that `within_limit` tries, if any."""
+    found = [one for one in _of_auto(problem, limit, seed) if not one.overloaded]
     return _sorted(found)[0] if found else None
 
 
-def _simulated_once(problem: Problem, one: Screened, limit: LatencyLimit) -> float:
-    """Return what `_simulated` does with seed 0; inf if bursts need more than twice the tuples."""
+def _simulated_bounded(problem: Problem, one: Screened, limit: LatencyLimit, seed: int) -> float:
+    """Return what `_simulated` does; inf if bursts need more than twice the tuples."""
     rate = expected_tuples(deployed(problem, one.devices), 1.0)
     too_many = rate * _simulated_seconds(rate, limit) > 2 * TUPLES
-    return inf if too_many else _simulated(without_headroom(problem), one, limit, 0)
+    return inf if too_many else _simulated(without_headroom(problem), one, limit, seed)
 
 
 def _simulated_seconds(rate: float, limit: LatencyLimit) -> float:

@@ -1,12 +1,14 @@
 """The command `size`, and graphs that state numbers of instances in other commands."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from streamplace import read_graph, read_placement
+from streamplace.capacity import size
 from streamplace.cli.main import main
 from streamplace.files import write_dataset, write_json
 from streamplace.problem.counts import expanded
@@ -63,6 +65,19 @@ def test_the_json_has_the_contract_s_keys(capsys: Capture, graph: Path) -> None:
     assert value["limits"][0]["operator"] == "count"
     assert value["limits"][0]["cause"] == "128 partitions"
     assert value["money"] is None
+
+
+@pytest.mark.parametrize("cut_off", [True, False])
+def test_a_note_says_that_a_stated_limit_ended_the_search(
+    cut_off: bool, capsys: Capture, graph: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sized = size.size
+    ended = lambda *given, **named: replace(sized(*given, **named), cut_off=cut_off)  # noqa: E731
+    monkeypatch.setattr("streamplace.capacity.commands.size.sized", ended)
+    _, err = printed(capsys, "size", graph, *FAST)
+    assert ("--time-limit 0.5 ended the search, so that the answer depends" in err) == cut_off
+    _, err = printed(capsys, "size", graph, *FAST[:2])  # limited by CPU time
+    assert "ended the search" not in err
 
 
 def test_the_result_is_a_placement_of_instances(

@@ -61,6 +61,19 @@ def test_a_limit_below_every_path_is_refused(cluster: sp.Cluster) -> None:
         sp.plan(GRAPH, cluster, max_latency="p99=10us")
 
 
+def test_plan_and_place_advise_the_same_limit() -> None:
+    """More devices than the two keep a lower limit, which place does not reach."""
+    texts = []
+    for command in (sp.place, sp.plan):
+        with pytest.raises(InfeasibleError) as refused:
+            command(GRAPH, "2x2500", max_latency="p99=1ms")
+        texts.append(str(refused.value).removeprefix("plan: "))
+    assert texts[0] == texts[1]
+    _, _, advice = texts[0].partition("; a placement keeps ")
+    found = sp.plan(GRAPH, "2x2500", most=2, max_latency=advice)
+    assert found.fewest_devices == 2
+
+
 def test_a_limit_is_not_combined_with_losses() -> None:
     with pytest.raises(UsageError, match="cannot combine --max-latency with --survive"):
         sp.plan(GRAPH, "3x2500", survive=1, max_latency="p99=30ms")

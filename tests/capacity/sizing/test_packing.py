@@ -7,6 +7,7 @@ import pytest
 import streamplace as sp
 from streamplace.capacity.size import size
 from streamplace.capacity.sizing import packing
+from streamplace.capacity.sizing.result import SizeResult
 
 
 def packed(
@@ -14,8 +15,8 @@ def packed(
     seconds: float,
     network: sp.Network | None = None,
     **limits: Any,
-) -> tuple[int, list[int]]:
-    """Return how many of 400 devices 328 instances are packed on, and the numbers tried."""
+) -> tuple[SizeResult, list[int]]:
+    """Return the size of 328 instances on 400 devices, and the numbers of devices tried."""
     operators = [
         sp.Operator("read", 1e5, 1e3, parallelism=8),
         sp.Operator("parse", 4e6, 0.0, parallelism=320, **limits),
@@ -33,7 +34,7 @@ def packed(
     monkeypatch.setattr(packing, "_packed", recorded)
     found = size(graph, sp.Cluster(devices, network or sp.Network("free")), seconds=seconds)
     assert found.throughput == pytest.approx(3_800.0)
-    return len(found.devices), tried
+    return found, tried
 
 
 @pytest.mark.parametrize(
@@ -52,7 +53,9 @@ def test_the_number_of_devices_is_bracketed_and_halved(
     fewest: int,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    assert packed(monkeypatch, 60.0, network, **limits)[0] == fewest
-    number, tried = packed(monkeypatch, 0.0, network, **limits)
-    assert fewest <= number < 2 * fewest  # without any time, too
+    complete, _ = packed(monkeypatch, 60.0, network, **limits)
+    assert (complete.machines, complete.cut_off) == (fewest, False)
+    found, tried = packed(monkeypatch, 0.0, network, **limits)
+    assert fewest <= found.machines < 2 * fewest  # without any time, too
     assert len(tried) <= 10
+    assert found.cut_off or found.machines == fewest

@@ -31,7 +31,7 @@ def problems(model: Model = "path-average") -> list[Problem]:
 
 def baselines(problems: list[Problem], stage: Stage) -> dict[str, float]:
     """Return the mean reward of each placer that places all problems."""
-    rewards = module.rewards_of(module.baselines(problems), problems, stage)
+    rewards = module.rewards_of(module.baselines(problems) or {}, problems, stage)
     return {name: row.mean() for name, row in rewards.items() if not np.isnan(row).any()}
 
 
@@ -83,7 +83,7 @@ def test_a_placer_that_fails_is_left_out(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_checkpoints_keep_placements_also_of_placers_that_fail() -> None:
-    placed = module.baselines(problems())
+    placed = module.baselines(problems()) or {}
     length = len(placed["baselines.metis"])
     state = {"baselines.metis": torch.full((length,), -1, dtype=torch.int32)}
     assert module.restored(placed, problems()).keys() == placed.keys()

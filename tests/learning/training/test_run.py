@@ -17,6 +17,8 @@ from streamplace.files.training_logs import CHECKPOINT, CONFIG, POLICY, read_log
 from streamplace.learning.policy.weights import parameter_hash
 from streamplace.learning.training import TrainConfig, train
 from streamplace.learning.training.algorithms.base import Record
+from streamplace.placers.running import run_placer
+from streamplace.problem.problem import Problem
 from tests.support.training_runs import STEPS_PER_EPOCH, check_finite, check_same, ctrl_c_at, log_of
 
 EPOCHS, TEACHER = 2, {"placer": "greedy", "epochs": 1}
@@ -60,6 +62,26 @@ def test_an_interrupted_run_resumes(
         assert [line["step"] for line in log_of(tmp_path / "run")] == [*range(1, stop + 1)]
     done = train(graphs(), cfg, tmp_path / "run", resume=True)
     assert not done.interrupted
+    check_same(tmp_path / "run", expected)
+
+
+def test_ctrl_c_ends_the_placers_beside_the_validation_at_once(
+    uninterrupted: FinishedRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cfg, expected = uninterrupted
+    calls: list[str] = []
+
+    def interrupted(problem: Problem, placer: str, rng: Any) -> Any:
+        calls.append(placer)
+        signal.raise_signal(signal.SIGINT)
+        return run_placer(problem, placer, rng)
+
+    with monkeypatch.context() as patched:
+        patched.setattr("streamplace.learning.training.baselines.run_placer", interrupted)
+        done = train(graphs(), cfg, tmp_path / "run")
+    assert (done.steps, done.interrupted) == (STEPS_PER_EPOCH - 1, True)
+    assert len(calls) == 1
+    assert not train(graphs(), cfg, tmp_path / "run", resume=True).interrupted
     check_same(tmp_path / "run", expected)
 
 

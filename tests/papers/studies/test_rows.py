@@ -88,13 +88,19 @@ def test_a_row_is_run_with_the_seeds_asked_for(tmp_path: Path) -> None:
     assert {one["repeat"] for one in kept["rows"] if one["method"] == "Placeto"} == {0, 1}
 
 
-def test_the_list_has_each_row_with_its_cpu_time(capsys: Capture) -> None:
+def test_the_list_has_each_row_with_its_cpu_time(
+    capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
     claims = Claims.of("giph")
     table = listed(claims)
     assert [name for name, _ in table.rows] == list(claims.runnable)
     assert str(dict(table.rows)["table-6-1"][-1]).endswith("min")
-    out, _ = printed(capsys, "study", "giph", "--list")
-    assert "table-6-1" in out
+    monkeypatch.setenv("COLUMNS", "90")
+    caption, *lines = printed(capsys, "study", "giph", "--list")[0].splitlines()
+    assert "--only ROW" in caption
+    assert max(map(len, lines)) <= 90
+    assert any(line.startswith("table-6-1 ") for line in lines)
+    assert lines[-1] == "hidden columns: 'in the paper', 'published'; --json has all"
     document = json.loads(printed(capsys, "study", "giph", "--list", "--json")[0])
     assert len(document["rows"]) == len(claims.runnable)
 

@@ -28,9 +28,13 @@ def test_an_interrupted_run_continues_where_it_ended(jobs: int, tmp_path: Path) 
     calls = tmp_path / "calls"
     with pytest.raises(PlacementError, match="number 3: has no square"):
         run_study(Squares(5, fails_at=3), tmp_path / "study", jobs=1)
-    outcome = run_study(Squares(5, calls=calls), tmp_path / "study", jobs=jobs)
-    assert outcome.findings == ("The sum is 30.",)
+    left: list[int] = []
+    for _ in range(2):  # the second time, nothing is left
+        study = Squares(5, calls=calls)
+        outcome = run_study(study, tmp_path / "study", jobs=jobs, starting=left.append)
+        assert outcome.findings == ("The sum is 30.",)
     assert sorted(calls.read_text().split()) == ["3", "4"]
+    assert left == [2]
 
 
 def test_results_are_kept_while_an_earlier_unit_runs(tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
 """Tests for tables of studies."""
 
-from streamplace.papers.studies.table import Table
+from streamplace.papers.studies.table import Cell, Table
 
 TABLE = Table(
     "t",
@@ -33,6 +33,16 @@ def test_markdown_shows_further_variants_in_brackets() -> None:
 
 def test_latex_escapes_names() -> None:
     assert r"first\_one & 0.500 (0.250) & 3 & +0.1 (--0.1) \\" in TABLE.latex()
+
+
+def test_columns_with_words_are_left_aligned_and_may_be_cut() -> None:
+    head = ("row", "claim", "ratio", "CPU time")
+    rows: list[tuple[str, list[Cell]]] = [
+        ("a", ["faster than b", 1.5, "2 min"]),
+        ("b", [None, (0.5, "x"), None]),
+    ]
+    assert Table("t", "", head, rows).grid().names == (0, 1)
+    assert Table("t", "", ("row",), []).grid().names == (0,)
 
 
 def test_a_terminal_shows_the_same_texts() -> None:

@@ -76,6 +76,7 @@ def check(seed: int, kind: str, model: Model) -> float | None:
     quick = problem.source_rate / (least if scored.linear else max(1.0, least))
     assert best <= full * SLACK, seed
     assert full <= quick * SLACK, seed
+    assert scored.bound <= bound(problem, 0.1) * SLACK, seed
     for share in SHARES:
         better = every.units[every.reached > best * share * SLACK]
         for thorough in (False, True):

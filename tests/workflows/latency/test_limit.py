@@ -14,10 +14,12 @@ from streamplace.problem.problem import Problem as AnyProblem
 from streamplace.scoring.tuples import deployed
 from streamplace.sim.tuples import Arrivals, expected_tuples, run
 from streamplace.sim.tuples.errors import quantile
-from streamplace.workflows.latency.limit import LatencyLimit
+from streamplace.util.units import UNITS
+from streamplace.workflows.latency.limit import FORM, LatencyLimit
 from streamplace.workflows.latency.proof import least_latency
 from streamplace.workflows.place import place
 from tests.support.graphs import chain_graph, two_operator_graph
+from tests.support.paths import ROOT
 from tests.support.share import Share
 
 
@@ -45,25 +47,41 @@ def test_text_is_read(text: str, limit: LatencyLimit) -> None:
     [
         (
             "p99",
-            "must be QUANTITY=TIME with a time and its unit .ns, us, ms, s, min, h., such",
+            "must be QUANTITY=TIME with a time and its unit .ns, us, µs, ms, s, min, h., such",
         ),
         ("p99=200", "must be QUANTITY=TIME"),
-        ("p99=-1s", "must be above 0 and finite"),
+        ("p99=-1s:margin=0", "must be above 0 and finite .got 'p99=-1s:margin=0'.$"),
         ("p99=0s", "must be above 0 and finite"),
         ("p99=1e999s", "must be QUANTITY=TIME"),
         ("=1s", "must be QUANTITY=TIME"),
-        ("p100=1s", "percentiles are p1 to p99.9, such as p99=200ms .got p100.$"),
+        ("p100=1s", "percentiles are p1 to p99.9, such as p99=200ms .got 'p100=1s'.$"),
         ("p0=1s", "percentiles are p1 to p99.9"),
-        ("median=1s", "must be QUANTITY=TIME"),
+        ("median=1s", "must be QUANTITY=TIME .* .got 'median=1s'.$"),
+        ("p99=1d:margin=0", "must be QUANTITY=TIME .* .got 'p99=1d:margin=0'.$"),
         ("p99=1s:margin=nan", "margin must be at least 0"),
         ("p99=1s:margin", "option 'margin' needs a value"),
-        ("p99=1s:service=even", "service must be exponential or deterministic"),
+        ("p99=1s:service=even", "service must be .* deterministic .got 'p99=1s:service=even'.$"),
         ("p99=1s:seed=1", "unknown option 'seed'"),
     ],
 )
 def test_faults(text: str, message: str) -> None:
     with pytest.raises(UsageError, match=message):
         LatencyLimit.parse(text)
+
+
+def test_messages_and_the_page_name_every_unit_of_time() -> None:
+    page = (ROOT / "docs/latency.md").read_text()
+    for unit in UNITS["s"]:
+        if unit.isascii():
+            assert f" {unit}" in FORM.replace("(", " ")
+            assert f"`{unit}`" in page
+
+
+def test_faults_from_python_quote_the_value() -> None:
+    with pytest.raises(UsageError, match=r"above 0 and finite \(got 0 s\)$"):
+        LatencyLimit("p99", 0)
+    with pytest.raises(UsageError, match=r"percentiles .* \(got 'p100'\)$"):
+        LatencyLimit("p100", 1)
 
 
 def test_the_margin() -> None:

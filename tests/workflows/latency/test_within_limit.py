@@ -76,10 +76,10 @@ def test_a_rate_that_no_placement_carries_is_infeasible() -> None:
         solve(problem, max_latency="p99=1s")
 
 
-def follow_advice(problem: Problem, limit: str) -> str:
+def follow_advice(problem: Problem, limit: str, seed: int = 0) -> str:
     """Return what the message about an infeasible limit advises, which then is feasible."""
     with pytest.raises(InfeasibleError) as refused:
-        solve(problem, max_latency=limit)
+        solve(problem, max_latency=limit, seed=seed)
     _, _, advice = str(refused.value).partition("; a placement keeps ")
     words = advice.split()
     looser = advice if len(words) == 1 else limit
@@ -88,7 +88,7 @@ def follow_advice(problem: Problem, limit: str) -> str:
         objective = objective.with_changes(source_rate=float(words[2].replace(",", "")))
         problem = problem.with_objective(objective)
     if advice:
-        answer = solve(problem, max_latency=looser).latency
+        answer = solve(problem, max_latency=looser, seed=seed).latency
         assert answer is not None
         assert answer.answer == "feasible", advice
     return advice

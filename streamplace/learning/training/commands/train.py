@@ -391,7 +391,7 @@ class TrainingProgress:
         if self._first is None:  # do not count the time for reading graphs and for a teacher
             self._first = now, done
             if self._after_first and "validation" not in record:
-                print_note(f"after {self._epoch(0)}, {self._after_first}")
+                print_note(f"at the end of {self._epoch(0)}, {self._after_first}")
         if now - self._last < INTERVAL_S and "validation" not in record:
             return
         self._last = now
