@@ -116,7 +116,7 @@ def with_own_algorithms(config: dict[str, Any], where: str = "") -> dict[str, An
     made = [_with_own_algorithm(stage) for stage in stages]
     for number, (before, now) in enumerate(zip(stages, made, strict=True)):
         if where and before is not now and before["algorithm"] != now["algorithm"]:
-            changed = f"{now['algorithm']!r}, to which its keys belong since 0.5"
+            changed = f"{now['algorithm']!r}, to which its keys belong now"
             _log.warning("%s: stage[%d]: the algorithm is %s", where, number, changed)
     return {**config, "stage": made}
 
