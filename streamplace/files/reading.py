@@ -204,7 +204,9 @@ def check(
         If the value does not match; the message names the faults and their places in the file.
     """
     if not isinstance(value, dict):
-        raise FormatError(f"{where}: must be an object (got {_kind(value)})")
+        is_foreign = isinstance(value, list) and not issubclass(form, ForeignForm)
+        fault = remedy_of_value(value, where) if is_foreign else ""
+        raise FormatError(f"{where}: {fault or f'must be an object (got {_kind(value)})'}")
     wanted = form.model_fields["format"].default if "format" in form.model_fields else None
     got = value.get("format", wanted)
     if got != wanted and str(got).startswith(OURS):
