@@ -111,7 +111,7 @@ def _requests(resources: _Resources | None) -> Counter[str]:
 
 
 def _amounts(stated: Mapping[str, float] | None) -> Counter[str]:
-    return Counter(stated or {})  # type: ignore[arg-type]  # amounts are fractions
+    return Counter(stated or {})  # amounts are fractions
 
 
 def read(text: str, where: str) -> tuple[Cluster, list[str]]:

@@ -47,12 +47,11 @@ def read(text: str, where: str) -> tuple[Cluster, list[str]]:
     names = Counter(each.node_name for each in nodes if each.state == ALIVE)
     devices = Devices(where, "node")
     for each in nodes:
-        name = each.node_name or ""
-        name = name if names[name] == 1 and name else each.node_id
-        if each.state == ALIVE:
-            _add(devices, name, each)
-        else:
-            devices.leave_out(name, f"in state {each.state!r:.40}")
+        if each.state != ALIVE:
+            devices.leave_out(each.node_id, f"in state {each.state!r:.40}")
+            continue
+        name = each.node_name or each.node_id
+        _add(devices, name if names[name] <= 1 else each.node_id, each)
     devices.note("Ray does not list what runs on nodes, so it is not deducted")
     return devices.cluster()
 
