@@ -113,11 +113,11 @@ FAULTS = (
         "_NUMBER.match(text)",
     ),
     Fault(
-        "a quantity in text is not checked",
+        "a number is taken for text",
         "reader kubernetes-nodes",
         "engines.kubernetes.quantity:number_of",
-        "_QUANTITY.fullmatch(value.strip())",
-        "_QUANTITY.search(value.strip())",
+        "if not isinstance(value, str)",
+        "if value is None",
     ),
     Fault(
         "a TaskManager without a total is not noticed",
@@ -127,11 +127,11 @@ FAULTS = (
         "total is None",
     ),
     Fault(
-        "what is in use counts as free",
+        "an amount of a resource is not checked",
         "reader storm-supervisors",
-        "engines.devices:Devices.add",
-        "max(0.0, memory_bytes)",
-        "memory_bytes",
+        "engines.storm.settings:generic_amounts",
+        " and DECIMAL.fullmatch(amount)",
+        "",
     ),
     Fault(
         "a value that is no list is not noticed",
@@ -148,11 +148,11 @@ FAULTS = (
         "if cpus == -1",
     ),
     Fault(
-        "a list of CPUs is not checked",
+        "a number of CPUs is not checked",
         "reader lscpu",
-        "engines.host.lscpu:_online",
-        "(found := _RANGE.fullmatch(part.strip())) is None",
-        "not (found := _RANGE.match(part.strip()))",
+        "engines.host.lscpu:_count",
+        "text and text.isascii() and text.isdigit()",
+        "text",
     ),
     Fault(
         "numbers that are not finite are read",

@@ -183,7 +183,7 @@ def _taken(pods: list[_Pod], devices: Devices) -> dict[str, Counter[str]]:
         devices.note(f"{counted(waiting, 'pod')} without a node: not deducted")
     placed = counted(len(running) - waiting, "pod")
     devices.note(
-        f"what {placed} request is deducted"
+        f"deducted: what is requested by {placed}"
         + (f"; without a request for CPU, and so counted as none: {silent:,}" if silent else "")
     )
     return taken
