@@ -27,7 +27,7 @@ def test_nodes_that_are_alive_and_have_cores() -> None:
     ]
 
 
-def test_nodes_of_one_name_are_told_apart_by_id() -> None:
+def test_nodes_of_one_name_have_their_ids() -> None:
     twin = {**RAY[1], "node_id": "c9"}
     assert read(json.dumps([RAY[1], twin]), "file")[0].names == ("b711", "c9")
 

@@ -30,7 +30,7 @@ def test_what_is_free_of_each_supervisor() -> None:
     ]
 
 
-def test_hosts_with_several_supervisors_are_told_apart_by_id() -> None:
+def test_several_supervisors_of_a_host_have_their_ids() -> None:
     found, _ = read(of(supervisor("s", id="x"), supervisor("s", id="y"), supervisor("t")), "file")
     assert found.names == ("x", "y", "t")
 
