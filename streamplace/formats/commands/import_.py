@@ -155,7 +155,7 @@ class ImportOptions(options.Common):
 
 @command(ImportOptions, "import", kind=ListsReaders)
 def import_(chosen: ImportOptions) -> None:
-    """Convert a job or a neural network to a graph, or nodes to a cluster.
+    """Convert jobs and neural networks to graphs, nodes to clusters.
 
     \b
     FORMATS
