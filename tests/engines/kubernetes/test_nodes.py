@@ -39,7 +39,8 @@ def test_nodes_less_their_pods() -> None:
         "1 node left out, tainted master: 'control'",
         "1 node left out, cordoned: 'cordoned'",
         "1 pod without a node: not deducted",
-        "deducted: what is requested by 3 pods; without a request for CPU, and so counted as none: 1",
+        "deducted: what is requested by 3 pods; without a request for CPU, and so counted as "
+        "none: 1",
     ):
         assert expected in notes
 
