@@ -65,13 +65,18 @@ def _remedy(function: str, arguments: tuple[Any, ...], name: str) -> str:
     kind = kind_of(*arguments)
     if kind is None:
         return ""
-    return f"{what_is(kind)}; this makes a graph of it: {import_command(kind, name)}"
+    return f"{what_is(kind)}; this makes a {_made_of(kind)} of it: {import_command(kind, name)}"
+
+
+def _made_of(kind: str) -> str:
+    made: str = load_ours(f"{RECOGNITION}:makes")(kind)
+    return made
 
 
 def import_command(kind: str, name: str) -> str:
-    """Return the command that makes a graph of a file; `name` is as in messages."""
-    stem = Path(name).name.partition(".")[0]
-    file, output = name, f"{stem}-graph.json"
+    """Return the command that makes a graph or cluster of a file; `name` is as in messages."""
+    stem, made = Path(name).name.partition(".")[0], _made_of(kind)
+    file, output = name, f"{stem}-{made}.json"
     if not os.path.isfile(name):  # stdin, or a place in a file
-        file, output = "-" if name == "stdin" else "FILE", "graph.json"
+        file, output = "-" if name == "stdin" else "FILE", f"{made}.json"
     return f"streamplace import {file_in_shell(file)} --from {kind} -o {file_in_shell(output)}"

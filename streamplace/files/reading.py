@@ -204,7 +204,10 @@ def check(
         If the value does not match; the message names the faults and their places in the file.
     """
     if not isinstance(value, dict):
-        raise FormatError(Fault(f"must be an object (got {_kind(value)})", where))
+        fault = f"must be an object (got {_kind(value)})"
+        if isinstance(value, list) and not issubclass(form, ForeignForm):
+            fault = remedy_of_value(value, where) or fault
+        raise FormatError(Fault(fault, where))
     wanted = form.model_fields["format"].default if "format" in form.model_fields else None
     got = value.get("format", wanted)
     if got != wanted and str(got).startswith(OURS):

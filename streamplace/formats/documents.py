@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 from streamplace.errors import FormatError, UsageError, located
 from streamplace.files.foreign import what_is
@@ -12,10 +13,13 @@ from streamplace.formats.logical_builder import resized
 from streamplace.formats.recognition import kind_of_document
 from streamplace.formats.registry import FORMATS, named
 from streamplace.formats.sizes import NO_SIZES, Sizes
+from streamplace.problem.cluster import Cluster
 from streamplace.problem.logical import LogicalGraph
 from streamplace.problem.makespan import Makespan
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
+
+Found = TypeVar("Found")
 
 
 def read_document(path: str, kind: str, sizes: Sizes = NO_SIZES) -> LogicalGraph:
@@ -45,6 +49,32 @@ def read_document(path: str, kind: str, sizes: Sizes = NO_SIZES) -> LogicalGraph
         read = partial(found.read_bytes, data, where)
     else:
         read = partial(_text_reader(found), decode(data, where), where)
+    return _read_as(kind, read, path, data)
+
+
+def read_cluster_document(path: str, kind: str) -> tuple[Cluster, list[str]]:
+    """Read the cluster that a file of another program describes; ``-`` is stdin.
+
+    Returns the cluster and what was assumed or left out; see `Format.read_cluster`.
+
+    Raises
+    ------
+    UsageError
+        If files of that format describe no cluster.
+    FormatError
+        If the file is not valid. The message names the file, the place in it and the fault.
+    """
+    reader = named(kind).read_cluster
+    if reader is None:
+        raise UsageError(f"format {kind!r} describes no cluster")
+    where, data = name_of(path), read_bytes(path)
+    refuse_empty(data, where)
+    return _read_as(kind, partial(reader, decode(data, where), where), path, data)
+
+
+def _read_as(kind: str, read: Callable[[], Found], path: str, data: bytes) -> Found:
+    """Return what `read` does; if it fails, say of which other format the file is."""
+    where = name_of(path)
     try:
         return _read(read, where)
     except FormatError:
@@ -94,12 +124,14 @@ def read_text_as(text: str, where: str, kind: str) -> LogicalGraph:
 
 
 def _text_reader(found: Format) -> Callable[[str, str], LogicalGraph]:
+    if found.read_cluster is not None:
+        raise UsageError(f"format {found.name!r} describes a cluster, not a job")
     if found.read is None:
         raise UsageError(f"format {found.name!r} has no reader of texts")
     return found.read
 
 
-def _read(read: Callable[[], LogicalGraph], where: str) -> LogicalGraph:
+def _read(read: Callable[[], Found], where: str) -> Found:
     try:
         with located(where, FormatError):
             return read()

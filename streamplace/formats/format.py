@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 
 from streamplace.errors import UsageError
 from streamplace.formats.sizes import Sizes
+from streamplace.problem.cluster import Cluster
 from streamplace.problem.logical import LogicalGraph
 from streamplace.problem.placement import Placement
 
@@ -93,6 +94,10 @@ class Format:
     read_code
         Returns the graph of code that a user named, not of a file. Its arguments are the name
         ``module:Class``, the shapes of the inputs, and a seed.
+    read_cluster
+        Returns the cluster that a text describes, and what was assumed or left out, a sentence
+        each; its arguments are those of `read`. Such files state no speeds: the ``mips`` of a
+        device is the share of its cores' speed that is free, 1 for all of it.
     write
         Returns the text of a placement. Raises `ProblemError` if the format cannot express it.
     signs
@@ -116,6 +121,7 @@ class Format:
     read_bytes: Callable[[bytes, str], LogicalGraph] | None = None
     read_sized: Callable[[Any, str, Sizes], LogicalGraph] | None = None
     read_code: Callable[[str, Sequence[str], int], LogicalGraph] | None = None
+    read_cluster: Callable[[str, str], tuple[Cluster, list[str]]] | None = None
     write: Callable[[Any], str] | None = None
     signs: Signs = Signs()
     has_cluster: bool = False
@@ -129,7 +135,13 @@ class Format:
     @property
     def reads(self) -> bool:
         """Whether `import` can read it."""
-        return any(each is not None for each in (self.read, self.read_bytes, self.read_code))
+        readers = (self.read, self.read_bytes, self.read_code, self.read_cluster)
+        return any(each is not None for each in readers)
+
+    @property
+    def makes(self) -> str:
+        """What `import` makes of its files: ``graph`` or ``cluster``."""
+        return "graph" if self.read_cluster is None else "cluster"
 
     @property
     def writes(self) -> bool:

@@ -6,7 +6,7 @@ from typing import Any
 
 from streamplace.files.foreign import OURS
 from streamplace.formats.format import Signs
-from streamplace.formats.registry import formats
+from streamplace.formats.registry import formats, named
 
 HEAD = 100_000
 """Characters at the beginning of a text in which its format is looked for."""
@@ -42,10 +42,20 @@ def kind_of_text(name: str, text: str) -> str | None:
 
 
 def kind_of_value(value: Any) -> str | None:
-    """Return the format of a JSON value of another program; None if unknown."""
+    """Return the format of a JSON value of another program; None if unknown.
+
+    The fields of a list's first object are called ``[].id``.
+    """
+    if isinstance(value, list):
+        value = {"": value}
     if not isinstance(value, dict) or "format" in value:
         return None
     return _first(lambda signs: signs.in_value(value))
+
+
+def makes(kind: str) -> str:
+    """Return what `import` makes of files of a format: ``graph`` or ``cluster``."""
+    return named(kind).makes
 
 
 def _first(has: Callable[[Signs], bool]) -> str | None:

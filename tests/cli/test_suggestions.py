@@ -31,7 +31,10 @@ CASES = [
     (["generate", "xyz", "-o", "x.jsonl"], "choose from series-parallel, layered, dream"),
     (["train", "GRAPH", "--config", "papper", "-o", "run"], "did you mean 'paper'?"),
     (["import", "GRAPH", "--from", "flink-plna"], "did you mean 'flink-plan'?"),
-    (["import", "GRAPH", "--from", "storm"], "did you mean 'storm-flux' or 'storm-ui'?"),
+    (
+        ["import", "GRAPH", "--from", "storm"],
+        "did you mean 'storm-flux' or 'storm-ui' or 'storm-supervisors'?",
+    ),
     (["import", "GRAPH", "--from", "adl"], "did you mean 'ibm-adl'?"),
     (["import", "GRAPH", "--from", "flik"], "did you mean 'flink-plan'?"),
     (["export", "PLACEMENT", "--to", "kubernets"], "did you mean 'kubernetes'?"),

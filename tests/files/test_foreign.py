@@ -10,6 +10,7 @@ from streamplace.errors import FormatError
 from streamplace.files import read_graph
 from streamplace.formats.registry import formats
 from tests.corpus.engine_documents import DOCUMENTS
+from tests.corpus.engine_documents.clusters import CLUSTERS
 from tests.support.cli import Capture, refused
 from tests.support.guards import hang_guard
 
@@ -51,6 +52,17 @@ def test_the_import_is_named_where_no_graph_is_expected(
     paths = {"GRAPH": GRAPH, "FILE": str(file)}
     line = refused(capsys, *(paths.get(word, word) for word in words))
     assert line.endswith(f"import '{file}' --from flink-plan -o 'my plan-graph.json'")
+
+
+@pytest.mark.parametrize("kind", CLUSTERS)
+def test_the_import_of_a_cluster_is_named(kind: str, tmp_path: Path, capsys: Capture) -> None:
+    file = tmp_path / "nodes.txt"
+    command = f"streamplace import {file} --from {kind} -o nodes-cluster.json"
+    for document in CLUSTERS[kind]:
+        file.write_text(document)
+        line = refused(capsys, "place", GRAPH, "--cluster", file)
+        assert line.endswith(f"this makes a cluster of it: {command}")
+        assert refused(capsys, "import", file).endswith(f"; write {command}")
 
 
 def test_a_graph_in_a_list_has_no_file_to_import(tmp_path: Path) -> None:

@@ -10,7 +10,9 @@ from streamplace.workflows.export import OWN
 def registered_names() -> dict[str, set[str]]:
     """Return kind -> names: what is imported, exported, placed, and where work runs."""
     return {
-        "imported": {each.name for each in formats() if each.read or each.read_bytes},
+        "imported": {
+            each.name for each in formats() if each.read or each.read_bytes or each.read_cluster
+        },
         "exported": {each.name for each in formats() if each.writes},
         "own files": {name.removeprefix("streamplace-") for name in KINDS},
         "placements": {*OWN},

@@ -105,9 +105,14 @@ def requested(on_heap: float | None, off_heap: float | None, generic: str) -> di
     """
     heap, other = on_heap or 0.0, off_heap or 0.0
     memory = {} if (heap, other) == (DEFAULT_HEAP, 0) else {ON_HEAP: heap, OFF_HEAP: other}
-    parts = [part.rpartition("=") for part in generic.split()]
+    return memory | generic_amounts(generic)
+
+
+def generic_amounts(text: str) -> dict[str, float]:
+    """Return resource -> amount, of text such as ``fpga.count=1.0 gpu.count=2.0``."""
+    parts = [part.rpartition("=") for part in text.split()]
     others = {name: amount for name, _, amount in parts if name and DECIMAL.fullmatch(amount)}
-    return memory | {name: float(amount) for name, amount in others.items()}
+    return {name: float(amount) for name, amount in others.items()}
 
 
 def with_requests(

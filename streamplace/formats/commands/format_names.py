@@ -13,7 +13,7 @@ from streamplace.util.plugins import is_custom
 
 LIST = "FORMATS"
 """The line of a docstring that stands for the list."""
-WIDTH = 18  # of names in the list
+WIDTH = 19  # of names in the list
 Use = Literal["reads", "writes"]
 
 

@@ -19,8 +19,9 @@ from streamplace.files import write_cluster, write_dataset
 from streamplace.files.foreign import OURS, import_command, what_is
 from streamplace.files.reading import STDIO, name_of
 from streamplace.formats.commands.format_names import FormatName, ListsReaders
-from streamplace.formats.documents import kind_of_file
+from streamplace.formats.documents import kind_of_file, read_cluster_document
 from streamplace.formats.registry import named
+from streamplace.formats.speeds import Speed, with_speeds
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.makespan import Makespan
 from streamplace.problem.placement import Placement
@@ -30,6 +31,10 @@ from streamplace.workflows.read_job import ReadJob, read_job
 
 MAX_DIMENSION = 10**12  # as of --input
 MAX_GUESSED_BYTES = 2**26  # of a file whose format is looked for
+OF_JOBS = (
+    *("--input", "--dim", "--costs", "--fold", "--logical"),
+    *("--cluster-out", "--placement", "--device-count"),
+)
 
 
 def _is_short(file: str) -> bool:
@@ -68,6 +73,17 @@ def _dims(ctx: click.Context, param: click.Parameter, values: Sequence[str]) -> 
     return found
 
 
+def _speeds(ctx: click.Context, param: click.Parameter, values: Sequence[str]) -> list[Speed]:
+    """Return the speeds in text such as ``2500`` or ``node-a=3000``; names may contain =."""
+    found: list[Speed] = []
+    for value in values:
+        name, is_named, text = value.rpartition("=")
+        mips = param_types.MIPS.convert(text, param, ctx)
+        param_types.above_0(ctx, param, mips)
+        found.append((name if is_named else None, mips))
+    return found
+
+
 @dataclass(frozen=True)
 class ImportOptions(options.Common):
     """The options of `import`."""
@@ -97,7 +113,17 @@ class ImportOptions(options.Common):
         "COSTS",
     )
     form: options.InstanceForm = group(options.InstanceForm)
-    output: str = options.graph_output()
+    speeds: Sequence[Speed] = option(
+        "--mips",
+        multiple=True,
+        callback=_speeds,
+        metavar="[NAME=]M",
+        help="Formats of clusters: speed of a core, in million instructions/s, of all devices or "
+        "those with a name, label or group; the last one that fits counts.  [default: 2500]",
+    )
+    output: str = options.graph_output(
+        "Graph file to write, or cluster file for formats of clusters; - is stdout.  [default: -]"
+    )
     cluster_out: str | None = option(
         "--cluster-out",
         type=param_types.NAME,
@@ -129,7 +155,7 @@ class ImportOptions(options.Common):
 
 @command(ImportOptions, "import", kind=ListsReaders)
 def import_(chosen: ImportOptions) -> None:
-    """Convert a job, a workflow or a neural network to a graph.
+    """Convert jobs and neural networks to graphs, nodes to clusters.
 
     \b
     FORMATS
@@ -144,6 +170,7 @@ def import_(chosen: ImportOptions) -> None:
     streamplace import mynets:Net --from torch --input 1x3x224x224 -o graph.json
     streamplace import w.json --from dnn-latency -o graph.json --cluster-out cluster.json
     streamplace import run.json --from wfformat -o graph.json --placement run-placement.json
+    streamplace import nodes.json --from kubernetes-nodes --mips 2500 -o cluster.json
 
     \b
     COSTS as TOML:              COSTS as CSV:
@@ -177,6 +204,9 @@ def import_(chosen: ImportOptions) -> None:
     is_code = kind.read_code is not None
     read_files = (None if is_code else chosen.file, chosen.costs_file)
     check_targets(chosen.outputs, read_files)
+    if kind.read_cluster is not None:
+        _import_cluster(chosen)
+        return
     with working("reading"), redirect_stdout(sys.stderr):  # the code of a module may print
         job = read_job(
             chosen.file,
@@ -209,6 +239,23 @@ def import_(chosen: ImportOptions) -> None:
         _print_import(job, notes, chosen.output)
 
 
+def _import_cluster(chosen: ImportOptions) -> None:
+    """Write the cluster that a file describes, and say what was assumed or left out."""
+    with working("reading"):
+        read, notes = read_cluster_document(chosen.file, chosen.kind)
+        cluster, assumed = with_speeds(read, chosen.speeds)
+    write_cluster(chosen.output, cluster)
+    notes += assumed
+    if chosen.as_json:
+        devices = len(cluster.devices)
+        print_json({"file": chosen.output, "devices": devices, "notes": notes})
+        return
+    out, count = console(to_stderr=True), counted(len(cluster.devices), "device")
+    out.print(f"wrote {chosen.output}: {count}" if chosen.output != "-" else count)
+    for note in notes:
+        out.print(f"note: {note}")
+
+
 def _check_options(chosen: ImportOptions) -> None:
     """Refuse options that exclude each other, or that the format has no use for."""
     kind = named(chosen.kind)
@@ -217,7 +264,12 @@ def _check_options(chosen: ImportOptions) -> None:
     to_stdout += ["--json"] if chosen.as_json else []
     if len(to_stdout) > 1:
         raise click.UsageError(f"only one of {' and '.join(to_stdout)} can write to stdout")
-    required: dict[str, str] = {}
+    if kind.read_cluster is not None:
+        options.refuse_unused(
+            dict.fromkeys(OF_JOBS, f"a format of jobs; {kind.name} is of clusters")
+        )
+        return
+    required = {"--mips": "a format of clusters, such as kubernetes-nodes"}
     if not kind.has_cluster:
         required["--cluster-out"] = f"a file with a cluster; {kind.name} has none"
     if not kind.has_placement:

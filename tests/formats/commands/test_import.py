@@ -5,13 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from streamplace import read_cluster, read_graph
+from streamplace import read_cluster, read_graph, read_job
 from streamplace.cli.main import main
+from streamplace.errors import UsageError
 from streamplace.formats.registry import formats, named
 from streamplace.problem.expansion import to_operators
 from tests.corpus.engine_documents import DOCUMENTS
+from tests.corpus.engine_documents.clusters import CLUSTERS
 from tests.corpus.engine_documents.neural_networks import OPENVINO_LOOP
-from tests.support.cli import Capture, refused, succeeds
+from tests.support.cli import Capture, printed, refused, succeeds
 from tests.support.documents import read_document
 
 COSTS = """\
@@ -177,3 +179,64 @@ def test_a_cluster_on_stdout(document: Path, capsys: Capture) -> None:
         capsys, "import", document, "--from", "doppler", "-o", "g.json", "--cluster-out", "-"
     )
     assert json.loads(printed)["format"] == "streamplace-cluster"
+
+
+@pytest.mark.parametrize("kind", CLUSTERS)
+def test_import_of_a_cluster(kind: str, tmp_path: Path, capsys: Capture) -> None:
+    file, cluster = tmp_path / "nodes", tmp_path / "cluster.json"
+    for text in CLUSTERS[kind]:
+        file.write_text(text)
+        out, err = printed(capsys, "import", file, "--from", kind)
+        cluster.write_text(out)
+        lines = " ".join(err.split())
+        assert "note: no speed is stated for" in lines
+        assert "assumed: nic links of 1000 Mbit/s" in lines
+        words = ("import", file, "--from", kind, "--mips", "3GIPS", "-o", cluster, "--json")
+        found = json.loads(succeeds(capsys, *words))
+        devices = read_cluster(cluster).devices
+        assert found["devices"] == len(devices)
+        assert found["file"] == str(cluster)
+        assert not any("no speed" in note for note in found["notes"])
+        assert 2900.0 <= max(device.mips for device in devices) <= 3000.0  # of a whole core
+
+
+def test_speeds_by_label_and_device(tmp_path: Path, capsys: Capture) -> None:
+    file, cluster = tmp_path / "nodes.json", tmp_path / "cluster.json"
+    file.write_text(CLUSTERS["kubernetes-nodes"][0])
+    words = ("import", file, "--from", "kubernetes-nodes", "-o", cluster, "--mips", 1000)
+    by_label = "node.kubernetes.io/instance-type=g5.xlarge=4000"
+    succeeds(capsys, *words, "--mips", by_label, "--mips", "a=1500")
+    assert [each.mips for each in read_cluster(cluster).devices] == [1500.0, 4000.0]
+    assert "--mips: no device, label or group is named 'c'" in refused(
+        capsys, *words, "--mips", "c=1"
+    )
+    assert "must be finite and above 0 (got 0)" in refused(capsys, *words, "--mips", "a=0")
+    assert "expected a number" in refused(capsys, *words, "--mips", "a=fast")
+
+
+def test_options_of_jobs_and_of_clusters(document: Path, capsys: Capture) -> None:
+    Path("lscpu.json").write_text(CLUSTERS["lscpu"][0])
+    for option in (("--costs", "costs.toml"), ("--fold",), ("--cluster-out", "c.json")):
+        line = refused(capsys, "import", "lscpu.json", "--from", "lscpu", *option)
+        assert f"{option[0]} requires a format of jobs; lscpu is of clusters" in line
+    line = refused(capsys, "import", document, "--from", "doppler", "--mips", 1)
+    assert "--mips requires a format of clusters, such as kubernetes-nodes" in line
+
+
+def test_a_cluster_is_no_job(tmp_path: Path, capsys: Capture) -> None:
+    file = tmp_path / "nodes.json"
+    file.write_text(CLUSTERS["lscpu"][0])
+    with pytest.raises(UsageError, match="format 'lscpu' describes a cluster, not a job"):
+        read_job(file, "lscpu")
+    line = refused(capsys, "import", file, "--from", "slurm-nodes")
+    assert line.rstrip().endswith("is a file of the format lscpu, not slurm-nodes")
+
+
+@pytest.mark.parametrize("kind", CLUSTERS)
+def test_broken_documents_of_clusters_are_refused(
+    kind: str, tmp_path: Path, capsys: Capture
+) -> None:
+    file = tmp_path / "document"
+    for data in (b"\xff\xfe", b"", b"{", b"[" * 100_000, b"{}", b"[]", b"3"):
+        file.write_bytes(data)
+        assert str(file) in refused(capsys, "import", file, "--from", kind)

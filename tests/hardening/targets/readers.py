@@ -28,8 +28,9 @@ from streamplace.files.reading import read_json, read_text
 from streamplace.files.summary import summary
 from streamplace.files.training_logs import read_log
 from streamplace.formats.costs import Costs
-from streamplace.formats.documents import read_document, read_text_as
+from streamplace.formats.documents import read_cluster_document, read_document, read_text_as
 from streamplace.formats.sizes import NO_SIZES, Sizes
+from streamplace.formats.speeds import with_speeds
 from streamplace.jobs.files import read_jobs
 from streamplace.learning.training.config import read_config
 from streamplace.problem.cluster import Cluster
@@ -40,6 +41,7 @@ from streamplace.sim.engine import Settings
 from tests.corpus import journals, measured_run, own_files, study_files
 from tests.corpus.document import Document
 from tests.corpus.engine_documents import DOCUMENTS, IMPORTED
+from tests.corpus.engine_documents.clusters import CLUSTERS
 from tests.corpus.engine_documents.flink import FLINK_DEPLOYMENT
 from tests.corpus.engine_documents.storm import METRICS, WHOLE
 from tests.corpus.line_graph import line_graph
@@ -125,6 +127,14 @@ def _imported(kind: str, sizes: Sizes = NO_SIZES) -> Reader:
     texts = DOCUMENTS[kind][-1:] if sizes else DOCUMENTS[kind]
     documents = tuple(Document("file.txt", text.encode()) for text in texts)
     return Reader(name, lambda: documents, read, use_job)
+
+
+def _imported_cluster(kind: str) -> Reader:
+    def read(path: str) -> Cluster:
+        return with_speeds(read_cluster_document(path, kind)[0], [(None, 2000.0)])[0]
+
+    documents = tuple(Document("file.txt", text.encode()) for text in CLUSTERS[kind])
+    return Reader(kind, lambda: documents, read, use_cluster)
 
 
 def _scene(path: str) -> Any:
@@ -226,6 +236,7 @@ READERS: dict[str, Reader] = {
         _own("log", read_log, use_result, takes_folder=True),
         _own("costs", _costs, use_job),
         *map(_imported, IMPORTED),
+        *map(_imported_cluster, CLUSTERS),
         _imported("openvino", Sizes(["2x6"])),
         *([_imported("onnx", Sizes(["1x3x8x8"]))] if "onnx" in IMPORTED else []),
         Reader(

@@ -1,0 +1,1 @@
+"""Slurm: the nodes of a cluster."""

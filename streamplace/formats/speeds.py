@@ -1,0 +1,54 @@
+"""Speeds of devices, which a user states for a cluster whose file has none."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TypeAlias
+
+from streamplace.errors import UsageError
+from streamplace.problem.cluster import Cluster
+from streamplace.problem.graph_checks import listed
+from streamplace.util.text import counted
+
+Speed: TypeAlias = tuple[str | None, float]
+"""The name of a device, one of its labels or its group, or None for all; and the MIPS of a core."""
+ASSUMED_MIPS = Cluster.equal(1).devices[0].mips
+
+
+def with_speeds(cluster: Cluster, speeds: Sequence[Speed]) -> tuple[Cluster, list[str]]:
+    """Return a cluster with speeds, and a note on the devices for which none is stated.
+
+    Parameters
+    ----------
+    cluster
+        One whose devices have shares of a speed as their MIPS; see `Format.read_cluster`.
+    speeds
+        The last one that is for a device counts.
+
+    Raises
+    ------
+    UsageError
+        If a name is that of no device, label or group.
+    """
+    mips: dict[str, float] = {}
+    for name, speed in speeds:
+        meant = [
+            each.name
+            for each in cluster.devices
+            if name is None or name in (each.name, each.group, *each.labels)
+        ]
+        if not meant:
+            known = listed(cluster.names)
+            raise UsageError(
+                f"--mips: no device, label or group is named {name!r:.80}; devices: {known}"
+            )
+        mips |= dict.fromkeys(meant, speed)
+    without = [name for name in cluster.names if name not in mips]
+    devices = [
+        replace(each, mips=each.mips * mips.get(each.name, ASSUMED_MIPS))
+        for each in cluster.devices
+    ]
+    note = (
+        f"no speed is stated for {counted(len(without), 'device')}; assumed: {ASSUMED_MIPS:g} MIPS "
+        "a core; state speeds with --mips, which 'streamplace profile host' measures"
+    )
+    return Cluster(devices, cluster.network), [note] if without else []

@@ -1,0 +1,34 @@
+"""Speeds that a user states for devices."""
+
+import pytest
+
+from streamplace.errors import UsageError
+from streamplace.formats.speeds import with_speeds
+from streamplace.problem.cluster import Cluster, Device
+
+CLUSTER = Cluster(
+    [
+        Device("a", 1.0, labels=("type=m5", "x"), group="left"),
+        Device("b", 0.5, 2, labels=("type=m6",), group="left"),
+        Device("c", 1.0, memory_bytes=5.0),
+    ]
+)
+
+
+def test_the_last_speed_that_fits_counts() -> None:
+    found, notes = with_speeds(CLUSTER, [(None, 1000.0), ("left", 2000.0), ("type=m6", 3000.0)])
+    assert [each.mips for each in found.devices] == [2000.0, 1500.0, 1000.0]
+    assert not notes
+    assert found.devices[2].memory_bytes == 5.0
+    assert found.network == CLUSTER.network
+
+
+def test_a_speed_is_assumed_where_none_is_stated() -> None:
+    found, notes = with_speeds(CLUSTER, [("a", 100.0)])
+    assert [each.mips for each in found.devices] == [100.0, 1250.0, 2500.0]
+    assert notes[0].startswith("no speed is stated for 2 devices; assumed: 2500 MIPS a core;")
+
+
+def test_a_name_that_fits_nothing_is_refused() -> None:
+    with pytest.raises(UsageError, match=r"^--mips: no device, label or group is named 'd'; .*'a'"):
+        with_speeds(CLUSTER, [("d", 1.0)])
