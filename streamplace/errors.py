@@ -71,6 +71,7 @@ class StreamplaceError(Exception):
     exit_code = 2
     needs_file = True
     infeasible: tuple[Any, Any, Any] | None = None
+    fault = Fault()  # of classes of users whose constructor does not call ours
 
     def __init__(self, what: str | Fault = "") -> None:
         super().__init__(what)
