@@ -55,8 +55,6 @@ class StreamplaceError(Exception):
 
     Attributes
     ----------
-    fault
-        The parts of the message.
     exit_code
         Exit code of the command line.
     needs_file
@@ -71,13 +69,18 @@ class StreamplaceError(Exception):
     exit_code = 2
     needs_file = True
     infeasible: tuple[Any, Any, Any] | None = None
-
-    def __init__(self, what: str | Fault = "") -> None:
-        super().__init__(what)
-        self.fault = what if isinstance(what, Fault) else Fault(what)
+    _fault: Fault | None = None
 
     def __str__(self) -> str:
         return " ".join(str(self.fault).splitlines())  # file names may contain newlines
+
+    @property
+    def fault(self) -> Fault:
+        """The parts of the message; made when asked for, as searches raise and drop many errors."""
+        if self._fault is not None:
+            return self._fault
+        what = self.args[0] if self.args else ""
+        return what if isinstance(what, Fault) else Fault(str(what))
 
     @property
     def needs_origin(self) -> bool:
@@ -86,7 +89,7 @@ class StreamplaceError(Exception):
 
     def update(self, **parts: Any) -> None:
         """Change some parts of the fault."""
-        self.fault = replace(self.fault, **parts)
+        self._fault = replace(self.fault, **parts)
 
     def put(self, place: str) -> None:
         """Put a place before all others, and before the origin."""
