@@ -22,6 +22,7 @@ from streamplace.papers.doppler.study.registered import (
     PRETRAINED,
     PUBLISHED_SETTINGS,
     RELEASED_CODE,
+    UNIFORM,
     WITHOUT_IMITATION,
     Registered,
 )
@@ -30,7 +31,7 @@ from streamplace.problem.problem import Problem
 
 TEACHER_EVALUATIONS = 4000  # of the search that is imitated
 TEACHER = "critical-path:samples=1"
-OF_PLACETO = (PLACETO, PRETRAINED, PLACETO_LONGER)
+OF_PLACETO = (PLACETO, PRETRAINED, PLACETO_LONGER, UNIFORM)
 OF_PAPER: Mapping[str, Any] = {
     "samples": 1,
     "exploration": 0.2,
