@@ -159,7 +159,7 @@ def published(results: Results, workloads: Sequence[Workload]) -> Table:
     for workload in workloads:
         head += [workload.graph, f"{workload.graph}, {PUBLISHED}"]
         head += [f"{workload.graph}, CPU s", f"{workload.graph}, published s"]
-    for system in dict.fromkeys((*MILLISECONDS, SEARCH, SEARCH_GROUPS, *FIXED)):
+    for system in dict.fromkeys((*MILLISECONDS, UNIFORM, SEARCH, SEARCH_GROUPS, *FIXED)):
         cells = list[Cell]()
         for workload in workloads:
             own, spent = results.spread(workload, system), results.spread(workload, system, "cpu_s")
