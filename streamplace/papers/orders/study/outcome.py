@@ -211,11 +211,11 @@ def _wins(
             rows.append((f"{name}{where}", list(zip(one.wins(c), published, strict=True))))
             control = list(zip(one.wins(c, RANDOM_POLICY), (None,) * len(ORDERS), strict=True))
             rows.append((f"{name}{where}, {UNIFORM}", control))
-    variants = (f"measured on {counted(graphs, 'graph')}", "published on 32 graphs")
+    values = (f"measured on {counted(graphs, 'graph')}", "published on 32 graphs")
     caption = (
         "graphs on which an order has Placeto's lowest mean makespan; the first order wins a tie"
     )
-    return Table("wins", caption, ("problems", *ORDERS), rows, variants)
+    return Table("wins", caption, ("problems", *ORDERS), rows, values)
 
 
 def _published(one: Results, c: int) -> Sequence[int | None]:

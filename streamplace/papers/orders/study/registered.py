@@ -111,8 +111,13 @@ def listed_at_random(graph: StreamGraph, seed: Sequence[int]) -> StreamGraph:
     """Return the same graph with its operators in a random order."""
     order = np.random.default_rng(list(seed)).permutation(len(graph.names))
     operators = [graph.operators[v] for v in order]
-    rules = {"firing": graph.firing, "multicast": graph.multicast}
-    return StreamGraph(operators, graph.streams, name=graph.name, **rules)
+    return StreamGraph(
+        operators,
+        graph.streams,
+        name=graph.name,
+        firing=graph.firing,
+        multicast=graph.multicast,
+    )
 
 
 def problem_of(

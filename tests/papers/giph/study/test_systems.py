@@ -46,8 +46,8 @@ def test_the_control_of_placeto_prefers_no_device() -> None:
     policy = trained(UNIFORM, [problem], epochs=1, samples=2, seed=3)
     assert all(not weight.any() for weight in policy.parameters())
     (start,) = random_starts([problem], 0)
-    found = [episodes(policy, [problem], [start], 1, seed)[0].best for seed in range(2)]
-    assert not np.array_equal(*found)
+    first, second = (episodes(policy, [problem], [start], 1, seed)[0].best for seed in range(2))
+    assert not np.array_equal(first, second)
 
 
 def test_the_weights_of_the_lowest_held_out_makespan_are_kept() -> None:
