@@ -12,6 +12,7 @@ from streamplace.papers.doppler.study.study import DopplerStudy
 from streamplace.papers.giph.study.study import GiphStudy
 from streamplace.papers.hsdag.study.study import HsdagStudy
 from streamplace.papers.ni2020.study.study import DreamStudy
+from streamplace.papers.orders.study.registered import LISTED
 from streamplace.papers.orders.study.study import OrdersStudy
 from streamplace.papers.studies.claims import Claims
 from streamplace.papers.studies.rows import RowsStudy, listed, rows_of, units_of
@@ -76,7 +77,7 @@ def test_a_row_needs_units_of_its_system_and_of_each_rival(
 def test_a_row_is_run_with_the_seeds_asked_for(tmp_path: Path) -> None:
     claims = Claims.of("orders")
     study = RowsStudy(OrdersStudy(quick=True, seeds=2), claims, ("table-iii-1",))
-    assert [unit.key for unit in study.plan().units] == ["nmt 0 on 3"]
+    assert [unit.key for unit in study.plan().units] == [f"{LISTED}: nmt 0 on 3"]
     outcome = run_study(study, tmp_path, jobs=1)
     (table,) = outcome.tables
     ((row, cells),) = table.rows
@@ -85,7 +86,7 @@ def test_a_row_is_run_with_the_seeds_asked_for(tmp_path: Path) -> None:
     assert str(cells[1]).startswith(claims.claim[0].says)
     assert cells[4] == "2 and 2, 1"  # seeds of the order and of its rivals, one graph
     kept = json.loads((tmp_path / "results.jsonl").read_text())
-    assert {one["repeat"] for one in kept["rows"] if one["method"] == "Placeto"} == {0, 1}
+    assert {one["repeat"] for one in kept["rows"] if one["method"] == LISTED} == {0, 1}
 
 
 def test_the_list_has_each_row_with_its_cpu_time(

@@ -22,6 +22,7 @@ from streamplace.papers.doppler.study.registered import (
     SEL_ONLY,
     STAGED,
     TRANSFER,
+    UNIFORM,
     WITHOUT_IMITATION,
 )
 from streamplace.papers.doppler.study.systems import (
@@ -33,7 +34,7 @@ from streamplace.papers.doppler.study.systems import (
     SEARCH,
     ZERO_SHOT,
 )
-from streamplace.papers.doppler.study.workloads import BIASES, MESHES, OWN, SCARCE, Workload
+from streamplace.papers.doppler.study.workloads import MESHES, OWN, SCARCE, Workload
 from streamplace.papers.studies.study import Row
 from streamplace.papers.studies.table import Cell, Spread, Table, cell
 from streamplace.papers.studies.workloads import LONG_SEARCH, WorkloadResults
@@ -67,12 +68,13 @@ ABLATIONS = (
     EARLY,
     EVERY_STEP,
     PLACETO,
+    UNIFORM,
     BEST_CRITICAL_PATH,
 )
 
 BEST = "shortest one of the long searches"
 
-SUFFIX = {"": "", BIASES: "-biases", MESHES: "-meshes", SCARCE: "-scarce"}
+SUFFIX = {"": "", MESHES: "-meshes", SCARCE: "-scarce"}
 """Variant of workloads -> how the names of their tables end."""
 
 Rows = list[tuple[str, Sequence[Cell]]]
@@ -80,6 +82,7 @@ Rows = list[tuple[str, Sequence[Cell]]]
 IN_MEMORY = (
     DOPPLER,
     PLACETO,
+    UNIFORM,
     BEST_CRITICAL_PATH,
     ENUMERATIVE,
     HEFT,

@@ -18,6 +18,8 @@ EPSILON_GREEDY = "ε-greedy choices"
 PLACETO, PRETRAINED = "Placeto", "Placeto, pre-trained"
 PUBLISHED_SETTINGS = "DOPPLER, settings of the paper"
 PLACETO_LONGER = "Placeto, 4,000 sweeps"
+UNIFORM = "uniformly random sweeps"
+"""The control of Placeto: as many sweeps, in which each device is drawn uniformly at random."""
 STAGED: Mapping[str, tuple[int, ...]] = {
     f"stages {' and '.join(map(str, numbers))}": numbers
     for numbers in ((1,), (2,), (3,), (1, 2), (1, 3), (2, 3), (1, 2, 3))

@@ -14,6 +14,7 @@ from streamplace.papers.doppler.study.registered import (
     PRETRAINED,
     PUBLISHED_SETTINGS,
     RELEASED_CODE,
+    UNIFORM,
     WITHOUT_IMITATION,
     Registered,
 )
@@ -22,7 +23,7 @@ from streamplace.problem.problem import Problem
 
 TEACHER_EVALUATIONS = 4000  # of the search that is imitated
 TEACHER = "critical-path:samples=1"
-OF_PLACETO = (PLACETO, PRETRAINED, PLACETO_LONGER)
+OF_PLACETO = (PLACETO, PRETRAINED, PLACETO_LONGER, UNIFORM)
 RATES: dict[str, Any] = {"rate": 1e-3, "final_rate": 1e-5, "schedule": "linear"}
 OF_PAPER: Mapping[str, Any] = {
     "samples": 1,

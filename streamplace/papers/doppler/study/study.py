@@ -20,12 +20,14 @@ from streamplace.papers.doppler.study.registered import (
     STAGED,
     SYSTEMS,
     TRANSFER,
+    UNIFORM,
     Registered,
 )
 from streamplace.papers.doppler.study.staged import measured, staged_row
 from streamplace.papers.doppler.study.stages import OF_PLACETO, simulation_of, stage_settings
 from streamplace.papers.doppler.study.systems import Training, placeto_rows, plain, trained
 from streamplace.papers.doppler.study.workloads import (
+    ALIKE,
     BANDWIDTH_MBPS,
     MESHES,
     MIPS,
@@ -151,6 +153,7 @@ class DopplerStudy(WorkloadStudy[Workload]):
                 if workload.source in sources and self._is_trained(system, workload):
                     yield system, workload
         yield from ((DOPPLER, one) for one in variants if one.variant == MESHES)
+        yield from ((UNIFORM, one) for one in self.workloads if (one.source, one.graph) != ALIKE)
 
     def trained(self, system: str, workload: Workload, repeat: int) -> Iterator[Row]:
         """Yield the rows of a training, and of DOPPLER's transfers to other workloads."""

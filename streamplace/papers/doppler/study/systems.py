@@ -16,7 +16,7 @@ from streamplace.learning.policy.registry import policy_section
 from streamplace.learning.policy.weights import new_policy
 from streamplace.learning.training.in_memory import fit
 from streamplace.learning.training.stages import Stage
-from streamplace.papers.doppler.study.registered import OF_SEARCH, SIZES, Registered
+from streamplace.papers.doppler.study.registered import OF_SEARCH, SIZES, UNIFORM, Registered
 from streamplace.papers.doppler.study.stages import (
     TEACHER_EVALUATIONS,
     imitation_of,
@@ -234,13 +234,14 @@ def trained(
 
 
 def placeto_rows(system: str, problem: Problem, size: Registered, seed: int) -> Iterator[Row]:
-    """Yield the lowest makespan of Placeto after each checkpoint, in whole sweeps.
+    """Yield the lowest makespan of Placeto or its control after each checkpoint, in whole sweeps.
 
     The sweeps of its imitation are simulated as well, but they find no placements and do not count.
     """
     begun, operators = time.process_time(), len(problem.graph.names)
     stage = placeto_stage(system, problem, size)
-    losses = run_trial(Trial(problem, seed=seed), stage, pretraining_of(system, size))
+    trial = Trial(problem, seed=seed, uniform=system == UNIFORM)
+    losses = run_trial(trial, stage, pretraining_of(system, size))
     spent = time.process_time() - begun
     last = stage.epochs * operators
     every = max(size.every, last // MOST_CHECKPOINTS)

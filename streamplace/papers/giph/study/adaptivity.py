@@ -19,6 +19,7 @@ from streamplace.papers.giph.study.registered import (
     PLACETO,
     SEVERAL,
     TASK_EFT,
+    UNIFORM,
     WITHOUT_POTENTIAL,
 )
 from streamplace.papers.giph.study.systems import (
@@ -45,7 +46,7 @@ OF_REPLACEMENT = ("code", "paper")
 FREE_MOVES = 3  # relocations besides those that are forced
 FROM_SCRATCH = 100  # evaluations per operator of the search that starts anew
 COST = RelocationCost(state_bytes={f"type{t}": 100.0 for t in range(TYPES)})  # a mean message
-TRAINED = (GIPH, PLACETO, TASK_EFT, PAPER_TRAINED, OURS, WITHOUT_POTENTIAL)
+TRAINED = (GIPH, PLACETO, TASK_EFT, PAPER_TRAINED, OURS, WITHOUT_POTENTIAL, UNIFORM)
 PLAIN, RNN = "plain placers", "RNN placer"
 CHECKPOINTS = (0, 40, 80, 120, 160, 200, 400, 800, 1440)
 """Episodes of a training after which its policy is tested; the paper's training has 200."""

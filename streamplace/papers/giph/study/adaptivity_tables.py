@@ -168,10 +168,11 @@ def panels_of(found: Makespans) -> Panels:
 
 
 def learning_panels(found: Mapping[str, Mapping[int, Floats]]) -> Panels:
-    """Return the mean makespans over HEFT's, in one panel."""
+    """Return the mean makespans over HEFT's of systems that are trained, in one panel."""
     curves = {
         system: (list(of), np.array([values.mean() for values in of.values()]))
         for system, of in found.items()
+        if len(of) > 1
     }
     return {"ten networks": curves}
 

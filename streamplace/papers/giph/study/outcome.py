@@ -29,11 +29,13 @@ from streamplace.papers.giph.study.registered import (
     PAPER_TRAINED,
     PER_OPERATOR,
     PLACETO,
+    PUBLISHED,
     SECONDS,
     SEVERAL,
     SINGLE,
     SYSTEMS,
     TASK_EFT,
+    UNIFORM,
     WINS,
 )
 from streamplace.papers.giph.study.results import (
@@ -66,7 +68,10 @@ FAMILIES = {DRAWN: "giph-code", PAPER_RANGES: "giph-paper"}
 """Test -> the family of its cases."""
 
 CURVES = (GIPH, OURS, PAPER_TRAINED, RANDOM, EFT, CLIMB, SEARCH, PEFT, PEFT_LINKS)
-COMPARED = (GIPH, OURS, TASK_EFT, PLACETO, RNN)
+COMPARED = (GIPH, OURS, TASK_EFT, PLACETO, UNIFORM, RNN)
+COUNTED = {DRAWN: (GIPH, *PUBLISHED, OURS), PAPER_RANGES: (GIPH, OURS)}
+"""Test -> the systems whose wins over all others are counted."""
+
 DEEPEST = 1000
 DEPTHS = ((0, 12), (13, 20), (21, 30), (31, DEEPEST))  # streams on the longest path
 
@@ -144,6 +149,7 @@ def outcome(plan: Plan, rows: Sequence[Row]) -> Outcome:
     anew, learned = makespans_of(rows), learning_of(rows)
     tables = (
         *(_makespans(name, results[setting, setting]) for setting, name in SETTINGS.items()),
+        _trainings(results),
         _wins(results),
         _pairs(results[SEVERAL, DRAWN]),
         _depths(results),
@@ -203,9 +209,29 @@ def _makespans(name: str, found: Tested) -> Table:
     return Table(f"makespans-{name.replace(' ', '-')}", caption, head, rows)
 
 
+def _trainings(results: Results) -> Table:
+    """Return how far trainings of the same policy are from each other."""
+    rows: list[tuple[str, Sequence[Cell]]] = []
+    for setting, name in SETTINGS.items():
+        found = results[setting, setting]
+        for system in (one for one in SYSTEMS if one in found.losses and one != UNIFORM):
+            each = (found.losses[system][:, :, -1] / found.final(HEFT)).mean(axis=1)
+            effect = Effect.of(each).cell()
+            ends = (float(value(each)) for value in (np.min, np.median, np.max))
+            rows.append((system, (name, len(each), *effect, *ends)))
+    head = ("system", "test cases on", "trainings", "mean", "interval", "least", "median", "most")
+    caption = "makespan over HEFT's by training, with 95% intervals over trainings"
+    return Table("trainings", caption, head, rows)
+
+
 def _wins(results: Results) -> Table:
     """Return Table 6 of the paper beside our counts."""
-    counted = [(system, test) for test in (DRAWN, PAPER_RANGES) for system in (GIPH, OURS)]
+    counted = [
+        (system, test)
+        for test, systems in COUNTED.items()
+        for system in systems
+        if system in results[SEVERAL, test].losses
+    ]
     names = (f"{system}, {FAMILIES[test]}" for system, test in counted)
     head = ("rival", f"{GIPH}, published", *names)
     rows: list[tuple[str, Sequence[Cell]]] = []

@@ -43,10 +43,16 @@ SECONDS = {
 
 GIPH = "GiPH"
 PAPER_TRAINED = "GiPH, trained as in the paper"
+CODE_TRAINED = "GiPH, trained as in the code"
+PUBLISHED = (PAPER_TRAINED, CODE_TRAINED)
+"""Systems with the published training: that of the paper with the last weights, and with what the
+released code adds."""
 OURS = "GiPH with ends and criticality"
 TASK_EFT = "GiPH-task-EFT"
 WITHOUT_POTENTIAL = "GiPH without potential"
 PLACETO = "Placeto"
+UNIFORM = "uniformly random sweeps"
+"""The control of Placeto: its sweeps, in which every device is drawn uniformly at random."""
 
 PER_OPERATOR = (0.5, 1.0, 1.5, 2.0)
 """Evaluations per operator after which the lowest makespan is recorded; an episode has two."""
@@ -64,7 +70,7 @@ FEW, MANY, LARGER = 6, 20, 40  # devices
 SHARE = 200  # of the drawn cases, to compare policies that were trained on other clusters
 NOISE, NOISY_PASSES = 0.2, 5
 DRAWN_SEED, OTHER_SEED = 1, 7  # of generated test and training cases
-RIVALS = (GIPH, OURS, TASK_EFT, PLACETO)
+RIVALS = (GIPH, OURS, TASK_EFT, PLACETO, UNIFORM)
 
 
 def _giph(**sizes: object) -> PolicySection:
@@ -74,6 +80,7 @@ def _giph(**sizes: object) -> PolicySection:
 SYSTEMS: Mapping[str, PolicySection] = {
     GIPH: _giph(),
     PAPER_TRAINED: _giph(),
+    CODE_TRAINED: _giph(criticality=0.1, reciprocals=True),
     OURS: _giph(criticality=0.1, finish=True),
     "GiPH-3": _giph(variant="giph-k", rounds=3),
     "GiPH-5": _giph(variant="giph-k", rounds=5),
@@ -82,9 +89,11 @@ SYSTEMS: Mapping[str, PolicySection] = {
     "GraphSAGE-NE": _giph(variant="graphsage-ne"),
     TASK_EFT: _giph(variant="task-eft"),
     WITHOUT_POTENTIAL: _giph(potential=False),
-    PLACETO: policy_section({"kind": "placeto", "sizes": {"devices": 20}}),
+    **dict.fromkeys(
+        (PLACETO, UNIFORM), policy_section({"kind": "placeto", "sizes": {"devices": 20}})
+    ),
 }
-"""The policies of the paper and its ablations, and GiPH with further features."""
+"""The policies of the paper and its ablations, GiPH with further features, and the control."""
 
 
 @dataclass(frozen=True)
@@ -99,6 +108,8 @@ class Registered:
         Cases for counts of wins, each with a graph and a network of its own.
     seeds
         Training seeds of every policy on the released settings.
+    published_seeds
+        Training seeds of the systems with the published training on the released settings.
     other_seeds
         Training seeds in the other experiments.
     epochs
@@ -114,6 +125,7 @@ class Registered:
     cases: int = 60
     drawn: int = 1000
     seeds: int = 5
+    published_seeds: int = 10
     other_seeds: int = 2
     epochs: Mapping[str, int] = field(default_factory=lambda: {"single": 1, "several": 3})
     training_cases: Mapping[str, int] = field(
@@ -122,6 +134,12 @@ class Registered:
     samples: int = 4
     graphs: int = 20
     changes: int = 20
+
+    def seeds_of(self, experiment: str, system: str) -> int:
+        """Return the training seeds of a system in an experiment."""
+        if experiment not in (SINGLE, SEVERAL):
+            return self.other_seeds
+        return self.published_seeds if system in PUBLISHED else self.seeds
 
     def settings(self) -> Mapping[str, Any]:
         """Return the plan as JSON values."""
@@ -133,6 +151,7 @@ QUICK = Registered(
     cases=3,
     drawn=10,
     seeds=1,
+    published_seeds=1,
     other_seeds=1,
     epochs={"single": 1, "several": 1},
     training_cases={"single": 4, "several": 4},

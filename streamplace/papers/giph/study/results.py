@@ -181,8 +181,13 @@ class Tested:
         return float(np.median(spent)), float(np.median(spent / (2.0 * self.operators)))
 
     def _signs(self, system: str, rival: str) -> Floats:
-        """Return 1 where a system is better than a rival, -1 where it is worse, else 0, (R, N)."""
-        relative = self.losses[system][:, :, -1] / self.losses[rival][:, :, -1] - 1.0
+        """Return 1 where a system is better than a rival, -1 where it is worse, else 0, (R, N).
+
+        Of two trained systems, the seeds count that both have.
+        """
+        own, other = (self.losses[name][:, :, -1] for name in (system, rival))
+        seeds = min((len(one) for one in (own, other) if len(one) > 1), default=1)
+        relative = own[:seeds] / other[:seeds] - 1.0
         signs: Floats = np.where(abs(relative) <= SAME, 0.0, -np.sign(relative))
         return signs
 

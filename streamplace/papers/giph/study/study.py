@@ -1,7 +1,7 @@
 """The study `giph`: the experiments of GiPH's paper, with stronger baselines and several seeds."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -21,6 +21,7 @@ from streamplace.papers.giph.study.adaptivity import (
 from streamplace.papers.giph.study.outcome import outcome
 from streamplace.papers.giph.study.places import episodes_in_place, in_place, places_of
 from streamplace.papers.giph.study.registered import (
+    CODE_TRAINED,
     FULL,
     FUSION,
     GIPH,
@@ -29,12 +30,13 @@ from streamplace.papers.giph.study.registered import (
     QUICK,
     RETRAINED,
     SEVERAL,
-    SINGLE,
+    UNIFORM,
     Experiment,
     Registered,
     experiments,
 )
 from streamplace.papers.giph.study.systems import (
+    LowestHeldOut,
     Reached,
     at_checkpoints,
     plain,
@@ -60,6 +62,7 @@ PLAIN_CASES = 50  # cases per unit of the plain placers
 RETRAINED_CASES = 20  # and of the RNN placer
 RETRAINED_GRAPHS = 10  # on changing clusters, as many as the released code has
 LEARNING_CASES = 20
+HELD_OUT_CASES = 20  # by which weights are chosen, beyond the test cases of a setting
 Placers = Callable[[Problem, Ints, list[int]], Iterator[tuple[str, Reached]]]
 """Yields what each placer reaches on a problem from a start, (V,), with a seed."""
 
@@ -77,7 +80,9 @@ class GiphStudy(PlannedStudy):
     @property
     def size(self) -> Registered:
         """The size of the study."""
-        return self.with_seeds(QUICK if self.quick else FULL, "seeds", "other_seeds")
+        return self.with_seeds(
+            QUICK if self.quick else FULL, "seeds", "published_seeds", "other_seeds"
+        )
 
     def settings(self) -> Mapping[str, Any]:
         """Return the size of the study; see `PlannedStudy.settings`."""
@@ -138,10 +143,12 @@ class GiphStudy(PlannedStudy):
                 yield from ((experiment, test, n) for (n,) in blocks(cases.count, PLAIN_CASES))
 
     def _policy_rows(self) -> Iterator[tuple[str, str, int]]:
-        for repeat in range(self.size.seeds):
+        size = self.size
+        for repeat in range(max(size.seeds, size.published_seeds)):
             for experiment, one in self._experiments.items():
-                if repeat < self.size.other_seeds or experiment in (SINGLE, SEVERAL):
-                    yield from ((experiment, system, repeat) for system in one.systems)
+                for system in one.systems:
+                    if repeat < size.seeds_of(experiment, system):
+                        yield experiment, system, repeat
 
     def _retrained_rows(self) -> Iterator[tuple[str, str, int]]:
         for experiment in RETRAINED:
@@ -207,8 +214,8 @@ class GiphStudy(PlannedStudy):
                 }
 
     def _places(self, experiment: str, system: str) -> list[Device]:
-        """Return the devices of the outputs of Placeto, one for each, where clusters differ."""
-        if (experiment, system) != (FUSION, PLACETO):
+        """Return the device of each output of Placeto and of its control where clusters differ."""
+        if experiment != FUSION or system not in (PLACETO, UNIFORM):
             return []
         one = self._experiments[experiment]
         every = (cases.problems(one.objective) for cases in (one.train, *one.tests.values()))
@@ -243,7 +250,16 @@ class GiphStudy(PlannedStudy):
     ) -> Any:
         one, size = self._experiments[experiment], self.size
         problems = [in_place(each, places) for each in one.train.problems(one.objective)]
-        return trained(system, problems, one.epochs, size.samples, repeat, on_episodes)
+        if system != CODE_TRAINED:
+            return trained(system, problems, one.epochs, size.samples, repeat, on_episodes)
+        tests = one.tests[experiment]
+        held_out = replace(tests, count=tests.count + HELD_OUT_CASES)
+        beyond = held_out.problems(one.objective, range(tests.count, held_out.count))
+        starts = random_starts(beyond, self.seed, tests.count)
+        lowest = LowestHeldOut(beyond, starts, repeat)
+        policy = trained(system, problems, one.epochs, size.samples, repeat, lowest)
+        lowest.restore(policy)
+        return policy
 
     def _tested(
         self, experiment: str, test: str, numbers: range | None = None

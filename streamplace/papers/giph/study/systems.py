@@ -2,11 +2,13 @@
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from copy import deepcopy
 from dataclasses import dataclass
 from itertools import count, cycle, islice
 from typing import Any
 
 import numpy as np
+import torch
 
 from streamplace.learning.policy.base import Refiner
 from streamplace.learning.policy.registry import PolicySection, policy_section
@@ -15,14 +17,15 @@ from streamplace.learning.training.in_memory import fit
 from streamplace.learning.training.stages import StepReinforceStage
 from streamplace.papers.giph.search import random_task_eft
 from streamplace.papers.giph.stage import GiphStage
-from streamplace.papers.giph.study.registered import PAPER_TRAINED, PLACETO, SYSTEMS
+from streamplace.papers.giph.study.episodes import episodes
+from streamplace.papers.giph.study.registered import PLACETO, PUBLISHED, SYSTEMS, UNIFORM
 from streamplace.papers.placeto import trials
 from streamplace.placers.registry import make_placer
 from streamplace.placers.running import run_placer
 from streamplace.problem.makespan import Makespan
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
-from streamplace.scoring.registry import evaluator
+from streamplace.scoring.registry import evaluator, makespan_evaluator
 from streamplace.util.arrays import Floats, Ints
 
 EPISODE = 2  # evaluations per operator of an episode
@@ -45,6 +48,7 @@ LIMITED = {
 """Placers that make as many evaluations as an episode, or a multiple."""
 
 PAPER_EPISODES = 200
+HELD_OUT_EVERY = 5  # episodes between two tests on held-out cases
 
 GROUPED = GiphStage.of(
     {
@@ -62,7 +66,7 @@ GROUPED = GiphStage.of(
 )
 """Our training: the fall of the log of the makespan, against other episodes from the same start."""
 
-PUBLISHED = GROUPED.changed(
+OF_PAPER = GROUPED.changed(
     baseline="earlier-steps",
     samples=1,
     step_reward="loss",
@@ -173,8 +177,8 @@ def placed(problem: Problem, placer: str, seed: Sequence[int], start: Placement 
 
 def stage_of(system: str, samples: int) -> StepReinforceStage:
     """Return how a system is trained; the paper's training has one episode per update."""
-    if system == PAPER_TRAINED:
-        return PUBLISHED
+    if system in PUBLISHED:
+        return OF_PAPER
     stage = OF_PLACETO if system == PLACETO else GROUPED
     return stage.model_copy(update={"samples": samples})
 
@@ -198,7 +202,7 @@ def trained(
     seed: int,
     on_episodes: Callable[[Refiner[Any, Any], int], None] | None = None,
 ) -> Refiner[Any, Any]:
-    """Return a trained policy.
+    """Return a trained policy; the control of Placeto is not trained.
 
     Parameters
     ----------
@@ -212,7 +216,7 @@ def trained(
         Called with the policy and the number of its episodes so far, before the first update and
         after each.
     """
-    if system == PAPER_TRAINED:
+    if system in PUBLISHED:
         problems, epochs = episodes_of_paper(problems, epochs), 1
     policy = Refiner.of(new_policy(_section(system, problems), seed))
     stage = stage_of(system, samples).model_copy(update={"epochs": epochs})
@@ -222,13 +226,56 @@ def trained(
         if on_episodes is not None:
             on_episodes(policy, next(updates) * stage.samples)
 
+    if system == UNIFORM:
+        with torch.no_grad():
+            for weight in policy.parameters():
+                weight.zero_()  # equal logits: all devices are equally likely
     on_step()
+    if system == UNIFORM:
+        return policy
     fit(policy, problems, [stage], np.random.default_rng(seed), on_step=on_step)
     return policy
 
 
+class LowestHeldOut:
+    """The weights of a training with the lowest mean SLR on held-out cases.
+
+    They are tested before the training and after every five episodes, as in the released code.
+
+    Parameters
+    ----------
+    problems, starts
+        The cases, and the placement of each, (V,), from which its episodes start.
+    seed
+        Seed of the episodes.
+
+    Attributes
+    ----------
+    longest_s
+        The longest path of each case with operators on their fastest devices, in seconds.
+    """
+
+    def __init__(self, problems: Sequence[Problem], starts: Sequence[Ints], seed: int) -> None:
+        self._cases, self._seed = (problems, starts), seed
+        self.longest_s = [makespan_evaluator(one).compiled.fastest.longest for one in problems]
+        self._lowest, self._weights = np.inf, dict[str, Any]()
+
+    def __call__(self, policy: Refiner[Any, Any], trained_episodes: int) -> None:
+        """Test a policy, and keep its weights if they are the best so far."""
+        if trained_episodes % HELD_OUT_EVERY:
+            return
+        found = episodes(policy, *self._cases, EPISODE, self._seed)
+        slr = float(np.mean([one.lowest[-1] for one in found] / np.array(self.longest_s)))
+        if slr < self._lowest:
+            self._lowest, self._weights = slr, deepcopy(policy.state_dict())
+
+    def restore(self, policy: Refiner[Any, Any]) -> None:
+        """Give a policy the best weights."""
+        policy.load_state_dict(self._weights)
+
+
 def _section(system: str, problems: Sequence[Problem]) -> PolicySection:
-    if system != PLACETO:
+    if system not in (PLACETO, UNIFORM):
         return SYSTEMS[system]
     devices = len(problems[0].cluster.devices)
     return policy_section({"kind": "placeto", "sizes": {"devices": devices}})

@@ -16,6 +16,7 @@ from streamplace.papers.hsdag.study.registered import (
     PLACETO_LONGER,
     RNN,
     SEARCH_S,
+    UNIFORM,
     Workload,
     below_cpu,
 )
@@ -40,7 +41,8 @@ from streamplace.util.effect import Effect
 PUBLISHED = "published, on other devices"
 OWN_BEST = f"{HSDAG}, without its starts"
 PLAIN = (CPU_ONLY, ACCELERATOR_ONLY, HEFT, PEFT, CLIMB, SEARCH, CLIMB_CHAINS, SEARCH_CHAINS)
-RIVALS = (*PLAIN, CLIMB_GROUPS, SEARCH_GROUPS, RANDOM_GROUPS, *FIXED, PLACETO, PLACETO_LONGER, RNN)
+OF_GROUPS = (CLIMB_GROUPS, SEARCH_GROUPS, RANDOM_GROUPS, *FIXED)
+RIVALS = (*PLAIN, *OF_GROUPS, PLACETO, UNIFORM, PLACETO_LONGER, RNN)
 SYSTEMS = (*PLAIN, HSDAG, OWN_BEST, *RIVALS[len(PLAIN) :], LONG_SEARCH)
 SAME = 1e-6  # relative difference of makespans that counts as none
 Rows = list[tuple[str, Sequence[Cell]]]
@@ -157,7 +159,7 @@ def published(results: Results, workloads: Sequence[Workload]) -> Table:
     for workload in workloads:
         head += [workload.graph, f"{workload.graph}, {PUBLISHED}"]
         head += [f"{workload.graph}, CPU s", f"{workload.graph}, published s"]
-    for system in dict.fromkeys((*MILLISECONDS, SEARCH, SEARCH_GROUPS, *FIXED)):
+    for system in dict.fromkeys((*MILLISECONDS, UNIFORM, SEARCH, SEARCH_GROUPS, *FIXED)):
         cells = list[Cell]()
         for workload in workloads:
             own, spent = results.spread(workload, system), results.spread(workload, system, "cpu_s")

@@ -24,6 +24,7 @@ from streamplace.papers.hsdag.study.registered import (
     OWN,
     PLACETO,
     RNN,
+    UNIFORM,
     UNTRAINED,
     Workload,
 )
@@ -117,7 +118,7 @@ def _findings(plan: Plan, results: Results) -> Iterator[str]:
             f"within {NEAR:.0%} of that of {text} on {within} of {where}, and at or below it on "
             f"{below}."
         )
-    for rival in (SEARCH_GROUPS, RANDOM_GROUPS, *FIXED, PLACETO, RNN):
+    for rival in (SEARCH_GROUPS, RANDOM_GROUPS, *FIXED, PLACETO, UNIFORM, RNN):
         effect = results.effect(HSDAG, rival, networks)
         if effect is not None:
             yield f"Over {where}, HSDAG has {effect} times the makespan of {rival}."

@@ -54,6 +54,8 @@ HSDAG, PLACETO, RNN = "HSDAG", "Placeto", "RNN"
 NO_SIZE, NO_POSITION, NO_STRUCTURE = "without sizes", "without positions", "without structure"
 METIS_GROUPS, HEAVY_GROUPS = "METIS groups", "heavy-edge groups"
 PLACETO_LONGER = "Placeto, 4,000 sweeps"
+UNIFORM = "uniformly random sweeps"
+"""The control of Placeto: as many sweeps, in which each device is drawn uniformly at random."""
 
 LONGER_ON = (
     "resnet50",

@@ -28,6 +28,7 @@ from streamplace.papers.hsdag.study.registered import (
     PLACETO,
     PLACETO_LONGER,
     RNN,
+    UNIFORM,
     Registered,
     Variant,
     network_problem,
@@ -114,8 +115,17 @@ def kept_together(problem: Problem, grouping: Grouping) -> Problem | None:
 
 def placeto(problem: Problem, size: Registered, seed: int) -> Row:
     """Return the row of Placeto, after as many whole sweeps as HSDAG's evaluations allow."""
-    sweeps = max(1, size.evaluations // len(problem.graph.names))
-    return {"system": PLACETO, **_swept(problem, PUBLISHED, sweeps, seed)}
+    return {"system": PLACETO, **_swept(problem, PUBLISHED, _sweeps(problem, size), seed)}
+
+
+def uniform(problem: Problem, size: Registered, seed: int) -> Row:
+    """Return the row of as many sweeps with uniformly random devices."""
+    swept = _swept(problem, PUBLISHED, _sweeps(problem, size), seed, uniform=True)
+    return {"system": UNIFORM, **swept}
+
+
+def _sweeps(problem: Problem, size: Registered) -> int:
+    return max(1, size.evaluations // len(problem.graph.names))
 
 
 def placeto_longer(problem: Problem, size: Registered, seed: int) -> Row:
@@ -123,14 +133,17 @@ def placeto_longer(problem: Problem, size: Registered, seed: int) -> Row:
     return {"system": PLACETO_LONGER, **_swept(problem, WHOLE, size.longer_sweeps, seed)}
 
 
-def _swept(problem: Problem, stage: StepReinforceStage, sweeps: int, seed: int) -> Row:
-    """Return what a training of Placeto reaches.
+def _swept(
+    problem: Problem, stage: StepReinforceStage, sweeps: int, seed: int, *, uniform: bool = False
+) -> Row:
+    """Return what a training of Placeto reaches, or its control.
 
     Its first sweep starts from the best single device, as HSDAG's episodes do.
     """
     _load_kernels()
     begun = time.process_time()
-    losses = run_trial(Trial(problem, seed=seed), stage.model_copy(update={"epochs": sweeps}))
+    trial = Trial(problem, seed=seed, uniform=uniform)
+    losses = run_trial(trial, stage.model_copy(update={"epochs": sweeps}))
     return {
         "best_s": float(losses[-1]),
         "evaluations": sweeps * len(problem.graph.names) + 1,
@@ -163,6 +176,7 @@ OTHERS: Mapping[str, Callable[[Problem, Registered, int], Row]] = {
     PLACETO: placeto,
     RNN: rnn,
     PLACETO_LONGER: placeto_longer,
+    UNIFORM: uniform,
 }
 """System -> its training."""
 

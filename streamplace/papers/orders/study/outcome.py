@@ -25,6 +25,7 @@ from streamplace.papers.orders.study.results import (
     by_graph,
     extremes,
     results_of,
+    variants_of,
 )
 from streamplace.papers.studies.study import Outcome, Plan, Row
 from streamplace.papers.studies.table import Cell, Table
@@ -42,6 +43,7 @@ VANISHED = 0.07  # differences that another system saw with an ample budget
 MIN_GRAPHS = 6  # fewer are all on one side of equality by chance in more than 5% of cases
 PANEL = (3.9, 3.0)  # width and height in inches
 SHIFT = 0.16  # of the points of the second method
+UNIFORM = "uniformly random devices"
 TITLE = "Traversal orders in device placement with Placeto"
 INTERVAL = ("means", "95% intervals")
 
@@ -69,26 +71,22 @@ class Guideline:
     effect: Effect | None
 
 
-def guidelines(results: Sequence[Results]) -> Iterator[Guideline]:
-    """Yield the ratio of each guideline, at the first checkpoint and at the last one."""
+def guidelines(results: Sequence[Results], method: str = PLACETO) -> Iterator[Guideline]:
+    """Yield the ratio of each guideline with a method, at the first checkpoint and at the last."""
     last = len(results[0].checkpoints) - 1
     for c in dict.fromkeys((0, last)):
         sweeps = results[0].sweeps(c)
-        yield _compared(
-            f"Start with a backward order ({sweeps})",
-            results,
-            BACKWARD,
-            c,
-        )
+        yield _compared(f"Start with a backward order ({sweeps})", results, BACKWARD, c, method)
         for family, orders in ADVICE.items():
             mine = [one for one in results if one.family == family]
-            yield _compared(f"{family}: {' or '.join(orders)} ({sweeps})", mine, orders, c)
+            yield _compared(f"{family}: {' or '.join(orders)} ({sweeps})", mine, orders, c, method)
         cifar = [one for one in results if one.family == "enas-cifar"]
         yield _compared(
             f"enas-cifar, longest path up to {LONG}: depth-first orders ({sweeps})",
             cifar,
             DEPTH_FIRST,
             c,
+            method,
             TOPOLOGICAL,
             lambda paths: paths <= LONG,
         )
@@ -97,10 +95,11 @@ def guidelines(results: Sequence[Results]) -> Iterator[Guideline]:
             cifar,
             TOPOLOGICAL,
             c,
+            method,
             DEPTH_FIRST,
             lambda paths: paths > LONG,
         )
-    yield _vanishing(results, last)
+    yield _vanishing(results, last, method)
 
 
 def _compared(
@@ -108,13 +107,14 @@ def _compared(
     results: Sequence[Results],
     orders: Sequence[str],
     checkpoint: int,
+    method: str,
     others: Sequence[str] | None = None,
     chosen: Callable[[Floats], Bools] | None = None,
 ) -> Guideline:
     """Compare orders with others, by default with all other published ones."""
     rest = others or [name for name in ORDERS if name not in orders]
     compared = f"{', '.join(orders)} over {', '.join(rest) if others else 'the other published'}"
-    values = [one.between(orders, rest, checkpoint) for one in results]
+    values = [one.between(orders, rest, checkpoint, method) for one in results]
     if chosen is not None:
         values = [
             each[chosen(one.longest_paths)] for each, one in zip(values, results, strict=True)
@@ -125,7 +125,7 @@ def _compared(
     return Guideline(advice, compared, Effect.of(ratios))
 
 
-def _vanishing(results: Sequence[Results], checkpoint: int) -> Guideline:
+def _vanishing(results: Sequence[Results], checkpoint: int, method: str) -> Guideline:
     """Compare the worst with the best published order; see `extremes`."""
     sweeps = results[0].sweeps(checkpoint)
     advice = f"With an ample budget, differences vanish (below {VANISHED:.0%} after {sweeps})"
@@ -133,7 +133,7 @@ def _vanishing(results: Sequence[Results], checkpoint: int) -> Guideline:
     own = [ALL_ORDERS.index(name) for name in ORDERS]
     spreads = []
     for one in results:
-        over = one.over_best[PLACETO][:, own, checkpoint]
+        over = one.over_best[method][:, own, checkpoint]
         if len(over) < MIN_GRAPHS:
             return Guideline(advice, compared, None)
         best, worst = extremes(over)
@@ -179,8 +179,10 @@ def orders_picture(path: Path, results: Sequence[Results], checkpoint: int) -> N
 def outcome(plan: Plan, rows: Sequence[Row]) -> Outcome:
     """Return the outcome of the study from its results."""
     results = results_of(plan, rows)
+    variants = list(variants_of(plan, rows))
     tables = (
-        _wins(results, plan.settings["graphs"]),
+        _wins(results, variants, plan.settings["graphs"]),
+        _strong(results, variants),
         *(_over_best(results, method) for method in BY_ORDER),
         _over_random_policy(results),
         _guidelines(results),
@@ -196,15 +198,24 @@ def _steps(results: Sequence[Results]) -> Iterator[tuple[str, Results, int]]:
             yield f"{one.name}, {one.sweeps(c)}", one, c
 
 
-def _wins(results: Sequence[Results], graphs: int) -> Table:
+def _wins(
+    results: Sequence[Results], variants: Sequence[tuple[str, Results]], graphs: int
+) -> Table:
     rows: list[tuple[str, Sequence[Cell]]] = []
-    for name, one, c in _steps(results):
-        rows.append((name, list(zip(one.wins(c), _published(one, c), strict=True))))
-    variants = (f"measured on {counted(graphs, 'graph')}", "published on 32 graphs")
+    named = [("", one) for one in results] + [(f", {what}", one) for what, one in variants]
+    for what, one in named:
+        some = len(one.longest_paths)
+        where = what if some == graphs else f"{what}, {counted(some, 'graph')}"
+        for name, _, c in _steps([one]):
+            published = _published(one, c)
+            rows.append((f"{name}{where}", list(zip(one.wins(c), published, strict=True))))
+            control = list(zip(one.wins(c, RANDOM_POLICY), (None,) * len(ORDERS), strict=True))
+            rows.append((f"{name}{where}, {UNIFORM}", control))
+    values = (f"measured on {counted(graphs, 'graph')}", "published on 32 graphs")
     caption = (
         "graphs on which an order has Placeto's lowest mean makespan; the first order wins a tie"
     )
-    return Table("wins", caption, ("problems", *ORDERS), rows, variants)
+    return Table("wins", caption, ("problems", *ORDERS), rows, values)
 
 
 def _published(one: Results, c: int) -> Sequence[int | None]:
@@ -213,6 +224,20 @@ def _published(one: Results, c: int) -> Sequence[int | None]:
     if rows is None or one.checkpoints[c] not in CHECKPOINTS:
         return (None,) * len(ORDERS)
     return rows[CHECKPOINTS.index(one.checkpoints[c])]
+
+
+def _strong(results: Sequence[Results], variants: Sequence[tuple[str, Results]]) -> Table:
+    """Return the two strong published effects, as measured and in the variants."""
+    rows: list[tuple[str, Sequence[Cell]]] = []
+    for family, order in STRONG:
+        named = [("", one) for one in results] + [(f", {what}", one) for what, one in variants]
+        for what, one in named:
+            for c in range(len(one.checkpoints)) if one.family == family else ():
+                others = [name for name in ORDERS if name != order]
+                cells = [Effect.of(one.between([order], others, c, m)).cell() for m in BY_ORDER]
+                rows.append((f"{order} on {one.name}, {one.sweeps(c)}{what}", cells))
+    caption = "makespan with an order over the mean of those with the other published ones"
+    return Table("strong-effects", caption, ("effect", PLACETO, UNIFORM), rows, INTERVAL)
 
 
 def _over_best(results: Sequence[Results], method: str) -> Table:
@@ -237,11 +262,14 @@ def _over_random_policy(results: Sequence[Results]) -> Table:
 
 def _guidelines(results: Sequence[Results]) -> Table:
     rows: list[tuple[str, Sequence[Cell]]] = [
-        (each.advice, [each.compared, each.effect.cell() if each.effect else None])
-        for each in guidelines(results)
+        (
+            each.advice,
+            [each.compared, *(one.effect and one.effect.cell() for one in (each, control))],
+        )
+        for each, control in zip(*(guidelines(results, m) for m in BY_ORDER), strict=True)
     ]
-    head = ("guideline", "makespans compared", "ratio")
-    return Table("guidelines", "published guidelines, with Placeto", head, rows, INTERVAL)
+    head = ("guideline", "makespans compared", PLACETO, UNIFORM)
+    return Table("guidelines", "ratios of the published guidelines", head, rows, INTERVAL)
 
 
 def _findings(results: Sequence[Results]) -> Iterator[str]:

@@ -1,8 +1,10 @@
 """The registered plan and problems of the study, fixed before it was run."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
 
 from streamplace.families import Recipe
 from streamplace.problem.cluster import Cluster, Device, Network
@@ -41,6 +43,15 @@ WINS: dict[tuple[str, int], tuple[Wins, Wins, Wins]] = {
 
 ALL_ORDERS = (*ORDERS, "topo-level", "random")
 """The published orders, the topological one as the same library yields it today, and a control."""
+SIGN = "Placeto, published sign of rewards"
+LISTED = "Placeto, operators listed at random"
+LISTED_CONTROL = "random policy, operators listed at random"
+VARIANTS: Mapping[str, tuple[str, int]] = {SIGN: ("enas-ptb", 1), LISTED: ("nmt", 2)}
+"""Systems that were added to the plan later -> their family, and the checkpoint that ends a run.
+
+The study's code gives rewards the opposite sign. Generated graphs list operators after their
+inputs, so that two of the published orders are the same; in a random order they are not.
+"""
 MIPS = 1e6  # of each device: a teraflop per second, about what one GPU of a K80 sustains
 BANDWIDTH_MBPS = 60_800.0  # 7600 bytes per microsecond, as in the paper's simulator
 CONTROL = "random"
@@ -60,6 +71,8 @@ class Registered:
         Numbers of devices.
     repeats
         Runs of each graph, order and number of devices, with different seeds.
+    of_variants
+        Runs of the systems that were added later.
     checkpoints
         Sweeps after which the best placement counts, ascending; the last one ends the run.
     further
@@ -73,6 +86,7 @@ class Registered:
     repeats: int = 5
     checkpoints: tuple[int, ...] = CHECKPOINTS
     further: tuple[int, ...] = ()
+    of_variants: int = 3
 
     def settings(self) -> Mapping[str, Any]:
         """Return the plan as JSON values."""
@@ -81,6 +95,7 @@ class Registered:
             "graphs": self.graphs,
             "devices": list(self.devices),
             "repeats": self.repeats,
+            "of_variants": self.of_variants,
             "checkpoints": list(self.checkpoints),
             "orders": list(ALL_ORDERS),
             "mips": MIPS,
@@ -89,7 +104,20 @@ class Registered:
 
 
 FULL = Registered(further=(5,))
-QUICK = Registered(graphs=1, devices=(3,), repeats=1, checkpoints=(2, 5, 10))
+QUICK = Registered(graphs=1, devices=(3,), repeats=1, checkpoints=(2, 5, 10), of_variants=1)
+
+
+def listed_at_random(graph: StreamGraph, seed: Sequence[int]) -> StreamGraph:
+    """Return the same graph with its operators in a random order."""
+    order = np.random.default_rng(list(seed)).permutation(len(graph.names))
+    operators = [graph.operators[v] for v in order]
+    return StreamGraph(
+        operators,
+        graph.streams,
+        name=graph.name,
+        firing=graph.firing,
+        multicast=graph.multicast,
+    )
 
 
 def problem_of(

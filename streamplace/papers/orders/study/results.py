@@ -4,13 +4,20 @@ For each graph, the order with the lowest mean running time of ten repeats score
 the six counts of a row sum to 32 graphs.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from streamplace.papers.orders.study.registered import ALL_ORDERS, ORDERS
+from streamplace.papers.orders.study.registered import (
+    ALL_ORDERS,
+    LISTED,
+    LISTED_CONTROL,
+    ORDERS,
+    SIGN,
+    VARIANTS,
+)
 from streamplace.papers.studies.study import Plan, Row
 from streamplace.util.arrays import Floats
 from streamplace.util.text import counted
@@ -28,6 +35,9 @@ ONE_PASS = (HEFT, HEFT_WITH_CONTENTION, ONE_DEVICE)
 """The plain placers, which make one placement."""
 
 WITHOUT_ORDERS = (*AT_EQUAL_EVALUATIONS, *ONE_PASS)
+
+CONTROLS = {SIGN: RANDOM_POLICY, LISTED: LISTED_CONTROL}
+"""Variant of Placeto -> the uniformly random policy on the same problems."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,16 +82,18 @@ class Results:
             for method in BY_ORDER
         }
 
-    def wins(self, checkpoint: int) -> list[int]:
+    def wins(self, checkpoint: int, method: str = PLACETO) -> list[int]:
         """Return how often each published order has the lowest mean; the first one on a tie."""
         own = [ALL_ORDERS.index(name) for name in ORDERS]
-        best = self.means(PLACETO)[:, own, checkpoint].argmin(axis=1)
+        best = self.means(method)[:, own, checkpoint].argmin(axis=1)
         counts: list[int] = np.bincount(best, minlength=len(ORDERS)).tolist()
         return counts
 
-    def between(self, first: Sequence[str], others: Sequence[str], checkpoint: int) -> Floats:
-        """Return Placeto's mean makespan under some orders over that under others, (G,)."""
-        means = self.means(PLACETO)[..., checkpoint]
+    def between(
+        self, first: Sequence[str], others: Sequence[str], checkpoint: int, method: str = PLACETO
+    ) -> Floats:
+        """Return the mean makespan of a method under some orders over that under others, (G,)."""
+        means = self.means(method)[..., checkpoint]
         a, b = ([ALL_ORDERS.index(name) for name in names] for names in (first, others))
         return np.asarray(means[:, a].mean(axis=1) / means[:, b].mean(axis=1))
 
@@ -121,7 +133,7 @@ def results_of(plan: Plan, rows: Sequence[Row]) -> list[Results]:
     """
     settings = plan.settings
     parts: dict[tuple[str, int], dict[int, list[Row]]] = {}
-    for row in rows:
+    for row in (one for one in rows if one["method"] in (*BY_ORDER, *WITHOUT_ORDERS)):
         parts.setdefault((row["family"], row["devices"]), {}).setdefault(row["graph"], []).append(
             row
         )
@@ -137,19 +149,48 @@ def results_of(plan: Plan, rows: Sequence[Row]) -> list[Results]:
 def _results(
     family: str, devices: int, checkpoints: tuple[int, ...], graphs: Sequence[Sequence[Row]]
 ) -> Results:
-    def values(method: str, graph: Sequence[Row], order: str | None = None) -> list[list[float]]:
-        return [
-            row["makespan_s"] for row in graph if (row["method"], row["order"]) == (method, order)
-        ]
-
     makespans = {
-        method: np.array([[values(method, graph, o) for o in ALL_ORDERS] for graph in graphs])
+        method: np.array([[_values(method, graph, o) for o in ALL_ORDERS] for graph in graphs])
         for method in BY_ORDER
     }
     for method in WITHOUT_ORDERS:
-        makespans[method] = np.array([values(method, graph) for graph in graphs])
+        makespans[method] = np.array([_values(method, graph) for graph in graphs])
     paths = np.array([graph[0]["longest_path"] for graph in graphs], dtype=np.float64)
     return Results(family, devices, checkpoints, makespans, paths)
+
+
+def variants_of(plan: Plan, rows: Sequence[Row]) -> Iterator[tuple[str, Results]]:
+    """Yield what is different in a variant, and its results on each number of devices.
+
+    The results are those of the published orders, with their control, on the graphs that are done.
+    """
+    for method, (family, count) in VARIANTS.items():
+        methods = {PLACETO: method, RANDOM_POLICY: CONTROLS[method]}
+        checkpoints = tuple(plan.settings["checkpoints"][:count])
+        for devices in plan.settings["devices"]:
+            graphs: dict[int, list[Row]] = {}
+            for row in rows:
+                where = row["family"], row["devices"]
+                if where == (family, devices) and row["method"] in methods.values():
+                    graphs.setdefault(row["graph"], []).append(row)
+            done = [
+                graph
+                for _, graph in sorted(graphs.items())
+                if any(row["method"] == method for row in graph)
+            ]
+            if done:
+                made = {
+                    name: np.array([[_values(of, graph, o) for o in ORDERS] for graph in done])
+                    for name, of in methods.items()
+                }
+                paths = np.array([graph[0]["longest_path"] for graph in done], dtype=np.float64)
+                cut = {name: values[..., :count] for name, values in made.items()}
+                what = method.removeprefix(f"{PLACETO}, ")
+                yield what, Results(family, devices, checkpoints, cut, paths)
+
+
+def _values(method: str, graph: Sequence[Row], order: str | None = None) -> list[list[float]]:
+    return [row["makespan_s"] for row in graph if (row["method"], row["order"]) == (method, order)]
 
 
 def extremes(values: Floats) -> tuple[Floats, Floats]:

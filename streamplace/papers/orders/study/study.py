@@ -2,17 +2,25 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
 
+from streamplace.learning.training.stages import StepReinforceStage
 from streamplace.papers.orders.study.coincidence import SharedTrials
 from streamplace.papers.orders.study.outcome import outcome
 from streamplace.papers.orders.study.registered import (
     ALL_ORDERS,
     FULL,
+    LISTED,
+    LISTED_CONTROL,
+    ORDERS,
     QUICK,
+    SIGN,
+    VARIANTS,
     Registered,
+    listed_at_random,
     problem_of,
 )
 from streamplace.papers.orders.study.results import (
@@ -62,16 +70,21 @@ class OrdersStudy(PlannedStudy):
     @property
     def size(self) -> Registered:
         """The size of the study."""
-        return self.with_seeds(QUICK if self.quick else FULL, "repeats")
+        return self.with_seeds(QUICK if self.quick else FULL, "repeats", "of_variants")
 
     def settings(self) -> Mapping[str, Any]:
         """Return the size of the study; see `PlannedStudy.settings`."""
         return self.size.settings()
 
     def parts(self) -> Sequence[Part]:
-        """Return the table of graphs on numbers of devices."""
-        columns = ("family", "graph", "devices")
-        return [Part(columns, self._graphs, "{family} {graph} on {devices}".format, self._results)]
+        """Return the tables of graphs on numbers of devices, and of variants of Placeto."""
+        columns, key = ("family", "graph", "devices"), "{family} {graph} on {devices}"
+        return [
+            Part(columns, self._graphs, key.format, self._results),
+            Part(
+                ("method", *columns), self._variants, f"{{method}}: {key}".format, self._of_variant
+            ),
+        ]
 
     def outcome(self, plan: Plan, rows: Sequence[Row]) -> Outcome:
         """Return win counts beside the published ones, and effects with intervals."""
@@ -82,22 +95,38 @@ class OrdersStudy(PlannedStudy):
             for graph in range(self.size.graphs):
                 yield from ((f, graph, d) for f in self.size.families for d in counts)
 
+    def _variants(self) -> Iterator[tuple[str, str, int, int]]:
+        for method, (family, _) in VARIANTS.items():
+            for graph in range(self.size.graphs) if family in self.size.families else ():
+                yield from ((method, family, graph, d) for d in self.size.devices)
+
+    def _of_variant(self, method: str, family: str, graph: int, devices: int) -> Iterator[Row]:
+        """Yield a row for each published order and repeat of a variant, and of its control."""
+        seed = [self.seed, graph]
+        change = partial(listed_at_random, seed=seed) if method == LISTED else lambda graph: graph
+        problem = problem_of(family, graph, devices, self.seed, change)
+        checkpoints = self.size.checkpoints[: VARIANTS[method][1]]
+        stage = PUBLISHED.model_copy(
+            update={"epochs": checkpoints[-1], "reversed_rewards": method == SIGN}
+        )
+        methods = {LISTED: False, LISTED_CONTROL: True} if method == LISTED else {SIGN: False}
+        base, repeats = [*seed, devices], self.size.of_variants
+        about = _about(family, graph, devices, problem)
+        for row in _of_sweeps(problem, base, methods, ORDERS, repeats, stage, checkpoints):
+            yield {**about, **row}
+
     def _results(self, family: str, graph: int, devices: int) -> Iterator[Row]:
         """Yield a row for each method, order and repeat: makespans after each checkpoint."""
         problem = problem_of(family, graph, devices, self.seed)
-        about = {
-            "family": family,
-            "graph": graph,
-            "devices": devices,
-            "operators": len(problem.graph.names),
-            "longest_path": longest_path(problem.graph),
-        }
+        about = _about(family, graph, devices, problem)
         for row in self._of_methods(problem, [self.seed, graph, devices]):
             yield {**about, **row}
 
     def _of_methods(self, problem: Problem, base: list[int]) -> Iterator[Row]:
         checkpoints, repeats = self.size.checkpoints, self.size.repeats
-        yield from self._of_sweeps(problem, base)
+        stage = PUBLISHED.model_copy(update={"epochs": checkpoints[-1]})
+        methods = {PLACETO: False, RANDOM_POLICY: True}
+        yield from _of_sweeps(problem, base, methods, ALL_ORDERS, repeats, stage, checkpoints)
         for method, placer in LIMITED.items():
             for repeat in range(repeats):
                 rows = [
@@ -109,15 +138,33 @@ class OrdersStudy(PlannedStudy):
             found = np.full(len(checkpoints), _placed(problem, placer, base))
             yield _row(method, None, 0, found)
 
-    def _of_sweeps(self, problem: Problem, base: list[int]) -> Iterator[Row]:
-        checkpoints = self.size.checkpoints
-        trials = SharedTrials(PUBLISHED.model_copy(update={"epochs": checkpoints[-1]}))
-        for method, uniform in ((PLACETO, False), (RANDOM_POLICY, True)):
-            for order in ALL_ORDERS:
-                for repeat in range(self.size.repeats):
-                    trial = Trial(problem, order, seed_of(*base, repeat), uniform)
-                    found = at_checkpoints(trials.run(trial), checkpoints)
-                    yield _row(method, order, repeat, found)
+
+def _about(family: str, graph: int, devices: int, problem: Problem) -> Row:
+    return {
+        "family": family,
+        "graph": graph,
+        "devices": devices,
+        "operators": len(problem.graph.names),
+        "longest_path": longest_path(problem.graph),
+    }
+
+
+def _of_sweeps(
+    problem: Problem,
+    base: Sequence[int],
+    methods: Mapping[str, bool],
+    orders: Sequence[str],
+    repeats: int,
+    stage: StepReinforceStage,
+    checkpoints: Sequence[int],
+) -> Iterator[Row]:
+    """Yield a row for each method, which may draw devices uniformly, each order and repeat."""
+    trials = SharedTrials(stage)
+    for method, uniform in methods.items():
+        for order in orders:
+            for repeat in range(repeats):
+                trial = Trial(problem, order, seed_of(*base, repeat), uniform)
+                yield _row(method, order, repeat, at_checkpoints(trials.run(trial), checkpoints))
 
 
 def _placed(problem: Problem, placer: str, seed: Sequence[int]) -> float:

@@ -119,13 +119,22 @@ def test_findings_count_workloads_without_our_ffnn() -> None:
     first, *others = _outcome(_rows()).findings
     assert "(4,000 on 4 devices)" in first
     assert "below climb's on 3 of 3 workloads, below search's on 0, " in first
-    assert "EnumerativeOptimizer's on 3. Our FFNN is left out" in first
+    assert "EnumerativeOptimizer's on 3. Our FFNN is in no table" in first
     assert not any(FFNN.name in text for text in others)
     assert any(CHAIN.name in text and "1.080 (1.058 to 1.102)" in text for text in others)
     assert others[-1].startswith("The released graphs are left out")
     worse = _outcome(_rows(chain=1.2), released_sha256={"file": "0"}).findings
     assert "climb's on 2 of 3" in worse[0]
     assert not any("released graphs" in text for text in worse)
+
+
+def test_no_table_has_our_ffnn() -> None:
+    """A transfer from it to another graph has a row."""
+    made = _outcome(_rows())
+    heads = [head for one in made.tables for head in one.head]
+    assert not any("ffnn" in head for head in heads)
+    rows = [name for one in made.tables for name, _ in one.rows]
+    assert [name for name in rows if FFNN.name in name] == [f"{FFNN.name}; {BLOCK.name}"]
 
 
 def test_a_placer_without_feasible_placement_has_no_figure() -> None:

@@ -18,6 +18,7 @@ from streamplace.papers.doppler.study.registered import (
     PRETRAINED,
     PUBLISHED_SETTINGS,
     SYSTEMS,
+    UNIFORM,
     Registered,
 )
 from streamplace.papers.doppler.study.staged import Contended
@@ -31,6 +32,7 @@ from streamplace.papers.doppler.study.systems import (
     ZERO_SHOT,
     placeto_rows,
 )
+from streamplace.papers.doppler.study.workloads import ALIKE
 from streamplace.papers.studies.run import RESULTS, run_study
 from streamplace.papers.studies.workloads import LONG_SEARCH
 from streamplace.problem.cluster import Cluster, Device, Network
@@ -82,6 +84,7 @@ def test_units_have_distinct_names_and_every_workload_has_doppler_and_plain_plac
         assert f"plain placers: {workload.name}" in keys
         is_first = workload.devices == 4 and not (workload.limited or workload.variant)
         expected = {*SYSTEMS, *FURTHER} if is_first else {DOPPLER, PLACETO}
+        expected |= {UNIFORM} if (workload.source, workload.graph) != ALIKE else set()
         left_out = {s for s, graphs in ONLY_ON.items() if workload.graph not in graphs}
         assert {*on_it} == expected - left_out
 

@@ -13,6 +13,7 @@ from streamplace.papers.giph.study.registered import (
     GIPH,
     OURS,
     PAPER_RANGES,
+    PAPER_TRAINED,
     PER_OPERATOR,
     QUICK,
     SEVERAL,
@@ -210,6 +211,42 @@ def test_wins_compare_equal_seeds_and_cases() -> None:
     assert found.slr(HEFT)[1] == pytest.approx(4 * found.slr(HEFT)[0])
 
 
+def test_more_seeds_of_one_system_count_in_its_own_figures_alone() -> None:
+    """Wins over a system with fewer seeds are those of the seeds that both have."""
+    rows = _rows(SEVERAL, SEVERAL, LEVELS | {PAPER_TRAINED: 0.9})
+    longer = [
+        {**row, "repeat": 2, "losses": [10.0 * loss for loss in row["losses"]]}
+        for row in rows
+        if row["system"] == PAPER_TRAINED and row["repeat"] == 0
+    ]
+    found = results_of([*rows, *longer])[SEVERAL, SEVERAL]
+    assert found.wins(PAPER_TRAINED, GIPH) == (100.0, 0.0, 0.0)
+    assert found.wins(GIPH, PAPER_TRAINED) == (0.0, 0.0, 100.0)
+    better, _, worse = found.wins(PAPER_TRAINED, HEFT)
+    assert [better, worse] == pytest.approx([200 / 3, 100 / 3])
+    assert found.wins(HEFT, PAPER_TRAINED) == (worse, 0.0, better)
+    assert found.over(PAPER_TRAINED, HEFT).mean == pytest.approx(0.9 * 4, rel=0.01)
+
+
+def test_trainings_have_their_least_and_most() -> None:
+    levels = LEVELS | dict.fromkeys(set(SYSTEMS) - {GIPH, OURS}, 1.05)
+    rows = [*_rows(SINGLE, SINGLE, levels), *_rows(SEVERAL, SEVERAL, levels)]
+    rows += [
+        {**row, "repeat": 2, "losses": [1.5 * loss for loss in row["losses"]]}
+        for row in rows
+        if row["system"] == GIPH and row["repeat"] == 0
+    ]
+    rows += [*_rows(SEVERAL, DRAWN, levels), *_rows(SEVERAL, PAPER_RANGES, levels), *_changes()]
+    tables = outcome(Plan({}, ()), rows).tables
+    (trainings,) = (one.rows for one in tables if one.name == "trainings")
+    (cells,) = (cells for name, cells in trainings if name == GIPH and cells[0] == "one network")
+    assert cells[1] == 3
+    least, most = 0.98, 0.98 * 1.5
+    expected = [pytest.approx(each, rel=2e-3) for each in (least, least, most)]
+    assert list(cells[4:]) == expected
+    assert cells[3] == f"{cells[4]:.3f} to {cells[6]:.3f}"  # of three, one can be drawn thrice
+
+
 def test_times_are_medians_which_leave_out_compilation() -> None:
     rows = _rows(SINGLE, SINGLE, LEVELS)
     rows[0]["cpu_s"] = 30.0  # HEFT's first case
@@ -257,6 +294,7 @@ def test_the_outcome_names_what_is_better_without_a_trained_policy() -> None:
     assert names == [
         "makespans-one-network",
         "makespans-ten-networks",
+        "trainings",
         "wins",
         "pairs",
         "depth",

@@ -7,20 +7,28 @@ from typing import Any
 import numpy as np
 import pytest
 
+from streamplace.families import Recipe
 from streamplace.papers.orders.study import results
 from streamplace.papers.orders.study.outcome import outcome
 from streamplace.papers.orders.study.registered import (
     ALL_ORDERS,
+    LISTED,
+    LISTED_CONTROL,
     ORDERS,
+    SIGN,
+    VARIANTS,
     WINS,
     Registered,
+    listed_at_random,
     problem_of,
 )
 from streamplace.papers.orders.study.study import OrdersStudy
 from streamplace.papers.studies.study import Outcome, Plan, Row
+from streamplace.scoring.orders import traversal_order
 from streamplace.scoring.registry import makespan_evaluator
+from tests.support.studies import unit_of
 
-TINY = Registered(families=("nmt",), graphs=1, devices=(3,), repeats=1, checkpoints=(1, 2))
+TINY = Registered(("nmt",), graphs=1, devices=(3,), repeats=1, checkpoints=(1, 2), of_variants=1)
 
 
 @pytest.mark.long
@@ -28,7 +36,7 @@ def test_a_unit_has_a_row_for_each_method_order_and_repeat(monkeypatch: pytest.M
     monkeypatch.setattr("streamplace.papers.orders.study.study.QUICK", TINY)
     study = OrdersStudy(quick=True, seed=3)
     plan = study.plan()
-    (unit,) = plan.units
+    unit = plan.units[0]
     rows = study.run(unit)
     assert study.run(unit) == rows
     problem = problem_of("nmt", 0, 3, seed=3)
@@ -48,7 +56,7 @@ def test_further_devices_keep_the_units_and_the_plan_of_kept_results() -> None:
     keys = [unit.key for unit in plan.units]
     assert plan.settings["devices"] == [3, 8]
     assert keys[95:97] == ["enas-ptb 15 on 8", "enas-cifar 0 on 5"]
-    assert len({*keys}) == len(keys) == 96 + 48
+    assert len({*keys}) == len(keys) == 96 + 48 + 2 * 32
 
 
 def test_a_further_number_of_devices_counts_once_all_of_its_graphs_are_done() -> None:
@@ -157,15 +165,74 @@ def test_a_checkpoint_of_one_sweep_is_singular() -> None:
 
 def test_ratios_of_guidelines() -> None:
     planted = {("nmt", "reversed-topo-lifo"): 0.9, ("enas-ptb", "bfs"): 1.1}
-    ratios: Any = {name: cells[-1] for name, cells in _outcome(planted).tables[-1].rows}
+    ratios: Any = {name: cells[1] for name, cells in _outcome(planted).tables[-1].rows}
     assert ratios["nmt: reversed-topo-lifo (50 sweeps)"][0] == pytest.approx(0.9, rel=0.02)
     assert ratios["enas-ptb: bfs (10 sweeps)"][0] == pytest.approx(1.1, rel=0.02)
     longer = "enas-cifar, longest path above 100: topological orders (50 sweeps)"
     assert ratios[longer] is None  # no graph has such a path
     paths: Any = dict(_outcome({("enas-cifar", "dfs-preorder"): 0.8}, long=200).tables[-1].rows)
-    assert paths[longer][-1][0] > 1.0
+    assert paths[longer][1][0] > 1.0
+    assert paths[longer][2][0] == pytest.approx(1.0, rel=0.02)  # that policy has no such effect
 
 
 def test_every_guideline_is_tested_early_and_late() -> None:
     names = [name for name, _ in _outcome({}).tables[-1].rows]
     assert len(names) == len(set(names)) == 13
+
+
+def test_variants_have_rows_of_their_own_beside_their_controls() -> None:
+    """They may lack graphs, and do not change the figures of Placeto itself."""
+    rows, planted = _rows({}, 90, SIZE), list[Row]()
+    for method, family, count in ((SIGN, "enas-ptb", 1), (LISTED, "nmt", 2)):
+        control = {LISTED: LISTED_CONTROL}.get(method, method)
+        for graph, order, name in product(range(6), ORDERS, {method, control}):
+            best = 0.8 if order == ("bfs" if method == SIGN else "dfs-postorder") else 1.0
+            level = 1.0 if name == LISTED_CONTROL else best
+            about = {"family": family, "graph": graph, "devices": 3, "longest_path": 90}
+            seconds = [level * c for c in (1.2, 1.1)[:count]]
+            planted += [
+                {**about, "method": name, "order": order, "repeat": r, "makespan_s": seconds}
+                for r in range(2)
+            ]
+    plan = Plan({**SIZE.settings(), "seed": 0}, ())
+    before, after = (outcome(plan, each) for each in (rows, [*rows, *planted]))
+    assert after.findings == before.findings
+    wins: Any = dict(after.tables[0].rows)
+    assert wins.items() >= dict(before.tables[0].rows).items()
+    where = "nmt, 3 devices, 20 sweeps, operators listed at random, 6 graphs"
+    at = ORDERS.index("dfs-postorder")
+    assert wins[where][at] == (6, 1)
+    assert wins[f"{where}, uniformly random devices"][0] == (6, None)  # all are alike
+    strong: Any = dict(after.tables[1].rows)
+    effect = strong["bfs on enas-ptb, 3 devices, 10 sweeps, published sign of rewards"]
+    assert effect[0][0] == pytest.approx(0.8)
+    assert effect[1][0] == pytest.approx(1.0, abs=1e-2)
+
+
+def test_operators_listed_at_random_tell_the_backward_orders_apart() -> None:
+    graph = Recipe("nmt", 1).graph(0)
+    listed = listed_at_random(graph, [0, 0])
+    assert listed == listed_at_random(graph, [0, 0])
+    assert listed.names != graph.names
+    assert {*listed.operators} == {*graph.operators}
+    assert {(s.source, s.target) for s in listed.streams} == {
+        (s.source, s.target) for s in graph.streams
+    }
+    names = [
+        [listed.names[v] for v in traversal_order(listed, order)]
+        for order in ("reversed-topo-lifo", "dfs-postorder")
+    ]
+    assert names[0] != names[1]
+
+
+@pytest.mark.parametrize("method", [SIGN, LISTED])
+def test_a_variant_has_a_row_for_each_published_order(
+    method: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    size = replace(TINY, families=(VARIANTS[method][0],))
+    monkeypatch.setattr("streamplace.papers.orders.study.study.QUICK", size)
+    study = OrdersStudy(quick=True, seed=3)
+    rows = study.run(unit_of(study, method))
+    methods = (SIGN,) if method == SIGN else (LISTED, LISTED_CONTROL)
+    assert [(row["method"], row["order"]) for row in rows] == [*product(methods, ORDERS)]
+    assert {len(row["makespan_s"]) for row in rows} == {VARIANTS[method][1]}
