@@ -14,9 +14,9 @@ import numpy as np
 
 from benchmarks.speed import interleaved, report
 from streamplace import Cluster, Makespan, Problem, Recipe, StreamGraph, place
+from streamplace.makespan.evaluator import MakespanEvaluator
 from streamplace.placers.registry import make_placer
 from streamplace.scoring.engine import simulation
-from streamplace.scoring.makespan_evaluator import MakespanEvaluator
 from streamplace.scoring.throughput import throughput
 from streamplace.util.arrays import Ints
 

@@ -14,7 +14,11 @@ from tests.support.input_files import chain
 from tests.support.paths import ROOT
 
 FOLDERS = {room for room in ROOMS if (ROOT / "streamplace" / room).is_dir()}
-ALONE = {"formats": "formats/test_costs.py", "pictures": "pictures/test_formats.py"}
+ALONE = {
+    "formats": "formats/test_costs.py",
+    "makespan": "makespan/placers/test_total_cost.py",
+    "pictures": "pictures/test_formats.py",
+}
 """Room that needs no other one -> a part of its tests."""
 
 
@@ -23,13 +27,12 @@ def test_the_core_works_alone(tmp_path: Path) -> None:
     (tmp_path / "graph.json").write_text(json.dumps(chain("abcd", 1e6, source_rate=900)))
     graph, placement = str(tmp_path / "graph.json"), str(tmp_path / "placement.json")
     page = tmp_path / "page.html"
-    assert {"papers", "engines", "networks", "learning", "formats"} <= FOLDERS
+    assert {"papers", "engines", "networks", "learning", "formats", "makespan"} <= FOLDERS
     for words in (
         ["place", graph, "-o", placement],
         ["simulate", placement],
         ["simulate", placement, "--model", "engine"],
         ["explain", placement],
-        ["place", graph, "--objective", "makespan", "-o", placement],
         ["report", placement, "-o", str(page)],
         ["compare", graph, "--placers", "metis,greedy,auto"],
     ):
@@ -40,6 +43,8 @@ def test_the_core_works_alone(tmp_path: Path) -> None:
     for words, fault in (
         (["place", str(tmp_path / "nodes.dot")], "nodes.dot: line 1"),
         (["info", graph, "--plot", str(tmp_path / "sizes.png")], "streamplace.pictures is needed"),
+        (["place", graph, "--objective", "makespan"], "streamplace.makespan is needed"),
+        (["place", graph, "--placer", "heft"], "unknown placer 'heft'"),
     ):
         refused = all_but(tmp_path / "copy", FOLDERS, *words)
         assert (refused.returncode, refused.stderr.count("\n")) == (2, 1), refused.stderr

@@ -16,10 +16,10 @@ from streamplace.problem.objectives import text_of
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.problem.rules import violations
-from streamplace.scoring.registry import makespan_evaluator
+from streamplace.scoring.registry import evaluator_of_pass
 
 if TYPE_CHECKING:
-    from streamplace.scoring.makespan_score import MakespanScore
+    from streamplace.makespan.score import MakespanScore
     from streamplace.sim.schedule.state import Order
     from streamplace.sim.schedule.task_graph import TaskGraph
 
@@ -186,7 +186,7 @@ def schedule_entry(
             f"report: a schedule on the page has at most {SCHEDULED:,} operators (the graph has "
             f"{count:,}); use simulate --gantt"
         )
-    evaluator = makespan_evaluator(placement.problem)
+    evaluator = evaluator_of_pass(placement.problem)
     score = evaluator.score(placement.devices).with_proven(proven)
     bound = evaluator.least_s if score.bound_s is None else score.bound_s
     return ScheduleEntry(title, placer, placement, score, bound)
@@ -194,7 +194,7 @@ def schedule_entry(
 
 def schedule_to(problem: Problem) -> dict[str, Any]:
     """Return what the page needs to compute schedules of a problem, as JSON."""
-    evaluator, objective = makespan_evaluator(problem), problem.makespan_objective
+    evaluator, objective = evaluator_of_pass(problem), problem.makespan_objective
     return {
         "tasks": tasks_to(evaluator.tasks),
         "orders": [

@@ -14,6 +14,7 @@ from streamplace.learning.policy.decoding import Sampler
 from streamplace.learning.policy.encoded import check_devices
 from streamplace.learning.policy.refining import of_relocations, recorded
 from streamplace.learning.policy.trajectories import Trajectories, of_choices
+from streamplace.makespan.evaluator import MakespanEvaluator
 from streamplace.papers.placeto import features
 from streamplace.papers.placeto.features import PlacetoBatch, PlacetoProblem
 from streamplace.papers.placeto.layers import Single
@@ -40,7 +41,6 @@ from streamplace.problem.graph import Operator, Stream, StreamGraph
 from streamplace.problem.makespan import Makespan
 from streamplace.problem.problem import Problem
 from streamplace.scoring.evaluator import Evaluator, ScheduleTrace
-from streamplace.scoring.makespan_evaluator import MakespanEvaluator
 from streamplace.sim.schedule.fifo import fifo_memory
 from streamplace.sim.schedule.rules import nothing_placed, put_all
 from streamplace.sim.schedule.task_graph import Columns

@@ -9,10 +9,10 @@ import torch
 from numpy.typing import NDArray
 
 from streamplace.learning.policy.graph_batch import EncodedGraph, GraphBatch
+from streamplace.makespan.compiled_pass import rules_of
 from streamplace.papers.rnn.sizes import RnnSizes
 from streamplace.problem.problem import Problem
 from streamplace.problem.symmetry import interchangeable
-from streamplace.scoring.compiled_pass import rules_of
 from streamplace.scoring.flow import flow
 from streamplace.scoring.orders import traversal_order
 from streamplace.sim.schedule.rules import Rules

@@ -12,7 +12,7 @@ from streamplace.learning.policy.partial import (
     partial_costs,
     put_next,
 )
-from streamplace.scoring.compiled_pass import compiled_pass
+from streamplace.makespan.compiled_pass import compiled_pass
 from streamplace.sim.schedule.passes import timetable
 from streamplace.util.arrays import Ints
 from tests.support.doppler import pass_problem

@@ -10,12 +10,11 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from streamplace.learning.policy.encoded import SortedBatch
+from streamplace.makespan.evaluator import MakespanEvaluator, makespan_evaluator
 from streamplace.placers.base import MAKESPAN, refuse_other_objectives
 from streamplace.placers.repair import feasible
 from streamplace.problem.problem import Problem
 from streamplace.scoring.evaluator import Evaluator
-from streamplace.scoring.makespan_evaluator import MakespanEvaluator
-from streamplace.scoring.registry import makespan_evaluator
 from streamplace.sim.schedule.contention import Memory, Present, Weights, no_schedule, schedule_part
 from streamplace.sim.schedule.passes import timetable
 from streamplace.sim.schedule.queues import no_events

@@ -19,8 +19,8 @@ from streamplace.learning.training.learner import Learner, Optimiser
 from streamplace.learning.training.problems import start_of
 from streamplace.learning.training.rewards import MeasuredEvaluator, MeasuredRewards, log_of
 from streamplace.learning.training.stages import StepReinforceStage
+from streamplace.makespan.peak_memory import penalised
 from streamplace.scoring.evaluator import Evaluator
-from streamplace.scoring.peak_memory import penalised
 from streamplace.scoring.registry import evaluator
 from streamplace.util.arrays import Floats, Ints
 

@@ -17,6 +17,7 @@ from streamplace.learning.training.stages import (
     Stage,
     measured_stages,
 )
+from streamplace.makespan.evaluator import makespan_evaluator
 from streamplace.papers.doppler.study.comparisons import Results, Rows
 from streamplace.papers.doppler.study.registered import DOPPLER, SIZES, STAGED, Registered
 from streamplace.papers.doppler.study.stages import imitation_of, simulation_of
@@ -26,7 +27,6 @@ from streamplace.papers.studies.table import Cell, Spread, Table, cell
 from streamplace.placers.repair import feasible
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.problem import Problem
-from streamplace.scoring.registry import makespan_evaluator
 from streamplace.util.arrays import Floats, Ints
 
 SAMPLES = 4  # of an update of the third stage

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from streamplace.makespan.evaluator import makespan_evaluator
 from streamplace.papers.orders.study import results
 from streamplace.papers.orders.study.outcome import outcome
 from streamplace.papers.orders.study.registered import (
@@ -18,7 +19,6 @@ from streamplace.papers.orders.study.registered import (
 )
 from streamplace.papers.orders.study.study import OrdersStudy
 from streamplace.papers.studies.study import Outcome, Plan, Row
-from streamplace.scoring.registry import makespan_evaluator
 
 TINY = Registered(families=("nmt",), graphs=1, devices=(3,), repeats=1, checkpoints=(1, 2))
 
