@@ -40,7 +40,7 @@ FLOORS = (  # from the ground up
     Floor("model", ("problem",)),
     Floor("evaluate, store, make", ("scoring", "files", "families")),
     Floor("decide, connect", ("placers", "formats")),
-    Floor("one pass", ("makespan",)),
+    Floor("one pass, single tuples", ("makespan", "latency")),
     Floor("verbs", ("workflows", "networks")),
     Floor("devices for a rate", ("capacity",)),
     Floor("outputs", ("reports", "pictures", "jobs")),

@@ -35,15 +35,11 @@ ROOMS = {
         "streamplace.scoring.engine_evaluator",
     ),
     "latency": (
+        "streamplace.latency",
         "streamplace.sim.closed_form.sampled",
         "streamplace.sim.queueing",
         "streamplace.sim.search.anneal_samples",
         "streamplace.sim.tuples",
-        "streamplace.placers.search.confident",
-        "streamplace.scoring.sampled",
-        "streamplace.scoring.tuples",
-        "streamplace.workflows.confidence",
-        "streamplace.workflows.latency",
     ),
     "jobs": ("streamplace.jobs", "streamplace.sim.filling"),
     "formats": (

@@ -16,6 +16,7 @@ from tests.support.paths import ROOT
 FOLDERS = {room for room in ROOMS if (ROOT / "streamplace" / room).is_dir()}
 ALONE = {
     "formats": "formats/test_costs.py",
+    "latency": "latency/test_limit.py",
     "makespan": "makespan/placers/test_total_cost.py",
     "pictures": "pictures/test_formats.py",
 }
@@ -27,7 +28,7 @@ def test_the_core_works_alone(tmp_path: Path) -> None:
     (tmp_path / "graph.json").write_text(json.dumps(chain("abcd", 1e6, source_rate=900)))
     graph, placement = str(tmp_path / "graph.json"), str(tmp_path / "placement.json")
     page = tmp_path / "page.html"
-    assert {"papers", "engines", "networks", "learning", "formats", "makespan"} <= FOLDERS
+    assert {"papers", "engines", "networks", "learning", "formats", "makespan", "latency"} <= FOLDERS
     for words in (
         ["place", graph, "-o", placement],
         ["simulate", placement],
@@ -45,6 +46,8 @@ def test_the_core_works_alone(tmp_path: Path) -> None:
         (["info", graph, "--plot", str(tmp_path / "sizes.png")], "streamplace.pictures is needed"),
         (["place", graph, "--objective", "makespan"], "streamplace.makespan is needed"),
         (["place", graph, "--placer", "heft"], "unknown placer 'heft'"),
+        (["place", graph, "--max-latency", "p99=1s"], "streamplace.latency is needed"),
+        (["place", graph, "--confidence", "0.9"], "streamplace.latency is needed"),
     ):
         refused = all_but(tmp_path / "copy", FOLDERS, *words)
         assert (refused.returncode, refused.stderr.count("\n")) == (2, 1), refused.stderr

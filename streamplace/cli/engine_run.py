@@ -17,11 +17,12 @@ from streamplace.files.engine_runs import scene_from, trace_to
 from streamplace.files.reading import name_of, read_json
 from streamplace.problem.placement import Placement
 from streamplace.scoring import engine
+from streamplace.scoring.engine_evaluator import TUPLE_SCORE
 from streamplace.scoring.score import ThroughputScore
-from streamplace.scoring.tuples import tuple_score
 from streamplace.sim.closed_form import bottleneck
 from streamplace.sim.engine import RunMetrics, Settings
 from streamplace.util.extras import load_drawing
+from streamplace.util.plugins import load_ours
 
 DRAW = "streamplace.pictures.engine_run:draw_run"
 """Draws a run; loaded once a plot is wanted, since it loads matplotlib."""
@@ -71,7 +72,7 @@ def prepared(
             raise click.UsageError(f"--{other} requires --{name}")
     for name in (each for each in chosen if each not in {*SINGLE_TUPLES, "duration"}):
         raise click.UsageError(f"cannot combine --arrivals with --{name.replace('_', '-')}")
-    return partial(tuple_score, settings=_settings({**chosen, "seed": seed}))
+    return partial(load_ours(TUPLE_SCORE), settings=_settings({**chosen, "seed": seed}))
 
 
 def _is_of_single_tuples(chosen: dict[str, Any]) -> bool:

@@ -205,7 +205,7 @@ def simulation(
     """
     settings = settings or problem.throughput_objective.engine or Settings(tick_s=None)
     if settings.arrivals is not None:
-        raise UsageError("arrivals: single tuples have no ticks; use scoring.tuples.run_tuples")
+        raise UsageError("arrivals: single tuples have no ticks; use latency.tuples.run_tuples")
     kept = problem.compiled(_none_yet)
     if scene is None and settings in kept:
         return kept[settings]

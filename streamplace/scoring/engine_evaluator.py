@@ -9,10 +9,13 @@ from streamplace.scoring.evaluator import LocalSearch, Placements
 from streamplace.scoring.models import UtilisationSearch
 from streamplace.scoring.score import ThroughputScore
 from streamplace.scoring.throughput_evaluator import ThroughputEvaluator
-from streamplace.scoring.tuples import tuple_score
 from streamplace.sim.closed_form import bottleneck
 from streamplace.sim.engine import EngineError, Settings, metrics
 from streamplace.util.arrays import Floats
+from streamplace.util.plugins import load_ours
+
+TUPLE_SCORE = "streamplace.latency.tuples:tuple_score"
+"""Scores a placement by a simulation of single tuples."""
 
 
 class EngineEvaluator(ThroughputEvaluator):
@@ -50,7 +53,10 @@ class EngineEvaluator(ThroughputEvaluator):
         It is an `EngineScore`, or a `TupleScore` with random arrivals.
         """
         if (settings := self._of_single_tuples) is not None:
-            return tuple_score(Placement(self.problem, devices), settings)
+            scored: ThroughputScore = load_ours(TUPLE_SCORE)(
+                Placement(self.problem, devices), settings
+            )
+            return scored
         return score_of_run(*worst_run(Placement(self.problem, devices)))
 
     @property

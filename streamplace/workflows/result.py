@@ -26,10 +26,10 @@ from streamplace.util.checks import check_type
 from streamplace.util.plugins import load_ours
 
 if TYPE_CHECKING:
+    from streamplace.latency.confidence import Confidence
+    from streamplace.latency.limit import LatencyAnswer
     from streamplace.makespan.score import MakespanScore
     from streamplace.problem.makespan import PublishedName
-    from streamplace.workflows.confidence import Confidence
-    from streamplace.workflows.latency.limit import LatencyAnswer
 
 DEVICES_SHOWN, NAMES_SHOWN = 8, 8
 WRITER = "streamplace.files:write_placement"

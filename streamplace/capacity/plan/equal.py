@@ -16,6 +16,7 @@ from streamplace.errors import (
     StreamplaceError,
     reworded,
 )
+from streamplace.latency.within_limit import refuse_disproved
 from streamplace.placers.auto import evaluations_by_default
 from streamplace.placers.budget import Budget
 from streamplace.placers.search.balance import linear_problem
@@ -30,7 +31,6 @@ from streamplace.scoring.throughput import bound, ceiling
 from streamplace.sim.closed_form.bounds import least_shares
 from streamplace.util.text import counted
 from streamplace.workflows.conflict import named
-from streamplace.workflows.latency.within_limit import refuse_disproved
 from streamplace.workflows.loss_conflict import loss_conflict
 from streamplace.workflows.too_heavy import (
     bandwidth_helps,

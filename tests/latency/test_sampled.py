@@ -8,18 +8,18 @@ import pytest
 from benchmarks.reference.random_problems import feasible_placements
 from benchmarks.reference.uncertain_problems import larger_uncertain_problem, uncertain_problem
 from streamplace import Problem, read_cluster
-from streamplace.problem.objective import Model
-from streamplace.problem.uncertainty import Uncertainty
-from streamplace.scoring import sampled
-from streamplace.scoring.flow import flow
-from streamplace.scoring.registry import CLOSED_FORMS
-from streamplace.scoring.sampled import (
+from streamplace.latency import sampled
+from streamplace.latency.sampled import (
     CostDraws,
     carried,
     draws_within,
     first_order_shares,
     utilisation_at,
 )
+from streamplace.problem.objective import Model
+from streamplace.problem.uncertainty import Uncertainty
+from streamplace.scoring.flow import flow
+from streamplace.scoring.registry import CLOSED_FORMS
 from streamplace.scoring.throughput import throughput
 from streamplace.sim.closed_form.bottleneck import utilisations
 from streamplace.sim.work import own_utilisations

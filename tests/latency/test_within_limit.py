@@ -10,17 +10,17 @@ import streamplace as sp
 from benchmarks.reference.random_problems import feasible_placements, random_problem
 from streamplace import Cluster, Device, Placement, Problem
 from streamplace.errors import GraphError, InfeasibleError, ProblemError, UsageError
-from streamplace.scoring.tuples import tuple_score
-from streamplace.sim.engine import Settings
-from streamplace.workflows.latency.limit import LatencyLimit
-from streamplace.workflows.latency.proof import disproved, without_headroom
-from streamplace.workflows.latency.within_limit import (
+from streamplace.latency.limit import LatencyLimit
+from streamplace.latency.proof import disproved, without_headroom
+from streamplace.latency.tuples import tuple_score
+from streamplace.latency.within_limit import (
     ADVICE_S,
     ADVISED,
     of_low_latency,
     screened,
     within_limit,
 )
+from streamplace.sim.engine import Settings
 from streamplace.workflows.place import solve
 from tests.support.graphs import chain_graph, loaded_chain
 from tests.support.share import Share
@@ -322,7 +322,7 @@ def check_lowest_estimates(seeds: Iterable[int]) -> int:
 
 
 def test_the_search_finds_the_lowest_estimate(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("streamplace.workflows.latency.within_limit.FEW", 0)
+    monkeypatch.setattr("streamplace.latency.within_limit.FEW", 0)
     assert check_lowest_estimates(range(20)) >= 3
 
 
@@ -330,5 +330,5 @@ def test_the_search_finds_the_lowest_estimate(monkeypatch: pytest.MonkeyPatch) -
 def test_the_search_finds_the_lowest_estimates_of_many_problems(
     monkeypatch: pytest.MonkeyPatch, share: Share
 ) -> None:
-    monkeypatch.setattr("streamplace.workflows.latency.within_limit.FEW", 0)
+    monkeypatch.setattr("streamplace.latency.within_limit.FEW", 0)
     assert check_lowest_estimates(share.of(range(100, 400))) >= share.least(30)

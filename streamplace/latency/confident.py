@@ -11,6 +11,7 @@ from math import sqrt
 
 import numpy as np
 
+from streamplace.latency.sampled import CostDraws, carried, draws_within, utilisation_at
 from streamplace.placers.budget import Budget
 from streamplace.placers.search.annealing import schedule
 from streamplace.placers.search.chains import best_of_chains
@@ -20,7 +21,6 @@ from streamplace.problem.problem import Problem
 from streamplace.problem.uncertainty import Uncertainty
 from streamplace.scoring.compiled import compiled
 from streamplace.scoring.flow import flow
-from streamplace.scoring.sampled import CostDraws, carried, draws_within, utilisation_at
 from streamplace.sim.search import Instance, search_state
 from streamplace.sim.search.anneal_samples import (
     SampledLoads,

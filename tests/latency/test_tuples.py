@@ -7,10 +7,10 @@ import pytest
 
 from streamplace import Placement, Problem, Throughput, simulate
 from streamplace.errors import ProblemError, UsageError
+from streamplace.latency.tuples import TupleScore, estimate
 from streamplace.problem.objective import Model
 from streamplace.scoring import engine
 from streamplace.scoring.registry import evaluator
-from streamplace.scoring.tuples import TupleScore, estimate
 from streamplace.sim.engine import Settings
 from streamplace.sim.tuples import Arrivals
 from tests.support.graphs import loaded_chain

@@ -6,11 +6,11 @@ import pytest
 from benchmarks.reference.random_problems import feasible_placements
 from benchmarks.reference.uncertain_problems import larger_uncertain_problem, uncertain_problem
 from streamplace import Placement, Problem
+from streamplace.latency import confident
+from streamplace.latency.confident import Compared, confident_rows
+from streamplace.latency.sampled import CostDraws, carried
 from streamplace.placers.registry import make_placer
-from streamplace.placers.search import confident
-from streamplace.placers.search.confident import Compared, confident_rows
 from streamplace.problem.uncertainty import Uncertainty
-from streamplace.scoring.sampled import CostDraws, carried
 from tests.support.placers import seeded_rng
 
 SEEDS = pytest.mark.parametrize(

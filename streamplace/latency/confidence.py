@@ -9,23 +9,23 @@ import numpy as np
 from streamplace.display.text import number, rounded_down
 from streamplace.display.view import Line
 from streamplace.errors import UsageError
-from streamplace.placers.base import Placer
-from streamplace.placers.search.confident import confident_rows
-from streamplace.problem.objectives import only_throughput
-from streamplace.problem.placement import Placement
-from streamplace.problem.problem import Problem
-from streamplace.problem.uncertainty import Kind, Uncertainty
-from streamplace.scoring.registry import CLOSED_FORMS
-from streamplace.scoring.sampled import (
+from streamplace.latency.confident import confident_rows
+from streamplace.latency.sampled import (
     CostDraws,
     carried,
     draws_within,
     first_order_shares,
     utilisation_at,
 )
+from streamplace.placers.base import Placer
+from streamplace.placers.goal import Goal
+from streamplace.problem.objectives import only_throughput
+from streamplace.problem.placement import Placement
+from streamplace.problem.problem import Problem
+from streamplace.problem.uncertainty import Kind, Uncertainty
+from streamplace.scoring.registry import CLOSED_FORMS
 from streamplace.util.arrays import Floats
 from streamplace.util.checks import check_number
-from streamplace.workflows.goal import Goal
 
 REPORTED = 16_384  # draws of the reported probabilities, none of which the search used
 MOST_CONFIDENCE = 0.999  # 16 of the reported draws may exceed the rate; of fewer, little is known

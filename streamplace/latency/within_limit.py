@@ -10,8 +10,12 @@ import numpy as np
 
 from streamplace.display.text import duration, number, rounded_up
 from streamplace.errors import InfeasibleError, PlacementError, StreamplaceError
+from streamplace.latency.limit import LatencyAnswer, LatencyLimit
+from streamplace.latency.proof import ROUNDING, disproved, least_latency, without_headroom
+from streamplace.latency.tuples import MOST_TUPLES, busiest, deployed, estimate, run_tuples
 from streamplace.placers.auto import Auto, evaluations_by_default
 from streamplace.placers.base import Placer
+from streamplace.placers.goal import Goal
 from streamplace.placers.limits import MaxEvaluations
 from streamplace.placers.registry import NamedPlacer, ready
 from streamplace.placers.search.balance import CARRIED, Prefer, linear_problem
@@ -20,16 +24,12 @@ from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.compiled import compiled
 from streamplace.scoring.registry import evaluator, qualities
-from streamplace.scoring.tuples import MOST_TUPLES, busiest, deployed, estimate, run_tuples
 from streamplace.sim.engine import Settings
 from streamplace.sim.tuples import Arrivals, expected_tuples
 from streamplace.sim.tuples.errors import quantile
 from streamplace.util.arrays import Ints, distinct_rows
 from streamplace.util.checks import finite
 from streamplace.util.units import parsed
-from streamplace.workflows.goal import Goal
-from streamplace.workflows.latency.limit import LatencyAnswer, LatencyLimit
-from streamplace.workflows.latency.proof import ROUNDING, disproved, least_latency, without_headroom
 
 RUNS = 3  # simulations of a placement, each with its own seed
 TUPLES = 5e5  # of a simulation

@@ -5,14 +5,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+from streamplace.latency.limit import LatencyAnswer, LatencyLimit
+from streamplace.latency.tuples import deployed
 from streamplace.problem.objectives import only_throughput
 from streamplace.problem.problem import Problem
 from streamplace.scoring.arrays import check_sinks
 from streamplace.scoring.compiled import compiled
-from streamplace.scoring.tuples import deployed
 from streamplace.sim.work import instructions_of
 from streamplace.util.arrays import Bools, Floats
-from streamplace.workflows.latency.limit import LatencyAnswer, LatencyLimit
 
 STEPS = 100  # of a bisection
 ROUNDING = 1e-9  # relative error of utilisations

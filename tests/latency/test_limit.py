@@ -10,12 +10,12 @@ from benchmarks.reference.grouped_problems import grouped_problem
 from benchmarks.reference.random_problems import feasible_placements, random_problem
 from streamplace import Cluster, Constraints, Device, Network, Problem
 from streamplace.errors import UsageError
+from streamplace.latency.limit import LatencyLimit
+from streamplace.latency.proof import least_latency
+from streamplace.latency.tuples import deployed
 from streamplace.problem.problem import Problem as AnyProblem
-from streamplace.scoring.tuples import deployed
 from streamplace.sim.tuples import Arrivals, expected_tuples, run
 from streamplace.sim.tuples.errors import quantile
-from streamplace.workflows.latency.limit import LatencyLimit
-from streamplace.workflows.latency.proof import least_latency
 from streamplace.workflows.place import place
 from tests.support.graphs import chain_graph, two_operator_graph
 from tests.support.share import Share

@@ -10,8 +10,8 @@ from streamplace.problem.problem import Problem
 from streamplace.util.plugins import load_ours
 
 GOALS = {
-    "confidence": "streamplace.workflows.confidence:ConfidenceGoal",
-    "max_latency": "streamplace.workflows.latency.within_limit:LatencyGoal",
+    "confidence": "streamplace.latency.confidence:ConfidenceGoal",
+    "max_latency": "streamplace.latency.within_limit:LatencyGoal",
 }
 """The goals by argument of `place`. Each is made from the value of the argument; its module is
 loaded once it is asked for."""

@@ -11,14 +11,14 @@ from benchmarks.confidence import ASKED, checked
 from benchmarks.reference.uncertain_problems import TrueCosts, uncertain_problem
 from streamplace.errors import ProblemError, UsageError
 from streamplace.files.reading import read_json
-from streamplace.placers.search.confident import COMPARED
+from streamplace.latency import sampled
+from streamplace.latency.confidence import REPORTED, Confidence
+from streamplace.latency.confident import COMPARED
+from streamplace.latency.sampled import CostDraws
 from streamplace.problem.expansion import to_instances
 from streamplace.problem.logical import LogicalGraph
-from streamplace.scoring import sampled
 from streamplace.scoring.flow import flow
-from streamplace.scoring.sampled import CostDraws
 from streamplace.sim.closed_form.bottleneck import worst_utilisation
-from streamplace.workflows.confidence import REPORTED, Confidence
 from streamplace.workflows.place import solve
 from streamplace.workflows.result import Result
 from tests.support.objectives import Net

@@ -9,7 +9,7 @@ from typing import Any, Literal, Self, get_args
 from streamplace.display.text import duration, rounded_down
 from streamplace.display.view import Line
 from streamplace.errors import UsageError
-from streamplace.scoring.tuples import ARRIVALS
+from streamplace.latency.tuples import ARRIVALS
 from streamplace.sim.engine.settings import Service
 from streamplace.sim.tuples.state import Process
 from streamplace.util.checks import check_number, check_str, check_type, set_plain_numbers
