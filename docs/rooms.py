@@ -27,13 +27,7 @@ ROOMS = {
     "makespan": ("streamplace.makespan", "streamplace.sim.schedule"),
     "capacity": ("streamplace.capacity",),
     "control": ("streamplace.control",),
-    "engine": (
-        "streamplace.sim.engine",
-        "streamplace.cli.engine_run",
-        "streamplace.files.engine_runs",
-        "streamplace.scoring.engine",
-        "streamplace.scoring.engine_evaluator",
-    ),
+    "ticks": ("streamplace.ticks", "streamplace.sim.engine"),
     "latency": (
         "streamplace.latency",
         "streamplace.sim.closed_form.sampled",

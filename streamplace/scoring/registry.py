@@ -22,7 +22,7 @@ from streamplace.util.plugins import load_ours, named_fault
 THROUGHPUT: dict[Model, str] = {
     "bottleneck": "streamplace.scoring.models:BottleneckEvaluator",
     "path-average": "streamplace.scoring.path_average:PathAverageEvaluator",
-    "engine": "streamplace.scoring.engine_evaluator:EngineEvaluator",
+    "engine": "streamplace.ticks.evaluator:EngineEvaluator",
 }
 """The evaluators of throughput, by model; a module is loaded once a problem has its model."""
 OF_PASS = "streamplace.makespan.evaluator:makespan_evaluator"

@@ -9,10 +9,10 @@ from streamplace import Placement, Problem, Throughput, simulate
 from streamplace.errors import ProblemError, UsageError
 from streamplace.latency.tuples import TupleScore, estimate
 from streamplace.problem.objective import Model
-from streamplace.scoring import engine
 from streamplace.scoring.registry import evaluator
 from streamplace.sim.engine import Settings
 from streamplace.sim.tuples import Arrivals
+from streamplace.ticks import runs as engine
 from tests.support.graphs import loaded_chain
 
 SINGLE = Settings(duration_s=100.0, arrivals="poisson", service="exponential")

@@ -13,14 +13,14 @@ from streamplace.cli.param_types import AUTO_TICK
 from streamplace.display.formats import kind_of
 from streamplace.errors import FormatError, ProblemError, UsageError
 from streamplace.files import write_json
-from streamplace.files.engine_runs import scene_from, trace_to
 from streamplace.files.reading import name_of, read_json
 from streamplace.problem.placement import Placement
-from streamplace.scoring import engine
-from streamplace.scoring.engine_evaluator import TUPLE_SCORE
 from streamplace.scoring.score import ThroughputScore
 from streamplace.sim.closed_form import bottleneck
 from streamplace.sim.engine import RunMetrics, Settings
+from streamplace.ticks import runs
+from streamplace.ticks.evaluator import TUPLE_SCORE
+from streamplace.ticks.files import scene_from, trace_to
 from streamplace.util.extras import load_drawing
 from streamplace.util.plugins import load_ours
 
@@ -66,7 +66,7 @@ def prepared(
         load_drawing(DRAW)
     if not _is_of_single_tuples(chosen):
         settings = _settings(chosen)
-        return lambda placement: engine.score_of_run(*run(placement, chosen, settings))
+        return lambda placement: runs.score_of_run(*run(placement, chosen, settings))
     for name, other in permutations(SINGLE_TUPLES):
         if name not in chosen:
             raise click.UsageError(f"--{other} requires --{name}")
@@ -98,7 +98,7 @@ def run(
     """Run a placement in the engine; write the trace and the plot if the options name files.
 
     With several source rates, only the run at the rate with the lowest score is returned and
-    written; see `scoring.engine.worst_run`.
+    written; see `ticks.runs.worst_run`.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ def run(
         scene = scene_from(value, placement.problem, name_of(chosen["scene"]))
     sampled = "trace" in chosen or "plot" in chosen
     try:
-        placed, metrics = engine.worst_run(
+        placed, metrics = runs.worst_run(
             placement, settings, scene, SAMPLE_INTERVAL_S if sampled else None
         )
     except ProblemError as error:  # the placement is valid, so the fault is in the scene

@@ -4,13 +4,13 @@ from streamplace.errors import SimulationError
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.compiled import compiled
-from streamplace.scoring.engine import score_of_run, simulation, worst_run
 from streamplace.scoring.evaluator import LocalSearch, Placements
 from streamplace.scoring.models import UtilisationSearch
 from streamplace.scoring.score import ThroughputScore
 from streamplace.scoring.throughput_evaluator import ThroughputEvaluator
 from streamplace.sim.closed_form import bottleneck
 from streamplace.sim.engine import EngineError, Settings, metrics
+from streamplace.ticks.runs import score_of_run, simulation, worst_run
 from streamplace.util.arrays import Floats
 from streamplace.util.plugins import load_ours
 

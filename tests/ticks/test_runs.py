@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from benchmarks.reference.changes import renamed
 from benchmarks.reference.strategies import Case, cases
 from streamplace import Cluster, Device, Network, Operator, Placement, Problem, Stream, StreamGraph
-from streamplace.scoring import engine
 from streamplace.scoring.flow import flow as flow_of
 from streamplace.sim.engine import Profile, RunMetrics, Scene, Settings, Speed
+from streamplace.ticks import runs as engine
 from tests.support.graphs import loaded_chain
 
 SHORT = Settings(duration_s=6.0)
