@@ -1,9 +1,12 @@
 """The evaluator of makespans."""
 
+from typing import Any
+
 import numpy as np
 
 from streamplace.errors import ProblemError, SimulationError
 from streamplace.makespan.compiled_pass import CompiledPass, compiled_pass, in_sequence, names_of
+from streamplace.makespan.page import order_to, tasks_to
 from streamplace.makespan.score import MakespanScore
 from streamplace.problem.device_kinds import misplaced
 from streamplace.problem.makespan import DispatchOrder
@@ -169,6 +172,14 @@ class MakespanEvaluator:
     def best_possible(self) -> float | None:
         """1: the quality of a placement whose makespan is the lower bound; None with noise."""
         return None if self.problem.makespan_objective.noise else 1.0
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the pass and the orders of which the best counts; see `makespan.page`."""
+        named = zip(self.order_names, self.orders, strict=True)
+        return {
+            "tasks": tasks_to(self.tasks),
+            "orders": [{"name": name, **order_to(order)} for name, order in named],
+        }
 
     def local_search(self) -> LocalSearch | None:
         """Return None: the search for short makespans has its own kernels."""

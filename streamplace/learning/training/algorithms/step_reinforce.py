@@ -16,10 +16,10 @@ from streamplace.learning.training.algorithms.base import Algorithm, Known, Reco
 from streamplace.learning.training.algorithms.step_baseline import StepBaseline
 from streamplace.learning.training.elite_buffer import EliteBuffer
 from streamplace.learning.training.learner import Learner, Optimiser
+from streamplace.learning.training.peak_memory import penalised
 from streamplace.learning.training.problems import start_of
 from streamplace.learning.training.rewards import MeasuredEvaluator, MeasuredRewards, log_of
 from streamplace.learning.training.stages import StepReinforceStage
-from streamplace.makespan.peak_memory import penalised
 from streamplace.scoring.evaluator import Evaluator
 from streamplace.scoring.registry import evaluator
 from streamplace.util.arrays import Floats, Ints

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import streamplace as sp
+from streamplace.learning.training.peak_memory import PenalisedEvaluator, peak_bytes, penalised
 from streamplace.makespan.evaluator import MakespanEvaluator
-from streamplace.makespan.peak_memory import PenalisedEvaluator, peak_bytes, penalised
 from streamplace.scoring.registry import evaluator
 
 ONE = [sp.Device("x", 1.0), sp.Device("y", 1.0)]

@@ -5,11 +5,10 @@ Each head is one decision among a few values. Some parts make other heads irrele
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 
-from streamplace.learning.policy.encoded import SortedBatch
 from streamplace.makespan.evaluator import MakespanEvaluator, makespan_evaluator
 from streamplace.placers.base import MAKESPAN, refuse_other_objectives
 from streamplace.placers.repair import feasible
@@ -88,45 +87,42 @@ class RebuildProblem:
     memory: Memory
     features: Floats
 
+    @classmethod
+    def of(cls, problem: Problem) -> "RebuildProblem":
+        """Return what the policy reads of a problem.
+
+        Raises
+        ------
+        ObjectiveError
+            If the objective is not the makespan.
+        """
+        refuse_other_objectives(problem, "rebuild", MAKESPAN)
+        scored = makespan_evaluator(problem)
+        tasks, masks = scored.tasks, scored.compiled.masks
+        seconds, messages = mean_seconds(tasks, *masks), mean_messages(tasks, *masks)
+        ahead = optimistic_costs(tasks, *masks)
+        least = TINY * (messages.sum() + seconds.sum()) or 1.0
+        features = [
+            1.0,
+            np.log(tasks.operators) / 4.0,
+            np.log(tasks.devices) / 2.0,
+            np.log((messages.sum() + least) / (seconds.sum() + least)) / 4.0,
+            float(tasks.network != FREE),
+        ]
+        return cls(
+            problem=problem,
+            scored=scored,
+            rank=upward_rank(tasks, seconds, messages),
+            ahead=np.where(np.isfinite(ahead), ahead, 0.0),
+            neighbours=neighbours_of(tasks.operators, tasks.source, tasks.target, messages),
+            memory=no_schedule(tasks, scored.compiled.rules),
+            features=np.clip(features, -4.0, 4.0),
+        )
+
     @property
     def size(self) -> int:
         """The number of operators."""
         return self.scored.tasks.operators
-
-
-RebuildBatch: TypeAlias = SortedBatch[RebuildProblem]
-
-
-def encode(problem: Problem) -> RebuildProblem:
-    """Return what the policy reads of a problem; see `Policy.encode`.
-
-    Raises
-    ------
-    ObjectiveError
-        If the objective is not the makespan.
-    """
-    refuse_other_objectives(problem, "rebuild", MAKESPAN)
-    scored = makespan_evaluator(problem)
-    tasks, masks = scored.tasks, scored.compiled.masks
-    seconds, messages = mean_seconds(tasks, *masks), mean_messages(tasks, *masks)
-    ahead = optimistic_costs(tasks, *masks)
-    least = TINY * (messages.sum() + seconds.sum()) or 1.0
-    features = [
-        1.0,
-        np.log(tasks.operators) / 4.0,
-        np.log(tasks.devices) / 2.0,
-        np.log((messages.sum() + least) / (seconds.sum() + least)) / 4.0,
-        float(tasks.network != FREE),
-    ]
-    return RebuildProblem(
-        problem=problem,
-        scored=scored,
-        rank=upward_rank(tasks, seconds, messages),
-        ahead=np.where(np.isfinite(ahead), ahead, 0.0),
-        neighbours=neighbours_of(tasks.operators, tasks.source, tasks.target, messages),
-        memory=no_schedule(tasks, scored.compiled.rules),
-        features=np.clip(features, -4.0, 4.0),
-    )
 
 
 class Choice(NamedTuple):
