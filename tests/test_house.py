@@ -28,7 +28,7 @@ DOORS = {
     "engines": 0,
     "networks": 0,
     "learning": 75,
-    "makespan": 32,
+    "makespan": 15,
     "capacity": 9,
     "control": 30,
     "ticks": 3,

@@ -8,7 +8,6 @@ import numpy as np
 
 from streamplace.errors import GraphError
 from streamplace.problem.cluster import Cluster
-from streamplace.problem.feasibility import Feasibility
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.graph_checks import Multicast
 from streamplace.problem.makespan import CHOICES, DispatchOrder, Makespan
@@ -17,9 +16,11 @@ from streamplace.problem.objective import Throughput
 from streamplace.problem.problem import Problem
 from streamplace.problem.symmetry import identical_devices
 from streamplace.scoring.arrays import check_loads, make_flow, make_instance
+from streamplace.scoring.rules import rules_of
 from streamplace.sim.closed_form.bounds import least_shares
 from streamplace.sim.exact import LoadBounds
 from streamplace.sim.flow import run_down
+from streamplace.sim.rules import Rules
 from streamplace.sim.schedule.bounds import Bounds, lower_bounds
 from streamplace.sim.schedule.ranks import (
     FastestPaths,
@@ -29,7 +30,6 @@ from streamplace.sim.schedule.ranks import (
     mean_seconds,
     upward_rank,
 )
-from streamplace.sim.schedule.rules import Rules
 from streamplace.sim.schedule.state import FIFO, RANKED, SEQUENCE, Noise, Order
 from streamplace.sim.schedule.task_graph import (
     ALL,
@@ -42,7 +42,7 @@ from streamplace.sim.schedule.task_graph import (
     TaskGraph,
 )
 from streamplace.sim.schedule.together import together_bound
-from streamplace.sim.search.instance import rivals_of, with_messages
+from streamplace.sim.search.instance import with_messages
 from streamplace.util.arrays import Bools, Floats, Ints
 
 NETWORKS: dict[NetworkKind, int] = {"free": FREE, "egress": EGRESS, "pair": PAIR, "nic": NIC}
@@ -108,25 +108,6 @@ def _positions(sequence: Ints) -> Ints:
 def names_of(order: DispatchOrder) -> tuple[DispatchOrder, ...]:
     """Return the orders among which a score chooses: `CHOICES` for ``any``, else the order."""
     return CHOICES if order == "any" else (order,)
-
-
-def rules_of(constraints: Feasibility, cluster: Cluster) -> Rules:
-    """Return compiled constraints as a tuple for kernels."""
-    allowed, row_of = constraints.unit_masks
-    first_rival, rival, far = rivals_of(
-        constraints.unit_count, constraints.excluding, constraints.separating
-    )
-    return Rules(
-        unit_of=constraints.unit_of,
-        row_of=row_of,
-        allowed=np.array(allowed, order="C"),  # of one type: views of one device are read-only
-        needs=np.ascontiguousarray(constraints.needs, np.float64),
-        room=np.ascontiguousarray(constraints.room, np.float64),
-        first_rival=first_rival,
-        rival=rival,
-        far=far,
-        group_of=np.array(cluster.group_of),
-    )
 
 
 def make_tasks(graph: StreamGraph, cluster: Cluster, objective: Makespan) -> TaskGraph:

@@ -9,8 +9,8 @@ from streamplace.learning.policy.costs import costs_of
 from streamplace.problem.problem import Problem
 from streamplace.scoring.compiled import parts_of_pass
 from streamplace.sim.columns import by_operator
+from streamplace.sim.cores import first_cores, free_from, keep_cores
 from streamplace.sim.jit import bare, kernel
-from streamplace.sim.schedule.queues import first_cores, free_from, keep_cores
 from streamplace.util.arrays import Bools, Floats, Ints
 
 NOWHERE = -1

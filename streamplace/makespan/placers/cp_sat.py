@@ -8,9 +8,9 @@ import numpy as np
 
 from streamplace.placers.exact.solver import Run, cp_model
 from streamplace.sim.flow import Floats, Ints
+from streamplace.sim.rules import Rules
 from streamplace.sim.schedule.bounds import times_on
 from streamplace.sim.schedule.ranks import waits
-from streamplace.sim.schedule.rules import Rules
 from streamplace.sim.schedule.task_graph import ALL, NIC, NONE, TaskGraph
 
 MAX_TERMS = 2_000_000  # streams x pairs of devices: larger models take too long to build

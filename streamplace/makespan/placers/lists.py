@@ -11,16 +11,11 @@ from streamplace.makespan.placers.passes import pass_evaluator, repaired, shorte
 from streamplace.placers.base import MAKESPAN, BasePlacer, Found, ReportingPlacer
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
+from streamplace.sim.rules import nothing_placed_in, offer, put_in
 from streamplace.sim.schedule.bounds import times_on
 from streamplace.sim.schedule.contention import contention_schedule
 from streamplace.sim.schedule.earliest import earliest_schedule
-from streamplace.sim.schedule.lists import (
-    ListSchedule,
-    list_schedule,
-    nothing_placed_in,
-    offer,
-    put_in,
-)
+from streamplace.sim.schedule.lists import ListSchedule, list_schedule
 from streamplace.sim.schedule.ranks import (
     downward_rank,
     mean_messages,

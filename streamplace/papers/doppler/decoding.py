@@ -15,7 +15,7 @@ from streamplace.learning.policy.partial import (
     put_next,
 )
 from streamplace.papers.doppler.encode import DopplerBatch
-from streamplace.sim.schedule.lists import nothing_placed_in, offer_each, put_each
+from streamplace.sim.rules import nothing_placed_in, offer_each, put_each
 from streamplace.util.arrays import Bools, Ints
 
 FREE = -1

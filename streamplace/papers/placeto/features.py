@@ -7,7 +7,6 @@ from typing import TypeAlias
 import numpy as np
 
 from streamplace.learning.policy.encoded import SortedBatch
-from streamplace.makespan.compiled_pass import rules_of
 from streamplace.papers.placeto.network import Problems
 from streamplace.papers.placeto.sizes import PlacetoSizes
 from streamplace.papers.placeto.summaries import Passing, Streams
@@ -15,8 +14,9 @@ from streamplace.problem.graph import StreamGraph
 from streamplace.problem.problem import Problem
 from streamplace.scoring.compiled import parts_of_pass
 from streamplace.scoring.orders import mean_times, traversal_order
+from streamplace.scoring.rules import rules_of
 from streamplace.sim.flow import Ints
-from streamplace.sim.schedule.rules import Rules
+from streamplace.sim.rules import Rules
 from streamplace.util.arrays import Floats
 
 

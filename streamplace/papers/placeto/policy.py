@@ -41,8 +41,8 @@ from streamplace.problem.graph import Operator, Stream, StreamGraph
 from streamplace.problem.makespan import Makespan
 from streamplace.problem.problem import Problem
 from streamplace.scoring.evaluator import Evaluator, ScheduleTrace
+from streamplace.sim.rules import nothing_placed, put_all
 from streamplace.sim.schedule.fifo import fifo_memory
-from streamplace.sim.schedule.rules import nothing_placed, put_all
 from streamplace.sim.schedule.task_graph import Columns
 from streamplace.util.arrays import Floats, Ints
 

@@ -7,8 +7,8 @@ import streamplace as sp
 from benchmarks.reference.random_problems import feasible_placements
 from benchmarks.reference.resource_problems import resource_problem
 from benchmarks.reference.rules import obeying
-from streamplace.makespan.compiled_pass import rules_of
-from streamplace.sim.schedule.lists import nothing_placed_in, offer, offer_each, put_each, put_in
+from streamplace.scoring.rules import rules_of
+from streamplace.sim.rules import nothing_placed_in, offer, offer_each, put_each, put_in
 
 ROWS = 4
 
