@@ -54,6 +54,13 @@ def test_the_core_works_alone(tmp_path: Path) -> None:
         assert fault in refused.stderr
 
 
+def test_a_command_says_which_room_it_needs(tmp_path: Path) -> None:
+    """Plans may have a limit on latency."""
+    refused = all_but(tmp_path, {"latency"}, "plan", "graph.json")
+    fault = "streamplace: streamplace.latency is needed, and is not there\n"
+    assert (refused.returncode, refused.stderr) == (2, fault)
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("room", ALONE)
 def test_a_room_that_is_put_back_works(tmp_path: Path, room: str) -> None:
