@@ -17,7 +17,7 @@ FOLDERS = ROOMS.keys() - {CORE}
 ALONE = {
     "formats": "formats/test_costs.py",
     "latency": "latency/test_limit.py",
-    "makespan": "makespan/placers/test_total_cost.py",
+    "makespan": "makespan/placers/test_lists.py",
     "pictures": "pictures/test_formats.py",
     "ticks": "ticks/test_runs.py",
 }
