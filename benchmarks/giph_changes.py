@@ -12,7 +12,6 @@ over graphs.
 import argparse
 from functools import partial
 
-from streamplace.learning.policy.threads import one_thread
 from streamplace.learning.policy.weights import read_policy
 from streamplace.papers.giph.placer import WEIGHTS
 from streamplace.papers.giph.policy import Giph
@@ -27,6 +26,7 @@ from streamplace.papers.giph.study.adaptivity import (
 from streamplace.papers.giph.study.adaptivity_tables import changes_of
 from streamplace.papers.giph.study.registered import FULL
 from streamplace.papers.studies.study import Row
+from streamplace.util.threads import one_thread
 
 LONGER = 20  # evaluations per operator
 SYSTEMS: dict[str, System] = {

@@ -22,7 +22,6 @@ from streamplace.learning.policy.coarse import SHARE, Part, parts_of, problem_of
 from streamplace.learning.policy.noise import NumpySampler
 from streamplace.learning.policy.placer import CHANGES, SHIPPED, loaded
 from streamplace.learning.policy.registry import PolicySection, policy_section
-from streamplace.learning.policy.threads import one_thread
 from streamplace.learning.policy.weights import new_policy
 from streamplace.learning.training.config import read_config
 from streamplace.learning.training.in_memory import fit
@@ -30,6 +29,7 @@ from streamplace.papers.hsdag.policy import Hsdag
 from streamplace.problem.grouping import Grouping
 from streamplace.problem.placement import Placement
 from streamplace.util.arrays import Ints
+from streamplace.util.threads import one_thread
 
 TRAINING, FIGURES = 1_000, 10_000  # operators
 TRAINING_SEED, SEED = 50_000, 60_000

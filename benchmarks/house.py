@@ -6,6 +6,7 @@
 with a scripted Flink; times are only printed. The rooms are those of `docs/rooms.py`.
 """
 
+import ast
 import subprocess
 import sys
 from collections import Counter
@@ -20,6 +21,7 @@ from types import FrameType
 from typing import Any
 
 from benchmarks.bytecode import environment
+from benchmarks.messages import message_readings
 from benchmarks.speed import REAL, cpu_of
 from docs.floors import When, imports_in, loaded_with, modules
 from docs.rooms import CORE, ROOMS, room_of
@@ -76,6 +78,14 @@ def core_to_rooms() -> dict[When, set[tuple[str, str]]]:
                 if each.module in known and room_of(each.module) != CORE:
                     found[each.when].add((module, each.module))
     return found
+
+
+def repeated_class_names() -> set[str]:
+    """Return the names that several classes of the core have."""
+    core = [path for module, path in modules().items() if room_of(module) == CORE]
+    nodes = (node for path in core for node in ast.walk(ast.parse(path.read_text())))
+    names = Counter(node.name for node in nodes if isinstance(node, ast.ClassDef))
+    return {name for name, count in names.items() if count > 1}
 
 
 def doors() -> dict[str, int]:
@@ -138,6 +148,8 @@ def main() -> None:
         ours = sum(map(is_ours, loaded_by_first_place(placer)))
         print(f"loaded by a first place by {placer}: {ours} modules")
     print(f"imports inside functions: {imports_inside_functions()}")
+    print(f"class names of the core that repeat: {len(repeated_class_names())}")
+    print(f"sites that read the text of an error: {len(message_readings(known.values()))}")
     for when, pairs in core_to_rooms().items():
         rooms = Counter(room_of(imported) for _, imported in pairs)
         most = ", ".join(f"{room} {count}" for room, count in rooms.most_common())

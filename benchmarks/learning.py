@@ -22,7 +22,7 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from benchmarks.speed import report
 from streamplace import Problem, Recipe, StreamGraph
-from streamplace.learning.policy.base import constructive
+from streamplace.learning.policy.base import Constructive
 from streamplace.learning.policy.decoding import Sampler
 from streamplace.learning.policy.device_scorer.network import DeviceScorer
 from streamplace.learning.training import read_config
@@ -98,7 +98,7 @@ def flops_of_a_decision(run: Run) -> float:
     A pass with gradients costs three times its forward pass, and a pass that only samples costs one
     forward pass.
     """
-    learner, policy = run.loop.learner, constructive(run.policy)
+    learner, policy = run.loop.learner, Constructive.of(run.policy)
     batch: Any = learner.batch(run.loop.steps_of(0)[0])
     (stage,) = run.config.stage
     assert isinstance(stage, ReinforceStage)

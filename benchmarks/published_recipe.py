@@ -31,7 +31,7 @@ from streamplace import Problem, Recipe, StreamGraph, compare
 from streamplace.files import write_json
 from streamplace.files.training_logs import CHECKPOINT, LOG
 from streamplace.files.writing import make_folder
-from streamplace.learning.policy.base import constructive
+from streamplace.learning.policy.base import Constructive
 from streamplace.learning.policy.decoding import Sampler
 from streamplace.learning.training import read_config
 from streamplace.learning.training.config import with_seed, with_values
@@ -182,7 +182,7 @@ def dead_units(policy: nn.Module, graphs: list[StreamGraph]) -> float | None:
     sampler = Sampler.seeded(0)
     for graph in graphs:
         problem = Problem(graph, "5x2500", source_rate=RATE, model="path-average")
-        constructive(policy).sample(policy.batch([policy.encode(problem)]), SAMPLES, sampler)
+        Constructive.of(policy).sample(policy.batch([policy.encode(problem)]), SAMPLES, sampler)
     handle.remove()
     return 1.0 - float(on.float().mean())
 

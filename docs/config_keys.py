@@ -15,27 +15,20 @@ from pydantic_core import PydanticUndefined
 
 from streamplace.learning.policy.registry import KINDS
 from streamplace.learning.training.config import ProblemsSection, RunSection
-from streamplace.learning.training.stages import (
-    DaggerStage,
-    ImitationStage,
-    MemorySection,
-    OptimiserSection,
-    ReinforceStage,
-    ReplayStage,
-    Stage,
-    StepReinforceStage,
-)
+from streamplace.learning.training.stages import MemorySection, OptimiserSection, Stage, forms
+
+
+def _shared(form: type[Stage]) -> type[Stage]:
+    """Return the form from which another one derives, or that of all stages."""
+    return next((base for base in form.__mro__[1:] if base in forms().values()), Stage)
+
 
 PAGE = Path(__file__).parent / "training.md"
 BEGIN, END = "<!-- keys: python -m docs.config_keys -->", "<!-- end of keys -->"
 TABLES: tuple[tuple[str, type[BaseModel], type[BaseModel] | None], ...] = (
     ("[[problems]]", ProblemsSection, None),
     ("[[stage]]", Stage, None),
-    ('[[stage]], algorithm = "reinforce"', ReinforceStage, Stage),
-    ('[[stage]], algorithm = "reinforce-replay"', ReplayStage, Stage),
-    ('[[stage]], algorithm = "imitation"', ImitationStage, Stage),
-    ('[[stage]], algorithm = "dagger"', DaggerStage, Stage),
-    ('[[stage]], algorithm = "reinforce-steps"', StepReinforceStage, Stage),
+    *((f'[[stage]], algorithm = "{name}"', form, _shared(form)) for name, form in forms().items()),
     ("[stage.memory] of reinforce", MemorySection, None),
     ("[stage.optimiser]", OptimiserSection, None),
     ("[run]", RunSection, None),

@@ -3,21 +3,25 @@
 The site has them as cli.md and api.md; they are not files of the repository.
 """
 
+import re
 from collections.abc import Iterator
+from copy import copy
 from importlib import import_module
 from typing import Any
 
 import click
 
 from streamplace.cli.registered import cli
+from streamplace.problem.operators import OPERATOR_FIELDS, STREAM_FIELDS
 
 CLI, API = "cli.md", "api.md"
+DEFAULT = re.compile(r"(  \[default: [^\]]*\])\f(.*)", re.DOTALL)
 WIDTH = 88
 CLI_INTRODUCTION = """\
 # Command line
 
-This page has the `--help` text of every command. Every command (for `profile` and `apply`, each
-subcommand) also takes these options:
+This page has the `--help` text of every command, with details that are left out on a terminal.
+Every command (for `profile` and `apply`, each subcommand) also takes these options:
 
 - `--json` prints the result as JSON on stdout;
 - `--quiet` prints nothing on stderr except errors;
@@ -183,6 +187,12 @@ SECTIONS = {
     "Errors": ("streamplace.errors",),
 }
 
+FIELDS = {
+    "streamplace.problem.graph.Operator": OPERATOR_FIELDS,
+    "streamplace.problem.graph.Stream": STREAM_FIELDS,
+}
+"""Class -> fields, whose meanings its docstring has once it is loaded; mkdocstrings only reads."""
+
 
 def on_files(files: Any, config: Any) -> Any:
     """Add the two pages to those of the site; called by mkdocs."""
@@ -201,8 +211,26 @@ def api_page() -> str:
     """Return the page of public names; mkdocstrings replaces each name by its docstrings."""
     parts = [API_INTRODUCTION]
     for title, paths in SECTIONS.items():
-        parts.append("\n".join([f"## {title}", *(f"::: {path}" for path in paths)]) + "\n")
+        parts.append("\n".join([f"## {title}", *map(_entry, paths)]) + "\n")
     return "\n".join(parts)
+
+
+def whole(command: click.Command) -> click.Command:
+    """Return a command whose help also has what is left out on a terminal, after form feeds."""
+    shown = copy(command)
+    shown.help = (command.help or "").replace("\f", "")
+    shown.params = [copy(param) for param in command.params]
+    for param in shown.params:
+        if isinstance(param, click.Option) and param.help:
+            with_default_last = DEFAULT.sub(r"\f\2\1", param.help)
+            param.help = with_default_last.replace("\f", " ")
+    return shown
+
+
+def _entry(path: str) -> str:
+    """Return the entry of a public name, with the meanings of its fields."""
+    meanings = [f"- `{each.name}`: {each.about}" for each in FIELDS.get(path, ())]
+    return "\n".join([f"::: {path}", *(["", *meanings, ""] if meanings else [])])
 
 
 def _sections(
@@ -210,10 +238,10 @@ def _sections(
 ) -> Iterator[str]:
     """Yield one section for a command and one for each of its subcommands."""
     context = click.Context(
-        command, parent, name, terminal_width=WIDTH, max_content_width=WIDTH,
+        whole(command), parent, name, terminal_width=WIDTH, max_content_width=WIDTH,
         help_option_names=cli.context_settings["help_option_names"],
     )  # fmt: skip
-    yield f"## {context.command_path}\n\n```text\n{command.get_help(context)}\n```\n"
+    yield f"## {context.command_path}\n\n```text\n{context.get_help()}\n```\n"
     if isinstance(command, click.Group):
         for inner in command.list_commands(context):
             _, subcommand, _ = command.resolve_command(context, [inner])

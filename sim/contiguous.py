@@ -126,6 +126,7 @@ def split(items: Items, lattice: Lattice, devices: Devices, most: float, most_st
     for begin in range(sets):
         if devices.skips:
             _skip(best[begin], source[begin], by[begin], begin)
+        # No split ends with this set, or only with a load that is too large.
         if not best[begin].min() <= min(limit, LARGEST):
             continue
         depth, at[0], edge[0] = 0, begin, lattice.first[begin]
@@ -138,6 +139,7 @@ def split(items: Items, lattice: Lattice, devices: Devices, most: float, most_st
                 continue
             u, to = lattice.item[edge[depth]], lattice.to[edge[depth]]
             edge[depth] += 1
+            # A closed set can be reached in many orders of its items, which make the same piece.
             if visited[to] == begin:
                 continue
             visited[to] = begin
@@ -148,6 +150,7 @@ def split(items: Items, lattice: Lattice, devices: Devices, most: float, most_st
             depth += 1
             at[depth], edge[depth] = to, lattice.first[to]
             _extend(items, devices, piece, depth, limit, begin, to, found)
+        # Prefixes of orders take over.
         if steps > most_steps:
             return Split(best, source, by, -1)
     return Split(best, source, by, steps)

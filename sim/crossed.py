@@ -9,7 +9,8 @@ from streamplace.sim.jit import bare, inner, kernel
 from streamplace.sim.links import ends_of, link_s, slot_of, uplinks_of
 from streamplace.sim.messages import copies_of, list_messages, marks, no_messages
 
-STAGES = 4  # links that a stream between devices may pass, one after the other; see `passed`
+# Links that a stream may pass: the sender's, uplink, downlink, the receiver's; see `passed`.
+STAGES = 4
 
 
 class Crossed(NamedTuple):

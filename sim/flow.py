@@ -303,7 +303,7 @@ class Flow:
         else:
             return None
         coefficient = np.concatenate([1.0 / self.capacity, coefficient])
-        padded = np.zeros(-(-len(coefficient) // 8) * 8)
+        padded = np.zeros(-(-len(coefficient) // 8) * 8)  # vectorised loops then leave no rest
         padded[: len(coefficient)] = coefficient
         return weight, padded
 

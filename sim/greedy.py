@@ -97,6 +97,8 @@ def _greedy(
                     flow, placement, v, d, streams, device, link, copies, room, 1.0
                 )
                 _raise(flow, placement, v, d, streams, device, link, copies, room, -1.0)
+                # Most devices tie while little is placed; what is added in all then keeps operators
+                # together.
                 if highest < lowest or (highest == lowest and added < least):
                     best, lowest, least = d, highest, added
         _raise(flow, placement, v, best, streams, device, link, copies, room, 1.0)

@@ -71,6 +71,7 @@ CANDIDATE_FEATURES = (
     "worst, offered",  # largest utilisation so far, in these units
 )
 F = len(CANDIDATE_FEATURES)
+# Overloads reach thousands, and would drown all other features of a network. A guess; not tuned.
 LINEAR = 2.0  # features up to this value are unchanged; larger ones grow logarithmically
 
 

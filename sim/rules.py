@@ -9,7 +9,7 @@ from streamplace.sim.flow import Floats, Ints
 from streamplace.sim.jit import bare, kernel
 
 Bools = NDArray[np.bool_]
-NOWHERE = -1
+NOWHERE = -1  # no device
 
 
 class Rules(NamedTuple):

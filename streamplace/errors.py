@@ -2,34 +2,102 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from dataclasses import dataclass, replace
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What an error says, in parts, of which `str` makes the message.
+
+    Parameters
+    ----------
+    what
+        What is wrong; alone, it is the whole message.
+    origin
+        The file, address or option in which it is; empty: not known, or part of `what`.
+    place
+        Where in it, or which part of the program says so; outermost first.
+    option
+        The argument, field or key that is wrong, for which a command may have an option.
+    remedy
+        What to do.
+    operators
+        Names of the operators concerned, whose own rules `workflows.conflict` tries first.
+    of_constraints
+        Whether the constraints are wrong rather than the graph; they may have a file of their own.
+    conflict
+        The rules that cannot hold together, a `workflows.conflict.Conflict`; None if not known.
+    """
+
+    what: str = ""
+    origin: str = ""
+    place: tuple[str, ...] = ()
+    option: str = ""
+    remedy: str = ""
+    operators: tuple[str, ...] = ()
+    of_constraints: bool = False
+    conflict: Any = None
+
+    def __str__(self) -> str:
+        stated = ": ".join(filter(None, (self.origin, *self.place, self.option, self.what)))
+        conflict = "" if self.conflict is None else str(self.conflict)
+        return "; ".join(filter(None, (stated, conflict, self.remedy)))
 
 
 class StreamplaceError(Exception):
     """The base class of all exceptions that streamplace raises; the message is one line.
 
+    Parameters
+    ----------
+    what
+        The message, or its parts.
+
     Attributes
     ----------
+    fault
+        The parts of the message.
     exit_code
         Exit code of the command line.
     needs_file
-        Whether `located` puts a file's name before the message; False if the message already names
-        the file, or if the fault is not in a file.
+        Whether `located` states a file as the origin; False if `what` already names the file, or if
+        the fault is not in a file.
     infeasible
         Graph, cluster and constraints of a problem without a feasible placement, from which
         `workflows.conflict` finds the rules that cannot hold together; None for other faults, and
-        if the message names these rules.
+        if the fault has these rules.
     """
 
     exit_code = 2
     needs_file = True
     infeasible: tuple[Any, Any, Any] | None = None
 
+    def __init__(self, what: str | Fault = "") -> None:
+        super().__init__(what)
+        self.fault = what if isinstance(what, Fault) else Fault(what)
+
     def __str__(self) -> str:
-        return " ".join(super().__str__().splitlines())  # file names may contain newlines
+        return " ".join(str(self.fault).splitlines())  # file names may contain newlines
 
+    @property
+    def needs_origin(self) -> bool:
+        """Whether the message does not say yet in which file or option the fault is."""
+        return self.needs_file and not self.fault.origin
 
-Error = TypeVar("Error", bound=StreamplaceError)
+    def update(self, **parts: Any) -> None:
+        """Change some parts of the fault."""
+        self.fault = replace(self.fault, **parts)
+
+    def put(self, place: str) -> None:
+        """Put a place before all others, and before the origin."""
+        if self.fault.origin:
+            self.update(origin=f"{place}: {self.fault.origin}")
+        else:
+            self.update(place=(place, *self.fault.place))
+
+    def advise(self, remedy: str) -> None:
+        """Add what to do to the end of the message."""
+        self.update(remedy="; ".join(filter(None, (self.fault.remedy, remedy))))
 
 
 class GraphError(StreamplaceError):
@@ -143,44 +211,47 @@ def located(
     kind: type[StreamplaceError] | None = None,
     *,
     only: type[StreamplaceError] = StreamplaceError,
+    constraints: str | None = None,
+    remedy: str = "",
 ) -> Iterator[None]:
-    """Put a file's name before the message of an error raised in the block, unless it needs none.
+    """State a file as the origin of an error raised in the block, unless it needs none.
 
     Parameters
     ----------
     file
-        None: errors are raised as they are.
+        None: errors keep their origins.
     kind
         Class of the exception to raise instead; None: the class of the original error.
     only
         Class of the errors that are faults of this file; others are raised as they are.
+    constraints
+        The file at fault if the constraints are; None: also `file`.
+    remedy
+        What else to do.
     """
     try:
         yield
     except only as error:
-        if file is None or not error.needs_file:
+        if remedy:
+            error.advise(remedy)
+        if file is None or not error.needs_origin:
             raise
-        named = reworded(error, f"{file}: {error}")
-        if kind and not isinstance(error, kind):
-            named = kind(str(named))
-            named.infeasible = error.infeasible
-        named.needs_file = False
-        raise named from None
+        conflict = error.fault.conflict
+        of_rules = error.fault.of_constraints or (conflict and conflict.of_constraints)
+        error.update(origin=constraints if constraints is not None and of_rules else file)
+        if kind is None or isinstance(error, kind):
+            raise
+        changed = kind(error.fault)
+        changed.infeasible = error.infeasible
+        raise changed from None
 
 
 @contextmanager
 def within(place: str) -> Iterator[None]:
-    """Put a place inside a file before the message of an error raised in the block."""
+    """Add a place to an error raised in the block, before those inside of it."""
     try:
         yield
     except StreamplaceError as error:
-        if not error.needs_file:
-            raise
-        raise reworded(error, f"{place}: {error}") from None
-
-
-def reworded(error: Error, message: str) -> Error:
-    """Return the same error with another message."""
-    changed = type(error)(message)
-    vars(changed).update(vars(error))
-    return changed
+        if error.needs_origin:
+            error.put(place)
+        raise

@@ -19,7 +19,7 @@ import streamplace as sp
 from streamplace.makespan.evaluator import makespan_evaluator
 from streamplace.makespan.placers.annealing import PassAnnealer, cooling_of
 from streamplace.makespan.placers.passes import pass_evaluator
-from streamplace.papers.orders.contended import KINDS
+from streamplace.papers.orders.families.contended import KINDS
 from streamplace.placers.budget import Budget
 from streamplace.placers.registry import make_placer
 from streamplace.placers.starting import fast_placement

@@ -22,7 +22,7 @@ from benchmarks.real_sizes import best, gaps, problems, running, tables
 from benchmarks.real_sizes.problems import Recipe
 from benchmarks.real_sizes.rivals import rivals
 from streamplace.errors import StreamplaceError
-from streamplace.placers.limits import Limit, MaxEvaluations, MaxRuntime
+from streamplace.placers.limits import MaxEvaluations, MaxRuntime, PlacerLimit
 
 ALL_RIVALS = "metis-sweep", "kahip-sweep", "mt-kahypar-sweep"
 SETS = "drawn", "hard", "ten-thousand", "large", "makespans"
@@ -78,7 +78,7 @@ def _run(options: argparse.Namespace) -> None:
     recipes = _recipes(options)
     if options.ladder:
         recipes = [few for each in recipes for few in (*problems.smaller(each), each)]
-    limits: list[Limit] = [MaxRuntime(seconds) for seconds in options.seconds]
+    limits: list[PlacerLimit] = [MaxRuntime(seconds) for seconds in options.seconds]
     if options.evaluations is not None:
         limits = [MaxEvaluations(options.evaluations)]
     label, runs = running.label(), []

@@ -20,7 +20,7 @@ from benchmarks.real_sizes.problems import LADDER
 from streamplace import Cluster, Problem
 from streamplace.errors import PlacementError
 from streamplace.makespan.evaluator import MakespanEvaluator
-from streamplace.placers.limits import Limit, MaxEvaluations, MaxRuntime
+from streamplace.placers.limits import MaxEvaluations, MaxRuntime, PlacerLimit
 from streamplace.placers.partition.metis import units_by_instructions
 from streamplace.placers.partition.partitioner import devices_of_parts, parts_for
 from streamplace.placers.registry import named
@@ -79,7 +79,7 @@ class Worth:
         return cls(lambda devices: float(worst_utilisation(arrays, devices)[0]), least)
 
 
-def outcome(problem: Problem, name: str, limit: Limit, seed: int) -> Outcome:
+def outcome(problem: Problem, name: str, limit: PlacerLimit, seed: int) -> Outcome:
     """Run a placer or a rival within a limit.
 
     Parameters
@@ -176,7 +176,7 @@ def _kahip(mode: int, problem: Problem, parts: int, imbalance: float, seed: int)
     return kahip(problem, mode, parts, imbalance, seed)
 
 
-def _placed(text: str, limit: Limit, problem: Problem, seed: int) -> Tries:
+def _placed(text: str, limit: PlacerLimit, problem: Problem, seed: int) -> Tries:
     """Yield the placements of a placer, on the devices or on each subset of the fastest."""
     name = text.removesuffix(SUBSETS)
     numbers = ladder(problem) if text.endswith(SUBSETS) else [len(problem.cluster.devices)]

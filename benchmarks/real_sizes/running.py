@@ -18,7 +18,7 @@ from benchmarks.real_sizes.rivals import outcome, rivals
 from benchmarks.result_lines import add, read
 from streamplace import Problem, StreamGraph
 from streamplace.errors import PlacementError
-from streamplace.placers.limits import Limit, MaxEvaluations
+from streamplace.placers.limits import MaxEvaluations, PlacerLimit
 
 OTHER_CHECKOUT = """
 import sys
@@ -48,7 +48,7 @@ class Run:
     """
 
     placer: str
-    limit: Limit
+    limit: PlacerLimit
     seed: int
     label: str
     shown: str
@@ -58,7 +58,7 @@ class Run:
         return (str(recipe), self.shown, limit_text(self.limit), str(self.seed), self.label)
 
 
-def limit_text(limit: Limit) -> str:
+def limit_text(limit: PlacerLimit) -> str:
     """Return a limit as results state it, such as ``0.1 s``."""
     unit = "evaluations" if isinstance(limit, MaxEvaluations) else "s"
     return f"{limit.value:g} {unit}"

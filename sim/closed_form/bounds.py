@@ -7,7 +7,8 @@ import numpy as np
 from streamplace.sim.flow import Floats, Flow, Ints
 from streamplace.sim.work import cannot_run, class_work, fastest, first_of_classes
 
-ROUNDS = 60  # in which weights of classes of devices are improved
+# In which weights of classes of devices are improved; any weights give a valid bound. A guess.
+ROUNDS = 60
 
 
 class LeastShares(NamedTuple):
@@ -50,5 +51,6 @@ def _balanced(shares: Floats, class_of: Ints) -> float:
             break
         own = shares[np.arange(len(chosen)), chosen]
         load = np.bincount(chosen, weights=own, minlength=len(count)) / count
+        # Multiplicative weights with steps that fall, so that they settle; the factors are guesses.
         weight = weight * np.exp((load / load.max() - 0.5) / (1.0 + 0.5 * k))
     return best

@@ -34,14 +34,19 @@ from streamplace.sim.flow import NONE, Columns, Floats, Flow, Ints, checked
 from streamplace.sim.jit import bare, bare_entry, kernel
 from streamplace.sim.work import largest_own, taken, taken_at_first
 
-STEPS = 100
-HALVINGS = 40
+STEPS = 100  # of Newton's method, which needs few where it converges at all
+HALVINGS = 40  # of a step that makes the residual larger: 2^-40 of it is no step any more
 MOST_SLOPES = 20_000_000  # operators x links; a larger matrix takes too much memory and time
-RESIDUAL = 1e-12  # largest |s - min(1, 1 / offered utilisation)| of a solution
+# Largest |s - min(1, 1 / offered utilisation)| of a solution: little above rounding.
+RESIDUAL = 1e-12
+# Damped rounds, against equations that no damping settles; Newton's method follows.
 ROUNDS = 100_000
+# Adaptive damping comes first; at the edge of stability, it can oscillate for ever; see `solve`.
 QUICK_ROUNDS = 200  # between two checks of progress with adaptive damping
+# exp(-60) is below any residual, so that a fixed damping that converges at all has done so.
 SETTLING = 60  # rounds * damping between two checks of progress with fixed damping
-PROGRESS = 0.5  # factor by which the residual must shrink between checks, or damping is halved
+# Factor by which the residual must shrink between checks, or damping is halved; a guess.
+PROGRESS = 0.5
 
 
 def solve_by_newton(flow: Flow, placement: Ints, residual: float) -> Floats | None:
@@ -236,6 +241,7 @@ def solve(flow: Columns, start: float, links: int, crossed: Crossed, room: Equat
                 damping = fixed
             before, best = best, np.inf
             left = QUICK_ROUNDS if fixed == 1.0 else int(SETTLING / fixed)
+        # Raised slowly, since each overshooting costs several rounds; the factors are guesses.
         if fixed == 1.0:
             damping = damping * 0.5 if residual > last else min(1.0, damping * 1.1)
         last = residual

@@ -2,7 +2,7 @@
 
 from streamplace.sim.engine.metrics import RunMetrics
 from streamplace.sim.engine.scene import Profile, Scene, Speed, Window
-from streamplace.sim.engine.settings import Settings
+from streamplace.sim.engine.settings import SettingError, Settings
 from streamplace.sim.engine.simulation import Simulation
 from streamplace.sim.engine.snapshots import EngineError, SceneError
 
@@ -12,6 +12,7 @@ __all__ = [
     "RunMetrics",
     "Scene",
     "SceneError",
+    "SettingError",
     "Settings",
     "Simulation",
     "Speed",

@@ -13,8 +13,9 @@ from streamplace.sim.flow import Floats
 
 QUEUE, WIRE, LINKS = 0, 1, 2  # places of a stream's tuples; its links follow, stage by stage
 PLACES = LINKS + STAGES
-LAYERS = 32  # sets into which the tuples of a stream in one place are put, first to last
-NEGLIGIBLE = 1e-9  # tuples
+# Sets into which the tuples of a stream in one place are put, first to last; a guess, not tuned.
+LAYERS = 32
+NEGLIGIBLE = 1e-9  # tuples: rounding
 
 
 class Contents(NamedTuple):

@@ -11,7 +11,7 @@ from streamplace.sim.links import cpu_s, ends_of, link_s, uplinks_of
 from streamplace.sim.messages import Copies, list_messages, marks, no_messages
 from streamplace.sim.work import instructions_on
 
-FOREVER = 1e9  # ticks
+FOREVER = 1e9  # ticks of travel, ten times `MOST_TICKS`: longer ones would not fit into 32 bits
 
 
 @kernel
@@ -60,6 +60,7 @@ def lay_out(
             continue
         sends, receives = ends_of(flow.nic, flow.capacity.shape[0], a, b)
         latency = max(latency_s[sends], latency_s[receives])
+        # So that rounding does not make a latency of whole ticks one tick shorter.
         streams[e].delay = int(min(latency / tick_s + 1e-9, FOREVER))
         streams[e].most += nominal[e] * latency  # so that L does not limit throughput
         sending = cpu_s(flow, sends, a, 1.0, flow.bits[e])

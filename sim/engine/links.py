@@ -12,9 +12,9 @@ from streamplace.sim.engine.records import EngineState, Rules
 from streamplace.sim.jit import bare
 
 MOST_NEW = 3  # new sets per stream and tick: sent, split on the first link, split on the second
-MOST_NEW_UPLINKS = 5  # with uplinks and downlinks
+MOST_NEW_UPLINKS = 5  # with uplinks and downlinks, each of which splits one more
 SENDER, UPLINK, DOWNLINK, RECEIVER = range(4)  # stages; a pair link is the sender's
-STAGES = 4
+STAGES = 4  # as in sim/crossed.py, for kernels a constant of their own
 CRUMB = 1e-9  # share of a tick; less remaining work is rounding
 
 
@@ -92,6 +92,7 @@ def _serve(state: EngineState, rules: Rules, link: int, tick: int) -> None:
     stage, tick_s = state.links[link].stage, rules.tick_s
     left, full = tick_s, False
     state.links[link].clear = _is_clear(state, rules, link, tick)
+    # Everything fits into the tick, so that one walk through all streams passes it on.
     if state.links[link].clear:
         left -= state.links[link].needed
         state.lists[at].head = state.lists[at].tail = NOTHING  # see `_pass_on_all`

@@ -9,8 +9,10 @@ from streamplace.sim.engine.records import EngineState, Rules
 from streamplace.sim.engine.snapshots import EngineError
 from streamplace.sim.jit import bare, bare_entry
 
+# Each pass is as long as the first; with up to 1,000, time was not linear in the operators.
 MOST_PASSES = 8  # passes of the dynamic scheduler per tick; remaining work waits for the next tick
 NO_TUPLES = 1e-9  # smaller numbers of tuples are rounding
+# Queues without limit can grow for ever; an error is better than a process that is killed.
 MOST_BYTES = 4 << 30  # limit on the memory of sets
 AT_ONCE = 50_000_000  # (operators + streams) x ticks per kernel call, so that Ctrl-C is answered
 

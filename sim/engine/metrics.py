@@ -14,11 +14,15 @@ from streamplace.sim.engine.steady import contents_when_steady
 from streamplace.sim.flow import Floats, checked
 from streamplace.sim.work import instructions_of
 
-MAX_DIGITS = 4
-STEADY = 0.01  # tolerance for steady and settled runs, as a share of the expected tuples
+MAX_DIGITS = 4  # of latencies: more would claim what a tick cannot show
+STEADY = 0.01  # tolerance for steady and settled runs, as a share of the expected tuples; a guess
+# With 2,000 random problems, no settled run of one source is then .01 from `bottleneck`
+# (docs/results/engine.md).
 STANDS = 0.002  # largest change of relative throughput by a halving
+# One may change nothing while the size of a queue, and not the tick, limits a stream.
 ENOUGH = 2  # halvings in a row that change nothing
-LONGER = (2, 5, 10)  # multiples of the first duration after which a run asks again
+# Multiples of the first duration after which a run asks again: up to ten minutes; a guess.
+LONGER = (2, 5, 10)
 MAX_STEPS = 100_000_000  # (operators + streams) x ticks of the last run: about ten seconds
 
 
@@ -152,6 +156,7 @@ class RunMetrics:
         ratios = [
             finer[name] / difference for name, difference in differences.items() if difference > 0.0
         ]
+        # Nothing differs between the last two ticks.
         if not ratios:
             return MAX_DIGITS
         return int(np.clip(np.log10(max(min(ratios), 1.0)), 1, MAX_DIGITS))

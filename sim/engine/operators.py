@@ -8,7 +8,7 @@ from streamplace.sim.engine.records import EngineState, Rules
 from streamplace.sim.flow import Floats
 from streamplace.sim.jit import bare
 
-TINY = 1e-300
+TINY = 1e-300  # to divide by, instead of 0
 
 
 @bare
@@ -189,6 +189,7 @@ def _send_windows(state: EngineState, rules: Rules, v: int, budget: float, tick:
     A window that is due stays open, and nothing is gathered, until the previous one has been sent.
     """
     w, used, total = state.operators[v].window, 0.0, state.scratch
+    # What is left of the window before, and then what the next one, which may close now, emits.
     for _ in range(2):
         tuples = state.windows[w].out
         if tuples > 0.0:

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from streamplace.sim.flow import Columns, Floats, Flow
 from streamplace.sim.jit import kernel
 
-MOST = 1e12  # maximum of seconds, tuples and factors in a scene
-MOST_SLOTS = 1_000_000
+MOST = 1e12  # maximum of seconds, tuples and factors in a scene, far above any use
+MOST_SLOTS = 1_000_000  # of a window, which are kept in memory one by one
 
 
 @dataclass(frozen=True)
@@ -116,7 +116,7 @@ class Window:
             raise ValueError("a window's advance must be above 0 and at most its size")
         if self.size_s > MOST_SLOTS * self.advance_s:
             raise ValueError(f"a window may have at most {MOST_SLOTS:,} advances")
-        if abs(self.size_s / self.advance_s - self.slots) > 1e-9 * self.slots:
+        if abs(self.size_s / self.advance_s - self.slots) > 1e-9 * self.slots:  # above rounding
             raise ValueError("a window's size must be a whole multiple of its advance")
 
     @property

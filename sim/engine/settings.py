@@ -11,11 +11,32 @@ Scheduler = Literal["default", "dynamic"]
 Allocation = Literal["uniform", "weighted"]
 Service = Literal["exponential", "deterministic"]
 
-MOST_TICKS = 100_000_000
-FIRST_TICK_S = 0.1
+MOST_TICKS = 100_000_000  # arrivals are stored by tick, 1.6 GB for each input of a sink
+FIRST_TICK_S = 0.1  # as in the comparisons with CEPSim (docs/results/engine.md)
 OF_TICKS = ("scheduler", "allocation", "queue", "backpressure", "source_queue", "source_wait")
+# Queues start empty, so that the beginning is not typical. The number is a guess.
 SETTLING_S = 20.0  # initial seconds that are not measured, or a third of a shorter run
-UNTOLD_S = 61.0  # seconds after which a run first asks whether it has settled
+# Seconds after which a run first asks whether it has settled: a minute, of which 41 s count.
+UNTOLD_S = 61.0
+
+
+class SettingError(ValueError):
+    """A setting that is out of range, or does not suit the others.
+
+    Attributes
+    ----------
+    setting
+        Its field.
+    what
+        What is wrong.
+    """
+
+    def __init__(self, setting: str, what: str) -> None:
+        super().__init__(setting, what)
+        self.setting, self.what = setting, what
+
+    def __str__(self) -> str:
+        return f"{self.setting}: {self.what}"
 
 
 @dataclass(frozen=True)
@@ -63,7 +84,7 @@ class Settings:
     tick_s: float | None = FIRST_TICK_S
     scheduler: Scheduler = "default"
     allocation: Allocation = "weighted"
-    queue: float = 2048.0
+    queue: float = 2048.0  # a guess; sim/README.md says how it shortens ticks
     backpressure: bool = True
     source_queue: float = 0.0
     measure_from_s: float | None = None
@@ -76,39 +97,40 @@ class Settings:
         for name, allowed in (("scheduler", Scheduler), ("allocation", Allocation)):
             if getattr(self, name) not in get_args(allowed):
                 names = " or ".join(get_args(allowed))
-                raise ValueError(f"{name}: must be {names} (got {getattr(self, name)!r})")
+                raise SettingError(name, f"must be {names} (got {getattr(self, name)!r})")
         for field in fields(self):
             value = getattr(self, field.name)
             if isinstance(value, int | float) and not 0 <= value < np.inf:
-                raise ValueError(f"{field.name}: must be finite and at least 0 (got {value:g})")
+                raise SettingError(field.name, f"must be finite and at least 0 (got {value:g})")
         self._check_single_tuples()
         if self.duration_s == 0:
-            raise ValueError("duration_s: must be above 0 (got 0)")
+            raise SettingError("duration_s", "must be above 0 (got 0)")
         if self.arrivals is None:
             self._check_ticks()
         last = 0.0 if self.arrivals else self.first_tick_s * (self.measure_from_s is not None)
         end_s = self.first_duration_s
         if self.measured_from_s > end_s - last or self.measured_from_s == end_s:
-            raise ValueError(
-                f"measure_from_s: must be at least one tick before the end, {end_s:g} s "
-                f"(got {self.measured_from_s:g})"
+            raise SettingError(
+                "measure_from_s",
+                f"must be at least one tick before the end, {end_s:g} s "
+                f"(got {self.measured_from_s:g})",
             )
         for name in ("queue", "source_queue"):
             if 0 < getattr(self, name) < 1:
-                raise ValueError(f"{name}: must be 0 or at least 1 (got {getattr(self, name):g})")
+                raise SettingError(name, f"must be 0 or at least 1 (got {getattr(self, name):g})")
 
     def _check_ticks(self) -> None:
         """Refuse ticks that are longer than the run, or too many."""
         tick_s, duration_s = self.first_tick_s, self.first_duration_s
         if not 0 < tick_s <= duration_s:
-            raise ValueError(
-                f"tick_s: must be above 0 and at most the duration, {duration_s:g} s "
-                f"(got {tick_s:g})"
+            raise SettingError(
+                "tick_s",
+                f"must be above 0 and at most the duration, {duration_s:g} s (got {tick_s:g})",
             )
         if duration_s / tick_s > MOST_TICKS:
-            raise ValueError(
-                f"duration_s: must be at most {MOST_TICKS:,} ticks of {tick_s:g} s "
-                f"(got {duration_s:g} s)"
+            raise SettingError(
+                "duration_s",
+                f"must be at most {MOST_TICKS:,} ticks of {tick_s:g} s (got {duration_s:g} s)",
             )
 
     def _check_single_tuples(self) -> None:
@@ -117,16 +139,16 @@ class Settings:
             value = getattr(self, name)
             if value is not None and value not in get_args(allowed):
                 names = " or ".join(get_args(allowed))
-                raise ValueError(f"{name}: must be {names} (got {value!r})")
+                raise SettingError(name, f"must be {names} (got {value!r})")
         if (self.arrivals is None) != (self.service is None):
             missing, other = "arrivals", "service"
             if self.service is None:
                 missing, other = other, missing
-            raise ValueError(f"{missing}: must be set where {other} is")
+            raise SettingError(missing, f"must be set where {other} is")
         of_ticks = [field for field in fields(self) if field.name in OF_TICKS]
         for field in of_ticks if self.arrivals is not None else ():
             if getattr(self, field.name) != field.default:
-                raise ValueError(f"{field.name}: cannot be combined with arrivals")
+                raise SettingError(field.name, "cannot be combined with arrivals")
 
     @property
     def first_tick_s(self) -> float:

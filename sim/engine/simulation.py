@@ -20,10 +20,15 @@ from streamplace.sim.engine.tables import Places, Tables, wire
 from streamplace.sim.engine.tick_length import Timed, lay_out_ticks, longest_tick
 from streamplace.sim.flow import Floats, Flow, Ints, checked
 
-ROOM = 8  # initial number of sets per stream
-LEAST_ROOM = 1024  # smallest initial number of sets
-LAST_THIRD = 2.0 / 3.0  # share of a run that goes on before it is measured
+# Initial number of sets per stream: at most five arise per tick, and few wait; more are added.
+ROOM = 8
+# Smallest initial number of sets, so that small graphs never ask for more; a guess.
+LEAST_ROOM = 1024
+# Share of a run that goes on before it is measured: the change is in the beginning; a guess.
+LAST_THIRD = 2.0 / 3.0
 LONGEST_TICK_S = 1.0  # of a run that looks for the steady state, which longer ticks distort
+# One walk is 11 to 15% faster from 1,400 streams on, and not below 500; on 26 operators, it costs
+# 3%.
 WALKED = 1_000  # streams from which one walk through all is faster than link after link
 
 

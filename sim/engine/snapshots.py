@@ -10,7 +10,8 @@ from streamplace.sim.engine.records import EngineState
 from streamplace.sim.flow import Floats, Flow, Ints
 from streamplace.sim.jit import inner, kernel
 
-ROUNDING = 1e-6  # tolerated share of unaccounted tuples
+# Tolerated share of unaccounted tuples: sums of millions of ticks round, and faults are larger.
+ROUNDING = 1e-6
 OFFERED = 1e-4  # share of the offered tuples below which an operator's own are their rounding
 Columns = dict[str, Floats]
 
@@ -140,6 +141,7 @@ def check(state: EngineState, target: Ints, order: Order) -> float:
     streams, operators = len(state.streams), len(state.operators)
     queued, away, came = np.zeros(streams), np.zeros(streams), np.zeros(operators)
     worst = largest_loss(state, target, queued, away, came)
+    # Which place lost tuples is looked up only for the message.
     if worst <= ROUNDING:
         return worst
     sent, accounted = state.streams["sent"], state.streams["taken"] + queued + away

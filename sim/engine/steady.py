@@ -28,13 +28,18 @@ from streamplace.sim.engine.records import EngineState, Rules
 from streamplace.sim.engine.simulation import Simulation
 from streamplace.sim.flow import Floats, Flow
 
+# After a leap, tuples have to find their way again, which must not count. The numbers are guesses.
 BURST_S, IGNORED_S = 13.0, 7.0  # seconds of a burst that count, and before them
-BURSTS = 30  # as long together as ten untold durations
-STILL = 0.002  # change of a place in tuples/s that counts as none, as a share of the expected rate
-BESIDE = 0.1  # the same, as a share of the largest change
-AGREE = 0.25  # largest difference of two bursts that agree, as a share of the largest change
-LONGER, SHORTER = 3.0, 0.125  # factors of the length of leaps
-SHORTEST = 0.25  # leap, as a share of a burst
+BURSTS = 30  # as long together as ten untold durations, which is what a run that goes on may take
+# Change of a place in tuples/s that counts as none, as a share of the expected rate; as `STANDS`.
+STILL = 0.002
+# The same, as a share of the largest change: a full queue changes a little from tick to tick.
+BESIDE = 0.1
+# Largest difference of two bursts that agree, as a share of the largest change; a guess.
+AGREE = 0.25
+# Factors of the length of leaps: much shorter, since a leap too far has to be undone; guesses.
+LONGER, SHORTER = 3.0, 0.125
+SHORTEST = 0.25  # leap, as a share of a burst: with less, the run would hardly get on; a guess
 PASSED = (*range(LINKS, PLACES), WIRE, QUEUE)  # the places of a stream, first to last
 
 
@@ -82,6 +87,7 @@ def contents_when_steady(
         burst = _burst(state, rules, done, ignored, counted)
         state, done = burst.state, done + ignored + counted
         change = _that_matters(burst, rules, expected)
+        # No queue changes any more: this is the steady state.
         if not change.any():
             break
         share = change / expected

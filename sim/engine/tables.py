@@ -20,8 +20,10 @@ from streamplace.sim.jit import kernel
 from streamplace.sim.orders import depths
 
 Hashes = NDArray[np.uint64]
-ROUNDS = 8  # distance in streams up to which the hash distinguishes operators
-MOST_TRACKED = 16  # largest number of sources whose tuples are tracked separately
+# Distance in streams up to which the hash distinguishes operators; then order decides. A guess.
+ROUNDS = 8
+# Largest number of sources whose tuples are tracked separately: a number per set for each.
+MOST_TRACKED = 16
 
 
 def canonical_order(flow: Flow) -> Ints:

@@ -16,7 +16,8 @@ from streamplace.sim.flow import Columns, Floats, Flow, Ints
 from streamplace.sim.jit import kernel
 from streamplace.sim.links import ends_of, uplinks_of
 
-FINEST = 100  # periods are rounded to fractions of a tick with at most this denominator
+# Periods are rounded to fractions of a tick with at most this denominator, or none would repeat.
+FINEST = 100
 
 
 class Timed(NamedTuple):
@@ -104,6 +105,7 @@ def longest_tick(
     factors = [max(profile.factor) for profile in scene.profiles.values()]
     peak = max([*factors, *[1.0] * (sources > len(factors))])
     most = peak * float(flow.stream_tuples.max(initial=0.0))
+    # No queue limits the tick, whatever the devices do.
     if queue == 0 or 2.0 * most * longest <= queue:
         return longest
     on_device, on_link = bottleneck.utilisations(flow, placement)

@@ -42,23 +42,32 @@ from streamplace.sim.search.instance import Bools, Instance, has_room, own_load,
 
 CONTRACTION, PARTS, PROBING, NODES = range(4)
 BUSIEST = 10  # units whose parts are examined; 40 refuted no more on 51 link-bound problems
-HEAVIEST = 64  # units that are counted on each device
-DEEPEST = 3  # largest k of the counting argument
-SETS = 8  # sets of devices whose capacity is compared with the work that only they can do
+# Units that are counted on each device: lighter ones fit on most devices anyway. A guess.
+HEAVIEST = 64
+DEEPEST = 3  # largest k of the counting argument: with more per device, total work decides. A guess
+SETS = 8  # sets of devices whose capacity is compared with the work that only they can do; a guess
+# Steps grow, so that few of them reach a limit that is not refuted, however far it is.
 FIRST_STEP, GROWTH = 1e-3, 4.0  # first step above a refuted limit, relative to it, and its growth
-CLOSE = 5e-4  # relative distance at which the bisection ends
-ABOVE = 1e-9  # relative distance at which a limit counts as above another one
+# Relative distance at which the bisection ends: half of the last digit of a printed gap.
+CLOSE = 5e-4
+ABOVE = 1e-9  # relative distance at which a limit counts as above another one: above rounding
+# At the next such limit, a refutation holds exactly, where a bisection would only come close; each
+# costs an examination, so that few are made.
 JUMPS = 12  # steps from a refuted limit to the next one at which something changes
-ROUNDS = 40  # limits tried at most
+ROUNDS = 40  # limits tried at most, against endless small steps
 MOST_CELLS = 200_000  # units x devices that are contracted: 3,000 x 64; a contraction takes 10 ms
-JOINING = 16  # arcs visited that a message counts as when units are joined
-CUT_WORK = 2_000_000  # arcs visited by `PARTS`; a million take 10 to 25 ms
+JOINING = 16  # arcs visited that a message counts as when units are joined, about as long
+CUT_WORK = 2_000_000  # arcs visited by `PARTS`; a million take 10 to 25 ms, and users wait for it
+# Units are tried by their traffic, so that those that follow are needed even less.
 FAILURES = 3  # units in a row that need not be with the busy one, until no other is tried
+# Probing asks for a cut for each pair of a busy unit and another one.
 WORK_PER_PAIR, MOST_WORK = 300, 10_000_000  # arcs visited by `PROBING`, the former per U^2
+# Ten times as many nodes close a tenth of the gap, and cost 25 to 277 ms (docs/results/search.md).
 NODE_WORK, NODE_WORK_AT_ONCE = 800_000, 100_000  # units x devices x nodes; 30 million take 1 s
 MOST_NODES = 3_000  # nodes of each branch and bound; more were worth little on small graphs
 FEWEST_NODES = 100  # below, a search is not worth its tables
-SMALLEST = 1e-6  # load / reference below which a problem without work is not examined
+# Load / reference to begin with where work gives no bound: a ratio needs one above 0.
+SMALLEST = 1e-6
 
 
 class Verdict(NamedTuple):
@@ -114,6 +123,7 @@ class LoadBounds:
         """The bound by `CONTRACTION`; of single units and their total if there are too many."""
         order = np.argsort(-self.instance.capacity, kind="stable").astype(np.int32)
         least = max(self._total, largest_alone(self.instance, order))
+        # Each of many limits would take more than 10 ms.
         if self._cells > MOST_CELLS:
             return least
         return self._raised(least, CONTRACTION, Effort())
@@ -291,12 +301,14 @@ def _examine(
         lowest = alone if alone > limit else _too_full(instance, units, least, limit)
         if lowest > limit:
             return min(until, lowest), group, alone
+        # Without messages between devices, cuts prove nothing further.
         if method == CONTRACTION or instance.capacity.shape[0] == 1 or units.to.shape[0] == 0:
             return 0.0, group, alone
         arcs = arcs_of(cheap, units, shared)
         cuts = cuts_for(least.shape[0], arcs.head.shape[0])
         root = np.arange(least.shape[0]).astype(np.int32)
         traffic = _traffic(arcs)
+        # The heaviest are refuted most easily: they take most with them.
         for v in np.argsort(-traffic)[:BUSIEST]:
             if work[0] > most or traffic[v] <= limit * CLOSE:
                 break
@@ -308,6 +320,7 @@ def _examine(
             parted = _probe(arcs, least, limit, carried, v, cuts, root, work, most)
             until = min(until, parted)
         left = number_roots(root)
+        # Nothing has been joined, so that another turn would find the same.
         if left == root.shape[0]:
             return 0.0, group, alone
         units = join(units, root, left, shared)

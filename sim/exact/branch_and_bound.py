@@ -34,10 +34,12 @@ from streamplace.sim.jit import bare, kernel
 from streamplace.sim.links import link_s
 from streamplace.sim.search.instance import Bools, Instance, least_load, work_of_unit
 
+# Finer steps come close to work itself, which shows nothing that total CPU does not.
 COARSEST, FINEST = 2, 80  # steps per device
 LIGHT = 1e-300  # work that counts as none, to divide by
 CERTAIN = 1e-10  # of the limit by which traffic must exceed it, above all rounding
-USED = 8  # numbers of steps in use, the most effective ones
+# Numbers of steps in use, the most effective ones at the root: each costs a knapsack per device.
+USED = 8
 OPEN, FOUND, REFUTED = 0, 1, 2
 
 
@@ -135,6 +137,7 @@ def _most_value(
         if now.on[u] < 0 and fits[u, d]:
             work += work_of_unit(instance, u, d)
             value += weighed.value[steps, u]
+    # All fit, and no knapsack is needed.
     if work <= room:
         return value
     reached, top = 0, 2 * steps
@@ -331,16 +334,20 @@ def _branches(instance: Instance, search: Dive, depth: int, limit: float) -> boo
             if fits:
                 count += 1
         if count == 0:
+            # Failures are weights of dom/wdeg: units that often fit nowhere come earlier.
             search.hardness[u] += 1.0
             return False
+        # With one device left there is no choice, so that placing it now costs no branch.
         urgency = np.inf if count == 1 else search.hardness[u] / count
         if urgency > most:
             chosen, most, fewest = u, urgency, count
     if depth == 0:
         choose_steps(instance, now, search.fits, limit, search.weighed)
+    # With nothing placed, no device has traffic, and shared messages are no sums of streams.
     looks_ahead = depth > 0 and instance.nic and instance.multicast == NONE
     if looks_ahead and not can_carry(instance, now, depth, search.fits, limit):
         return False
+    # Where a unit has one device left, it is placed first, and the bound follows with more known.
     if (depth == 0 or fewest > 1) and not can_pack(
         instance, now, depth, search.fits, limit, search.weighed
     ):

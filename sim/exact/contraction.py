@@ -79,6 +79,7 @@ def cheapest(instance: Instance) -> Cheapest:
     """Return the least that a message between two devices costs."""
     devices = len(instance.capacity)
     between = ~np.eye(devices, dtype=np.bool_).ravel()
+    # There are no messages between devices.
     if devices == 1:
         return Cheapest((0.0, 0.0), (0.0, 0.0), (0.0, 0.0))
     sending = np.flatnonzero(between) if not instance.nic else np.arange(devices)
@@ -183,6 +184,7 @@ def _least_apart(
     """Return the least limit within which u and v can be apart, or one that is at most `limit`."""
     devices, least = instance.capacity.shape[0], np.inf
     for a in range(devices):
+        # The device alone is worse than the best pair so far.
         if max(units.load[u, a], units.own[u, a]) >= least:
             continue
         for b in range(devices):

@@ -21,11 +21,12 @@ from streamplace.sim.jit import bare, inner
 from streamplace.sim.search.instance import Bools
 
 PLANES, KEPT = 12, 48  # sets tried per proof; more hardly improved any; and sets kept for others
+# A grid is simple and quick for two free multipliers; five zooms by .3 leave .2% of the range.
 GRID, ZOOMS = 6, 5  # steps of a grid of multipliers, and how often it is refined around the best
-THREE = 3  # loads of a device with a limit on what it receives
-NOTHING = 1e-13  # flow that counts as none, relative to the limit
+THREE = 3  # loads of a device with a limit on what it receives: CPU, sent, received; two without
+NOTHING = 1e-13  # flow that counts as none, relative to the limit: rounding
 CERTAIN = 1e-7  # relative distance by which a proof has to succeed, above all rounding
-FORCED = 1e9  # weight of a unit that S may not contain, relative to the limit
+FORCED = 1e9  # weight of a unit that S may not contain, relative to the limit: no cut pays it
 
 
 class Arcs(NamedTuple):
@@ -224,6 +225,7 @@ def _improve(cuts: Cuts, count: int) -> float:
                     best, x, y = least, a, b
                 if count < THREE:
                     break
+        # More than the distance of two steps, so that the best point of a grid stays inside.
         width *= 0.3
     weight[0], weight[1] = x, y
     weight[2] = max(0.0, 1.0 - x - y) if count == THREE else 0.0

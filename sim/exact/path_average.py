@@ -23,6 +23,7 @@ from streamplace.sim.search.instance import (
 )
 
 SOLVED = 1e-10  # share of the throughput that counts as error of the solver, with a margin
+# Less hardly raises what streams must carry, and would go on for long.
 LOWER = 1e-6  # relative change of the sources' share from which the streams are weighed again
 
 

@@ -19,10 +19,11 @@ from streamplace.sim.queueing.moments import (
 from streamplace.sim.tuples.deployment import Deployment
 from streamplace.sim.tuples.state import Arrivals
 
-NORMAL_FROM = 1e3  # shape from which Wilson and Hilferty's approximation is used
+# Shape from which Wilson and Hilferty's approximation is used, as series need many terms there.
+NORMAL_FROM = 1e3
 NO_SHAPE = 1e-12  # shape below which the scale could overflow
-STEPS = 100  # of a bisection
-TERMS = 10_000
+STEPS = 100  # of a bisection: more than a double has bits
+TERMS = 10_000  # of a series or fraction, which ends long before for shapes up to `NORMAL_FROM`
 SMALL = 1e-14  # relative change at which sums and fractions end
 
 
@@ -49,6 +50,7 @@ def tail(shape: float, x: float) -> float:
                 break
         return 1.0 - density * total
     b = x + 1.0 - shape
+    # As good as infinite, by which Lentz's method begins.
     c, d = 1e300, 1.0 / b
     fraction = d
     for n in range(1, TERMS):
@@ -75,6 +77,7 @@ def mixture_tail(weight: Floats, least: Floats, mean: Floats, variance: Floats, 
     total = 0.0
     for i in range(weight.shape[0]):
         above = mean[i] - least[i]
+        # Constant but for rounding: the scale would be nearly 0 over 0.
         if above <= 1e-9 * mean[i] or variance[i] <= 1e-18 * mean[i] ** 2:
             total += weight[i] if mean[i] > x else 0.0
         elif above * above <= NO_SHAPE * variance[i]:  # nearly always the least value
@@ -100,6 +103,7 @@ def mixture_quantile(
             low = middle
         else:
             high = middle
+        # No latency is printed or compared with more digits.
         if high - low <= 1e-9 * high:
             break
     return high

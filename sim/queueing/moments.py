@@ -24,7 +24,7 @@ from streamplace.sim.jit import bare, inner, kernel
 from streamplace.sim.tuples.deployment import Deployment
 
 FULL = 1.0 - 1e-9  # utilisation from which a queue counts as overloaded, whatever the rounding
-MOST_VISITS = 20_000_000  # operators x devices; above, all waits count as independent
+MOST_VISITS = 20_000_000  # operators x devices, 160 MB; above, all waits count as independent
 
 
 class Work(NamedTuple):

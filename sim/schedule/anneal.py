@@ -34,7 +34,8 @@ from streamplace.sim.schedule.state import Noise, Order, Run
 from streamplace.sim.schedule.task_graph import Columns
 from streamplace.sim.search.rng import Word, below, uniform
 
-MAX_BLOCK = 32  # units in a block
+MAX_BLOCK = 32  # units in a block; a guess, not tuned
+# Where constraints leave few feasible changes, the search would never reach its evaluations.
 FUTILE = 20  # changes per evaluation, feasible or not, after which to give up
 
 
@@ -314,10 +315,12 @@ def anneal_fifo(
         tried += 1
         if not propose(rules, shape, cooling.shares, walk, state):
             continue
+        # Drawn before the pass, which can then end as soon as it is longer.
         limit = _limit(cooling, now, done, state)
         done += 1
         _change_load(tasks, shape, walk, memory)
         makespan = np.inf
+        # Both cost a small part of a pass, and reject most changes near the end of a search.
         if not (is_overloaded(memory, limit) or _is_too_long(tasks, shape, walk, paths, limit)):
             makespan = fifo_makespan(tasks, walk.devices, memory, limit, memory.load)
         if makespan > limit:

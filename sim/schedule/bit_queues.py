@@ -16,7 +16,7 @@ from streamplace.sim.flow import Floats, Ints
 from streamplace.sim.jit import bare
 from streamplace.sim.schedule.queues import insert
 
-BITS = 32
+BITS = 32  # of 64, so that products with the sequence do not overflow
 _SEQUENCE = 0x077CB531
 """A de Bruijn sequence: times 2^i, the 5 highest of the lower 32 bits differ for every i."""
 _MASK = (1 << BITS) - 1

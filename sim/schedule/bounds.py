@@ -10,14 +10,19 @@ from streamplace.sim.jit import bare, kernel
 from streamplace.sim.schedule.ranks import waits
 from streamplace.sim.schedule.task_graph import Columns, TaskGraph, seconds_on
 
-CELLS = 1 << 18  # cuts x operators that one search examines
-FEWEST_CUTS = 16
-PRICING = 60  # rounds in which prices of devices are adapted to the work
-FEWEST_PRICINGS = 6
-ROUNDS = 6  # times that the interval is searched again with adapted prices
-LEAST = 1e-9  # smallest mean share of a device, relative to the largest
+# Cuts x operators that one search examines, so that bounds take less than a ms; a guess.
+CELLS = 1 << 18
+FEWEST_CUTS = 16  # on large graphs: with fewer, the interval is hardly one; a guess, not tuned
+# Rounds in which prices of devices are adapted to the work; any prices give a valid bound.
+PRICING = 60
+FEWEST_PRICINGS = 6  # on large graphs; a guess, not tuned
+# Times that the interval is searched again with adapted prices; it often ends before. A guess.
+ROUNDS = 6
+# Smallest mean share of a device, relative to the largest: prices are its inverse, and finite.
+LEAST = 1e-9
+# Steps fall so that prices settle: the last is a hundredth of the first.
 STEP, SLOWING = 0.5, 0.93  # relative change of prices in the first round, and its decrease
-CLOSE = 1e-9  # relative difference of loads that counts as none
+CLOSE = 1e-9  # relative difference of loads that counts as none: rounding
 Bools = NDArray[np.bool_]
 
 
@@ -39,6 +44,7 @@ def work_bound(shares: Floats, head: Floats, tail: Floats) -> float:
     most = max(FEWEST_CUTS, CELLS // len(head))
     cuts = np.unique(head)
     if len(cuts) > most:
+        # Any cuts give a valid bound, so that a sample does on large graphs.
         cuts = np.unique(np.quantile(head, np.linspace(0.0, 1.0, most), method="lower"))
     by_tail = np.argsort(-tail, kind="stable").astype(np.int32)
     devices = _by_shares(shares, head, tail)

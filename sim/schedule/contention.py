@@ -301,6 +301,7 @@ def schedule_part(
         own = memory.inputs[memory.first_in[v] : memory.first_in[v + 1]]
         count = sort_inputs(tasks, memory.channels, own, end)
         best, best_end, best_start, best_value = NOWHERE, np.inf, np.inf, np.inf
+        # Where constraints leave no device, one that only the mask allows; the repair follows.
         for strict in (True, False):
             for d in range(tasks.speed.shape[0]):
                 if not may_try(rules, placed, unit, d, strict):

@@ -49,6 +49,7 @@ def _earliest_schedule(
             size += 1
     while size > 0:
         place, best, best_start = NOWHERE, NOWHERE, np.inf
+        # Where constraints leave no device, one that only the mask allows; the repair follows.
         for strict in (True, False):
             for i in range(size):
                 v = ready[i]

@@ -287,6 +287,8 @@ def start_items(
                 continue
             if best == NOTHING or _precedes(tasks, order, run, item, best):
                 best, at = item, d
+            # If every operator takes time, no start causes anything at this moment, whatever the
+            # order.
             if not instant:
                 break
             i += 1
@@ -296,6 +298,7 @@ def start_items(
         if best < tasks.work.shape[0]:
             if end > limit:
                 return False
+            # It ends at this moment, and what that causes comes before the next start.
             if end == now:
                 break
     return True

@@ -15,7 +15,7 @@ from streamplace.sim.schedule.task_graph import Columns, TaskGraph, message_seco
 
 Bools = NDArray[np.bool_]
 FEW = 8  # columns up to which all assignments are tried, so that ties go to the first of them
-NOTHING = -1
+NOTHING = -1  # no column
 
 
 @kernel

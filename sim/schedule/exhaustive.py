@@ -16,7 +16,7 @@ from streamplace.sim.schedule.bounds import prices_of, times_on
 from streamplace.sim.schedule.ranks import waits
 from streamplace.sim.schedule.task_graph import Columns, TaskGraph, message_seconds, seconds_on
 
-CLOSE = 1e-12  # relative difference from the limit that counts as reaching it
+CLOSE = 1e-12  # relative difference from the limit that counts as reaching it: rounding of sums
 
 
 class Tree(NamedTuple):
@@ -177,6 +177,7 @@ def _add(tasks: Columns, rules: Rules, tree: Tree, depth: int, d: int, limit: fl
         tree.listed[d, k] = v
         tree.number[d] += 1
     tree.work[depth + 1] = work
+    # Both are at hand already; the work between heads and tails has to be computed.
     if max(work, shortest) >= beyond:
         return False
     return _work_on(tasks, tree, d) < beyond

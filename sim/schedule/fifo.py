@@ -93,6 +93,7 @@ def serves(tasks: Columns) -> bool:
     """
     if tasks.barrier or tasks.has_jobs or tasks.network == NIC:
         return False
+    # Without channels, messages do not wait for each other, whatever cores a device has.
     if tasks.network == FREE:
         return True
     senders = np.unique(tasks.source[~tasks.silent]).astype(np.int32)
@@ -160,6 +161,7 @@ def fifo_makespan(  # noqa: PLR0912, PLR0915 - a call per operator would cost a 
             free[a] = end + tasks.startup_s[a] if seconds > 0.0 else end
         ready[v] = start
         if load is not None:
+            # What the device still has to do would end too late.
             if start + (load[a] - memory.done[a]) > too_late:
                 makespan = np.inf
                 break

@@ -17,8 +17,9 @@ from streamplace.sim.schedule.bounds import prices_of
 from streamplace.sim.schedule.task_graph import Columns, TaskGraph, message_seconds
 
 OPEN, QUEUED, DONE = range(3)  # status of an operator; a queued one has a device
-CLOSE = 1e-12  # relative difference from the limit that counts as reaching it
-TAILS = 8  # sets of operators whose work is compared with the time
+CLOSE = 1e-12  # relative difference from the limit that counts as reaching it: rounding of sums
+# Sets of operators whose work is compared with the time, at each node; a guess, not tuned.
+TAILS = 8
 
 
 class PartialPass(NamedTuple):
@@ -105,6 +106,7 @@ def may_be_shorter(
 ) -> bool:
     """Return whether a completion of a partial pass may be shorter than a limit, in seconds."""
     beyond = limit * (1.0 - CLOSE)
+    # The quickest bound comes first, since one that fails is enough.
     queue = _list_queue(now)
     if not _run_queue(tasks, cuts, now, queue, beyond):
         return False

@@ -146,6 +146,7 @@ def _next_shorter(
             row[:] = tree.now.device
             tree.depth[0] = depth
             return True
+        # What the pass has shown is exact, so that bounds are asked after it.
         if may_be_shorter(tasks, rules, tree.placed, tree.cuts, tree.now, limit):
             depth += 1
             tree.unit[depth] = rules.unit_of[following]

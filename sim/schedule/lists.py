@@ -108,6 +108,7 @@ def _list_schedule(
         unit = rules.unit_of[v]
         streams = inputs[first_in[v] : first_in[v + 1]]
         best, best_end, best_start, best_value = NOWHERE, np.inf, np.inf, np.inf
+        # Where constraints leave no device, one that only the mask allows; the repair follows.
         for strict in (True, False):
             for d in range(count):
                 other = preferred[v]
@@ -207,6 +208,7 @@ def fit(
         soonest = np.inf
         for r in range(first, first + cores):
             soonest = min(soonest, earliest(lines, r, ready, seconds))
+            # No core can be free before.
             if soonest == ready:
                 break
         return soonest

@@ -20,6 +20,7 @@ from streamplace.sim.schedule.task_graph import ALL, FREE, NIC, NONE, PAIR, Colu
 def end_operator(tasks: Columns, noise: Noise, devices: Ints, run: Run, v: int, now: float) -> None:
     """Free the cores of an operator, count its local inputs and make its messages."""
     a = devices[v]
+    # Cores rest after what has used them, which an operator that takes no time has not.
     if run.duration[v] > 0.0 and tasks.startup_s[a] > 0.0:
         rested = tasks.work.shape[0] + 4 * tasks.target.shape[0] + v
         push(run.events, now + tasks.startup_s[a], rested)

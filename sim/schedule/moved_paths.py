@@ -19,9 +19,13 @@ from streamplace.sim.jit import bare
 from streamplace.sim.schedule.fifo import BEYOND
 from streamplace.sim.schedule.task_graph import Columns, TaskGraph, message_seconds, seconds_on
 
+# Where devices are the limit, paths would otherwise cost 5 to 50% of the time
+# (docs/results/speed.md).
 CHECK, KEEP, SAVED = 1, 3, 6  # time to check a change, to keep a placement, and of a pass, about
-TRIAL = 16  # evaluations for which time to check one is given in advance
-MOST = 1_000  # credit
+# Evaluations for which time to check one is given in advance, since a part begins unknown.
+TRIAL = 16
+# Credit, so that paths are given up soon after they have stopped paying; a guess, not tuned.
+MOST = 1_000
 MANY = 64  # operators of a change from which sorting them would take as long as a pass
 
 

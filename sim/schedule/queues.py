@@ -15,7 +15,7 @@ from streamplace.sim.flow import Floats, Ints
 from streamplace.sim.jit import bare
 
 Numbers = Ints | NDArray[np.int64]
-NOTHING = -1
+NOTHING = -1  # no operator
 
 
 class Events(NamedTuple):

@@ -16,7 +16,7 @@ from streamplace.sim.schedule.queues import NOTHING, insert
 from streamplace.sim.schedule.state import RANKED, TOUCHED, Noise, Order, Run, touch
 from streamplace.sim.schedule.task_graph import NIC, NONE, Columns, seconds_on
 
-UNSERVED = -1.0
+UNSERVED = -1.0  # no makespan: these are at least 0
 
 
 @bare
@@ -82,6 +82,7 @@ def _begin(tasks: Columns, order: Order, devices: Ints, run: Run) -> bool:
         d = devices[v]
         run.duration[v] = seconds_on(tasks, v, d)
         run.waiting[v], run.ready[v], run.last_input[v] = tasks.inputs[v], 0.0, NOTHING
+        # What it causes happens at the same moment, whose order only the event engine keeps.
         if run.duration[v] == 0.0:
             return False
         if tasks.inputs[v] == 0:
@@ -113,6 +114,7 @@ def _start_operators(tasks: Columns, run: Run, head: int, now: float, limit: flo
                 admit(queues, d, run.released[d])  # nothing starts before
             if end > limit:
                 return np.inf
+            # So short that it is lost in rounding: the same as one that takes no time.
             if end == now:
                 return UNSERVED
             _plan(run, head, end, v)
@@ -125,6 +127,7 @@ def _start_operators(tasks: Columns, run: Run, head: int, now: float, limit: flo
 def _wake(run: Run, head: int, d: int) -> None:
     """Wake up a device with free cores when its next operator becomes runnable, if there is one."""
     i = run.queues.head[d]
+    # One event for a moment is enough, and a busy device is woken up when it has a free core.
     if run.free[d] > 0 and i < run.queues.tail[d] and run.queues.when[i] != run.woken[d]:
         run.woken[d] = run.queues.when[i]
         _plan(run, head, run.woken[d], 2 * run.end.shape[0] + d)

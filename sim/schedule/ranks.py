@@ -21,7 +21,8 @@ from streamplace.sim.rules import Bools
 from streamplace.sim.schedule.queues import Events, pop, push
 from streamplace.sim.schedule.task_graph import NIC, Columns, TaskGraph, message_seconds, seconds_on
 
-ROUNDING = 1e-12  # difference of ranks, relative to the highest, that counts as none
+# Difference of ranks, relative to the highest, that counts as none: sums in other orders.
+ROUNDING = 1e-12
 
 
 def mean_seconds(tasks: TaskGraph, allowed: Bools, row_of: Ints) -> Floats:

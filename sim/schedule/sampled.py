@@ -94,6 +94,7 @@ def _sampled_schedules(
             d = _choose(
                 tasks, rules, placed, devices[k], end, free, first_core, streams, v, rank, state
             )
+            # A dead end: the sample is dropped, and others follow.
             if d == NOWHERE:
                 devices[k, :] = NOWHERE
                 break

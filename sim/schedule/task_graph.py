@@ -15,7 +15,7 @@ from streamplace.sim.orders import longest_paths
 Bools = NDArray[np.bool_]
 FREE, EGRESS, PAIR, NIC = range(4)  # kinds of network: what messages queue for
 NONE, DEVICE, ALL = range(3)  # kinds of multicast: which streams of a producer share a message
-TABLE = 1 << 23  # largest number of stored execution times; others are computed when needed
+TABLE = 1 << 23  # largest number of stored execution times, 64 MB; others are computed when needed
 
 
 class Columns(NamedTuple):

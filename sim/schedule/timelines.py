@@ -12,7 +12,7 @@ import numpy as np
 from streamplace.sim.flow import Floats, Ints
 from streamplace.sim.jit import bare
 
-NOTHING = -1
+NOTHING = -1  # no operator
 
 
 class Timelines(NamedTuple):

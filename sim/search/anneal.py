@@ -15,9 +15,13 @@ from streamplace.sim.search.moves import drawn, remember, settle, try_move, weig
 from streamplace.sim.search.rng import Word, uniform
 from streamplace.sim.search.state import SearchState
 
-POWER = 16  # of utilisations; lower ones see more of the other loads, higher ones less
+# A power of two, so that four multiplications compute it. Lower ones see more of the other loads,
+# higher ones less; the search of `auto` takes turns (placers/search/pool.py).
+POWER = 16  # of utilisations
 LEAST_POWER = 8  # below it, the sum hardly depends on the largest load
-EVERY = 64  # steps per temperature
+EVERY = 64  # steps per temperature, which changes by next to nothing in one step
+# Changes are added to loads again and again, and their rounding errors with them; anew every 65,536
+# steps costs next to nothing, and with more units once per pass.
 AFRESH = 1 << 16  # steps between full computations of the loads, or the number of units if larger
 BETTER = 1.0 - 1e-12  # factor on the largest load; smaller differences are rounding
 

@@ -20,9 +20,9 @@ from streamplace.sim.search.moves import drawn, remember, settle, try_move, weig
 from streamplace.sim.search.rng import Word, uniform
 from streamplace.sim.search.state import Move, SearchState
 
-ROUNDS = 20  # rounds from the last solution before solving in full
-NEAR = 1e-4  # sufficient residual for trials
-BETTER = 1.0 + 1e-9
+ROUNDS = 20  # rounds from the last solution before solving in full; a guess, not tuned
+NEAR = 1e-4  # sufficient residual for trials, far below what temperatures tell apart
+BETTER = 1.0 + 1e-9  # smallest factor that counts; less may be the residual of an old solution
 
 
 class Links(NamedTuple):
@@ -82,11 +82,13 @@ def anneal_path_average(
         wanted = value * np.exp(temperature * np.log(1.0 - uniform(state)))
         try_move(instance, now, trial)
         start = _start(instance, now, True)
+        # Devices alone leave too little, so that the links' equations need no solution.
         if start < wanted:
             continue
         _go(instance, links, trial, trial.b, trial.c)
         found = _nearly(links, start)
         if found > top * BETTER:
+            # Solved in full, because a solution not reached from s = 1 can be a different one.
             found = _solved(links, start)
         if found < wanted or found < 0.0:
             _go(instance, links, trial, trial.a, now.on[trial.other])

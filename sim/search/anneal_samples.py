@@ -24,7 +24,8 @@ from streamplace.sim.search.rng import Word, uniform
 from streamplace.sim.search.state import SearchState
 from streamplace.sim.work import first_of_classes, of_usable_cores
 
-BEYOND = 0.1  # slope of the excess beyond full, relative to the ramp: less overload is better
+# Slope of the excess beyond full, relative to the ramp: less overload is better, if not much.
+BEYOND = 0.1
 
 
 class SampledLoads(NamedTuple):
@@ -157,6 +158,7 @@ def anneal_samples(
                 sampled.change[r, s] += sampled.load[r, s]
             sampled.after[r] = _excess(sampled.change[r], least, full)
             after += sampled.after[r] - sampled.excess[r]
+        # The constant lets changes without effect pass where the total is 0 but for rounding.
         if after > total * np.exp(-temperature * np.log(1.0 - uniform(state))) + 1e-15:
             continue
         for k in range(sampled.tally[0]):
@@ -165,6 +167,7 @@ def anneal_samples(
             sampled.excess[r] = sampled.after[r]
         settle(instance, now, trial)
         total = max(after, 0.0)
+        # Less is rounding of sums.
         if total < best * (1.0 - 1e-9):
             best = total
             remember(now)

@@ -47,6 +47,7 @@ def joined(
     takes no more of a limit, such as memory, than the device with the least room has.
     """
     if rng is None:
+        # Units with few streams join first: those with many have a choice later, too.
         order = np.argsort(np.diff(instance.first_end), kind="stable").astype(np.int32)
     else:
         order = rng.permutation(len(instance.work)).astype(np.int32)
@@ -182,6 +183,7 @@ def _join(
                 g = group[v]
                 with_it = instance.work[v] if g < 0 else work[g]
                 kept = instance.needs[v] if g < 0 else needs[g]
+                # Larger groups would leave no choice, or fit on no device.
                 if with_it + instance.work[u] > heaviest or _exceeds(kept, instance.needs[u], room):
                     continue
                 best, most = v, shared[v]

@@ -14,8 +14,10 @@ from streamplace.sim.search.instance import Instance, clash, moving_cost, own_lo
 from streamplace.sim.search.rng import Word, below, uniform
 from streamplace.sim.search.state import Move, SearchState
 
+# When the budget is spent, a unit can leave only while another one returns. The share is a guess.
 RETURNING = 0.5  # share of a moved unit's changes that move it back, if migration is limited
-WINDOW = 8192  # changes are drawn from this many units at a time, which fit into a cache
+# Loads and streams of all units of a large graph would miss the cache at each change.
+WINDOW = 8192  # changes are drawn from this many units at a time
 
 
 def search_state(instance: Instance, on: Ints) -> SearchState:
@@ -100,6 +102,7 @@ def drawn(
         migration_cost = _cost_of(instance, now, u, b)
         if other >= 0:
             migration_cost += _cost_of(instance, now, other, c)
+        # Moves that give back a part of the cost are allowed above the budget, too.
         fits = migration_cost <= 0.0 or now.paid[0] + migration_cost <= instance.migration_budget
     return Move(u, a, b if fits else -1, other, c)
 
@@ -192,6 +195,7 @@ def _shift(instance: Instance, now: SearchState, u: int, b: int) -> None:
         _send_messages(instance, now, u, 1.0)
         now.on[u] = a
         return
+    # Two thirds of the time of a list of all resources, which every other network needs.
     if instance.nic and instance.up.shape[0] == 0:
         _shift_links(instance, now, u, a, b)
         return

@@ -7,7 +7,7 @@ from streamplace.sim.jit import bare
 
 Word = NDArray[np.uint64]  # (1,), must not be 0
 
-_DOUBLE = 1.0 / 2.0**53
+_DOUBLE = 1.0 / 2.0**53  # a double has 53 bits
 
 
 @bare

@@ -9,9 +9,11 @@ from streamplace.sim.search.moves import drawn, settle, try_move
 from streamplace.sim.search.rng import Word
 from streamplace.sim.search.state import Move, SearchState
 
+# Most changes join a neighbour, which lowers traffic; a guess, not tuned.
 TRAFFIC_SWAPS, TRAFFIC_JOINS = 0.3, 0.6
+# Fewer joins, since they raise one of the loads that are to fall; a guess, not tuned.
 SWAPS, JOINS = 0.4, 0.2
-NO_WORK = 1e-100  # a load below which there is nothing to lower
+NO_WORK = 1e-100  # a load below which there is nothing to lower; dividing by less may overflow
 
 
 @kernel
@@ -58,6 +60,7 @@ def _raised(instance: Instance, now: SearchState, u: int, a: int, b: int) -> flo
             raised += instance.bits[i]
         elif c == b:
             raised -= instance.bits[i]
+    # Sums round, so that a change that gains less could undo itself and go on for ever.
     return raised + 1e-9 * total
 
 

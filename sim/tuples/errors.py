@@ -9,11 +9,11 @@ from streamplace.sim.flow import Floats, Ints
 from streamplace.sim.tuples.deployment import Deployment
 from streamplace.sim.tuples.state import BURST, PHASE_S, Arrivals
 
-BATCHES = 20  # of successive latencies
-LEAST = 10  # latencies in each of them
-MOST_CORRELATION = 0.95  # of successive batches
-MEDIAN = 0.5
-ROUNDING = 1e-6  # of the number of tuples below a quantile
+BATCHES = 20  # of successive latencies; 20 are usual (Law and Kelton, section 9.5)
+LEAST = 10  # latencies in each of them; means of fewer say little. A guess
+MOST_CORRELATION = 0.95  # of successive batches: nearer to 1, the error would be without limit
+MEDIAN = 0.5  # above it, the error of the mean is added; see `standard_errors`
+ROUNDING = 1e-6  # of the number of tuples below a quantile, so that .99 x 100 is 99
 
 
 def summary(latencies_s: Floats, quantiles: dict[str, float]) -> dict[str, float]:
@@ -69,6 +69,7 @@ def _error(values: Floats) -> float:
     means = np.array([part.mean() for part in np.array_split(values, BATCHES)])
     apart = means - means.mean()
     total = float(apart @ apart)
+    # All batches have the same mean.
     if total == 0.0:
         return 0.0
     bias = 1.0 / BATCHES  # of the correlation of independent values

@@ -23,11 +23,14 @@ from streamplace.sim.tuples.state import (
     more_room,
 )
 
-LEAST_ROOM = 1024  # initial room for tuples
+LEAST_ROOM = 1024  # initial room for tuples, which grows when needed
 AT_ONCE = 5_000_000  # events per kernel call, so that Ctrl-C is answered
-QUANTILES = {"p50": 0.5, "p99": 0.99}
+QUANTILES = {"p50": 0.5, "p99": 0.99}  # those that users limit most: the median and the tail
+# Of 200 runs of M/M/1 that have just settled, ± 2 errors cover the mean in 92 to 96%; after 12 of
+# them, in 79% (tests/sim/tuples/test_errors.py).
 RELAXATIONS = 100.0  # measured times in which errors are known well enough
-STEADY = 0.01  # growth of the tuples present, as a share of those measured, of a settled run
+# Growth of the tuples present, as a share of those measured, of a settled run; as in the engine.
+STEADY = 0.01
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,11 +16,12 @@ from streamplace.sim.search.rng import Word
 from streamplace.sim.tuples.deployment import Deployment
 
 Process = Literal["poisson", "bursts"]
-BURST, CALM = 1.5, 0.5  # factors of the source rate in a burst and between two
-PHASE_S = 1.0  # mean seconds of a burst, and of the time between two
+# Factors of the source rate in a burst and between two, whose mean is 1; an example, not measured.
+BURST, CALM = 1.5, 0.5
+PHASE_S = 1.0  # mean seconds of a burst, and of the time between two; an example, not measured
 Words = NDArray[np.uint64]
 Longs = NDArray[np.int64]
-NOTHING = -1
+NOTHING = -1  # no event or operator
 # numbers in `State.counts`
 SERIAL, EVENTS, FREE, FREE_COUNT, RECORDED, PRESENT, PRESENT_BEFORE, PROCESSED = range(8)
 

@@ -15,11 +15,12 @@ from streamplace.capacity.sizing.joint import JointSize, joint_size
 from streamplace.capacity.sizing.latency_limit import sized_within
 from streamplace.capacity.sizing.packing import PackedSize, is_large, packed_size
 from streamplace.capacity.sizing.requirements import Requirement, lacking, requirements
-from streamplace.capacity.sizing.restrictions import text_of_lacking
-from streamplace.capacity.sizing.result import Minimise, SizeResult, SizeTable, Unsized
-from streamplace.capacity.sizing.shortage import ShortageError
+from streamplace.capacity.sizing.restrictions import rules_against
+from streamplace.capacity.sizing.result import SIZE, Minimise, SizeResult, SizeTable, Unsized
+from streamplace.capacity.sizing.shortage import ShortageError, cannot_keep_up
 from streamplace.errors import (
     ClusterError,
+    Fault,
     InfeasibleError,
     PlacementError,
     StreamplaceError,
@@ -39,6 +40,7 @@ from streamplace.sim import work_clock
 from streamplace.util.arrays import Floats
 from streamplace.util.checks import check_seed
 from streamplace.util.suggest import valid_choices
+from streamplace.workflows.conflict import listed_and
 from streamplace.workflows.naming_conflicts import naming_conflicts
 
 MINIMISED: tuple[str, ...] = get_args(Minimise)
@@ -122,7 +124,8 @@ def size(
     objective = Throughput.of(source_rate, model, target_utilisation).for_graph(graph)
     if objective.model not in CLOSED_FORMS:
         closed_forms = ", ".join(CLOSED_FORMS)
-        raise UsageError(f"size: does not support the model engine; choose from {closed_forms}")
+        fault = f"does not support the model engine; choose from {closed_forms}"
+        raise UsageError(Fault(fault, place=SIZE))
     check_firing(graph)
     cluster = Cluster.of(cluster)
     rules = graph.constraints if constraints is None else Constraints.of(constraints)
@@ -150,7 +153,8 @@ def size(
 def check_firing(graph: StreamGraph) -> None:
     """Raise an UnsuitableError if instances of the operators would divide no work."""
     if graph.firing == "all":
-        raise UnsuitableError('size: does not support firing "all", where instances divide no work')
+        fault = 'does not support firing "all", where instances divide no work'
+        raise UnsuitableError(Fault(fault, place=SIZE))
 
 
 def _sized(task: Task, seconds: float | None) -> SizeResult:
@@ -162,10 +166,7 @@ def _sized(task: Task, seconds: float | None) -> SizeResult:
         if share != 1.0:
             several = [replace(one, at_most=one.at_most * share) for one in several]
         if faults := lacking(several):
-            text = f"size: cannot keep up: {text_of_lacking(task, faults)}"
-            if any(graph.index[one.operator] in graph.instance_of for one in faults):
-                text += f"; {SINGLE}"
-            raise ShortageError(text, faults[0].at_most)
+            raise _shortage(task, faults)
         choices = Choices(graph, several, task.constraints.colocate)
         if is_large(graph, choices.counts(choices.first)):
             found: JointSize | PackedSize = packed_size(task, choices, Budget(seconds))
@@ -176,12 +177,31 @@ def _sized(task: Task, seconds: float | None) -> SizeResult:
     return found.result(task, tuple(limits), taken)
 
 
+def _shortage(task: Task, faults: Sequence[Requirement]) -> ShortageError:
+    """Return the error of operators that cannot keep up."""
+    graph, explained, of_constraints = task.graph, [], False
+    for one in faults:
+        rules = rules_against(task, one)
+        of_constraints |= any(rule.of_constraints for rule in rules)
+        because = f", because of {listed_and(map(str, rules))}" if rules else ""
+        explained.append(replace(one, because=because))
+    is_single = any(graph.index[one.operator] in graph.instance_of for one in faults)
+    fault = Fault(
+        cannot_keep_up(explained),
+        place=SIZE,
+        remedy=SINGLE if is_single else "",
+        of_constraints=of_constraints,
+    )
+    return ShortageError(fault, faults[0].at_most, explained)
+
+
 def _requirements(task: Task) -> list[Requirement]:
     """Return what each operator requires; raise a ShortageError if no source rate would help."""
     try:
         return requirements(task.graph, task.cluster, task.objective, task.constraints, task.free)
     except InfeasibleError as error:  # single instances do not fit, whatever the rate
-        found = ShortageError(f"{error}; no source rate would help")
+        fault = replace(error.fault, what=f"{error.fault.what}; no source rate would help")
+        found = ShortageError(fault)
         found.infeasible = error.infeasible
         raise found from None
 
@@ -207,7 +227,7 @@ def sizes(
         except (InfeasibleError, PlacementError) as error:
             errors[rate] = error
             at_most = error.at_most if isinstance(error, ShortageError) else None
-            rows.append(Unsized(rate, str(error).removeprefix("size: "), at_most))
+            rows.append(Unsized(rate, str(replace(error.fault, place=())), at_most))
     if len(errors) == len({*rates}):
         raise errors[min(errors)]
     return SizeTable(tuple(rows))
@@ -236,9 +256,8 @@ def _weights(cluster: Cluster, minimise: Minimise) -> Floats:
         return np.ones(len(cluster.devices))
     prices = prices_of(cluster, "size")
     if prices is None:
-        raise ClusterError(
-            "size: no device has a price; set price in the cluster, or choose machines"
-        )
+        fault = "no device has a price; set price in the cluster, or choose machines"
+        raise ClusterError(Fault(fault, place=SIZE))
     return prices
 
 
@@ -246,11 +265,13 @@ def _check(
     minimise: str, survive: int, catch_up: float | None, restart: float | None, seed: int
 ) -> None:
     if minimise not in MINIMISED:
-        raise UsageError(f"size: cannot minimise {minimise!r}{valid_choices(minimise, MINIMISED)}")
+        choices = valid_choices(minimise, MINIMISED)
+        raise UsageError(Fault(f"cannot minimise {minimise!r}{choices}", place=SIZE))
     if survive not in range(MAX_SURVIVED + 1):
-        raise UsageError(f"size: survive must be 0 or {MAX_SURVIVED} (got {survive})")
+        raise UsageError(Fault(f"survive must be 0 or {MAX_SURVIVED} (got {survive})", place=SIZE))
     if catch_up is not None and not 0 < catch_up < inf:
-        raise UsageError(f"size: catch_up must be above 0 and finite (got {catch_up})")
+        raise UsageError(Fault(f"catch_up must be above 0 and finite (got {catch_up})", place=SIZE))
     if restart is not None and not 0 <= restart < inf:
-        raise UsageError(f"size: restart must be at least 0 and finite (got {restart})")
+        fault = f"restart must be at least 0 and finite (got {restart})"
+        raise UsageError(Fault(fault, place=SIZE))
     check_seed(seed)

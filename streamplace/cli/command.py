@@ -22,8 +22,10 @@ import click
 
 from streamplace.execution.progress import is_quiet
 from streamplace.files.json_text import to_json
+from streamplace.util.entry_points import ours
 
 PARAMETER, MAKE, MEMBERS = "parameter", "make", "members"  # keys of the metadata of a field
+COLUMN = 24  # of the names of options at most, so that 52 characters are left for their help
 UNPROVEN = 3
 """Exit code of a command whose result is written, but may exceed the limit on latency."""
 Options = TypeVar("Options")
@@ -51,11 +53,53 @@ class Command(click.Command):
         return parser
 
 
-def ending_with(what: str, names: Callable[[], Sequence[str]]) -> type[Command]:
-    """Return a class of commands whose help ends with names, if there are any."""
+class Option(click.Option):
+    """An option whose help ends at a form feed; the page of the command line has the rest."""
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        """Return the names and the first part of the help; None for a hidden option."""
+        found = super().get_help_record(ctx)
+        return found and (found[0], found[1].partition("\f")[0])
+
+
+def ending_with(
+    noun: str,
+    group: str,
+    names: Callable[[], Sequence[str]],
+    headings: Mapping[str, str] | None = None,
+) -> type[Command]:
+    """Return a class of commands whose help ends with what packages register, if there is anything.
+
+    Parameters
+    ----------
+    noun
+        What it is, such as ``Families``.
+    group
+        The group of entry points. What streamplace's own packages say of theirs is in the group
+        with ``.about`` at the end.
+    names
+        Returns the names that installed packages register.
+    headings
+        Name of the first parameter of each section of options -> its heading.
+    """
+    what = f"{noun} of installed packages"
 
     class EndingWith(Command):
+        def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+            sections: dict[str, list[tuple[str, str]]] = {}
+            heading = "Options"
+            for param in self.get_params(ctx):
+                heading = (headings or {}).get(str(param.name), heading)
+                if isinstance(param, click.Option) and (record := param.get_help_record(ctx)):
+                    sections.setdefault(heading, []).append(record)
+            for heading, records in sections.items():
+                with formatter.section(heading):
+                    formatter.write_dl(records, col_max=COLUMN)
+
         def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+            if about := ours(f"{group}.about"):
+                with formatter.section(f"{noun} of published systems"):
+                    formatter.write_dl([*about.items()])
             if found := names():
                 formatter.write_paragraph()
                 formatter.write_text(f"{what}: {', '.join(found)}")
@@ -69,7 +113,7 @@ def _takes_one_value(of: click.Option) -> bool:
 
 def option(*names: str, **settings: Any) -> Any:
     """Return a field for an option of these names; `settings` are those of `click.Option`."""
-    return field(metadata={PARAMETER: lambda name: click.Option([*names, name], **settings)})
+    return field(metadata={PARAMETER: lambda name: Option([*names, name], **settings)})
 
 
 def argument(**settings: Any) -> Any:

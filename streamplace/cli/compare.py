@@ -28,7 +28,7 @@ from streamplace.execution.progress import working
 from streamplace.files import open_dataset, write_json
 from streamplace.files.reading import name_of
 from streamplace.files.writing import held
-from streamplace.placers.limits import Limit, MaxEvaluations, MaxRuntime
+from streamplace.placers.limits import MaxEvaluations, MaxRuntime, PlacerLimit
 from streamplace.placers.registry import NamedPlacer, ready
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.losses import Losses
@@ -128,13 +128,13 @@ def compare(chosen: CompareOptions) -> None:
     \b
     Examples:
     streamplace compare dataset:real --devices 3x2500 --placers metis,fuser,greedy,auto
-    streamplace compare dream.jsonl.gz --placers metis,metis-oracle --source-rate 1e4,2e4
+    streamplace compare graphs.jsonl.gz --placers metis,metis-oracle --source-rate 1e4,2e4
     streamplace compare dataset:real -o results --plots pdf
     streamplace compare graphs.jsonl --clusters clusters.jsonl --objective makespan
-    streamplace compare dream.jsonl.gz --placers random,climb,search,policy --evaluations 100
-    streamplace compare dream.jsonl.gz --placers search,climb --time-limit 0.01,0.1,1 -o results
-    streamplace compare dream.jsonl.gz --placers metis,search --label search=ours --table t.tex
-    streamplace compare dream.jsonl.gz --backend ray --address 10.0.0.1:6379
+    streamplace compare graphs.jsonl.gz --placers random,climb,search,policy --evaluations 100
+    streamplace compare graphs.jsonl.gz --placers search,climb --time-limit 0.01,0.1,1 -o results
+    streamplace compare graphs.jsonl.gz --placers metis,search --label search=ours --table t.tex
+    streamplace compare graphs.jsonl.gz --backend ray --address 10.0.0.1:6379
 
     \b
     Files in DIR:
@@ -227,7 +227,7 @@ def _labelled(placers: Sequence[str], labels: Sequence[str]) -> dict[str, str]:
     return {label: placer for placer, label in shown.items()}
 
 
-def _limits(chosen: CompareOptions) -> Sequence[Limit]:
+def _limits(chosen: CompareOptions) -> Sequence[PlacerLimit]:
     """Return the budgets of placers, ascending."""
     if chosen.evaluations and chosen.time_limit:
         raise click.UsageError("give only one of --evaluations and --time-limit")
@@ -237,7 +237,7 @@ def _limits(chosen: CompareOptions) -> Sequence[Limit]:
 
 
 def _budgets(
-    placers: Mapping[str, str], limits: Sequence[Limit]
+    placers: Mapping[str, str], limits: Sequence[PlacerLimit]
 ) -> tuple[dict[str, dict[str, NamedPlacer]], list[str]]:
     """Return the rows of every placer, a name and a placer for each budget.
 
@@ -264,7 +264,7 @@ def _budgets(
     return found, unlimited
 
 
-def _named(label: str, limit: Limit) -> str:
+def _named(label: str, limit: PlacerLimit) -> str:
     """Return the name of the row of a labelled placer with one of several budgets."""
     return f"{label}, {limit.value:g} {'evaluations' if isinstance(limit, MaxEvaluations) else 's'}"
 

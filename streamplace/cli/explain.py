@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 from streamplace.cli import inputs, makespan_options, options, param_types
 from streamplace.cli.command import argument, command, group, option, print_json, print_note
-from streamplace.cli.inputs import naming_file, the_constraints, whole_placement
+from streamplace.cli.inputs import the_constraints, whole_placement
 from streamplace.cli.makespan_options import Asked, MakespanSettings
 from streamplace.cli.terminal import print_result
 from streamplace.errors import BackendError, located
@@ -20,6 +20,7 @@ from streamplace.scoring.suspect_units import suspect_of
 from streamplace.workflows.explain import explain as explanation_of
 from streamplace.workflows.explanation import Explanation
 from streamplace.workflows.measurements import measure
+from streamplace.workflows.naming_conflicts import naming_conflicts
 
 WATCHING = ("--job", "--seconds", "--timeout")
 
@@ -105,7 +106,9 @@ def explain(chosen: ExplainOptions) -> None:
     for name, value in (("against", chosen.url), ("constraint-costs", chosen.constraint_costs)):
         if value:
             makespan_options.refuse(read.problem.objective, name)
-    with working("trying moves"), naming_file(chosen.placement, chosen.constraints_file):
+    rules_file = chosen.constraints_file
+    where = located(name_of(chosen.placement), constraints=rules_file and name_of(rules_file))
+    with working("trying moves"), where, naming_conflicts():
         found = explanation_of(read, constraint_costs=chosen.constraint_costs, seed=chosen.seed)
         found = found.with_proven(proven_bound(document, read.problem))
     measured = None

@@ -19,7 +19,7 @@ from streamplace.cli.command import (
 from streamplace.cli.output_files import check_targets
 from streamplace.execution.progress import track
 from streamplace.families import Recipe
-from streamplace.families.family import FAMILIES, family_names
+from streamplace.families.family import FAMILIES, GROUP, family_names
 from streamplace.families.generation import generate as generated
 from streamplace.files import write_clusters, write_dataset
 from streamplace.files.clusters import check_name
@@ -52,8 +52,8 @@ class GenerateOptions(options.Common):
         "--operators",
         callback=sizes,
         metavar="N|MIN-MAX",
-        help="Operators per graph, e.g. 100 or 10-50.  [default: that of the family: 4-27 for "
-        "dream, 10-50 for layered and series-parallel]",
+        help="Operators per graph, e.g. 100 or 10-50.  [default: that of the family, 10-50 for "
+        "layered and series-parallel]",
     )
     output: str = options.file(
         "-o",
@@ -63,25 +63,20 @@ class GenerateOptions(options.Common):
     )
     clusters: str | None = options.file(
         "--clusters",
-        "Also write the cluster of each graph, in the same order: .jsonl or .jsonl.gz. Only the "
-        "families giph-paper, giph-code, contended and sensor-fusion have clusters.",
+        "Also write the cluster of each graph, in the same order: .jsonl or .jsonl.gz. Only "
+        "families with device networks of their own have clusters.",
     )
     workers: options.Workers = group(options.Workers)
 
 
 @command(
     GenerateOptions,
-    kind=ending_with("Families of installed packages", lambda: family_names()[len(FAMILIES) :]),
+    kind=ending_with("Families", GROUP, lambda: family_names()[len(FAMILIES) :]),
 )
 def generate(chosen: GenerateOptions) -> None:
     """Generate benchmark graphs.
 
-    FAMILY is dream (the branched benchmark of Ni et al., AAAI 2020), series-parallel or layered;
-    for makespans giph-paper or giph-code (task graphs with device networks), sensor-fusion
-    (snapshots of vehicles and road-side units), enas-cifar, enas-ptb or nmt (training steps of
-    neural networks), chain-mm, ffnn, transformer-block or transformer-layer (tensor operations
-    divided into shards), or contended (large ones of these on shared links). Options follow the
-    name: KEY=VALUE.
+    FAMILY is series-parallel, layered, or one of those below. Options follow the name: KEY=VALUE.
 
     FAMILY can also be your own: module:function or module:Class[:OPTION=VALUE…], from module.py in
     the current folder or from an installed module, or a name that an installed package registers.
@@ -89,10 +84,9 @@ def generate(chosen: GenerateOptions) -> None:
 
     \b
     Examples:
-    streamplace generate dream --count 3150 --seed 1 -o dream.jsonl.gz
+    streamplace generate layered --count 100 --seed 1 -o graphs.jsonl.gz
     streamplace generate layered --operators 1000000 -o large.npz
-    streamplace generate giph-code --count 60 -o giph.jsonl --clusters networks.jsonl
-    streamplace generate chain-mm:shards=8 -o chain.json
+    streamplace generate series-parallel --operators 20 --seed 7 -o graph.json
     """
     options.refuse_both_on_stdout(chosen.output, chosen.as_json, "dataset")
 

@@ -94,7 +94,7 @@ def info(chosen: InfoOptions) -> None:
     \b
     Examples:
     streamplace info dataset:real/riotbench-etl.json
-    streamplace info dream.jsonl.gz --beside ours.jsonl.gz --plot distributions.png
+    streamplace info graphs.jsonl.gz --beside ours.jsonl.gz --plot distributions.png
     streamplace info run/policy.safetensors
     """
     if chosen.plot is None:

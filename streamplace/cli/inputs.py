@@ -4,6 +4,7 @@ import os
 import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from math import nan
 from pathlib import Path
@@ -12,7 +13,7 @@ from typing import Any, Protocol, Self, TypeVar
 import click
 
 from streamplace.cli.command import print_note
-from streamplace.cli.options import ClusterChoice, Form, LostDevices
+from streamplace.cli.options import ClusterChoice, InstanceForm, LostDevices
 from streamplace.cli.param_types import names_in
 from streamplace.errors import (
     ClusterError,
@@ -25,7 +26,6 @@ from streamplace.errors import (
     UnknownDeviceError,
     UsageError,
     located,
-    reworded,
 )
 from streamplace.files import read_cluster, read_clusters, read_constraints
 from streamplace.files.assignments import assignment_from, is_assignment, read_placement_json
@@ -45,10 +45,8 @@ from streamplace.problem.placement import Placement
 from streamplace.scoring.score import ThroughputScore
 from streamplace.scoring.suspect_units import suspect_unit
 from streamplace.util.text import counted, printable
-from streamplace.workflows.conflict import QUOTED, named
 
 COUNTED = re.compile(r"\d+x[\d.x, ]+")
-PYTHON_NAME = "max_latency: "
 
 
 class Constrainable(Protocol):
@@ -70,9 +68,10 @@ def the_cluster(chosen: ClusterChoice) -> Cluster | None:
         try:
             return Cluster.parse(chosen.devices)
         except ClusterError as error:
-            remedy = "; --cluster takes files" if os.path.exists(chosen.devices) else ""
-            fault = f"--devices: {str(error).removeprefix('devices: ')}{remedy}"
-            raise ClusterError(fault) from None
+            error.update(option="--devices")
+            if os.path.exists(chosen.devices):
+                error.advise("--cluster takes files")
+            raise
     file = chosen.cluster_file
     if file is not None and COUNTED.fullmatch(file) and not os.path.exists(file):
         raise UsageError(f"--cluster: {file!r} is no file; write --devices {file}")
@@ -218,11 +217,12 @@ def latency_limit(ctx: click.Context, param: click.Parameter, value: str | None)
     try:
         goal_of(max_latency=value)
     except UsageError as error:
-        raise click.BadParameter(str(error).removeprefix(PYTHON_NAME), ctx, param) from None
+        fault = replace(error.fault, option="")  # click names it
+        raise click.BadParameter(str(fault), ctx, param) from None
     return value
 
 
-def graph_of(found: LogicalGraph, form: Form) -> StreamGraph:
+def graph_of(found: LogicalGraph, form: InstanceForm) -> StreamGraph:
     """Return the graph to write; notes say what --logical and --fold do not keep."""
     graph, notes = in_form(found, form.name)
     for note in notes:
@@ -328,7 +328,7 @@ def naming_the_default(
     *,
     only_names: bool = False,
 ) -> Iterator[None]:
-    """Say in an error that the devices are the default ones, which may be what is wrong.
+    """Add to an error that the devices are the default ones, which may be what is wrong.
 
     Such errors are those of unknown devices and, unless `only_names`, of infeasible problems.
 
@@ -346,23 +346,7 @@ def naming_the_default(
     except StreamplaceError as error:
         of_devices = isinstance(error, RuleDeviceError | UnknownDeviceError)
         of_rules = isinstance(error, InfeasibleError) or error.infeasible
-        if not used or not (of_devices or (of_rules and not only_names)):
-            raise
-        remedy = f"the devices are {which}: set {options}"
-        sources = "import --cluster-out and generate --clusters write clusters"
-        raise reworded(error, f"{error}; {remedy} ({sources})") from None
-
-
-@contextmanager
-def naming_file(graph: str, constraints: str | None) -> Iterator[None]:
-    """Name the file at fault in an error: that of --constraints if it is about them, or else GRAPH.
-
-    The error of an infeasible problem also names the rules that cannot hold.
-    """
-    try:
-        yield
-    except StreamplaceError as raised:
-        error = named(raised)
-        of_rules = constraints is not None and "constraints" in QUOTED.sub("", str(error))
-        with located(name_of(str(constraints) if of_rules else graph)):
-            raise error from None
+        if used and (of_devices or (of_rules and not only_names)):
+            sources = "import --cluster-out and generate --clusters write clusters"
+            error.advise(f"the devices are {which}: set {options} ({sources})")
+        raise

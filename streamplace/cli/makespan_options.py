@@ -55,32 +55,33 @@ class MakespanSettings:
     order: str | None = option(
         "--order",
         type=DeviceOrder(ORDERS),
-        help="Makespan: order in which a device starts its operators: as they become runnable "
-        "(fifo), by HEFT's upward rank (b-level), by topological order (topological), in exactly "
-        "that order (sequence), or the best of the first three (any).  [default: fifo]",
+        help="Makespan: order on a device.  [default: fifo]\fOperators start as they "
+        "become runnable (fifo), by HEFT's upward rank (b-level), by topological order "
+        "(topological), in exactly that order (sequence), or the best of the first three (any).",
     )
     barrier: bool | None = option(
         "--barrier/--no-barrier",
         default=None,
-        help="Makespan: operators start only when all operators that are fewer hops from the "
-        "sources have ended.",
+        help="Makespan: operators start layer by layer.\fAn operator starts once all that are "
+        "fewer hops from the sources have ended.",
     )
     inputs_everywhere: bool | None = option(
         "--inputs-everywhere/--no-inputs-everywhere",
         default=None,
-        help="Makespan: the output of sources is on every device, at no cost.",
+        help="Makespan: outputs of sources are everywhere.\fSending them costs nothing.",
     )
     noise: float | None = option(
         "--noise",
         type=SECONDS,
         metavar="S",
-        help="Makespan: multiply times by uniform draws from 1 - S to 1 + S.  [default: 0]",
+        help="Makespan: noise of times, a share.  [default: 0]\fTimes are multiplied by "
+        "uniform draws from 1 - S to 1 + S.",
     )
     repeats: int | None = option(
         "--repeats",
         type=Whole(1, MAX_REPEATS),
         metavar="N",
-        help="Makespan: passes with different noise over which to take the mean.  [default: 1]",
+        help="Makespan: passes with noise.  [default: 1]\fThe makespan is their mean.",
     )
 
     @property
@@ -94,8 +95,8 @@ def semantics() -> Any:
     return option(
         "--semantics",
         type=Choice(PUBLISHED),
-        help="Makespan: send messages as GiPH, Placeto or DOPPLER does, on any cluster; speeds and "
-        "bandwidths stay.",
+        help="Makespan: messages as in a published system.\fThey are sent so on any cluster; "
+        "speeds and bandwidths stay.",
     )
 
 
@@ -164,10 +165,10 @@ class Asked:
         try:
             return replace(base, **changed)
         except ProblemError as error:
-            name, _, fault = str(error).partition(":")
-            if name not in changed:
+            if error.fault.option not in changed:
                 raise
-            raise click.UsageError(f"--{name.replace('_', '-')}:{fault}") from None
+            error.update(option=f"--{error.fault.option.replace('_', '-')}")
+            raise click.UsageError(str(error)) from None
 
     def from_start(self, old: Placement | None) -> Objective | None:
         """Return the objective of a placement that starts from `old`; None without any option.

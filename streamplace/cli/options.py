@@ -148,9 +148,7 @@ def graph_output(
 
 def constraints(of: str = "graph") -> Any:
     """Return the option --constraints, which replaces the constraints of a graph or placement."""
-    return file(
-        "--constraints", f"Constraints file (JSON), used instead of the {of}'s constraints."
-    )
+    return file("--constraints", f"Constraints file (JSON), instead of the {of}'s.")
 
 
 def _pins(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> dict[str, str]:
@@ -164,8 +162,8 @@ def pins() -> Any:
         multiple=True,
         callback=_pins,
         metavar="OPERATOR=DEVICE",
-        help="The device that an operator must run on, in addition to the other constraints; it "
-        "replaces another pin of the operator. Repeatable.",
+        help="The device that an operator must run on. Repeatable.\fIt is added to the other "
+        "constraints, and replaces another pin of the operator.",
     )
 
 
@@ -185,9 +183,9 @@ def objective(default: str = "throughput") -> Any:
         "--objective",
         type=OBJECTIVE,
         metavar="NAME",
-        help="What to improve: throughput, makespan, total-cost, or your own as "
-        "NAME[:OPTION=VALUE…], e.g. "
-        f"mymodule:MyObjective:price=2.  [default: {default}]",
+        help="throughput, makespan, total-cost or module:Class.  "
+        f"[default: {default}]\fWith options, your own is module:Class[:OPTION=VALUE…], e.g. "
+        "mymodule:MyObjective:price=2.",
     )
 
 
@@ -238,7 +236,7 @@ class ClusterChoice:
 
     cluster_file: str | None = file(
         "--cluster",
-        "Cluster file (JSON): devices and network. `streamplace init` writes an example.",
+        "Cluster file (JSON): devices and network.\f`streamplace init` writes an example.",
     )
     devices: str | None
 
@@ -248,10 +246,9 @@ def cluster(default: str = "5x2500") -> Any:
     devices = option(
         "--devices",
         metavar="COUNTxMIPS",
-        help="Devices to use instead of a cluster file, as COUNTxMIPS[xCORES][,…]: "
-        "5x2500,1x2000x4 means five devices of 2500 MIPS (million instructions/s) and one "
-        "device with 4 cores of 2000 MIPS each.  "
-        f"[default: {default}]",
+        help="Devices instead of a cluster file, as COUNTxMIPS[xCORES][,…].  "
+        f"[default: {default}]\f5x2500,1x2000x4 means five devices of 2500 MIPS (million "
+        "instructions/s) and one device with 4 cores of 2000 MIPS each.",
     )
     return group(ClusterChoice, devices=devices)
 
@@ -263,15 +260,14 @@ class LostDevices:
     without: str | None = option(
         "--without",
         metavar="NAME[,…]",
-        help="Devices of the cluster that are lost; the name of a group means all of its devices. "
-        """Here and with --slow, a name with a comma is in double quotes: '"rack1,2",n1'.""",
+        help="Devices or groups of the cluster that are lost.\fHere and with --slow, a name with a "
+        """comma is in double quotes: '"rack1,2",n1'.""",
     )
     slow: str | None = option(
         "--slow",
         metavar="NAME=SHARE[,…]",
-        help="Devices of the cluster, or groups, that are slow, with the share of their speed that "
-        "is left: rack2=0.5 is half as fast. Times by kind of device (seconds_on) are longer "
-        "as well.",
+        help="Slow devices or groups: rack2=0.5 is half as fast.\fSHARE is the share of "
+        "the speed that is left. Times by kind of device (seconds_on) are longer as well.",
     )
 
 
@@ -326,7 +322,7 @@ class ThroughputChoice:
 def throughput(
     default: str | None = None,
     rate: str = "the graph's",
-    several: str = "with several, the rate with the lowest relative throughput decides the score",
+    several: str = "With several, the rate with the lowest relative throughput decides the score",
     *,
     engine: bool = True,
 ) -> Any:
@@ -345,8 +341,8 @@ def throughput(
     """
     bottleneck = "bottleneck (the busiest device or link limits the sources)"
     average = (
-        "path-average (the published model of Ni et al., AAAI 2020: throughput averaged over "
-        "paths; busy links do not slow the sources)"
+        "path-average (a published model: throughput averaged over paths; busy links do not slow "
+        "the sources)"
     )
     simulation = "engine (a simulation over time)"
     models = f"{bottleneck}, {average} or {simulation}" if engine else f"{bottleneck} or {average}"
@@ -356,24 +352,25 @@ def throughput(
             "--source-rate",
             multiple=True,
             callback=source_rates,
-            metavar="R[,R2…] | SOURCE=R",
-            help=f"Tuples/s over all sources together, e.g. 1e4; {several}. Or those of each "
-            "source, e.g. orders=8000,clicks=2000.  "
-            f"[default: {default or rate}]",
+            metavar="R[,R2…]",
+            help="Tuples/s of all sources, e.g. 1e4, or orders=8000,clicks=2000.  "
+            f"[default: {default or rate}]\f{several}.",
         ),
         model=option(
             "--model",
             type=Choice(MODELS),
             metavar=None if engine else "[bottleneck|path-average]",
-            help=f"How throughput is computed: {models}.  [default: {default or 'bottleneck'}]",
+            help="How throughput is computed.  "
+            f"[default: {default or 'bottleneck'}]\fThe models are {models}.",
         ),
         target_utilisation=option(
             "--target-utilisation",
             type=NUMBER,
             callback=share,
             metavar="U",
-            help="Share of each device and link that may be used, above 0 and at most 1; the rest "
-            f"is headroom. E.g. 0.8.  [default: {default or 1}]",
+            help="Highest utilisation, e.g. 0.8.  "
+            f"[default: {default or 1}]\fThe share of each device and link that may be used, "
+            "above 0 and at most 1; the rest is headroom.",
         ),
     )
 
@@ -410,7 +407,7 @@ class Workers:
 
 
 @dataclass(frozen=True)
-class Form:
+class InstanceForm:
     """The options --fold and --logical: how parallel operators are written."""
 
     fold: bool = option(

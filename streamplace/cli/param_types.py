@@ -51,7 +51,7 @@ class Whole(click.ParamType[int]):
         return number
 
 
-class Number(click.ParamType[float]):
+class NumberParam(click.ParamType[float]):
     """A floating-point number.
 
     Parameters
@@ -99,7 +99,7 @@ class Several(click.ParamType[tuple[Value, ...]]):
         return found
 
 
-class Tick(Number):
+class Tick(NumberParam):
     """Seconds per tick, or the word ``auto``."""
 
     def convert(
@@ -196,10 +196,10 @@ def _nothing(typed: str) -> tuple[str, ...]:
     return ()
 
 
-NUMBER = Number()
-SECONDS = Number("s")
-RATE = Number("rate")
-MIPS = Number("mips")
+NUMBER = NumberParam()
+SECONDS = NumberParam("s")
+RATE = NumberParam("rate")
+MIPS = NumberParam("mips")
 TICK = Tick("s")
 NAME = Completed(_nothing)
 FILE = Completed(_nothing, files=True)

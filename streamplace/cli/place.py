@@ -21,15 +21,18 @@ from streamplace.cli.output_files import check_targets, print_embedded, refuse_c
 from streamplace.cli.place_notes import print_notes
 from streamplace.cli.place_problem import ProblemOptions, read_problem
 from streamplace.cli.terminal import print_result
+from streamplace.errors import located
 from streamplace.execution.progress import working
+from streamplace.files.reading import name_of
 from streamplace.placers import custom
 from streamplace.placers.limits import MaxRuntime
 from streamplace.placers.registry import NAMES, NamedPlacer, ready
 from streamplace.util.plugins import load_ours, names_of
 from streamplace.workflows.migrate import Migration, migrate
+from streamplace.workflows.naming_conflicts import naming_conflicts
 from streamplace.workflows.place import placed
 from streamplace.workflows.result import MakespanResult, Result
-from streamplace.workflows.whole_operators import naming_whole_operators
+from streamplace.workflows.whole_operators import whole_operators
 
 PLACE_JOBS = "streamplace.jobs.commands.place:place_job_file"
 """The work of --job-file."""
@@ -42,7 +45,7 @@ class PlaceOptions(options.Common):
     graph: str | None = argument(type=param_types.GRAPH, required=False)
     job_file: str | None = options.file(
         "--job-file",
-        "Jobs (JSON) to place together instead of GRAPH, by priority.",
+        "Jobs (JSON) to place together, instead of GRAPH.",
     )
     problem: ProblemOptions = group(ProblemOptions)
     placer: str = option(
@@ -51,66 +54,39 @@ class PlaceOptions(options.Common):
         default="auto",
         show_default=True,
         metavar="NAME",
-        help="Algorithm that computes the placement: one of the names above, as "
-        "NAME[:OPTION=VALUE…], e.g. metis:parts=3.",
+        help="One of those above, e.g. metis:parts=3.",
     )
     time_limit: float | None = options.time_limit(
-        "Seconds that --placer auto, search or exact may take. search has no time limit by "
-        "default; it makes 100,000 evaluations plus 100 per operator.  [default: 1 for auto, 10 "
-        "for exact]"
+        "Seconds for the placer.  [default: 1 for auto, 10 for exact]\fFor auto, search and exact. "
+        "search has no time limit by default; it makes 100,000 evaluations plus 100 per operator."
     )
     prefer: str | None = option(
         "--prefer",
         type=param_types.Choice(("balance", "fewest")),
-        help="With --placer auto or search: what to improve once everything offered is carried, or "
-        "one operator limits it that fills no device or link. balance lowers the largest "
-        "utilisation, then the second largest, and so on, then streams "
+        help="Low utilisations or few devices, once everything is carried.  [default: balance]"
+        "\fWith --start, the default is neither, so that no operator moves for it. For auto and "
+        "search; it also counts where one operator limits throughput that fills no device or link. "
+        "balance lowers the largest utilisation, then the second largest, and so on, then streams "
         "between racks, prices and traffic. With auto, fewest uses the fewest devices that it "
         "finds to reach 99.9% of the best throughput, and little traffic; with search it improves "
-        "nothing more. To find the fewest or cheapest devices that suffice, use plan.  "
-        "[default: balance; with --start, nothing, so that no operator moves for it]",
-    )
-    start: str | None = options.file(
-        "--start",
-        "Placement to improve, usually the current one: a placement file, CSV with the header "
-        'operator,device, or JSON {"assignment": {operator: device}}. Requires --placer auto, '
-        "search, exact, climb, giph, rebuild, policy with the file of a policy that refines "
-        "placements, or your own.",
-    )
-    max_moves: int | None = option(
-        "--max-moves",
-        type=param_types.Whole(0),
-        metavar="M",
-        help="With --start: number of operators that may move in addition to those that must. If "
-        "there is a choice of which must, the smallest possible number counts.  "
-        "[default: unlimited]",
-    )
-    move_cost: float | None = option(
-        "--move-cost",
-        type=param_types.NUMBER,
-        callback=param_types.at_least_0,
-        metavar="C",
-        help="With --start: least gain in relative throughput (throughput / source rate), or least "
-        "share by which the makespan becomes shorter, per second of sending the moved operators' "
-        "memory over the network, e.g. 0.01. With 0, every move that gains something is allowed. "
-        "With --placer giph, a trained policy looks for the moves.  [default: unlimited]",
+        "nothing more. To find the fewest or cheapest devices that suffice, use plan.",
     )
     confidence: float | None = option(
         "--confidence",
         type=param_types.NUMBER,
         callback=param_types.probability,
         metavar="P",
-        help="Probability, above 0 and at most 0.999, with which the placement should carry the "
-        "source rate, over the standard errors of the costs (instructions_se, payload_bytes_se, "
-        "selectivity_se of the graph). Improves on the result of --placer, and names the number to "
-        "measure better. "
-        "Requires a closed form; cannot be combined with --start or --prefer.",
+        help="Probability of carrying the source rate, given the standard errors of the costs."
+        "\fAbove 0 and at most 0.999. The errors are "
+        "instructions_se, payload_bytes_se and selectivity_se of the graph. Improves on the result "
+        "of --placer, and names the number to measure better. Requires a closed form; cannot be "
+        "combined with --start or --prefer.",
     )
     max_latency: str | None = option(
         "--max-latency",
         callback=latency_limit,
         metavar="Q=T",
-        help="Limit on the latency of single tuples, e.g. p99=200ms or mean=0.1s, with "
+        help="Limit on latency, e.g. p99=200ms or mean=0.1s.\fOf single tuples, with "
         "the time that they wait at sources. Placements are screened by queueing theory and "
         "checked by simulation: the limit is feasible with a margin of 20%, infeasible (exit code "
         "2), or unproven (exit code 3, after the result). "
@@ -120,49 +96,90 @@ class PlaceOptions(options.Common):
     whole_operators: bool = option(
         "--whole-operators",
         is_flag=True,
-        help="Keep all instances of a parallel operator (count[0], count[1], …) on one device, as "
-        "the export format ibm-spl requires.",
+        help="Keep a parallel operator on one device.\fIts instances are count[0], count[1], …; "
+        "the export format ibm-spl requires it.",
+    )
+    start: str | None = options.file(
+        "--start",
+        "Placement to improve, usually the current one.\fA placement file, CSV with the header "
+        'operator,device, or JSON {"assignment": {operator: device}}. Requires --placer auto, '
+        "search, exact, climb, rebuild, another that improves a placement, policy with the file of "
+        "a policy that refines placements, or your own.",
+    )
+    max_moves: int | None = option(
+        "--max-moves",
+        type=param_types.Whole(0),
+        metavar="M",
+        help="Moves besides the forced ones.  [default: unlimited]"
+        "\fIf there is a choice of which must, the smallest possible number counts.",
+    )
+    move_cost: float | None = option(
+        "--move-cost",
+        type=param_types.NUMBER,
+        callback=param_types.at_least_0,
+        metavar="C",
+        help="Least gain per second of sending the moved operators' memory over the network, e.g. "
+        "0.01.  [default: unlimited]\fThe gain is in relative throughput (throughput / source "
+        "rate), or the share by which the makespan becomes shorter. With 0, every move that gains "
+        "something is allowed. Some placers look for the moves themselves.",
     )
     output: str | None = options.file(
         "-o",
-        "Placement file to write, JSON or .npz; - is stdout. In JSON, a graph of more than 100,000 "
-        "operators stays in its file. With --job-file: a folder, or .json for the result alone.  "
-        "[default: no file, only the score is printed]",
+        "Placement file to write, JSON or .npz; - is stdout.\fBy default, only the score is "
+        "printed. In JSON, a graph of more than 100,000 operators stays in its file. With "
+        "--job-file: a folder, or .json for the result alone.",
     )
 
 
 @command(
     PlaceOptions,
     kind=ending_with(
-        "Placers of installed packages", lambda: names_of(custom.GROUP, NAMES)[len(NAMES) :]
+        "Placers",
+        custom.GROUP,
+        lambda: names_of(custom.GROUP, NAMES)[len(NAMES) :],
+        {
+            "job_file": "Input",
+            "rates": "Goal",
+            "placer": "Search",
+            "start": "Running job",
+            "output": "Output",
+        },
     ),
 )
 def place(chosen: PlaceOptions) -> None:
     """Place the operators of a graph on devices.
 
-    GRAPH is a file, or dataset:real/NAME.json for a graph that comes with streamplace.
+    GRAPH is a file, or dataset:real/NAME.json for a graph that comes with streamplace. The page on
+    the command line in the documentation says more about each option.
 
     \b
     Placers:
-    auto                       runs several placers below, then improves on the best; 1 s in total
-    search                     simulated annealing on the score
-    multilevel                 simulated annealing on coarsened graphs; for large graphs
-    policy                     a trained network; policy:samples=16 keeps the best of 16
-    rnn, hsdag                 train a network on this graph, which takes seconds
-    giph                       a trained network that improves a start, one operator at a time
-    rebuild                    rebuilds parts of the best start, for makespans only
-    metis, metis-recursive, fuser
-                               partition the graph, by default into a part per device
-    metis-oracle, metis-recursive-oracle, fuser-oracle
-                               try 2, 3, … parts and keep the best
-    metis-sweep                METIS with many imbalances and numbers of parts, the best of all
-    contiguous                 consecutive parts of the graph, such as layers of a neural network
-    exact                      proves the optimum, or bounds the gap to it (uses OR-tools)
-    climb, greedy, single, round-robin, random
-                               simple baselines
-    heft, peft, cpop, critical-path, random-eft, m-etf, m-topo, enumerative
-                               list schedulers, for makespans only; heft:contention, peft:links
-    module:Class               your own, from module.py in this folder or an installed module
+    auto                 the default: several of the others, then a search; 1 s in total
+    search, multilevel, climb, greedy, single, round-robin, random
+                         annealing, on coarsened graphs as well, and simple baselines
+    exact                proves the optimum, or bounds the gap to it
+    metis, metis-recursive, fuser, metis-oracle, metis-recursive-oracle, fuser-oracle,
+    metis-sweep, contiguous
+                         partitions of the graph
+    heft, peft, cpop, critical-path, random-eft, m-etf, m-topo, enumerative, rebuild
+                         list schedulers, for makespans only
+    policy               a trained network
+    module:Class         your own, from module.py in this folder or an installed module
+
+    \b
+    Examples:
+    streamplace place graph.json -o placement.json
+    streamplace place graph.json --pin events=edge --pin match=server --cluster cluster.json
+    streamplace place graph.json --source-rate 5e3,2e4 --target-utilisation 0.8
+    streamplace place graph.json --max-latency p99=200ms
+    streamplace place graph.json --start placement.json --cluster fewer.json --max-moves 3
+    streamplace place graph.json --objective makespan --order any --cluster cluster.json
+    streamplace place --job-file jobs.json --cluster cluster.json -o placements
+    \f
+    What each placer does: docs/placers.md. By default, metis, metis-recursive and fuser cut the
+    graph into a part per device; oracles try 2, 3, … parts and keep the best. metis-sweep
+    tries many imbalances and numbers of parts. policy:samples=16 keeps the best of 16 placements,
+    and rebuild rebuilds parts of the best start.
 
     --objective takes throughput, makespan (the time of one pass, for micro-batches, dataflow jobs
     and neural networks), total-cost (the seconds of execution and transfer of one pass, for which
@@ -174,29 +191,14 @@ def place(chosen: PlaceOptions) -> None:
 
     With --start, the placement in FILE is improved. Its cluster, constraints and objective, with
     source rates, model and target utilisation or the settings of makespans, are used unless options
-    say otherwise. Operators are matched by name, so
-    cluster and graph may differ. Operators whose device is not in the cluster or no longer
-    allowed have to move. Others move only where this gains throughput, a shorter makespan or what
-    --prefer asks for, and --max-moves or --move-cost limits them further.
+    say otherwise. Operators are matched by name, so cluster and graph may differ. Operators whose
+    device is not in the cluster or no longer allowed have to move. Others move only where this
+    gains throughput, a shorter makespan or what --prefer asks for, and --max-moves or --move-cost
+    limits them further.
 
     With --job-file, all jobs share the cluster: minimum throughputs are reserved first, then higher
     priorities come first, and weights count within a priority. The result says what each job loses.
     A job has a name, a graph, and if needed source_rate, priority, weight and min_throughput.
-
-    \b
-    Examples:
-    streamplace place graph.json -o placement.json
-    streamplace place --job-file jobs.json --cluster cluster.json -o placements
-    streamplace place graph.json --prefer fewest
-    streamplace place graph.json --pin events=edge --pin match=server --cluster cluster.json
-    streamplace place graph.json --source-rate 5e3,2e4 --target-utilisation 0.8
-    streamplace place dataset:real/riotbench-etl.json --placer metis-oracle --devices 3x2500
-    streamplace place graph.json --confidence 0.95 -o placement.json
-    streamplace place graph.json --max-latency p99=200ms
-    streamplace place graph.json --start placement.json --cluster fewer.json --max-moves 3
-    streamplace place graph.json --start placement.json --move-cost 0.01 -o placement.json
-    streamplace place graph.json --objective makespan --order any --cluster cluster.json
-    streamplace place graph.json --objective mymodule:MyObjective:price=2 --whole-operators
     """
     limited = chosen.max_moves is not None or chosen.move_cost is not None
     options.refuse_both_on_stdout(chosen.output, chosen.as_json, "placement")
@@ -240,12 +242,11 @@ def place(chosen: PlaceOptions) -> None:
         len(problem.graph.names),
     )
     found = None
-    naming = naming_whole_operators(
-        problem.graph, problem.constraints.stated.colocate, added=chosen.whole_operators
-    )
-    semantics = chosen.problem.semantics
-    where = inputs.naming_file(chosen.graph, chosen.problem.constraints_file)
-    with working("placing"), where, naming:
+    rules, semantics = problem.constraints.stated, chosen.problem.semantics
+    whole = whole_operators(problem.graph, rules.colocate) if chosen.whole_operators else None
+    rules_file = chosen.problem.constraints_file
+    where = located(name_of(chosen.graph), constraints=rules_file and name_of(rules_file))
+    with working("placing"), where, naming_conflicts(whole):
         if old is None:
             result = placed(
                 problem,
@@ -315,8 +316,10 @@ def check_together(chosen: PlaceOptions) -> None:
         raise click.UsageError("cannot combine --max-moves with --move-cost")
     improves = chosen.move_cost is not None and ready(chosen.placer).improver is not None
     if chosen.placer != "auto" and not improves:
+        improving = [name for name in NAMES if ready(name).improver is not None]
+        except_for = f", except {', '.join(improving)} with --move-cost" if improving else ""
         raise click.UsageError(
-            "cannot combine --placer with --max-moves or --move-cost, except giph with --move-cost"
+            f"cannot combine --placer with --max-moves or --move-cost{except_for}"
         )
 
 

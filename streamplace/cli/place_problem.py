@@ -72,8 +72,9 @@ def read_problem(
     )
     if options.semantics is not None:
         makespan_options.require(aim, "semantics")
-    sources = Sources(name_of(graph), options.constraints_file, start and name_of(start))
+    rules_file = options.constraints_file
+    sources = Sources(name_of(graph), rules_file and name_of(rules_file), start and name_of(start))
     of_user = cluster is not None or stored is not None
-    has_rules = options.constraints_file is not None or whole_operators  # they may be the fault
+    has_rules = rules_file is not None or whole_operators  # they may be the fault
     with naming_the_default(not of_user, only_names=has_rules):
         return new_problem(read, old, settings, sources, asked.settings.chosen)

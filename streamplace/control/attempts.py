@@ -11,6 +11,8 @@ from streamplace.control.rules import Rules
 from streamplace.util.text import counted
 
 HOUR_S, DAY_S = 3600.0, 86_400.0
+# The longest, so that a restart is not begun too lightly; few, since state and checkpoints change.
+# The number is a guess.
 DOWNTIMES = 3  # measured ones, of which the longest is expected
 UNKNOWN = "it is unknown what the sources read, so the last action cannot be judged yet"
 
@@ -208,6 +210,7 @@ def verdict_of(
     served_s
         Tuples per second that the sources read; None if unknown.
     """
+    # What runs now is not what the action started, so that nothing can be said of it.
     if not attempt.still_runs(observation):
         return None
     if served_s is None:

@@ -19,10 +19,12 @@ from streamplace.control.worth import (
 )
 from streamplace.placers.budget import Budget
 
-ROUNDING = 1.0 + 1e-9
-SECONDS, OF_WINDOW = 40.0, 0.5  # of all searches for a plan at most, the latter of a window
-OF_LEFT = 0.25  # of the time that is left, for one search
-LEAST = 1e-6  # of a rate, below which no plan is looked for
+ROUNDING = 1.0 + 1e-9  # a plan for just the time to catch up is in time, whatever the rounding
+# Of all searches for a plan at most, the latter of a window, so that the next one is not missed.
+SECONDS, OF_WINDOW = 40.0, 0.5
+# Of the time that is left, for one search: one that finds nothing leaves time for lower rates.
+OF_LEFT = 0.25
+LEAST = 1e-6  # of a rate, below which no plan is looked for: halving by ratio never gets to 0
 
 
 @dataclass(frozen=True)
@@ -167,6 +169,7 @@ class _Choosing:
             worth = worth_of_less(plan, self._rate_s, aim.until_s, self.downtime_s, self.rules)
             return _if_it_pays(worth, plan, what)
         worth = self._worth_of_more(plan, aim.ahead_s)
+        # Only headroom is lost, for which no job is restarted.
         if not worth.gain:
             return Choice(Action.ADVISE, f"and {worth.text}; {what}", plan, worth)
         return _if_it_pays(worth, plan, what)
@@ -186,6 +189,7 @@ class _Choosing:
         if plan is None:
             return self._none_for_less()
         worth, carried_s = self._worth_of_more(plan), min(plan.carries_s, self._rate_s)
+        # Plans that differ by noise would replace each other in every window.
         if worth.gain <= GROWING * carried_s * self.rules.horizon_s:
             return ""
         what = f"{self._what(plan)}, which carries {rate(plan.carries_s)}"

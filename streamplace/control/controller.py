@@ -48,7 +48,7 @@ class Controller:
             f"; {name} is kept as it is, since its {metric} is missing"
             for name, metric in sorted(observation.not_timed.items())
         ]
-        return replace(decision, reason="".join([decision.reason, *kept]))
+        return replace(decision, why="".join([decision.why, *kept]))
 
     def _decided(self, observation: Observation) -> Decision:
         self._proposed = None
@@ -148,6 +148,7 @@ class Controller:
     def _unusable(self, observation: Observation) -> tuple[State, str] | None:
         """Return why a window cannot be used, in words; None if it can."""
         attempt, stabilisation_s = self._attempt, self._rules.stabilisation_s
+        # Actions and recoveries explain odd measurements, so that they come before faults of these.
         if attempt is not None and attempt.is_under_way:
             return State.STARTING, f"an action began at {clock(attempt.begun_s or 0.0)}"
         if waiting := not_running(observation):
@@ -220,9 +221,8 @@ class Controller:
             action, why = Action.NOTHING, f"{why}, but {blocked}"
         if action is Action.ACT:
             self._proposed = Attempt(now, plan, self._history.served_s)
-        text = f"{action}: {reason}, {why}"
         known = () if worth is None else (worth.gain, worth.price, worth.unit)
-        return Decision(observation.at_s, state, action, text, plan, *known)
+        return Decision(observation.at_s, state, action, f"{reason}, {why}", plan, *known)
 
     def _verdict(self, observation: Observation) -> Verdict | None:
         """Return what speaks against the last action; None if nothing does."""
@@ -249,14 +249,14 @@ class Controller:
             now = Deployment(observation.hosts)
             plan = attempt.plan.undone(attempt.before)
             self._proposed = Attempt(now, plan, self._history.served_s, is_rollback=True)
-            text = f"{Action.ACT}: {verdict.reason}, so the job goes back to what ran before"
+            text = f"{verdict.reason}, so the job goes back to what ran before"
             return Decision(at_s, State.ROLLING_BACK, Action.ACT, text, plan)
         self._budget.block(self._key(attempt.plan.deployment), at_s, self._rules.block_s)
         self._attempt = None
         return self._nothing(observation, State.ROLLING_BACK, f"{verdict.reason}, {why}")
 
     def _nothing(self, observation: Observation, state: State, reason: str) -> Decision:
-        return Decision(observation.at_s, state, Action.NOTHING, f"{Action.NOTHING}: {reason}")
+        return Decision(observation.at_s, state, Action.NOTHING, reason)
 
     def _key(self, deployment: Deployment) -> str:
         """Return a text that is equal for deployments that actions cannot tell apart."""

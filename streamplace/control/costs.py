@@ -158,6 +158,7 @@ def _selectivities(graph: StreamGraph, observation: Observation) -> Floats:
         if not arriving > 0.0:  # NaN: not known
             continue
         factor = received_s / arriving
+        # Buffers may be filling, so that what is read is a lower bound of what is sent.
         if any(each.backpressured > BACKPRESSURED for each in before):
             factor = max(factor, 1.0)
         found[inputs] *= factor

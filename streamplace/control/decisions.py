@@ -14,10 +14,12 @@ from streamplace.control.rules import Rules
 from streamplace.util.text import counted
 
 MINUTE_S, HOUR_S = 60.0, 3600.0
-FEW = 100.0  # tuples/s, below which digits after the point are shown
-SHOWN = 5
-WINDOWS = 2016  # a week of windows of five minutes
-ACTIONS = 200  # of older windows, the decisions that are kept
+# Tuples/s, below which digits after the point are shown, as a rounding would be a percent.
+FEW = 100.0
+SHOWN = 5  # operators that a reason names, so that it stays a line
+# A week of windows of five minutes: the page is written anew each time, and must stay small.
+WINDOWS = 2016
+ACTIONS = 200  # of older windows, the decisions that are kept: half a month at twelve a day
 
 
 def percent(share: float) -> str:
@@ -108,14 +110,14 @@ class Decision:
         What the plan gains and costs within the horizon, in `unit`; None without a plan.
     unit
         ``tuples`` for more capacity, ``money`` for less.
-    reason
-        Why, in words, with the numbers; it begins with the action.
+    why
+        Why, in words, with the numbers.
     """
 
     at_s: float
     state: State
     action: Action
-    reason: str
+    why: str
     plan: Plan | None = None
     gain: float | None = None
     price: float | None = None
@@ -123,6 +125,11 @@ class Decision:
 
     def __str__(self) -> str:
         return f"{self._at}  {self.state}  {self.reason}"
+
+    @property
+    def reason(self) -> str:
+        """The action, and why."""
+        return f"{self.action}: {self.why}"
 
     @property
     def _at(self) -> str:

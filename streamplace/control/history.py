@@ -13,7 +13,7 @@ from streamplace.control.rules import Rules
 from streamplace.display.text import quoted, several
 from streamplace.util.text import counted
 
-SHOWN = 3
+SHOWN = 3  # operators that a reason names, so that it stays a line
 
 
 def fault_of(observation: Observation, last_s: float | None) -> str:
@@ -115,6 +115,7 @@ class History:
         load = load_of(observation, self.served_s, self._rules)
         run = f"{observation.started_s!r} {Deployment(observation.hosts).key}"
         gap_s = 0.0 if self.last_s is None else observation.begin_s - self.last_s
+        # Windows agree only about one run of the job, and if none is missing between them.
         if run != self._run or load.state != self.state or gap_s >= observation.seconds:
             self._begin_row(observation)
         self._run, self.state = run, load.state

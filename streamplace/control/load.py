@@ -9,11 +9,17 @@ from streamplace.control.decisions import State, percent, rate
 from streamplace.control.observation import ALWAYS, Observation
 from streamplace.control.rules import Rules
 
-BACKPRESSURED = 0.05  # share of time under backpressure, from which on rates are held back
+# Share of time under backpressure, from which on rates are held back; less is noise. A guess.
+BACKPRESSURED = 0.05
+# With a hundredth, noise in what waits was an overload.
 GROWING = 0.05  # share of the offered rate that waits on top; less is noise
-SURE = 0.1  # likewise, from which on one window is enough
+# Likewise, from which on one window is enough: twice as much, since nothing confirms it. A guess.
+SURE = 0.1
+# A guess; two are exceeded by chance in one of 44 parts of windows.
 NOISE = 3.0  # standard deviations of a count of arrivals, up to which what waits is noise
-PARTS = 5  # of a window
+# Of a window: short enough to be early, long enough for counts beyond noise; a guess, not tuned.
+PARTS = 5
+# Four were tried before each rise had to be beyond noise.
 RISES = 3  # in a row; a step is over after two
 LEAST = 0.5  # of the mean rise; below it, the smallest is noise beside a step
 
@@ -47,6 +53,7 @@ def load_of(observation: Observation, served_s: float | None, rules: Rules) -> L
     name, busiest = observation.busiest_operator, observation.busiest
     busy = f"the busiest instance, of {name}, is busy {percent(busiest)} of the time"
     skew = _skew(observation)
+    # An overload of a full instance comes first, since more instances mend it, whatever else holds.
     if busiest > rules.high:
         sure = _sure(observation)
         enough = f", and {sure}, for which one window is enough" if sure else ""

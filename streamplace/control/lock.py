@@ -13,8 +13,9 @@ from streamplace.control.decisions import clock
 from streamplace.errors import FormatError, UsageError
 from streamplace.files.writing import lock, make_folder
 
-MOST_BYTES = 4096  # of the text in a lock file
-PRIVATE = 0o700
+# Of the text in a lock file, far above what a controller writes; the rest is not ours.
+MOST_BYTES = 4096
+PRIVATE = 0o700  # other users could otherwise replace a lock and let a second controller start
 
 
 class Lock:

@@ -3,8 +3,10 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+# Below 1 by more than the resolution of busy times, 5 s in a window of 5 min with Flink.
 ALWAYS = 0.95  # share of the time from which on an instance may be held up by a single tuple
-BUFFERED = 0.05  # share of the tuples sent to an operator that it did not process; less is noise
+# Share of the tuples sent to an operator that it did not process; less is noise. A guess.
+BUFFERED = 0.05
 
 
 @dataclass(frozen=True)

@@ -25,17 +25,17 @@ from streamplace.control.rules import Rules
 from streamplace.files.writing import write_text
 from streamplace.pictures.style import COLOURS, GREY, drawn, legend_below, line, save
 
-SIZE = (4.6, 2.9)  # width and height of a plot in inches
+SIZE = (4.6, 2.9)  # width and height of a plot in inches, narrow enough for a telephone
 DAY_S = 86_400.0
-SHOWN = 6  # operators whose instances are drawn
-MARKED = 20  # windows up to which each has a marker
+SHOWN = 6  # operators whose instances are drawn; more lines are hard to tell apart
+MARKED = 20  # windows up to which each has a marker; more would run into each other
 ACTED = {
     Action.ACT: ("acted", "-"),
     Action.ADVISE: ("advised", ":"),
     Action.REFUSED: ("refused", "--"),
 }
-ROWS = 500
-WORDS = 15  # of the reason of a rescale
+ROWS = 500  # decisions in the tables, so that the page stays quick to load
+WORDS = 15  # of the reason of a rescale, which fit a row; the table of all decisions has the rest
 STYLE = """
 :root { color-scheme: light dark; --soft: #5b6675; --line: #dfe4ea; --act: #c4261d; }
 body { font: 14px/1.45 system-ui, sans-serif; margin: 0 auto; max-width: 1100px; padding: 18px; }
@@ -218,7 +218,7 @@ def brief(point: Point) -> str:
     """Return why a job is rescaled, in at most `WORDS` words."""
     decision = point.decision
     if decision.action is Action.REFUSED or decision.state is State.ROLLING_BACK:
-        text = decision.reason.removeprefix(f"{decision.action}: ")
+        text = decision.why
     else:
         text = str(decision.state)
         if point.busiest is not None:

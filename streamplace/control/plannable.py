@@ -12,14 +12,14 @@ from streamplace.errors import (
     ProblemError,
     StreamplaceError,
     UnsuitableError,
-    reworded,
 )
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.graph import StreamGraph
 
 RATE = 1.0  # tuples/s; `shortage.LOWEST` times this is still a valid source rate
+# Enough to find whether any placement is possible; its quality does not matter here.
 EVALUATIONS, SECONDS = 1, 1.0
-SHOWN = 5
+SHOWN = 5  # operators that a message names, so that it stays a line
 
 
 def check_plannable(graph: StreamGraph, cluster: Cluster) -> None:
@@ -65,9 +65,11 @@ def check_plannable(graph: StreamGraph, cluster: Cluster) -> None:
     except PlacementError:  # not proven
         return
     except StreamplaceError as error:
+        # Some rate is possible, and which one is not known before costs are measured.
         if isinstance(error, ShortageError) and error.at_most > 0.0:
             return
-        raise reworded(error, str(error).removeprefix("size: ")) from None
+        error.update(place=())  # not of `size`, which nobody asked for
+        raise
 
 
 def check_operators(graph: StreamGraph, running: Collection[str]) -> None:

@@ -2,12 +2,14 @@
 
 from collections.abc import Collection, Mapping
 from dataclasses import replace
+from functools import partial
 from math import ceil
 
 import numpy as np
 
 from streamplace.capacity.size import size
-from streamplace.capacity.sizing.result import Minimise, SizeResult
+from streamplace.capacity.sizing.result import SizeResult
+from streamplace.capacity.sizing.shortage import ShortageError
 from streamplace.control.costs import measured_graph
 from streamplace.control.observation import Observation, limits_by_slots, slots_of_groups
 from streamplace.control.plannable import check_plannable
@@ -28,11 +30,13 @@ from streamplace.problem.problem import Problem
 from streamplace.scoring.throughput import max_source_rate
 from streamplace.util.text import counted
 
-EVALUATIONS = 500  # of each of up to three sizes, or twice as many where slots are too few
-OF_LEFT = 0.5  # of the time that is left, for each of them
-SHOWN = 3
-UNLIMITED = 1e15  # tuples/s, of a deployment without any work
-ROUNDING = 1e-9
+# Of each of up to three sizes, or twice as many where slots are too few; a guess, not tuned.
+EVALUATIONS = 500
+# Of the time that is left, for each of them, so that the last one has time, too; a guess.
+OF_LEFT = 0.5
+SHOWN = 3  # operators that a message names, so that it stays a line
+UNLIMITED = 1e15  # tuples/s, of a deployment without any work; JSON has no infinity
+ROUNDING = 1e-9  # of a number of instances, so that a product does not round up to one more
 
 
 class SizePlanner:
@@ -109,7 +113,10 @@ class SizePlanner:
                 self._price(before),
             )
         except StreamplaceError as error:
-            return in_words(str(error).removeprefix("size: "), observation, most) + enough
+            if isinstance(error, ShortageError):
+                error.reword(partial(in_words, observation=observation, by_slots=most))
+            error.update(place=())
+            return f"{error}{enough}"
 
     def _unknown(self, observation: Observation) -> str:
         """Return which operator or device does not fit the graph or the cluster, in words."""
@@ -169,15 +176,16 @@ class SizePlanner:
         clock: Budget,
     ) -> SizeResult:
         """Return the size at the lowest utilisation, from the target on, that the devices allow."""
-        minimise: Minimise = "money" if any(each.price for each in cluster.devices) else "machines"
+        is_priced = any(each.price for each in cluster.devices)
         fault: StreamplaceError | None = None
+        # Where the target is out of reach, a plan with less headroom is better than none.
         for target in sorted({self._rules.target, self._rules.high, 1.0}):
             try:
                 return size(
                     graph,
                     cluster,
                     source_rate=rate_s,
-                    minimise=minimise,
+                    minimise="money" if is_priced else "machines",
                     constraints=constraints,
                     target_utilisation=target,
                     resize=True,

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, fields, replace
 from typing import Self
 
-from streamplace.errors import UsageError
+from streamplace.errors import Fault, UsageError
 from streamplace.util.checks import MAX_VALUE
 
 MAX_S = 10**8  # three years; sums of much longer times are no dates
@@ -60,45 +60,50 @@ class Rules:
         If a value is outside its range.
     """
 
-    target: float = 0.7
-    low: float = 0.4
-    high: float = 0.85
-    window_s: float = 300.0
-    agreeing: int = 2
-    stabilisation_s: float = 120.0
-    cool_down_s: float = 600.0
-    scale_down_after_s: float = 3600.0
-    most_scale_down: float = 0.5
-    actions_per_hour: int = 4
-    actions_per_day: int = 12
-    horizon_s: float = 3600.0
-    first_downtime_s: float = 60.0
-    catch_up_s: float = 1800.0
-    machine_price: float = 1.0
-    delayed_tuple_price: float = 0.001
-    rollback_below: float = 0.9
-    block_s: float = 86_400.0
-    refused_s: float = 3600.0
-    savepoint_s: float = 60.0
-    start_s: float = 120.0
-    answer_s: float = 10.0
+    # Guesses were tuned neither on jobs nor on traces; Apache Flink's autoscaler is that of commit
+    # 0632618f, with its defaults.
+    target: float = 0.7  # as Flink's autoscaler
+    low: float = 0.4  # as Flink's autoscaler
+    high: float = 0.85  # a guess; a full instance, where that of the autoscaler ends, is late
+    window_s: float = 300.0  # busy times are then off by less than 2% (docs/watch.md)
+    agreeing: int = 2  # one window may be noise, unless its load is sure
+    stabilisation_s: float = 120.0  # a guess
+    cool_down_s: float = 600.0  # two windows, which must agree that the last action was not enough
+    scale_down_after_s: float = 3600.0  # as Flink's autoscaler
+    most_scale_down: float = 0.5  # a guess
+    actions_per_hour: int = 4  # a guess
+    actions_per_day: int = 12  # a guess
+    horizon_s: float = 3600.0  # a guess
+    first_downtime_s: float = 60.0  # more than the seconds that most restarts take (docs/watch.md)
+    catch_up_s: float = 1800.0  # as Flink's autoscaler
+    machine_price: float = 1.0  # a guess
+    delayed_tuple_price: float = 0.001  # a guess
+    rollback_below: float = 0.9  # a guess
+    block_s: float = 86_400.0  # a guess
+    refused_s: float = 3600.0  # the slot or label that it lacked may be there later
+    savepoint_s: float = 60.0  # a guess
+    start_s: float = 120.0  # a guess
+    answer_s: float = 10.0  # a guess
 
     def __post_init__(self) -> None:
         if not 0 < self.low < self.target < self.high <= 1:
             band = f"{self.low:g}, {self.target:g}, {self.high:g}"
-            raise UsageError(f"band: must be 0 < low < target < high <= 1 (got {band})")
+            fault = f"must be 0 < low < target < high <= 1 (got {band})"
+            raise UsageError(Fault(fault, option="band"))
         for name in ("most_scale_down", "rollback_below"):
             if not 0 < (value := getattr(self, name)) <= 1:
-                raise UsageError(f"{name}: must be above 0 and at most 1 (got {value:g})")
+                fault = f"must be above 0 and at most 1 (got {value:g})"
+                raise UsageError(Fault(fault, option=name))
         for field in fields(self):
             value = getattr(self, field.name)
             if field.name.endswith("_s"):
                 _check_seconds(field.name, value)
             if field.name.endswith("_price") and not 0 <= value <= MAX_VALUE:
-                raise UsageError(f"{field.name}: must be 0 to {MAX_VALUE:g} (got {value:g})")
+                fault = f"must be 0 to {MAX_VALUE:g} (got {value:g})"
+                raise UsageError(Fault(fault, option=field.name))
         for name in ("agreeing", "actions_per_hour", "actions_per_day"):
             if (count := getattr(self, name)) < 1:
-                raise UsageError(f"{name}: must be at least 1 (got {count})")
+                raise UsageError(Fault(f"must be at least 1 (got {count})", option=name))
 
     def scaled(self, factor: float) -> Self:
         """Return these rules with all durations multiplied, except what Flink itself needs.
@@ -116,10 +121,11 @@ class Rules:
             if field.name.endswith("_s") and field.name not in FLINK_TIMES
         }
         for name, seconds in times.items():
-            _check_seconds(f"{name} times factor", seconds)
+            _check_seconds(name, seconds)
         return replace(self, **times)
 
 
-def _check_seconds(what: str, seconds: float) -> None:
+def _check_seconds(name: str, seconds: float) -> None:
     if not 0 < seconds <= MAX_S:
-        raise UsageError(f"{what}: must be above 0 and at most {MAX_S:,} s (got {seconds:g})")
+        fault = f"must be above 0 and at most {MAX_S:,} s (got {seconds:g})"
+        raise UsageError(Fault(fault, option=name))

@@ -4,13 +4,14 @@ It is not known which keys an instance has. If one key makes it the busiest, no 
 divides its work; so plans count the tuples of each instance that runs now as those of one key.
 """
 
-import re
 from collections.abc import Mapping
+from dataclasses import replace
 from itertools import count as numbers
 
 import numpy as np
 
 from streamplace.capacity.sizing.factored import Instances
+from streamplace.capacity.sizing.requirements import Requirement
 from streamplace.control.costs import Times
 from streamplace.control.decisions import percent
 from streamplace.control.observation import Observation
@@ -25,8 +26,7 @@ from streamplace.problem.parallelism import KeyShares
 from streamplace.util.arrays import Floats
 from streamplace.util.text import counted
 
-KEY = "measured {}"  # stands for all keys of an instance
-OF_KEY = re.compile("of key 'measured \\d+'")
+MEASURED = "measured "  # before the number of a key that stands for all keys of an instance
 MIDDLE = 0.1  # of the groups of an instance; keys there stay apart if there are more instances
 IN_WORDS = "of one instance, and perhaps of one key, which more instances do not divide"
 
@@ -114,7 +114,7 @@ def _keys(groups: int | None, shares: Floats) -> KeyShares:
     middle = [float(np.flatnonzero(owner == i).mean()) for i in range(count)]
     found: dict[int, str] = {}
     for number in numbers():
-        name = KEY.format(number)
+        name = f"{MEASURED}{number}"
         group = group_of(name, known)
         i = int(owner[group])
         if abs(group - middle[i]) <= max(MIDDLE * known / count, 0.5):
@@ -124,23 +124,26 @@ def _keys(groups: int | None, shares: Floats) -> KeyShares:
     return KeyShares({name: float(shares[i]) for i, name in found.items()})
 
 
-def in_words(fault: str, observation: Observation, by_slots: Mapping[str, int]) -> str:
-    """Return a message about too little with what is known of instances, their keys and slots.
+def in_words(
+    lacking: Requirement, observation: Observation, by_slots: Mapping[str, int]
+) -> Requirement:
+    """Return what an operator lacks, with what is known of its instances, their keys and slots.
 
     Parameters
     ----------
     by_slots
         Operator -> its largest number of instances within the slots; empty if these do not limit.
     """
-    for name, reading in observation.readings.items():
-        if reading.shares:
-            count, most = reading.instances, percent(max(reading.shares))
-            fault = fault.replace(
-                f"{name}: max_parallelism {count},",
-                f"{name}: stays at {count} instances, of which one has {most} of the tuples,",
-            )
-    for name, count in by_slots.items():
-        fault = fault.replace(
-            f"{name}: max_parallelism {count},", f"{name}: slots for {counted(count, 'instance')},"
-        )
-    return OF_KEY.sub(IN_WORDS, fault)
+    name, count = lacking.operator, lacking.most
+    if lacking.key.startswith(MEASURED):
+        return replace(lacking, limit=f"{lacking.limit} {IN_WORDS}", key="")
+    if not lacking.is_max:
+        return lacking
+    reading = observation.readings[name]
+    if reading.shares and reading.instances == count:
+        most = percent(max(reading.shares))
+        stays = f"stays at {count} instances, of which one has {most} of the tuples"
+        return replace(lacking, limit=stays)
+    if by_slots.get(name) == count:
+        return replace(lacking, limit=f"slots for {counted(count, 'instance')}")
+    return lacking

@@ -28,8 +28,8 @@ from streamplace.errors import FormatError, StreamplaceError, UsageError
 ENDING = ("SIGINT", "SIGTERM", "SIGHUP")  # Ctrl-C, a service manager, a closed terminal
 WAITS = "an action is under way, which ends first; a second signal interrupts it"
 WINDOW, WAITING = "window", "waiting"
-SHOWN = 5
-RETRY_S = 30.0  # at most, while no job runs
+SHOWN = 5  # operators that a line names
+RETRY_S = 30.0  # at most, while no job runs: output is missing meanwhile, whatever the window
 GO_ON = "the action on job {} has not ended, which may be stopped; the same command goes on with it"
 
 
@@ -199,8 +199,7 @@ class Watching:
         self._say_idle(observation)
         decision = self.controller.step(observation)
         if self.realiser is None and decision.action is Action.ACT:
-            text = f"{Action.ADVISE}{decision.reason.removeprefix(Action.ACT)}"
-            decision = replace(decision, action=Action.ADVISE, reason=text)
+            decision = replace(decision, action=Action.ADVISE)
         self._write(WINDOW, job=self.job, decision=decision.to_dict(), state=self._state())
         self.events.decided(observation, decision)
         if decision.action is Action.ACT and decision.plan is not None:
@@ -228,10 +227,8 @@ class Watching:
             acted = self.realiser.act(self.job, deployment, self._record)
             self._end(acted, is_new=True)
             if acted.refused:
-                text = f"{Action.REFUSED}: {acted.reason}"
-                self.events.decided(
-                    observation, replace(decision, action=Action.REFUSED, reason=text)
-                )
+                refused = replace(decision, action=Action.REFUSED, why=acted.reason)
+                self.events.decided(observation, refused)
 
     def _go_on(self) -> None:
         """Go on with the action that was interrupted, or after which no job ran."""

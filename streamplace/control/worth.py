@@ -80,6 +80,7 @@ def worth_of_more(
             f"are delayed by a restart of {lasting(downtime_s)}"
         )
         return Worth(gain, price, TUPLES, text)
+    # What was measured shows that the model promises too much of what runs.
     if served_s is not None and offered_s - served_s > GROWING * offered_s:
         now_s = min(now_s, served_s)
     gain = max(min(offered_s + ahead_s, plan.carries_s) - now_s, 0.0) * rules.horizon_s

@@ -38,7 +38,7 @@ class JobOptions(options.Common):
         "as in `streamplace import --help`."
     )
     objective: None = options.no_objective("profile measures costs, which serve every objective")
-    form: options.Form = group(options.Form)
+    form: options.InstanceForm = group(options.InstanceForm)
     output: str = options.graph_output()
     timeout: float = options.seconds(
         "--timeout", 10, "Seconds to wait for each answer of the server.", param_types.limit

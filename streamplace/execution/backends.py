@@ -17,7 +17,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from streamplace.errors import BackendError, UsageError
-from streamplace.execution.calls import LOOK_S, Connected, Member, in_mb, peak_bytes
+from streamplace.execution.calls import LOOK_S, ClusterMember, Connected, in_mb, peak_bytes
 from streamplace.execution.progress import note
 from streamplace.util.extras import missing
 from streamplace.util.suggest import valid_choices
@@ -108,7 +108,7 @@ class Present:
         self.backend, self.cluster = backend, cluster
         self._alone_s: float | None = None  # since when there is none
 
-    def __call__(self) -> Sequence[Member]:
+    def __call__(self) -> Sequence[ClusterMember]:
         """Return the members; none for a while does not mean that no call has ended."""
         members, now_s = self.cluster.members(), time.monotonic()
         if members:
@@ -119,14 +119,14 @@ class Present:
             raise _failed(self.backend, "the cluster has no worker processes; add some to it")
         return members
 
-    def first(self) -> Sequence[Member]:
+    def first(self) -> Sequence[ClusterMember]:
         """Wait for a member, and return all."""
         while not (members := self()):
             time.sleep(LOOK_S)
         return members
 
 
-def resources(backend: Backend, members: Sequence[Member]) -> str:
+def resources(backend: Backend, members: Sequence[ClusterMember]) -> str:
     """Return the processes and the memory of a cluster, and what a process needs, as text.
 
     What a process needs is taken from the peak of this one, which has loaded the same modules. It
@@ -164,7 +164,7 @@ def _ray(backend: Backend, jobs: int) -> Iterator[Connected]:
         yield Connected(
             lambda call: called.remote(call).future(),
             lambda: [
-                Member(int(has["CPU"]), has.get("memory"))
+                ClusterMember(int(has["CPU"]), has.get("memory"))
                 for has in (node["Resources"] for node in ray.nodes() if node["Alive"])
                 if has.get("CPU", 0) >= 1
             ],
@@ -218,7 +218,7 @@ def _dask(backend: Backend, jobs: int) -> Iterator[Connected]:
             yield Connected(
                 submit,
                 lambda: [
-                    Member(worker["nthreads"], worker["memory_limit"])
+                    ClusterMember(worker["nthreads"], worker["memory_limit"])
                     for worker in client.scheduler_info(n_workers=-1)["workers"].values()
                 ],
             )

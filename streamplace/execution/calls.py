@@ -29,7 +29,7 @@ class Items(Protocol[Item_co]):
     def __iter__(self) -> Iterator[Item_co]: ...
 
 
-class Member(NamedTuple):
+class ClusterMember(NamedTuple):
     """A machine of a cluster, or a worker that was started there.
 
     Parameters
@@ -59,7 +59,7 @@ class Connected:
     """
 
     submit: Callable[[Callable[[], Any]], "Future[Any]"]
-    members: Callable[[], Sequence[Member]]
+    members: Callable[[], Sequence[ClusterMember]]
     lost: tuple[type[Exception], ...] = ()
 
     @property

@@ -1,7 +1,7 @@
 """Benchmark graphs from a seed, with the same bytes on any machine and number of processes.
 
-Built-in families use only uniform random numbers, the four arithmetic operations and square roots;
-``sensor-fusion`` also rounds the results of other functions to fewer digits.
+Built-in families use only uniform random numbers, the four arithmetic operations and square roots,
+or round the results of other functions to fewer digits.
 Each graph has its own random generator, seeded with (seed, number of the graph).
 """
 
@@ -15,7 +15,6 @@ from streamplace.util.checks import check_int, check_seed, check_type, set_plain
 
 PRESETS = tuple(FAMILIES)
 MAX_GRAPHS = 10**7
-WITH_CLUSTERS = "giph-paper, giph-code, contended and sensor-fusion"
 
 
 @dataclass(frozen=True)
@@ -25,13 +24,13 @@ class Recipe:
     Parameters
     ----------
     preset
-        A built-in family, such as ``layered`` or ``chain-mm:shards=8``; the name of an installed
+        A built-in family, such as ``layered``; the name of an installed
         custom family, ``module:function``, or a `Family` itself.
     count
         Number of graphs, 1 to 10 million.
     sizes
-        Numbers of operators to draw from; ``dream`` uses its classes that have one of them. None:
-        all classes of ``dream``; for another family its `Family.sizes`, by default 10 to 50.
+        Numbers of operators to draw from; a family of classes uses those that have one of them.
+        None: all classes, or `Family.sizes`, by default 10 to 50.
         Families whose settings determine the number of operators accept only None.
     seed
         Seed of the dataset, at least 0.
@@ -95,7 +94,8 @@ class Recipe:
         source = graph_source(self.preset)
         if not isinstance(source, ClusterSource):
             name = name_of(self.preset)
-            raise UsageError(f"family {name!r} has no clusters; {WITH_CLUSTERS} have")
+            others = [each for each in FAMILIES if isinstance(graph_source(each), ClusterSource)]
+            raise UsageError(f"family {name!r} has no clusters; {', '.join(others)} have")
         return source
 
     def _draw(self, number: int) -> Draw:

@@ -26,7 +26,6 @@ TYPE_NAMES = {int: "a whole number", range: "a range"}
 GROUP = "streamplace.families"
 
 FAMILIES = {
-    "dream": "streamplace.families.dream:Dream",
     "series-parallel": "streamplace.families.layered:series_parallel",
     "layered": "streamplace.families.layered:layered",
     **entry_points.ours(GROUP),

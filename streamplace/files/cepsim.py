@@ -1,5 +1,6 @@
-"""Files of CEPSim's runner: graphs in the format of DREAM, and placements, which hold indices."""
+"""Files of CEPSim's runner: graphs, and placements, which hold indices."""
 
+from math import isinf
 from typing import Any
 
 from pydantic import Field
@@ -8,6 +9,7 @@ from streamplace.errors import FormatError, GraphError, UnknownDeviceError
 from streamplace.files.reading import check
 from streamplace.files.schema import ForeignForm, Name, Number, Positive, Title
 from streamplace.problem.graph import Operator, Stream, StreamGraph
+from streamplace.problem.graph_checks import STREAMS
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.util.units import BYTES_PER_MBIT
@@ -34,12 +36,12 @@ class _Graph(ForeignForm):
 
 
 def is_graph(value: Any) -> bool:
-    """Return whether a JSON value is a graph of DREAM rather than one of streamplace."""
+    """Return whether a JSON value is a graph of CEPSim rather than one of streamplace."""
     return isinstance(value, dict) and "connections" in value and "streams" not in value
 
 
 def graph_from(value: Any, where: str, name: str) -> StreamGraph:
-    """Read a graph of DREAM.
+    """Read a graph of CEPSim.
 
     Rates are computed from the selectivities; the weights stored in the file are ignored.
 
@@ -53,11 +55,17 @@ def graph_from(value: Any, where: str, name: str) -> StreamGraph:
     for i, operator in enumerate(form.operators):
         if operator.idx in names:
             raise FormatError(f"{where}: operators[{i}].idx: {operator.idx} appears twice")
+        if isinf(operator.payload * BYTES_PER_MBIT):
+            wrong = f"must be finite in bytes (got {operator.payload:g} Mbit)"
+            raise FormatError(f"{where}: operators[{i}].payload: {wrong}")
         names[operator.idx] = operator.name
     for i, connection in enumerate(form.connections):
         for end in (connection.from_vertex, connection.to_vertex):
             if end not in names:
                 raise FormatError(f"{where}: connections[{i}]: no operator has idx {end}")
+        if connection.from_vertex == connection.to_vertex:
+            looped = names[connection.from_vertex]
+            raise FormatError(f"{where}: connections[{i}]: {looped!r} feeds itself")
     try:
         return StreamGraph(
             [Operator(o.name, o.cpu, o.payload * BYTES_PER_MBIT) for o in form.operators],
@@ -69,14 +77,10 @@ def graph_from(value: Any, where: str, name: str) -> StreamGraph:
             source_rate=form.event_rate,
         )
     except GraphError as error:
-        raise FormatError(f"{where}: {_with_released_names(str(error))}") from None
-
-
-def _with_released_names(message: str) -> str:
-    """Return a message with DREAM's field names instead of streamplace's in the place."""
-    place, colon, fault = message.partition(":")
-    place = place.replace("streams", "connections").replace("payload_bytes", "payload")
-    return place + colon + fault
+        if error.fault.place == STREAMS:
+            error.update(place=("connections",))
+        error.update(origin=where)
+        raise FormatError(error.fault) from None
 
 
 class _Device(ForeignForm):

@@ -14,7 +14,7 @@ from streamplace.files.reading import check, name_of, read_json, read_text
 from streamplace.files.schema import ClusterForm, OverrideForm
 from streamplace.files.writing import atomic
 from streamplace.problem.cluster import Cluster, Device, LinkOverride, Network, Uplink
-from streamplace.problem.fields import json_value
+from streamplace.problem.operators import json_value
 from streamplace.util.added import distinguishing_fields
 
 if TYPE_CHECKING:

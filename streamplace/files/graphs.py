@@ -1,4 +1,4 @@
-"""Conversion between stream graphs and JSON values, including the published DREAM files."""
+"""Conversion between stream graphs and JSON values, including those of CEPSim."""
 
 from collections.abc import Callable, Mapping, Sequence
 from math import isnan
@@ -13,10 +13,16 @@ from streamplace.files.reading import check, name_of, read_json
 from streamplace.files.schema import ConstraintsForm, Form, GraphForm
 from streamplace.files.schema_fields import RowColumns
 from streamplace.problem.constraints import Constraints
-from streamplace.problem.fields import Field, Number, json_value
 from streamplace.problem.graph import UNKNOWN, StreamGraph
 from streamplace.problem.graph_checks import STREAM_PAYLOAD, endpoints, index_of
-from streamplace.problem.operators import OPERATOR_FIELDS, STREAM_FIELDS, in_files
+from streamplace.problem.operators import (
+    OPERATOR_FIELDS,
+    STREAM_FIELDS,
+    Field,
+    Number,
+    in_files,
+    json_value,
+)
 
 
 def read_constraints(path: str | Path) -> Constraints:

@@ -21,7 +21,6 @@ from streamplace.files.graphs import constraints_from, constraints_to
 from streamplace.files.own import KINDS
 from streamplace.files.reading import check, name_of, parse, read_bytes, refuse_empty
 from streamplace.files.schema import STORED, ConstraintsForm, Form, Positive, Title
-from streamplace.problem.fields import Detail, plain
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.graph_checks import Firing, Multicast, ends_of
 from streamplace.problem.operators import (
@@ -29,6 +28,8 @@ from streamplace.problem.operators import (
     OPERATOR_NUMBERS,
     STREAM_DETAILS,
     STREAM_NUMBERS,
+    Detail,
+    plain,
 )
 
 SUFFIX = ".npy"

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from streamplace.errors import FormatError
+from streamplace.errors import Fault, FormatError
 from streamplace.files.binary import fault_of_bytes, fault_of_zip
 from streamplace.files.bounded import (
     GZIP,
@@ -204,15 +204,15 @@ def check(
         If the value does not match; the message names the faults and their places in the file.
     """
     if not isinstance(value, dict):
-        raise FormatError(f"{where}: must be an object (got {_kind(value)})")
+        raise FormatError(Fault(f"must be an object (got {_kind(value)})", where))
     wanted = form.model_fields["format"].default if "format" in form.model_fields else None
     got = value.get("format", wanted)
     if got != wanted and str(got).startswith(OURS):
         fault = what_is(str(got)) if issubclass(form, ForeignForm) else other_kind(form, value)
-        raise FormatError(f"{where}: {fault}")
+        raise FormatError(Fault(fault, where))
     if wanted and got != wanted:
         expected = f"expected a {wanted.removeprefix(OURS)} file (got {got!r:.80})"
-        raise FormatError(f"{where}: format: {expected}")
+        raise FormatError(Fault(expected, where, option="format"))
     try:
         return form.model_validate(value)
     except ValidationError as error:
@@ -225,7 +225,7 @@ def check(
             or _another_kind(form, value, wanted)
             or listed_faults(error, form, origin=origin, toml=where.endswith(".toml"))
         )
-        raise FormatError(f"{where}: {faults}") from None
+        raise FormatError(Fault(faults, where)) from None
 
 
 def _another_kind(form: type[BaseModel], value: dict[str, Any], wanted: str | None) -> str:

@@ -19,13 +19,17 @@ from pydantic_core import PydanticCustomError
 
 from streamplace.files.schema_fields import RowColumns, columns_or_faults
 from streamplace.problem.device import MAX_SLOTS
-from streamplace.problem.fields import (
+from streamplace.problem.graph_checks import Firing, Multicast
+from streamplace.problem.network import NetworkKind
+from streamplace.problem.objective import Model
+from streamplace.problem.operators import (
     AMOUNTS,
     COUNT,
     KEY_SHARES,
     LABELS,
     MAX_CORES,
     MAX_SIZE,
+    OPERATOR_FIELDS,
     OWNER,
     PARALLELISM,
     PARTITIONING,
@@ -33,14 +37,13 @@ from streamplace.problem.fields import (
     SCALING,
     SECONDS,
     SHAPE,
+    STREAM_FIELDS,
     TEXT,
     Detail,
+    Operator,
+    Stream,
 )
-from streamplace.problem.fields import Field as RowField
-from streamplace.problem.graph_checks import Firing, Multicast
-from streamplace.problem.network import NetworkKind
-from streamplace.problem.objective import Model
-from streamplace.problem.operators import OPERATOR_FIELDS, STREAM_FIELDS, Operator, Stream
+from streamplace.problem.operators import Field as RowField
 from streamplace.problem.parallelism import MAX_PARALLELISM, Partitioning
 from streamplace.problem.resources import MAX_AMOUNT
 from streamplace.problem.seconds import MAX_SECONDS

@@ -19,10 +19,9 @@ from streamplace.files.placements import placement_from, read_placement
 from streamplace.files.reading import name_of
 from streamplace.files.stored_objectives import objective_to
 from streamplace.problem.cluster import Cluster
-from streamplace.problem.fields import json_value
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.graph_view import Shape
-from streamplace.problem.operators import OPERATOR_COUNTS
+from streamplace.problem.operators import OPERATOR_COUNTS, json_value
 from streamplace.problem.placement import Placement
 from streamplace.problem.resources import whole_amounts
 

@@ -17,16 +17,20 @@ from streamplace.errors import FormatError, located
 from streamplace.files.graphs import constraints_from, constraints_to, uneven_shares
 from streamplace.files.reading import check, parse
 from streamplace.files.schema import STORED, ConstraintsForm
-from streamplace.problem.fields import COUNT, PARALLELISM, PARTITIONS, Field, Number
 from streamplace.problem.graph import UNKNOWN, Operator, Stream, StreamGraph
 from streamplace.problem.graph_checks import check_semantics
 from streamplace.problem.logical import LogicalGraph
 from streamplace.problem.operators import (
+    COUNT,
     OPERATOR_DETAILS,
     OPERATOR_FIELDS,
+    PARALLELISM,
+    PARTITIONS,
     STREAM_DETAILS,
     STREAM_FIELDS,
     STREAM_NUMBERS,
+    Field,
+    Number,
     values_of,
 )
 from streamplace.problem.parallelism import FLINK, FREE

@@ -105,8 +105,6 @@ def _read(read: Callable[[], LogicalGraph], where: str) -> LogicalGraph:
             return read()
     except RecursionError:
         raise FormatError(f"{where}: nested too deeply") from None
-    except FormatError as error:
-        raise FormatError(" ".join(str(error).splitlines())) from None
 
 
 def problem_of_file(path: Path, kind: str, devices: int | None = None) -> Problem:

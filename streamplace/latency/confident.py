@@ -30,17 +30,29 @@ from streamplace.sim.search.anneal_samples import (
 )
 from streamplace.util.arrays import Floats, Ints, distinct_rows
 
+# Costs that are all higher lead to placements with reserves where the costs are uncertain; how much
+# reserve is best depends on the job, so that several are tried.
 INFLATED = (0.25, 0.5, 1.0, 1.5)  # standard errors that are added to all costs, one after another
-CHANGES = 20_000  # of the search of each such problem
-CHAINS = 8  # of annealing on draws
+# Of the search of each such problem: a few ms, since annealing on draws follows; a guess.
+CHANGES = 20_000
+CHAINS = 8  # of annealing on draws; a guess, not tuned
+# A ramp replaces the step at full, which has no slope; broader ones found worse placements.
 RAMPS = (0.97, 0.9)  # utilisations from which draws have excess, relative to full, in turn
-MAX_STEPS, MIN_STEPS = 40_000, 2_000  # of a chain on draws
-STEPS_PER_UNIT = 400
-SECONDS = 2.0  # of the whole search, at most
+# Of a chain on draws, each of which adds a row of draws per load; guesses, not tuned.
+MAX_STEPS, MIN_STEPS = 40_000, 2_000
+STEPS_PER_UNIT = 400  # a guess, not tuned
+# Of the whole search, at most: what `--confidence` may add to a placer; a guess, not tuned.
+SECONDS = 2.0
+# Annealing on all draws would take 16 times as long; candidates are compared on more, because those
+# that fit the draws of annealing by chance would win there.
 ANNEALED, COMPARED = 256, 4_096  # draws for annealing and for comparing candidates
-MAX_ELEMENTS = 20_000_000  # draws x (resources + streams + operators) of annealing
-SURE = 2.0  # paired standard errors by which a placement must be better than the first one
-FEW_PLACEMENTS = 2_000  # if there are at most this many placements, all of them are compared
+# Draws x (resources + streams + operators) of annealing, 160 MB: more may not fit into memory.
+MAX_ELEMENTS = 20_000_000
+# Paired standard errors by which a candidate must be better, since the best of many looks better
+# than it is.
+SURE = 2.0
+# If there are at most this many placements, all are compared, which is exact; a guess.
+FEW_PLACEMENTS = 2_000
 MAX_COMPARED = 1_000_000_000  # placements x draws x (operators + streams), which take seconds
 
 
@@ -168,9 +180,13 @@ def _annealed(
         shares = carried(utilisation)
         levels = utilisation_at(utilisation, confidence)
         order = np.lexsort((levels, -shares))
+        # Everything is carried in every draw.
         if shares[order[0]] >= 1.0:
             break
+        # If nothing is carried in any draw, all candidates have the same share: the excess then
+        # counts from the utilisation that is reached with the probability asked for.
         full = 1.0 if shares[order[0]] > 0.0 else float(levels[order[0]])
+        # Every other chain begins elsewhere than at the best one, to leave its neighbourhood.
         begin = known[order[0 if chain % 2 == 0 else min(chain, len(order) - 1)]]
         on = annealing.chain(begin[rules.first_of], steps, RAMPS[chain % len(RAMPS)] * full, full)
         row = on[rules.unit_of][None]

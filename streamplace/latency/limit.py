@@ -8,7 +8,7 @@ from typing import Any, Literal, Self, get_args
 
 from streamplace.display.text import duration, rounded_down
 from streamplace.display.view import Line
-from streamplace.errors import UsageError
+from streamplace.errors import Fault, UsageError
 from streamplace.latency.tuples import ARRIVALS
 from streamplace.sim.engine.settings import Service
 from streamplace.sim.tuples.state import Process
@@ -23,8 +23,13 @@ FORM = (
     "QUANTITY=TIME with a time and its unit (ns, us, ms, s, min, h), such as p99=200ms, p50=0.1s "
     "or mean=50ms"
 )
+OPTION = "max_latency"
 LEAST, MOST = 1.0, 99.9  # percentiles; beyond them, runs have too few tuples
 Answer = Literal["feasible", "infeasible", "unproven"]
+
+
+def _error(what: str) -> UsageError:
+    return UsageError(Fault(what, option=OPTION))
 
 
 @dataclass(frozen=True)
@@ -58,23 +63,21 @@ class LatencyLimit:
     def __post_init__(self) -> None:
         check_str("max_latency: quantity", self.quantity, UsageError)
         for name in ("seconds", "margin"):
-            check_number(f"max_latency: {name}", getattr(self, name), UsageError)
+            check_number(name, getattr(self, name), UsageError, option=OPTION)
         set_plain_numbers(self, ("seconds", "margin"))
         if self.quantity != "mean" and not re.fullmatch(PERCENTILE, self.quantity):
-            raise UsageError(f"max_latency: must be {FORM} (got {self.quantity!r:.40})")
+            raise _error(f"must be {FORM} (got {self.quantity!r:.40})")
         if self.quantity != "mean" and not LEAST <= float(self.quantity[1:]) <= MOST:
             percentiles = "percentiles are p1 to p99.9, such as p99=200ms"
-            raise UsageError(f"max_latency: {percentiles} (got {self.quantity:.40})")
+            raise _error(f"{percentiles} (got {self.quantity:.40})")
         if not (isfinite(self.seconds) and self.seconds > 0):
-            raise UsageError(f"max_latency: must be above 0 and finite (got {self.seconds:g} s)")
+            raise _error(f"must be above 0 and finite (got {self.seconds:g} s)")
         for name, allowed in (("arrivals", Process), ("service", Service)):
             if getattr(self, name) not in get_args(allowed):
                 names = " or ".join(get_args(allowed))
-                raise UsageError(
-                    f"max_latency: {name} must be {names} (got {getattr(self, name)!r:.40})"
-                )
+                raise _error(f"{name} must be {names} (got {getattr(self, name)!r:.40})")
         if not 0 <= self.margin < float("inf"):
-            raise UsageError(f"max_latency: margin must be at least 0 (got {self.margin:g})")
+            raise _error(f"margin must be at least 0 (got {self.margin:g})")
 
     @classmethod
     def of(cls, limit: "LatencyLimit | str") -> "LatencyLimit":
@@ -108,7 +111,7 @@ class LatencyLimit:
                 raise UsageError("no quantity, or no unit")
             seconds = parsed(time, "s")
         except UsageError:
-            raise UsageError(f"max_latency: must be {FORM} (got {first!r:.40})") from None
+            raise _error(f"must be {FORM} (got {first!r:.40})") from None
         kinds = {field.name: str for field in fields(cls)[2:]} | {"margin": float}
         values = read_options(text, options, kinds, "latency limit")
         return cls(quantity, seconds, **values)

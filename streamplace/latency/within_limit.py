@@ -9,7 +9,7 @@ from typing import ClassVar, NamedTuple, get_args
 import numpy as np
 
 from streamplace.display.text import duration, number, rounded_up
-from streamplace.errors import InfeasibleError, PlacementError, StreamplaceError
+from streamplace.errors import Fault, InfeasibleError, PlacementError, StreamplaceError
 from streamplace.latency.limit import LatencyAnswer, LatencyLimit
 from streamplace.latency.proof import ROUNDING, disproved, least_latency, without_headroom
 from streamplace.latency.tuples import MOST_TUPLES, busiest, deployed, estimate, run_tuples
@@ -107,7 +107,7 @@ class LatencyGoal(Goal):
 def refuse_disproved(
     problem: Problem,
     limit: LatencyLimit,
-    what: str = "",
+    verb: str = "",
     *,
     overloads: bool = True,
     seconds: float | None = None,
@@ -119,8 +119,8 @@ def refuse_disproved(
 
     Parameters
     ----------
-    what
-        The beginning of the message, such as a command.
+    verb
+        What the message begins with, such as a command.
     overloads
         Whether a problem of which every placement is overloaded is refused, too.
     seconds
@@ -136,12 +136,13 @@ def refuse_disproved(
     proof = disproved(problem, limit)
     if proof is None or (proof.least_s is None and not overloads):
         return
-    text, kept = f"{what}latency limit {limit}: {proof.reason}", ""
+    kept = ""
     if len(problem.graph.names) <= ADVISED and (seconds is None or seconds >= ADVICE_S):
         advice = _kept_rate if proof.least_s is None else _kept_limit
         with suppress(StreamplaceError):  # no placement found, or none that can be simulated
             kept = advice(problem, limit)
-    raise InfeasibleError(f"{text}; {kept}" if kept else text)
+    fault = f"latency limit {limit}: {proof.reason}"
+    raise InfeasibleError(Fault(fault, place=(verb,) if verb else (), remedy=kept))
 
 
 def _kept_limit(problem: Problem, limit: LatencyLimit) -> str:

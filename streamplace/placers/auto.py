@@ -43,7 +43,7 @@ from streamplace.sim import work_clock
 
 AS_GOOD = {True: FEWER, False: 1.0 - ROUNDING}
 """The share of the best throughput that is as good: where fewest devices are preferred or not."""
-SECONDS = 1.0  # the time limit without any other limit
+SECONDS = 1.0  # the time limit without any other limit; docs/results/search.md has what .1 s loses
 POLICY = "policy:samples=16"
 TRIES = {
     "single": (0.0, 1),
@@ -57,19 +57,32 @@ TRIES = {
 * devices, where the size is the number of operators and streams. That many changes of a search take
 as long, measured on graphs of 50 to 3,000 operators and 8 to 64 devices. Those that are not
 installed, such as `policy` without its package, are left out."""
-SHARE_OF_TRY = 0.1  # share of the budget that one of them may take
-CHANGE_S = 2e-7  # seconds that a change counts for in this choice, whatever the machine
+# Share of the budget that one of them may take, because placers cannot be interrupted; a guess.
+SHARE_OF_TRY = 0.1
+# A constant, so that the choice of placers does not depend on the machine: about twice the 100 ns
+# of a change on the benchmark's graphs.
+CHANGE_S = 2e-7  # seconds that a change counts for in this choice
+# Chains from METIS's placements as well carried .00005 less on 100 released graphs.
 STARTS = 4  # chains start from this many of the best placements
+# The rest is for balancing or consolidation. Under `path-average`, the pool lowers loads, which
+# only approaches the score, so that half is kept for chains on the score itself.
 SEARCH, CHAINS = 0.85, 0.5  # shares of what is left for the search, and before chains
-CLOSE = 1.0 - 1e-12  # share of the bound that counts as reaching it
+CLOSE = 1.0 - 1e-12  # share of the bound that counts as reaching it; less is rounding
+# A proof needs a placement that is nearly the best; on small graphs, few changes find one.
 BEFORE_PROOF = 500  # changes per unit of the search before a proof is first tried
+# About half a second, where the bounds take some ten to 200 ms (docs/results/search.md, "Bounds").
 WORTH_BOUNDS = 2_000_000  # changes that may follow from which better bounds are worth their time
+# A branch and bound over more hardly ever ends within a second; a guess, not tuned.
 FEW_UNITS = 45  # units that may be left once those that no better placement separates are joined
+# Most proofs take few nodes or never end, so that the first tries are short and each is as long as
+# all before.
 NODES = 10_000  # of the first branch and bound; later ones have twice as many as the last
 FEWEST_NODES = 100  # below, a proof is not worth its tables
-CHANGES_PER_NODE = 50  # changes of a search that take the time of a node
-EVALUATIONS, PER_OPERATOR = 200_000, 400  # changes, where the machine must not decide the answer,
-MAX_EVALUATIONS = 4_000_000  # at most: about a second, and a few on 100,000 operators
+# Changes of a search that take the time of a node, about; for limits without a clock.
+CHANGES_PER_NODE = 50
+# About what `SECONDS` allow on a machine of today, for answers that must not depend on the machine.
+EVALUATIONS, PER_OPERATOR = 200_000, 400  # changes
+MAX_EVALUATIONS = 4_000_000  # at most: a few seconds on 100,000 operators
 
 
 def evaluations_by_default(operators: int) -> int:
@@ -83,7 +96,8 @@ class Auto(ReportingPlacer):
 
     The search (`pool`) ends with the budget, at the bound, or with a proof that no placement is
     better; with ``fewest``, also once everything offered is carried. Where at most 30,000
-    placements differ by more than exchanges of equal devices, all are tried instead.
+    placements differ by more than exchanges of equal devices, all are tried instead, and no other
+    placer runs.
 
     Where everything offered is carried, or an operator limits it that fills no device or link,
     ``balance`` then lowers the largest utilisation, the second largest, and so on (see `balance`).
@@ -162,19 +176,25 @@ class Auto(ReportingPlacer):
         self, problem: Problem, rng: np.random.Generator, start: Placement | None, budget: Budget
     ) -> Found:
         """Return the best placement of streams of tuples, and a bound if one was proven."""
+        # No bound is known, as with the engine, where a score takes long: the closed form leads.
         if evaluator(problem).best_possible is None:
             return Found(self._by_runs(problem, rng, start, budget))
-        placements, bound = self._results(problem, rng, start, budget), None
-        found = every = best_and_cheapest(problem, 1.0 - ROUNDING, FEW_PLACEMENTS)
-        if not every:
+        bound = None
+        every = best_and_cheapest(problem, 1.0 - ROUNDING, FEW_PLACEMENTS)
+        # Trying all placements is exact, so that no other placer and no search is needed.
+        if every:
+            placements = every if start is None else [start, *every]
+            if type(problem.objective) is Throughput:
+                bound = problem.source_rate * float(qualities(problem, every).max())
+        else:
+            placements = self._results(problem, rng, start, budget)
             found, bound = self._searched(problem, rng, start, placements, budget)
-        elif type(problem.objective) is Throughput:
-            bound = problem.source_rate * float(qualities(problem, every).max())
-        placements += found
+            placements += found
         proven = True if bound is not None and not every else None
         balancing = balances(self.prefer, start)
         if balancing and may_spread(problem, placements):
             best = balanced(problem, rng, placements, budget, search=False)
+            # Nobody runs on these devices yet, so that equal ones may be exchanged.
             if start is None:
                 return Found(settled(problem, [best.canonical(), best]), bound, proven)
         else:
@@ -196,6 +216,7 @@ class Auto(ReportingPlacer):
         by_form = self._best(alike, deepcopy(rng), begin, most).placement
         closed = Placement(problem, by_form.devices)
         chosen = self._chosen(problem, start, [closed, *self._results(problem, rng, start, budget)])
+        # Searches ask for quick runs; by the exact score, that of the closed form may be better.
         if not throughput_evaluator(problem).scores_differ or chosen == closed:
             return chosen
         score, least = evaluator(problem).score, AS_GOOD[self.prefer == "fewest"]
@@ -206,7 +227,6 @@ class Auto(ReportingPlacer):
     def _chosen(
         self, problem: Problem, start: Placement | None, placements: list[Placement]
     ) -> Placement:
-        """Return one of several placements."""
         if balances(self.prefer, start) and carries_all(problem, placements):
             return most_balanced(problem, placements)
         return fewest_devices(problem, placements, AS_GOOD[self.prefer == "fewest"])
@@ -225,9 +245,13 @@ class Auto(ReportingPlacer):
         coarsens = problem.feasibility.unit_count > COARSEST * len(problem.cluster.devices)
         found: list[Placement] = []
         bound = None
+        # On few units, annealing the score itself costs no more than the pool, and is not a
+        # substitute.
         if linear or (plain and coarsens):
             aimed = linear_problem(problem, problem.source_rate)
             if balances(self.prefer, start):
+                # Placements that carry everything differ in headroom, which shows at a rate that
+                # none carries.
                 aimed = overloaded(problem)
             pool = Pool(aimed, rng)
             for placement in placements:
@@ -236,6 +260,7 @@ class Auto(ReportingPlacer):
             proven = _search(pool, share)
             bound = proven if linear else None  # others may carry more than `aimed` does
             found = [Placement(problem, one.devices) for one in pool.placements]
+        # What the pool found is best for loads; chains on the score itself follow.
         if not linear:
             known = [*placements, *found]
             order = np.argsort(-qualities(problem, known), kind="stable")[:STARTS]

@@ -7,8 +7,8 @@ from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
-from streamplace.errors import ObjectiveError, UsageError
-from streamplace.placers.limits import Limit, MaxEvaluations
+from streamplace.errors import Fault, ObjectiveError, UsageError
+from streamplace.placers.limits import MaxEvaluations, PlacerLimit
 from streamplace.problem.objective import Objective
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
@@ -151,13 +151,13 @@ class BasePlacer(ABC):
         """Return the placer that it runs in its place under an objective; None: none."""
         return None
 
-    def options_for(self, limit: Limit) -> dict[str, Any] | None:
+    def options_for(self, limit: PlacerLimit) -> dict[str, Any] | None:
         """Return the options that set a limit; None if the placer does not accept it."""
         if self.trains and isinstance(limit, MaxEvaluations):  # its samples are those of a step
             return None
         return limit.options_among(self.options())
 
-    def limited_by(self, limit: Limit) -> tuple[str, ...]:
+    def limited_by(self, limit: PlacerLimit) -> tuple[str, ...]:
         """Return the names of all options that set the same kind of limit."""
         return limit.parameters
 
@@ -250,7 +250,7 @@ def refuse_other_objectives(problem: Problem, placer: str, supported: frozenset[
     objective = problem.objective
     if objective.quantity not in supported:
         fault = f"supports only {supported_in_words(supported)}, not {objective.quantity}"
-        raise ObjectiveError(f"placer {placer!r} {fault}; {objective.remedy}")
+        raise ObjectiveError(Fault(f"placer {placer!r} {fault}", remedy=objective.remedy))
 
 
 def check_counts(placer: BasePlacer, limits: Sequence[tuple[str, int]], least: int) -> None:
@@ -258,4 +258,5 @@ def check_counts(placer: BasePlacer, limits: Sequence[tuple[str, int]], least: i
     for option, most in limits:
         value = getattr(placer, option)
         if not least <= value <= most:
-            raise UsageError(f"{placer.name}: {option} must be {least} to {most} (got {value})")
+            fault = f"{option} must be {least} to {most} (got {value})"
+            raise UsageError(Fault(fault, place=(placer.name,)))

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from math import inf
 
-from streamplace.errors import UsageError
+from streamplace.errors import Fault, UsageError
 from streamplace.sim import work_clock
 
 
@@ -26,6 +26,7 @@ class Budget:
 
     def evaluations_left(self) -> int:
         """Return the number of changes left to try, whatever the time; 2^62 without a limit."""
+        # No limit, as an integer that kernels can take.
         return 2**62 if self.evaluations is None else max(0, self.evaluations - self._spent)
 
     def seconds_left(self) -> float:
@@ -64,6 +65,8 @@ class Budget:
 def check_limits(placer: str, seconds: float | None, evaluations: int | None) -> None:
     """Raise UsageError if a limit of a placer is out of range."""
     if evaluations is not None and evaluations < 1:
-        raise UsageError(f"{placer}: evaluations must be at least 1 (got {evaluations})")
+        fault = f"evaluations must be at least 1 (got {evaluations})"
+        raise UsageError(Fault(fault, place=(placer,)))
     if seconds is not None and not 0 <= seconds < inf:
-        raise UsageError(f"{placer}: seconds must be at least 0 (got {seconds:g})")
+        fault = f"seconds must be at least 0 (got {seconds:g})"
+        raise UsageError(Fault(fault, place=(placer,)))

@@ -17,7 +17,7 @@ GOALS = {
 loaded once it is asked for."""
 
 
-class Report(Protocol):
+class GoalReport(Protocol):
     """How far a placement reaches a goal."""
 
     def to_dict(self) -> dict[str, Any]:
@@ -63,7 +63,7 @@ class Goal(Protocol):
 
     def improve(
         self, problem: Problem, start: Placement, seed: int
-    ) -> tuple[Placement, Report | None]:
+    ) -> tuple[Placement, GoalReport | None]:
         """Return the placement that reaches the goal best, and a report.
 
         Parameters

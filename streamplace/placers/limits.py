@@ -9,7 +9,7 @@ from streamplace.util.checks import check_int, check_number, plain_number
 
 
 @dataclass(frozen=True)
-class Limit:
+class PlacerLimit:
     """A limit on the work for each problem.
 
     Attributes
@@ -33,14 +33,14 @@ class Limit:
         return next(({one: self.value} for one in self.parameters if one in known), None)
 
 
-class MaxRuntime(Limit):
+class MaxRuntime(PlacerLimit):
     """A limit on wall time, in seconds."""
 
     what = "a time limit"
     parameters = ("seconds",)
 
 
-class MaxEvaluations(Limit):
+class MaxEvaluations(PlacerLimit):
     """A limit on the number of placements that are evaluated."""
 
     what = "a number of evaluations"

@@ -16,7 +16,7 @@ import numpy as np
 from streamplace.errors import UsageError
 from streamplace.placers import custom
 from streamplace.placers.base import BasePlacer, Improver, Placer
-from streamplace.placers.limits import Limit
+from streamplace.placers.limits import PlacerLimit
 from streamplace.problem.objective import Objective
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
@@ -122,11 +122,11 @@ class NamedPlacer:
         other = self.placer.stand_in(objective) if isinstance(self.placer, BasePlacer) else None
         return None if other is None else other.name
 
-    def accepts(self, limit: Limit) -> bool:
+    def accepts(self, limit: PlacerLimit) -> bool:
         """Return whether the placer has an option for a limit."""
         return self._options_for(limit) is not None
 
-    def limited(self, limit: Limit) -> "NamedPlacer":
+    def limited(self, limit: PlacerLimit) -> "NamedPlacer":
         """Return the same placer with a limit.
 
         Raises
@@ -175,7 +175,7 @@ class NamedPlacer:
             f"may take minutes for {operators:,}; {placer.faster}"
         )
 
-    def _options_for(self, limit: Limit) -> dict[str, Any] | None:
+    def _options_for(self, limit: PlacerLimit) -> dict[str, Any] | None:
         if isinstance(self.placer, BasePlacer):
             return self.placer.options_for(limit)
         return limit.options_among(parameters_of(type(self.placer)))
@@ -303,8 +303,8 @@ def _built_in(name: str, text: str, options: Mapping[str, Any]) -> Placer:
         made: Placer = _constructor(ORACLES.get(name, name))(**options)
         return _constructor(name)(made) if name in ORACLES else made
     except UsageError as error:
-        message = str(error).removeprefix(f"{name}: ")
-        raise UsageError(f"{custom.NOUN} {text!r}: {message}") from None
+        error.update(place=(f"{custom.NOUN} {text!r}",))
+        raise
 
 
 def _constructor(name: str) -> Callable[..., Placer]:

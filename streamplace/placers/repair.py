@@ -5,13 +5,14 @@ from operator import le
 
 import numpy as np
 
-from streamplace.errors import InfeasibleError, PlacementError
+from streamplace.errors import Fault, InfeasibleError, PlacementError
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.compiled import compiled_parts
 from streamplace.util.arrays import Ints
 
-STEPS = 100_000  # backtracking steps, beyond one step per unit, before giving up
+# Backtracking steps, beyond one step per unit, before giving up; a guess, not tuned.
+STEPS = 100_000
 
 
 def feasible(problem: Problem, draft: Ints) -> Placement:
@@ -115,6 +116,7 @@ def assign(problem: Problem, preferred: list[list[int]], most_steps: int = STEPS
     rivals, distant = rivals_of(rules.excluding), rivals_of(rules.separating)
     group_of = problem.cluster.group_of
     constrained = rivals.keys() | distant.keys()
+    # Units with few choices first, which keeps dead ends near the root.
     order = sorted(
         range(len(preferred)),
         key=lambda u: (len(preferred[u]), u not in constrained, -size[u], u),
@@ -144,12 +146,16 @@ def assign(problem: Problem, preferred: list[list[int]], most_steps: int = STEPS
         if on[unit] >= 0:
             depth += 1
         elif depth == 0:
-            raise InfeasibleError(
-                f"{rules.rules_text}: no device is left for {rules.describe(order[furthest])}, "
+            stuck = order[furthest]
+            fault = (
+                f"{rules.rules_text}: no device is left for {rules.describe(stuck)}, "
                 "wherever the other operators go (all combinations tried)"
             )
+            names = rules.operators_of(stuck)
+            raise InfeasibleError(Fault(fault, operators=names, of_constraints=True))
         elif steps > most_steps + len(order):
-            raise PlacementError(f"found no placement that obeys the limits: {rules.rules_text}")
+            fault = f"found no placement that obeys the limits: {rules.rules_text}"
+            raise PlacementError(Fault(fault, of_constraints=True))
         else:
             tried[depth] = 0
             depth -= 1
@@ -157,6 +163,5 @@ def assign(problem: Problem, preferred: list[list[int]], most_steps: int = STEPS
 
 
 def _take(room: list[float], needs: list[float]) -> None:
-    """Subtract needs from the room of a device."""
     for k, need in enumerate(needs):
         room[k] -= need

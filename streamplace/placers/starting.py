@@ -12,13 +12,7 @@ from streamplace.util.arrays import Ints
 
 
 def fast_placement(problem: Problem, rng: np.random.Generator) -> Placement:
-    """Return the best placement of a few fast placers.
-
-    Raises
-    ------
-    PlacementError
-        If none finds a feasible one.
-    """
+    """Return the best placement of a few fast placers."""
     if not problem.objective.is_pass:
         return Greedy()(problem, rng)
     placement: Placement = search_of_pass("fast")(problem, rng)
@@ -68,13 +62,7 @@ def placement_of(start: str, problem: Problem, rng: np.random.Generator) -> Plac
 
 
 def first_row(problem: Problem) -> Ints:
-    """Return a feasible placement, (V,), with all operators on the first possible device.
-
-    Raises
-    ------
-    PlacementError
-        If no feasible placement was found.
-    """
+    """Return a feasible placement, (V,), with all operators on the first possible device."""
     rules = problem.feasibility
     for device in np.flatnonzero(rules.allowed.any(axis=0)):
         row = np.full(len(problem.graph.names), device, np.int32)

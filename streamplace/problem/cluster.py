@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 from streamplace.display.mixins import Displayable
 from streamplace.display.text import number
 from streamplace.display.view import Cell, Grid, Names, View
-from streamplace.errors import ClusterError
+from streamplace.errors import ClusterError, Fault
 from streamplace.problem.device import Device
 from streamplace.problem.network import (
     LinkOverride,
-    Links,
     Network,
     NetworkKind,
+    NetworkLinks,
     Uplink,
     UplinkDirection,
 )
@@ -79,7 +79,7 @@ class Cluster(Displayable):
         _check_count(len(self.devices))
         names = [device.name for device in self.devices]
         self.index = index_by_name("devices", names, ClusterError)
-        self._links = Links(self.devices, self.network)
+        self._links = NetworkLinks(self.devices, self.network)
 
     @classmethod
     def equal(
@@ -112,7 +112,7 @@ class Cluster(Displayable):
             match = re.fullmatch(r"\s*(\d{1,6})x(\d{1,18}(?:\.\d{1,18})?)(?:x(\d{1,9}))?\s*", part)
             if match is None or int(match[1]) == 0:
                 wanted = f"must be COUNTxMIPS[xCORES], such as 5x2500 (got {part[:30]!r})"
-                raise ClusterError(f"devices: {wanted}")
+                raise ClusterError(Fault(wanted, option="devices"))
             _check_count(int(match[1]), ", written as COUNTxMIPS, such as 5x2500")
             for _ in range(int(match[1])):
                 devices.append(Device(f"d{len(devices)}", float(match[2]), int(match[3] or 1)))
@@ -295,4 +295,5 @@ def _fixed(values: list[float]) -> Floats:
 
 def _check_count(devices: int, form: str = "") -> None:
     if devices > MAX_DEVICES:
-        raise ClusterError(f"devices: must be at most {MAX_DEVICES}{form} (got {devices})")
+        fault = f"must be at most {MAX_DEVICES}{form} (got {devices})"
+        raise ClusterError(Fault(fault, option="devices"))

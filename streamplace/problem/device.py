@@ -5,11 +5,13 @@ from dataclasses import dataclass
 
 from streamplace.display.mixins import TruncatedRepr
 from streamplace.errors import ClusterError
-from streamplace.problem.fields import MAX_CORES, MAX_MEMORY_BYTES, MIN_SPEED
+from streamplace.problem.operators import MAX_CORES
 from streamplace.problem.resources import NO_RESOURCES, Resources
 from streamplace.util.added import added_field
 from streamplace.util.checks import check_range, check_str, set_plain_numbers
 
+MIN_SPEED = 1e-9  # for MIPS and Mbit/s; below it arithmetic overflows
+MAX_MEMORY_BYTES = 1e30
 MAX_SLOTS = 1_000_000
 NUMBERS = (
     "mips",

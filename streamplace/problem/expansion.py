@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from streamplace.errors import GraphError, within
 from streamplace.problem.constraints import Constraints
-from streamplace.problem.fields import Field
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.graph_checks import indices_not_in
 from streamplace.problem.logical import (
@@ -21,7 +20,7 @@ from streamplace.problem.logical import (
     MeasuredDistribution,
     instance_names,
 )
-from streamplace.problem.operators import OPERATOR_FIELDS, STREAM_FIELDS
+from streamplace.problem.operators import OPERATOR_FIELDS, STREAM_FIELDS, Field
 from streamplace.problem.parallelism import even_shares
 from streamplace.util.arrays import Floats
 

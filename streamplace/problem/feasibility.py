@@ -5,7 +5,7 @@ from functools import cached_property
 
 import numpy as np
 
-from streamplace.errors import InfeasibleError, ProblemError, RuleDeviceError
+from streamplace.errors import Fault, InfeasibleError, ProblemError, RuleDeviceError
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.device_kinds import confined, why_not
@@ -217,15 +217,14 @@ class Feasibility:
         if not self._unmasked and not self.allowed.any(axis=1).all():
             unit = int(np.argmin(self.allowed.any(axis=1)))
             reasons = ", ".join(self._reasons(unit, constraints))
-            raise InfeasibleError(f"no device may run {self.describe(unit)}: {reasons}")
+            fault = f"no device may run {self.describe(unit)}: {reasons}"
+            raise InfeasibleError(Fault(fault, operators=self.operators_of(unit)))
         for names, group in zip(constraints.exlocate, self.excluding, strict=True):
             if len(set(group)) < len(group):
-                raise InfeasibleError(
-                    f"constraints: {listed(names)} must be on different devices, "
-                    "but some of them are colocated"
-                )
+                fault = "must be on different devices, but some of them are colocated"
+                raise _of_rules(f"{listed(names)} {fault}", names)
             if not can_all_differ(self.allowed[list(group)]):
-                raise InfeasibleError(f"constraints: too few devices to keep {listed(names)} apart")
+                raise _of_rules(f"too few devices to keep {listed(names)} apart", names)
         for names, group in zip(constraints.apart_groups, self.separating, strict=True):
             self._prove_inseparable(names, group)
         for limit in self.limits:
@@ -234,22 +233,22 @@ class Feasibility:
 
     def _prove_inseparable(self, names: Sequence[str], units: tuple[int, ...]) -> None:
         if len(set(units)) < len(units):
-            raise InfeasibleError(
-                f"constraints: {listed(names)} must be in different groups of devices, "
-                "but some of them are colocated"
-            )
+            fault = "must be in different groups of devices, but some of them are colocated"
+            raise _of_rules(f"{listed(names)} {fault}", names)
         group_of = self._cluster.group_of
         in_groups = np.zeros((len(units), int(group_of.max()) + 1), dtype=np.bool_)
         for row, unit in enumerate(units):
             in_groups[row, group_of[self.allowed[unit]]] = True
         if not can_all_differ(in_groups):
-            raise InfeasibleError(
-                f"constraints: too few groups of devices to keep {listed(names)} apart"
-            )
+            raise _of_rules(f"too few groups of devices to keep {listed(names)} apart", names)
+
+    def operators_of(self, unit: int) -> tuple[str, ...]:
+        """Return the names of a unit's operators."""
+        return tuple(self._graph.names[v] for v in np.flatnonzero(self.unit_of == unit))
 
     def describe(self, unit: int) -> str:
         """Return the names of a unit's operators, as text for a message."""
-        names = [self._graph.names[v] for v in np.flatnonzero(self.unit_of == unit)]
+        names = self.operators_of(unit)
         if len(names) == 1:
             return f"operator {names[0]!r}"
         return f"operators {listed(names)} together"
@@ -276,6 +275,12 @@ class Feasibility:
         needs = "it needs" if len(members) == 1 else "they need"
         too_small = (limit.too_small(unit, self._cluster.names, needs) for limit in self.limits)
         return reasons + [reason for reason in too_small if reason is not None]
+
+
+def _of_rules(what: str, operators: Sequence[str]) -> InfeasibleError:
+    """Return the error of constraints that leave some operators no placement."""
+    place, names = ("constraints",), tuple(operators)
+    return InfeasibleError(Fault(what, place=place, operators=names, of_constraints=True))
 
 
 def _units(graph: StreamGraph, groups: Sequence[Sequence[str]]) -> Ints:
@@ -307,9 +312,11 @@ def check_names(graph: StreamGraph, cluster: Cluster, constraints: Constraints) 
     ]
     for place, name in operators:
         if name not in graph.index:
-            message = f"constraints.{place}: unknown operator {name!r}"
-            raise ProblemError(message + did_you_mean(name, graph.index))
+            fault = f"constraints.{place}: unknown operator {name!r}"
+            fault += did_you_mean(name, graph.index)
+            raise ProblemError(Fault(fault, of_constraints=True))
     for place, name in devices:
         if name not in cluster.index:
-            message = f"constraints.{place}: unknown device {name!r}"
-            raise RuleDeviceError(message + candidates(name, cluster.names))
+            fault = f"constraints.{place}: unknown device {name!r}"
+            fault += candidates(name, cluster.names)
+            raise RuleDeviceError(Fault(fault, of_constraints=True))

@@ -1,10 +1,15 @@
 """Stream graphs: immutable, validated, acyclic graphs of operators and streams."""
 
+import hashlib
+import json
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from functools import cached_property
+from math import isnan
+from types import MappingProxyType
+from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from streamplace.display.mixins import Displayable
 from streamplace.display.view import View
@@ -13,18 +18,27 @@ from streamplace.problem.graph_checks import (
     STREAM_PAYLOAD,
     Firing,
     Multicast,
-    check_errors,
+    OperatorLike,
+    StreamLike,
+    attributes_of,
     check_indices,
     check_semantics,
     checked_rate,
-    column_of,
+    columns_of_rows,
+    details_of_operators,
     ends_of,
     errors_with,
     index_of,
+    indices_not_in,
+    listed,
+    numbers_of_operators,
+    numbers_of_streams,
     rate_and_shares,
     shares_of,
+    sorted_streams,
 )
 from streamplace.problem.operators import (
+    COUNTS,
     OPERATOR_DETAILS,
     OPERATOR_FIELDS,
     OPERATOR_NUMBERS,
@@ -32,12 +46,16 @@ from streamplace.problem.operators import (
     STREAM_FIELDS,
     STREAM_NUMBERS,
     UNKNOWN,
+    Number,
     Operator,
+    RowView,
     Stream,
+    plain,
 )
-from streamplace.problem.rows import Columns, OperatorLike, StreamLike, columns_of_rows
-from streamplace.problem.unknown_numbers import UnknownNumbers
-from streamplace.util.arrays import Ints
+from streamplace.problem.parallelism import KeyShares, Partitions, Scaling
+from streamplace.problem.resources import Resources
+from streamplace.problem.seconds import Seconds
+from streamplace.util.arrays import Bools, Floats, Ints
 from streamplace.util.plugins import load_ours
 from streamplace.util.suggest import candidates
 
@@ -45,17 +63,23 @@ __all__ = ["UNKNOWN", "Operator", "Stream", "StreamGraph"]
 
 COLUMNS = tuple(each.column for each in (*OPERATOR_FIELDS, *STREAM_FIELDS))
 """The attributes of a graph that are fields of operators or streams."""
+MAPPINGS = frozenset({"index"} | {each.column for each in (*OPERATOR_DETAILS, *STREAM_DETAILS)})
+"""Attributes that are read-only mappings."""
 KEPT = (
     *("name", "names", "index", "constraints", "order", "stated_cores", "firing", "multicast"),
     *("source_rate", "source_share"),
     *(each.column for each in OPERATOR_FIELDS),
 )
 """Attributes that a graph shares with one of the same operators and streams, if not replaced."""
+_OF_OPERATORS, _OF_STREAMS = (
+    [(each.name, each.column, isinstance(each.kind, Number), each.is_whole) for each in several]
+    for several in (OPERATOR_FIELDS, STREAM_FIELDS)
+)
 GRAPH_VIEW = "streamplace.problem.graph_view:graph_view"
 """Shows a graph; loaded once one is shown."""
 
 
-class StreamGraph(UnknownNumbers, Displayable):
+class StreamGraph(Displayable):
     """A stream-processing job with V operators and E streams.
 
     Numbers are stored in numpy columns. Operators keep their order. Streams are sorted
@@ -96,36 +120,21 @@ class StreamGraph(UnknownNumbers, Displayable):
         The names of the V operators, in order.
     index
         Operator name -> its index.
-    instructions, payload_bytes, memory_bytes, cores
-        (V,) float64, see `Operator`; NaN if unknown.
-    instructions_se, payload_bytes_se
-        (V,) float64, standard errors, see `Operator`; 0 if the number is exact.
     stated_cores
         Names of the operators whose number of cores the graph's file states.
     file
         Absolute path of the file that holds this graph and no other; None if there is none, as
         after a change.
-    requires
-        Operator index -> labels, for operators that require any.
-    instance_of
-        Operator index -> name of the operator of which it is an instance, for instances.
-    resources
-        Operator index -> resource -> amount, for operators that take any.
-    seconds_on, type, output_shape, meta_op
-        Operator index -> value, see `Operator`, for operators that have one.
-    parallelism, min_parallelism, max_parallelism, partitions, scaling
-        Operator index -> value, see `Operator`, for operators that have one. `Problem` expands such
-        graphs into instances.
-    partitioning, key_shares
-        Stream index -> value, see `Stream`, for streams that have one.
+    instructions, ..., scaling
+        The fields of `Operator`: numbers are (V,) float64, NaN if unknown; others are mappings from
+        the index of an operator to its value, for operators that have one.
+    selectivity, ..., key_shares
+        The same for `Stream`, with (E,) numbers. `stream_payload_bytes` has the payload of the
+        source operator for streams without their own.
     source_share
         (V,) float64, share of the source rate; 0 for operators with inputs.
     stream_source, stream_target
         (E,) int32, operator indices.
-    selectivity, stream_payload_bytes
-        (E,) float64, see `Stream`; NaN if unknown.
-    selectivity_se
-        (E,) float64, standard errors of the selectivities; 0 if they are exact.
     order
         (V,) int32, the operators in topological order, sources first; ties by index.
 
@@ -135,6 +144,43 @@ class StreamGraph(UnknownNumbers, Displayable):
         If there are no operators; on a duplicate or empty name, an unknown endpoint, a self-loop
         or a cycle, shares that do not fit the sources, or a number that is negative or not finite.
     """
+
+    firing: Firing
+    multicast: Multicast
+    name: str
+    names: tuple[str, ...]
+    index: Mapping[str, int]
+    stated_cores: frozenset[str]
+    file: str | None = None
+    constraints: Constraints
+    instructions: Floats
+    payload_bytes: Floats
+    memory_bytes: Floats
+    cores: Floats
+    instructions_se: Floats
+    payload_bytes_se: Floats
+    requires: Mapping[int, tuple[str, ...]]
+    instance_of: Mapping[int, str]
+    resources: Mapping[int, Resources]
+    seconds_on: Mapping[int, Seconds]
+    type: Mapping[int, str]
+    output_shape: Mapping[int, tuple[int, ...]]
+    meta_op: Mapping[int, str]
+    parallelism: Mapping[int, int | Literal["free"]]
+    min_parallelism: Mapping[int, int]
+    max_parallelism: Mapping[int, int]
+    partitions: Mapping[int, Partitions]
+    scaling: Mapping[int, Scaling]
+    selectivity: Floats
+    stream_payload_bytes: Floats
+    selectivity_se: Floats
+    partitioning: Mapping[int, str]
+    key_shares: Mapping[int, KeyShares]
+    source_rate: float | None
+    source_share: Floats
+    stream_source: Ints
+    stream_target: Ints
+    order: Ints
 
     def __init__(
         self,
@@ -149,9 +195,9 @@ class StreamGraph(UnknownNumbers, Displayable):
         firing: Firing = "each",
         multicast: Multicast = "none",
     ) -> None:
-        columns = columns_of_rows(operators, streams)
         rates = source_rate, source_shares, source_rates
-        self._set(columns, name, *rates, constraints, firing, multicast)
+        columns = columns_of_rows(operators, streams)
+        self.__setstate__(attributes_of(*columns, name, *rates, constraints, firing, multicast))
 
     @classmethod
     def from_columns(
@@ -196,7 +242,6 @@ class StreamGraph(UnknownNumbers, Displayable):
         TypeError
             On an unknown column.
         """
-        graph = cls.__new__(cls)
         _refuse_unknown(columns)
         index = index_of(names)
         ends = ends_of(ends, len(index))
@@ -205,7 +250,13 @@ class StreamGraph(UnknownNumbers, Displayable):
         values = {"instructions": instructions, "payload_bytes": payload_bytes, **columns}
         rates = source_rate, source_shares, source_rates
         about = (name, *rates, constraints, firing, multicast)
-        cls._set(graph, Columns(index, ends, values), *about)
+        return cls._of(attributes_of(index, ends, values, *about))
+
+    @classmethod
+    def _of(cls, attributes: Mapping[str, Any]) -> "StreamGraph":
+        """Return a graph of attributes that are checked."""
+        graph = cls.__new__(cls)
+        graph.__setstate__(attributes)
         return graph
 
     def with_numbers(
@@ -250,47 +301,230 @@ class StreamGraph(UnknownNumbers, Displayable):
             On an unknown column.
         """
         _refuse_unknown(columns)
-        graph = StreamGraph.__new__(StreamGraph)
-        vars(graph).update({name: vars(self)[name] for name in KEPT})
-        columns |= self._errors_with(columns)
-        for each in OPERATOR_NUMBERS:
-            if (stated := columns.get(each.name)) is not None:
-                setattr(graph, each.name, column_of("operators", each, stated, len(self.names)))
-        check_errors("operators", OPERATOR_NUMBERS, vars(graph))
-        StreamGraph._set_details(graph, columns)
+        new = {name: values for name, values in columns.items() if values is not None}
+        new |= errors_with(new, vars(self))
+        found = {name: getattr(self, name) for name in KEPT}
+        found |= numbers_of_operators(new, len(self.names), found)
+        found |= details_of_operators(new, found)
         if source_rate is not None:
-            graph.source_rate = checked_rate(source_rate)
-        graph.firing, graph.multicast = firing or self.firing, multicast or self.multicast
-        check_semantics(graph.firing, graph.multicast)
+            found["source_rate"] = checked_rate(source_rate)
+        found |= {"firing": firing or self.firing, "multicast": multicast or self.multicast}
+        check_semantics(found["firing"], found["multicast"])
         if constraints is not None:
-            graph.constraints = constraints
+            found["constraints"] = constraints
         ends = np.stack([self.stream_source, self.stream_target], axis=1)
         kept = {each.column: getattr(self, each.column) for each in STREAM_FIELDS}
         kept[STREAM_PAYLOAD.column] = self.own_payload_bytes
-        values = kept | {name: column for name, column in columns.items() if column is not None}
-        numbers = StreamGraph._stream_numbers(graph, ends, values)
-        before = StreamGraph._sort_streams(graph, ends, numbers, values)
+        numbers = numbers_of_streams(kept | new, ends, found["payload_bytes"])
+        of_streams, before = sorted_streams(self.order, ends, numbers, kept | new)
+        found |= of_streams
         if source_shares is not None:
-            graph.source_share = shares_of(source_shares, graph.names, graph.sources)
+            found["source_share"] = shares_of(source_shares, self.names, self.sources)
         if source_rates is not None:
             rates = source_rate, source_shares, source_rates
-            of_sources = rate_and_shares(*rates, graph.names, graph.sources)
-            graph.source_rate, graph.source_share = of_sources
-        StreamGraph._freeze(graph)
-        return graph, before
+            of_sources = rate_and_shares(*rates, self.names, self.sources)
+            found["source_rate"], found["source_share"] = of_sources
+        return StreamGraph._of(found), before
 
-    def _errors_with(self, columns: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the standard errors of columns that replace numbers, by name."""
-        return {
-            each.column: errors_with(
-                columns.get(each.error_of),
-                columns.get(each.column),
-                getattr(self, each.error_of),
-                getattr(self, each.column),
-            )
-            for each in (*OPERATOR_NUMBERS, *STREAM_NUMBERS)
-            if each.error_of
+    @cached_property
+    def operators(self) -> RowView[Operator]:
+        """The operators as a read-only sequence of rows."""
+        return RowView(len(self.names), self._operator)
+
+    @cached_property
+    def streams(self) -> RowView[Stream]:
+        """The streams as a read-only sequence of rows, in topological order."""
+        return RowView(len(self.stream_source), self._stream)
+
+    def _operator(self, v: int) -> Operator:
+        return Operator(self.names[v], **self._row(v, _OF_OPERATORS))
+
+    def _stream(self, e: int) -> Stream:
+        values = self._row(e, _OF_STREAMS)
+        if isnan(values["payload_bytes"]):
+            del values["payload_bytes"]
+        source, target = int(self.stream_source[e]), int(self.stream_target[e])
+        return Stream(self.names[source], self.names[target], **values)
+
+    def _row(self, i: int, fields: Iterable[tuple[str, str, bool, bool]]) -> dict[str, Any]:
+        """Return the values of operator or stream i that are not absent, by field."""
+        found: dict[str, Any] = {}
+        columns = vars(self)
+        for name, column, is_number, is_whole in fields:
+            values = columns[column]
+            if is_number:
+                found[name] = int(values[i]) if is_whole else values.item(i)
+            elif values and i in values:
+                found[name] = values[i]
+        return found
+
+    @property
+    def own_payload_bytes(self) -> Floats:
+        """The payload of each stream, (E,); NaN if it is its source operator's, or unknown."""
+        payload = self.stream_payload_bytes
+        return np.where(payload == self.payload_bytes[self.stream_source], UNKNOWN, payload)
+
+    @cached_property
+    def sources(self) -> Ints:
+        """Indices of the operators without inputs, in increasing order."""
+        return indices_not_in(len(self.names), self.stream_target)
+
+    @cached_property
+    def sinks(self) -> Ints:
+        """Indices of the operators without outputs, in increasing order."""
+        return indices_not_in(len(self.names), self.stream_source)
+
+    @cached_property
+    def resource_names(self) -> tuple[str, ...]:
+        """The names of the resources that operators take, sorted."""
+        return tuple(sorted({name for taken in self.resources.values() for name in taken}))
+
+    def resource(self, name: str) -> Floats:
+        """Return the amount of a resource that each operator takes, (V,)."""
+        column = np.zeros(len(self.names))
+        for v, amounts in self.resources.items():
+            column[v] = amounts.get(name, 0.0)
+        return column
+
+    @cached_property
+    def owners(self) -> tuple[str, ...]:
+        """For each operator, the operator of which it is an instance, or else its own name."""
+        return tuple(self.instance_of.get(v, name) for v, name in enumerate(self.names))
+
+    @cached_property
+    def instances(self) -> dict[str, list[str]]:
+        """Operator -> the names of its instances; operators of the graph itself have none."""
+        found: dict[str, list[str]] = {}
+        for v, owner in self.instance_of.items():
+            if owner not in self.index:
+                found.setdefault(owner, []).append(self.names[v])
+        return found
+
+    @property
+    def states_counts(self) -> bool:
+        """Whether it says anything about numbers of instances."""
+        return any(getattr(self, name) for name in COUNTS)
+
+    @property
+    def semantics(self) -> dict[str, str]:
+        """The values of ``firing`` and ``multicast`` that are not at their default, by name."""
+        values = {"firing": (self.firing, "each"), "multicast": (self.multicast, "none")}
+        return {name: value for name, (value, default) in values.items() if value != default}
+
+    @cached_property
+    def flowing(self) -> Bools:
+        """Whether tuples can get to each operator, (V,).
+
+        None do if, on every way from a source, the source's share or a selectivity is 0. An unknown
+        selectivity counts as above 0.
+        """
+        if self.firing == "all":
+            return np.ones(len(self.names), np.bool_)
+        found: list[bool] = (self.source_share > 0.0).tolist()
+        open_to = self.selectivity != 0.0
+        ends = self.stream_source[open_to].tolist(), self.stream_target[open_to].tolist()
+        for u, v in zip(*ends, strict=True):  # in topological order
+            found[v] = found[v] or found[u]
+        column = np.array(found)
+        column.flags.writeable = False
+        return column
+
+    @property
+    def carrying(self) -> Bools:
+        """Whether tuples can be on each stream, (E,)."""
+        passes: Bools = (self.selectivity != 0.0) | (self.firing == "all")
+        carrying: Bools = self.flowing[self.stream_source] & passes
+        return carrying
+
+    @cached_property
+    def unknown(self) -> dict[str, list[str]]:
+        """Kind of number -> operators or streams that lack it; empty if the graph can be placed.
+
+        Numbers that cannot matter are left out: those of operators and streams that get no tuples,
+        and selectivities if `firing` is ``all``. Instances appear under the name of their operator,
+        which is the one to use in ``--costs``.
+        """
+        missing = self._missing
+        if not any(column.any() for column in missing.values()):
+            return {}
+        names, carrying = self.owners, self.carrying
+        needs = {
+            "instructions": self.flowing,
+            "payload_bytes": carrying,
+            "selectivity": carrying & (self.firing != "all"),
         }
+        at = {kind: np.flatnonzero(missing[kind] & needs[kind]).tolist() for kind in missing}
+        senders = np.unique(self.stream_source[at["payload_bytes"]]).tolist()
+        ends = ((self.stream_source[e], self.stream_target[e]) for e in at["selectivity"])
+        unknown = {
+            "instructions": [names[v] for v in at["instructions"]],
+            "payload_bytes": [names[v] for v in senders],
+            "selectivity": [f"{names[u]}->{names[v]}" for u, v in ends],
+        }
+        return {kind: list(dict.fromkeys(found)) for kind, found in unknown.items() if found}
+
+    @cached_property
+    def unknown_without_tuples(self) -> list[str]:
+        """The operators that get no tuples and lack numbers, which cannot matter."""
+        missing = self._missing
+        lacks = missing["instructions"].copy()
+        for of_streams in ("payload_bytes", "selectivity"):
+            lacks[self.stream_source[missing[of_streams]]] = True
+        if not lacks.any():
+            return []
+        idle = np.flatnonzero(lacks & ~self.flowing).tolist()
+        return list(dict.fromkeys(self.owners[v] for v in idle))
+
+    def has_plain_work(self, v: int) -> bool:
+        """Return whether an operator can run where no time is stated.
+
+        It can if its instructions are known, or if they cannot matter because it gets no tuples.
+        """
+        return not isnan(self.instructions[v]) or not self.flowing[v]
+
+    @cached_property
+    def _missing(self) -> dict[str, Bools]:
+        """Kind of number -> the operators, (V,), or streams, (E,), that lack it."""
+        without_work = np.isnan(self.instructions)
+        without_work[[v for v, seconds in self.seconds_on.items() if seconds.has_times]] = False
+        return {
+            "instructions": without_work,
+            "payload_bytes": np.isnan(self.stream_payload_bytes),
+            "selectivity": np.isnan(self.selectivity),
+        }
+
+    @property
+    def lacking(self) -> list[str]:
+        """Descriptions of the unknown numbers, one line per kind of number."""
+        return [f"{kind} of {listed(names)}" for kind, names in self.unknown.items()]
+
+    @cached_property
+    def sha256(self) -> str:
+        """SHA-256 of operators, streams and source shares, as hexadecimal text."""
+        labels = sorted((v, sorted(labels)) for v, labels in self.requires.items())
+        header: list[object] = [self.names, labels]
+        if self.instance_of:
+            header.append(sorted(self.instance_of.items()))
+        details = {
+            each: getattr(self, each.column) for each in (*OPERATOR_DETAILS, *STREAM_DETAILS)
+        }
+        header += [
+            {each.name: [[v, plain(value)] for v, value in several.items()]}
+            for each, several in details.items()
+            if each.added and several
+        ]
+        header += [{name: value} for name, value in self.semantics.items()]
+        digest = hashlib.sha256(json.dumps(header).encode())
+        for ends in (self.stream_source, self.stream_target):
+            digest.update(_bytes_of(ends))
+        for numbers, others in ((OPERATOR_NUMBERS, [self.source_share]), (STREAM_NUMBERS, [])):
+            always = [getattr(self, each.column) for each in numbers if not each.added]
+            for column in (*always, *others):
+                digest.update(_bytes_of(column))
+        for each in (*OPERATOR_NUMBERS, *STREAM_NUMBERS):
+            if each.added and ((column := getattr(self, each.column)) != each.default).any():
+                digest.update(each.name.encode() + _bytes_of(column))
+        return digest.hexdigest()
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, StreamGraph):
@@ -305,8 +539,25 @@ class StreamGraph(UnknownNumbers, Displayable):
         view: View = load_ours(GRAPH_VIEW)(self)
         return view
 
+    def __getstate__(self) -> dict[str, object]:
+        """Return the state to pickle, with plain dicts for read-only mappings."""
+        state = vars(self).items()
+        return {k: dict(v) if isinstance(v, MappingProxyType) else v for k, v in state}
+
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
+        """Take over checked attributes, also those of a pickled graph; all become read-only."""
+        for name, value in state.items():
+            if isinstance(value, np.ndarray):
+                value.flags.writeable = False
+            is_plain = name in MAPPINGS and not isinstance(value, MappingProxyType)
+            vars(self)[name] = MappingProxyType(value) if is_plain else value
+
 
 def _refuse_unknown(columns: Iterable[str]) -> None:
     """Refuse names that no column of a graph has."""
     if unknown := [name for name in columns if name not in COLUMNS]:
         raise TypeError(f"unknown column {unknown[0]!r}{candidates(unknown[0], COLUMNS)}")
+
+
+def _bytes_of(values: NDArray[np.generic]) -> bytes:
+    return values.astype(values.dtype.newbyteorder("<")).tobytes()

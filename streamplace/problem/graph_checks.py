@@ -1,28 +1,57 @@
-"""Checks of a graph's rows and columns; every message names the row or column."""
+"""Columns of a graph from rows, and their checks; every message names the row or column."""
 
 import heapq
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import MISSING, fields
 from itertools import islice
 from math import inf
-from typing import Any, Literal, get_args
+from numbers import Real
+from typing import Any, Literal, TypeVar, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from streamplace.errors import GraphError
-from streamplace.problem.fields import Field, Number, check_text
-from streamplace.problem.operators import STREAM_NUMBERS, UNKNOWN, Stream
+from streamplace.errors import Fault, GraphError
+from streamplace.problem.constraints import Constraints
+from streamplace.problem.operators import (
+    OPERATOR_DETAILS,
+    OPERATOR_FIELDS,
+    OPERATOR_NUMBERS,
+    STREAM_DETAILS,
+    STREAM_FIELDS,
+    STREAM_NUMBERS,
+    UNKNOWN,
+    Detail,
+    Field,
+    Number,
+    Operator,
+    Stream,
+    check_text,
+    json_value,
+)
+from streamplace.problem.parallelism import FLINK
 from streamplace.util.arrays import Floats, Ints
 from streamplace.util.checks import check_number, check_type, index_by_name
-from streamplace.util.suggest import did_you_mean
+from streamplace.util.suggest import candidates, did_you_mean
 from streamplace.util.text import MAX_FAULTS, joined_faults
 
+STREAMS = ("streams",)
+"""The place of a fault of all streams together."""
 NAMES_SHOWN = 6
 ROUNDING = 1e-9
 MAX_RELATIVE_ERROR = 1_000.0
 """The largest standard error of a number, relative to the number."""
 STREAM_PAYLOAD = next(field for field in STREAM_NUMBERS if field.name == "payload_bytes")
+Row = TypeVar("Row", Operator, Stream)
+OperatorLike = Operator | tuple[Any, ...] | Mapping[str, Any]
+"""An operator, a tuple of its fields such as ``("parse", 90_000, 2_500)``, or a mapping of them."""
+StreamLike = Stream | tuple[Any, ...] | Mapping[str, Any]
+"""A stream, a tuple of its fields such as ``("parse", "store", 0.5)``, or a mapping of them."""
+Values = Mapping[str, Any]
+"""Attribute of `StreamGraph` -> (V,) or (E,) numbers, or index -> value for details; None, and an
+absent attribute, stand for the default."""
 Firing = Literal["each", "all"]
 Multicast = Literal["none", "device", "all"]
 
@@ -32,6 +61,115 @@ def listed(names: Iterable[str]) -> str:
     quoted = [repr(name) for name in names]
     more = len(quoted) - NAMES_SHOWN
     return ", ".join(quoted[:NAMES_SHOWN]) + (f" and {more} more" if more > 0 else "")
+
+
+def attributes_of(
+    index: Mapping[str, int],
+    ends: Ints,
+    values: Values,
+    name: str,
+    source_rate: float | None,
+    source_shares: Mapping[str, float] | None,
+    source_rates: Mapping[str, float] | None,
+    constraints: Constraints | None,
+    firing: Firing,
+    multicast: Multicast,
+) -> dict[str, Any]:
+    """Return the attributes of a graph, checked; streams may come in any order."""
+    check_text("name", name)
+    check_semantics(firing, multicast)
+    names = tuple(index)
+    found: dict[str, Any] = {"firing": firing, "multicast": multicast, "name": name}
+    found |= {"names": names, "index": index}
+    found |= details_of_operators(values)
+    found["stated_cores"] = frozenset()
+    found["constraints"] = Constraints() if constraints is None else Constraints.of(constraints)
+    found |= numbers_of_operators(values, len(names))
+    numbers = numbers_of_streams(values, ends, found["payload_bytes"])
+    found["order"] = acyclic_order(names, ends)
+    found |= sorted_streams(found["order"], ends, numbers, values)[0]
+    found["sources"] = sources = indices_not_in(len(names), found["stream_target"])
+    for v in sources.tolist():
+        if found["partitions"].get(v) == FLINK:
+            raise GraphError(
+                f"operators[{v}].partitions: 'flink' is for operators with inputs; state the "
+                "number that the source reads"
+            )
+    rates = source_rate, source_shares, source_rates
+    found["source_rate"], found["source_share"] = rate_and_shares(*rates, names, sources)
+    return found
+
+
+def columns_of_rows(
+    operators: Iterable[OperatorLike], streams: Iterable[StreamLike]
+) -> tuple[dict[str, int], Ints, Values]:
+    """Return the columns of rows: name -> index, the ends of streams, (E, 2), and the fields.
+
+    Raises
+    ------
+    GraphError
+        If a row, a name, an end or the payload of a stream is not valid.
+    """
+    check_type("operators:", operators, Iterable, GraphError)
+    check_type("streams:", streams, Iterable, GraphError)
+    steps = [row_of(Operator, f"operators[{i}]", row) for i, row in enumerate(operators)]
+    edges = [row_of(Stream, f"streams[{i}]", row) for i, row in enumerate(streams)]
+    index = index_of([o.name for o in steps])
+    ends = endpoints([each.source for each in edges], [each.target for each in edges], index)
+    own = {"stream_payload_bytes": [own_payload(i, s) for i, s in enumerate(edges)]}
+    values = {field.column: _column(field, steps) for field in OPERATOR_FIELDS}
+    values |= {field.column: _column(field, edges) for field in STREAM_FIELDS}
+    return index, ends, values | own
+
+
+def _column(field: Field, rows: Sequence[Operator | Stream]) -> Any:
+    """Return the values of a field: of all rows, or by index of those that have a detail."""
+    name, default = field.name, field.default
+    if isinstance(field.kind, Detail):
+        values = ((i, getattr(row, name)) for i, row in enumerate(rows))
+        return {i: value for i, value in values if value is not default}
+    return [getattr(row, name) for row in rows]
+
+
+def row_of(cls: type[Row], where: str, row: object) -> Row:
+    """Return a row; refuse a missing or unknown field, and a value of the wrong type."""
+    if isinstance(row, cls):
+        return row
+    known = [each.name for each in fields(cls)]
+    if isinstance(row, Mapping):
+        values = dict(row)
+    elif isinstance(row, Sequence) and not isinstance(row, str):
+        if len(row) > len(known):
+            raise GraphError(f"{where}: expected at most {len(known)} values (got {len(row)})")
+        values = dict(zip(known, row, strict=False))
+    else:
+        expected = f"sp.{cls.__name__}, a tuple or a mapping"
+        raise GraphError(f"{where}: must be {expected}, not {type(row).__name__}")
+    if unknown := [name for name in values if name not in known]:
+        raise GraphError(f"{where}: unknown field {unknown[0]!r}{candidates(unknown[0], known)}")
+    needed = [each.name for each in fields(cls) if each.default is MISSING]
+    if missing := [name for name in needed if name not in values]:
+        raise GraphError(f"{where}: missing field {missing[0]!r}")
+    several = OPERATOR_FIELDS if cls is Operator else STREAM_FIELDS
+    described = {each.name: each for each in several}
+    for name, value in values.items():
+        _check_type(f"{where}.{name}", described.get(name), value)
+    return cls(**values)
+
+
+def _check_type(where: str, described: Field | None, value: object) -> None:
+    """Refuse a value of the wrong type; names, which have no `Field`, are text."""
+    if described is None:
+        accepted, expected = isinstance(value, str), "text"
+    elif isinstance(described.kind, Detail):
+        accepted, expected = described.kind.accepts(value), described.kind.expected
+    else:
+        # None is the default of a stream's payload; `column_of` refuses it for an operator's.
+        is_default = described.name == "payload_bytes" and value is None
+        accepted = is_default or (isinstance(value, Real) and not isinstance(value, bool))
+        expected = "a number"
+    if not accepted:
+        raise GraphError(f"{where}: must be {expected} (got {value!r:.40})")
 
 
 def index_of(names: Sequence[str]) -> dict[str, int]:
@@ -148,23 +286,59 @@ def check_errors(rows: str, fields: Iterable[Field], columns: Mapping[str, Float
             raise GraphError(f"{rows}[{first}].{field.name}: {expected}")
 
 
-def errors_with(
-    numbers: ArrayLike | None, errors: ArrayLike | None, before: Floats, errors_before: Floats
-) -> ArrayLike | None:
-    """Return the standard errors of new numbers; None if all stay as they were.
+def errors_with(new: Values, before: Values) -> dict[str, Floats]:
+    """Return the standard errors of new numbers by column, where those of `before` change.
 
-    A number that is replaced loses the error of the former one: it is exact unless `errors` says
+    A number that is replaced loses the error of the former one: it is exact unless `new` says
     otherwise. Columns that are not valid are left to the checks of the numbers.
     """
-    if numbers is None or errors is not None:
-        return errors
-    now = np.asarray(numbers)
-    if now.shape != before.shape or now.dtype.kind not in "iufO":
-        return None
-    return np.where(np.equal(now, before), errors_before, 0.0)
+    found = {}
+    for each in (*OPERATOR_NUMBERS, *STREAM_NUMBERS):
+        if each.error_of not in new or each.column in new:
+            continue
+        now, former = np.asarray(new[each.error_of]), before[each.error_of]
+        if now.shape == former.shape and now.dtype.kind in "iufO":
+            found[each.column] = np.where(np.equal(now, former), before[each.column], 0.0)
+    return found
 
 
-def payload_of_streams(ends: Ints, values: ArrayLike | None, of_operators: Floats) -> Floats:
+def numbers_of_operators(
+    values: Values, count: int, kept: Values | None = None
+) -> dict[str, Floats]:
+    """Return the checked numbers of operators by column, those of `kept` where none is stated."""
+    found = {
+        each.column: kept[each.column]
+        if kept and values.get(each.column) is None
+        else column_of("operators", each, values.get(each.column), count)
+        for each in OPERATOR_NUMBERS
+    }
+    check_errors("operators", OPERATOR_NUMBERS, found)
+    return found
+
+
+def details_of_operators(
+    values: Values, kept: Values | None = None
+) -> dict[str, Mapping[int, Any]]:
+    """Return the checked details of operators, those of `kept` where none is stated."""
+    return {
+        each.column: kept[each.column]
+        if kept and values.get(each.column) is None
+        else each.by_index("operators", values.get(each.column) or {})
+        for each in OPERATOR_DETAILS
+    }
+
+
+def numbers_of_streams(values: Values, ends: Ints, of_operators: Floats) -> dict[str, Floats]:
+    """Return the checked numbers of streams by column; `of_operators` has the payload of each."""
+    payload = _payload_of_streams(ends, values.get(STREAM_PAYLOAD.column), of_operators)
+    return {STREAM_PAYLOAD.column: payload} | {
+        each.column: column_of("streams", each, values.get(each.column), len(ends))
+        for each in STREAM_NUMBERS
+        if each is not STREAM_PAYLOAD
+    }
+
+
+def _payload_of_streams(ends: Ints, values: ArrayLike | None, of_operators: Floats) -> Floats:
     """Return the payload of each stream, (E,) bytes; NaN, or None, is that of its source."""
     own = np.asarray(np.full(len(ends), UNKNOWN) if values is None else values, dtype=np.float64)
     if own.shape != (len(ends),):
@@ -181,7 +355,7 @@ def acyclic_order(names: Sequence[str], ends: Ints) -> Ints:
     order = topological_order(len(names), ends)
     if len(order) < len(names):
         cycle = " -> ".join(names[v] for v in first_cycle(len(names), ends, order))
-        raise GraphError(f"streams: the graph has a cycle: {cycle}")
+        raise GraphError(Fault(f"the graph has a cycle: {cycle}", place=STREAMS))
     return order
 
 
@@ -292,13 +466,73 @@ def topological_order(count: int, ends: Ints) -> Ints:
     return np.array(order, dtype=np.int32)
 
 
-def sorted_streams(order: Ints, ends: Ints, *numbers: Floats) -> Ints:
+def sorted_streams(
+    order: Ints, ends: Ints, numbers: Mapping[str, Floats], values: Values
+) -> tuple[dict[str, Any], Ints]:
+    """Return the columns of streams, sorted by source in `order`, target, numbers and details.
+
+    Returns
+    -------
+    columns
+        Attribute of `StreamGraph` -> its value.
+    before
+        (E,) the previous index of each stream.
+    """
+    check_errors("streams", STREAM_NUMBERS, numbers)
+    details = _details_of_streams(values)
+    ranks = _ranks_of(details, len(ends))
+    by = _by_keys(order, ends, *(numbers[each.column] for each in STREAM_NUMBERS), *ranks)
+    if ranks:
+        now = {before: e for e, before in enumerate(by.tolist())}
+        details = {
+            name: {now[e]: values[e] for e in sorted(values, key=now.__getitem__)}
+            for name, values in details.items()
+        }
+    source, target = (np.ascontiguousarray(ends[by, end]) for end in (0, 1))
+    sorted_numbers = {name: column[by] for name, column in numbers.items()}
+    return {**details, "stream_source": source, "stream_target": target, **sorted_numbers}, by
+
+
+def _by_keys(order: Ints, ends: Ints, *numbers: Floats) -> Ints:
     """Return the streams, (E,) indices, sorted by source in `order`, target and numbers, (E,)."""
     position = np.empty(len(order), dtype=np.int32)
     position[order] = np.arange(len(order), dtype=np.int32)
     keys: tuple[Floats | Ints, ...] = (*reversed(numbers), ends[:, 1], position[ends[:, 0]])
-    by = np.lexsort(keys)
-    return by.astype(np.int32)
+    return np.lexsort(keys).astype(np.int32)
+
+
+def _details_of_streams(several: Values) -> dict[str, dict[int, Any]]:
+    """Return the checked details of streams, by their field's name and then by index.
+
+    Raises
+    ------
+    GraphError
+        On a value that is not valid, and on shares of keys of a stream that is not divided by key.
+    """
+    checked: dict[str, dict[int, Any]] = {}
+    for each in STREAM_DETAILS:
+        checked[each.name] = each.by_index("streams", several.get(each.name) or {})
+    for e in checked["key_shares"]:
+        if (kind := checked["partitioning"].get(e, "")) != "hash":
+            got = f"{kind!r}" if kind else "no partitioning"
+            fix = 'set "partitioning": "hash", or remove key_shares'
+            raise GraphError(
+                f"streams[{e}].key_shares: only a stream of partitioning 'hash' may have them "
+                f"(got {got}); {fix}"
+            )
+    return checked
+
+
+def _ranks_of(details: Mapping[str, Mapping[int, Any]], count: int) -> list[Floats]:
+    """Return the rank of each stream, (E,), by its details as text; nothing if none has any.
+
+    The order of streams, and the hash of the graph, then do not depend on the order in its file.
+    """
+    if not any(details.values()):
+        return []
+    texts = [json.dumps([json_value(of.get(e)) for of in details.values()]) for e in range(count)]
+    rank = {text: float(i) for i, text in enumerate(sorted(set(texts)))}
+    return [np.array([rank[text] for text in texts])]
 
 
 def first_cycle(count: int, ends: Ints, order: Ints) -> list[int]:
@@ -316,10 +550,7 @@ def first_cycle(count: int, ends: Ints, order: Ints) -> list[int]:
 def check_semantics(firing: object, multicast: object) -> None:
     """Raise GraphError unless both are known."""
     for what, value, kind in (("firing", firing, Firing), ("multicast", multicast, Multicast)):
-        _check(what, value, kind)
-
-
-def _check(what: str, value: object, kind: Any) -> None:
-    *first, last = get_args(kind)
-    if value not in (*first, last):
-        raise GraphError(f"{what}: must be {', '.join(first)} or {last} (got {value!r:.40})")
+        *first, last = get_args(kind)
+        if value not in (*first, last):
+            expected = f"must be {', '.join(first)} or {last}"
+            raise GraphError(f"{what}: {expected} (got {value!r:.40})")

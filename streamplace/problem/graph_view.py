@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from streamplace.display.drawing import MAX_NODES, Drawing
 from streamplace.display.text import number, quoted
 from streamplace.display.view import MAX_NAMES, Cell, Grid, Names, View
-from streamplace.problem.unknown_numbers import UnknownNumbers
+from streamplace.problem.graph import StreamGraph
 from streamplace.util.text import counted
 
 LARGEST = 1_000
@@ -37,7 +37,7 @@ class Shape:
     width: int
 
     @classmethod
-    def of(cls, graph: UnknownNumbers) -> "Shape":
+    def of(cls, graph: StreamGraph) -> "Shape":
         """Return the shape of a graph, in O(V + E) time but for its longest shortest path."""
         operators, consumers = len(graph.names), _consumers(graph)
         levels = levels_of(graph)
@@ -50,7 +50,7 @@ class Shape:
         )
 
 
-def _consumers(graph: UnknownNumbers) -> list[list[int]]:
+def _consumers(graph: StreamGraph) -> list[list[int]]:
     """Return the operators to which each operator has streams."""
     consumers: list[list[int]] = [[] for _ in graph.names]
     ends = zip(graph.stream_source.tolist(), graph.stream_target.tolist(), strict=True)
@@ -59,7 +59,7 @@ def _consumers(graph: UnknownNumbers) -> list[list[int]]:
     return consumers
 
 
-def levels_of(graph: UnknownNumbers) -> list[int]:
+def levels_of(graph: StreamGraph) -> list[int]:
     """Return the level of each operator: the number of streams on the longest path to it."""
     consumers, levels = _consumers(graph), [0] * len(graph.names)
     for v in graph.order.tolist():
@@ -79,7 +79,7 @@ def _farthest(start: int, consumers: list[list[int]]) -> int:
     return distance
 
 
-def graph_view(graph: UnknownNumbers) -> View:
+def graph_view(graph: StreamGraph) -> View:
     """Return a graph as a header line and a table of its operators in topological order."""
     label = f" {quoted(graph.name)}" if graph.name else ""
     head = ["operator", "instructions", "payload, bytes", "memory, bytes", "streams to"]
@@ -98,7 +98,7 @@ def graph_view(graph: UnknownNumbers) -> View:
 
 
 def graph_drawing(
-    graph: UnknownNumbers, devices: Sequence[int] = (), names: Sequence[str] = ()
+    graph: StreamGraph, devices: Sequence[int] = (), names: Sequence[str] = ()
 ) -> Callable[[], str] | None:
     """Return what makes the drawing of a graph, see `View`; None for large graphs.
 
@@ -126,7 +126,7 @@ def graph_drawing(
     return drawn
 
 
-def _facts(graph: UnknownNumbers) -> list[str]:
+def _facts(graph: StreamGraph) -> list[str]:
     """Return what else the header line says."""
     errors = (graph.instructions_se, graph.payload_bytes_se, graph.selectivity_se)
     facts = {
@@ -139,7 +139,7 @@ def _facts(graph: UnknownNumbers) -> list[str]:
     return [*rate, *(fact for fact, is_so in facts.items() if is_so), *others]
 
 
-def _cells(graph: UnknownNumbers, i: int) -> tuple[Cell, ...]:
+def _cells(graph: StreamGraph, i: int) -> tuple[Cell, ...]:
     """Return the cells of the i-th operator in topological order."""
     v = int(graph.order[i])
     columns = (graph.instructions, graph.payload_bytes, graph.memory_bytes)

@@ -127,8 +127,8 @@ def chain_links(graph: StreamGraph) -> Ints:
 def chain_groups(graph: StreamGraph) -> Grouping:
     """Return a group for each chain of operators, and for each operator that is in none.
 
-    An operator and its only consumer are in one group if the consumer has no other producer, which
-    is the rule of HSDAG (Duan et al., NeurIPS 2024). The quotient graph has no cycle.
+    An operator and its only consumer are in one group if the consumer has no other producer. The
+    quotient graph has no cycle.
     """
     root = np.arange(len(graph.names), dtype=np.int32)
     for first, second in chain_links(graph).tolist():

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from streamplace.errors import ClusterError, InfeasibleError, ProblemError, UsageError
+from streamplace.errors import ClusterError, Fault, InfeasibleError, ProblemError, UsageError
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.device import Device
@@ -124,18 +124,16 @@ class Losses:
         lost, rules = {*self.without}, rules.stated
         for operator, device in rules.pins.items():
             if device in lost:
-                raise ProblemError(
-                    f"constraints.pins: {operator!r} is pinned to {device!r}, which --without "
-                    "removes; change the pin or keep the device"
-                )
+                fault = f"{operator!r} is pinned to {device!r}, which --without removes"
+                remedy = "change the pin or keep the device"
+                raise ProblemError(_of_rules("pins", fault, remedy))
         allowed = {v: [d for d in names if d not in lost] for v, names in rules.allowed.items()}
         for operator, names in allowed.items():
             if not names:
                 gone = ", ".join(map(repr, rules.allowed[operator]))
-                raise ProblemError(
-                    f"constraints.allowed: {operator!r} is allowed only on {gone}, which --without "
-                    "removes; allow another device or keep one of these"
-                )
+                fault = f"{operator!r} is allowed only on {gone}, which --without removes"
+                remedy = "allow another device or keep one of these"
+                raise ProblemError(_of_rules("allowed", fault, remedy))
         return replace(rules, allowed=allowed)
 
     def left(self, whole: Cluster, rules: Constraints) -> tuple[Cluster, Constraints]:
@@ -194,13 +192,17 @@ def restricted(problem: Problem, devices: Collection[int]) -> Problem:
     try:
         constraints = lost.constraints(problem.constraints)
     except ProblemError as error:  # an operator may run only on devices that are left out
-        raise InfeasibleError(str(error)) from None
+        raise InfeasibleError(error.fault) from None
     return Problem(
         problem.graph,
         lost.cluster(problem.cluster),
         objective=problem.objective,
         constraints=constraints,
     )
+
+
+def _of_rules(kind: str, what: str, remedy: str) -> Fault:
+    return Fault(what, place=(f"constraints.{kind}",), remedy=remedy, of_constraints=True)
 
 
 @dataclass(frozen=True)

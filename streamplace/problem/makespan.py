@@ -2,24 +2,27 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import ClassVar, Literal, Self, get_args
+from typing import ClassVar, Literal, Self, TypeAlias, get_args
 
-from streamplace.errors import ProblemError
+from streamplace.errors import Fault, ProblemError
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.graph_checks import Multicast
 from streamplace.problem.network import LinkOverride, NetworkKind
 from streamplace.problem.objective import Objective
 from streamplace.util.checks import check_number, check_seed, check_type, set_plain_numbers
+from streamplace.util.entry_points import ours
+from streamplace.util.plugins import load_ours
 from streamplace.util.suggest import did_you_mean, valid_choices
 
 DispatchOrder = Literal["fifo", "b-level", "topological", "sequence", "any"]
 ORDERS: tuple[DispatchOrder, ...] = get_args(DispatchOrder)
 CHOICES: tuple[DispatchOrder, ...] = ("fifo", "b-level", "topological")
 """The orders among which ``any`` chooses."""
-PublishedName = Literal["giph", "placeto", "doppler"]
-PUBLISHED: tuple[PublishedName, ...] = get_args(PublishedName)
-"""The systems whose semantics of messages `published` has."""
+PublishedName: TypeAlias = str
+GROUP = "streamplace.semantics"
+PUBLISHED: tuple[PublishedName, ...] = tuple(ours(GROUP))
+"""The systems whose semantics of messages `with_published_semantics` has, by entry points."""
 MAKESPAN = "makespan"
 """The quantity of the objective."""
 MAX_BATCH, MAX_REPEATS = 10**12, 10**6
@@ -83,16 +86,19 @@ class Makespan(Objective):
         _check_whole("repeats", self.repeats, MAX_REPEATS)
         check_seed(self.seed)
         if self.order not in ORDERS:
-            wrong = f"order: must be one of {', '.join(ORDERS)} (got {self.order!r:.40})"
-            raise ProblemError(wrong + did_you_mean(str(self.order), ORDERS))
+            wrong = f"must be one of {', '.join(ORDERS)} (got {self.order!r:.40})"
+            wrong += did_you_mean(str(self.order), ORDERS)
+            raise ProblemError(Fault(wrong, option="order"))
         for name in ("barrier", "inputs_everywhere"):
             check_type(f"{name}:", getattr(self, name), bool, ProblemError)
-        check_number("noise:", self.noise, ProblemError)
+        check_number("", self.noise, ProblemError, option="noise")
         if not 0 <= self.noise < 1:
-            raise ProblemError(f"noise: must be at least 0 and below 1 (got {self.noise:g})")
+            fault = f"must be at least 0 and below 1 (got {self.noise:g})"
+            raise ProblemError(Fault(fault, option="noise"))
         object.__setattr__(self, "noise", float(self.noise))
         if self.repeats > 1 and not self.noise:
-            raise ProblemError("repeats: without noise, all passes are equal; set noise as well")
+            fault = "without noise, all passes are equal; set noise as well"
+            raise ProblemError(Fault(fault, option="repeats"))
 
     def with_changes(
         self,
@@ -137,12 +143,12 @@ def rules_in_words(objective: Makespan) -> str:
 def _check_whole(name: str, value: object, largest: int) -> None:
     if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= largest:
         wanted = f"must be a whole number from 1 to {largest:,}"
-        raise ProblemError(f"{name}: {wanted} (got {value!r:.40})")
+        raise ProblemError(Fault(f"{wanted} (got {value!r:.40})", option=name))
 
 
 @dataclass(frozen=True)
-class _Semantics:
-    """What a system says about messages; None keeps the cluster's latencies."""
+class Semantics:
+    """What a published system says about messages; None keeps the cluster's latencies."""
 
     kind: NetworkKind
     multicast: Multicast
@@ -151,23 +157,13 @@ class _Semantics:
     startup_s: float = 0.0
 
 
-_OF: dict[PublishedName, _Semantics] = {
-    "giph": _Semantics("free", "none", latency_s=None),
-    "placeto": _Semantics("egress", "all", gap_s=25e-6, startup_s=5.7e-6),
-    "doppler": _Semantics("free", "none"),
-}
-
-
 def with_published_semantics(
     graph: StreamGraph, cluster: Cluster, name: PublishedName
 ) -> tuple[StreamGraph, Cluster]:
     """Return a graph and a cluster on which passes follow a published system.
 
-    Speeds, bandwidths and cores stay. ``giph`` (Hu et al. 2023): ``free`` links, whose latency is
-    the start-up delay of a transfer. ``placeto`` (Addanki et al. 2019, as simulated in the study of
-    traversal orders): one message per producer and ``egress`` links with a gap of 25 µs, and 5.7 µs
-    between operators on a device. ``doppler`` (its released code): ``free`` links without latency.
-    None of them has CPU time per message.
+    Speeds, bandwidths and cores stay. The systems are those of `PUBLISHED`; none of them has CPU
+    time per message.
 
     Raises
     ------
@@ -175,9 +171,10 @@ def with_published_semantics(
         If the name is unknown, or links of a ``nic`` network have overrides, which no link between
         two devices has.
     """
-    if name not in _OF:
+    if name not in PUBLISHED:
         raise ProblemError(f"semantics: unknown {name!r}{valid_choices(name, PUBLISHED)}")
-    semantics, network = _OF[name], cluster.network
+    semantics: Semantics = load_ours(ours(GROUP)[name])
+    network = cluster.network
     if network.overrides and not network.by_pair:
         raise ProblemError(
             f"--semantics {name}: network.overrides of nic links do not describe links between two "
@@ -199,7 +196,7 @@ def with_published_semantics(
     return graph.with_numbers(multicast=semantics.multicast)[0], Cluster(devices, changed)
 
 
-def _override(override: LinkOverride, semantics: _Semantics) -> LinkOverride:
+def _override(override: LinkOverride, semantics: Semantics) -> LinkOverride:
     """Return an override with the bandwidth, and the latency where that is kept."""
     latency = override.latency_s if semantics.latency_s is None else None
     return replace(override, latency_s=latency, overhead_s=None, gap_s=None)

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from streamplace.display.mixins import StableRepr
 from streamplace.errors import ClusterError
-from streamplace.problem.device import Device
-from streamplace.problem.fields import MIN_SPEED
+from streamplace.problem.device import MIN_SPEED, Device
 from streamplace.util.added import added_field
 from streamplace.util.arrays import Floats, Ints
 from streamplace.util.checks import check_range, check_type, set_plain_numbers
@@ -172,7 +171,7 @@ class Network(StableRepr):
         return by_group or bool(self.uplinks)
 
 
-class Links:
+class NetworkLinks:
     """The links between devices, as the class `Cluster` numbers them.
 
     Parameters

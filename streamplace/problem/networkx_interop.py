@@ -13,8 +13,6 @@ from streamplace.util.suggest import closest_match
 OF_NODES, OF_EDGES = (
     tuple(each.name for each in several) for several in (OPERATOR_FIELDS, STREAM_FIELDS)
 )
-
-
 ALWAYS = ("instructions", "payload_bytes", "memory_bytes", "requires")
 """Attributes that every node has."""
 
@@ -22,15 +20,12 @@ ALWAYS = ("instructions", "payload_bytes", "memory_bytes", "requires")
 def to_networkx(graph: StreamGraph) -> "networkx.DiGraph[str]":
     """Return a networkx graph whose nodes are operator names.
 
-    Nodes have the attributes ``instructions``, ``payload_bytes``, ``memory_bytes``, ``requires``,
-    ``cores`` if above 1 and, for instances, ``instance_of``; edges have ``selectivity`` and
-    ``payload_bytes``. Standard errors other than 0 are attributes too: ``instructions_se``,
-    ``payload_bytes_se``, ``selectivity_se``; so are the fields of `Operator` from ``resources`` and
-    ``seconds_on`` on, and ``partitioning`` and ``key_shares`` of `Stream`, that are not empty. The
-    graph has ``name``, ``source_rate`` and ``source_shares``, and ``firing`` and ``multicast`` if
-    they differ from their default. The
-    result is a MultiDiGraph if two streams join the same two operators, otherwise a DiGraph.
-    Constraints are not converted.
+    Attributes of nodes and edges are the fields of `Operator` and `Stream`. Nodes always have
+    ``instructions``, ``payload_bytes``, ``memory_bytes`` and ``requires``, edges ``selectivity``
+    and ``payload_bytes``; others are left out at their default. The graph has ``name``,
+    ``source_rate`` and ``source_shares``, and ``firing`` and ``multicast`` if they differ from
+    their default. The result is a MultiDiGraph if two streams join the same two operators,
+    otherwise a DiGraph. Constraints are not converted.
     """
     ends = set(zip(graph.stream_source.tolist(), graph.stream_target.tolist(), strict=True))
     is_multigraph = len(ends) < len(graph.streams)

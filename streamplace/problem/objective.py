@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, get_args
 
 from streamplace.display.text import number
-from streamplace.errors import ProblemError
+from streamplace.errors import Fault, ProblemError
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.graph import StreamGraph
 from streamplace.util.checks import check_number
@@ -108,7 +108,8 @@ class Objective(ABC):
             return self
         if graph.source_rate is None:
             aim = HOW_TO_CHOOSE_MAKESPAN if graph.firing == "all" else ""
-            raise ProblemError(f"source_rate: the graph has no source rate; {aim}{HOW_TO_SET_RATE}")
+            fault = "the graph has no source rate"
+            raise ProblemError(Fault(fault, option="source_rate", remedy=aim + HOW_TO_SET_RATE))
         return self.with_changes(graph.source_rate)
 
     def fault_of(self, cluster: Cluster) -> ProblemError | None:

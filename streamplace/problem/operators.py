@@ -1,94 +1,296 @@
-"""Operators and streams: the rows of a graph's columns."""
+"""Operators and streams, the rows of graphs, and their fields: kinds, meanings and checks.
 
+The dataclasses `Operator` and `Stream` are the tables of their fields. The columns of graphs, all
+file formats, the expansion into instances and the hash of a graph follow from them.
+"""
+
+import dataclasses
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from math import isnan, nan
+from dataclasses import MISSING, dataclass, field
+from functools import partial
+from inspect import getdoc
+from math import inf, isnan, nan
 from typing import Any, Generic, Literal, TypeVar, overload
 
 from streamplace.display.mixins import TruncatedRepr
 from streamplace.errors import GraphError
-from streamplace.problem.fields import (
-    AMOUNTS,
-    COUNT,
-    KEY_SHARES,
-    LABELS,
-    MAX_CORES,
-    OWNER,
-    PARALLELISM,
-    PARTITIONING,
-    PARTITIONS,
-    SCALING,
-    SECONDS,
-    SHAPE,
-    TEXT,
-    Detail,
-    Field,
-    Number,
-    entry,
-    fields_of,
-    json_value,
+from streamplace.problem.parallelism import (
+    NO_SCALING,
+    NO_SHARES,
+    KeyShares,
+    Scaling,
+    count_of,
+    parallelism_of,
+    partitioning_of,
+    partitions_of,
 )
-from streamplace.problem.parallelism import NO_SCALING, NO_SHARES
-from streamplace.problem.resources import NO_RESOURCES
-from streamplace.problem.seconds import NO_SECONDS
+from streamplace.problem.resources import NO_RESOURCES, Resources, whole_amounts
+from streamplace.problem.seconds import NO_SECONDS, Seconds
+from streamplace.util.added import ADDED
+from streamplace.util.checks import check_int, check_str
 
-Row = TypeVar("Row")
-ROWS_SHOWN = 3
 UNKNOWN = nan
 """The value of an unknown number of an operator or stream. A `Problem` needs all numbers."""
 
+MAX_CORES = 1_000_000
+"""The largest number of cores of a device, and that an operator can use."""
 
-@dataclass(frozen=True, slots=True, repr=False)
-class Operator(TruncatedRepr):
-    """An operator of a job.
+MAX_SIZE = 2**63 - 1
+"""The largest size of an axis of an operator's output."""
+
+ROWS_SHOWN = 3
+Row = TypeVar("Row")
+Expansion = Literal["copied", "divided", "counts", "owner"]
+_ENTRY = "entry"
+
+
+@dataclass(frozen=True)
+class Number:
+    """The kind of a number that every operator, or every stream, has, stored as a column.
 
     Parameters
     ----------
-    instructions
-        CPU instructions per processed tuple; may be `UNKNOWN`, and stay so if `seconds_on` has a
-        time for every kind of device on which the operator is to run.
-    payload_bytes
-        Bytes per emitted tuple; may be `UNKNOWN`.
-    memory_bytes
-        Bytes of memory that the operator takes on its device.
-    requires
-        Labels that its device must have.
-    instance_of
-        Name of the operator of which this is a parallel instance; empty if it is not an instance.
-    cores
-        Number of cores of its device that it can use at once. Stream engines run an instance in one
-        thread, so the default is 1.
-    resources
-        Resource -> the amount that the operator takes on its device, such as ``{"gpu": 1}``.
-    instructions_se, payload_bytes_se
-        Standard errors of the two numbers, in the same units; 0: the number is exact. Streams with
-        their own payload have the same relative error as the payload of their source operator.
-    seconds_on
-        Kind of device (`Device.kind`) -> seconds per processed tuple, which replace instructions on
-        devices of this kind; None: the operator cannot run on them.
-    type
-        What it does, such as ``conv``; only read by people and learned placers.
-    output_shape
-        Sizes of the axes of the tensor that it emits, if it emits one.
-    meta_op
-        Name of the operator that was divided into this one and others, such as a sharded product.
-    parallelism
-        Number of instances, or ``free``: `size` chooses it. None: one instance, which `size` may
-        change. Problems consist of instances; see `problem.counts`.
-    min_parallelism, max_parallelism
-        Limits of the number of instances; None: none.
-    partitions
-        Number of partitions that a source reads or, of another operator, of key groups into which
-        the keys of its ``hash`` streams are divided; there can be no more instances. ``flink``: as
-        many key groups as Flink takes by default for the number of instances. None: unknown.
-    scaling
-        Coefficients of the universal scalability law, such as ``{"sigma": 0.02}``; see
-        `problem.parallelism.Scaling`.
+    may_be_unknown
+        Whether NaN may stand for a number that is not yet known.
+    least, most
+        Smallest and largest value allowed.
+    whole
+        Whether values must be whole numbers.
+    """
+
+    may_be_unknown: bool = False
+    least: float = 0.0
+    most: float = inf
+    whole: bool = False
+
+
+@dataclass(frozen=True)
+class Detail:
+    """A kind of values that few operators, or streams, have, stored by index.
+
+    Parameters
+    ----------
+    check
+        Returns the checked value at a place such as ``operators[3].type``.
+    accepts
+        Whether a row that is a mapping may have a value; `check` sees it later.
+    expected
+        What such a row must have, in words.
+    text
+        What the text of a value is in DOT and GraphML, in words, if it is JSON.
+    """
+
+    check: Callable[[str, Any], Any]
+    accepts: Callable[[object], bool] = lambda _: True
+    expected: str = ""
+    text: str = ""
+
+
+@dataclass(frozen=True)
+class Field:
+    """A field of `Operator` or `Stream`.
+
+    Parameters
+    ----------
+    kind
+        What its values are, in which range, and how graphs store them.
+    about
+        Its meaning, with the unit, for the docstring of the row and the schemas of files.
+    expansion
+        What instances have, or streams between instances. ``copied``: the value of their operator
+        or stream; ``divided``: their share of it; ``counts``: nothing, since it says how many there
+        are; ``owner``: the expansion sets it.
+    is_total
+        Whether the value of an operator that stands for several instances is the sum of theirs.
+    absent
+        The value of a required number that a file does not state; None: it must.
+    column
+        The attribute of `StreamGraph`; empty: it is called as the field.
+    name, default, required, added
+        See `fields_of`, which sets them.
+    """
+
+    kind: Number | Detail
+    about: str
+    expansion: Expansion = "copied"
+    is_total: bool = False
+    absent: float | None = None
+    column: str = ""
+    name: str = ""
+    default: Any = None
+    required: bool = False
+    added: bool = False
+
+    @property
+    def error_of(self) -> str:
+        """The field whose standard error this is; empty if it is none."""
+        return self.name.removesuffix("_se") if self.name.endswith("_se") else ""
+
+    @property
+    def is_optional(self) -> bool:
+        """Whether None stands for the value of another field, as for payloads of streams."""
+        return self.default is None and not self.required
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether its values are whole numbers, in a column."""
+        return isinstance(self.kind, Number) and self.kind.whole
+
+    def by_index(self, rows: str, several: Mapping[int, Any]) -> dict[int, Any]:
+        """Return the checked values of a detail by index, sorted, without those that are empty.
+
+        Messages begin with `rows`, such as ``operators``.
+
+        Raises
+        ------
+        GraphError
+            On a value that is not valid.
+        """
+        assert isinstance(self.kind, Detail)
+        check = self.kind.check
+        checked = {i: check(f"{rows}[{i}].{self.name}", several[i]) for i in sorted(several)}
+        return {i: value for i, value in checked.items() if value}
+
+
+def entry(kind: Number | Detail, about: str, *, added: bool = True, **rest: Any) -> dict[str, Any]:
+    """Return the metadata of a dataclass's field that make it a `Field` with these values.
+
+    Parameters
+    ----------
+    added
+        Whether a version after 0.2 added it. Rows and graphs with its default then keep their
+        hash, repr and files.
+    """
+    return {_ENTRY: Field(kind, about, added=added, **rest), ADDED: added}
+
+
+def fields_of(row: type) -> tuple[Field, ...]:
+    """Return the fields of `Operator` or `Stream`, in order, without their names."""
+    return tuple(
+        dataclasses.replace(
+            each.metadata[_ENTRY],
+            name=each.name,
+            column=each.metadata[_ENTRY].column or each.name,
+            default=None if each.default is MISSING else each.default,
+            required=each.default is MISSING,
+        )
+        for each in dataclasses.fields(row)
+        if _ENTRY in each.metadata
+    )
+
+
+def _with_meanings(row: type[Row]) -> type[Row]:
+    """Add to the docstring of `Operator` or `Stream` what its fields mean, as `entry` says it."""
+    text, title, raises = (getdoc(row) or "").partition("Raises\n")
+    meanings = "".join(
+        f"{each.name}\n    {each.about[0].upper()}{each.about[1:]}.\n" for each in fields_of(row)
+    )
+    row.__doc__ = f"{text}Parameters\n----------\n{meanings}\n{title}{raises}"
+    return row
+
+
+def check_text(what: str, text: str) -> str:
+    """Return text; refuse a value that is not text, or text that cannot be encoded."""
+    check_str(f"{what}:", text, GraphError)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise GraphError(f"{what}: is not valid unicode text") from None
+    return text
+
+
+def _are_labels(value: object) -> bool:
+    """Return whether a value is a collection of texts; text alone would be a label per letter."""
+    if isinstance(value, str) or not isinstance(value, Collection):
+        return False
+    return all(isinstance(label, str) for label in value)
+
+
+def json_value(value: Any) -> Any:
+    """Return a value of an operator, stream or device as a JSON value."""
+    if isinstance(value, Resources):
+        return whole_amounts(value)
+    if isinstance(value, Mapping):
+        return dict(value)
+    return list(value) if isinstance(value, tuple) else value
+
+
+def plain(value: Any) -> Any:
+    """Return a detail of an operator or stream with a dict for a mapping; see `json_value`."""
+    return dict(value) if isinstance(value, Mapping) else value
+
+
+def _labels_of(where: str, value: Any) -> tuple[str, ...]:
+    if isinstance(value, str) and value:
+        raise GraphError(f"{where}: must be a list of labels, not text")
+    if value and not _are_labels(value):
+        raise GraphError(f"{where}: must be a list of labels (got {value!r:.40})")
+    return tuple(value or ())
+
+
+def _text_or_none(where: str, value: str) -> str:
+    return check_text(where, value) if value else ""
+
+
+def _shape_of(where: str, value: Any) -> tuple[int, ...]:
+    if isinstance(value, str | Mapping) or not hasattr(value, "__iter__"):
+        raise GraphError(f"{where}: must be a list of whole numbers (got {value!r:.40})")
+    for size in value:
+        check_int(f"{where}: a size", size, GraphError)
+        if not 0 <= size <= MAX_SIZE:
+            raise GraphError(f"{where}: sizes must be 0 to 2^63 - 1 (got {size})")
+    return tuple(int(size) for size in value)
+
+
+def _values_of(cls: Any, where: str, value: Any) -> Any:
+    """Return a mapping as an instance of its class, which checks it."""
+    return value if isinstance(value, cls) else cls(value, where, GraphError)
+
+
+def _mapping(cls: type, expected: str, example: str) -> Detail:
+    """Return a kind of mappings, which are instances of a class."""
+    return Detail(
+        partial(_values_of, cls),
+        lambda value: isinstance(value, Mapping),
+        f"a mapping of {expected}",
+        f"object such as {example}",
+    )
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
+
+
+TEXT = Detail(check_text, _is_text, "text")
+OWNER = Detail(_text_or_none, _is_text, "text")
+LABELS = Detail(_labels_of, _are_labels, "a list of labels", "list of labels")
+AMOUNTS = _mapping(Resources, "names to amounts", '{"gpu": 1}')
+SECONDS = _mapping(Seconds, "kinds of devices to seconds", '{"gpu": 0.001}')
+SHAPE = Detail(_shape_of, text="list of sizes")
+COUNT = Detail(count_of)
+PARALLELISM = Detail(parallelism_of)
+PARTITIONS = Detail(partitions_of)
+SCALING = _mapping(Scaling, "sigma and kappa to numbers", '{"sigma": 0.02}')
+PARTITIONING = Detail(partitioning_of, _is_text, "text")
+KEY_SHARES = _mapping(KeyShares, "keys to shares", '{"berlin": 0.2}')
+
+
+@_with_meanings
+@dataclass(frozen=True, slots=True, repr=False)
+class Operator(TruncatedRepr):
+    """An operator of a job, with a name that no other one has.
+
+    A number that files have as null is `UNKNOWN`; for other fields, null is None. Instructions may
+    stay unknown if `seconds_on` has a time for every kind of device (`Device.kind`) on which the
+    operator is to run. Streams with their own payload have the same relative error as the payload
+    of their source operator. No operator has more instances than partitions, and `Scaling` says how
+    instances slow each other down; problems consist of instances, see `problem.counts`.
 
     Raises
     ------
     GraphError
-        If `resources` or `seconds_on` is not valid; `StreamGraph` checks the other values.
+        If `resources`, `seconds_on` or `scaling` is not valid; `StreamGraph` checks the other
+        values.
     """
 
     name: str
@@ -123,7 +325,7 @@ class Operator(TruncatedRepr):
         ),
     )
     cores: int = field(
-        default=1,
+        default=1,  # since stream engines run an instance in one thread
         metadata=entry(
             Number(least=1.0, most=MAX_CORES, whole=True),
             "cores of its device that it can use at once",
@@ -190,25 +392,14 @@ class Operator(TruncatedRepr):
         _check_mappings(self, f"operator {self.name!r:.40}", MAPPINGS_OF_OPERATORS)
 
 
+@_with_meanings
 @dataclass(frozen=True, slots=True, repr=False)
 class Stream(TruncatedRepr):
     """A directed edge of a graph: the tuples that one operator sends to another.
 
-    Parameters
-    ----------
-    source, target
-        Names of the operators.
-    selectivity
-        Tuples on this stream per tuple that its source operator processes; may be `UNKNOWN`.
-    payload_bytes
-        Bytes per tuple on this stream; None stands for the payload of its source operator.
-    selectivity_se
-        Standard error of the selectivity, in the same unit; 0: the selectivity is exact.
-    partitioning
-        How its tuples are distributed over the instances of its target: ``forward``, ``hash``,
-        ``rebalance``, ``rescale`` or ``broadcast``; empty: evenly.
-    key_shares
-        Key -> its share of the tuples; only for ``hash`` streams.
+    It names its source operator and its target operator. A selectivity that files have as null is
+    `UNKNOWN`; for the payload, null is None. The partitioning is ``forward``, ``hash``,
+    ``rebalance``, ``rescale`` or ``broadcast``.
 
     Raises
     ------

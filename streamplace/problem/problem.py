@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from streamplace.display.mixins import Displayable, view_of
 from streamplace.display.view import View
-from streamplace.errors import ProblemError
+from streamplace.errors import Fault, ProblemError
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.feasibility import Feasibility
@@ -245,12 +245,12 @@ class Problem(Displayable):
 
 def _check_known(graph: StreamGraph, *, has_rate: bool) -> None:
     """Refuse a graph with unknown numbers; the message also mentions a missing source rate."""
-    unknown = graph.lacking
+    unknown, remedy = graph.lacking, "add them to the graph, or import it with --costs"
     if unknown and not has_rate and graph.source_rate is None:
-        unknown = [*unknown, f"the source rate ({HOW_TO_SET_RATE})"]
+        unknown = [*unknown, "the source rate"]
+        remedy += f"; as for the source rate, {HOW_TO_SET_RATE}"
     if unknown:
-        fix = "add them to the graph, or import it with --costs"
-        raise ProblemError(f"unknown: {'; '.join(unknown)}; {fix}")
+        raise ProblemError(Fault(f"unknown: {'; '.join(unknown)}", remedy=remedy))
 
 
 def check_graph(graph: StreamGraph) -> None:

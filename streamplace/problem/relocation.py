@@ -62,9 +62,8 @@ class SendingTimes:
 class RelocationCost:
     """What moves cost: bytes sent from the old to the new device, and a start on the new one.
 
-    This is the cost of GiPH's case study (Hu et al., MLSys 2023). An operator that is new or that
-    stays costs nothing. If the old device is not in the cluster any more, no bytes can be sent from
-    it, and the operator only starts.
+    An operator that is new or that stays costs nothing. If the old device is not in the cluster any
+    more, no bytes can be sent from it, and the operator only starts.
 
     Parameters
     ----------

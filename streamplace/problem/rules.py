@@ -65,10 +65,15 @@ class Rule:
         """The kind, with the resource if there is one."""
         return self.kind if self.resource is None else f"{self.kind}[{self.resource!r}]"
 
+    @property
+    def of_constraints(self) -> bool:
+        """Whether it is one of the constraints."""
+        return self.kind not in (*OF_OPERATORS, *LIMITS)
+
     def __str__(self) -> str:
-        if self.kind in (*OF_OPERATORS, *LIMITS):
-            return f"{self.limit} of {self.key}"
-        return f"constraints.{self.kind}[{self.key!r}]"
+        if self.of_constraints:
+            return f"constraints.{self.kind}[{self.key!r}]"
+        return f"{self.limit} of {self.key}"
 
 
 class RuledParts(NamedTuple):

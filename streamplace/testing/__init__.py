@@ -13,8 +13,7 @@ Every check raises an AssertionError whose message states what the policy does w
 
 from collections.abc import Callable
 
-from streamplace.learning.policy.base import refiner
-from streamplace.learning.policy.registry import policy_kind
+from streamplace.learning.policy.base import Refiner
 from streamplace.testing.case import PolicyCase
 from streamplace.testing.constraints import check_constraints
 from streamplace.testing.evaluations import check_evaluations, check_refiner_evaluations
@@ -98,9 +97,10 @@ def checks_of(case: PolicyCase) -> dict[str, Callable[[PolicyCase], None]]:
 
     Checks that follow operators and devices through actions apply only if the policy `relocates`.
     """
-    if not policy_kind(case.kind).refines:
+    policy = case.policy()
+    if not isinstance(policy, Refiner):
         return CHECKS
-    if refiner(case.policy()).relocates:
+    if policy.relocates:
         return REFINER_CHECKS
     return {name: check for name, check in REFINER_CHECKS.items() if name not in OF_RELOCATIONS}
 

@@ -10,11 +10,11 @@ import torch
 
 from streamplace.errors import UsageError
 from streamplace.families import Recipe
-from streamplace.learning.policy.base import AnyPolicy, Refiner, constructive
+from streamplace.learning.policy.base import AnyPolicy, Constructive, Refiner
 from streamplace.learning.policy.decoding import Sampler
-from streamplace.learning.policy.encoded import Batch
-from streamplace.learning.policy.registry import PolicySection, make_policy, policy_section
+from streamplace.learning.policy.registry import PolicySection, policy_section
 from streamplace.learning.policy.trajectories import Trajectories
+from streamplace.learning.policy.weights import new_policy
 from streamplace.problem.cluster import Cluster, Device, Network
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.objectives import make_objective
@@ -90,9 +90,7 @@ class PolicyCase:
 
     def policy(self) -> AnyPolicy:
         """Return the policy with random parameters, which are the same at every call."""
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(self.seed)
-            policy = make_policy(self.section)
+        policy = new_policy(self.section, self.seed)
         with torch.no_grad():
             for parameter in policy.parameters():
                 parameter.mul_(self.scale)
@@ -132,16 +130,14 @@ def graph_of(operators: int, seed: int) -> StreamGraph:
     return Recipe("layered", 1, range(operators, operators + 1), seed).graph(0)
 
 
-def batch_of(policy: AnyPolicy, *problems: Problem) -> Batch:
+def batch_of(policy: AnyPolicy, *problems: Problem) -> Any:
     """Return problems, largest first, as a batch of a policy."""
-    batch: Batch = policy.batch([policy.encode(problem) for problem in problems])
-    return batch
+    return policy.batch([policy.encode(problem) for problem in problems])
 
 
-def copies_of(policy: AnyPolicy, problem: Problem, count: int) -> Batch:
+def copies_of(policy: AnyPolicy, problem: Problem, count: int) -> Any:
     """Return copies of a problem as a batch of a policy."""
-    batch: Batch = policy.batch([policy.encode(problem)] * count)
-    return batch
+    return policy.batch([policy.encode(problem)] * count)
 
 
 def rolled_out(
@@ -160,7 +156,7 @@ def rolled_out(
     """
     batch = batch_of(policy, *problems)
     if not isinstance(policy, Refiner):
-        return constructive(policy).rollout(batch, samples, sampler)
+        return Constructive.of(policy).rollout(batch, samples, sampler)
     shape = (len(problems), samples, len(problems[0].graph.names))
     start = np.full(shape, start_device, dtype=np.int32)
     steps = [policy.episode(one) for one in batch.encoded]
@@ -175,7 +171,7 @@ def scored_again(policy: AnyPolicy, problems: Sequence[Problem], samples: int) -
         with torch.no_grad():
             made = rolled_out(policy, problems, samples, Sampler(generator()))
         return lambda: policy.evaluate(batch, made).log_probability
-    builder = constructive(policy)
+    builder = Constructive.of(policy)
     with torch.no_grad():
         made = builder.rollout(batch, samples, Sampler(generator()))
     return lambda: builder.evaluate(batch, made).log_probability
@@ -186,7 +182,7 @@ def replayed(policy: AnyPolicy, made: Trajectories) -> Ints:
 
     These are actions, (P, S, T, 2), if it selects operators; otherwise placements, (P, S, V).
     """
-    return made.actions.cpu().numpy() if constructive(policy).selects else made.placements
+    return made.actions.cpu().numpy() if Constructive.of(policy).selects else made.placements
 
 
 def generator(seed: int = 0) -> torch.Generator:

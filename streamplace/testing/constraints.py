@@ -9,8 +9,8 @@ import torch
 
 from streamplace.learning.policy.base import AnyPolicy
 from streamplace.learning.policy.decoding import Sampler
-from streamplace.learning.policy.placer import PolicyPlacer
 from streamplace.learning.policy.weights import pack_policy
+from streamplace.placers.registry import make_placer
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.problem import Problem
 from streamplace.testing.case import PolicyCase, generator, rolled_out
@@ -31,7 +31,7 @@ def check_constraints(case: PolicyCase) -> None:
     with TemporaryDirectory() as folder:
         file = Path(folder) / "policy.safetensors"
         file.write_bytes(pack_policy(policy, case.section, {}))
-        placer = PolicyPlacer(samples=SAMPLES, file=str(file))
+        placer = make_placer(f"policy:samples={SAMPLES}:file={file}")
         for problem in (*_restricted(case), *_grouped(case)):
             placed = placer(problem, np.random.default_rng(0))
             broken = problem.feasibility.violation(placed.devices)

@@ -10,10 +10,10 @@ from unittest.mock import patch
 import numpy as np
 import torch
 
-from streamplace.learning.policy.base import constructive, refiner
+from streamplace.learning.policy.base import Constructive, Refiner
 from streamplace.learning.policy.decoding import Sampler
 from streamplace.learning.training.in_memory import fit
-from streamplace.learning.training.stages import ReinforceStage, StepReinforceStage
+from streamplace.learning.training.stages import Stage
 from streamplace.makespan.evaluator import MakespanEvaluator
 from streamplace.scoring.evaluator import OtherLoss, Placements
 from streamplace.scoring.registry import evaluator
@@ -35,14 +35,15 @@ class Count:
 
 def check_evaluations(case: PolicyCase) -> None:
     """Check that rollouts score no placements, and that training counts all that it scores."""
-    policy, problems = constructive(case.policy()), case.problems()
+    policy, problems = Constructive.of(case.policy()), case.problems()
     batch = batch_of(policy, *problems)
     with counted_evaluations() as count:
         policy.rollout(batch, SAMPLES, Sampler(generator()))
         policy.sample(batch, SAMPLES, Sampler(generator()))
     fault = f"rollouts score placements that are not counted ({count.placements})"
     case.require(count.placements == 0, "evaluations", fault)
-    stage = ReinforceStage(algorithm="reinforce", epochs=1, problems_per_step=2, samples=SAMPLES)
+    keys = {"algorithm": "reinforce", "epochs": 1, "problems_per_step": 2, "samples": SAMPLES}
+    stage = Stage.of(keys)
     with counted_evaluations() as count:
         fitted = fit(policy, problems, [stage], np.random.default_rng(0))
     total = sum(fitted.evaluations)
@@ -52,7 +53,7 @@ def check_evaluations(case: PolicyCase) -> None:
 
 def check_refiner_evaluations(case: PolicyCase) -> None:
     """Check that rollouts score no more than one placement per step, and that training counts."""
-    policy, problems = refiner(case.policy()), case.problems()
+    policy, problems = Refiner.of(case.policy()), case.problems()
     counting = [_Counting(evaluator(problem)) for problem in problems]
     with torch.no_grad():
         made = rolled_out(policy, problems, SAMPLES, Sampler(generator()), counting)
@@ -61,10 +62,8 @@ def check_refiner_evaluations(case: PolicyCase) -> None:
         scored = sum(counted.counts)
         fault = f"a rollout scores {scored} placements in {most} steps and starts"
         case.require(0 < scored <= most, "evaluations", fault)
-    stage = StepReinforceStage(
-        algorithm="reinforce-steps", epochs=2, evaluate_every=2, samples=SAMPLES
-    )
-    fitted = fit(policy, problems, [stage], np.random.default_rng(0))
+    keys = {"algorithm": "reinforce-steps", "epochs": 2, "evaluate_every": 2, "samples": SAMPLES}
+    fitted = fit(policy, problems, [Stage.of(keys)], np.random.default_rng(0))
     batch = batch_of(policy, *problems)
     episodes = 2 * SAMPLES
     expected = [episodes * (policy.episode(one) + 1) for one in batch.encoded]

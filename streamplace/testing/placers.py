@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from streamplace.errors import StreamplaceError
+from streamplace.errors import CustomPlacerError, StreamplaceError
 from streamplace.families import Recipe
 from streamplace.placers.base import Placer
 from streamplace.placers.running import name_of
@@ -44,7 +44,8 @@ def check_placer(placer: str | Placer) -> None:
                 for _ in range(2)
             )
         except StreamplaceError as error:
-            who = "" if name in str(error) else f"{name}: "
+            is_named = isinstance(error, CustomPlacerError) or name in error.fault.place
+            who = "" if is_named else f"{name}: "
             raise AssertionError(f"{who}graph {graph.name}: {error}") from error
         except Exception as error:
             fault = f"it raised {type(error).__name__}: {' '.join(str(error).split())}"

@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 
-from streamplace.learning.policy.base import Refiner, refiner
+from streamplace.learning.policy.base import Refiner
 from streamplace.learning.policy.decoding import Sampler
 from streamplace.learning.policy.trajectories import Trajectories
 from streamplace.problem.problem import Problem
@@ -19,7 +19,7 @@ HOT = 1e5  # a temperature at which every choice is uniform
 
 def check_episodes(case: PolicyCase) -> None:
     """Check that episodes are as long as announced, valid, and reproducible from a seed."""
-    policy, problems = refiner(case.policy()), case.problems()
+    policy, problems = Refiner.of(case.policy()), case.problems()
     batch = batch_of(policy, *problems)
     made = _rolled_out(policy, problems, 0)
     announced = [policy.episode(one) for one in batch.encoded]
@@ -49,7 +49,7 @@ def check_losses(case: PolicyCase) -> None:
 
     If an action is no relocation, only the first, the last and the best placement are checked.
     """
-    policy, problems = refiner(case.policy()), case.problems()
+    policy, problems = Refiner.of(case.policy()), case.problems()
     made = _rolled_out(policy, problems, 0)
     if made.losses is None or made.best is None:
         raise AssertionError(f"{case.kind}: losses: a rollout returns no losses or no best one")
@@ -79,7 +79,7 @@ def check_losses(case: PolicyCase) -> None:
 
 def check_refiner_batches(case: PolicyCase) -> None:
     """Check that log-probabilities do not depend on the other problems of a batch."""
-    policy, problems = refiner(case.policy()), case.problems()
+    policy, problems = Refiner.of(case.policy()), case.problems()
     together = _rolled_out(policy, problems, 0)
     for p, problem in enumerate(problems):
         steps = int(together.mask[p, 0].sum())
@@ -95,7 +95,7 @@ def check_refiner_batches(case: PolicyCase) -> None:
 
 def check_refiner_evaluate(case: PolicyCase) -> None:
     """Check that `evaluate` gives actions the same probabilities, and those of new parameters."""
-    policy, problems = refiner(case.policy()), case.problems()
+    policy, problems = Refiner.of(case.policy()), case.problems()
     batch, made = batch_of(policy, *problems), _rolled_out(policy, problems, 0)
     with torch.no_grad():
         again = policy.evaluate(batch, made)
@@ -115,7 +115,7 @@ def check_steps(case: PolicyCase) -> None:
 
     The policy takes every pair of an operator and a device, or the pairs of its own operator.
     """
-    policy = refiner(case.policy())
+    policy = Refiner.of(case.policy())
     problem = case.problem(graph_of(OPERATORS, 0), case.cluster(1))
     devices = len(problem.cluster.devices)
     steps = policy.episode(policy.encode(problem))

@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 import torch
 
-from streamplace.learning.policy.base import AnyPolicy, Refiner, constructive
+from streamplace.learning.policy.base import AnyPolicy, Constructive, Refiner
 from streamplace.learning.policy.decoding import Sampler
 from streamplace.learning.policy.trajectories import Trajectories
 from streamplace.problem.cluster import Cluster
@@ -94,7 +94,7 @@ def _compare(
         else:
             forced = _forced_again(policy, made, operators, devices)
             batch = batch_of(policy, other)
-            again = constructive(policy).rollout(batch, SAMPLES, Sampler(), forced)
+            again = Constructive.of(policy).rollout(batch, SAMPLES, Sampler(), forced)
     worst = float((made.log_probability - again.log_probability).abs().max())
     fault = f"log-probabilities of equivalent problems differ by {worst:.2g}"
     case.require(worst <= TOLERANCE, check, fault)
@@ -104,7 +104,7 @@ def _forced_again(
     policy: AnyPolicy, made: Trajectories, operators: Ints | None, devices: Ints | None
 ) -> Ints:
     """Return what forces the same choices in an equivalent problem; see `_compare`."""
-    if constructive(policy).selects:
+    if Constructive.of(policy).selects:
         return _renamed_actions(made, operators, devices)
     rows = made.placements
     if devices is not None:

@@ -1,8 +1,11 @@
 """The check that interrupted training resumes without any effect on the result."""
 
+import json
+import os
+from collections.abc import Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Literal
+from typing import Any
 from unittest.mock import patch
 
 import numpy as np
@@ -10,16 +13,11 @@ import torch
 
 from streamplace.errors import StreamplaceError
 from streamplace.files.training_logs import CHECKPOINT
-from streamplace.learning.policy.base import AnyPolicy
+from streamplace.learning.policy.base import AnyPolicy, Refiner
 from streamplace.learning.policy.decoding import Sampler
-from streamplace.learning.policy.registry import policy_kind
-from streamplace.learning.policy.weights import pack_policy, parameter_hash, read_policy
-from streamplace.learning.training.algorithms.base import Record
-from streamplace.learning.training.config import ProblemsSection, RunSection, TrainConfig
-from streamplace.learning.training.distributed import Workers
-from streamplace.learning.training.run import Trained
-from streamplace.learning.training.stages import DaggerStage, ReinforceStage, StepReinforceStage
-from streamplace.learning.training.trainer import train
+from streamplace.learning.policy.registry import policy_section
+from streamplace.learning.policy.weights import pack_policy, read_policy
+from streamplace.learning.training import train
 from streamplace.testing.case import SOURCE_RATE, PolicyCase, graph_of, rolled_out
 
 GRAPHS, OPERATORS = 4, 8
@@ -30,22 +28,14 @@ The second stage begins after step 2. Runs are interrupted right after a checkpo
 or before the first one.
 """
 
-_TEACHERS: dict[str, Literal["least-utilisation", "critical-path"]] = {
-    "throughput": "least-utilisation",
-    "makespan": "critical-path",
-}
-
-_REFINING = tuple(
-    StepReinforceStage(
-        algorithm="reinforce-steps",
-        epochs=1,
-        problems_per_step=2,
-        evaluate_every=0,
-        entropy=entropy,
-        samples=2,
-    )
+_TEACHERS = {"throughput": "least-utilisation", "makespan": "critical-path"}
+_EPOCH = {"epochs": 1, "problems_per_step": 2}
+_REFINING = [
+    {"algorithm": "reinforce-steps", "evaluate_every": 0, "entropy": entropy, "samples": 2} | _EPOCH
     for entropy in (1.0, 0.1)
-)
+]
+_ON_THE_CPU = {"WORLD_SIZE": "1", "LOCAL_WORLD_SIZE": "1", "RANK": "0"}
+"""The variables of torchrun for a process alone."""
 
 
 class _PowerFailure(Exception):  # noqa: N818 - an event of the check, not a fault
@@ -57,54 +47,61 @@ def check_resuming(case: PolicyCase) -> None:
 
     It runs on the CPU, because sums on a GPU are not reproducible to the last bit.
     """
-    with TemporaryDirectory() as folder, patch.object(Workers, "of_torchrun", Workers):
-        expected = _run(_config(case), Path(folder) / "uninterrupted").parameter_hash
+    alone = patch.dict(os.environ, _ON_THE_CPU)
+    without_gpu = patch.object(torch.cuda, "is_available", return_value=False)
+    with TemporaryDirectory() as folder, alone, without_gpu:
+        expected = _run(case, Path(folder) / "uninterrupted")
         for every, stop in CUTS:
-            config, cut = _config(case, every), Path(folder) / f"cut-{every}-{stop}"
+            cut = Path(folder) / f"cut-{every}-{stop}"
             try:
-                _run(config, cut, stop)
+                _run(case, cut, every, stop)
             except _PowerFailure:
-                resume = (cut / CHECKPOINT).exists()
-                resumed = _run(config, cut, resume=resume).parameter_hash
+                resumed = _run(case, cut, every, resume=(cut / CHECKPOINT).exists())
             fault = f"a run resumed after step {stop} ends with different parameters"
             case.require(resumed == expected, "resuming", fault)
 
 
-def _building(case: PolicyCase) -> tuple[DaggerStage, ReinforceStage]:
-    """Return the stages of policies that build placements."""
-    teacher = _TEACHERS[case.objective]
-    return (
-        DaggerStage(algorithm="dagger", epochs=1, problems_per_step=2, teacher=teacher),
-        ReinforceStage(algorithm="reinforce", epochs=1, problems_per_step=2),
-    )
-
-
-def _config(case: PolicyCase, checkpoint_every: int = 1) -> TrainConfig:
+def _config(case: PolicyCase, checkpoint_every: int) -> dict[str, Any]:
     """Return the config of a run of two stages, with two steps each.
 
     They are DAgger and REINFORCE or, for a policy that refines placements, REINFORCE per step with
     another entropy.
     """
-    devices = f"{case.devices}x2500"
-    return TrainConfig(
-        policy=case.section,
-        problems=[
-            ProblemsSection(devices=[devices], source_rates=[SOURCE_RATE], objective=case.objective)
-        ],
-        stage=[*(_REFINING if policy_kind(case.kind).refines else _building(case))],
-        run=RunSection(checkpoint_every=checkpoint_every, threads=1, seed=case.seed),
-    )
+    building = [
+        {"algorithm": "dagger", "teacher": _TEACHERS[case.objective]} | _EPOCH,
+        {"algorithm": "reinforce"} | _EPOCH,
+    ]
+    problems = {
+        "devices": [f"{case.devices}x2500"],
+        "source_rates": [SOURCE_RATE],
+        "objective": case.objective,
+    }
+    return {
+        "policy": {"kind": case.kind, "sizes": case.sizes},
+        "problems": [problems],
+        "stage": _REFINING if isinstance(case.policy(), Refiner) else building,
+        "run": {"checkpoint_every": checkpoint_every, "threads": 1, "seed": case.seed},
+    }
 
 
 def _run(
-    config: TrainConfig, folder: Path, stop: int | None = None, *, resume: bool = False
-) -> Trained:
-    def on_step(record: Record) -> None:
+    case: PolicyCase,
+    folder: Path,
+    checkpoint_every: int = 1,
+    stop: int | None = None,
+    *,
+    resume: bool = False,
+) -> str:
+    """Train into a folder, perhaps until a step; return the hash of the parameters."""
+
+    def on_step(record: Mapping[str, float]) -> None:
         if record["step"] == stop:
             raise _PowerFailure
 
+    config = folder.with_suffix(".json")
+    config.write_text(json.dumps(_config(case, checkpoint_every)))
     graphs = [graph_of(OPERATORS, number) for number in range(GRAPHS)]
-    return train(graphs, config, folder, resume=resume, on_step=on_step)
+    return train(graphs, str(config), folder, resume=resume, on_step=on_step).parameter_hash
 
 
 def check_weights(case: PolicyCase) -> None:
@@ -113,14 +110,15 @@ def check_weights(case: PolicyCase) -> None:
     Reading a file first creates the policy on torch's meta device, so its constructor must run
     there.
     """
+    policy = case.policy()
     try:
-        policy_kind(case.kind).sizes()
+        policy_section({"kind": case.kind})
     except ValueError as error:
         fault = f"a size has no default: {' '.join(str(error).split())}"
         raise AssertionError(f"{case.kind}: weights: {fault}") from None
-    policy = case.policy()
     again = _read_back(case, policy)
-    same = parameter_hash(policy) == parameter_hash(again)
+    read = again.state_dict()
+    same = all(torch.equal(x, read[name]) for name, x in policy.state_dict().items())
     case.require(same, "weights", "the parameters that are read differ from those written")
     problems = case.problems()
     with torch.no_grad():
@@ -143,9 +141,9 @@ def _read_back(case: PolicyCase, policy: AnyPolicy) -> AnyPolicy:
         try:
             return read_policy(file)[0]
         except StreamplaceError as error:
-            reason = " ".join(str(error).replace(f"{file}: ", "").split())
+            error.update(origin="")  # a folder that is gone
             fault = (
-                f"the policy's file cannot be read: {reason} (the constructor must also run "
+                f"the policy's file cannot be read: {error} (the constructor must also run "
                 "on torch's meta device, and sizes must be valid JSON values)"
             )
             raise AssertionError(f"{case.kind}: weights: {fault}") from error

@@ -8,9 +8,9 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from streamplace.learning.policy.base import Constructive, constructive
+from streamplace.learning.policy.base import Constructive
 from streamplace.learning.policy.decoding import UNAVAILABLE, Sampler
-from streamplace.learning.policy.trajectories import Trajectories, summed_over_steps
+from streamplace.learning.policy.trajectories import Trajectories
 from streamplace.problem.problem import Problem
 from streamplace.testing.case import PolicyCase, batch_of, copies_of, generator, graph_of, replayed
 from streamplace.util.arrays import Floats, Ints
@@ -25,7 +25,7 @@ HOT = 1e5  # a temperature at which every choice is uniform
 
 def check_samples(case: PolicyCase) -> None:
     """Check that samples are valid, reproducible from a seed, and consistent with rollouts."""
-    policy, problems = constructive(case.policy()), case.problems()
+    policy, problems = Constructive.of(case.policy()), case.problems()
     batch = batch_of(policy, *problems)
     made = policy.sample(batch, SAMPLES, Sampler(generator()))
     shape = (len(problems), SAMPLES, len(problems[0].graph.names))
@@ -49,7 +49,7 @@ def check_samples(case: PolicyCase) -> None:
 
 def check_batches(case: PolicyCase) -> None:
     """Check that log-probabilities do not depend on the other problems of a batch."""
-    policy, problems = constructive(case.policy()), case.problems()
+    policy, problems = Constructive.of(case.policy()), case.problems()
     with torch.no_grad():
         together = policy.rollout(batch_of(policy, *problems), SAMPLES, Sampler(generator()))
         for p, problem in enumerate(problems):
@@ -67,7 +67,7 @@ def check_batches(case: PolicyCase) -> None:
 
 def check_evaluate(case: PolicyCase) -> None:
     """Check that `evaluate` gives the actions of a rollout the same probabilities."""
-    policy = constructive(case.policy())
+    policy = Constructive.of(case.policy())
     batch = batch_of(policy, *case.problems())
     with torch.no_grad():
         made = policy.rollout(batch, SAMPLES, Sampler(generator()))
@@ -88,7 +88,7 @@ def check_probabilities(case: PolicyCase) -> None:
     Only the first decoding order is checked if samples cycle through several. If the policy selects
     operators, every order of them counts.
     """
-    policy = constructive(case.policy())
+    policy = Constructive.of(case.policy())
     for problem in small_problems(case):
         rows = choices_of(policy, problem)
         scored = scored_choices(policy, problem, rows)
@@ -104,12 +104,12 @@ def check_entropy(case: PolicyCase) -> None:
     By the chain rule, the entropy of a distribution over placements, or over sequences of actions,
     is the expectation of the sum of their step entropies. Only the first decoding order is checked.
     """
-    policy = constructive(case.policy())
+    policy = Constructive.of(case.policy())
     for problem in small_problems(case):
         scored = scored_choices(policy, problem, choices_of(policy, problem))
         probability = scored.log_probability.double().exp()
         total = float(torch.special.entr(probability).sum())
-        steps = float((probability * summed_over_steps(scored.entropy)).sum())
+        steps = float((probability * scored.entropy.sum(dim=(2, 3))).sum())
         fault = (
             f"the entropies of steps add up to {steps:.4f} nats on average, but the placements "
             f"have {total:.4f} nats"
@@ -161,7 +161,7 @@ def scored_choices(policy: Constructive[Any, Any], problem: Problem, rows: Ints)
 
 def check_actions(case: PolicyCase) -> None:
     """Check that every operator is placed in exactly one step, on the device of its action."""
-    policy, problems = constructive(case.policy()), case.problems()
+    policy, problems = Constructive.of(case.policy()), case.problems()
     with torch.no_grad():
         made = policy.rollout(batch_of(policy, *problems), SAMPLES, Sampler(generator()))
     sizes = np.array([len(problem.graph.names) for problem in problems])
@@ -192,7 +192,7 @@ def check_sampling(case: PolicyCase) -> None:
     equally frequent at a high temperature, and with an exploration of 1. Only the first decoding
     order is checked.
     """
-    policy = constructive(case.policy())
+    policy = Constructive.of(case.policy())
     for problem in small_problems(case):
         scored = scored_choices(policy, problem, choices_of(policy, problem))
         logs = scored.log_probability[:, 0].cpu().double()

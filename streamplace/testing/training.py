@@ -2,14 +2,15 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from streamplace.learning.policy.base import constructive
+from streamplace.learning.policy.base import Constructive
 from streamplace.learning.policy.decoding import Sampler
-from streamplace.learning.policy.teachers import Teacher, Ties
+from streamplace.learning.policy.teachers import Teacher
 from streamplace.problem.problem import Problem
 from streamplace.testing.case import PolicyCase, Scored, batch_of, generator, scored_again
 from streamplace.util.arrays import Bools, Ints
@@ -168,13 +169,13 @@ def check_teacher(case: PolicyCase) -> None:
     Two placements of every problem differ only in the operator that is placed last, so that both
     pass through the same states. The expert names the devices of one placement, or of both.
     """
-    policy = constructive(case.policy())
+    policy = Constructive.of(case.policy())
     if not policy.places:
         return
     problems = case.problems()[1:3]  # unequal devices, all of which are offered
     batch = batch_of(policy, *problems)
 
-    def rollout(forced: Ints, *best: Ints, ties: Ties = "any") -> Tensor:
+    def rollout(forced: Ints, *best: Ints, ties: Literal["any", "each"] = "any") -> Tensor:
         """Return the agreement of each step, (P, S, T)."""
         expert = _Expert(best, forced, case.devices)
         teacher = Teacher(expert, ties)

@@ -11,13 +11,13 @@ from streamplace.cli.command import print_note
 from streamplace.cli.output_files import check_targets
 from streamplace.cli.param_types import AUTO_TICK
 from streamplace.display.formats import kind_of
-from streamplace.errors import FormatError, ProblemError, UsageError
+from streamplace.errors import Fault, FormatError, ProblemError, UsageError
 from streamplace.files import write_json
 from streamplace.files.reading import name_of, read_json
 from streamplace.problem.placement import Placement
 from streamplace.scoring.score import ThroughputScore
 from streamplace.sim.closed_form import bottleneck
-from streamplace.sim.engine import RunMetrics, Settings
+from streamplace.sim.engine import RunMetrics, SettingError, Settings
 from streamplace.ticks import runs
 from streamplace.ticks.evaluator import TUPLE_SCORE
 from streamplace.ticks.files import scene_from, trace_to
@@ -86,10 +86,9 @@ def _settings(chosen: dict[str, Any]) -> Settings:
         values["tick_s"] = None
     try:
         return Settings(**values)
-    except ValueError as error:
-        field, _, fault = str(error).partition(": ")
-        option = next(name for name, setting in SETTING_NAMES.items() if setting == field)
-        raise UsageError(f"--{option.replace('_', '-')}: {fault}") from None
+    except SettingError as error:
+        option = next(name for name, field in SETTING_NAMES.items() if field == error.setting)
+        raise UsageError(Fault(error.what, option=f"--{option.replace('_', '-')}")) from None
 
 
 def run(
@@ -114,11 +113,10 @@ def run(
         placed, metrics = runs.worst_run(
             placement, settings, scene, SAMPLE_INTERVAL_S if sampled else None
         )
-    except ProblemError as error:  # the placement is valid, so the fault is in the scene
-        if scene is None:
+    except ProblemError as error:
+        if error.fault.option != runs.SCENE:
             raise
-        fault = str(error).removeprefix("scene: ")
-        raise FormatError(f"{name_of(chosen['scene'])}: {fault}") from None
+        raise FormatError(Fault(error.fault.what, name_of(chosen["scene"]))) from None
     if scene is not None and scene.windows:
         _warn_of_windows(metrics, name_of(chosen["scene"]))
     if "plot" in chosen:

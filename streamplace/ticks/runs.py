@@ -4,7 +4,7 @@ from dataclasses import dataclass, fields
 
 from streamplace.display.text import number, reached
 from streamplace.display.view import Line
-from streamplace.errors import ProblemError, SimulationError, UsageError
+from streamplace.errors import Fault, ProblemError, SimulationError, UsageError
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.compiled import at_all_rates, compiled
@@ -21,6 +21,8 @@ from streamplace.sim.engine import (
     metrics,
 )
 
+SCENE = "scene"
+"""The option of faults in a scene."""
 GROWING = 0.01  # growth of the queues at sources, as a share of the rate offered, to be shown
 
 
@@ -213,7 +215,7 @@ def simulation(
     try:
         made = Simulation(compiled(problem).flow, latency_s, settings, scene)
     except ValueError as error:
-        raise ProblemError(f"scene: {error}") from None
+        raise ProblemError(Fault(str(error), option=SCENE)) from None
     if scene is None:
         kept[settings] = made
     return made
@@ -252,7 +254,7 @@ def run(
     try:
         return metrics.run(simulated, placement.devices, every_s)
     except SceneError as error:
-        raise ProblemError(f"scene: {error}") from None
+        raise ProblemError(Fault(str(error), option=SCENE)) from None
     except EngineError as error:
         raise SimulationError(f"engine: {error}") from None
 

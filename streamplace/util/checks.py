@@ -4,48 +4,55 @@ from collections.abc import Iterable, Sequence
 from math import isfinite
 from numbers import Integral, Real
 
-from streamplace.errors import StreamplaceError, UsageError
+from streamplace.errors import Fault, StreamplaceError, UsageError
 
-Fault = type[StreamplaceError]
+ErrorType = type[StreamplaceError]
 PLAIN = frozenset((int, float, type(None)))
 MAX_SHOWN = 40  # characters of a refused value in a message
 MAX_VALUE = 1e15  # beyond it, arithmetic overflows
 
 
-def check_type(what: str, value: object, kind: type, fault: Fault, instead: str = "") -> None:
-    """Raise `fault` unless a value is of a type; `instead` is the remedy in the message."""
+def check_type(what: str, value: object, kind: type, error: ErrorType, instead: str = "") -> None:
+    """Raise `error` unless a value is of a type; `instead` is the remedy in the message."""
     if not isinstance(value, kind):
         more = f"; {instead}" if instead else ""
         expected, got = kind.__name__, type(value).__name__
-        raise fault(f"{what} must be {expected}, not {got}{more}")
+        raise error(f"{what} must be {expected}, not {got}{more}")
 
 
-def check_number(what: str, value: object, fault: Fault) -> None:
-    """Raise `fault` unless a value is a number, but not a boolean, that fits into a float."""
+def check_number(what: str, value: object, error: ErrorType, *, option: str = "") -> None:
+    """Raise `error` unless a value is a number, but not a boolean, that fits into a float.
+
+    Parameters
+    ----------
+    what
+        The subject of the message; empty if `option` alone names the value.
+    """
     if isinstance(value, bool) or not isinstance(value, Real):
-        raise fault(f"{what} must be a number (got {value!r:.{MAX_SHOWN}})")
+        fault = f"{what} must be a number (got {value!r:.{MAX_SHOWN}})"
+        raise error(Fault(fault.lstrip(), option=option))
     try:
         float(value)
     except OverflowError:
-        raise fault(f"{what} is too large for a float") from None
+        raise error(Fault(f"{what} is too large for a float".lstrip(), option=option)) from None
 
 
 def check_range(
-    what: str, value: float, fault: Fault, minimum: float = 0.0, maximum: float = MAX_VALUE
+    what: str, value: float, error: ErrorType, minimum: float = 0.0, maximum: float = MAX_VALUE
 ) -> None:
-    """Raise `fault` unless a value is a number in a range."""
-    check_number(what, value, fault)
+    """Raise `error` unless a value is a number in a range."""
+    check_number(what, value, error)
     if not minimum <= value <= maximum:
-        raise fault(f"{what} must be {minimum:g} to {maximum:g} (got {value:g})")
+        raise error(f"{what} must be {minimum:g} to {maximum:g} (got {value:g})")
 
 
-def index_by_name(what: str, names: Sequence[str], fault: Fault) -> dict[str, int]:
-    """Return name -> index; raise `fault`, with both places in the list `what`, on a duplicate."""
+def index_by_name(what: str, names: Sequence[str], error: ErrorType) -> dict[str, int]:
+    """Return name -> index; raise `error`, with both places in the list `what`, on a duplicate."""
     index: dict[str, int] = {}
     for i, name in enumerate(names):
         if index.setdefault(name, i) != i:
             first = f"{what}[{index[name]}]"
-            raise fault(f"{what}[{i}].name: duplicate name {name!r}, see {first}; rename one")
+            raise error(f"{what}[{i}].name: duplicate name {name!r}, see {first}; rename one")
     return index
 
 
@@ -70,16 +77,16 @@ def set_plain_numbers(value: object, names: Iterable[str]) -> None:
             object.__setattr__(value, name, plain_number(number))
 
 
-def check_str(what: str, value: object, fault: Fault) -> None:
-    """Raise `fault` unless a value is a string."""
+def check_str(what: str, value: object, error: ErrorType) -> None:
+    """Raise `error` unless a value is a string."""
     if not isinstance(value, str):
-        raise fault(f"{what} must be a string (got {value!r:.{MAX_SHOWN}})")
+        raise error(f"{what} must be a string (got {value!r:.{MAX_SHOWN}})")
 
 
-def check_int(what: str, value: object, fault: Fault) -> None:
-    """Raise `fault` unless a value is a whole number, but not a boolean."""
+def check_int(what: str, value: object, error: ErrorType) -> None:
+    """Raise `error` unless a value is a whole number, but not a boolean."""
     if isinstance(value, bool) or not isinstance(value, Integral):
-        raise fault(f"{what} must be a whole number (got {value!r:.{MAX_SHOWN}})")
+        raise error(f"{what} must be a whole number (got {value!r:.{MAX_SHOWN}})")
 
 
 def check_seed(seed: int) -> None:

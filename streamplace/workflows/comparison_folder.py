@@ -1,6 +1,6 @@
 """The tables, and the folder, that `compare` writes.
 
-The layout of tables by rate is that of Table 1 of Ni et al. (AAAI 2020): a line per placer; every
+Tables by rate have a line per placer; every
 cell holds the figure at the first source rate, followed by those at the other rates in brackets.
 """
 

@@ -1,7 +1,6 @@
 """The rules of an infeasible problem that cannot hold together."""
 
-import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,7 +12,6 @@ from streamplace.errors import (
     PlacementError,
     StreamplaceError,
     UsageError,
-    reworded,
 )
 from streamplace.placers.budget import Budget
 from streamplace.placers.exact.decision import DecisionProblem
@@ -35,7 +33,6 @@ MAX_SIZE = 4_000_000  # units x units x devices: the tables of larger problems t
 SECONDS = 2.0  # for the search, by default
 NAMES_SHOWN = 6
 FEW = 3  # devices from which all of them are not listed by name
-QUOTED = re.compile(r"'((?:[^'\\]|\\.)*)'")  # names in messages
 
 
 def satisfiable(problem: Problem, clock: Budget) -> bool | None:
@@ -88,11 +85,14 @@ class Conflict:
         conflict is among them, but some of them may not be needed for it.
     devices
         Number of devices of the cluster; 0: not known.
+    whole_operators
+        Number of a colocation group -> its operator, for groups of the option --whole-operators.
     """
 
     rules: tuple[Rule, ...]
     is_minimal: bool
     devices: int = field(default=0, compare=False)
+    whole_operators: Mapping[int, str] = field(default_factory=dict, compare=False)
 
     def __str__(self) -> str:
         if self.is_minimal and all(rule.kind in LIMITS for rule in self.rules):
@@ -112,6 +112,19 @@ class Conflict:
             return f"{what} are too few"
         return f"{what} {'is' if len(kinds) == 1 else 'are'} too small"
 
+    @property
+    def of_constraints(self) -> bool:
+        """Whether some rule is one of the constraints, without the groups of an option."""
+        return any(rule.of_constraints and not self._owner(rule) for rule in self.rules)
+
+    def _owner(self, rule: Rule) -> str | None:
+        """Return the operator that a rule keeps whole because of the option; None for others."""
+        return self.whole_operators.get(int(rule.key)) if rule.kind == "colocate" else None
+
+    def _name(self, rule: Rule) -> str:
+        owner = self._owner(rule)
+        return str(rule) if owner is None else f"--whole-operators of {owner!r}"
+
     def _names(self) -> list[str]:
         """Return the names of the rules; a limit of all devices has one name."""
         of_all: dict[str, list[Rule]] = {}
@@ -121,7 +134,7 @@ class Conflict:
         names: dict[str, None] = {}
         for rule in self.rules:
             every = self._all(len(of_all.get(rule.limit, ())))
-            names[f"{rule.limit} of {every}" if every else str(rule)] = None
+            names[f"{rule.limit} of {every}" if every else self._name(rule)] = None
         return list(names)
 
     def _all(self, count: int) -> str:
@@ -229,26 +242,24 @@ class _Decider:
         return Conflict(tuple(left), is_minimal, self._devices)
 
 
-def named(error: StreamplaceError) -> StreamplaceError:
-    """Return the error with the rules that cannot hold together at the end of its message.
+def add_conflict(error: StreamplaceError) -> None:
+    """Add the rules that cannot hold together to the error of an infeasible problem.
 
-    A message that holds without any constraint needs nothing more: it names what is too small.
+    A fault that remains without any constraint needs nothing more: it names what is too small.
     """
     if error.infeasible is None:
-        return error
+        return
     graph, cluster, constraints = error.infeasible
     parts = RuledParts(graph, cluster, constraints.stated)
     owner_of = dict(zip(graph.names, graph.owners, strict=True))
-    quoted = {owner_of.get(name, name) for name in QUOTED.findall(str(error))}
-    about = {name for name, owner in owner_of.items() if owner in quoted}
-    found = None
+    owners = {owner_of.get(name, name) for name in error.fault.operators}
+    about = {name for name, owner in owner_of.items() if owner in owners}
+    error.infeasible = None
     with suppress(StreamplaceError):  # a proof that was possible with costs may need more time
         Feasibility(graph, cluster, Constraints())
         found = _conflict(parts, SECONDS, about)
-    text = f"{error}; {found}" if found is not None and _helps(found, parts, about) else str(error)
-    complete = reworded(error, text)
-    complete.infeasible = None
-    return complete
+        if found is not None and _helps(found, parts, about):
+            error.update(conflict=found)
 
 
 def _helps(found: Conflict, parts: RuledParts, about: Collection[str]) -> bool:

@@ -53,7 +53,7 @@ class Rescaled:
 
 
 @dataclass(frozen=True)
-class Move:
+class OperatorMove:
     """An operator that moves from one device to another, with its memory in bytes."""
 
     operator: str
@@ -84,7 +84,7 @@ class Difference(Displayable):
         Operators with other numbers of instances, whose instances are not among the moves.
     """
 
-    moves: tuple[Move, ...]
+    moves: tuple[OperatorMove, ...]
     scores: tuple[Score, Score]
     gone: tuple[str, ...] = ()
     new: tuple[str, ...] = ()
@@ -220,7 +220,7 @@ def _check_same(before: set[str], after: set[str]) -> None:
         )
 
 
-def moves_between(a: Mapping[str, str], b: Placement) -> tuple[Move, ...]:
+def moves_between(a: Mapping[str, str], b: Placement) -> tuple[OperatorMove, ...]:
     """Return the moves from `a` to `b` of operators that are in both, in the order of `a`.
 
     Parameters
@@ -231,7 +231,7 @@ def moves_between(a: Mapping[str, str], b: Placement) -> tuple[Move, ...]:
     to = b.assignment
     memory = dict(zip(to, b.problem.graph.memory_bytes.tolist(), strict=True))
     return tuple(
-        Move(operator, device, to[operator], memory[operator])
+        OperatorMove(operator, device, to[operator], memory[operator])
         for operator, device in a.items()
         if operator in to and to[operator] != device
     )

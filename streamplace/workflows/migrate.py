@@ -32,7 +32,7 @@ from streamplace.scoring.registry import qualities_of_rows
 from streamplace.scoring.score import ROUNDING, Score
 from streamplace.sim import work_clock
 from streamplace.util.checks import check_int, check_number, check_seed, check_type
-from streamplace.workflows.diff import Move, moves_between, relative_gain
+from streamplace.workflows.diff import OperatorMove, moves_between, relative_gain
 from streamplace.workflows.inheritance import Settings
 from streamplace.workflows.place import result_of
 from streamplace.workflows.replace_problem import NewProblem, new_problem
@@ -66,8 +66,8 @@ class Migration(Displayable):
     """
 
     result: Result | MakespanResult
-    forced: tuple[Move, ...]
-    chosen: tuple[Move, ...]
+    forced: tuple[OperatorMove, ...]
+    chosen: tuple[OperatorMove, ...]
     staying: Score
     before: float | None
     fewest: int = 0
@@ -169,8 +169,8 @@ def migrate(
         share by which moves must shorten the makespan for each such second.
     placer
         The placer to run if `max_moves` is None; it starts from `old`, and moves of its result that
-        gain nothing are not made. With `move_cost`, `giph`
-        looks for the moves itself, and what others find is considered besides a search.
+        gain nothing are not made. With `move_cost`, a placer that has an `Improver` looks for the
+        moves itself, and what others find is considered besides a search.
     seconds
         Time limit in seconds if moves are limited.
     prefer

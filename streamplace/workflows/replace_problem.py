@@ -1,19 +1,15 @@
 """The problem of a new placement, made from a graph, settings and an old placement."""
 
-from collections.abc import Collection, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from shlex import quote
 from typing import NamedTuple
 
 from streamplace.errors import (
     FormatError,
-    InfeasibleError,
-    ProblemError,
     UnknownPinError,
     UsageError,
     located,
-    reworded,
 )
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.constraints import Constraints
@@ -30,7 +26,10 @@ from streamplace.scoring.compiled import check_loads
 from streamplace.util.suggest import candidates, did_you_mean
 from streamplace.util.text import counted
 from streamplace.workflows.inheritance import Settings, inherit
-from streamplace.workflows.whole_operators import naming_whole_operators
+from streamplace.workflows.naming_conflicts import naming_conflicts
+from streamplace.workflows.whole_operators import whole_operators
+
+REPLACES = "--constraints FILE replaces the placement's constraints"
 
 
 @dataclass(frozen=True)
@@ -122,11 +121,11 @@ def new_problem(
     with located(sources.graph):  # first without constraints, which have another file
         problem = Problem(graph, cluster, constraints=without_rules, objective=objective)
         check_loads(problem)
-    whole_operators = settings.get("whole_operators", False)
-    if rules is not None or whole_operators:
+    is_whole = settings.get("whole_operators", False)
+    if rules is not None or is_whole:
         rules = graph.constraints.stated if rules is None else rules
-        with _naming_rules(rules_file, is_inherited=is_inherited):
-            problem = _constrained(problem, rules, whole_operators=whole_operators)
+        with located(rules_file, remedy=REPLACES if is_inherited else ""):
+            problem = _constrained(problem, rules, is_whole=is_whole)
     if old is not None and _names_of(old).isdisjoint(problem.graph.names):
         what = sources.graph or "the graph"
         raise FormatError(f"{sources.old or 'old'}: contains none of the operators of {what}")
@@ -148,25 +147,12 @@ def _objective(settings: Settings) -> Objective:
     )
 
 
-def _constrained(problem: Problem, rules: Constraints, *, whole_operators: bool) -> Problem:
-    graph = problem.graph
-    if whole_operators:
-        rules = colocate_instances(graph, rules)
-    with naming_whole_operators(graph, rules.colocate, added=whole_operators):
+def _constrained(problem: Problem, rules: Constraints, *, is_whole: bool) -> Problem:
+    if not is_whole:
         return problem.with_constraints(rules)
-
-
-@contextmanager
-def _naming_rules(file: str | None, *, is_inherited: bool) -> Iterator[None]:
-    """Name the file of constraints in an error, and how to replace inherited ones."""
-    try:
-        with located(file):
-            yield
-    except (ProblemError, InfeasibleError) as error:
-        if not is_inherited:
-            raise
-        remedy = "--constraints FILE replaces the placement's constraints"
-        raise reworded(error, f"{error}; {remedy}") from None
+    graph, rules = problem.graph, colocate_instances(problem.graph, rules)
+    with naming_conflicts(whole_operators(graph, rules.colocate)):
+        return problem.with_constraints(rules)
 
 
 def _names_of(old: Placement | Mapping[str, str]) -> set[str]:

@@ -1,18 +1,12 @@
 """The option ``--whole-operators`` as the name of the colocation groups that it adds."""
 
-import re
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 
-from streamplace.errors import StreamplaceError, reworded
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.instances import colocate_instances
 from streamplace.problem.problem import Problem
 from streamplace.problem.rules import Rule
-from streamplace.workflows.conflict import named
-
-COLOCATED = re.compile(r"constraints\.colocate\[(\d+)\]")
 
 
 def whole_operators(graph: StreamGraph, groups: Sequence[Sequence[str]]) -> dict[int, str]:
@@ -40,29 +34,3 @@ def rule_namer(problem: Problem) -> Callable[[Rule], str]:
         return str(rule) if owner is None else f"whole operator {owner!r} (colocate)"
 
     return name
-
-
-@contextmanager
-def naming_whole_operators(
-    graph: StreamGraph, groups: Sequence[Sequence[str]], *, added: bool
-) -> Iterator[None]:
-    """Call the added groups, the last of all, by the option in an infeasible problem's error."""
-    if not added:
-        yield
-        return
-    owners = whole_operators(graph, groups)
-
-    def name(match: re.Match[str]) -> str:
-        owner = owners.get(int(match[1]))
-        return match[0] if owner is None else f"--whole-operators of {owner!r}"
-
-    try:
-        yield
-    except StreamplaceError as raised:
-        error = raised
-        if error.infeasible is not None:
-            error = named(error)
-        text = COLOCATED.sub(name, str(error))
-        if text == str(error):
-            raise error from None
-        raise reworded(error, text) from None

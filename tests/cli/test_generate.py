@@ -70,7 +70,7 @@ def test_clusters_are_written_in_the_order_of_the_graphs(tmp_path: Path, capsys:
         (
             "layered",
             "c.jsonl",
-            "family 'layered' has no clusters; giph-paper, giph-code, contended and",
+            "family 'layered' has no clusters; giph-paper, giph-code, sensor-fusion, ",
         ),
         ("giph-code", "c.json", "c.json: must end in .jsonl or .jsonl.gz"),
         ("giph-code", "x.jsonl", "-o and --clusters name the same file"),

@@ -106,12 +106,28 @@ def test_help_fits_a_terminal(name: str) -> None:
     assert max(map(len, output.splitlines())) <= 100
 
 
+def test_the_help_of_place_is_short_and_has_sections() -> None:
+    context = click.Context(ALL["place"], info_name="place", terminal_width=80, **HELP)
+    lines = context.get_help().splitlines()
+    assert len(lines) <= 90
+    assert {"Input:", "Goal:", "Search:", "Running job:", "Output:"} <= {*lines}
+    assert "100,000 evaluations" not in "".join(lines)  # which the page has
+
+
 def test_the_help_of_start_names_every_placer_that_starts_from_a_placement() -> None:
     options = {option.name: option for option in ALL["place"].params}
-    start, cost = (vars(options[name])["help"] for name in ("start", "move_cost"))
-    named = start.partition("Requires --placer ")[2]
-    assert all(name in named for name in taking_start())
-    assert "giph" in cost
+    named = vars(options["start"])["help"].partition("Requires --placer ")[2]
+    of_packages = ours("streamplace.placers.about")
+    assert all(name in named for name in taking_start() if name not in of_packages)
+
+
+def test_the_help_ends_with_what_packages_register() -> None:
+    for name, about in (
+        ("place", "giph   a trained network that improves a start"),
+        ("generate", "dream              the branched benchmark"),
+    ):
+        text = ALL[name].get_help(click.Context(ALL[name], max_content_width=100, **HELP))
+        assert about in text.partition("of published systems:")[2]
 
 
 def test_the_help_of_time_limit_states_the_defaults_of_placers() -> None:

@@ -28,7 +28,7 @@ CASES = [
     (["place", "GRAPH", "--placer", "policy:colour=red"], "unknown option 'colour'; choose from "),
     (["place", "GRAPH", "--placer", "metis:weights=utilization"], "did you mean 'utilisation'?"),
     (["generate", "drem", "-o", "x.jsonl"], "did you mean 'dream'?"),
-    (["generate", "xyz", "-o", "x.jsonl"], "choose from dream, series-parallel, layered"),
+    (["generate", "xyz", "-o", "x.jsonl"], "choose from series-parallel, layered, dream"),
     (["train", "GRAPH", "--config", "papper", "-o", "run"], "did you mean 'paper'?"),
     (["import", "GRAPH", "--from", "flink-plna"], "did you mean 'flink-plan'?"),
     (["import", "GRAPH", "--from", "storm"], "did you mean 'storm-flux' or 'storm-ui'?"),

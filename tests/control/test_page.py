@@ -20,10 +20,10 @@ PLAN = Plan(Deployment({"decode": ("a", "b")}), 10.0, 20.0, 9.0, 2.0, 1.0)
 def decision(
     at_s: float,
     action: Action = Action.NOTHING,
-    reason: str = "nothing: why",
+    why: str = "why",
     plan: Plan | None = None,
 ) -> Decision:
-    return Decision(at_s, State.STEADY, action, reason, plan)
+    return Decision(at_s, State.STEADY, action, why, plan)
 
 
 def window(at_s: float, offered_s: float | None = 5.0, busy: float = 0.6) -> Observation:
@@ -47,7 +47,7 @@ def test_equal_decisions_in_a_row_are_listed_once() -> None:
     timeline = Timeline()
     for i in range(5):
         timeline.add(point(300.0 * i))
-    acted = decision(1500.0, Action.ACT, "act: more", plan=PLAN)
+    acted = decision(1500.0, Action.ACT, "more", plan=PLAN)
     timeline.add(point(1500.0, acted))
     timeline.add(point(1800.0))
     assert [shown.decision.at_s for shown in timeline.decided()] == [1800.0, 1500.0, 1200.0]
@@ -56,7 +56,7 @@ def test_equal_decisions_in_a_row_are_listed_once() -> None:
 def test_a_refused_action_is_shown_as_refused() -> None:
     timeline = Timeline()
     timeline.add(point(0.0))
-    timeline.add(point(300.0, decision(300.0, Action.ACT, "act: more", plan=PLAN)))
+    timeline.add(point(300.0, decision(300.0, Action.ACT, "more", plan=PLAN)))
     timeline.add(point(300.0, decision(300.0, Action.REFUSED, "refused: no slot", plan=PLAN)))
     text = page_html("job", "apply", timeline, RULES)
     assert len(timeline.points) == 2
@@ -67,7 +67,7 @@ def test_a_refused_action_is_shown_as_refused() -> None:
 
 def test_old_windows_are_dropped_but_their_actions_are_kept() -> None:
     timeline = Timeline()
-    timeline.add(point(0.0, decision(0.0, Action.ACT, "act: more", plan=PLAN)))
+    timeline.add(point(0.0, decision(0.0, Action.ACT, "more", plan=PLAN)))
     for i in range(1, WINDOWS + 10):
         timeline.add(point(300.0 * i))
     assert len(timeline.points) == WINDOWS
@@ -98,7 +98,7 @@ def test_a_page_that_has_ended_is_not_loaded_again() -> None:
 
 def test_rescales_state_what_changes_and_why_in_few_words() -> None:
     timeline = Timeline()
-    timeline.add(point(0.0, decision(0.0, Action.ACT, "act: " + "why " * 40, plan=PLAN)))
+    timeline.add(point(0.0, decision(0.0, Action.ACT, "why " * 40, plan=PLAN)))
     timeline.add(point(300.0, decision(300.0, Action.REFUSED, "refused: " + "no " * 40, PLAN)))
     text = page_html("orders", "apply", timeline, RULES)
     assert text.count("decode 1 → 2") == 2
@@ -132,7 +132,7 @@ def test_a_plan_that_does_not_carry_all_says_what_it_carries() -> None:
 
 def test_names_and_reasons_cannot_become_markup() -> None:
     timeline = Timeline()
-    timeline.add(point(0.0, decision(0.0, Action.ACT, "act: <script>alert(1)</script>", plan=PLAN)))
+    timeline.add(point(0.0, decision(0.0, Action.ACT, "<script>alert(1)</script>", plan=PLAN)))
     text = page_html("<b>job</b>", "apply", timeline, RULES)
     assert "<script" not in text
     assert "<b>" not in text
@@ -149,7 +149,7 @@ def test_page_loads_nothing() -> None:
 
 def test_each_action_is_marked_once(tmp_path: Path) -> None:
     timeline = Timeline()
-    advised = [decision(300.0 * i, Action.ADVISE, "advise: more", plan=PLAN) for i in range(4)]
+    advised = [decision(300.0 * i, Action.ADVISE, "more", plan=PLAN) for i in range(4)]
     for made in advised:
         timeline.add(point(made.at_s, made))
     write_page(tmp_path / "one.html", "job", "advise", timeline, RULES)

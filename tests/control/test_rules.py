@@ -45,7 +45,7 @@ def test_all_durations_are_scaled_except_those_of_flink() -> None:
 
 @pytest.mark.parametrize("factor", [1e9, 0.0, float("nan")])
 def test_durations_are_in_range_after_they_are_scaled(factor: float) -> None:
-    with pytest.raises(UsageError, match="window_s times factor: must be above 0 and at most"):
+    with pytest.raises(UsageError, match="window_s: must be above 0 and at most"):
         Rules().scaled(factor)
     assert Rules(block_s=1e8).scaled(1.0).block_s == 1e8
 

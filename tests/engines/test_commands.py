@@ -84,7 +84,10 @@ def test_the_current_placement_without_a_source_rate(tmp_path: Path) -> None:
     with serving(SampleJob()) as url:
         done = run("profile", "flink", url, *options, *files)
     assert done.returncode == 1
-    assert "set source_rate in --costs" in one_line(done.stderr)
+    assert (
+        "source_rate: the graph has no source rate; state what is missing in --costs;"
+        in one_line(done.stderr)
+    )
 
 
 def test_costs_of_unknown_operators(tmp_path: Path, capsys: Capture) -> None:

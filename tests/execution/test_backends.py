@@ -21,7 +21,7 @@ from streamplace import Constraints, Recipe, StreamGraph, compare, write_dataset
 from streamplace.errors import BackendError, UsageError
 from streamplace.execution import backends, calls
 from streamplace.execution.backends import Backend, Present, resources
-from streamplace.execution.calls import Connected, Member, results_of
+from streamplace.execution.calls import ClusterMember, Connected, results_of
 from streamplace.learning.training import read_config, train
 from tests.support.cli import MODULE, Capture, refused, run
 from tests.support.clusters import OF_CLUSTERS, PACKAGES, START_S, Options, two_machines
@@ -252,9 +252,9 @@ def test_an_address_without_a_cluster(
 def test_a_cluster_without_processes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(backends, "ALONE_S", 0.5)
     monkeypatch.setattr(backends, "LOOK_S", 0.1)
-    found = iter([[], [], [Member(2, None)]])
+    found = iter([[], [], [ClusterMember(2, None)]])
     cluster = Connected(lambda call: Future(), lambda: next(found, []))
-    assert Present(Backend("dask"), cluster).first() == [Member(2, None)]
+    assert Present(Backend("dask"), cluster).first() == [ClusterMember(2, None)]
     with pytest.raises(BackendError, match="--backend dask: the cluster has no worker processes"):
         Present(Backend("dask"), cluster).first()
 
@@ -262,7 +262,7 @@ def test_a_cluster_without_processes(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_call_that_fails_with_the_last_process_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
     """As where one call kills all processes of Dask, one after another."""
     monkeypatch.setattr(calls, "LOOK_S", 0.01)
-    members = iter([[Member(1, None)]])
+    members = iter([[ClusterMember(1, None)]])
     failing = Future[Any]()
     threading.Timer(0.2, failing.set_exception, [ZeroDivisionError("killed")]).start()
     cluster = Connected(lambda call: failing, lambda: next(members, []))
@@ -274,11 +274,11 @@ def test_a_call_that_fails_with_the_last_process_says_why(monkeypatch: pytest.Mo
 
 def test_the_memory_of_a_process_is_stated() -> None:
     on_dask, needs = Backend("dask"), r"; one needs [\d,]+ MB or more"
-    two = [Member(4, 8e10), Member(2, 3e10)]
+    two = [ClusterMember(4, 8e10), ClusterMember(2, 3e10)]
     assert re.fullmatch(f"6 processes with 15,000 MB each{needs}", resources(on_dask, two))
-    assert re.fullmatch(f"1 process{needs}", resources(on_dask, [Member(1, None)]))
+    assert re.fullmatch(f"1 process{needs}", resources(on_dask, [ClusterMember(1, None)]))
     short = r"; a worker has 50 MB, of which 80% can be used, and may be stopped for lack of memory"
-    assert re.search(needs + short, resources(on_dask, [*two, Member(1, 5e7)]))
+    assert re.search(needs + short, resources(on_dask, [*two, ClusterMember(1, 5e7)]))
 
 
 def test_a_backend_is_checked_in_python() -> None:

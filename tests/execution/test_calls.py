@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from streamplace.execution import calls
-from streamplace.execution.calls import Connected, Member, results_of
+from streamplace.execution.calls import ClusterMember, Connected, results_of
 
 
 class LostError(Exception):
@@ -36,9 +36,9 @@ class Threads:
         self._pool, self._lock = ThreadPoolExecutor(16), threading.Lock()
         self.connected = Connected(self._submit, self._members, (LostError,))
 
-    def _members(self) -> list[Member]:
+    def _members(self) -> list[ClusterMember]:
         now = self._processes.pop(0) if len(self._processes) > 1 else self._processes[0]
-        return [Member(1, None)] * now
+        return [ClusterMember(1, None)] * now
 
     def _submit(self, call: Callable[[], Any]) -> "Future[Any]":
         assert isinstance(call, partial)

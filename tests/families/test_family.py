@@ -72,7 +72,7 @@ FAULTS = {
     "mine:Star:copy=true": "unknown option 'copy'; did you mean 'copies'",
     "mine:Odd": "family 'mine:Odd': sizes must be a range (got 5)",
     "layered:wide": "family 'layered:wide': unknown option 'wide'; it has no options",
-    "ring": "unknown family 'ring'; choose from dream, series-parallel, layered, giph-paper, ",
+    "ring": "unknown family 'ring'; choose from series-parallel, layered, dream, giph-paper, ",
     "mine:lost": "module 'mine' (FOLDER/mine.py) has no 'lost'",
     "mine:pair": "is not a family: a family is called with operators, rng and name, but",
     "mine:CUSTOM": "module 'mine' (FOLDER/mine.py) has no 'CUSTOM'",
@@ -192,7 +192,7 @@ def test_an_installed_package_registers_a_family_by_name(folder: Path) -> None:
     )
     code, _, err = outcome("generate", "xyzzy", "-o", "-")
     assert code == 2
-    assert "choose from dream, series-parallel, layered, giph-paper, " in one_line(err)
+    assert "choose from series-parallel, layered, dream, giph-paper, " in one_line(err)
     assert ", contended, chain, gone, star, or module:function for your own" in one_line(err)
     help_text = outcome("generate", "--help")[1]
     assert "Families of installed packages: chain, gone, star" in help_text

@@ -6,7 +6,6 @@ import pytest
 
 from streamplace import Problem, Recipe, to_networkx
 from streamplace.errors import UsageError
-from streamplace.families.dream import largest_remainder
 from streamplace.scoring.flow import flow
 from tests.support.graphs import preset_graph
 
@@ -82,9 +81,3 @@ def test_layered_graphs_have_several_sources_with_unequal_shares_and_sinks() -> 
 def test_invalid_recipes_are_refused(arguments: tuple[object, ...], message: str) -> None:
     with pytest.raises(UsageError, match=message):
         Recipe(*arguments)  # type: ignore[arg-type]
-
-
-def test_largest_remainder_shares_sum_to_the_total() -> None:
-    assert largest_remainder(7, [1, 1, 2]) == [2, 2, 3]
-    assert largest_remainder(0, [3, 1]) == [0, 0]
-    assert sum(largest_remainder(1001, [50] * 17 + [100] * 23)) == 1001

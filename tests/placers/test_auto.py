@@ -52,7 +52,10 @@ def test_auto_uses_no_more_devices_than_needed() -> None:
 
 
 def test_auto_reports_damaged_weights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without the policy the same seed would silently give another result."""
+    """Without the policy the same seed would silently give another result.
+
+    Where all placements are tried, no weights are read.
+    """
     shipped = next((ROOT / "streamplace/learning/policy/shipped").glob("*.safetensors"))
     data = bytearray(shipped.read_bytes())
     data[-1] ^= 1
@@ -61,7 +64,8 @@ def test_auto_reports_damaged_weights(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.setattr(auto, "TRIES", {damaged: auto.TRIES[auto.POLICY]})
     placer = make_placer("auto:evaluations=2000")
     with pytest.raises(CheckpointError, match="damaged"):
-        placer(Problem(Recipe("dream", 40, seed=3).graph(0), model="path-average"), seeded_rng())
+        placer(Problem(preset_graph("layered", 40), model="path-average"), seeded_rng())
+    assert placer(Problem(chain_graph(1.0, 2.0)), seeded_rng()).devices.tolist() == [0, 0]
 
 
 def test_auto_runs_only_registered_placers() -> None:

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 import pytest
 
 from streamplace.errors import UsageError
-from streamplace.placers.limits import Limit, MaxEvaluations, MaxRuntime
+from streamplace.placers.limits import MaxEvaluations, MaxRuntime, PlacerLimit
 from streamplace.placers.registry import named
 
 
-def limited(name: str, limit: Limit) -> str:
+def limited(name: str, limit: PlacerLimit) -> str:
     """Return the name of a placer with a limit."""
     return named(name).limited(limit).text
 

@@ -1,7 +1,9 @@
 """Graphs: one canonical order, and errors that name the row or field."""
 
+import json
 from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,8 +13,14 @@ from hypothesis import strategies as st
 from numpy.typing import ArrayLike
 
 from benchmarks.reference.strategies import graphs
-from streamplace.errors import GraphError
-from streamplace.problem.graph import Operator, Stream, StreamGraph
+from streamplace import from_networkx, to_networkx
+from streamplace.errors import GraphError, ProblemError
+from streamplace.files import read_graph, write_dataset
+from streamplace.files.graphs import graph_from, graph_to
+from streamplace.problem.cluster import Cluster
+from streamplace.problem.constraints import Constraints
+from streamplace.problem.graph import UNKNOWN, Operator, Stream, StreamGraph
+from streamplace.problem.problem import Problem
 
 A, B, C, D = (Operator(name, 1.0, 2.0) for name in "abcd")
 
@@ -245,3 +253,188 @@ def test_invalid_ends(ends: ArrayLike, message: str) -> None:
 def test_labels_of_an_unknown_operator() -> None:
     with pytest.raises(GraphError, match="requires: unknown operator index 3"):
         StreamGraph.from_columns(["a"], [1], [1], [], requires={3: ("gpu",)})
+
+
+def two_sources_graph() -> StreamGraph:
+    """Return a graph of two sources into one sink, and an operator that is source and sink."""
+    rows = [Operator(name, i + 1.0, 10.0 * i, 5.0) for i, name in enumerate("abcd")]
+    return StreamGraph(rows, [Stream("a", "c", 2.0), Stream("b", "c", payload_bytes=7.0)])
+
+
+def test_rows() -> None:
+    graph = two_sources_graph()
+    assert len(graph.operators) == 4
+    assert graph.operators[-1] == Operator("d", 4.0, 30.0, 5.0)
+    assert [o.name for o in graph.operators[1:3]] == ["b", "c"]
+    assert list(graph.streams) == [Stream("a", "c", 2.0, 0.0), Stream("b", "c", 1.0, 7.0)]
+    with pytest.raises(IndexError):
+        graph.operators[4]
+
+
+def test_sources_and_sinks() -> None:
+    graph = two_sources_graph()
+    assert graph.sources.tolist() == [0, 1, 3]
+    assert graph.sinks.tolist() == [2, 3]
+    assert graph.source_share == pytest.approx([1 / 3, 1 / 3, 0, 1 / 3])
+    shares = {"a": 0.5, "b": 0.5, "d": 0}
+    unequal = StreamGraph(graph.operators, graph.streams, source_shares=shares)
+    assert unequal.source_share.tolist() == [0.5, 0.5, 0, 0]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "instructions",
+        "payload_bytes",
+        "memory_bytes",
+        "source_share",
+        "stream_source",
+        "stream_target",
+        "selectivity",
+        "stream_payload_bytes",
+        "order",
+        "sources",
+        "sinks",
+    ],
+)
+def test_columns_cannot_be_written(name: str) -> None:
+    column = getattr(two_sources_graph(), name)
+    with pytest.raises(ValueError, match="read-only"):
+        column[0] = 9
+
+
+def test_columns_are_copies() -> None:
+    numbers = np.ones(1)
+    graph = StreamGraph.from_columns(["a"], numbers, numbers, [])
+    numbers[0] = 5
+    assert graph.instructions[0] == graph.payload_bytes[0] == 1
+
+
+def test_the_hash_changes_with_every_number_and_name() -> None:
+    graph = two_sources_graph()
+    rows, streams = list(graph.operators), list(graph.streams)
+    changed = [
+        StreamGraph([Operator("z", 1.0, 0.0, 5.0), *rows[1:3], rows[3]], [streams[1]]),
+        StreamGraph([*rows[:3], Operator("d", 4.5, 30.0, 5.0)], streams),
+        StreamGraph([*rows[:3], Operator("d", 4.0, 31.0, 5.0)], streams),
+        StreamGraph([*rows[:3], Operator("d", 4.0, 30.0, 6.0)], streams),
+        StreamGraph([*rows[:3], Operator("d", 4.0, 30.0, 5.0, ("gpu",))], streams),
+        StreamGraph(rows, [streams[0], Stream("b", "c", 1.5, 7.0)]),
+        StreamGraph(rows, [streams[0], Stream("b", "c", 1.0, 8.0)]),
+        StreamGraph(rows, [streams[0], Stream("b", "d", 1.0, 7.0)]),
+        StreamGraph(rows, [*streams, streams[1]]),
+        StreamGraph(rows, streams, source_shares={"a": 0.5, "b": 0.25, "d": 0.25}),
+    ]
+    assert len({g.sha256 for g in (graph, *changed)}) == len(changed) + 1
+    assert all(g != graph for g in changed)
+
+
+def test_equality_includes_name_rate_and_constraints() -> None:
+    graph = two_sources_graph()
+    same: dict[str, Any] = {
+        "name": "n",
+        "source_rate": 5.0,
+        "constraints": Constraints({"a": "d0"}),
+    }
+    one, other = (StreamGraph(graph.operators, graph.streams, **same) for _ in "12")
+    assert one == other
+    assert hash(one) == hash(other) == hash(graph)
+    assert one.sha256 == graph.sha256
+    assert one != graph
+    assert graph != "graph"
+    assert (
+        repr(one)
+        == "<StreamGraph 'n': 4 operators, 2 streams, 3 sources, 2 sinks, 5 tuples/s, constraints>"
+    )
+
+
+def test_the_order_of_labels_does_not_matter_to_the_hash() -> None:
+    one, other = (
+        StreamGraph([Operator("a", 1, 1, requires=labels)], [])
+        for labels in (("gpu", "ssd"), ("ssd", "gpu"))
+    )
+    assert one.sha256 == other.sha256
+
+
+NUMBER = st.sampled_from([UNKNOWN, 0.0, 1.0, 250.0])
+
+
+@st.composite
+def half_known(draw: st.DrawFn) -> StreamGraph:
+    """Return a graph with unknown numbers; streams may have only a payload."""
+    count = draw(st.integers(1, 5))
+    operators = [Operator(f"op{v}", draw(NUMBER), draw(NUMBER)) for v in range(count)]
+    payload = st.sampled_from([None, 0.0, 8.0, 250.0])
+    streams = [
+        Stream(f"op{draw(st.integers(0, v - 1))}", f"op{v}", draw(NUMBER), draw(payload))
+        for v in range(1, count)
+        for _ in range(draw(st.integers(0, 2)))
+    ]
+    return StreamGraph(operators, streams, name="half", source_rate=10.0)
+
+
+@given(half_known())
+def test_unknown_numbers_survive_json(graph: StreamGraph) -> None:
+    text = json.dumps(graph_to(graph), allow_nan=False)
+    assert graph_from(json.loads(text), "text") == graph
+
+
+@given(half_known())
+def test_unknown_numbers_survive_networkx(graph: StreamGraph) -> None:
+    assert from_networkx(to_networkx(graph)) == graph
+
+
+@pytest.mark.parametrize("name", ["graph.json", "graph.npz", "graph.jsonl"])
+def test_unknown_numbers_survive_files(name: str, tmp_path: Path) -> None:
+    rows = [Operator("a", UNKNOWN, UNKNOWN), Operator("b", 1.0, 5.0), Operator("c", 1.0, UNKNOWN)]
+    streams = [
+        Stream("a", "b", UNKNOWN),
+        Stream("b", "c", UNKNOWN, 7.0),
+        Stream("a", "c", 1.0, 3.0),
+    ]
+    graph = StreamGraph(rows, streams, name="half")
+    write_dataset(tmp_path / name, [graph])
+    assert read_graph(tmp_path / name) == graph
+
+
+def test_required_numbers() -> None:
+    """Payloads of sinks, and of operators whose streams all have payloads, are not required."""
+    rows = [
+        Operator("a", UNKNOWN, UNKNOWN),
+        Operator("b", 1.0, UNKNOWN),
+        Operator("c", 1.0, UNKNOWN),
+    ]
+    streams = [Stream("a", "b", UNKNOWN), Stream("b", "c", 1.0, 7.0)]
+    graph = StreamGraph(rows, streams, source_rate=1.0)
+    assert graph.lacking == [
+        "instructions of 'a'",
+        "payload_bytes of 'a'",
+        "selectivity of 'a->b'",
+    ]
+    with pytest.raises(
+        ProblemError,
+        match=r"unknown: instructions of 'a'; .*; add them to the graph, or .*--costs",
+    ):
+        Problem(graph, Cluster.equal(2))
+
+
+def test_long_lists_are_shortened() -> None:
+    graph = StreamGraph([Operator(f"op{v}", UNKNOWN, 0.0) for v in range(9)], [])
+    (line,) = graph.lacking
+    assert line.endswith("'op5' and 3 more")
+
+
+def test_unknown_numbers_of_instances_name_their_operator() -> None:
+    rows = [Operator(f"a[{i}]", UNKNOWN, UNKNOWN, instance_of="a") for i in range(2)]
+    graph = StreamGraph(
+        [*rows, Operator("b", 1.0, 0.0)], [Stream("a[0]", "b"), Stream("a[1]", "b")]
+    )
+    assert graph.lacking == ["instructions of 'a'", "payload_bytes of 'a'"]
+
+
+@given(half_known())
+def test_unknown_numbers_always_have_the_same_hash(graph: StreamGraph) -> None:
+    again = StreamGraph(
+        graph.operators, graph.streams, name=graph.name, source_rate=graph.source_rate
+    )
+    assert again.sha256 == graph.sha256

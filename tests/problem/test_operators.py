@@ -1,14 +1,22 @@
 """Fields of operators and streams: cores, seconds by kind, types, shapes, firing, multicast."""
 
 import json
+import os
+import re
+import shutil
+import subprocess
+import sys
 from io import BytesIO
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import streamplace
+from benchmarks.reference.strategies import graphs
 from streamplace import Cluster, Operator, Placement, Problem, Stream, StreamGraph, read_graph
 from streamplace.errors import FormatError, GraphError
 from streamplace.files import write_json
@@ -18,7 +26,9 @@ from streamplace.files.npz import write_columns
 from streamplace.files.summary import summary
 from streamplace.problem.expansion import to_instances, to_operators
 from streamplace.problem.graph import UNKNOWN
+from streamplace.problem.graph_checks import row_of
 from streamplace.problem.logical import LogicalGraph
+from streamplace.problem.operators import fields_of
 from streamplace.scoring.throughput import simulate
 from tests.corpus.documents import DATAFLOW_GRAPH, GRAPH
 from tests.support.cli import Capture, printed
@@ -272,3 +282,256 @@ def test_place_notes_an_operator_that_limits_throughput_without_stated_cores(
         output, notes = printed(capsys, *words)
         assert ("operator 'heavy' can use one core of its device" in notes) == noted
     assert "bottleneck operator heavy at 300.0%" in output
+
+
+@given(graph=graphs())
+def test_tuples_and_mappings_give_the_same_graph_as_rows(graph: StreamGraph) -> None:
+    def fields(row: Any) -> dict[str, Any]:
+        return {name: getattr(row, name) for name in row.__dataclass_fields__}
+
+    shares = {graph.names[v]: float(graph.source_share[v]) for v in graph.sources}
+    by_name = StreamGraph(
+        [fields(o) for o in graph.operators],
+        [fields(s) for s in graph.streams],
+        source_shares=shares,
+    )
+    in_order = StreamGraph(
+        [tuple(fields(o).values()) for o in graph.operators],
+        [tuple(fields(s).values()) for s in graph.streams],
+        source_shares=shares,
+    )
+    assert by_name.sha256 == in_order.sha256 == graph.sha256
+
+
+def test_missing_fields_have_the_defaults_of_rows() -> None:
+    operators: list[Any] = [
+        ("a", 9e4, 2_500),
+        {"name": "b", "instructions": 1, "payload_bytes": 0},
+    ]
+    streams: list[Any] = [("a", "b"), {"source": "a", "target": "b", "selectivity": 0.5}]
+    short = StreamGraph(operators, streams)
+    rows = StreamGraph(
+        [Operator("a", 9e4, 2_500), Operator("b", 1, 0)],
+        [Stream("a", "b"), Stream("a", "b", 0.5)],
+    )
+    assert short == rows
+    assert len(StreamGraph([("alone", np.float32(1), np.int64(2))]).streams) == 0
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        (("a",), "operators[7]: missing field 'instructions'"),
+        (("a", 1), "operators[7]: missing field 'payload_bytes'"),
+        (("a", "1", 0), "operators[7].instructions: must be a number (got '1')"),
+        (("a", True, 0), "operators[7].instructions: must be a number (got True)"),
+        (("a", None, 0), "operators[7].instructions: must be a number (got None)"),
+        ((1, 1, 0), "operators[7].name: must be text (got 1)"),
+        (("a", 1, 0, 0, 5), "operators[7].requires: must be a list of labels (got 5)"),
+        (("a", 1, 0, 0, "gpu"), "operators[7].requires: must be a list of labels (got 'gpu')"),
+        (("a",) * 20, "operators[7]: expected at most 19 values (got 20)"),
+        (
+            {"name": "a", "instruction": 1},
+            "unknown field 'instruction'; did you mean 'instructions'?",
+        ),
+        (
+            {"name": "a", "cpu": 1},
+            "operators[7]: unknown field 'cpu'; known: 'name', 'instructions'",
+        ),
+        ({1: 2}, "operators[7]: unknown field 1; known: 'name'"),
+        ("a", "operators[7]: must be sp.Operator, a tuple or a mapping, not str"),
+        (Stream("a", "b"), "operators[7]: must be sp.Operator, a tuple or a mapping, not Stream"),
+        (("a", "x" * 10_000, 0), "must be a number (got 'xxx"),
+    ],
+)
+def test_an_error_is_one_line(row: Any, message: str) -> None:
+    with pytest.raises(GraphError) as caught:
+        row_of(Operator, "operators[7]", row)
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 250
+
+
+@pytest.mark.parametrize("row", [Operator, Stream])
+def test_docstrings_say_what_each_field_means(row: type[Operator | Stream]) -> None:
+    _, parameters, raises = re.split("\n(?:Parameters|Raises)\n-+\n", row.__doc__ or "")
+    meanings = [
+        f"{name}\n    {text}" for name, text in re.findall(r"(\w+)\n    (.+)\.", parameters)
+    ]
+    expected = [
+        f"{each.name}\n    {each.about[0].upper()}{each.about[1:]}" for each in fields_of(row)
+    ]
+    assert meanings == expected
+    assert raises.startswith("GraphError\n")
+
+
+def test_errors_distinguish_streams_from_operators() -> None:
+    with pytest.raises(GraphError, match=r"streams\[1\].selectivity: must be a number"):
+        StreamGraph([("a", 1, 0), ("b", 1, 0)], [("a", "b"), ("a", "b", "half")])
+    with pytest.raises(GraphError, match=r"streams\[0\]: missing field 'target'"):
+        StreamGraph([("a", 1, 0)], [("a",)])
+
+
+PACKAGE = Path(streamplace.__file__).parent
+FIELDS = """
+    zone: str = field(default="", metadata=entry(TEXT, "the zone it belongs to"))
+    budget: float = field(
+        default=0.0, metadata=entry(Number(most=10.0), "money per hour", is_total=True)
+    )
+    rights: tuple[str, ...] = field(default=(), metadata=entry(LABELS, "what it may read"))
+
+    def __post_init__"""
+COLUMNS = """    meta_op: Mapping[int, str]
+    zone: Mapping[int, str]
+    budget: Floats
+    rights: Mapping[int, tuple[str, ...]]
+"""
+CHECKS = """
+import json, pickle, sys, tempfile
+from pathlib import Path
+
+from streamplace import Operator, StreamGraph
+from streamplace.errors import StreamplaceError
+from streamplace.files.graphs import graph_from, graph_to
+from streamplace.files.npz import read_columns, write_columns
+from streamplace.cli.schema import schema_of
+from streamplace.formats import dot, graphml
+from streamplace.formats.attributes import to_attributed_graph
+from streamplace.problem.expansion import to_instances, to_operators
+from streamplace.problem.logical import LogicalGraph
+from streamplace.problem.networkx_interop import from_networkx, to_networkx
+
+plain = [("a", 1.0, 2.0), ("b", 3.0, 4.0)]
+values = {"zone": "east", "budget": 2.5, "rights": ("x", "y")}
+graph = StreamGraph([Operator("a", 1.0, 2.0, **values), Operator("b", 3.0, 4.0)], [("a", "b")])
+found = {"hashes": [StreamGraph(plain, [("a", "b")]).sha256]}
+for name, value in values.items():
+    one = StreamGraph([Operator("a", 1.0, 2.0, **{name: value}), plain[1]], [("a", "b")])
+    found["hashes"].append(one.sha256)
+
+file = Path(tempfile.mkdtemp()) / "graph.npz"
+with file.open("wb") as opened:
+    write_columns(graph, opened)
+value = graph_to(graph)
+by_number = StreamGraph.from_columns(
+    ["a", "b"],
+    [1.0, 3.0],
+    [2.0, 4.0],
+    [[0, 1]],
+    zone={0: "east"},
+    budget=[2.5, 0.0],
+    rights={0: ["x", "y"]},
+)
+again = {
+    "rows": StreamGraph(graph.operators, graph.streams),
+    "columns": by_number,
+    "json": graph_from(json.loads(json.dumps(value)), "x"),
+    "npz": read_columns(file),
+    "dot": dot.read(dot.to_text(to_attributed_graph(graph)), "x").graph,
+    "graphml": graphml.read(graphml.to_text(to_attributed_graph(graph)), "x").graph,
+    "networkx": from_networkx(to_networkx(graph)),
+    "pickle": pickle.loads(pickle.dumps(graph)),
+    "numbers": graph.with_numbers(instructions=[1.0, 3.0])[0],
+}
+found["kept"] = {
+    name: one.sha256 == graph.sha256 and one.operators[0] == graph.operators[0]
+    for name, one in again.items()
+}
+found["written"] = [{**value["operators"][0]}, {**value["operators"][1]}]
+properties = schema_of("graph")["$defs"]["OperatorForm"]["properties"]
+found["schema"] = [properties[name]["description"] for name in values]
+logical = LogicalGraph(graph, {"a": 2})
+found["instances"] = [
+    [o.name, o.zone, o.budget, [*o.rights]] for o in to_instances(logical).operators
+]
+found["folded"] = [[o.zone, o.budget] for o in to_operators(logical).operators]
+
+
+def fault(act):
+    try:
+        act()
+    except StreamplaceError as error:
+        return str(error)
+    return None
+
+
+plain = {"name": "a", "instructions": 1.0, "payload_bytes": 1.0}
+bad = {"zone": 3, "budget": 11.0, "rights": "x"}
+found["faults"] = {
+    name: [
+        fault(lambda: StreamGraph([Operator(**plain, **{name: wrong})])),
+        fault(lambda: StreamGraph([{**plain, name: wrong}])),
+        fault(lambda: graph_from({"operators": [{**plain, name: wrong}]}, "x")),
+    ]
+    for name, wrong in bad.items()
+}
+print(json.dumps(found))
+"""
+
+
+def copy_with_fields(folder: Path) -> None:
+    """Copy the package's modules and declare three fields there, as a developer would."""
+    shutil.copytree(
+        PACKAGE,
+        folder / "streamplace",
+        ignore=lambda at, names: [
+            name
+            for name in names
+            if Path(at, name).is_file() and not name.endswith((".py", ".toml"))
+        ],
+    )
+    operators = folder / "streamplace" / "problem" / "operators.py"
+    text = operators.read_text()
+    operators.write_text(text.replace("\n    def __post_init__", FIELDS, 1))
+    graph = folder / "streamplace" / "problem" / "graph.py"
+    text = graph.read_text()
+    graph.write_text(re.sub(r"    meta_op: .*\n", COLUMNS, text, count=1))
+
+
+def test_a_new_field_of_operators_reaches_every_format(tmp_path: Path) -> None:
+    copy_with_fields(tmp_path)
+    path = os.pathsep.join([str(tmp_path), str(PACKAGE.parent)])
+    run = subprocess.run(
+        [sys.executable, "-c", CHECKS],
+        env={**os.environ, "PYTHONPATH": path},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 0, run.stderr
+    found = json.loads(run.stdout)
+    graph = StreamGraph([Operator("a", 1.0, 2.0), Operator("b", 3.0, 4.0)], [("a", "b")])
+    assert found["hashes"][0] == graph.sha256
+    assert len({*found["hashes"]}) == len(found["hashes"])
+    assert found["kept"] == dict.fromkeys(found["kept"], True)
+    assert found["written"] == [
+        {
+            **{"name": "a", "instructions": 1.0, "payload_bytes": 2.0},
+            **{"zone": "east", "budget": 2.5, "rights": ["x", "y"]},
+        },
+        {"name": "b", "instructions": 3.0, "payload_bytes": 4.0},
+    ]
+    assert found["schema"] == ["the zone it belongs to", "money per hour", "what it may read"]
+    assert found["instances"] == [
+        ["a[0]", "east", 2.5, ["x", "y"]],
+        ["a[1]", "east", 2.5, ["x", "y"]],
+        ["b", "", 0.0, []],
+    ]
+    assert found["folded"] == [["east", 5.0], ["", 0.0]]
+    of_rows, of_mappings, of_files = zip(*found["faults"].values(), strict=True)
+    assert of_rows == (
+        "operators[0].zone: must be a string (got 3)",
+        "operators[0].budget: must be finite and 0 to 10 (got 11)",
+        "operators[0].rights: must be a list of labels, not text",
+    )
+    assert of_mappings == (
+        "operators[0].zone: must be text (got 3)",
+        "operators[0].budget: must be finite and 0 to 10 (got 11)",
+        "operators[0].rights: must be a list of labels (got 'x')",
+    )
+    assert [fault.split(":")[1] for fault in of_files] == [
+        " operators[0].zone",
+        " operators[0].budget",
+        " operators[0].rights",
+    ]

@@ -76,7 +76,7 @@ WITHOUT_RATE = (
 def test_a_missing_source_rate_is_reported() -> None:
     with pytest.raises(ProblemError, match=WITHOUT_RATE):
         Problem(StreamGraph([Operator("a", 1, 1)], []))
-    with pytest.raises(ProblemError, match=r"the source rate \(set it with --source-rate"):
+    with pytest.raises(ProblemError, match=r"; the source rate; .* set it with --source-rate"):
         Problem(StreamGraph([Operator("a", UNKNOWN, 1)], []))
 
 

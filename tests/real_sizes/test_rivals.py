@@ -1,14 +1,17 @@
 """Rivals at real sizes: their placements are feasible, and worth what is stored."""
 
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from benchmarks import learned_collapsing
 from benchmarks.real_sizes.problems import Recipe
 from benchmarks.real_sizes.rivals import ladder, metis, outcome, rivals, subset
 from benchmarks.reference import oracle
-from streamplace import Problem
+from streamplace import Cluster, Problem
 from streamplace.errors import UsageError
 from streamplace.makespan.evaluator import MakespanEvaluator
 from streamplace.placers.limits import MaxEvaluations, MaxRuntime
@@ -94,3 +97,43 @@ def test_a_placement_on_a_subset_has_the_same_value_on_all_devices() -> None:
     assert oracle.bottleneck(few, devices.tolist()) == oracle.bottleneck(
         PROBLEM, on[devices].tolist()
     )
+
+
+def test_the_ends_of_the_best_streams_are_collapsed_until_few_groups_are_left() -> None:
+    few = subset(PROBLEM, 3)[1]
+    scores = np.random.default_rng(0).random(len(flow(few).source))
+    units = learned_collapsing.collapsed(few, scores).feasibility
+    assert units.unit_count == learned_collapsing.GROUPS * 3
+    most = learned_collapsing.HEAVIEST * flow(few).work.sum() / 3
+    groups = np.bincount(units.unit_of, flow(few).work)
+    assert (groups[np.bincount(units.unit_of) > 1] <= most).all()
+    best = scores.argmax()
+    assert units.unit_of[flow(few).source[best]] == units.unit_of[flow(few).target[best]]
+
+
+def test_scores_of_streams_do_not_depend_on_the_order_of_devices() -> None:
+    cluster = PROBLEM.cluster
+    other = Cluster(cluster.devices[::-1], cluster.network)
+    turned = Problem(PROBLEM.graph, other, objective=PROBLEM.objective)
+    network = learned_collapsing.Network()
+    network.fit_scale([learned_collapsing.features(PROBLEM)])
+    assert network.of(PROBLEM) == pytest.approx(network.of(turned), abs=1e-4)
+
+
+def test_learned_collapsing_runs_and_goes_on(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    seconds = {"QUICK_S": 0.01, "LABEL_S": 0.02, "TOTAL_S": 0.03, "REWARD_S": 0.01}
+    others = {"LATE": np.inf, "LARGE": [50], "EPOCHS": 1, "BINDING": 0.0}
+    for name, value in {**seconds, **others}.items():
+        monkeypatch.setattr(learned_collapsing, name, value)
+    counts = ["--training", "1", "--rewarded", "1", "--tests", "2", "--controls", "1"]
+    monkeypatch.setattr(sys, "argv", ["", "-o", str(tmp_path), *counts])
+    learned_collapsing.main()
+    results = (tmp_path / "results.jsonl").read_text()
+    assert len(results.splitlines()) == 2 * 3 + 4
+    first = capsys.readouterr().out.splitlines()[-7:]
+    assert first[0].startswith("| auto | 2 | 1.0000 | 0.0% | 0.0% |")
+    learned_collapsing.main()
+    assert (tmp_path / "results.jsonl").read_text() == results
+    assert capsys.readouterr().out.splitlines()[-7:] == first

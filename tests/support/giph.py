@@ -9,8 +9,8 @@ import streamplace as sp
 from streamplace.families import Recipe
 from streamplace.learning.policy.decoding import Sampler
 from streamplace.learning.policy.trajectories import Trajectories
+from streamplace.papers.giph.features import encode
 from streamplace.papers.giph.gp_net import gp_net
-from streamplace.papers.giph.pairs import encode
 from streamplace.papers.giph.policy import Giph
 from streamplace.papers.giph.sizes import GiphSizes
 from streamplace.papers.giph.view import View, view_of

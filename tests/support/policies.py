@@ -9,7 +9,7 @@ from torch import Tensor
 
 from streamplace import Cluster, Constraints, Device, Problem, StreamGraph
 from streamplace import Network as Links
-from streamplace.learning.policy.base import AnyPolicy, Constructive, constructive
+from streamplace.learning.policy.base import AnyPolicy, Constructive
 from streamplace.learning.policy.decoding import Sampler
 from streamplace.learning.policy.device_scorer import features
 from streamplace.learning.policy.registry import make_policy, policy_section
@@ -61,7 +61,7 @@ def policy_of(name: str, seed: int | None = None) -> Constructive[Any, Any]:
     """Return a policy with weights so large that its inputs, not its biases, decide."""
     with torch.random.fork_rng():
         torch.manual_seed(SEEDS.get(name, SEEDS[KINDS[name].kind]) if seed is None else seed)
-        policy = constructive(make_policy(KINDS[name]))
+        policy = Constructive.of(make_policy(KINDS[name]))
     with torch.no_grad():
         for key, parameter in policy.named_parameters():
             parameter.mul_(0.0 if key.endswith("bias") else 2.5)
@@ -107,7 +107,7 @@ def batch_of(policy: Constructive[Any, Any], *problems: Problem) -> Any:
 
 def greedy_placement(policy: AnyPolicy, problem: Problem) -> Ints:
     """Return the placement with the most probable device for every operator."""
-    builder = constructive(policy)
+    builder = Constructive.of(policy)
     devices: Ints = builder.sample(batch_of(builder, problem), 1, Sampler())[0, 0]
     return devices
 

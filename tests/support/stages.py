@@ -6,17 +6,16 @@ from typing import Any
 
 import numpy as np
 import torch
-from pydantic import TypeAdapter
 
 from benchmarks.reference.trainings import config, graphs, of_kind
 from streamplace import Cluster, Problem
-from streamplace.learning.policy.base import AnyPolicy, Constructive, constructive
+from streamplace.learning.policy.base import AnyPolicy, Constructive
 from streamplace.learning.policy.registry import make_policy
 from streamplace.learning.training.distributed import Workers
 from streamplace.learning.training.learner import Learner
 from streamplace.learning.training.loop import Loop
 from streamplace.learning.training.problems import encoded_by
-from streamplace.learning.training.stages import AnyStage
+from streamplace.learning.training.stages import Stage
 
 Value = dict[str, Any]
 KINDS = ("device-scorer", "encoder-decoder")
@@ -47,9 +46,9 @@ def replay(**keys: Any) -> Value:
 _TWO: Value = {"problems_per_step": 2}
 
 
-def stages_of(*values: Value) -> list[AnyStage]:
+def stages_of(*values: Value) -> list[Stage]:
     """Return checked stages."""
-    return TypeAdapter(list[AnyStage]).validate_python(list(values))
+    return [Stage.of(value) for value in values]
 
 
 @cache
@@ -63,7 +62,7 @@ def small_policy(kind: str = "device-scorer", seed: int = 0) -> Constructive[Any
     """Return a tiny policy with random parameters, the same at every call."""
     with torch.random.fork_rng():
         torch.manual_seed(seed)
-        return constructive(make_policy(config(of_kind(kind)).policy))
+        return Constructive.of(make_policy(config(of_kind(kind)).policy))
 
 
 def loop_of(

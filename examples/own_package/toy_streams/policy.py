@@ -7,7 +7,6 @@ import torch
 from torch import Tensor, nn
 
 from streamplace import Problem
-from streamplace.learning.policy import trajectories
 from streamplace.learning.policy.base import Constructive
 from streamplace.learning.policy.decoding import UNAVAILABLE, Sampler
 from streamplace.learning.policy.graph_batch import EncodedGraph, GraphBatch
@@ -109,7 +108,7 @@ class LoadAware(Constructive[EncodedGraph, Batch]):
             chosen.append(taken)
             log_prob.append(logs.gather(1, taken.unsqueeze(1)).squeeze(1))
             entropy.append(-(logs.exp() * logs).sum(dim=1))
-        return trajectories.of_placements(
+        return Trajectories.of_placements(
             placements,
             order.reshape(problems * samples, steps).T,
             [now * samples for now in active],

@@ -42,7 +42,7 @@ class PlanOptions(options.Common):
     constraints_file: str | None = options.constraints()
     pins: Mapping[str, str] = options.pins()
     throughput: options.ThroughputChoice = options.throughput(
-        several="with several, the plan is for the highest", engine=False
+        several="With several, the plan is for the highest", engine=False
     )
     objective: None = options.no_objective(
         "plan finds the throughput that devices sustain, and serves no other objective; "
@@ -110,12 +110,13 @@ def plan(chosen: PlanOptions) -> None:
             read = expanded(chosen.throughput.of_sources(read_graph(chosen.graph)))
         constraints = inputs.the_constraints(chosen.constraints_file)
         cluster = inputs.the_cluster(chosen.cluster)
-    named = chosen.constraints_file or name_of(chosen.graph)
+    rules_file = chosen.constraints_file and name_of(chosen.constraints_file)
+    named = rules_file or name_of(chosen.graph)
     with inputs.naming_the_default(cluster is None):
         constraints, replaced = with_pins(chosen.pins, cluster, constraints, read)
     cluster, constraints = inputs.after_losses(chosen.lost, cluster, constraints, read, named)
     of_cluster = located(chosen.cluster.cluster_file or named, only=ClusterError)
-    of_graph = inputs.naming_file(chosen.graph, chosen.constraints_file)
+    of_graph = located(name_of(chosen.graph), constraints=rules_file)
     default = inputs.naming_the_default(cluster is None, only_names=True)
     with working("planning"), of_graph, of_cluster, default:
         found = workflow(

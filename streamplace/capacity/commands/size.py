@@ -56,7 +56,7 @@ class SizeOptions(options.Common):
     constraints_file: str | None = options.constraints()
     pins: Mapping[str, str] = options.pins()
     throughput: options.ThroughputChoice = options.throughput(
-        several="with several, the size is for the highest", engine=False
+        several="With several, the size is for the highest", engine=False
     )
     objective: None = options.no_objective(
         "size finds the instances that sustain a source rate, and serves no other objective"
@@ -209,7 +209,8 @@ def _size_graph(
     constraints_file, cluster_file = chosen.constraints_file, chosen.cluster.cluster_file
     targets = {"-o": chosen.output, "--graph-out": chosen.graph_out}
     check_targets(targets, (graph, cluster_file, constraints_file))
-    named = constraints_file or name_of(graph)
+    rules_file = constraints_file and name_of(constraints_file)
+    named = rules_file or name_of(graph)
     with working("reading"):
         constraints = inputs.the_constraints(constraints_file)
         cluster = inputs.the_cluster(chosen.cluster)
@@ -219,7 +220,7 @@ def _size_graph(
     cluster, constraints = inputs.after_losses(chosen.lost, cluster, constraints, read, named)
     settings = {**settings, "constraints": constraints}
     of_cluster = located(cluster_file or named, only=ClusterError)
-    of_graph = inputs.naming_file(graph, constraints_file)
+    of_graph = located(name_of(graph), constraints=rules_file)
     default = inputs.naming_the_default(cluster is None, only_names=True)
     with working("sizing"), of_graph, of_cluster, default, naming_lower_rate():
         found: SizeResult | SizeTable

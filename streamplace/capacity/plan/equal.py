@@ -14,7 +14,6 @@ from streamplace.errors import (
     PlacementError,
     ProblemError,
     StreamplaceError,
-    reworded,
 )
 from streamplace.latency.within_limit import refuse_disproved
 from streamplace.placers.auto import evaluations_by_default
@@ -30,7 +29,6 @@ from streamplace.scoring.registry import throughput_evaluator
 from streamplace.scoring.throughput import bound, ceiling
 from streamplace.sim.closed_form.bounds import least_shares
 from streamplace.util.text import counted
-from streamplace.workflows.conflict import named
 from streamplace.workflows.loss_conflict import loss_conflict
 from streamplace.workflows.too_heavy import (
     bandwidth_helps,
@@ -280,7 +278,7 @@ class _Table:
         if limit_on_latency is not None:
             limit_s = self._limits.seconds
             refuse_disproved(
-                best.problem, limit_on_latency, "plan: ", overloads=False, seconds=limit_s
+                best.problem, limit_on_latency, "plan", overloads=False, seconds=limit_s
             )
         fewest = next((row.devices for row in rows if row.keeps_up), None)
         grows = self._limits.most is None
@@ -308,10 +306,12 @@ class _Table:
 
 
 def _infeasible(failure: Exception | None, message: str) -> StreamplaceError:
-    """Return the error of a plan; it names the rules that cannot hold if that is proven."""
+    """Return the error of a plan; it knows the rules that cannot hold if that is proven."""
+    error = InfeasibleError(message)
     if isinstance(failure, InfeasibleError):
-        return named(reworded(failure, message))
-    return InfeasibleError(message)
+        error.infeasible = failure.infeasible
+        error.update(operators=failure.fault.operators, of_constraints=failure.fault.of_constraints)
+    return error
 
 
 def _named_first(cluster: Cluster, rules: Constraints) -> Cluster:

@@ -96,7 +96,8 @@ def plan(
         raise UsageError("plan: cannot combine --max-latency with --survive")
     limits = Limits(most, seconds, evaluations, survive, seed, asked)
     if _is_equal(cluster) and not rules.allowed and not (survive and rules.pins):
-        return plan_equal(graph, cluster, objective, rules, limits)
+        with naming_conflicts():
+            return plan_equal(graph, cluster, objective, rules, limits)
     is_default = seconds is None and evaluations is None  # then other work does not matter
     with naming_conflicts(), work_clock.cpu_time() if is_default else nullcontext():
         problem = Problem(graph, cluster, objective=objective, constraints=rules)

@@ -10,7 +10,7 @@ from streamplace.capacity.plan.rows import Rows
 from streamplace.capacity.subset.cheapest import Cheapest, Search
 from streamplace.capacity.subset.conditions import Counts, Kinds
 from streamplace.capacity.subset.examination import Examiner
-from streamplace.errors import ClusterError, InfeasibleError
+from streamplace.errors import ClusterError, Fault, InfeasibleError
 from streamplace.latency.within_limit import refuse_disproved
 from streamplace.placers.budget import Budget
 from streamplace.problem.cluster import Cluster
@@ -52,7 +52,8 @@ def prices_of(cluster: Cluster, verb: str = "plan") -> Floats | None:
     if lacking:
         have = "has no price" if len(lacking) == 1 else "have no price"
         fix = "set it (0 if it costs nothing), or remove the prices of all devices"
-        raise ClusterError(f"{verb}: {listed(lacking)} {have}, but other devices have one; {fix}")
+        fault = f"{listed(lacking)} {have}, but other devices have one"
+        raise ClusterError(Fault(fault, place=(verb,), remedy=fix))
     return np.array([device.price for device in devices], dtype=np.float64)
 
 
@@ -63,7 +64,7 @@ def plan_unequal(problem: Problem, limits: Limits) -> Plan:
     check_losses(problem, survive, spared=_pinned(problem))
     if limits.max_latency is not None:
         latency, limit_s = limits.max_latency, limits.seconds
-        refuse_disproved(problem, latency, "plan: ", overloads=False, seconds=limit_s)
+        refuse_disproved(problem, latency, "plan", overloads=False, seconds=limit_s)
     seconds = SECONDS if limits.seconds is None and evaluations is None else limits.seconds
     whole = Budget(seconds)
     free = prices is not None and not prices.any()  # then the fewest devices are wanted
@@ -156,11 +157,12 @@ def check_losses(
     if len(few):
         unit = int(few[0])
         devices = [problem.cluster.names[d] for d in np.flatnonzero(rules.allowed[unit])]
-        raise InfeasibleError(
-            f"{verb}: {rules.describe(unit)} may run only on {listed(devices)}, so no set of "
-            f"devices survives the loss of {listed(devices)}; allow another device, or {verb} "
-            "without losses"
+        fault = (
+            f"{rules.describe(unit)} may run only on {listed(devices)}, so no set of devices "
+            f"survives the loss of {listed(devices)}"
         )
+        remedy = f"allow another device, or {verb} without losses"
+        raise InfeasibleError(Fault(fault, place=(verb,), remedy=remedy))
 
 
 def _cheapest(examiner: Examiner, found: Cheapest, rows: Rows, scale: float) -> CheapestSet | None:

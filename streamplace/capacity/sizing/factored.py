@@ -12,8 +12,9 @@ import numpy as np
 from streamplace.capacity.sizing.attempts import Task
 from streamplace.capacity.sizing.choices import Counts
 from streamplace.capacity.sizing.instances import named_instances
+from streamplace.capacity.sizing.result import SIZE
 from streamplace.display.text import number
-from streamplace.errors import UsageError
+from streamplace.errors import Fault, UsageError
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.logical import groups_of, key_shares_of
@@ -144,10 +145,9 @@ def check_supported(task: Task, instances: int) -> None:
     for what, has_it in faults.items():
         if has_it:
             many = f"{instances:,} instances with so many streams between them"
-            raise UsageError(
-                f"size: {number(task.planned)} tuples/s need {many}, for which it does not support "
-                f"{what}; lower the source rate, or use fewer operators"
-            )
+            rate, remedy = number(task.planned), "lower the source rate, or use fewer operators"
+            fault = f"{rate} tuples/s need {many}, for which it does not support {what}"
+            raise UsageError(Fault(fault, place=SIZE, remedy=remedy))
 
 
 def loads_of(instances: Instances, cluster: Cluster, on: list[Ints]) -> Loads:

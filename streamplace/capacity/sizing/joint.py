@@ -11,17 +11,15 @@ from streamplace.capacity.sizing.choices import Choices, Counts, Vector, with_pa
 from streamplace.capacity.sizing.instances import named_instances
 from streamplace.capacity.sizing.needs import Need, conditions_of, needs_of
 from streamplace.capacity.sizing.requirements import Requirement
-from streamplace.capacity.sizing.restrictions import rules_of
 from streamplace.capacity.sizing.result import SizeResult
-from streamplace.capacity.sizing.shortage import check_needs, naming_rates
-from streamplace.capacity.sizing.unfound import UnfoundError, refuse_losses, text_of_unfound
+from streamplace.capacity.sizing.shortage import check_needs, with_rate
+from streamplace.capacity.sizing.unfound import fault_under_rules, refuse_losses, unfound
 from streamplace.capacity.subset.conditions import Kinds, apart
 from streamplace.capacity.subset.price_bound import fluid_bound
 from streamplace.errors import InfeasibleError
 from streamplace.placers.budget import Budget
 from streamplace.problem.placement import Placement
 from streamplace.scoring.throughput import simulate
-from streamplace.workflows.conflict import listed_and
 
 ALL_VECTORS = 300  # up to which every choice of numbers is tried
 SAME = 1.0 + 1e-9  # factor within which prices are equal
@@ -218,14 +216,11 @@ def joint_size(task: Task, choices: Choices, seconds: float | None) -> JointSize
     clock = Budget(seconds)
     found = searched(task, choices, clock)
     if found.best is None and found.bound == inf:
-        rules = [str(rule) for rule in rules_of(task)] + ["whole operators"] * task.whole
-        under = f" under {listed_and(rules)}" if rules else ""
-        raise InfeasibleError(
-            f"size: provably no numbers of instances keep up on these devices{under}"
-        )
+        fault = "provably no numbers of instances keep up on these devices"
+        raise InfeasibleError(fault_under_rules(task, fault))
     if found.best is None:
         refuse_losses(task, task.problem(choices.counts(choices.first), apart=True))
-        error = UnfoundError(text_of_unfound(task))
+        error = unfound(task)
         error.task, error.seconds_left = task, clock.seconds_left()
         raise error
     if task.minimise == "machines":
@@ -235,8 +230,10 @@ def joint_size(task: Task, choices: Choices, seconds: float | None) -> JointSize
 
 def searched(task: Task, choices: Choices, clock: Budget) -> JointSize:
     """Return the best choice found; raise an InfeasibleError if the devices have too little."""
-    with naming_rates(task, _needs):
+    try:
         problem = task.problem(choices.counts(choices.first), apart=True)
+    except InfeasibleError as error:
+        raise with_rate(error, task, _needs) from None
     check_losses(problem, task.survive, "size")
     kinds = Kinds(problem, task.prices)
     needs = needs_of(problem)

@@ -6,8 +6,8 @@ from math import inf
 
 import numpy as np
 
-from streamplace.capacity.sizing.result import SizeResult
-from streamplace.errors import InfeasibleError, PlacementError, UsageError
+from streamplace.capacity.sizing.result import SIZE, SizeResult
+from streamplace.errors import Fault, InfeasibleError, PlacementError, UsageError
 from streamplace.latency.limit import LatencyLimit
 from streamplace.latency.within_limit import refuse_disproved, within_limit
 from streamplace.problem.losses import restricted
@@ -54,9 +54,10 @@ def sized_within(
                 raise
             break
         if found.placement is None:
-            raise UsageError("size: --max-latency: too many streams between the instances")
+            fault = "too many streams between the instances"
+            raise UsageError(Fault(fault, place=SIZE, option="--max-latency"))
         problem = found.placement.problem
-        refuse_disproved(problem, limit, "size: ", overloads=False, seconds=seconds)
+        refuse_disproved(problem, limit, "size", overloads=False, seconds=seconds)
         found = _improved(found, _at(found.placement, target), limit, seed)
         if best is not None:  # fewer devices than for the utilisation alone never suffice
             found = replace(found, bound=best.bound)

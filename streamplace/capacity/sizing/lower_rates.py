@@ -7,7 +7,8 @@ from streamplace.capacity.sizing.attempts import Task
 from streamplace.capacity.sizing.choices import Choices
 from streamplace.capacity.sizing.joint import searched
 from streamplace.capacity.sizing.requirements import requirements
-from streamplace.capacity.sizing.unfound import UnfoundError, text_of_unfound
+from streamplace.capacity.sizing.unfound import UnfoundError
+from streamplace.display.text import number
 from streamplace.placers.budget import Budget
 
 SHARES = (0.98, 0.95, 0.9, 0.8, 0.65, 0.5)  # of the source rate, tried one after another
@@ -16,7 +17,7 @@ OF_LEFT = 0.5  # of the time that is left, for each of them
 
 @contextmanager
 def naming_lower_rate() -> Iterator[None]:
-    """Name a lower source rate that fits in the error of a size that was not found.
+    """Advise a lower source rate that fits in the error of a size that was not found.
 
     It is looked for in what is left of the size's time limit.
     """
@@ -26,10 +27,11 @@ def naming_lower_rate() -> Iterator[None]:
         if error.task is None:
             raise
         clock = Budget(error.seconds_left)
-        text = text_of_unfound(error.task, less := _lower_rate(error.task, clock))
-        if not less and clock.seconds_left() <= 0:
-            text += "; the time limit ended the search for a lower source rate that fits"
-        raise UnfoundError(text) from None
+        if less := _lower_rate(error.task, clock):
+            error.advise(f"lower the source rate to {number(less)} tuples/s, which fits")
+        elif clock.seconds_left() <= 0:
+            error.advise("the time limit ended the search for a lower source rate that fits")
+        raise
 
 
 def _lower_rate(task: Task, clock: Budget) -> float:

@@ -20,7 +20,7 @@ from streamplace.capacity.sizing.needs import SPEED, Need, conditions_of
 from streamplace.capacity.sizing.requirements import Requirement
 from streamplace.capacity.sizing.result import SizeResult
 from streamplace.capacity.sizing.shortage import check_needs
-from streamplace.capacity.sizing.unfound import UnfoundError, text_of_unfound
+from streamplace.capacity.sizing.unfound import unfound
 from streamplace.capacity.subset.conditions import Kinds
 from streamplace.capacity.subset.price_bound import fluid_bound
 from streamplace.placers.budget import Budget
@@ -125,7 +125,7 @@ def packed_size(task: Task, choices: Choices, clock: Budget) -> PackedSize:
         task, ones, instances, everywhere if task.minimise == "instances" else least, clock
     )
     if packed is None:
-        raise UnfoundError(text_of_unfound(task))
+        raise unfound(task)
     bound = float(sum(counts.values())) if task.minimise == "instances" else least
     return PackedSize(counts, packed, bound)
 

@@ -10,7 +10,7 @@ import numpy as np
 from streamplace.capacity.sizing.instances import named_instances, of_whole_operators, tasks_of
 from streamplace.capacity.sizing.shares import Shares, lowest_load
 from streamplace.display.text import rounded_up
-from streamplace.errors import GraphError, ProblemError
+from streamplace.errors import Fault, GraphError, ProblemError
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.counts import expanded, limits_of_count, stated_count
@@ -44,7 +44,7 @@ class Requirement:
         a lower load of the busiest instance than all before; none if the operator cannot keep up.
     loads
         That load: the utilisation of the device, or of its cores, that suits it best.
-    cause
+    limit
         What limits the instances, such as ``16 partitions``, or what they carry together.
     at_most
         The source rate in tuples/s up to which the operator keeps up; inf without a limit.
@@ -56,17 +56,31 @@ class Requirement:
         Whether `counts` has every number with which the operator keeps up.
     task
         The operators of its task, which have the same number; empty if it belongs to none.
+    key
+        The key that the limit is of; empty if it is of none.
+    is_max
+        Whether the limit is the operator's ``max_parallelism``.
+    because
+        The rules without which it would carry more, in words.
     """
 
     operator: str
     counts: tuple[int, ...]
     loads: tuple[float, ...]
-    cause: str
+    limit: str
     at_most: float
     most: int
     evenly: bool
     has_all: bool
     task: tuple[str, ...] = ()
+    key: str = ""
+    is_max: bool = False
+    because: str = ""
+
+    @property
+    def cause(self) -> str:
+        """The limit with its key."""
+        return f"{self.limit} of key {self.key!r}" if self.key else self.limit
 
     def allows(self, count: int) -> bool:
         """Return whether the operator keeps up with a number of instances, as far as is known."""
@@ -96,7 +110,8 @@ class Requirement:
 
     def text(self) -> str:
         """Return what limits the operator, in words."""
-        return f"{self.operator}: {self.cause}, {rounded_up(self.at_most)} tuples/s at most"
+        most = f"{rounded_up(self.at_most)} tuples/s at most"
+        return f"{self.operator}: {self.cause}, {most}{self.because}"
 
 
 def requirements(
@@ -167,8 +182,8 @@ def _requirement(
     is_even = v not in shares.uneven and v not in graph.scaling
     if is_even and limits == (1, MAX_PARALLELISM) and (alone := load(1)) < most - CHOICES:
         counts = range(first := max(1, ceil(alone / (1.0 + ROUNDING))), first + CHOICES + 1)
-        cause, loads = f"{most:,} instances", tuple(alone / count for count in counts)
-        return Requirement(name, tuple(counts), loads, cause, inf, most, True, False)
+        limit, loads = f"{most:,} instances", tuple(alone / count for count in counts)
+        return Requirement(name, tuple(counts), loads, limit, inf, most, True, False)
     few, is_bounded, choices = most - least < FEW, most < MAX_PARALLELISM, list[tuple[int, float]]()
     if few or is_bounded or floor <= 1.0 + ROUNDING:
         choices = list(_choices(load, least, most, floor, every=few))
@@ -178,16 +193,21 @@ def _requirement(
         lowest = max(floor, min((each for _, each in choices), default=0.0))
     elif is_bounded or (graph.scaling.get(v) and not floor):
         lowest = lowest_load(load, least, most, graph.partitions.get(v))
-    skew = shares.cause(v) if floor > MAJOR * lowest else ""
+    limit, key = shares.cause(v) if floor > MAJOR * lowest else ("", "")
+    is_max = False
+    if not limit:
+        limit, is_max = _limit(graph, v, most, fixed=name not in free)
     return Requirement(
         name,
         tuple(count for count, _ in fitting),
         tuple(each for _, each in fitting),
-        _cause(graph, v, most, skew, fixed=name not in free),
+        limit,
         source_rate / lowest if lowest > 0.0 else inf,
         most,
         not (graph.scaling.get(v) or graph.partitions.get(v)),
         few,
+        key=key,
+        is_max=is_max,
     )
 
 
@@ -267,9 +287,8 @@ def _with_common_range(
 def _least_of_names(name: str, least: int, most: int, wanted: int, instance: str) -> int:
     """Return the least number of instances of an operator with which a named one exists."""
     if wanted > most:
-        raise ProblemError(
-            f"constraints: unknown operator {instance!r}: {name!r} has at most {most:,} instances"
-        )
+        fault = f"unknown operator {instance!r}: {name!r} has at most {most:,} instances"
+        raise ProblemError(Fault(fault, place=("constraints",), of_constraints=True))
     return max(least, wanted)
 
 
@@ -323,20 +342,13 @@ def _tuples(graph: StreamGraph, problem: Problem) -> Floats:
     return tuples
 
 
-def _cause(graph: StreamGraph, v: int, most: int, skew: str, *, fixed: bool) -> str:
-    """Return what limits the number of instances of an operator, or what they carry together.
-
-    Parameters
-    ----------
-    skew
-        What gives one instance most of its load, whatever their number; empty if nothing does.
-    """
-    if skew:
-        return skew
+def _limit(graph: StreamGraph, v: int, most: int, *, fixed: bool) -> tuple[str, bool]:
+    """Return what limits the instances of an operator, and whether that is its largest number."""
     stated = graph.partitions.get(v, MAX_PARALLELISM)
     partitions, kind = most_instances(stated), "key groups" if stated == FLINK else "partitions"
     if fixed and most <= partitions:
-        return f"parallelism {most:,}"
+        return f"parallelism {most:,}", False
     if most < MAX_PARALLELISM:
-        return f"{partitions:,} {kind}" if partitions <= most else f"max_parallelism {most:,}"
-    return "scaling" if graph.scaling.get(v) else f"{most:,} instances"
+        is_max = partitions > most
+        return (f"max_parallelism {most:,}" if is_max else f"{partitions:,} {kind}"), is_max
+    return "scaling" if graph.scaling.get(v) else f"{most:,} instances", False

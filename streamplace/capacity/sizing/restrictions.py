@@ -7,7 +7,6 @@ from streamplace.capacity.sizing.attempts import Task
 from streamplace.capacity.sizing.needs import ROUNDING
 from streamplace.capacity.sizing.requirements import Requirement, requirements
 from streamplace.problem.rules import BY_NUMBER, LIMITS, Rule, RuledParts
-from streamplace.workflows.conflict import listed_and
 
 
 def rules_of(task: Task, operators: Collection[str] | None = None) -> list[Rule]:
@@ -38,19 +37,13 @@ def without(task: Task, rules: Sequence[Rule]) -> Task:
     return replace(task, graph=parts.graph, constraints=parts.constraints)
 
 
-def text_of_lacking(task: Task, faults: Sequence[Requirement]) -> str:
-    """Return why operators cannot keep up, with the rules without which they would carry more."""
-    return "; ".join(one.text() + _because(task, one) for one in faults)
-
-
-def _because(task: Task, fault: Requirement) -> str:
+def rules_against(task: Task, fault: Requirement) -> list[Rule]:
+    """Return the rules of an operator without which it would carry more."""
     rules = rules_of(task, (fault.operator,))
     if not rules:
-        return ""
+        return []
     less = without(task, rules)
     several = requirements(less.graph, less.cluster, less.objective, less.constraints, less.free)
     wider = next(one for one in several if one.operator == fault.operator)
     planned = wider.at_most * task.planned / task.objective.source_rate
-    if planned <= fault.at_most * (1.0 + ROUNDING):
-        return ""
-    return f", because of {listed_and(map(str, rules))}"
+    return rules if planned > fault.at_most * (1.0 + ROUNDING) else []

@@ -10,7 +10,7 @@ from streamplace.capacity.sizing.requirements import Requirement
 from streamplace.display.mixins import Displayable
 from streamplace.display.text import limit_beside, number, rounded_down
 from streamplace.display.view import Grid, Line, Names, View
-from streamplace.errors import UsageError
+from streamplace.errors import Fault, UsageError
 from streamplace.files import write_placement
 from streamplace.latency.limit import LatencyAnswer
 from streamplace.problem.cluster import Cluster
@@ -20,6 +20,8 @@ from streamplace.scoring.score import ThroughputScore
 from streamplace.util.text import counted
 
 Minimise = Literal["machines", "money", "instances"]
+SIZE = ("size",)
+"""What messages of `size` begin with."""
 LIMITS_SHOWN = 5
 OPERATORS_SHOWN = 1_000  # longer tables take seconds to lay out; --json has all
 
@@ -152,10 +154,9 @@ class SizeResult(Displayable):
             If there are too many streams between instances to list them.
         """
         if self.placement is None or self.score is None:
-            raise UsageError(
-                "size: too many streams between the instances for a placement file; --json has the "
-                "parallelism and the assignment"
-            )
+            fault = "too many streams between the instances for a placement file"
+            remedy = "--json has the parallelism and the assignment"
+            raise UsageError(Fault(fault, place=SIZE, remedy=remedy))
         latency = {} if self.latency is None else {"latency": self.latency.to_dict()}
         score = self.score.to_dict()
         named = {"inputs": {**inputs}} if inputs else {}

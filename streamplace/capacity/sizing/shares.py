@@ -83,8 +83,8 @@ class Shares:
         ]
         return self._part(v, "broadcast") + max(keys, default=0.0)
 
-    def cause(self, v: int) -> str:
-        """Return what `least` comes from; empty if it is 0."""
+    def cause(self, v: int) -> tuple[str, str]:
+        """Return what `least` comes from, and a key that it is of; both may be empty."""
         keys = [
             (part * share, key)
             for e, part, kind in self._parts(v)
@@ -94,8 +94,8 @@ class Shares:
         share, key = max(keys, default=(0.0, ""))
         if share:
             part = "all tuples" if share == 1 else f"{share:.3g} of all tuples"
-            return part + (" go to one instance" if key in ONE_KEY else f" are of key {key!r}")
-        return "broadcast" if self._part(v, "broadcast") else ""
+            return (f"{part} go to one instance", "") if key in ONE_KEY else (f"{part} are", key)
+        return ("broadcast" if self._part(v, "broadcast") else "", "")
 
     def _parts(self, v: int) -> list[tuple[int, float, str]]:
         """Return the streams into an operator, their parts of its tuples, and partitionings."""

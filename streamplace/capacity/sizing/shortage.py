@@ -1,7 +1,6 @@
 """Errors that say what devices have too little of, and the highest source rate that they allow."""
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -9,10 +8,11 @@ import numpy as np
 from streamplace.capacity.sizing.attempts import Task
 from streamplace.capacity.sizing.choices import Counts
 from streamplace.capacity.sizing.needs import SPEED, Need, least_met
-from streamplace.capacity.sizing.requirements import lacking, requirements
+from streamplace.capacity.sizing.requirements import Requirement, lacking, requirements
 from streamplace.capacity.sizing.restrictions import rules_of, without
+from streamplace.capacity.sizing.result import SIZE
 from streamplace.display.text import number, rounded_up
-from streamplace.errors import InfeasibleError, StreamplaceError
+from streamplace.errors import Fault, InfeasibleError, StreamplaceError
 from streamplace.placers.budget import Budget
 from streamplace.placers.search.balance import CARRIED
 from streamplace.util.text import counted
@@ -35,11 +35,26 @@ class ShortageError(InfeasibleError):
     ----------
     at_most
         No higher source rate can be sustained, in tuples/s; 0: no rate at all.
+    lacking
+        The operators that cannot keep up, if `cannot_keep_up` is what the fault says.
     """
 
-    def __init__(self, message: str, at_most: float = 0.0) -> None:
-        super().__init__(message)
-        self.at_most = at_most
+    def __init__(
+        self, what: str | Fault, at_most: float = 0.0, lacking: Sequence[Requirement] = ()
+    ) -> None:
+        super().__init__(what)
+        self.at_most, self.lacking = at_most, tuple(lacking)
+
+    def reword(self, words_of: Callable[[Requirement], Requirement]) -> None:
+        """Say why operators cannot keep up in the words of a function."""
+        if self.lacking:
+            self.lacking = tuple(map(words_of, self.lacking))
+            self.update(what=cannot_keep_up(self.lacking))
+
+
+def cannot_keep_up(lacking: Sequence[Requirement]) -> str:
+    """Return which operators cannot keep up, and why."""
+    return f"cannot keep up: {'; '.join(one.text() for one in lacking)}"
 
 
 def check_needs(task: Task, counts: Counts, needs: Sequence[Need], needs_of: NeedsOf) -> None:
@@ -65,19 +80,16 @@ def check_needs(task: Task, counts: Counts, needs: Sequence[Need], needs_of: Nee
                 return False
             return after > met * (1.0 + MIN_GAIN)
 
-        raise ShortageError(_text(task, need, at_most, helps), at_most)
+        raise ShortageError(_fault(task, need, at_most, helps), at_most)
 
 
-@contextmanager
-def naming_rates(task: Task, needs_of: NeedsOf) -> Iterator[None]:
-    """Name the highest source rate in the error of a problem without a feasible placement."""
-    try:
-        yield
-    except InfeasibleError as error:
-        at_most = highest_rate(task, needs_of)
-        found = ShortageError(f"size: {error}; {_rate_text(task, at_most)}", at_most)
-        found.infeasible = error.infeasible
-        raise found from None
+def with_rate(error: InfeasibleError, task: Task, needs_of: NeedsOf) -> ShortageError:
+    """Return the error of a problem without a feasible placement with the highest source rate."""
+    at_most, fault = highest_rate(task, needs_of), error.fault
+    what = f"{fault.what}; {_rate_text(task, at_most)}"
+    found = ShortageError(replace(fault, what=what, place=(*SIZE, *fault.place)), at_most)
+    found.infeasible = error.infeasible
+    return found
 
 
 def highest_rate(task: Task, needs_of: NeedsOf, likely: float = 0.0) -> float:
@@ -120,7 +132,7 @@ def highest_rate(task: Task, needs_of: NeedsOf, likely: float = 0.0) -> float:
     return high
 
 
-def _text(task: Task, need: Need, at_most: float, helps: Callable[[Task], bool]) -> str:
+def _fault(task: Task, need: Need, at_most: float, helps: Callable[[Task], bool]) -> Fault:
     after = " after the loss of any one of them" if task.survive else ""
     offered, carried = f"{number(task.planned)} tuples/s", rounded_up(at_most)
     if not need.mask.all():
@@ -129,18 +141,17 @@ def _text(task: Task, need: Need, at_most: float, helps: Callable[[Task], bool])
             text += "; allow more devices" * helps(without(task, rules))
         else:  # but limits, such as memory for one instance
             text += "; add devices" * helps(_with_more(task, need))
-        return f"size: {text}; {_rate_text(task, at_most)}{after}"
+        of_constraints = any(rule.of_constraints for rule in rules)
+        what = f"{text}; {_rate_text(task, at_most)}{after}"
+        return Fault(what, place=SIZE, of_constraints=of_constraints)
     devices = counted(len(task.cluster.devices), "device")
     more = helps(_with_more(task, need))
     if need.what == SPEED:
-        return (
-            f"size: {devices} cannot keep up: together they carry {carried} of {offered} "
-            f"at most{after}{'; add devices' * more}"
-        )
-    return (
-        f"size: {devices} have too little {need.what}{after}"
-        f"{f'; add devices or {need.what}' * more}; {_rate_text(task, at_most)}"
-    )
+        what = f"{devices} cannot keep up: together they carry {carried} of {offered} at most"
+        return Fault(what + after, place=SIZE, remedy="add devices" * more)
+    advice = f"; add devices or {need.what}" * more
+    what = f"{devices} have too little {need.what}{after}{advice}; {_rate_text(task, at_most)}"
+    return Fault(what, place=SIZE)
 
 
 def _with_more(task: Task, need: Need) -> Task:

@@ -2,8 +2,9 @@
 
 from streamplace.capacity.sizing.attempts import Task
 from streamplace.capacity.sizing.restrictions import rules_of
+from streamplace.capacity.sizing.result import SIZE
 from streamplace.display.text import number
-from streamplace.errors import InfeasibleError, PlacementError
+from streamplace.errors import Fault, InfeasibleError, PlacementError
 from streamplace.problem.problem import Problem
 from streamplace.workflows.conflict import listed_and
 from streamplace.workflows.loss_conflict import loss_conflict
@@ -24,22 +25,22 @@ class UnfoundError(PlacementError):
     seconds_left = 0.0
 
 
-def text_of_unfound(task: Task, less: float = 0.0) -> str:
-    """Return that no size was found, and what to do.
+def fault_under_rules(task: Task, what: str) -> Fault:
+    """Return a fault of a size, with the rules under which it holds after what is wrong."""
+    rules = rules_of(task)
+    names = [*map(str, rules), *["whole operators"] * task.whole]
+    under = f" under {listed_and(names)}" if names else ""
+    of_constraints = any(rule.of_constraints for rule in rules)
+    return Fault(what + under, place=SIZE, of_constraints=of_constraints)
 
-    Parameters
-    ----------
-    less
-        A lower source rate in tuples/s, for which one was found; 0 if none was.
-    """
-    rules = [*map(str, rules_of(task)), *["whole operators"] * task.whole]
-    under = f" under {listed_and(rules)}" if rules else ""
+
+def unfound(task: Task) -> UnfoundError:
+    """Return the error of a size that was not found."""
     after = " after the loss of any one of them" if task.survive else ""
-    text = (
-        f"size: found no numbers of instances that carry {number(task.planned)} tuples/s on these "
-        f"devices{after}{under}; a longer search may find some"
-    )
-    return f"{text}; lower the source rate to {number(less)} tuples/s, which fits" if less else text
+    carrying = f"that carry {number(task.planned)} tuples/s on these devices{after}"
+    error = UnfoundError(fault_under_rules(task, f"found no numbers of instances {carrying}"))
+    error.advise("a longer search may find some")
+    return error
 
 
 def refuse_losses(task: Task, problem: Problem) -> None:
@@ -52,4 +53,7 @@ def refuse_losses(task: Task, problem: Problem) -> None:
     """
     found = loss_conflict(problem) if task.survive else None
     if found is not None:
-        raise InfeasibleError(f"size: after the loss of {found[0]!r}, {found[1]}")
+        device, conflict = found
+        fault = f"after the loss of {device!r}, {conflict}"
+        rules = conflict.of_constraints
+        raise InfeasibleError(Fault(fault, place=SIZE, of_constraints=rules))

@@ -23,7 +23,6 @@ from streamplace.errors import (
     GraphError,
     StreamplaceError,
     UsageError,
-    located,
 )
 from streamplace.formats.profiling.rest import GoneError, RefusedError, Server
 
@@ -298,14 +297,17 @@ class Client:
 def expecting(where: str, server: str = "Flink") -> Iterator[None]:
     """Raise BackendError if an answer does not have the format of a server's answers."""
     try:
-        with located(where, FormatError):
-            yield
+        yield
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         fault_text = f"{type(error).__name__}: {error}"
         message = f"{where}: unexpected answer from {server}: {fault_text:.120}"
         raise BackendError(f"{message}; check the address") from None
-    except (FormatError, GraphError) as error:
-        raise BackendError(str(error)) from None
+    except StreamplaceError as error:
+        if error.needs_origin:
+            error.update(origin=where)
+        elif not isinstance(error, FormatError | GraphError):
+            raise
+        raise BackendError(error.fault) from None
 
 
 def repeated(call: Callable[[], T], until: float, pause_s: float) -> T:

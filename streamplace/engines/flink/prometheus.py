@@ -179,7 +179,7 @@ class Prometheus:
         except GoneError as error:
             raise BackendError(str(error)) from None
         except RefusedError as error:
-            raise BackendError(f"{error}: {error.answer:.200}".replace("\n", " ")) from None
+            raise BackendError(f"{error}: {error.answer:.200}") from None
         with self._expecting():
             return check(AnswerForm, value, f"{self.server.url}{QUERY}").data.result
 

@@ -96,7 +96,7 @@ class ImportOptions(options.Common):
         "only fills gaps. CSV if its name ends in .csv, otherwise TOML; see above.",
         "COSTS",
     )
-    form: options.Form = group(options.Form)
+    form: options.InstanceForm = group(options.InstanceForm)
     output: str = options.graph_output()
     cluster_out: str | None = option(
         "--cluster-out",

@@ -9,11 +9,9 @@ __all__ = [
     "graph_batch",
     "improving",
     "partial",
-    "placer",
-    "refining",
     "registry",
     "teachers",
-    "threads",
     "trajectories",
+    "walks",
     "weights",
 ]

@@ -34,10 +34,13 @@ class Policy(nn.Module, ABC, Generic[E, B]):
         stack has a leading axis of this length; see `learning.policy.device_scorer.stacked`.
     gpu
         Whether it can compute on a GPU. Otherwise `train` keeps it on the CPU.
+    device_count
+        The number of devices of all its problems, if the network has an output for each; None: any.
     """
 
     members: int = 1
     gpu: bool = True
+    device_count: int | None = None
 
     @abstractmethod
     def encode(self, problem: Problem) -> E:
@@ -65,8 +68,15 @@ class Policy(nn.Module, ABC, Generic[E, B]):
         Raises
         ------
         UnsuitableError
-            If the policy cannot place it. The message gives the reason.
+            If the policy cannot place it, for example because it has another number of devices. The
+            message gives the reason, and how to train for that number.
         """
+        devices = len(problem.cluster.devices)
+        if self.device_count not in (None, devices):
+            raise UnsuitableError(
+                f"this policy requires {self.device_count} devices (got {devices}); for {devices}, "
+                f"train one whose config has sizes = {{ devices = {devices} }} under [policy]"
+            )
 
     @classmethod
     def quantities(cls) -> frozenset[str] | None:
@@ -104,6 +114,19 @@ class Constructive(Policy[E, B]):
     any_objective: bool = False
     selects: bool = False
     places: bool = True
+
+    @staticmethod
+    def of(policy: "AnyPolicy") -> "Constructive[Any, Any]":
+        """Return a policy that builds placements.
+
+        Raises
+        ------
+        UnsuitableError
+            If it refines them instead.
+        """
+        if isinstance(policy, Constructive):
+            return policy
+        raise UnsuitableError(f"{type(policy).__name__} refines placements and cannot build them")
 
     @classmethod
     def quantities(cls) -> frozenset[str] | None:
@@ -177,6 +200,19 @@ class Refiner(Policy[E, B]):
 
     relocates: bool = True
 
+    @staticmethod
+    def of(policy: "AnyPolicy") -> "Refiner[Any, Any]":
+        """Return a policy that refines placements.
+
+        Raises
+        ------
+        UnsuitableError
+            If it builds them instead.
+        """
+        if isinstance(policy, Refiner):
+            return policy
+        raise UnsuitableError(f"{type(policy).__name__} builds placements and cannot refine them")
+
     @abstractmethod
     def episode(self, encoded: E) -> int:
         """Return the number of steps of an episode, after which a policy starts anew."""
@@ -249,29 +285,3 @@ class Refiner(Policy[E, B]):
 
 
 AnyPolicy: TypeAlias = Policy[Any, Any]
-
-
-def constructive(policy: AnyPolicy) -> Constructive[Any, Any]:
-    """Return a policy that builds placements.
-
-    Raises
-    ------
-    UnsuitableError
-        If it refines them instead.
-    """
-    if isinstance(policy, Constructive):
-        return policy
-    raise UnsuitableError(f"{type(policy).__name__} refines placements and cannot build them")
-
-
-def refiner(policy: AnyPolicy) -> Refiner[Any, Any]:
-    """Return a policy that refines placements.
-
-    Raises
-    ------
-    UnsuitableError
-        If it builds them instead.
-    """
-    if isinstance(policy, Refiner):
-        return policy
-    raise UnsuitableError(f"{type(policy).__name__} builds placements and cannot refine them")

@@ -11,7 +11,7 @@ from streamplace.sim.flow import Flow
 from streamplace.util.arrays import Floats, Ints
 
 
-class Costs(NamedTuple):
+class DeviceCosts(NamedTuple):
     """What V operators and E streams cost on each of D devices, and on the links between them."""
 
     size: Floats  # (V,)
@@ -24,27 +24,27 @@ class Costs(NamedTuple):
     delay: Floats  # (D, D)
     counts_delay: bool
 
+    @classmethod
+    def of(cls, problem: Problem) -> "DeviceCosts":
+        """Return the costs of a problem in the units of its objective.
 
-def costs_of(problem: Problem) -> Costs:
-    """Return the costs of a problem in the units of its objective.
-
-    Under the makespan objective, w is an execution time and c a transfer time in seconds. Under
-    throughput, w is the utilisation of a device by an operator at the source rate, and c that of a
-    link by a stream, which does not depend on the delay.
-    """
-    if problem.objective.is_pass:
-        return _of_pass(problem)
-    return _of_flow(problem)
+        Under the makespan objective, w is an execution time and c a transfer time in seconds. Under
+        throughput, w is the utilisation of a device by an operator at the source rate, and c that
+        of a link by a stream, which does not depend on the delay.
+        """
+        if problem.objective.is_pass:
+            return _of_pass(problem)
+        return _of_flow(problem)
 
 
-def _of_pass(problem: Problem) -> Costs:
+def _of_pass(problem: Problem) -> DeviceCosts:
     tasks = parts_of_pass(problem).tasks
     weight = tasks.seconds_by_device()
     cores = np.minimum(tasks.cores[:, None], tasks.device_cores)
     rate = _square(tasks.rate, tasks.devices)
     if problem.cluster.network.kind == "nic":
         rate = np.minimum(rate, tasks.rate_in)
-    return Costs(
+    return DeviceCosts(
         size=_finite_means(weight * tasks.speed * cores),
         speed=tasks.speed,
         weight=weight,
@@ -57,7 +57,7 @@ def _of_pass(problem: Problem) -> Costs:
     )
 
 
-def _of_flow(problem: Problem) -> Costs:
+def _of_flow(problem: Problem) -> DeviceCosts:
     arrays = flow(problem)
     instructions = np.repeat(arrays.instructions[:, None], arrays.devices, axis=1)
     if arrays.timed.size:
@@ -67,7 +67,7 @@ def _of_flow(problem: Problem) -> Costs:
     work = arrays.operator_tuples[:, None] * np.where(cannot_run, 0.0, instructions)
     with np.errstate(divide="ignore"):
         bandwidth = 1.0 / _pairwise(arrays.seconds_per_bit, arrays)
-    return Costs(
+    return DeviceCosts(
         size=arrays.work,
         speed=arrays.capacity,
         weight=np.where(cannot_run, np.inf, work / arrays.capacity),

@@ -1,18 +1,14 @@
-"""Sampling of devices from logits, and the devices chosen so far in one decoding order."""
+"""Sampling of devices from logits."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 import torch
 from torch import Tensor
-from torch.nn.functional import one_hot
 
-from streamplace.learning.policy import trajectories
-from streamplace.learning.policy.graph_batch import GraphBatch
 from streamplace.learning.policy.noise import UNAVAILABLE, seed_of_step
-from streamplace.learning.policy.trajectories import Trajectories
 from streamplace.util.arrays import Ints
 
 __all__ = ["UNAVAILABLE", "Sampler", "placing"]
@@ -69,6 +65,14 @@ class Sampler:
             return chosen
         uniform = gumbel.masked_fill(logits <= UNAVAILABLE / 2, UNAVAILABLE).argmax(dim=1)
         return torch.where(self._explores(len(logits), samples).to(logits.device), uniform, chosen)
+
+    @staticmethod
+    def scores(logits: Tensor, chosen: Ints) -> tuple[Tensor, Tensor]:
+        """Return log-probabilities and entropies, (N,), of choices, (N,), by logits, (N, D)."""
+        logs = torch.log_softmax(logits, dim=1)
+        taken = torch.from_numpy(chosen.astype(np.int64)).to(logits.device)
+        log_prob = logs.gather(1, taken.unsqueeze(1)).squeeze(1)
+        return log_prob, -(logs.exp() * logs).sum(dim=1)
 
     def ahead(self, samples: int, steps: int, devices: int) -> tuple[Tensor, Tensor]:
         """Draw the random numbers of S samples of T steps of one problem ahead, on the CPU.
@@ -135,70 +139,3 @@ def placing(seed: int, temperature: float) -> PlacingSampler:
     """Return the rule of the placer `policy`, whose first sample uses the most likely devices."""
     generator = torch.Generator().manual_seed(seed)
     return PlacingSampler(generator, temperature, first_is_likeliest=True, seed=seed)
-
-
-class OneOrderState:
-    """S partial placements of each of P problems on D devices, in the first decoding order.
-
-    There are S rows per problem. At step t the first `rows[t]` rows have an operator left.
-
-    Parameters
-    ----------
-    samples
-        S, the number of placements per problem.
-    devices
-        D, the number of devices of every cluster.
-    forced
-        (P, S, V) devices to use instead of chosen ones; -1 where the network chooses.
-
-    Attributes
-    ----------
-    order
-        (P, T) the operator of each step, as an index within its problem; -1 beyond the last one.
-    problems, rows
-        (T,) the numbers of problems and of rows that have an operator left.
-    placements
-        (P, S, V) the device of each operator so far; -1 where there is none.
-    """
-
-    def __init__(
-        self, batch: GraphBatch[Any], samples: int, devices: int, forced: Ints | None
-    ) -> None:
-        self.batch, self.samples, self._devices = batch, samples, devices
-        self.order = batch.orders(np.zeros(1, dtype=np.int32))[:, 0]
-        self.problems = batch.active(np.arange(self.order.shape[1], dtype=np.int32)).tolist()
-        self.rows = [count * samples for count in self.problems]
-        self.placements: Ints = np.full((len(batch), samples, len(self.rows)), -1, dtype=np.int32)
-        self._last = torch.zeros(len(batch) * samples, devices, device=batch.device)
-        self._forced: Tensor | None = None
-        if forced is not None:
-            forced_now = np.take_along_axis(forced, np.maximum(self.order, 0)[:, None, :], axis=2)
-            self._forced = torch.from_numpy(forced_now.astype(np.int64)).to(batch.device)
-
-    def last(self, t: int) -> Tensor:
-        """Return the device of the previous step, (R', D) one-hot; zeros at the start."""
-        return self._last[: self.rows[t]]
-
-    def take(self, t: int, chosen: Tensor) -> Tensor:
-        """Place a step's operators on chosen or forced devices, (R',), and return these devices."""
-        now, rows = self.problems[t], self.rows[t]
-        if self._forced is not None:
-            forced_now = self._forced[:now, :, t].reshape(rows)
-            chosen = torch.where(forced_now >= 0, forced_now, chosen)
-        self._last = one_hot(chosen, self._devices).to(self._last.dtype)
-        at = np.arange(now)[:, None], np.arange(self.samples), self.order[:now, t : t + 1]
-        self.placements[at] = chosen.view(now, self.samples).cpu().numpy()
-        return chosen
-
-    def operators(self, t: int) -> Ints:
-        """Return the operators of a step, (R',), as indices within their problems."""
-        return np.repeat(self.order[: self.problems[t], t], self.samples)
-
-    def trajectories(
-        self, devices: Tensor, log_prob: Tensor, entropy: Tensor, agreement: Tensor | None
-    ) -> Trajectories:
-        """Return the trajectories of all decisions, (N,), which are ordered by step."""
-        operators = np.repeat(self.order.T, self.samples, axis=1)
-        return trajectories.of_placements(
-            self.placements, operators, self.rows, devices, log_prob, entropy, agreement
-        )

@@ -8,7 +8,6 @@ from typing import Any, Generic, Literal, Protocol, Self, TypeVar, runtime_check
 import numpy as np
 from numpy.typing import NDArray
 
-from streamplace.errors import UnsuitableError
 from streamplace.problem.problem import Problem
 from streamplace.problem.symmetry import interchangeable, relabelled
 from streamplace.scoring.flow import flow
@@ -207,22 +206,6 @@ class JoinedGraphs(SortedBatch[G]):
         for p, one in enumerate(self.encoded):
             padded[p, :, : one.size] = one.orders[which]
         return padded
-
-
-def check_devices(problem: Problem, expected: int) -> None:
-    """Refuse a problem with another number of devices than the network has outputs.
-
-    Raises
-    ------
-    UnsuitableError
-        If the numbers differ; the message says how to train for the problem's number.
-    """
-    devices = len(problem.cluster.devices)
-    if devices != expected:
-        raise UnsuitableError(
-            f"this policy requires {expected} devices (got {devices}); for {devices}, train one "
-            f"whose config has sizes = {{ devices = {devices} }} under [policy]"
-        )
 
 
 def lookahead_problem(problem: Problem) -> LookaheadProblem:

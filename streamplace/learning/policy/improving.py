@@ -8,10 +8,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from streamplace.errors import StreamplaceError, UsageError
+from streamplace.errors import Fault, StreamplaceError, UsageError
 from streamplace.learning.policy.placer import loaded
-from streamplace.learning.policy.registry import faults_of
-from streamplace.learning.policy.threads import one_thread
+from streamplace.learning.policy.registry import faults_of, policy_kind
 from streamplace.placers.base import MAKESPAN, check_counts
 from streamplace.placers.repair import feasible
 from streamplace.placers.starting import StartingPlacer
@@ -21,6 +20,8 @@ from streamplace.problem.problem import Problem
 from streamplace.scoring.registry import evaluator
 from streamplace.util.arrays import Ints
 from streamplace.util.extras import load_learned
+from streamplace.util.plugins import load_ours
+from streamplace.util.threads import one_thread
 
 MOST = 10_000_000  # evaluations
 REBUILD = "streamplace.learning.policy.rebuild.policy:Rebuild"
@@ -114,8 +115,13 @@ class ImprovingPlacer(StartingPlacer):
             policy.check(problem)
             yield policy, policy.encode(problem)
 
-    def _read(self, file: str) -> Any:
+    def _read(self, file: str, quantity: str) -> Any:
         """Return the policy in a weights file, which needs torch.
+
+        Parameters
+        ----------
+        quantity
+            What the objective measures: `policy` is advised only where it can place for it.
 
         Raises
         ------
@@ -126,8 +132,10 @@ class ImprovingPlacer(StartingPlacer):
         """
         read = loaded(file, self.untrained)
         if read.kind != self.name:
-            fault = "has a policy of another kind; use policy:file=…"
-            raise UsageError(f"{self.name}: {file} {fault}")
+            supported = load_ours(policy_kind(read.kind).policy).quantities()
+            fits = supported is None or quantity in supported
+            fault, remedy = f"{file} has a policy of another kind", "use policy:file=…" * fits
+            raise UsageError(Fault(fault, place=(self.name,), remedy=remedy))
         return read.policy
 
     def _check_objective(self, file: str, problem: Problem) -> None:
@@ -141,7 +149,8 @@ class ImprovingPlacer(StartingPlacer):
         trained, own = trained_for(loaded(file).card), problem.objective.quantity
         if trained and own not in trained:
             fault = f"was trained for {' and '.join(sorted(trained))}, not for {own}"
-            raise UsageError(f"{self.name}: {file} {fault}; policy:file=… uses it all the same")
+            remedy = "policy:file=… uses it all the same"
+            raise UsageError(Fault(f"{file} {fault}", place=(self.name,), remedy=remedy))
 
 
 @dataclass(frozen=True)
@@ -178,7 +187,7 @@ class RebuildPlacer(ImprovingPlacer):
 
     def _policy(self, problem: Problem) -> Any:
         if self.file:
-            return self._read(self.file)
+            return self._read(self.file, problem.objective.quantity)
         if self.untrained is not None:
             raise UsageError("rebuild: untrained: without a file, all choices are equally likely")
         return load_learned(REBUILD, f"placer '{self.name}'").uniform()

@@ -1,11 +1,10 @@
 """Partial placements: what runs where and when so far, and what each device offers."""
 
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
-from streamplace.learning.policy.costs import costs_of
+from streamplace.learning.policy.costs import DeviceCosts
 from streamplace.problem.problem import Problem
 from streamplace.scoring.compiled import parts_of_pass
 from streamplace.sim.columns import by_operator
@@ -38,9 +37,6 @@ OF_DEVICE = len(OF_PASS)
 BEST = OF_PASS.index("earliest start")
 """The feature whose lowest value a rule prefers: the earliest start, or the least utilisation."""
 
-TINY = 1e-6  # differences that count as none, relative to the mean cost of an operator
-Single = NDArray[np.float32]
-
 
 class Costs(NamedTuple):
     """What V operators and E streams cost on each of D devices, and on the links between them.
@@ -67,64 +63,81 @@ class Costs(NamedTuple):
     unit: float  # the mean cost of an operator; 1 without work
     is_pass: bool  # whether the objective is the makespan
 
+    @classmethod
+    def of(cls, problem: Problem) -> Self:
+        """Return the costs of a problem.
 
-def partial_costs(problem: Problem) -> Costs:
-    """Return the costs of a problem.
+        Messages take their mean time on the link, as if no other message delayed them. A message
+        without bytes takes the latency, as in the engine; a stream that brings no message takes no
+        time.
 
-    Messages take their mean time on the link, as if no other message delayed them. A message
-    without bytes takes the latency, as in the engine; a stream that brings no message takes no
-    time.
+        Raises
+        ------
+        GraphError
+            If loads overflow, or no tuple ever reaches a sink.
+        """
+        costs, is_pass = DeviceCosts.of(problem), problem.objective.is_pass
+        operators, devices = costs.weight.shape
+        finite = np.isfinite(costs.weight)
+        known = np.where(finite, costs.weight, 0.0)
+        mean = known.sum(axis=1) / np.maximum(finite.sum(axis=1), 1)
+        first_in, inward = by_operator(costs.target, operators)
+        first_out, outward = by_operator(costs.source, operators)
+        if is_pass:
+            tasks = parts_of_pass(problem).tasks
+            cores, of_device, rest = tasks.cores, tasks.device_cores, tasks.startup_s
+            silent = tasks.silent
+        else:
+            cores, of_device = np.ones(operators, np.int32), np.ones(devices, np.int32)
+            rest, silent = np.zeros(devices), costs.data == 0.0
+        unit = float(mean.mean())
+        return cls(
+            seconds=np.where(finite, costs.weight, mean[:, None]),
+            mean=mean,
+            source=np.ascontiguousarray(costs.source, np.int32),
+            target=np.ascontiguousarray(costs.target, np.int32),
+            first_in=first_in.astype(np.int32),
+            inward=inward.astype(np.int32),
+            first_out=first_out.astype(np.int32),
+            outward=outward.astype(np.int32),
+            amount=np.array(costs.data, np.float64),
+            silent=np.array(silent, np.bool_),
+            per_amount=1.0 / costs.bandwidth,
+            per_message=costs.delay.copy() if costs.counts_delay else np.zeros((devices, devices)),
+            cores=np.array(cores, np.int32),
+            first_core=first_cores(of_device, cores),
+            rest=np.array(rest, np.float64),
+            unit=unit if unit > 0.0 else 1.0,
+            is_pass=is_pass,
+        )
 
-    Raises
-    ------
-    GraphError
-        If loads overflow, or no tuple ever reaches a sink.
-    """
-    costs, is_pass = costs_of(problem), problem.objective.is_pass
-    operators, devices = costs.weight.shape
-    finite = np.isfinite(costs.weight)
-    known = np.where(finite, costs.weight, 0.0)
-    mean = known.sum(axis=1) / np.maximum(finite.sum(axis=1), 1)
-    first_in, inward = by_operator(costs.target, operators)
-    first_out, outward = by_operator(costs.source, operators)
-    if is_pass:
-        tasks = parts_of_pass(problem).tasks
-        cores, of_device, rest = tasks.cores, tasks.device_cores, tasks.startup_s
-        silent = tasks.silent
-    else:
-        cores, of_device = np.ones(operators, np.int32), np.ones(devices, np.int32)
-        rest, silent = np.zeros(devices), costs.data == 0.0
-    unit = float(mean.mean())
-    return Costs(
-        seconds=np.where(finite, costs.weight, mean[:, None]),
-        mean=mean,
-        source=np.ascontiguousarray(costs.source, np.int32),
-        target=np.ascontiguousarray(costs.target, np.int32),
-        first_in=first_in.astype(np.int32),
-        inward=inward.astype(np.int32),
-        first_out=first_out.astype(np.int32),
-        outward=outward.astype(np.int32),
-        amount=np.array(costs.data, np.float64),
-        silent=np.array(silent, np.bool_),
-        per_amount=1.0 / costs.bandwidth,
-        per_message=costs.delay.copy() if costs.counts_delay else np.zeros((devices, devices)),
-        cores=np.array(cores, np.int32),
-        first_core=first_cores(of_device, cores),
-        rest=np.array(rest, np.float64),
-        unit=unit if unit > 0.0 else 1.0,
-        is_pass=is_pass,
-    )
+    @property
+    def mean_messages(self) -> Floats:
+        """The mean cost of each stream between two different devices, (E,)."""
+        devices = len(self.per_amount)
+        pairs = max(1, devices * (devices - 1))
+        per_amount, per_message = (
+            float(each.sum()) / pairs for each in (self.per_amount, self.per_message)
+        )
+        means: Floats = self.amount * per_amount + np.where(self.silent, 0.0, per_message)
+        return means
 
-
-def mean_messages(costs: Costs) -> Floats:
-    """Return the mean cost of each stream between two different devices, (E,)."""
-    devices = len(costs.per_amount)
-    pairs = max(1, devices * (devices - 1))
-    per_amount, per_message = (
-        float(each.sum()) / pairs for each in (costs.per_amount, costs.per_message)
-    )
-    means: Floats = costs.amount * per_amount + np.where(costs.silent, 0.0, per_message)
-    return means
+    def nothing_placed(self, samples: int) -> "Partial":
+        """Return S placements without any operator."""
+        operators, devices = self.seconds.shape
+        inputs = np.diff(self.first_in)
+        waiting = np.tile(inputs, (samples, 1)).astype(np.int32)
+        return Partial(
+            device=np.full((samples, operators), NOWHERE, np.int32),
+            start=np.zeros((samples, operators)),
+            end=np.zeros((samples, operators)),
+            load=np.zeros((samples, devices)),
+            free=np.zeros((samples, int(self.first_core[-1]))),
+            into=np.zeros((samples, devices)),
+            out_of=np.zeros((samples, devices)),
+            waiting=waiting,
+            candidate=waiting == 0,
+        )
 
 
 class Partial(NamedTuple):
@@ -144,23 +157,22 @@ class Partial(NamedTuple):
     waiting: Ints  # (S, V) number of inputs that are not placed
     candidate: Bools  # (S, V) whether an operator is not placed, but all its inputs are
 
+    def put(self, costs: Costs, operators: Ints, devices: Ints) -> None:
+        """Place an operator, (S,), on a device, (S,), in each placement."""
+        put_next(costs, self, operators, devices)
 
-def nothing_placed(costs: Costs, samples: int) -> Partial:
-    """Return S placements without any operator."""
-    operators, devices = costs.seconds.shape
-    inputs = np.diff(costs.first_in)
-    waiting = np.tile(inputs, (samples, 1)).astype(np.int32)
-    return Partial(
-        device=np.full((samples, operators), NOWHERE, np.int32),
-        start=np.zeros((samples, operators)),
-        end=np.zeros((samples, operators)),
-        load=np.zeros((samples, devices)),
-        free=np.zeros((samples, int(costs.first_core[-1]))),
-        into=np.zeros((samples, devices)),
-        out_of=np.zeros((samples, devices)),
-        waiting=waiting,
-        candidate=waiting == 0,
-    )
+    def device_features(self, costs: Costs, operators: Ints) -> tuple[Floats, Floats]:
+        """Return features of all devices for another operator, (S,), of each placement.
+
+        Returns
+        -------
+        tuple
+            The features, (S, D, 6), `OF_PASS` in seconds or `OF_FLOW`; and what is best where it is
+            lowest, (S, D): the earliest start, or the utilisation with the operator.
+        """
+        features = np.empty((len(operators), costs.seconds.shape[1], OF_DEVICE))
+        device_features(costs, self, operators, features)
+        return features, features[:, :, BEST]
 
 
 @kernel
@@ -251,17 +263,3 @@ def _describe_inputs(costs: Costs, partial: Partial, s: int, v: int, features: F
         if costs.is_pass:
             out[2] = partial.start[s, u] if is_first else min(out[2], partial.start[s, u])
             out[3] = max(out[3], partial.end[s, u])
-
-
-def among_devices(features: Floats, unit: float) -> Single:
-    """Return features, (S, D, F), relative to those of the other devices: their z-scores.
-
-    Parameters
-    ----------
-    unit
-        The size of the values; deviations that are tiny in comparison count as none.
-    """
-    above = features - features.mean(axis=1, keepdims=True)
-    spread = np.sqrt((above**2).mean(axis=1, keepdims=True))
-    scores: Single = (above / (spread + TINY * unit)).astype(np.float32)
-    return scores

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from streamplace.errors import CheckpointError, UsageError
+from streamplace.errors import CheckpointError, Fault, UsageError
 from streamplace.learning.policy.coarse import Part, parts_of, refined, supports_search
 from streamplace.learning.policy.config import MAX_PLACEMENTS
 from streamplace.learning.policy.device_scorer.numpy_inference import NumpyScorer, numpy_scorer
@@ -19,9 +19,8 @@ from streamplace.learning.policy.encoded import BeamSearching, Reorderable
 from streamplace.learning.policy.noise import NumpySampler
 from streamplace.learning.policy.registry import faults_of, policy_kind
 from streamplace.learning.policy.tensor_files import WeightsFile, read_weights
-from streamplace.learning.policy.threads import one_thread
 from streamplace.placers.base import THROUGHPUT, refuse_other_objectives
-from streamplace.placers.limits import Limit, MaxEvaluations
+from streamplace.placers.limits import MaxEvaluations, PlacerLimit
 from streamplace.placers.repair import feasible_ones
 from streamplace.placers.starting import StartingPlacer
 from streamplace.problem.objectives import check_order
@@ -32,6 +31,7 @@ from streamplace.scoring.registry import qualities
 from streamplace.sim import work_clock
 from streamplace.util.arrays import Ints
 from streamplace.util.extras import load_learned
+from streamplace.util.threads import one_thread
 
 SHIPPED = Path(__file__).parent / "shipped" / "best.safetensors"
 TEMPERATURE = 1.5  # higher than in training: only the best sample is kept, so variety helps
@@ -101,7 +101,8 @@ class PolicyPlacer(StartingPlacer):
         ):
             if not minimum <= value <= MAX_PLACEMENTS:
                 limits = f"must be {minimum} to {MAX_PLACEMENTS}"
-                raise UsageError(f"policy: {option} {limits} (got {value})")
+                fault = f"{option} {limits} (got {value})"
+                raise UsageError(Fault(fault, place=(self.name,)))
         if self.order:
             check_order(self.order)
 
@@ -120,7 +121,7 @@ class PolicyPlacer(StartingPlacer):
         """
         return self._loaded().refines
 
-    def options_for(self, limit: Limit) -> dict[str, Any] | None:
+    def options_for(self, limit: PlacerLimit) -> dict[str, Any] | None:
         """Return the options that set a limit; None if there is none.
 
         Every sample is one evaluation. The shipped weights are refined by default, which would add
@@ -131,7 +132,7 @@ class PolicyPlacer(StartingPlacer):
             return {**options, "refine": 0}
         return options
 
-    def limited_by(self, limit: Limit) -> tuple[str, ...]:
+    def limited_by(self, limit: PlacerLimit) -> tuple[str, ...]:
         """Return the names of all options that set the same kind of limit."""
         if not isinstance(limit, MaxEvaluations):
             return limit.parameters

@@ -14,16 +14,7 @@ from torch import Tensor
 from streamplace.errors import UnsuitableError
 from streamplace.learning.policy.config import EXPERTS
 from streamplace.learning.policy.encoded import Encoded, lookahead_problem
-from streamplace.learning.policy.partial import (
-    BEST,
-    OF_DEVICE,
-    Costs,
-    device_features,
-    mean_messages,
-    nothing_placed,
-    partial_costs,
-    put_next,
-)
+from streamplace.learning.policy.partial import Costs
 from streamplace.problem.problem import Problem
 from streamplace.scoring.compiled import parts_of_pass
 from streamplace.sim.lookahead import (
@@ -58,9 +49,9 @@ class CriticalPath:
     def __init__(self, problems: Sequence[Problem], samples: int) -> None:
         _check_objectives("critical-path", problems)
         self._samples = samples
-        self._costs = [partial_costs(problem) for problem in problems]
+        self._costs = [Costs.of(problem) for problem in problems]
         self._levels = [levels_to_exit(costs) for costs in self._costs]
-        self._placed = [nothing_placed(costs, samples) for costs in self._costs]
+        self._placed = [costs.nothing_placed(samples) for costs in self._costs]
         self._allowed = [_allowed(problem) for problem in problems]
         self._devices = max(costs.seconds.shape[1] for costs in self._costs)
 
@@ -81,14 +72,13 @@ class CriticalPath:
             rows, costs, placed = self._rows(p), self._costs[p], self._placed[p]
             those = np.ascontiguousarray(operators[rows], np.int32)
             count = costs.seconds.shape[1]
-            features = np.empty((self._samples, count, OF_DEVICE))
-            device_features(costs, placed, those, features)
+            _, starts = placed.device_features(costs, those)
             offered = self._allowed[p][those]
-            start = np.where(offered, features[:, :, BEST], np.inf)
+            start = np.where(offered, starts, np.inf)
             earliest = start.min(axis=1, keepdims=True)
             is_best = start <= earliest + ROUNDING * np.abs(earliest)
             best[rows, :count] = is_best & offered
-            put_next(costs, placed, those, np.ascontiguousarray(devices[rows], np.int32))
+            placed.put(costs, those, np.ascontiguousarray(devices[rows], np.int32))
         return best
 
     def _rows(self, p: int) -> slice:
@@ -98,7 +88,7 @@ class CriticalPath:
 
 def levels_to_exit(costs: Costs) -> Floats:
     """Return the b-level of each operator, (V,): the cost of its longest path to an exit."""
-    return b_levels(costs.source, costs.target, costs.mean, mean_messages(costs))
+    return b_levels(costs.source, costs.target, costs.mean, costs.mean_messages)
 
 
 def _allowed(problem: Problem) -> Bools:
@@ -168,6 +158,14 @@ class Teacher:
     def follow(self, encoded: Sequence[Encoded], samples: int) -> Expert:
         """Return an expert at the start of rollouts."""
         return self.expert([one.problem for one in encoded], samples)
+
+    @staticmethod
+    def selected(expert: Expert, candidates: Bools) -> Bools | None:
+        """Return an expert's best operators of a step, (R', V); None if it names none.
+
+        See `Selecting`.
+        """
+        return expert.select(candidates) if isinstance(expert, Selecting) else None
 
     def agreement(self, logs: Tensor, best: Tensor) -> Tensor:
         """Return the log-probability, (N,), of the best actions.

@@ -16,7 +16,7 @@ import numpy as np
 import safetensors
 from numpy.typing import NDArray
 
-from streamplace.errors import CheckpointError, UsageError
+from streamplace.errors import CheckpointError, Fault, UsageError
 from streamplace.files.bounded import read_failure, read_raw
 from streamplace.files.own import kind_of
 from streamplace.learning.policy.registry import PolicySection, policy_section
@@ -101,10 +101,10 @@ def stored_tensors(data: bytes, where: str) -> tuple[dict[str, StoredTensor], di
         with suppress(ValueError, RecursionError):  # it may be JSON
             if kind := kind_of(json.loads(data)):
                 message = f"is {kind}; expected weights of a policy"
-        raise CheckpointError(f"{where}: {message}") from None
+        raise CheckpointError(Fault(message, where)) from None
     stored_hash = metadata.pop("sha256", None)
     if stored_hash != hash_of(tensors, metadata):
-        raise CheckpointError(f"{where}: damaged: the content does not match its SHA-256")
+        raise CheckpointError(Fault("damaged: the content does not match its SHA-256", where))
     return tensors, metadata
 
 
@@ -145,9 +145,9 @@ def read(path: str | Path) -> bytes:
     try:
         data = read_raw(path)
     except (OSError, ValueError) as error:
-        raise CheckpointError(f"{path}: {read_failure(error)}") from None
+        raise CheckpointError(Fault(read_failure(error), str(path))) from None
     if not data:
-        raise CheckpointError(f"{path}: is empty")
+        raise CheckpointError(Fault("is empty", str(path)))
     return data
 
 
@@ -162,7 +162,7 @@ def exists(path: Path) -> bool:
     try:
         return path.exists()
     except (OSError, ValueError) as error:
-        raise CheckpointError(f"{path}: {read_failure(error)}") from None
+        raise CheckpointError(Fault(read_failure(error), str(path))) from None
 
 
 @dataclass(frozen=True, eq=False)
@@ -194,12 +194,13 @@ def read_weights(path: str | Path) -> WeightsFile:
     """
     if os.path.isdir(path):
         weights = Path(path) / "policy.safetensors"
-        raise CheckpointError(f"{path}: is a folder; weights are in a file such as {weights}")
+        fault = f"is a folder; weights are in a file such as {weights}"
+        raise CheckpointError(Fault(fault, str(path)))
     tensors, metadata = stored_tensors(read(path), str(path))
     if metadata.get("format") != FORMAT or metadata.get("version") != VERSION:
         is_checkpoint = metadata.get("format") == "streamplace-checkpoint"
         hint = "; it is a checkpoint, use policy.safetensors of the same run" * is_checkpoint
-        raise CheckpointError(f"{path}: not a policy file of version {VERSION}{hint}")
+        raise CheckpointError(Fault(f"not a policy file of version {VERSION}{hint}", str(path)))
     try:
         sizes = parsed(metadata["sizes"])
         section = policy_section({"kind": metadata["kind"], "sizes": sizes})
@@ -207,9 +208,9 @@ def read_weights(path: str | Path) -> WeightsFile:
         if not isinstance(card, dict):
             raise TypeError("card: must be an object")
     except KeyError as error:
-        raise CheckpointError(f"{path}: missing field {error}") from None
+        raise CheckpointError(Fault(f"missing field {error}", str(path))) from None
     except (UsageError, ValueError, TypeError) as error:
-        raise CheckpointError(f"{path}: {' '.join(str(error).split())}") from None
+        raise CheckpointError(Fault(" ".join(str(error).split()), str(path))) from None
     return WeightsFile(section, tensors, card)
 
 
@@ -235,7 +236,8 @@ def summary(path: str | Path) -> dict[str, Any]:
             run = parsed(metadata["run"])
             facts |= parsed(metadata["position"]) | {"problems": run["problems"]} | run["config"]
     except KeyError as error:
-        raise CheckpointError(f"{path}: missing field {error}") from None
+        raise CheckpointError(Fault(f"missing field {error}", str(path))) from None
     except (TypeError, ValueError) as error:
-        raise CheckpointError(f"{path}: not a streamplace policy or checkpoint: {error}") from None
+        fault = f"not a streamplace policy or checkpoint: {error}"
+        raise CheckpointError(Fault(fault, str(path))) from None
     return facts

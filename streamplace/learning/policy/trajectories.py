@@ -2,11 +2,13 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from streamplace.learning.policy.walks import Relocating, Walk
 from streamplace.util.arrays import Floats, Ints
 
 
@@ -50,6 +52,172 @@ class Trajectories:
     losses: Floats | None = None
     best: Ints | None = None
     record: object = None
+
+    @classmethod
+    def of_placements(
+        cls,
+        placements: Ints,
+        operators: Ints,
+        counts: Sequence[int],
+        devices: Tensor,
+        log_prob: Tensor,
+        entropy: Tensor,
+        agreement: Tensor | None = None,
+    ) -> Self:
+        """Return the trajectories of a policy that chooses a device for one operator after another.
+
+        The rows are the P·S samples, grouped by problem, and problems are sorted by size, largest
+        first. At step t the first `counts[t]` rows have an operator left.
+
+        Parameters
+        ----------
+        placements
+            (P, S, V) the device of each operator.
+        operators
+            (T, P·S) the operator of each step and row, as an index within its problem.
+        counts
+            (T,) the number of rows at each step.
+        devices, log_prob, entropy, agreement
+            (N,) the values of all decisions, ordered by step. N is the sum of `counts`.
+        """
+        where = _places(counts, operators.shape[1])
+        numbers = torch.from_numpy(operators.reshape(-1)[where.numpy()]).to(devices)
+
+        def of_parts(values: Tensor) -> Tensor:
+            """Return values of devices, (N,), as (N, 2) with 0 for the operators."""
+            return torch.stack([torch.zeros_like(values), values], dim=1)
+
+        return cls.of_actions(
+            placements,
+            counts,
+            torch.stack([numbers, devices], dim=1),
+            of_parts(log_prob),
+            of_parts(entropy),
+            None if agreement is None else of_parts(agreement),
+        )
+
+    @classmethod
+    def of_actions(
+        cls,
+        placements: Ints,
+        counts: Sequence[int],
+        actions: Tensor,
+        log_prob: Tensor,
+        entropy: Tensor,
+        agreement: Tensor | None = None,
+    ) -> Self:
+        """Return the trajectories of a policy that places one operator per step, in any order.
+
+        Rows and counts are those of `of_placements`; each row has as many steps as operators.
+
+        Parameters
+        ----------
+        actions, log_prob, entropy, agreement
+            (N, A) the values of all decisions, ordered by step.
+        """
+        problems, samples, _ = placements.shape
+        steps, rows = len(counts), problems * samples
+        where = _places(counts, rows).to(actions.device)
+
+        def spread(values: Tensor, beyond: float) -> Tensor:
+            """Return values of decisions, (N, A), as (P, S, T, A)."""
+            shape = (steps * rows, values.shape[1])
+            empty = torch.full(shape, beyond, dtype=values.dtype, device=values.device)
+            full = empty.index_put((where,), values)
+            return full.view(steps, problems, samples, -1).permute(1, 2, 0, 3)
+
+        decided = torch.ones(len(actions), 1, dtype=torch.bool, device=actions.device)
+        return cls(
+            actions=spread(actions, -1),
+            log_prob=spread(log_prob, 0.0),
+            entropy=spread(entropy, 0.0),
+            mask=spread(decided, 0).squeeze(3),
+            placements=placements,
+            agreement=None if agreement is None else spread(agreement, 0.0),
+        )
+
+    @classmethod
+    def of_walks(
+        cls,
+        walks: Sequence[Walk],
+        problems: int,
+        actions: Tensor,
+        log_prob: Tensor,
+        entropy: Tensor,
+        record: object = None,
+    ) -> Self:
+        """Return the trajectories of the walks of all samples, grouped by problem.
+
+        Parameters
+        ----------
+        problems
+            P, the number of problems.
+        actions, log_prob, entropy
+            (N, A) the values of all steps of all walks on one torch device, differentiable where
+            they are probabilities. N is the sum of the lengths of the walks.
+        record
+            What it takes to compute the probabilities again; by default the walks.
+        """
+        lengths = torch.tensor([len(walk.losses) - 1 for walk in walks])
+        steps, operators = int(lengths.max()), max(len(walk.last) for walk in walks)
+        mask = (torch.arange(steps) < lengths[:, None]).to(actions.device)
+        losses = np.full((len(walks), steps + 1), np.nan)
+        placements, best = np.full((2, len(walks), operators), -1, np.int32)
+        for n, walk in enumerate(walks):
+            losses[n, : len(walk.losses)] = walk.losses
+            placements[n, : len(walk.last)] = walk.last
+            best[n, : len(walk.best)] = walk.best
+
+        def spread(values: Tensor, beyond: float) -> Tensor:
+            """Return values of steps, (N, A), as (P, S, T, A)."""
+            shape = (*mask.shape, values.shape[1])
+            empty = torch.full(shape, beyond, dtype=values.dtype, device=mask.device)
+            full = empty.masked_scatter(mask.unsqueeze(2), values)
+            return full.view(problems, -1, steps, values.shape[1])
+
+        return cls(
+            actions=spread(actions, -1),
+            log_prob=spread(log_prob, 0.0),
+            entropy=spread(entropy, 0.0),
+            mask=mask.view(problems, -1, steps),
+            placements=placements.reshape(problems, -1, operators),
+            losses=losses.reshape(problems, -1, steps + 1),
+            best=best.reshape(problems, -1, operators),
+            record=walks if record is None else record,
+        )
+
+    @classmethod
+    def of_relocations(
+        cls,
+        walks: Sequence[Relocating],
+        problems: int,
+        log_prob: Tensor,
+        entropy: Tensor,
+        device: torch.device,
+    ) -> Self:
+        """Return the trajectories of walks whose policy chooses the devices, grouped by problem.
+
+        Parameters
+        ----------
+        log_prob, entropy
+            (N,) differentiable values of the devices of all steps of all walks.
+        device
+            The torch device of the trajectories.
+        """
+
+        def of_parts(values: Tensor) -> Tensor:
+            """Return values of devices, (N,), as (N, 2) with 0 for the operators."""
+            return torch.stack([torch.zeros_like(values), values], dim=1).to(device)
+
+        actions = np.concatenate([np.stack([w.operator, w.chosen], axis=1) for w in walks])
+        taken = torch.from_numpy(actions.astype(np.int64)).to(device)
+        return cls.of_walks(walks, problems, taken, of_parts(log_prob), of_parts(entropy))
+
+    @property
+    def walks(self) -> list[Any]:
+        """The walks of trajectories whose record they are."""
+        assert isinstance(self.record, list), "trajectories must be this policy's own"
+        return self.record
 
     @property
     def rewards(self) -> Floats:
@@ -117,95 +285,6 @@ def summed_over_steps(values: Tensor) -> Tensor:
     return total.index_add(0, index, flat).view(problems, samples)
 
 
-def of_placements(
-    placements: Ints,
-    operators: Ints,
-    counts: Sequence[int],
-    devices: Tensor,
-    log_prob: Tensor,
-    entropy: Tensor,
-    agreement: Tensor | None = None,
-) -> Trajectories:
-    """Return the trajectories of a policy that chooses a device for one operator after another.
-
-    The rows are the P·S samples, grouped by problem, and problems are sorted by size, largest
-    first. At step t the first `counts[t]` rows have an operator left.
-
-    Parameters
-    ----------
-    placements
-        (P, S, V) the device of each operator.
-    operators
-        (T, P·S) the operator of each step and row, as an index within its problem.
-    counts
-        (T,) the number of rows at each step.
-    devices, log_prob, entropy, agreement
-        (N,) the values of all decisions, ordered by step. N is the sum of `counts`.
-    """
-    where = _places(counts, operators.shape[1])
-    numbers = torch.from_numpy(operators.reshape(-1)[where.numpy()]).to(devices)
-
-    def of_parts(values: Tensor) -> Tensor:
-        """Return values of devices, (N,), as (N, 2) with 0 for the operators."""
-        return torch.stack([torch.zeros_like(values), values], dim=1)
-
-    return of_actions(
-        placements,
-        counts,
-        torch.stack([numbers, devices], dim=1),
-        of_parts(log_prob),
-        of_parts(entropy),
-        None if agreement is None else of_parts(agreement),
-    )
-
-
-def of_actions(
-    placements: Ints,
-    counts: Sequence[int],
-    actions: Tensor,
-    log_prob: Tensor,
-    entropy: Tensor,
-    agreement: Tensor | None = None,
-) -> Trajectories:
-    """Return the trajectories of a policy that places one operator per step, in any order.
-
-    Rows and counts are those of `of_placements`; each row has as many steps as operators.
-
-    Parameters
-    ----------
-    actions, log_prob, entropy, agreement
-        (N, A) the values of all decisions, ordered by step.
-    """
-    problems, samples, _ = placements.shape
-    steps, rows = len(counts), problems * samples
-    where = _places(counts, rows).to(actions.device)
-
-    def spread(values: Tensor, beyond: float) -> Tensor:
-        """Return values of decisions, (N, A), as (P, S, T, A)."""
-        shape = (steps * rows, values.shape[1])
-        empty = torch.full(shape, beyond, dtype=values.dtype, device=values.device)
-        full = empty.index_put((where,), values)
-        return full.view(steps, problems, samples, -1).permute(1, 2, 0, 3)
-
-    decided = torch.ones(len(actions), 1, dtype=torch.bool, device=actions.device)
-    return Trajectories(
-        actions=spread(actions, -1),
-        log_prob=spread(log_prob, 0.0),
-        entropy=spread(entropy, 0.0),
-        mask=spread(decided, 0).squeeze(3),
-        placements=placements,
-        agreement=None if agreement is None else spread(agreement, 0.0),
-    )
-
-
 def _places(counts: Sequence[int], rows: int) -> Tensor:
     """Return the place of each decision, (N,), among T x R, ordered by step."""
     return torch.cat([torch.arange(count) + t * rows for t, count in enumerate(counts)])
-
-
-def of_choices(logits: Tensor, chosen: Ints) -> tuple[Tensor, Tensor]:
-    """Return log-probabilities and entropies, (N,) each, of choices, (N,), by logits, (N, D)."""
-    logs = torch.log_softmax(logits, dim=1)
-    taken = torch.from_numpy(chosen.astype(np.int64)).to(logits.device)
-    log_prob = logs.gather(1, taken.unsqueeze(1)).squeeze(1)
-    return log_prob, -(logs.exp() * logs).sum(dim=1)

@@ -9,7 +9,7 @@ import safetensors.torch
 import torch
 from torch import Tensor, nn
 
-from streamplace.errors import CheckpointError, TrainingError, UsageError
+from streamplace.errors import CheckpointError, Fault, TrainingError, UsageError
 from streamplace.learning.policy.base import AnyPolicy
 from streamplace.learning.policy.registry import PolicySection, make_policy
 from streamplace.learning.policy.tensor_files import (
@@ -89,7 +89,7 @@ def policy_of(file: WeightsFile, path: str | Path) -> AnyPolicy:
     except (UsageError, ValueError, TypeError, RuntimeError) as error:
         if is_out_of_memory(error):
             raise MemoryError from None
-        raise CheckpointError(f"{path}: {' '.join(str(error).split())}") from None
+        raise CheckpointError(Fault(" ".join(str(error).split()), str(path))) from None
     policy.eval()
     return policy
 
@@ -106,7 +106,7 @@ def take_parameters(policy: AnyPolicy, section: PolicySection, path: str | Path)
     file = read_weights(path)
     if file.section.kind != section.kind:
         kinds = f"{file.section.kind!r}; the config trains {section.kind!r}"
-        raise CheckpointError(f"{path}: has weights of the kind {kinds}")
+        raise CheckpointError(Fault(f"has weights of the kind {kinds}", str(path)))
     stored = {name: _tensor(tensor) for name, tensor in file.tensors.items()}
     shapes, wanted = (
         {name: tuple(x.shape) for name, x in tensors.items()}
@@ -115,10 +115,9 @@ def take_parameters(policy: AnyPolicy, section: PolicySection, path: str | Path)
     for name in sorted(shapes.keys() | wanted.keys()):
         here, expected = shapes.get(name, "absent"), wanted.get(name, "absent")
         if here != expected:
-            raise CheckpointError(
-                f"{path}: the shape of {name} is {here} and that of the config's {expected}; set "
-                "policy.sizes to those that `streamplace info` prints for the file"
-            )
+            fault = f"the shape of {name} is {here} and that of the config's {expected}"
+            remedy = "set policy.sizes to those that `streamplace info` prints for the file"
+            raise CheckpointError(Fault(fault, str(path), remedy=remedy))
     policy.load_state_dict(stored)
 
 

@@ -1,15 +1,18 @@
 """Training of policies in stages, in memory (`fit`) or in resumable run folders (`train`).
 
-Modules that need torch are imported on first use, because checking a config does not need it.
+Modules are imported on first use: checking a config does not need torch, and a form of a stage that
+another package registers is loaded with the configs, which it must not load itself.
 """
 
 from typing import TYPE_CHECKING, Any
 
-from streamplace.learning.training.config import TrainConfig, config_names, read_config
 from streamplace.util.extras import check_learn
 from streamplace.util.lazy import lazily
 
 if TYPE_CHECKING:
+    from streamplace.learning.training.config import TrainConfig as TrainConfig
+    from streamplace.learning.training.config import config_names as config_names
+    from streamplace.learning.training.config import read_config as read_config
     from streamplace.learning.training.in_memory import Fitted as Fitted
     from streamplace.learning.training.in_memory import fit as fit
     from streamplace.learning.training.in_memory import fit_each as fit_each
@@ -23,15 +26,12 @@ __all__ = [
     "algorithms",
     "config",
     "config_names",
-    "distributed",
     "fit",
     "fit_each",
     "in_memory",
     "read_config",
-    "run",
     "stages",
     "train",
-    "trainer",
 ]
 _MODULES_WITH_TORCH = {
     "Fitted": "in_memory",
@@ -40,7 +40,8 @@ _MODULES_WITH_TORCH = {
     "Trained": "run",
     "train": "trainer",
 }
-_load, _ = lazily(__name__, _MODULES_WITH_TORCH)
+_CONFIGS = dict.fromkeys(("TrainConfig", "config_names", "read_config"), "config")
+_load, _ = lazily(__name__, _MODULES_WITH_TORCH | _CONFIGS)
 
 
 def __getattr__(name: str) -> Any:

@@ -3,11 +3,12 @@
 import logging
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeAlias, Union
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, Field, ValidationError, model_validator
 
 from streamplace.errors import ConfigError, FormatError
 from streamplace.files.reading import check, name_of, read_json, read_text
@@ -18,18 +19,20 @@ from streamplace.learning.policy.registry import PolicySection, policy_kind
 from streamplace.learning.training.measuring.measure import check_name
 from streamplace.learning.training.stages import (
     LARGEST_SEED,
-    AnyStage,
     Count,
     CountOrZero,
     ImitationStage,
     PositiveFloat,
     Seed,
     Share,
+    Stage,
     StepReinforceStage,
     as_value,
+    forms,
     measured_stages,
 )
 from streamplace.problem.cluster import Cluster
+from streamplace.problem.makespan import PUBLISHED
 from streamplace.problem.objective import Model, Objective
 from streamplace.problem.objectives import make_objective
 from streamplace.util.entry_points import config_files
@@ -59,6 +62,12 @@ _OLD_PLACES: dict[tuple[str, str], Place] = {
 """Settings of stages that were in a table other than the one in _TABLES, or had another name."""
 
 _log = logging.getLogger(__name__)
+
+if TYPE_CHECKING:
+    AnyStage: TypeAlias = Stage
+else:
+    AnyStage = Annotated[Union[tuple(forms().values())], Field(discriminator="algorithm")]  # noqa: UP007 - of a tuple
+"""A stage of any algorithm, also of those that packages register."""
 
 
 def is_old(config: dict[str, Any]) -> bool:
@@ -90,6 +99,45 @@ def with_stages(config: dict[str, Any]) -> dict[str, Any]:
     return {**kept, "stage": stages}
 
 
+def with_own_algorithms(config: dict[str, Any], where: str = "") -> dict[str, Any]:
+    """Return a config of streamplace 0.4 whose stages have the algorithms that have their keys now.
+
+    Keys that an algorithm no longer has are left out where they are at their defaults. Otherwise
+    the stage gets the algorithm that derives from its own and has them.
+
+    Parameters
+    ----------
+    where
+        The file, for a warning about other algorithms; empty: there is none.
+    """
+    stages = config.get("stage")
+    if not isinstance(stages, list):
+        return config
+    made = [_with_own_algorithm(stage) for stage in stages]
+    for number, (before, now) in enumerate(zip(stages, made, strict=True)):
+        if where and before is not now and before["algorithm"] != now["algorithm"]:
+            changed = f"{now['algorithm']!r}, to which its keys belong since 0.5"
+            _log.warning("%s: stage[%d]: the algorithm is %s", where, number, changed)
+    return {**config, "stage": made}
+
+
+def _with_own_algorithm(stage: Any) -> Any:
+    form = forms().get(str(stage.get("algorithm"))) if isinstance(stage, dict) else None
+    if form is None:
+        return stage
+    derived = {
+        name: one for name, one in forms().items() if one is not form and issubclass(one, form)
+    }
+    fields = {key: field for one in derived.values() for key, field in one.model_fields.items()}
+    moved = fields.keys() - form.model_fields.keys()
+    kept = {k: v for k, v in stage.items() if k not in moved or v != fields[k].default}
+    for name, one in {stage["algorithm"]: form, **derived}.items():
+        with suppress(ValidationError):
+            one.model_validate(kept | {"algorithm": name})
+            return kept | {"algorithm": name}
+    return stage  # whose faults are told later
+
+
 def old_place(place: Place, config: dict[str, Any]) -> Place:
     """Return the place in a config of streamplace 0.2 for a place in the converted config.
 
@@ -113,6 +161,12 @@ def _devices(text: str) -> str:
 
 def _objective(text: str) -> str:
     return as_value(partial(make_objective, from_file=True), text)
+
+
+def _semantics(text: str) -> str:
+    if text not in PUBLISHED:
+        raise ValueError(f"unknown {text!r:.40}{valid_choices(text, PUBLISHED)}")
+    return text
 
 
 def _measure(text: str) -> str:
@@ -156,7 +210,7 @@ class ProblemsSection(StrictModel):
         "(`makespan:order=b-level`), or the name of an objective that an installed package "
         "registers",
     )
-    semantics: Literal["giph", "placeto", "doppler"] | None = Field(
+    semantics: Annotated[str, AfterValidator(_semantics)] | None = Field(
         None,
         description="the published system whose messages and start-up delays makespans follow; if "
         "absent, the cluster's own",
@@ -344,7 +398,8 @@ def config_names() -> list[str]:
 def read_config(name: str) -> TrainConfig:
     """Read a shipped config, a TOML file, or the ``config.json`` of a run.
 
-    A config of streamplace 0.2 is converted to stages, with a warning.
+    Configs of earlier versions are converted, with a warning: tables of 0.2 to stages, and stages
+    of 0.4 to the algorithms that have their keys now.
 
     Raises
     ------
@@ -400,15 +455,17 @@ def _check_algorithms(stages: Any, where: str) -> None:
 
 
 def _checked(value: Any, where: str) -> TrainConfig:
-    """Return a checked config; the tables of streamplace 0.2 are converted to stages."""
-    if not isinstance(value, dict) or not is_old(value):
+    """Return a checked config; those of earlier versions are converted."""
+    if not isinstance(value, dict):
         return check(TrainConfig, value, where)
+    if not is_old(value):
+        return check(TrainConfig, with_own_algorithms(value, where), where)
     tables = ", ".join(f"[{name}]" for name in OLD_TABLES if name in value)
     try:
         present = with_stages(value)
         config = check(TrainConfig, present, where, partial(old_place, config=present))
     except FormatError as error:
-        hint = f"convert {tables} to [[stage]], as in the config 'best'"
-        raise FormatError(f"{error}; {hint}") from None
+        error.advise(f"convert {tables} to [[stage]], as in the config 'best'")
+        raise
     _log.warning("%s: converted %s to [[stage]], the format since 0.3", where, tables)
     return config

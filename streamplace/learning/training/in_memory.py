@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from streamplace.errors import UsageError
-from streamplace.learning.policy.base import AnyPolicy, refiner
+from streamplace.learning.policy.base import AnyPolicy, Refiner
 from streamplace.learning.policy.encoded import Encoded
 from streamplace.learning.policy.registry import PolicySection, make_stack
 from streamplace.learning.policy.weights import new_policy
@@ -214,7 +214,7 @@ def _check_suits(policy: AnyPolicy, problems: Sequence[Problem], stages: Sequenc
     for problem in problems:
         check_objective(policy, problem)
     if any(isinstance(stage, StepReinforceStage) for stage in stages):
-        refiner(policy)
+        Refiner.of(policy)
 
 
 def _groups(

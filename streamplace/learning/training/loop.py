@@ -13,17 +13,12 @@ import torch
 from torch import Tensor
 
 from streamplace.errors import StreamplaceError
-from streamplace.learning.policy.base import AnyPolicy, Constructive, refiner
+from streamplace.learning.policy.base import AnyPolicy, Constructive, Refiner
 from streamplace.learning.policy.decoding import Sampler
 from streamplace.learning.policy.encoded import Batch, Encoded
 from streamplace.learning.policy.refining import refined
 from streamplace.learning.policy.registry import faults_of
-from streamplace.learning.policy.threads import one_thread_of_numpy
 from streamplace.learning.training.algorithms.base import Algorithm, Record, State, Step
-from streamplace.learning.training.algorithms.imitation import Dagger, Imitation
-from streamplace.learning.training.algorithms.reinforce import Reinforce
-from streamplace.learning.training.algorithms.replay import Replay
-from streamplace.learning.training.algorithms.step_reinforce import StepReinforce
 from streamplace.learning.training.baselines import baselines, restored, rewards_of
 from streamplace.learning.training.learner import Learner, Optimiser
 from streamplace.learning.training.problems import (
@@ -34,32 +29,19 @@ from streamplace.learning.training.problems import (
     steps_of,
 )
 from streamplace.learning.training.rewards import Rewards
-from streamplace.learning.training.stages import (
-    DaggerStage,
-    ImitationStage,
-    OptimiserSection,
-    ReinforceStage,
-    ReplayStage,
-    Stage,
-    StepReinforceStage,
-)
+from streamplace.learning.training.stages import OptimiserSection, Stage, StepReinforceStage
 from streamplace.problem.placement import Placement
 from streamplace.util.arrays import Floats, Ints
-
-ALGORITHMS: dict[type[Stage], type[Algorithm[Any]]] = {
-    ImitationStage: Imitation,
-    DaggerStage: Dagger,
-    ReinforceStage: Reinforce,
-    ReplayStage: Replay,
-    StepReinforceStage: StepReinforce,
-}
+from streamplace.util.plugins import load_ours
+from streamplace.util.threads import one_thread_of_numpy
 
 
 def make_algorithm(
     stage: Stage, learner: Learner, optimiser: Optimiser, number: int = 0
 ) -> Algorithm[Any]:
     """Return a new algorithm for a stage, which has this number in its run."""
-    return ALGORITHMS[type(stage)](stage, learner, optimiser, number)
+    made: Algorithm[Any] = load_ours(stage.path)(stage, learner, optimiser, number)
+    return made
 
 
 @dataclass
@@ -368,7 +350,7 @@ def _placements(policy: AnyPolicy, batch: Batch, starts: Sequence[Placement]) ->
     """Return one greedy placement per problem, (P, 1, V)."""
     if isinstance(policy, Constructive):
         return policy.sample(batch, 1, Sampler())
-    return refined(refiner(policy), batch, starts, [Sampler()])[:, None]
+    return refined(Refiner.of(policy), batch, starts, [Sampler()])[:, None]
 
 
 def _batches(problems: Sequence[Encoded], batch_size: int) -> Iterator[np.ndarray]:

@@ -8,7 +8,13 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from streamplace.errors import ObjectiveError, PlacementError, StreamplaceError, reworded, within
+from streamplace.errors import (
+    Fault,
+    ObjectiveError,
+    PlacementError,
+    StreamplaceError,
+    within,
+)
 from streamplace.learning.policy.base import AnyPolicy
 from streamplace.learning.policy.encoded import Encoded
 from streamplace.learning.policy.registry import KINDS, faults_of, kinds_for
@@ -76,24 +82,23 @@ def start_of(
     try:
         return feasible(problem, run_placer(problem, placer, rng).placement.devices)
     except StreamplaceError as error:
-        graph = problem.graph.name or f"problem {number}"
-        where = f"{key}: {graph}" if error.needs_file else key
-        cause = error.__cause__  # the traceback of a user's placer
-        raise reworded(error, f"{where}: {_with_remedy(error, placer, key)}") from cause
+        if error.needs_origin:
+            error.put(problem.graph.name or f"problem {number}")
+        error.put(key)
+        if isinstance(error, ObjectiveError):  # what it recommends is for commands that place
+            error.update(remedy="choose another placer, or another objective of [[problems]]")
+        elif isinstance(error, PlacementError):
+            error.advise(_remedy(placer, key))
+        raise
 
 
-def _with_remedy(error: StreamplaceError, placer: str, key: str) -> str:
-    """Return the message of a failed start, and what to do."""
-    if isinstance(error, ObjectiveError):  # what it recommends is for commands that place
-        fault = str(error).partition("; ")[0]
-        return f"{fault}; choose another placer, or another objective of [[problems]]"
-    if not isinstance(error, PlacementError):
-        return str(error)
+def _remedy(placer: str, key: str) -> str:
+    """Return what to do where a placer found no start."""
     if not key.endswith(".start"):  # the stage names no placer
-        return f"{error}; leave the graph out, or set run.held_out = 0"
+        return "leave the graph out, or set run.held_out = 0"
     if placer.partition(":")[0] == FALLBACK:
-        return f"{error}; choose another placer, or leave the graph out"
-    return f'{error}; choose another placer, for example start = "{FALLBACK}"'
+        return "choose another placer, or leave the graph out"
+    return f'choose another placer, for example start = "{FALLBACK}"'
 
 
 def make_problems(
@@ -217,7 +222,7 @@ def check_objective(policy: AnyPolicy, problem: Problem) -> None:
     name = next((name for name, kind in KINDS.items() if kind.policy == path), cls.__name__)
     fault = f"policy {name!r} supports only {supported_in_words(supported)}, not {quantity}"
     remedy = f"use another objective, or a policy of the kind {', '.join(kinds_for(quantity))}"
-    raise ObjectiveError(f"{fault}; {remedy}")
+    raise ObjectiveError(Fault(fault, remedy=remedy))
 
 
 def largest_first(encoded: Sequence[Encoded], numbers: np.ndarray) -> np.ndarray:

@@ -11,8 +11,8 @@ import torch
 from streamplace.errors import (
     CheckpointError,
     ConfigError,
+    Fault,
     StreamplaceError,
-    reworded,
 )
 from streamplace.execution.backends import LOCAL, Backend
 from streamplace.files import write_json
@@ -127,7 +127,8 @@ class Run:
         if not len(own):
             processes = "1 process" if workers.count == 1 else f"{workers.count} processes"
             counts = f"{len(trained)} for {processes}"
-            raise ConfigError(f"config: problems: the dataset gives too few problems ({counts})")
+            fault = f"the dataset gives too few problems ({counts})"
+            raise ConfigError(Fault(fault, "config", option="problems"))
         encoded, validated = encoded_by(policy, trained), encoded_by(policy, held_out)
         measurements = None if measure is None else _measurements(measure, trained, folder, card)
         learner = Learner(
@@ -208,13 +209,14 @@ def check_start(
 ) -> None:
     """Refuse a run that cannot start, before anything is computed."""
     if len(graphs) <= config.run.held_out:
-        message = f"must be less than the number of graphs, {len(graphs)}"
-        raise ConfigError(f"config: run.held_out: {message} (got {config.run.held_out})")
+        fault = f"must be less than the number of graphs, {len(graphs)} (got {config.run.held_out})"
+        raise ConfigError(Fault(fault, "config", option="run.held_out"))
     for key, placer in config.placers.items():
         try:
             ready(placer).accepts_start  # noqa: B018 - reads the weights of a policy
         except StreamplaceError as error:
-            raise reworded(error, f"{key}: {error}") from None
+            error.put(key)
+            raise
     if resume != exists(folder / CHECKPOINT):
         existing = "already contains a run; add --resume or choose another folder"
         message = "no checkpoint to resume; leave out --resume" if resume else existing

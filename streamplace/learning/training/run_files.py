@@ -21,7 +21,7 @@ from streamplace.files.training_logs import LOG
 from streamplace.files.writing import atomic, write_text
 from streamplace.learning.policy.tensor_files import parsed, read
 from streamplace.learning.policy.weights import packed, unpacked
-from streamplace.learning.training.config import TrainConfig, with_stages
+from streamplace.learning.training.config import TrainConfig, with_own_algorithms, with_stages
 from streamplace.learning.training.elite_buffer import PREFIX as MEMORY
 from streamplace.learning.training.loop import Loop, Position
 from streamplace.util.out_of_memory import is_out_of_memory
@@ -222,10 +222,12 @@ def load_checkpoint(path: Path, loop: Loop, run: Mapping[str, Any]) -> None:
 
 
 def _present_form(run: dict[str, Any]) -> dict[str, Any]:
-    """Return the identity of a run, with a config of streamplace 0.2 converted to stages."""
+    """Return the identity of a run, with a config of an earlier version converted."""
     config = run.get("config")
-    if not isinstance(config, dict) or "stage" in config:
+    if not isinstance(config, dict):
         return run
+    if "stage" in config:
+        return run | {"config": with_own_algorithms(config)}
     try:
         checked = TrainConfig.model_validate(with_stages(config))
     except ValidationError:

@@ -1,22 +1,27 @@
 """Stages of a training run: algorithm, reward, epochs and learning rate.
 
 A config has one ``[[stage]]`` table per stage. Stages run in order; each starts from the parameters
-and the good placements of the previous one.
+and the good placements of the previous one. Installed packages add algorithms by entry points.
 """
 
 import math
-from collections.abc import Callable, Sequence
-from functools import partial
-from typing import Annotated, Literal, Self, TypeAlias
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, partial
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
-from streamplace.errors import StreamplaceError
+from streamplace.errors import StreamplaceError, UsageError
 from streamplace.learning.policy.config import EXPERTS, MAX_PLACEMENTS, StrictModel
 from streamplace.placers.base import supported_in_words
 from streamplace.placers.registry import NAMES, class_of, make_placer
 from streamplace.problem.objective import Model, Objective
+from streamplace.util.entry_points import ours
+from streamplace.util.plugins import installed, load_installed, load_ours
 
+GROUP = "streamplace.stages"
+"""The entry-point group in which packages register forms of stages by the name of the algorithm."""
+ALGORITHMS = "streamplace.learning.training.algorithms."
 LARGEST_SEED = 2**62
 MAX_COUNT = 2**53
 """The largest allowed count."""
@@ -99,8 +104,19 @@ PlacerName = Annotated[str, AfterValidator(partial(as_value, partial(make_placer
 
 
 class Stage(StrictModel):
-    """The settings common to all stages."""
+    """The settings common to all stages.
 
+    The form of an algorithm derives from it, with a key `algorithm` whose only value is its name.
+    It is loaded with every config, so that its module imports no algorithm.
+
+    Attributes
+    ----------
+    path
+        ``module:Class`` of the algorithm, a subclass of `algorithms.base.Algorithm`.
+    """
+
+    path: ClassVar[str]
+    algorithm: str = ""
     epochs: Count = Field(description="number of passes over the problems")
     problems_per_step: Count = Field(1, description="problems per step")
     scores_per_step: CountOrZero = Field(
@@ -122,6 +138,29 @@ class Stage(StrictModel):
         description="starts a new optimiser; if absent, the previous stage's optimiser continues "
         "and its schedule spans both stages",
     )
+
+    @classmethod
+    def of(cls, keys: Mapping[str, Any]) -> Self:
+        """Return the stage of a ``[[stage]]`` table of a config, by its algorithm.
+
+        Raises
+        ------
+        ValueError
+            If a value is wrong.
+        """
+        form = forms()[keys["algorithm"]]
+        assert issubclass(form, cls), f"{form} is no {cls}"
+        return form.model_validate(keys)
+
+    def changed(self, **keys: Any) -> Self:
+        """Return the stage with other values of some keys.
+
+        Raises
+        ------
+        ValueError
+            If a value is wrong.
+        """
+        return self.model_validate(self.model_dump() | keys)
 
     def fault_under(self, objective: Objective) -> tuple[str, str, str] | None:
         """Return key, fault and remedy if the stage cannot learn under an objective."""
@@ -152,6 +191,7 @@ class MeasurableStage(Stage):
 class ImitationStage(Stage):
     """Imitation of a teacher's placements, by maximising their log-likelihood."""
 
+    path: ClassVar[str] = ALGORITHMS + "imitation:Imitation"
     algorithm: Literal["imitation"]
     epochs: CountOrZero = Field(
         description="passes over the problems; 0: only pass the teacher's placements to the "
@@ -163,6 +203,7 @@ class ImitationStage(Stage):
 class DaggerStage(Stage):
     """Imitation of an expert in the states that the policy itself visits (Ross et al. 2011)."""
 
+    path: ClassVar[str] = ALGORITHMS + "imitation:Dagger"
     algorithm: Literal["dagger"]
     teacher: Literal["least-utilisation", "critical-path"] = Field(
         "least-utilisation",
@@ -197,6 +238,7 @@ class DaggerStage(Stage):
 class ReinforceStage(MeasurableStage):
     """REINFORCE (Williams 1992) with a memory buffer of the best placements found."""
 
+    path: ClassVar[str] = ALGORITHMS + "reinforce:Reinforce"
     algorithm: Literal["reinforce"]
     samples: Annotated[Placements, Field(ge=1)] = Field(
         3, description="sampled placements per problem"
@@ -255,35 +297,10 @@ class ReinforceStage(MeasurableStage):
         return self
 
 
-class ReplayStage(Stage):
-    """REINFORCE with replayed placements, as in the released code of Ni et al. (AAAI 2020)."""
-
-    algorithm: Literal["reinforce-replay"]
-    samples: Annotated[Placements, Field(ge=1)] = Field(
-        10, description="sampled placements per problem; only distinct ones are learnt from"
-    )
-    random_samples: Placements = Field(
-        20, description="initial number of random placements per problem, which may be replayed"
-    )
-    random_decay: Decay = 1.0
-    random_until: NonNegativeFloat = Field(
-        0.99, description="reward that a problem must reach before that number falls"
-    )
-    replayed: Annotated[Placements, Field(ge=1)] = Field(
-        5, description="the best placements found of a problem that a step learns from again"
-    )
-    threshold: float = Field(
-        0.8,
-        allow_inf_nan=False,
-        description="smallest reward of a replayed placement; the best one found is replayed "
-        "where none reaches it",
-    )
-    raise_by: PositiveFloat = Field(10.0, description="factor of advantages above 0")
-
-
 class StepReinforceStage(MeasurableStage):
     """REINFORCE with a reward and a baseline per step, for policies that refine placements."""
 
+    path: ClassVar[str] = ALGORITHMS + "step_reinforce:StepReinforce"
     algorithm: Literal["reinforce-steps"]
     samples: Annotated[Placements, Field(ge=1)] = Field(
         1, description="episodes per problem and step"
@@ -292,18 +309,11 @@ class StepReinforceStage(MeasurableStage):
         "log-loss",
         description="only `log-loss`; see `step_reward`",
     )
-    step_reward: Literal["log", "loss", "best", "above-start", "ratio"] = Field(
+    step_reward: Literal["log", "loss", "best"] = Field(
         "log",
         description="the reward of a step: `log`: the fall of the log of the loss; `loss`: the "
         "fall of the loss itself, in seconds or as a utilisation; `best`: the fall of the log of "
-        "the lowest loss of the episode so far; `ratio`: the loss of the episode's start over the "
-        "loss after the step; `above-start`: the log of that",
-    )
-    returns: Literal["to-go", "episode"] = Field(
-        "to-go",
-        description="what weights the log-probability of a step: `to-go`: the discounted rewards "
-        "from the step on; `episode`: all of the episode, of which earlier ones are discounted, as "
-        "in HSDAG's released code",
+        "the lowest loss of the episode so far",
     )
     start: PlacerName = Field("single", description="placer of the first episode's start")
     restart: Literal["best", "start", "anew"] = Field(
@@ -319,16 +329,11 @@ class StepReinforceStage(MeasurableStage):
         "0: never",
     )
     discount: Share = Field(1.0, description="discount of later rewards per step")
-    discounts_gradient: bool = Field(
-        False, description="weight the gradient of step t by discount^t, as in GiPH's paper"
-    )
-    baseline: Literal["episodes", "samples", "steps", "earlier-steps", "none"] = Field(
+    baseline: Literal["episodes", "samples", "none"] = Field(
         "episodes",
         description="what is subtracted from the return of each step: `episodes`: the mean return "
         "of the same step of past episodes; `samples`: that of the problem's other episodes of the "
-        "update, which all start from one placement (needs `samples` of 2 or more); `steps`: the "
-        "mean reward of the episode's steps so far, the step itself included, as in GiPH's "
-        "released code; `earlier-steps`: that of the steps before it; `none`: 0",
+        "update, which all start from one placement (needs `samples` of 2 or more); `none`: 0",
     )
     window: Window = Field(
         1000, description="episodes over which the baseline of each step is a mean"
@@ -339,22 +344,6 @@ class StepReinforceStage(MeasurableStage):
     )
     exploration: Exploration = 0.0
     final_exploration: FinalExploration = None
-    optimiser_steps: Annotated[int, Field(ge=1, le=1000)] = Field(
-        1,
-        description="steps of the optimiser that learn from the same episodes, whose probabilities "
-        "are computed again before each; 4 in HSDAG's paper (K_epochs)",
-    )
-    memory_penalty: NonNegativeFloat = Field(
-        0.0,
-        description="added to the log of a makespan per GB by which the largest memory of a device "
-        "at any time exceeds `memory_limit_gb`",
-    )
-    memory_limit_gb: PositiveFloat = Field(8.0, description="see `memory_penalty`")
-    reversed_rewards: bool = Field(
-        False,
-        description="reproduce a fault of the released code of the study of traversal orders, "
-        "whose rewards have the wrong sign",
-    )
 
     @model_validator(mode="after")
     def _of_losses(self) -> Self:
@@ -362,20 +351,16 @@ class StepReinforceStage(MeasurableStage):
             raise ValueError(f"reward: must be 'log-loss' (got {self.reward!r})")
         if self.baseline == "samples" and self.samples == 1:
             raise ValueError("baseline: 'samples' needs samples of 2 or more (got 1)")
-        if self.measurements and self.memory_penalty:
-            raise ValueError("memory_penalty: running times are measured; leave it out")
         return self
 
     def fault_under(self, objective: Objective) -> tuple[str, str, str] | None:
-        """Return the fault of the model, the start or the penalty, if there is one; see `Stage`."""
+        """Return the fault of the model or the start, if there is one; see `Stage`."""
         name, *options = self.start.split(":")
         weights = any(option.startswith("file=") for option in options)  # they may support all
         known = class_of(name) if name in NAMES and not weights else None
         if known is not None and not known.places_for(objective.quantity):
             fault = f"placer {name!r} supports only {supported_in_words(known.objectives)}"
             return "start", fault, "choose another placer"
-        if self.memory_penalty and not objective.is_pass:
-            return "memory_penalty", "only a pass has outputs to hold", "leave it out"
         return super().fault_under(objective)
 
 
@@ -388,7 +373,29 @@ def measured_stages(stages: Sequence[Stage]) -> list[int]:
     ]
 
 
-AnyStage: TypeAlias = Annotated[
-    ImitationStage | DaggerStage | ReinforceStage | ReplayStage | StepReinforceStage,
-    Field(discriminator="algorithm"),
-]
+BUILT_IN: Mapping[str, type[Stage]] = {
+    "imitation": ImitationStage,
+    "dagger": DaggerStage,
+    "reinforce": ReinforceStage,
+    "reinforce-steps": StepReinforceStage,
+}
+
+
+@cache
+def forms() -> dict[str, type[Stage]]:
+    """Return the forms of stages by algorithm, also those of installed packages.
+
+    Raises
+    ------
+    UsageError
+        If an installed package registers something else, or it cannot be loaded.
+    """
+    known = dict(BUILT_IN)
+    known |= {name: load_ours(path) for name, path in ours(GROUP).items()}
+    for name, point in installed(GROUP).items():
+        if name not in known:
+            form = known[name] = load_installed(point, "stage")
+            if not (isinstance(form, type) and issubclass(form, Stage)):
+                fault = "must be a subclass of streamplace.learning.training.stages.Stage"
+                raise UsageError(f"stage {name!r}: {point.value} {fault}")
+    return known

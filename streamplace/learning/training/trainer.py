@@ -9,7 +9,7 @@ from pathlib import Path
 
 import torch
 
-from streamplace.errors import FormatError, StreamplaceError, TrainingError, reworded
+from streamplace.errors import FormatError, StreamplaceError, TrainingError
 from streamplace.execution.backends import LOCAL, Backend
 from streamplace.execution.parallel import cpu_count
 from streamplace.files.writing import held
@@ -121,20 +121,20 @@ def _finish(run: Run, on_step: Callable[[Record], None]) -> Trained:
         if not (steps := run.loop.position.step):
             raise
         run.save()
-        stopped = f"stopped after step {steps}; {RESUME}"
-        raise reworded(error, f"{error}; {stopped}") from error
+        error.advise(f"stopped after step {steps}; {RESUME}")
+        raise
     except TrainingError:  # the step has left traces: the last checkpoint stays
         raise
     except StreamplaceError as error:
-        steps, cause = run.loop.position.step, error.__cause__
+        steps = run.loop.position.step
         was_logged = steps > 0 and run.logged == steps
         if not was_logged or run.workers.count > 1:  # others may be within a step
             raise
         with suppress(StreamplaceError):  # saving may be what failed
             run.save()
             saved = f"the run is saved after step {steps}, and --resume needs the same config"
-            error = reworded(error, f"{error}; {saved}")
-        raise error from cause
+            error.advise(saved)
+        raise
     return run.finish(interrupted=False)
 
 

@@ -35,22 +35,34 @@ from streamplace.sim.schedule.state import FIFO, Order, Run, run_state
 from streamplace.util.arrays import Floats, Ints, distinct_rows
 from streamplace.util.evaluation_count import count as count_evaluations
 
-FEWEST = 200  # placements that are all tried, however large the graph is
-MAX_PARTS = 4_000_000  # operators and streams x placements x passes up to which more are tried
+FEWEST = 200  # placements that are all tried, however large the graph is; a guess, not tuned
+# Operators and streams x placements x passes up to which more are tried; a guess.
+MAX_PARTS = 4_000_000
+# A climb moves single units, as its name says to users.
 MOVES = Shares(swaps=0.0, blocks=0.0, joins=0.0, critical=0.0)
+# Half of the changes move connected blocks, since a single operator that moves pays for messages on
+# both sides. The shares were not tuned one by one.
 SWAPS, BLOCKS, JOINS, CRITICAL = 0.1, 0.5, 0.7, (0.6, 0.9)  # see `Shares`; chains take turns
+# On few units, chains end soon and differ by their starts, so that all of these have their turn
+# (docs/results/makespan.md: from which one each starts does not matter much).
 SMALL = 30  # units up to which a graph is small
+# Short at first, so that a good placement is known early.
 FIRST = 20, 300, 3_000  # evaluations of the first chain: per unit, at least, at most
-GROWTH = 1.5  # of chains
+# Of chains, since longer ones find more once short ones find nothing; a guess, not tuned.
+GROWTH = 1.5
 CLIMBS = 5  # parts of the first climb, after each of which another search may be better
-MAX_CHANGES = 20_000, 4_000  # of a chain, plus per unit
-PATIENCE = 6  # chains of maximum length without improvement after which to stop
+# Of a chain, plus per unit; beyond, more chains gain more, as under throughput.
+MAX_CHANGES = 20_000, 4_000
+PATIENCE = 6  # chains of maximum length without improvement after which to stop; a guess, not tuned
+# Short chains begin colder, since they have no time to mend what heat destroys; not tuned one by
+# one.
 HOTTEST, WARMING, COOLING = 0.05, 2e-4, 15.0  # temperature: at most, per evaluation and unit, range
 NO_HEAT = 1e-300  # a temperature at which nothing longer is accepted
-SLICE = 300_000  # operators and streams of the evaluations between two looks at the clock
-SLOWER = 8  # times that evaluations on the event engine take longer
-LEAST = 16  # evaluations between two looks, at least; the first one is of the start
-REACHED = 1.0 + 1e-12  # times the bound, which counts as reaching it
+SLICE = 300_000  # operators and streams of the evaluations between two looks at the clock: some ms
+SLOWER = 8  # times that evaluations on the event engine take longer, about
+# Evaluations between two looks, at least, as the first one is of the start and finds nothing.
+LEAST = 16
+REACHED = 1.0 + 1e-12  # times the bound, which counts as reaching it; more is rounding
 
 
 @dataclass(frozen=True)
@@ -300,7 +312,9 @@ def annealed_passes(
     annealer, waited, found = PassAnnealer(scored, rng, leaving), 0, [best]
     for number in count(0 if is_small else -CLIMBS):
         length = first // CLIMBS
+        # Climbs (negative numbers) do not anneal: a short chain with heat may end above its start.
         if number >= 0:
+            # The power has a limit, or it overflows in long searches.
             length = int(min(longest, first * GROWTH ** min(number, 60)))
         yield Step(found, length)
         if budget.left() == 0 or best_s <= enough_s or waited > PATIENCE * longest:

@@ -98,7 +98,6 @@ class PassModel(ABC):
         return range(self._tasks.operators)
 
     def _runs_on(self, v: int) -> list[Any]:
-        """Return whether an operator is on each device."""
         return self._on[self._rules.unit_of[v]]
 
     def _place_units(self, alike: Ints) -> None:
@@ -204,6 +203,7 @@ class ScheduleModel(PassModel):
                     model.new_optional_fixed_size_interval_var(self._start[v], size, x, "")
                 )
                 demands.append(min(int(tasks.cores[v]), cores))
+        # No two of them fit on the device at once, for which CP-SAT has the stronger constraint.
         if all(2 * demand > cores for demand in demands):
             model.add_no_overlap(intervals)
         else:
@@ -330,6 +330,7 @@ class Messages:
         seconds = tasks.seconds_between(e)
         if self._on[v] is self._on[w] or not seconds.any():
             return
+        # All links are alike, so that one literal stands for all pairs of devices.
         if tasks.row == 0 and tasks.network != NIC:
             apart = self._same(v, w).negated()
             delay = self._rounded(seconds[0, -1])

@@ -4,7 +4,7 @@ from contextlib import suppress
 
 import numpy as np
 
-from streamplace.errors import ObjectiveError, UsageError
+from streamplace.errors import Fault, ObjectiveError, UsageError
 from streamplace.makespan.placers.passes import pass_evaluator
 from streamplace.makespan.placers.proof import PassProof
 from streamplace.placers.base import Found
@@ -13,10 +13,13 @@ from streamplace.placers.search.search import Search
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 
-CHANGES, CHANGES_PER_UNIT = 2_000, 500  # of the initial search
+# Of the initial search, whose placement lets both proofs cut off more; a guess, not tuned.
+CHANGES, CHANGES_PER_UNIT = 2_000, 500
 MAX_CELLS = 1 << 24  # operators x (operators + devices): larger tables take too much memory
+# The enumeration alone knows the order of the objective, and where it ends, CP-SAT is not needed.
+# It got .15 until work at prices of devices made it stronger.
 FIRST_SHARE = 0.4  # of the time, for the enumeration before CP-SAT
-CP_SAT_SHARE = 0.5  # of the time that is then left; the rest is for the enumeration again
+CP_SAT_SHARE = 0.5  # of the time that is then left; the rest is for the enumeration again. A guess
 
 
 def prove_pass(
@@ -30,19 +33,11 @@ def prove_pass(
 
     The enumeration follows the engine, so that it proves an optimum under the order of the
     objective. CP-SAT bounds the makespan under any order, and its placements are simulated.
-
-    Raises
-    ------
-    ObjectiveError
-        With noise.
-    PlacementError, InfeasibleError
-        If no feasible placement was found, or none exists.
     """
     scored = pass_evaluator(problem, "exact")
     if problem.makespan_objective.noise:
-        raise ObjectiveError(
-            "placer 'exact' supports makespans without noise only; with --noise use auto or search"
-        )
+        fault = "placer 'exact' supports makespans without noise only"
+        raise ObjectiveError(Fault(fault, remedy="with --noise use auto or search"))
     clock = Budget(seconds)
     units = problem.feasibility.unit_count
     search = Search(evaluations=CHANGES + CHANGES_PER_UNIT * units, seconds=seconds)

@@ -5,7 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from streamplace.errors import UsageError
+from streamplace.errors import Fault, UsageError
 from streamplace.makespan.compiled_pass import CompiledPass, mean_rank
 from streamplace.makespan.placers.passes import pass_evaluator, repaired, shortest
 from streamplace.placers.base import MAKESPAN, BasePlacer, Found, ReportingPlacer
@@ -28,10 +28,11 @@ from streamplace.sim.schedule.sampled import sampled_schedules
 from streamplace.sim.schedule.task_graph import TaskGraph
 from streamplace.util.arrays import Floats, Ints
 
-EQUAL = 1e-9  # relative difference of priorities that counts as none
-NOWHERE = -1
+# Relative difference of priorities that counts as none: sums of ranks in two directions round.
+EQUAL = 1e-9
+NOWHERE = -1  # no device, as in sim/rules.py
 ETF_SLOW_FROM = 20_000  # operators: 4,000 ready ones take 0.7 s on 5 devices, 2,000 0.5 s on 16
-MAX_CELLS = 1 << 22  # samples x operators that are kept at a time, of 20 bytes each
+MAX_CELLS = 1 << 22  # samples x operators that are kept at a time, of 20 bytes each: 80 MB
 
 
 def planned(problem: Problem, schedule: ListSchedule) -> Found:
@@ -49,15 +50,7 @@ class _Scheduler(ReportingPlacer):
     def run(
         self, problem: Problem, rng: np.random.Generator, start: Placement | None = None
     ) -> Found:
-        """Return the placement with the order of its own schedule.
-
-        Raises
-        ------
-        UnsuitableError
-            If the objective is throughput.
-        PlacementError
-            If no feasible placement was found.
-        """
+        """Return the placement with the order of its own schedule."""
         made = self.scheduled(pass_evaluator(problem, self.name).compiled)
         if made.is_feasible and problem.feasibility.violation(made.devices) is None:
             return planned(problem, made)
@@ -247,20 +240,13 @@ class _Sampled(ReportingPlacer):
 
     def __post_init__(self) -> None:
         if self.samples < 1:
-            raise UsageError(f"{self.name}: samples must be at least 1 (got {self.samples})")
+            fault = f"samples must be at least 1 (got {self.samples})"
+            raise UsageError(Fault(fault, place=(self.name,)))
 
     def run(
         self, problem: Problem, rng: np.random.Generator, start: Placement | None = None
     ) -> Found:
-        """Return the placement of shortest makespan, with the order of its own schedule.
-
-        Raises
-        ------
-        UnsuitableError
-            If the objective is throughput.
-        PlacementError
-            If no feasible placement was found.
-        """
+        """Return the placement of shortest makespan, with the order of its own schedule."""
         scored = pass_evaluator(problem, self.name)
         compiled = scored.compiled
         tasks, rules, rank = compiled.tasks, compiled.rules, self.rank_of(compiled)
@@ -301,7 +287,7 @@ class CriticalPath(_Sampled):
         Number of placements, of which the best is taken.
     """
 
-    samples: int = 50
+    samples: int = 50  # as in DOPPLER's tables, "the best of 50 critical paths"
     name = "critical-path"
 
     def rank_of(self, compiled: CompiledPass) -> Floats | None:
@@ -319,7 +305,7 @@ class RandomEft(_Sampled):
         Number of placements, of which the best is taken.
     """
 
-    samples: int = 50
+    samples: int = 50  # as many as critical paths
     name = "random-eft"
 
     def rank_of(self, compiled: CompiledPass) -> Floats | None:

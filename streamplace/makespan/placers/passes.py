@@ -33,13 +33,7 @@ def shortest(scored: MakespanEvaluator, rows: Ints) -> int:
 
 
 def repaired(problem: Problem, draft: Ints) -> Placement:
-    """Return a draft, (V,), with the fastest allowed device where it has none, and feasible.
-
-    Raises
-    ------
-    PlacementError
-        If it cannot be repaired.
-    """
+    """Return a draft, (V,), with the fastest allowed device where it has none, and feasible."""
     devices = draft.copy()
     rules = problem.feasibility
     fastest = problem.cluster.fastest_first

@@ -22,10 +22,11 @@ from streamplace.util.evaluation_count import count as count_evaluations
 from streamplace.util.plugins import load_ours
 
 ROWS = 128  # placements evaluated per call; with more, a better one would be used later
-SEARCH_SHARE = 0.5  # of CP-SAT's time for the run that searches; the rest is to confirm its bound
+# Of CP-SAT's time for the run that searches; the rest is to confirm its bound. A guess.
+SEARCH_SHARE = 0.5
 RUNS = "streamplace.placers.exact.solver:RUNS"
 """The runs of CP-SAT, which are loaded with OR-tools."""
-STEPS = 20_000  # partial placements between two checks of the time
+STEPS = 20_000  # partial placements between two checks of the time, few enough to keep a limit
 
 
 class Proof(ABC):
@@ -85,6 +86,7 @@ class Proof(ABC):
         first = model(tasks, rules, self._alike, self._limit, searching)
         answer = first.solve(SEARCH_SHARE * clock.seconds_left(), workers, seed, hint)
         self._offer_found(answer.devices)
+        # Only a bound that helps is worth the time to confirm it.
         if answer.bound > self._bound:
             limit = answer.bound * (1.0 - model.margin(tasks, confirming))
             second = model(tasks, rules, self._alike, limit, confirming)
@@ -138,6 +140,8 @@ class PassProof(Proof):
     def _enumeration(self) -> Callable[[float, Ints, int], tuple[int, bool]]:
         """Return an enumeration from its beginning: in the order of time where that is possible."""
         tasks, rules = self._scored.tasks, self._scored.compiled.rules
+        # In the order of time, what is known of a partial pass is exact; in any other order it
+        # bounds less (sim/schedule/fifo_tree.py).
         if serves(tasks, self._scored.orders):
             return partial(next_shorter, tasks, rules, fifo_tree(tasks, rules, self._alike))
         return partial(next_placements, tasks, rules, enumeration(tasks, rules, self._alike))

@@ -30,17 +30,22 @@ from streamplace.sim.schedule.enumerative import enumerative_placement
 from streamplace.sim.schedule.task_graph import TaskGraph
 from streamplace.util.arrays import Ints, distinct_rows
 
-FEW = 100_000  # placements up to which all are tried
-ENUMERATION = 0.5  # share of the budget for this
+# Placements up to which all are tried, which is a proof; a guess, `ENUMERATION` limits the time.
+FEW = 100_000
+ENUMERATION = 0.5  # share of the budget for this, as it may prove nothing; a guess
+# Starts of other kinds are worth a little of every search: METIS with few parts leads where
+# messages are slow. The shares are guesses; not tuned.
 BESIDE, PARTITIONED = 0.1, 0.05  # evaluations of list schedulers and METIS per one of the search
 
 OF_SMALL = RandomEft(samples=50), CriticalPath(samples=50)
 """Further placers on graphs of up to `SMALL` units, unless one reached the bound."""
 
-DRAWN = 10  # placements of randomised list schedulers among the first starts
-FEW_CUTS = 14  # partitions, from two parts on, that are quick there too
+DRAWN = 10  # placements of randomised list schedulers among the first starts; a guess, not tuned
+# With fewer, `auto` lost to metis-oracle on 11 streams among 15 operators
+# (docs/results/makespan.md).
+FEW_CUTS = 14  # partitions that are quick there too: 2 to 8 parts, by both variants
 FURTHER = sum(placer.samples for placer in OF_SMALL) + FEW_CUTS  # evaluations that they take
-WORTH = 1_000  # evaluations from which a search can pay for them
+WORTH = 1_000  # evaluations from which a search can pay for them: about a tenth of it
 LARGE = 5_000  # operators from which some of the quick placers take longer than the search
 
 
@@ -110,6 +115,8 @@ def _different_units(operators: list[int], most: int, unit_of: Ints) -> list[int
 def quick_placers(problem: Problem) -> tuple[tuple[Placer, ...], tuple[Placer, ...]]:
     """Return the placers whose placements are the first starts of a search, and the next ones."""
     parts = min(len(problem.cluster.devices), problem.feasibility.unit_count)
+    # METIS is the best start where messages are slow: on 200 operators, it reaches 7.0 s on four
+    # devices where list schedulers reach 10.9 s.
     first: tuple[Placer, ...] = Heft(), Peft(links=True), Single(), MetisRecursive(parts=parts)
     if len(problem.graph.names) >= LARGE:
         return first, (RandomEft(samples=DRAWN),)
@@ -119,13 +126,7 @@ def quick_placers(problem: Problem) -> tuple[tuple[Placer, ...], tuple[Placer, .
 
 
 def fast_pass(problem: Problem, rng: np.random.Generator) -> Placement:
-    """Return the best placement of a few fast placers under an objective of a pass.
-
-    Raises
-    ------
-    PlacementError
-        If none finds a feasible one.
-    """
+    """Return the best placement of a few fast placers under an objective of a pass."""
     placers: Iterable[Placer] = (Single(), MetisRecursive(), Random())
     if problem.objective.quantity == "makespan":  # list schedulers plan schedules
         placers = chain(*quick_placers(problem))
@@ -142,11 +143,6 @@ def search_pass(
     """Return the placement that `auto_pass` would find by the search on all devices alone.
 
     Its evaluations thus compare with those of other placers.
-
-    Raises
-    ------
-    PlacementError
-        If no feasible placement was found.
     """
     scored = pass_evaluator(problem, "search")
     return best_on_prefixes(scored, steps_of_pass, rng, start, budget, fewer=False).placement
@@ -162,11 +158,6 @@ def auto_pass(
 
     If all placements were tried, the makespan of the best one is a proven bound. Identical devices
     are used in the order of the cluster, unless there is an initial placement.
-
-    Raises
-    ------
-    PlacementError
-        If no feasible placement was found.
     """
     scored = pass_evaluator(problem, "auto")
     found = best_on_prefixes(scored, steps_of_pass, rng, start, budget)
@@ -203,6 +194,7 @@ def steps_of_pass(
     rows = _with(rows, problem, rng, second)
     is_at_bound = scored.makespans(rows).min() <= scored.compiled.bounds.best * REACHED
     is_small = problem.feasibility.unit_count <= SMALL
+    # Where the bound is reached, further starts would be in vain.
     if is_small and budget.evaluations_left() >= WORTH and not is_at_bound:
         yield Step([*rows], FURTHER)
         begun = work_clock.now()
@@ -231,6 +223,7 @@ def _enumerated(scored: MakespanEvaluator, rows: Ints, budget: Budget) -> PassPr
         (K, V) feasible placements.
     """
     allowed = scored.problem.feasibility.allowed
+    # A mean over noise may lie below every bound, so that nothing can be cut off.
     if scored.problem.makespan_objective.noise:
         return None
     if np.log(allowed.sum(axis=1)).sum() > np.log(FEW):

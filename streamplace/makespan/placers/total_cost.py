@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from streamplace.errors import ObjectiveError
+from streamplace.errors import Fault, ObjectiveError
 from streamplace.makespan.placers.proof import Proof
 from streamplace.makespan.total_cost import TotalCostEvaluator
 from streamplace.makespan.two_devices import cheapest_of_two
@@ -43,7 +43,6 @@ class CostProof(Proof):
             self._bound = self._reached
 
     def _losses(self, rows: Ints) -> Iterator[Floats]:
-        """Yield the total costs."""
         yield self._scored.loss(rows)
 
 
@@ -54,11 +53,6 @@ def cheap_placement(
 
     The climb begins at the initial placement, or else at the best of a few fast placers. A limit on
     its evaluations also holds for trying all placements.
-
-    Raises
-    ------
-    PlacementError
-        If no feasible placement was found.
     """
     found = climb(problem, rng, start or fast_placement(problem, rng))
     if problem.makespan_objective.noise:
@@ -76,19 +70,10 @@ def prove_cost(
     seconds: float,
     workers: int,
 ) -> Found:
-    """Return the cheapest placement found, and a lower bound on the total cost of all placements.
-
-    Raises
-    ------
-    ObjectiveError
-        With noise.
-    PlacementError, InfeasibleError
-        If no feasible placement was found, or none exists.
-    """
+    """Return the cheapest placement found, and a lower bound on the cost of all placements."""
     if problem.makespan_objective.noise:
-        raise ObjectiveError(
-            "placer 'exact' supports total costs without noise only; with --noise use auto or climb"
-        )
+        fault = "placer 'exact' supports total costs without noise only"
+        raise ObjectiveError(Fault(fault, remedy="with --noise use auto or climb"))
     clock = Budget(seconds)
     found = Climb()(problem, rng, start or fast_placement(problem, rng))
     proof = CostProof(TotalCostEvaluator(problem), found.devices)

@@ -5,22 +5,17 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from streamplace.learning.policy.partial import (
-    BEST,
-    OF_DEVICE,
-    TINY,
-    among_devices,
-    device_features,
-    nothing_placed,
-    put_next,
-)
-from streamplace.papers.doppler.encode import DopplerBatch
+from streamplace.papers.doppler.features import DopplerBatch
 from streamplace.sim.rules import nothing_placed_in, offer_each, put_each
-from streamplace.util.arrays import Bools, Ints
+from streamplace.util.arrays import Bools, Floats, Ints
 
 FREE = -1
+TINY = 1e-6  # differences that count as none, relative to the mean cost of an operator
 OF_ACTIONS = 4  # dimensions of forced actions; devices have one less
 Single = NDArray[np.float32]
+
+OF_DEVICE = 6
+"""Features of a device for an operator, those of partial placements."""
 
 OF_STATE = 3
 """Features of an operator that change: whether it is placed, and when it starts and ends."""
@@ -121,7 +116,7 @@ class Decoding:
         self.batch, self.samples = batch, samples
         self.steps: list[Step] = []
         self._reads_times = reads_times
-        self._partial = [nothing_placed(one.costs, samples) for one in batch.encoded]
+        self._partial = [one.costs.nothing_placed(samples) for one in batch.encoded]
         self._placed = [nothing_placed_in(one.rules, samples) for one in batch.encoded]
 
     def begin(self) -> Step:
@@ -157,13 +152,12 @@ class Decoding:
         for p in range(len(operators) // self.samples):
             rows, one = self._rows(p), self.batch.encoded[p]
             own, count = step.operators[rows], one.devices
-            features = np.empty((self.samples, count, OF_DEVICE))
             offered = np.empty((self.samples, count), np.bool_)
-            device_features(one.costs, self._partial[p], own, features)
+            features, best = self._partial[p].device_features(one.costs, own)
             offer_each(one.rules, self._placed[p], own, offered)
             step.features[rows, :count] = among_devices(features, one.costs.unit)
             step.offered[rows, :count] = offered
-            best = np.where(offered, features[:, :, BEST], np.inf)
+            best = np.where(offered, best, np.inf)
             least = best.min(axis=1, keepdims=True)
             preferred[rows] = (best <= least + TINY * one.costs.unit).argmax(axis=1)
         return preferred
@@ -176,7 +170,7 @@ class Decoding:
             rows, one = self._rows(p), self.batch.encoded[p]
             own, chosen = step.operators[rows], step.devices[rows]
             put_each(one.rules, self._placed[p], own, chosen)
-            put_next(one.costs, self._partial[p], own, chosen)
+            self._partial[p].put(one.costs, own, chosen)
 
     @property
     def placements(self) -> Ints:
@@ -199,3 +193,17 @@ class Decoding:
             columns = (partial.device >= 0, partial.start / latest, partial.end / latest)
             parts.append(np.stack(columns, axis=2).transpose(1, 0, 2))
         return np.concatenate(parts).astype(np.float32)
+
+
+def among_devices(features: Floats, unit: float) -> Single:
+    """Return features, (S, D, F), relative to those of the other devices: their z-scores.
+
+    Parameters
+    ----------
+    unit
+        The size of the values; deviations that are tiny in comparison count as none.
+    """
+    above = features - features.mean(axis=1, keepdims=True)
+    spread = np.sqrt((above**2).mean(axis=1, keepdims=True))
+    scores: Single = (above / (spread + TINY * unit)).astype(np.float32)
+    return scores

@@ -10,11 +10,11 @@ from torch.utils.checkpoint import checkpoint
 
 from streamplace.learning.policy.base import Constructive
 from streamplace.learning.policy.decoding import Sampler
-from streamplace.learning.policy.teachers import Expert, Selecting, Teacher
-from streamplace.learning.policy.trajectories import Trajectories, of_actions
+from streamplace.learning.policy.teachers import Teacher
+from streamplace.learning.policy.trajectories import Trajectories
 from streamplace.papers.doppler.decoding import Decoding, Forced, Step
-from streamplace.papers.doppler.encode import DopplerBatch, DopplerProblem, encode
-from streamplace.papers.doppler.networks import Place, Rows, Select
+from streamplace.papers.doppler.features import DopplerBatch, DopplerProblem, encode
+from streamplace.papers.doppler.network import Place, Rows, Select
 from streamplace.papers.doppler.sizes import DopplerSizes
 from streamplace.problem.problem import Problem
 from streamplace.util.arrays import Bools, Ints
@@ -273,15 +273,14 @@ class Doppler(Constructive[DopplerProblem, DopplerBatch]):
         Operators and devices are chosen without gradients; the probabilities of all choices are
         then computed at once.
         """
-        expert = None if teacher is None else teacher.follow(batch.encoded, samples)
-        decoding, best = self._decode(batch, samples, sampler, forced, expert)
+        decoding, best = self._decode(batch, samples, sampler, forced, teacher)
         scores = all_scores(self.select, self.place, decoding)
         agreement = None
         if teacher is not None:
             agreement = scores.agreement(teacher, best)
         counts = [len(step.devices) for step in decoding.steps]
         made = (scores.actions, scores.log_prob, scores.entropy, agreement)
-        return of_actions(decoding.placements, counts, *made)
+        return Trajectories.of_actions(decoding.placements, counts, *made)
 
     def sample(self, batch: DopplerBatch, samples: int, sampler: Sampler) -> Ints:
         """Place each of P problems S times without gradients; see `Constructive.sample`."""
@@ -294,9 +293,10 @@ class Doppler(Constructive[DopplerProblem, DopplerBatch]):
         samples: int,
         sampler: Sampler,
         forced: Ints | None = None,
-        expert: Expert | None = None,
+        teacher: Teacher | None = None,
     ) -> tuple[Decoding, list[tuple[Bools | None, Bools]]]:
-        """Make all choices; return them and an expert's best operators and devices by step."""
+        """Make all choices; return them and a teacher's best operators and devices by step."""
+        expert = None if teacher is None else teacher.follow(batch.encoded, samples)
         choices = Forced(batch, samples, forced, fixed_order=not self.selects)
         decoding = Decoding(batch, samples, self.config.per_step)
         best: list[tuple[Bools | None, Bools]] = []
@@ -317,11 +317,11 @@ class Doppler(Constructive[DopplerProblem, DopplerBatch]):
                         chosen = sampler(scores.of_devices(), samples).cpu().numpy()
                     devices = np.where(devices >= 0, devices, chosen)
                 if expert is not None:
-                    of_operators = None
-                    if isinstance(expert, Selecting):
-                        of_operators = expert.select(step.candidates)
                     best.append(
-                        (of_operators, expert.judge(step.operators, devices.astype(np.int32)))
+                        (
+                            Teacher.selected(expert, step.candidates),
+                            expert.judge(step.operators, devices.astype(np.int32)),
+                        )
                     )
                 decoding.place(devices)
         return decoding, best

@@ -4,12 +4,7 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import Field
 
-from streamplace.learning.policy.config import (
-    Length,
-    PolicyKind,
-    SmallCount,
-    StrictModel,
-)
+from streamplace.learning.policy.config import PolicyKind, StrictModel
 
 SourcesFirst: TypeAlias = Literal[
     "longest-path", "topo-lifo", "topo-level", "b-level", "by-depth", "by-path"
@@ -34,8 +29,12 @@ class DopplerSizes(StrictModel):
     length: Annotated[int, Field(ge=1, le=512)] = Field(
         32, description="size of embeddings; 128 in the released code"
     )
-    rounds: SmallCount = Field(6, description="K, the number of message-passing rounds")
-    hidden: Length = Field(64, description="size of the hidden layer before the logits")
+    rounds: Annotated[int, Field(ge=1, le=64)] = Field(
+        6, description="K, the number of message-passing rounds"
+    )
+    hidden: Annotated[int, Field(ge=1, le=8192)] = Field(
+        64, description="size of the hidden layer before the logits"
+    )
     per_step: bool = Field(
         False,
         description="pass messages at every step instead of once per episode, and read which "

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from streamplace.learning.policy.improving import ImprovingPlacer
-from streamplace.papers.giph.pairs import MOVES
+from streamplace.papers.giph.features import MOVES
 from streamplace.placers.base import Improver
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
@@ -81,9 +81,10 @@ class GiphPlacer(ImprovingPlacer, Improver):
         return self.evaluations or MOVES * len(start)
 
     def _policy(self, problem: Problem) -> Any:
+        quantity = problem.objective.quantity
         if not self.file:  # those of makespans improve any objective of a pass
             trained = "makespan" if problem.objective.is_pass else "throughput"
-            return self._read(str(WEIGHTS / f"giph-{trained}.safetensors"))
-        policy = self._read(self.file)
+            return self._read(str(WEIGHTS / f"giph-{trained}.safetensors"), quantity)
+        policy = self._read(self.file, quantity)
         self._check_objective(self.file, problem)
         return policy

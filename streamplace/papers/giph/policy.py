@@ -12,10 +12,10 @@ from torch.utils.checkpoint import checkpoint
 
 from streamplace.learning.policy.base import Refiner
 from streamplace.learning.policy.decoding import UNAVAILABLE, Sampler
-from streamplace.learning.policy.refining import Recorded, going, of_relocations, recorded, started
 from streamplace.learning.policy.trajectories import Trajectories
+from streamplace.learning.policy.walks import Recorded, Walks
+from streamplace.papers.giph.features import MOVES, GiphBatch, GiphProblem, encode
 from streamplace.papers.giph.network import NETWORKS, union
-from streamplace.papers.giph.pairs import MOVES, GiphBatch, GiphProblem, encode
 from streamplace.papers.giph.questions import (
     Question,
     Sight,
@@ -218,10 +218,10 @@ class Giph(Refiner[GiphProblem, GiphBatch]):
         def begin(one: GiphProblem, placement: Ints, count: int, p: int) -> Lane:
             return Lane(one, placement, count, evaluators[p], self._ask)
 
-        lanes = started(batch, start, steps, begin)
+        lanes = Walks(batch, start, steps, begin)
         takes = forced.reshape(len(lanes), -1, 2) if forced is not None else None
         with torch.inference_mode():
-            for t, rows in going(steps, samples):
+            for t, rows in lanes.going():
                 self._step(t, rows, lanes, batch, sampler, takes)
         walks = [lane.walk for lane in lanes]
         if torch.is_grad_enabled():
@@ -229,7 +229,7 @@ class Giph(Refiner[GiphProblem, GiphBatch]):
         log_prob, entropy = (
             torch.tensor([x for lane in lanes for x in lane.known[part]]) for part in range(2)
         )
-        return of_relocations(walks, len(batch), log_prob, entropy, self.torch_device)
+        return Trajectories.of_relocations(walks, len(batch), log_prob, entropy, self.torch_device)
 
     def _step(
         self,
@@ -262,7 +262,7 @@ class Giph(Refiner[GiphProblem, GiphBatch]):
 
     def evaluate(self, batch: GiphBatch, trajectories: Trajectories) -> Trajectories:
         """Recompute the probabilities of trajectories; see `Refiner.evaluate`."""
-        walks = recorded(trajectories)
+        walks = trajectories.walks
         return self._trajectories(batch, len(walks) // len(batch), walks)
 
     def _trajectories(self, batch: GiphBatch, samples: int, walks: list[GiphWalk]) -> Trajectories:
@@ -282,7 +282,7 @@ class Giph(Refiner[GiphProblem, GiphBatch]):
                 nodes += len(each.may)
         self._score(questions, chosen, log_prob, entropy)
         probabilities = torch.cat(log_prob), torch.cat(entropy)
-        return of_relocations(walks, len(batch), *probabilities, self.torch_device)
+        return Trajectories.of_relocations(walks, len(batch), *probabilities, self.torch_device)
 
     def _score(
         self,

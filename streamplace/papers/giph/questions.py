@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from streamplace.papers.giph.features import GiphProblem
 from streamplace.papers.giph.gp_net import (
     GpNet,
     earliest_pairs,
@@ -17,7 +18,6 @@ from streamplace.papers.giph.gp_net import (
     prior_criticality,
     relocate,
 )
-from streamplace.papers.giph.pairs import GiphProblem
 from streamplace.papers.giph.view import (
     NONE,
     View,

@@ -7,7 +7,7 @@ import numpy as np
 import torch
 
 from streamplace.learning.policy.decoding import Sampler
-from streamplace.papers.giph.pairs import GiphProblem, encode
+from streamplace.papers.giph.features import GiphProblem, encode
 from streamplace.papers.giph.policy import Giph, GiphWalk
 from streamplace.papers.giph.questions import WalkState, destinations, sight_of
 from streamplace.papers.giph.sizes import GiphSizes

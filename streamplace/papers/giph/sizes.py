@@ -4,11 +4,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from streamplace.learning.policy.config import (
-    Length,
-    PolicyKind,
-    StrictModel,
-)
+from streamplace.learning.policy.config import PolicyKind, StrictModel
 
 
 class GiphSizes(StrictModel):
@@ -20,8 +16,12 @@ class GiphSizes(StrictModel):
     rounds: Annotated[int, Field(ge=1, le=64)] = Field(
         3, description="synchronous rounds of message passing of `giph-k`"
     )
-    length: Length = Field(5, description="size of embeddings in each direction")
-    hidden: Length = Field(16, description="size of the hidden layer before the logits")
+    length: Annotated[int, Field(ge=1, le=8192)] = Field(
+        5, description="size of embeddings in each direction"
+    )
+    hidden: Annotated[int, Field(ge=1, le=8192)] = Field(
+        16, description="size of the hidden layer before the logits"
+    )
     potential: bool = Field(
         True, description="read how much later an operator could start on another device"
     )

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from streamplace.learning.policy.decoding import Sampler
 from streamplace.learning.policy.encoded import SortedBatch
-from streamplace.learning.policy.partial import Costs, mean_messages, partial_costs
+from streamplace.learning.policy.partial import Costs
 from streamplace.papers.hsdag.graphs import Graph, graph_of_grouping, relative
 from streamplace.papers.hsdag.kernels import Draws, Groups, fractal_dimensions
 from streamplace.papers.hsdag.sizes import HsdagFeature, HsdagSizes
@@ -224,7 +224,7 @@ def encode(problem: Problem, sizes: HsdagSizes) -> HsdagProblem:
     GraphError
         If loads overflow, or no tuple ever reaches a sink.
     """
-    costs, rules = partial_costs(problem), problem.feasibility
+    costs, rules = Costs.of(problem), problem.feasibility
     grouping = feasible_chain_groups(problem, chains=sizes.chains)
     ends = np.stack([costs.source, costs.target], axis=1)
     devices = len(problem.cluster.devices)
@@ -239,7 +239,7 @@ def encode(problem: Problem, sizes: HsdagSizes) -> HsdagProblem:
     allowed = np.ones(shape, np.bool_)
     np.logical_and.at(allowed, grouping.group_of, rules.allowed[rules.unit_of])
     # a message without bytes counts as none, as in all results of the study hsdag
-    messages = np.where(costs.amount > 0.0, mean_messages(costs), 0.0)
+    messages = np.where(costs.amount > 0.0, costs.mean_messages, 0.0)
     return HsdagProblem(
         problem=problem,
         grouping=grouping,

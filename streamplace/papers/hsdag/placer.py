@@ -5,13 +5,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from streamplace.errors import PlacementError, UnsuitableError, UsageError
-from streamplace.learning.policy.config import MAX_PLACEMENTS
+from streamplace.errors import Fault, PlacementError, UnsuitableError, UsageError
 from streamplace.learning.policy.registry import PolicySection, policy_section
-from streamplace.learning.policy.threads import one_thread
-from streamplace.learning.training.config import TrainConfig, read_config
-from streamplace.learning.training.stages import StepReinforceStage
+from streamplace.learning.training.config import read_config
 from streamplace.papers.hsdag.sizes import MAX_TYPES
+from streamplace.papers.hsdag.stage import HsdagStage
 from streamplace.placers.base import BasePlacer, check_counts
 from streamplace.placers.repair import feasible
 from streamplace.placers.starting import placement_of
@@ -19,11 +17,12 @@ from streamplace.placers.trivial import Single
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.util.extras import load_learned
+from streamplace.util.threads import one_thread
 
 LIMITS = (
     ("episodes", 1_000_000),
     ("steps", 100_000),
-    ("samples", MAX_PLACEMENTS),
+    ("samples", 1_000_000),
     ("levels", 64),
 )
 
@@ -72,7 +71,8 @@ class HsdagPlacer(BasePlacer):
     def __post_init__(self) -> None:
         check_counts(self, LIMITS, 0)
         if not 0 <= self.rate <= 1:
-            raise UsageError(f"hsdag: rate must be 0 to 1 (got {self.rate:g})")
+            fault = f"rate must be 0 to 1 (got {self.rate:g})"
+            raise UsageError(Fault(fault, place=(self.name,)))
 
     def __call__(
         self, problem: Problem, rng: np.random.Generator, start: Placement | None = None
@@ -114,10 +114,10 @@ class HsdagPlacer(BasePlacer):
     def _first(self, problem: Problem) -> str:
         return self.start or ("single" if _fits_one_device(problem) else "round-robin")
 
-    def stage(self, problem: Problem) -> StepReinforceStage:
+    def stage(self, problem: Problem) -> HsdagStage:
         """Return how the network is trained."""
-        (stage,) = _config(problem).stage
-        assert isinstance(stage, StepReinforceStage), "the configs of HSDAG refine placements"
+        (stage,) = read_config(_config(problem)).stage
+        assert isinstance(stage, HsdagStage), "the configs of HSDAG have its algorithm"
         assert stage.optimiser is not None, "their stages have optimisers"
         samples = self.samples or stage.samples
         changes = {
@@ -143,7 +143,7 @@ class HsdagPlacer(BasePlacer):
         UnsuitableError
             If the graph has too many types of operators.
         """
-        policy = _config(problem).policy
+        policy = read_config(_config(problem)).policy
         sizes: dict[str, Any] = policy.sizes.model_dump()
         types = sorted(set(problem.graph.type.values())) if "type" in sizes["features"] else []
         if len(types) > MAX_TYPES:
@@ -169,6 +169,6 @@ def _fits_one_device(problem: Problem) -> bool:
     return True
 
 
-def _config(problem: Problem) -> TrainConfig:
-    """Return the config for a problem's objective."""
-    return read_config("hsdag" if problem.objective.is_pass else "hsdag-stream")
+def _config(problem: Problem) -> str:
+    """Return the name of the config for a problem's objective."""
+    return "hsdag" if problem.objective.is_pass else "hsdag-stream"

@@ -14,9 +14,8 @@ from torch.utils.checkpoint import checkpoint
 from streamplace.errors import PlacementError
 from streamplace.learning.policy.base import Refiner
 from streamplace.learning.policy.decoding import UNAVAILABLE, Sampler
-from streamplace.learning.policy.encoded import check_devices
-from streamplace.learning.policy.refining import Recorded, going, of_walks, started
-from streamplace.learning.policy.trajectories import Trajectories, of_choices
+from streamplace.learning.policy.trajectories import Trajectories
+from streamplace.learning.policy.walks import Recorded, Walks
 from streamplace.papers.hsdag.features import (
     HsdagBatch,
     HsdagProblem,
@@ -182,7 +181,7 @@ def trajectories_of(
         return empty.index_put((where,), values).view(actions.shape)
 
     taken = torch.from_numpy(actions)
-    return of_walks(
+    return Trajectories.of_walks(
         record.walks, problems, taken, of_operators(log_prob), of_operators(entropy), record
     )
 
@@ -204,6 +203,7 @@ class Hsdag(Refiner[HsdagProblem, HsdagBatch]):
     def __init__(self, sizes: HsdagSizes) -> None:
         super().__init__()
         self.config = sizes
+        self.device_count = None if sizes.capacity else sizes.devices
         features = feature_count(sizes)
         self.network = GroupingNetwork(sizes, features)
         self.head: Head = (
@@ -220,11 +220,6 @@ class Hsdag(Refiner[HsdagProblem, HsdagBatch]):
     def batch(self, encoded: Sequence[HsdagProblem]) -> HsdagBatch:
         """Join encoded problems, largest first; see `Policy.batch`."""
         return HsdagBatch(encoded)
-
-    def check(self, problem: Problem) -> None:
-        """Raise an UnsuitableError if the number of devices differs from the network's outputs."""
-        if not self.config.capacity:
-            check_devices(problem, self.config.devices)
 
     def episode(self, encoded: HsdagProblem) -> int:
         """Return the number of steps of an episode."""
@@ -253,12 +248,12 @@ class Hsdag(Refiner[HsdagProblem, HsdagBatch]):
         computed at once, for the same groups.
         """
         samples, operators = start.shape[1], start.shape[2]
-        walks = started(batch, start, steps, lambda one, row, count, _: walk_from(one, row, count))
+        walks = Walks(batch, start, steps, lambda one, row, count, _: walk_from(one, row, count))
         parts = operators if forced is None else max(operators, forced.shape[3])
         record = Record(walks, parts, self._seed(sampler))
         score(walks, 0, samples, evaluators)
         with torch.no_grad():
-            for t, rows in going(steps, samples):
+            for t, rows in walks.going():
                 self._step(
                     [walks[n] for n in rows],
                     samples,
@@ -343,7 +338,7 @@ class Hsdag(Refiner[HsdagProblem, HsdagBatch]):
             for parts in ([o.allowed for o in offers], [step.loads for _, step in steps])
         )
         logits = self.head.logits(parsed.vectors, loads).masked_fill(~allowed, UNAVAILABLE)
-        return of_choices(logits, np.concatenate([step.chosen for _, step in steps]))
+        return Sampler.scores(logits, np.concatenate([step.chosen for _, step in steps]))
 
     def _drop(self, seed: int) -> Drop:
         """Return dropout with a seed; nothing is dropped where no gradients are computed."""

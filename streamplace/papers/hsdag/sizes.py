@@ -5,12 +5,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from streamplace.learning.policy.config import (
-    Length,
-    PolicyKind,
-    SmallCount,
-    StrictModel,
-)
+from streamplace.learning.policy.config import PolicyKind, StrictModel
 
 MAX_TYPES = 1024
 """The maximum number of types of operators that the policy tells apart."""
@@ -20,8 +15,10 @@ HsdagFeature = Literal["type", "size", "shape", "degree", "fractal", "position",
 class HsdagSizes(StrictModel):
     """Sizes of HSDAG (Duan et al. 2024); see `papers.hsdag`."""
 
-    hidden: Length = Field(128, description="size of embeddings")
-    rounds: SmallCount = Field(2, description="graph convolutions before edges are scored")
+    hidden: Annotated[int, Field(ge=1, le=8192)] = Field(128, description="size of embeddings")
+    rounds: Annotated[int, Field(ge=1, le=64)] = Field(
+        2, description="graph convolutions before edges are scored"
+    )
     features: list[HsdagFeature] = Field(
         ["type", "size", "degree", "fractal", "position", "cost"],
         min_length=1,
@@ -34,7 +31,9 @@ class HsdagSizes(StrictModel):
         max_length=MAX_TYPES,
         description="types of operators; all others count as one further type",
     )
-    degrees: SmallCount = Field(8, description="distinguished degrees; larger ones share a column")
+    degrees: Annotated[int, Field(ge=1, le=64)] = Field(
+        8, description="distinguished degrees; larger ones share a column"
+    )
     encoding: Annotated[int, Field(ge=0, le=512, multiple_of=2)] = Field(
         16, description="size of the sinusoidal encoding of the position"
     )
@@ -47,7 +46,9 @@ class HsdagSizes(StrictModel):
         "grows with the number of its inner edges, so that large groups are decided at the start",
     )
     chains: bool = Field(True, description="join chains of operators before anything is learned")
-    levels: SmallCount = Field(1, description="how often groups are grouped")
+    levels: Annotated[int, Field(ge=1, le=64)] = Field(
+        1, description="how often groups are grouped"
+    )
     min_groups: Annotated[int, Field(ge=0, le=2**31 - 1)] = Field(
         0, description="number of groups from which on none are joined; 0: four per device"
     )

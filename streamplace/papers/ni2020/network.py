@@ -9,7 +9,6 @@ import torch
 from torch import Tensor, nn
 from torch_geometric.nn import MessagePassing
 
-from streamplace.papers.ni2020.decoder import Decoder, placed_neighbours
 from streamplace.papers.ni2020.features import (
     OF_OPERATOR,
     Ni2020Batch,
@@ -17,6 +16,7 @@ from streamplace.papers.ni2020.features import (
     encoded,
     utilisations,
 )
+from streamplace.papers.ni2020.policy import Decoder, placed_neighbours
 from streamplace.papers.ni2020.products import SharedWeight
 from streamplace.papers.ni2020.sizes import EncoderDecoderSizes
 from streamplace.problem.problem import Problem
@@ -126,7 +126,7 @@ class EncoderDecoder(Decoder):
     def __init__(self, config: EncoderDecoderSizes) -> None:
         super().__init__()
         self.config = config
-        self.devices, self.reads_neighbours = config.devices, config.upstream
+        self.device_count, self.reads_neighbours = config.devices, config.upstream
         self.breaks_symmetry = config.breaks_symmetry
         length = config.length
         self.encoder = (

@@ -10,7 +10,6 @@ import torch
 from torch import Tensor, nn
 from torch_geometric.nn import MessagePassing
 
-from streamplace.papers.ni2020.decoder import Decoder, placed_neighbours
 from streamplace.papers.ni2020.features import (
     BITS_PER_MBIT,
     OF_OPERATOR,
@@ -20,6 +19,7 @@ from streamplace.papers.ni2020.features import (
     logarithms,
 )
 from streamplace.papers.ni2020.network import largest
+from streamplace.papers.ni2020.policy import Decoder, placed_neighbours
 from streamplace.papers.ni2020.products import SharedWeight
 from streamplace.papers.ni2020.sizes import ReleasedSizes
 from streamplace.problem.problem import Problem
@@ -43,7 +43,7 @@ class Released(Decoder):
 
     def __init__(self, config: ReleasedSizes) -> None:
         super().__init__()
-        self.config, self.devices = config, config.devices
+        self.config, self.device_count = config, config.devices
         self.breaks_symmetry = config.breaks_symmetry
         length = config.length
         self.encoder = PoolingEncoder(length)

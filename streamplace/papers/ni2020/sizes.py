@@ -4,12 +4,7 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import Field, field_validator
 
-from streamplace.learning.policy.config import (
-    Length,
-    PolicyKind,
-    SmallCount,
-    StrictModel,
-)
+from streamplace.learning.policy.config import PolicyKind, StrictModel
 from streamplace.problem.objectives import OrderName
 
 Finite = Annotated[float, Field(ge=-1e6, le=1e6)]
@@ -40,14 +35,18 @@ class EncoderDecoderSizes(StrictModel):
     length: Annotated[int, Field(ge=2, le=8192, multiple_of=2)] = Field(
         512, description="size of operator embeddings and of the decoder's state"
     )
-    hops: SmallCount = Field(2, description="K, the number of message-passing rounds")
+    hops: Annotated[int, Field(ge=1, le=64)] = Field(
+        2, description="K, the number of message-passing rounds"
+    )
     unit_length: bool = Field(
         False,
         description="divide the embeddings of each direction by their length, as algorithm 1 of "
         "GraphSAGE, which the paper follows, and the released code do; equation 1 of the paper "
         "does not show it",
     )
-    device_length: Length = Field(64, description="size of device embeddings")
+    device_length: Annotated[int, Field(ge=1, le=8192)] = Field(
+        64, description="size of device embeddings"
+    )
     devices: Annotated[int, Field(ge=1, le=2048)] = Field(
         5, description="the number of devices, which is fixed"
     )

@@ -11,9 +11,7 @@ from torch import Tensor, nn
 
 from streamplace.learning.policy.base import Refiner
 from streamplace.learning.policy.decoding import Sampler
-from streamplace.learning.policy.encoded import check_devices
-from streamplace.learning.policy.refining import of_relocations, recorded
-from streamplace.learning.policy.trajectories import Trajectories, of_choices
+from streamplace.learning.policy.trajectories import Trajectories
 from streamplace.makespan.evaluator import MakespanEvaluator
 from streamplace.papers.placeto import features
 from streamplace.papers.placeto.features import PlacetoBatch, PlacetoProblem
@@ -180,7 +178,7 @@ class Placeto(Refiner[PlacetoProblem, PlacetoBatch]):
 
     def __init__(self, config: PlacetoSizes) -> None:
         super().__init__()
-        self.config = config
+        self.config, self.device_count = config, config.devices
         length = OWN + config.devices
         self._packing = Packing(length, config.devices)
         for name, shape in self._packing.shapes.items():
@@ -198,10 +196,6 @@ class Placeto(Refiner[PlacetoProblem, PlacetoBatch]):
     def batch(self, encoded: Sequence[PlacetoProblem]) -> PlacetoBatch:
         """Join encoded problems, largest first; see `Policy.batch`."""
         return PlacetoBatch(encoded)
-
-    def check(self, problem: Problem) -> None:
-        """Raise an UnsuitableError if the number of devices differs from the network's outputs."""
-        check_devices(problem, self.config.devices)
 
     def episode(self, encoded: PlacetoProblem) -> int:
         """Return the number of steps of a sweep, which visits every operator once."""
@@ -242,7 +236,7 @@ class Placeto(Refiner[PlacetoProblem, PlacetoBatch]):
 
     def evaluate(self, batch: PlacetoBatch, trajectories: Trajectories) -> Trajectories:
         """Recompute the probabilities of trajectories; see `Refiner.evaluate`."""
-        weights, walks = self._weights(), recorded(trajectories)
+        weights, walks = self._weights(), trajectories.walks
         samples = len(walks) // len(batch)
         again: list[Walk] = _each(
             [
@@ -267,8 +261,8 @@ class Placeto(Refiner[PlacetoProblem, PlacetoBatch]):
         arguments = (self._packing, weights, replays, *parameters)
         logits: Tensor = _Logits.apply(*arguments)  # type: ignore[no-untyped-call]
         chosen = np.concatenate([walk.chosen for walk in walks])
-        probabilities = of_choices(logits, chosen)
-        return of_relocations(walks, len(batch), *probabilities, self.torch_device)
+        probabilities = Sampler.scores(logits, chosen)
+        return Trajectories.of_relocations(walks, len(batch), *probabilities, self.torch_device)
 
 
 class _Logits(torch.autograd.Function):

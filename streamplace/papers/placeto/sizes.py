@@ -4,10 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from streamplace.learning.policy.config import (
-    PolicyKind,
-    StrictModel,
-)
+from streamplace.learning.policy.config import PolicyKind, StrictModel
 from streamplace.problem.objectives import OrderName
 
 

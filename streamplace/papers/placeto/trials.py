@@ -11,37 +11,41 @@ from streamplace.errors import UsageError
 from streamplace.execution.backends import LOCAL, Backend
 from streamplace.execution.parallel import each
 from streamplace.learning.policy.registry import PolicySection
-from streamplace.learning.policy.threads import one_thread
 from streamplace.learning.policy.weights import new_policy
 from streamplace.learning.training.in_memory import fit
-from streamplace.learning.training.stages import OptimiserSection, Stage, StepReinforceStage
+from streamplace.learning.training.stages import Stage, StepReinforceStage
 from streamplace.papers.placeto import features
 from streamplace.papers.placeto.policy import NO_WEIGHTS, take, uniform_draws, walk_from
 from streamplace.papers.placeto.sizes import PlacetoSizes
+from streamplace.papers.placeto.stage import PlacetoStage
 from streamplace.placers.running import run_placer
 from streamplace.problem.objectives import check_order
 from streamplace.problem.problem import Problem
 from streamplace.scoring.registry import evaluator
 from streamplace.util.arrays import Floats
+from streamplace.util.threads import one_thread
 
 EPISODES = 50
-PUBLISHED = StepReinforceStage(
-    algorithm="reinforce-steps",
-    epochs=EPISODES,
-    optimiser=OptimiserSection(rate=1e-3, largest_gradient=1.25),
+PUBLISHED = PlacetoStage.of(
+    {
+        "algorithm": "placeto",
+        "epochs": EPISODES,
+        "optimiser": {"rate": 1e-3, "largest_gradient": 1.25},
+    }
 )
 """The stage of the study: 50 sweeps, of which every fifth only evaluates."""
-WHOLE = PUBLISHED.model_copy(
-    update={
-        "epochs": 4000,
-        "exploration": 0.5,
-        "final_exploration": 0.0,
-        "entropy": 1e-2,
-        "final_entropy": 0.0,
-        "optimiser": OptimiserSection(
-            rate=1e-3, final_rate=1e-6, schedule="linear", largest_gradient=1.25
-        ),
-    }
+WHOLE = PUBLISHED.changed(
+    epochs=4000,
+    exploration=0.5,
+    final_exploration=0.0,
+    entropy=1e-2,
+    final_entropy=0.0,
+    optimiser={
+        "rate": 1e-3,
+        "final_rate": 1e-6,
+        "schedule": "linear",
+        "largest_gradient": 1.25,
+    },
 )
 """A whole training of Placeto with the settings by which DOPPLER was compared with it."""
 

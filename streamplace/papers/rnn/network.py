@@ -11,10 +11,10 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from streamplace.errors import UnsuitableError
 from streamplace.learning.policy.base import Constructive
-from streamplace.learning.policy.decoding import UNAVAILABLE, OneOrderState, Sampler
-from streamplace.learning.policy.encoded import check_devices
+from streamplace.learning.policy.decoding import UNAVAILABLE, Sampler
 from streamplace.learning.policy.teachers import Teacher
 from streamplace.learning.policy.trajectories import Trajectories
+from streamplace.papers.one_order import OneOrderState
 from streamplace.papers.rnn.features import (
     RnnBatch,
     RnnProblem,
@@ -138,7 +138,7 @@ class Rnn(Constructive[RnnProblem, RnnBatch]):
 
     def __init__(self, config: RnnSizes) -> None:
         super().__init__()
-        self.config = config
+        self.config, self.device_count = config, config.devices
         hidden = config.hidden
         self.encoder = nn.LSTM(feature_count(config), hidden, batch_first=True, bidirectional=True)
         self.decoder = nn.LSTM(config.devices, hidden, batch_first=True)
@@ -165,7 +165,7 @@ class Rnn(Constructive[RnnProblem, RnnBatch]):
     def check(self, problem: Problem) -> None:
         """Raise an UnsuitableError if the problem does not fit the network's inputs and outputs."""
         sizes = self.config
-        check_devices(problem, sizes.devices)
+        super().check(problem)
         operators = len(problem.graph.names)
         outputs = most_outputs(problem)
         for what, count, most in (

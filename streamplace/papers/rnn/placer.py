@@ -5,24 +5,19 @@ from typing import ClassVar
 
 import numpy as np
 
-from streamplace.errors import UnsuitableError, UsageError
-from streamplace.learning.policy.config import MAX_PLACEMENTS
+from streamplace.errors import Fault, UnsuitableError, UsageError
 from streamplace.learning.policy.registry import PolicySection, policy_section
-from streamplace.learning.policy.threads import one_thread
-from streamplace.learning.training.stages import (
-    MemorySection,
-    OptimiserSection,
-    ReinforceStage,
-)
+from streamplace.learning.training.stages import Stage
 from streamplace.placers.base import BasePlacer, check_counts
 from streamplace.placers.repair import feasible
 from streamplace.problem.objectives import check_order
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.util.extras import load_learned
+from streamplace.util.threads import one_thread
 
 FEATURES, NEEDING = "streamplace.papers.rnn.features", "placer 'rnn'"
-LIMITS = (("steps", 1_000_000), ("samples", MAX_PLACEMENTS))
+LIMITS = (("steps", 1_000_000), ("samples", 1_000_000))
 
 
 @dataclass(frozen=True)
@@ -62,7 +57,8 @@ class RnnPlacer(BasePlacer):
     def __post_init__(self) -> None:
         check_counts(self, LIMITS, 1)
         if not 0 < self.rate <= 1:
-            raise UsageError(f"rnn: rate must be above 0 and at most 1 (got {self.rate:g})")
+            fault = f"rate must be above 0 and at most 1 (got {self.rate:g})"
+            raise UsageError(Fault(fault, place=(self.name,)))
         check_order(self.order)
 
     def __call__(
@@ -89,17 +85,19 @@ class RnnPlacer(BasePlacer):
         return best
 
     @property
-    def stage(self) -> ReinforceStage:
+    def stage(self) -> Stage:
         """How the network is trained."""
-        return ReinforceStage(
-            algorithm="reinforce",
-            epochs=self.steps,
-            samples=self.samples,
-            reward="sqrt-loss",
-            baseline="running",
-            window=self.steps,
-            memory=MemorySection(size=1, samples=0),
-            optimiser=OptimiserSection(rate=self.rate),
+        return Stage.of(
+            {
+                "algorithm": "reinforce",
+                "epochs": self.steps,
+                "samples": self.samples,
+                "reward": "sqrt-loss",
+                "baseline": "running",
+                "window": self.steps,
+                "memory": {"size": 1, "samples": 0},
+                "optimiser": {"rate": self.rate},
+            }
         )
 
     def _section(self, problem: Problem) -> PolicySection:

@@ -4,18 +4,16 @@ from typing import Annotated
 
 from pydantic import Field
 
-from streamplace.learning.policy.config import (
-    Length,
-    PolicyKind,
-    StrictModel,
-)
+from streamplace.learning.policy.config import PolicyKind, StrictModel
 from streamplace.problem.objectives import OrderName
 
 
 class RnnSizes(StrictModel):
     """Sizes of the RNN placer of GiPH (Hu et al. 2023); see `papers.rnn`."""
 
-    hidden: Length = Field(64, description="size of the states of encoder and decoder")
+    hidden: Annotated[int, Field(ge=1, le=8192)] = Field(
+        64, description="size of the states of encoder and decoder"
+    )
     devices: Annotated[int, Field(ge=1, le=2048)] = Field(
         20, description="the number of devices, which is fixed"
     )

@@ -14,12 +14,12 @@ import numpy as np
 
 from streamplace.display.view import Grid, Line, View
 from streamplace.families import Recipe
-from streamplace.learning.policy.threads import one_thread
 from streamplace.papers.studies.table import Table
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.problem import Problem
 from streamplace.sim.orders import longest_paths
+from streamplace.util.threads import one_thread
 
 DEVICES = "5x2500"
 SOURCE_RATE = 1e4  # tuples/s

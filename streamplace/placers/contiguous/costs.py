@@ -16,8 +16,10 @@ from streamplace.sim.search import Instance
 from streamplace.sim.search.instance import own_loads, unit_loads
 from streamplace.util.arrays import Floats, Ints
 
-MOST_SIZES = 32  # of the streams of one message: each pair of a size and a stream is an entry
-MAX_STATES = 256  # of devices in use; beyond, devices are used in one order
+# Of the streams of one message: a size and a stream are an entry, quadratically many. A guess.
+MOST_SIZES = 32
+# Of devices in use, each a row of the programme; beyond, devices are used in one order. A guess.
+MAX_STATES = 256
 
 
 @dataclass(frozen=True)

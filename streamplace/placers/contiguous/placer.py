@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from streamplace.errors import UsageError
+from streamplace.errors import Fault, UsageError
 from streamplace.placers.base import THROUGHPUT, BasePlacer
 from streamplace.placers.contiguous.costs import Classes, classes_of, costs_of
 from streamplace.placers.contiguous.precedence import (
@@ -25,12 +25,14 @@ from streamplace.sim.contiguous import Lattice, Split, split
 from streamplace.sim.flow import NONE
 from streamplace.util.arrays import Bools, Ints
 
-IDEALS = 5_000
-MOST_STEPS = 20_000_000  # pieces examined for all closed sets before orders must do
-NO_LIMIT = 2**62
-MOST_BLOCKS = 2_000  # blocks of consecutive items that an order is split between
-MOST_DEVICES = 1_000
-MOST_CELLS = 4_000_000  # closed sets x states of devices
+IDEALS = 5_000  # closed sets up to which the split is the best of all; a guess, not tuned
+# Pieces examined for all closed sets before orders must do; a guess, not tuned.
+MOST_STEPS = 20_000_000
+NO_LIMIT = 2**62  # of pieces: prefixes of an order are few
+# Blocks of consecutive items that an order is split between; pieces grow with their square.
+MOST_BLOCKS = 2_000
+MOST_DEVICES = 1_000  # the fastest; a row of the programme for each. A guess
+MOST_CELLS = 4_000_000  # closed sets x states of devices, which are kept in memory: 64 MB
 
 
 @dataclass(frozen=True)
@@ -57,7 +59,8 @@ class Contiguous(BasePlacer):
 
     def __post_init__(self) -> None:
         if self.ideals < 1:
-            raise UsageError(f"contiguous: ideals must be at least 1 (got {self.ideals})")
+            fault = f"ideals must be at least 1 (got {self.ideals})"
+            raise UsageError(Fault(fault, place=(self.name,)))
 
     def __call__(
         self, problem: Problem, rng: np.random.Generator, start: Placement | None = None

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from streamplace.placers.budget import Budget
-from streamplace.placers.exact.decision import DecisionProblem, Outcome
+from streamplace.placers.exact.decision import DecisionOutcome, DecisionProblem
 from streamplace.placers.exact.solver import RUNS, Run, cp_model
 from streamplace.sim.flow import NONE
 from streamplace.sim.links import cpu_seconds, link_seconds, slot_of
@@ -61,21 +61,21 @@ class Model:
         crossings = len(instance.other) * len(instance.capacity) ** 2
         return instance.multicast == NONE and crossings <= 2 * MAX_CROSSINGS
 
-    def search(self, effort: float, clock: Budget, workers: int, seed: int) -> Outcome:
+    def search(self, effort: float, clock: Budget, workers: int, seed: int) -> DecisionOutcome:
         """Solve with an effort in CP-SAT's deterministic seconds, while time is left."""
         solver = self._run.solver(workers, seed, clock.seconds_left())
         solver.parameters.max_deterministic_time = effort
         status: Any = solver.solve(self._model)
         if status == cp_model.INFEASIBLE:
-            return Outcome(proven=True, margin=self.margin)
+            return DecisionOutcome(proven=True, margin=self.margin)
         if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
-            return Outcome()
+            return DecisionOutcome()
         on = np.array([[solver.value(x) for x in row] for row in self._on]).argmax(axis=1)
         found = self._decision.placement(on.astype(np.int32))
         broken = found.problem.feasibility.violation(
             found.devices
         )  # a limit, by less than rounding
-        return Outcome() if broken else Outcome(found=found)
+        return DecisionOutcome() if broken else DecisionOutcome(found=found)
 
     def _place_units(self) -> None:
         """Put every unit on one allowed device, within its limits, apart from units it excludes."""
@@ -171,6 +171,7 @@ class Model:
         """Add costs to the loads of resources (devices, then links) if all literals hold."""
         amounts = {r: self._run.rounded(cost / self._limit) for r, cost in costs.items()}
         unless = [literal.negated() for literal in where]
+        # The cost alone exceeds the limit, which forbids the literals and needs no term.
         if max(amounts.values()) > self._run.limit:
             self._model.add_bool_or(unless)
         elif max(amounts.values()) > 0:
@@ -197,7 +198,7 @@ class Proof:
         self._decision, self._settings = decision, (workers, seed)
         self._run, self._model = 0, Model(decision, RUNS[0])
 
-    def search(self, effort: float, clock: Budget) -> Outcome:
+    def search(self, effort: float, clock: Budget) -> DecisionOutcome:
         """Go on with the run that has not been decided, with an effort for each; see `Model`."""
         outcome = self._model.search(effort, clock, *self._settings)
         while outcome.proven and self._run + 1 < len(RUNS):

@@ -28,8 +28,10 @@ from streamplace.util.arrays import Ints
 # the bound is two of these margins above `reached`; this must be below ROUNDING to close the gap.
 MARGIN = 0.4 * ROUNDING
 
+# Restarts use what failures have taught about the choice of units; as they grow, one of them is
+# complete. The numbers are guesses.
 FIRST, GROWTH = 1_000, 2.5  # nodes until the first restart, and their growth per restart
-SLICE = 10_000  # nodes between two checks of the time
+SLICE = 10_000  # nodes between two checks of the time, few enough to keep a limit
 MAX_SIZE = 4_000_000  # units x units x devices: larger problems do not fit into memory
 
 
@@ -89,7 +91,7 @@ class Incumbent:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class DecisionOutcome:
     """The outcome of a search for a better placement.
 
     Parameters
@@ -139,23 +141,23 @@ class DecisionProblem:
         self._budget = float(FIRST)
         self._left = FIRST
 
-    def search(self, nodes: int, clock: Budget) -> Outcome:
+    def search(self, nodes: int, clock: Budget) -> DecisionOutcome:
         """Examine up to `nodes` more partial placements, while time is left."""
         if self._is_refuted:
-            return Outcome(proven=True)
+            return DecisionOutcome(proven=True)
         while nodes > 0 and clock.seconds_left() > 0:
             step = min(SLICE, nodes, self._left)
             verdict = refute(self.instance, self._search, self.limit, step)
             if verdict != OPEN:
                 found = self.placement(self._search.now.on) if verdict == FOUND else None
-                return Outcome(verdict == REFUTED, found)
+                return DecisionOutcome(verdict == REFUTED, found)
             nodes -= step
             self._left -= step
             if self._left == 0:
                 start_again(self._search)
                 self._budget *= GROWTH
                 self._left = int(self._budget)
-        return Outcome()
+        return DecisionOutcome()
 
     def placement(self, on: Ints) -> Placement:
         """Return the placement with the joined units on devices `on`, (U,)."""

@@ -7,14 +7,14 @@ from typing import ClassVar
 
 import numpy as np
 
-from streamplace.errors import UsageError
+from streamplace.errors import Fault, UsageError
 from streamplace.placers.base import BOTH, TOTAL_COST, Found, ReportingPlacer
 from streamplace.placers.budget import Budget, check_limits
 from streamplace.placers.exact import cp_sat
 from streamplace.placers.exact.decision import (
+    DecisionOutcome,
     DecisionProblem,
     Incumbent,
-    Outcome,
     is_small,
 )
 from streamplace.placers.registry import search_of_pass
@@ -33,10 +33,13 @@ from streamplace.sim.exact.enumeration import enumerate_above, walk
 from streamplace.util.arrays import Ints
 
 ROWS = 256  # placements scored per call; with more, a better bound would be used later
-STEPS = 100_000  # search steps between two checks of the time
-QUICK = 30_000  # nodes that settle most decision problems
+STEPS = 100_000  # search steps between two checks of the time, few enough to keep a limit
+QUICK = 30_000  # nodes that settle most decision problems, before anything dearer is tried
+# Where a rate just above the incumbent stays open, rates further above may be refuted quickly, so
+# that the gap that is reported in the end is small.
 BISECTIONS, SHALLOW = 8, 10_000  # decision problems that narrow the gap, and nodes for each
-NODES, EFFORT = 300_000, 1.0  # first turn of the search and of CP-SAT (s); doubled every turn
+# First turn of the search and of CP-SAT (s); doubled every turn, as either may be the quick one.
+NODES, EFFORT = 300_000, 1.0
 MAX_WORKERS = 1024  # CP-SAT refuses more than 10,000 and reports an invalid model
 
 
@@ -91,13 +94,14 @@ class Exact(ReportingPlacer):
     objectives: ClassVar[frozenset[str]] = BOTH | TOTAL_COST
     takes_start: ClassVar[bool] = True
     proves: ClassVar[bool] = True
-    seconds: float = 10.0
+    seconds: float = 10.0  # most graphs of 27 operators are proven by then (docs/results/search.md)
     workers: int = 1
 
     def __post_init__(self) -> None:
         check_limits(self.name, self.seconds, None)
         if not 1 <= self.workers <= MAX_WORKERS:
-            raise UsageError(f"exact: workers must be 1 to {MAX_WORKERS} (got {self.workers})")
+            fault = f"workers must be 1 to {MAX_WORKERS} (got {self.workers})"
+            raise UsageError(Fault(fault, place=(self.name,)))
 
     def run(
         self, problem: Problem, rng: np.random.Generator, start: Placement | None = None
@@ -156,6 +160,7 @@ def refute_all(incumbent: Incumbent, clock: Budget, workers: int, seed: int) -> 
                 continue
         if outcome.open:
             outcome = _decide(decision, clock, workers, seed)
+        # Time is up, or what CP-SAT leaves open by its margin, no further run of it can close.
         if outcome.open or not _settle(incumbent, decision, outcome) or outcome.margin > 0.0:
             return
 
@@ -176,11 +181,11 @@ def _narrow(incumbent: Incumbent, clock: Budget) -> bool:
     return improved
 
 
-def _decide(decision: DecisionProblem, clock: Budget, workers: int, seed: int) -> Outcome:
+def _decide(decision: DecisionProblem, clock: Budget, workers: int, seed: int) -> DecisionOutcome:
     """Run the search and CP-SAT in turn, longer each time, until one decides or time is up."""
     is_small_enough = cp_sat.Model.is_small(decision)
     model = cp_sat.Proof(decision, workers, seed) if is_small_enough else None
-    outcome = Outcome()
+    outcome = DecisionOutcome()
     for turn in count():
         outcome = decision.search(NODES << turn, clock)
         if outcome.open and model is not None:
@@ -190,7 +195,7 @@ def _decide(decision: DecisionProblem, clock: Budget, workers: int, seed: int) -
     return outcome
 
 
-def _settle(incumbent: Incumbent, decision: DecisionProblem, outcome: Outcome) -> bool:
+def _settle(incumbent: Incumbent, decision: DecisionProblem, outcome: DecisionOutcome) -> bool:
     """Apply the outcome of a decision problem and return whether it changed the incumbent."""
     if outcome.found is not None:
         return incumbent.offer(outcome.found)

@@ -24,7 +24,8 @@ from streamplace.util.arrays import Floats, Ints
 Integers = NDArray[np.integer]
 
 LARGEST_SUM = 2**30  # because some builds of METIS sum weights in 32-bit integers
-TRAFFIC_UNIT_BITS = 1000.0  # edge weight: Mbit per source tuple, times 1000
+# Edge weight: Mbit per source tuple, times 1000, as in the published baseline.
+TRAFFIC_UNIT_BITS = 1000.0
 MIN_MEAN = 100.0  # minimum mean vertex weight, so that rounding keeps the proportions
 TINY = 1e-200  # dividing by less than this may overflow
 _ONE_AT_A_TIME = threading.Lock()  # because stdout is shared by the whole process
@@ -155,7 +156,6 @@ def _pymetis() -> Any:
 
 @cache
 def _libc() -> ctypes.CDLL:
-    """Return the C library of this process."""
     return ctypes.CDLL(None)
 
 
@@ -219,6 +219,7 @@ def edge_weights(traffic: Floats) -> NDArray[np.int64]:
     """Return traffic in kbit per source tuple, at least 1; scaled up if all would round to 1."""
     weights = _large_enough(traffic) / TRAFFIC_UNIT_BITS
     largest = weights.max(initial=0.0)
+    # All edges would get the same weight, and the cut would ignore traffic.
     if 0.0 < largest < 1.0:
         weights = weights * (TRAFFIC_UNIT_BITS / largest)
     return _bounded(np.maximum(1.0, np.rint(weights)))

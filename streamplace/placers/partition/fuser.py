@@ -144,7 +144,6 @@ class _Rules:
                 self.group_size[v] = max(self.group_size[v], len(group))
 
     def allow(self, v: int, pe: int) -> bool:
-        """Return whether an operator may join a PE."""
         return self._bound.get(v, pe) == pe and (v, pe) not in self._barred
 
     def note(self, v: int, pe: int) -> None:

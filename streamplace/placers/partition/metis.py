@@ -14,7 +14,7 @@ from streamplace.scoring.flow import flow, rate_of_flow
 from streamplace.util.arrays import Ints
 from streamplace.util.suggest import did_you_mean
 
-UTILISATION_UNIT = 1000.0  # vertex weight: utilisation of a mean device, times 1000
+UTILISATION_UNIT = 1000.0  # vertex weight: METIS takes integers, so thousandths of a mean device
 LEAST_IMBALANCE, MOST_IMBALANCE = 0.001, 1000.0  # METIS counts thousandths, from one on
 Weights = Literal["instructions", "utilisation"]
 

@@ -17,8 +17,10 @@ from streamplace.scoring.flow import flow
 from streamplace.scoring.registry import qualities
 from streamplace.util.arrays import Ints
 
+# Where links bind, a light cut is worth more than equal parts, by how much depends on the graph.
 IMBALANCES = (0.01, 0.03, 0.1, 0.3, 1.0)  # of the sweep; METIS's defaults are .03 and .001
-ALL_PARTS = 8  # numbers of parts up to here are all tried by the sweep, larger ones by a factor
+# Numbers of parts up to here are all tried; larger ones grow by half, or the sweep takes too long.
+ALL_PARTS = 8
 
 
 @dataclass(frozen=True)

@@ -22,14 +22,25 @@ from streamplace.sim.search import (
 )
 from streamplace.util.arrays import Ints
 
+# Losses of relative throughput that are accepted once in e times. Other temperatures, and reheating
+# the best placement, made no difference beyond noise.
 HOTTEST, COLDEST = 0.2, 0.002  # temperatures of a thorough chain
+# Chains of few changes per unit (large graphs) begin colder: a hot one would destroy the initial
+# placement and have no time to find a better one. The rate is a guess; not tuned.
 WARMING = 5e-4  # starting temperature per change per unit, up to HOTTEST
-THOROUGH = 100.0  # changes per unit from which a chain no longer depends on its start
+# Changes per unit from which a chain no longer depends on its start; a guess, not tuned.
+THOROUGH = 100.0
 # shares of swaps and of joins (see Schedule), in thorough chains and in others
+# Joins bring a unit to a neighbour's device, which lowers traffic at once, so short chains make
+# more of them; thorough ones balance by swaps. The shares are guesses; not tuned.
 ALL_OVER, NEARBY = (0.4, 0.25), (0.1, 0.6)
 
 COARSEST = 8  # groups per device at the coarsest level: fewer limit the choice, more gain little
+# Further levels would each cost as much as the last and save nothing: streams that are left cannot
+# be joined within the work, the masks or the room of a device. The share is a guess.
 USELESS = 0.9  # coarsening stops at a contraction that would leave more than this share of units
+# Groups have settled the coarse structure, which heat would destroy. The low end balances loads to
+# within a thousandth of the bound.
 HOT, COLD = 5e-4, 1e-6  # first and final temperature: nearly a descent
 
 
@@ -106,6 +117,7 @@ def schedule(changes: int, units: int) -> Schedule:
     each = changes / units
     hot = min(HOTTEST, WARMING * each)
     swaps, joins = ALL_OVER if each >= THOROUGH else NEARBY
+    # A cold chain ends at a tenth of its start, or it would not cool; the factor is a guess.
     return Schedule(changes, hot, min(COLDEST, hot / 10), swaps, joins)
 
 
@@ -185,6 +197,7 @@ def levels_of(
     descend(inseparable(_labelled(levels.instances[-1], labels), apart))
     while len((finest := levels.instances[-1]).work) > few:
         traffic = finest.tuples * gap_s + finest.bits * per_bit
+        # On a network that costs nothing, tuples say what belongs together.
         traffic = traffic if traffic.any() else finest.tuples
         group = joined(_labelled(finest, labels), traffic, heaviest, few, rng)
         if group.max() + 1 > USELESS * len(group):
@@ -195,6 +208,7 @@ def levels_of(
 
 def _labelled(instance: Instance, labels: Ints) -> Instance:
     """Return the instance with masks that differ between labels of units, (U,), too."""
+    # Moves depend on `row_of` alone, so that kernels need not know of labels.
     both = instance.row_of.astype(np.int64) * (int(labels.max()) + 1) + labels
     if not both.any():
         return instance

@@ -6,7 +6,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from streamplace.errors import UnsuitableError, UsageError
+from streamplace.errors import Fault, UnsuitableError, UsageError
 from streamplace.placers.budget import Budget
 from streamplace.placers.search.annealing import Annealer
 from streamplace.placers.search.chains import best_of_chains
@@ -28,20 +28,35 @@ Prefer = Literal["balance", "fewest"]
 """What is improved once everything offered is carried, or one operator alone limits throughput:
 utilisations, the largest first, or the number of devices and then the traffic between them."""
 
-AS_GOOD = 1.0 / 1.01  # share of the bound on the sustained rate at which its search ends
+# Share of the bound on the sustained rate at which its search ends; a guess, not tuned.
+AS_GOOD = 1.0 / 1.01
+# As fine as rounding allows: where all are known, the order is exact. A power of two divides
+# without rounding.
 EQUAL = 2.0**-30  # step, relative to the largest utilisation, by which all placements are compared
+# Finer differences are chance of a search, for which traffic would be too high a price. A guess;
+# not tuned.
 STEP = 1e-3  # the same for placements that a search found; within a step, traffic decides
-CARRIED = 1.0 - 1e-9  # relative throughput from which everything counts as carried
-SECONDS = 0.1  # of the search, at most
-SHARE = 0.5  # of the remaining budget, at most; `spread` follows
-STARTS = 4  # the search starts from this many of the best placements
+# Relative throughput from which everything counts as carried; the rest is rounding.
+CARRIED = 1.0 - 1e-9
+# Of the search, at most: headroom is worth less than a quick answer; a guess, not tuned.
+SECONDS = 0.1
+SHARE = 0.5  # of the remaining budget, at most, since `spread` follows; a guess
+STARTS = 4  # the search starts from this many of the best placements; a guess, not tuned
+# Twelve took a third of the time of `auto` on graphs small enough to try all placements.
 SPREAD_STARTS = 6  # further loads are lowered from this many of the best placements
-SPREAD = 2_000, 500  # changes tried to lower further loads: a constant, plus a number per unit
+# Changes tried to lower further loads, plus per unit: an ms with 16 units; a guess.
+SPREAD = 2_000, 500
+# Trying all is exact, and quicker than lowering loads by a search: with 5,000, exchanges counted
+# apart and twice `SPREAD_STARTS`, `auto` took 1.8 times as long on the nine real topologies, on
+# three devices.
 FEW_PLACEMENTS = 30_000  # if there are at most this many, up to exchanges, all are tried
 MAX_CELLS = 4_000_000  # placements x devices and links, beyond which comparing all takes seconds
-EXCHANGES = 100  # of the operators of two devices, at most
-TRIED = 50  # exchanges whose utilisations are compared, in each step
-SAME = 1e-9  # difference, relative to the largest utilisation, below which two count as equal
+# Of the operators of two devices, at most: each step scores up to `TRIED` placements; a guess.
+EXCHANGES = 100
+# Exchanges whose utilisations are compared, in each step: a score and a sort each; a guess.
+TRIED = 50
+# Difference, relative to the largest utilisation, below which two count as equal: rounding.
+SAME = 1e-9
 MAX_EXCHANGES = 4_000_000  # times operators, streams and devices, beyond which they take seconds
 
 
@@ -77,6 +92,7 @@ def settled(problem: Problem, placements: Sequence[Placement]) -> Placement:
     """
     first = placements[0]
     equal = len({device.price for device in problem.cluster.devices}) == 1
+    # Without groups, and with equal prices, no exchange can be better.
     if type(problem.objective) is not Throughput or (equal and not problem.cluster.groups):
         return first
     rows = np.stack([placement.devices for placement in placements])
@@ -92,6 +108,7 @@ def _exchanged(problem: Problem, row: Ints) -> Ints | None:
     speed, used = problem.cluster.capacity, np.unique(row)
     first, second = np.meshgrid(used, np.arange(len(speed)), indexing="ij")
     once = ~np.isin(second, used) | (first < second)
+    # On devices of unequal speed, an exchange would change loads.
     of_equal = once & (speed[first] == speed[second])
     first, second = first[of_equal][:, None], second[of_equal][:, None]
     arrays = flow(problem)
@@ -172,6 +189,7 @@ def balanced(
     """
     loaded = overloaded(problem)
     every = feasible_rows(loaded, most=FEW_PLACEMENTS, distinct=True)
+    # All placements are known, so that the order of all utilisations is exact.
     if every is not None:
         reached = qualities_of_rows(loaded, every)
         every = every[reached >= reached.max() * CARRIED]
@@ -231,7 +249,7 @@ def check_prefer(placer: str, prefer: str | None) -> None:
     choices = get_args(Prefer)
     if prefer is not None and prefer not in choices:
         message = f"prefer must be {' or '.join(choices)} (got {prefer!r})"
-        raise UsageError(f"{placer}: {message}")
+        raise UsageError(Fault(message, place=(placer,)))
 
 
 def refuse_preference(placer: str, prefer: str | None, objective: Objective) -> None:

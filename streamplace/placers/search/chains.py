@@ -20,17 +20,26 @@ from streamplace.scoring.registry import qualities, qualities_of_rows, throughpu
 from streamplace.sim import work_clock
 from streamplace.util.arrays import Ints, distinct_rows
 
-IMPROVED = 1.0 + 1e-9  # smallest factor that counts as an improvement
+# Smallest factor that counts in a climb: below it, rounding of sums could make it circle.
+IMPROVED = 1.0 + 1e-9
+# A step scores every move of every unit, which grows with the square of the graph. The limit is a
+# guess; not tuned.
 MAX_SCORED = 4_000_000  # operators x placements that one step may score
-BETTER = 1.0 + 1e-6  # smallest factor that counts as an improvement
-PROBE = 2_000  # changes of the first chain, which measures the time per change
-FIRST = 100  # changes per unit from which later chains grow
+# Smallest factor that counts as an improvement, after which the search goes on.
+BETTER = 1.0 + 1e-6
+# Changes of the first chain, which measures the time per change: some .2 ms at 100 ns each.
+PROBE = 2_000
+FIRST = 100  # changes per unit from which later chains grow: `THOROUGH` ones from the second on
+# Lengths do not depend on the limit, so that a longer search repeats a shorter one and is hardly
+# ever worse. The pace of growth is a guess; not tuned.
 DOUBLING = 4  # the length of chains doubles every this many chains
 MAX_CHANGES = 20_000, 4_000  # of a chain, plus per unit; beyond, more chains gain more
-ANNEALED = 0.5  # share of the budget for annealing when single moves on the score follow
+# Share of the budget for annealing when single moves on the score follow; a guess, not tuned.
+ANNEALED = 0.5
 CONTIGUOUS = "contiguous"
 """The placer to run first on graphs that it splits well."""
 FEW_TO_SPLIT = 20_000  # operators up to which a split takes a second at most
+# Small graphs would otherwise repeat the same optimum until the budget ends. A guess; not tuned.
 PATIENCE = 6  # chains of maximum length without improvement after which to stop
 
 
@@ -60,13 +69,7 @@ def climb(problem: Problem, start: Placement, budget: Budget) -> Placement:
 
 
 def starts(problem: Problem, rng: np.random.Generator, start: Placement | None) -> list[Ints]:
-    """Return feasible initial placements, (V,) each: at least one.
-
-    Raises
-    ------
-    PlacementError
-        If none was found.
-    """
+    """Return feasible initial placements, (V,) each: at least one."""
     placers: tuple[Placer, ...] = (MetisRecursive(), Metis(), Greedy(), Single())
     if splits_well(problem):
         with work_clock.loading():
@@ -123,6 +126,7 @@ def best_of_chains(
         left = chain_budget.left()
         if left == 0:
             break
+        # The power has a limit, or it overflows in long searches.
         grown = PROBE if number == 0 else int(first * 2 ** min(number / DOUBLING, 60))
         plan = schedule(min(left, grown, max_changes), units)
         begun = work_clock.now()
@@ -134,6 +138,8 @@ def best_of_chains(
         waited += plan.steps
         if chain.reached > best * BETTER:
             best, waited = chain.reached, 0
+        # With several rates, or a substitute for the score, a chain at its own bound need not be
+        # the best.
         is_best = chain.enough and len(annealers) == 1 and not scored.climbs
         if waited > PATIENCE * max_changes or is_best:
             break

@@ -17,7 +17,7 @@ from streamplace.scoring.registry import qualities_of_rows
 from streamplace.sim import work_clock
 from streamplace.util.arrays import Ints
 
-PER_UNIT = 100  # evaluations by default
+PER_UNIT = 100  # evaluations by default; a guess, not tuned
 
 
 @dataclass(frozen=True)
@@ -83,6 +83,7 @@ def _climbed(problem: Problem, rng: np.random.Generator, row: Ints, budget: Budg
         moved = np.where(rules.unit_of == units[i], targets[i].astype(np.int32), row)
         if (moved != row).any() and rules.violation(moved) is None:
             quality = float(qualities_of_rows(problem, moved[None])[0])
+            # Equal placements are accepted too, because scores have wide plateaus.
             if quality >= reached:
                 row, reached = moved, quality
         budget.charge(1, work_clock.now() - begun)

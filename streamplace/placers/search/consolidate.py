@@ -21,10 +21,12 @@ from streamplace.sim.search import (
 )
 from streamplace.util.arrays import Ints
 
+# Where `fewest` is asked for, a device less is worth a thousandth of the throughput. A guess; not
+# tuned.
 AS_GOOD = 1.0 - 1e-3  # share of the best throughput that counts as equally good
-CLOSE = 1.0 - 1e-9  # allowance for rounding
-CHAIN = 2_000, 500  # changes tried to remove one device: a constant, plus a number per unit
-TRAFFIC = 1_000, 100  # changes tried to reduce traffic: a constant, plus a number per unit
+CLOSE = 1.0 - 1e-9  # allowance for rounding: the score sums loads in another order than the chain
+CHAIN = 2_000, 500  # changes tried to remove one device, plus a number per unit; a guess, not tuned
+TRAFFIC = 1_000, 100  # changes tried to reduce traffic, plus a number per unit; a guess, not tuned
 
 
 def fewest_devices(
@@ -80,6 +82,7 @@ def consolidate(
     changes = TRAFFIC[0] + TRAFFIC[1] * len(on)
     reduce_traffic(instance, now, annealer.rng_state, min(budget.left(), changes), limit)
     reduced = Placement(problem, now.on[problem.feasibility.unit_of])
+    # Under `path-average`, loads within the limit do not decide alone.
     return reduced if qualities(problem, [reduced])[0] >= required * CLOSE else best
 
 
@@ -94,12 +97,14 @@ def _with_one_fewer(
     used = np.unique(on)
     work = work_on_devices(instance, on)
     load = np.bincount(on, weights=work, minlength=len(instance.capacity))
+    # What is on the least loaded device fits into the others most easily.
     for d in used[load[used].argsort(kind="stable")]:
         kept = used[used != d]
         if len(kept) == 0 or budget.left() == 0:
             return None
         least = least_work(instance, kept).sum()
         lower_bound = instance.reference * least / instance.capacity[kept].sum()
+        # The work alone is too much for the other devices, so that a chain would be in vain.
         if lower_bound * required * CLOSE > 1.0:
             continue
         fewer = _on_these(problem, annealer, on, kept, required, budget)

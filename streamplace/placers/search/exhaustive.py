@@ -10,9 +10,9 @@ from streamplace.scoring.flow import flow
 from streamplace.scoring.registry import qualities_of_rows
 from streamplace.util.arrays import Floats, Ints
 
-FEW = 20_000  # partial placements kept at a time; beyond them the enumeration gives up
+FEW = 20_000  # partial placements kept at a time, since all are extended at once in memory; a guess
 MAX_CELLS = 20_000_000  # partial placements x units x devices; beyond them it takes seconds
-ROUNDING = 1e-9  # relative tolerance of a cost limit
+ROUNDING = 1e-9  # relative tolerance of a cost limit, whose sums are made in another order
 
 
 def feasible_rows(
@@ -55,6 +55,8 @@ def feasible_rows(
     affordable = (rules.allowed & (extra <= left[0])).sum(axis=1)
     levels: list[tuple[int, Ints, Ints]] = []
     before, used = _before(problem), np.zeros((1, devices), dtype=bool)
+    # The units with the fewest choices come first, which keeps the number of partial placements
+    # low.
     for u in np.argsort(affordable, kind="stable").tolist():
         fits = rules.allowed[u] & (extra[u] <= left[:, None])
         if rules.limits:
@@ -64,6 +66,8 @@ def feasible_rows(
         for rival in distant.get(u, set()) & on_of_rival.keys():
             fits &= group_of != group_of[on_of_rival[rival]][:, None]
         if distinct:
+            # A device is used only after the equal one before it, so that exchanges are enumerated
+            # once.
             fits &= (before < 0) | used[:, before]
         parent, device = (found.astype(np.int32) for found in np.nonzero(fits))
         if len(parent) > most:

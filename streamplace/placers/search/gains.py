@@ -39,6 +39,7 @@ def better_by(problem: Problem, prefer: Prefer | None) -> Better:
     def better(row: Ints, than: Ints) -> bool:
         reached, before = values(np.stack([row, than]))
         same = SAME * max(abs(reached), abs(before))
+        # Both are good enough, so that the number of devices decides.
         if prefer == "fewest" and min(reached, before) >= AS_GOOD * max(reached, before):
             now, other = (size_of(problem, each) for each in (row, than))
             for size, least in zip(now, other, strict=True):

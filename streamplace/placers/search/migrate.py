@@ -20,15 +20,18 @@ from streamplace.problem.problem import Problem
 from streamplace.scoring.registry import evaluator
 from streamplace.util.arrays import Floats, Ints, distinct_rows
 
-LIMITS = 12  # limits on the cost of moves that are searched in turn
-UNLIMITED = 0.3  # share of the search without a limit
-BELOW = 1.0 - 1e-9  # factor on the cost of moves to look for a cheaper placement
-REFINED = 0.2  # share of the remaining budget for each such search
-MAX_SINGLE = 64  # devices on which all operators are put
-POLISHED = 3  # placements of most worth from which single moves continue
+# Limits on the cost of moves that are searched in turn, evenly spaced by ratio; a guess.
+LIMITS = 12
+# Share of the search without a limit, since many moves may be worth their price; a guess.
+UNLIMITED = 0.3
+# Factor on the cost of moves to look for a cheaper placement: just less, whatever the rounding.
+BELOW = 1.0 - 1e-9
+REFINED = 0.2  # share of the remaining budget for each such search, so that several follow; a guess
+MAX_SINGLE = 64  # devices on which all operators are put: each is a placement to score; a guess
+POLISHED = 3  # placements of most worth from which single moves continue; a guess, not tuned
 Worth = Callable[[Ints], Floats]  # of placements, (K,) for (K, V)
-PART = 0.5  # share of what is left of it for each chain
-SECONDS = 1.0
+PART = 0.5  # share of what is left of it for each chain, so that fewer moves can be tried; a guess
+SECONDS = 1.0  # the time limit without any other limit, as that of `auto`
 
 
 def best_for_price(search: Nearby, drafts: list[Ints], price: float, budget: Budget) -> Placement:
@@ -49,6 +52,7 @@ def best_for_price(search: Nearby, drafts: list[Ints], price: float, budget: Bud
     staying = drafts[0]
     limit = _largest_cost(search, staying, price, seconds)
     best_already = search.value(staying[None])[0] >= search.highest_value - search.gain
+    # No move can gain anything, and none is paid for: there is nothing to search.
     if best_already and current.costs(staying[None], seconds)[0] == 0.0:
         return Placement(problem, staying)
     every = search.all_within(seconds, limit)
@@ -127,6 +131,7 @@ def _limits(search: Nearby, staying: Ints, seconds: Floats, largest: float) -> l
         return []
     paid = float(search.current.costs(staying[None], seconds)[0])
     most = max(min(float(paying.sum()), largest - paid), float(paying.min()))
+    # By ratio, since memory to move differs by orders of magnitude.
     return [paid + float(x) for x in np.geomspace(paying.min(), most, LIMITS)]
 
 
@@ -170,6 +175,7 @@ def best_within_moves(search: Nearby, staying: Ints, max_moves: int, budget: Bud
     row = search.annealed([staying], each, limit, chains.share(PART))
     row = polished(search, row, worth, budget)
     reached, moves = float(worth(row[None])[0]), int(current.moves(row[None])[0])
+    # Nothing in a chain prefers fewer moves, so that a tighter limit is tried.
     while moves > necessary and chains.left() > 0:
         fewer = search.annealed([staying], each, moves - 1.0, chains.share(PART))
         if worth(fewer[None])[0] < reached - search.gain:

@@ -18,13 +18,18 @@ from streamplace.sim import work_clock
 from streamplace.util.arrays import Bools, Floats, Ints
 
 MAX_EVICTED = 3  # units that make room for others, at most; beyond them the search takes too long
-MAX_TRIES = 500  # sets of units to try
-STEPS = 2_000  # backtracking steps per attempt, beyond one step per unit
-MAX_UNITS = 2_000  # units up to which all placements within few moves are enumerated
-FEW_MOVES = 8  # units that moved, all sets of which are moved back
-MAX_PAIRS = 2_000  # pairs of units that are moved back together
+MAX_TRIES = 500  # sets of units to try, each of up to `STEPS` steps; a guess, not tuned
+# Backtracking steps per attempt, beyond one step per unit: few, as another set follows.
+STEPS = 2_000
+# Units up to which all placements within few moves are enumerated; a guess, not tuned.
+MAX_UNITS = 2_000
+FEW_MOVES = 8  # units that moved, all sets of which are moved back: 256 placements to score
+# Pairs of units that are moved back together; all of 63 units that moved. A guess, not tuned.
+MAX_PAIRS = 2_000
+# Without them, a search that spent its budget would return moves that gain nothing.
 MIN_TRIES = 50  # groups of units that are tried even if the budget is spent
-MAX_CELLS = 4_000_000  # operators x placements scored at a time
+# Operators x placements scored at a time, so that memory and time of a step stay small; a guess.
+MAX_CELLS = 4_000_000
 
 
 def with_fewest_moves(current: Current) -> Placement:
@@ -33,16 +38,12 @@ def with_fewest_moves(current: Current) -> Placement:
     The fewest moves are proven where the placements within so many moves can be enumerated;
     otherwise, and on problems of more than 2,000 units, few units are tried as those that make
     room. Operators without a current device go to the least loaded device that has room.
-
-    Raises
-    ------
-    PlacementError
-        If no feasible placement is found.
     """
     problem = current.problem
     costs = current.unit_costs(np.ones(len(current.devices)))
     costs = np.where(problem.feasibility.allowed, costs, np.inf)
     draft = _least_loaded(current, costs)
+    # Each unit is on its cheapest device, so that no placement needs fewer moves.
     if problem.feasibility.violation(draft[problem.feasibility.unit_of]) is None:
         return Placement(problem, draft[problem.feasibility.unit_of])
     found = _enumerated(current, costs, draft)
@@ -102,6 +103,7 @@ def _enumerated(current: Current, costs: Floats, draft: Ints) -> Ints | None:
         return None
     least = costs.min(axis=1).sum()
     finite = np.where(np.isfinite(costs), costs, 0.0)
+    # Cost by cost, so that the first placements found are those of the fewest moves.
     for extra in range(int(finite.max(axis=1).sum() - least) + 1):
         rows = feasible_rows(current.problem, finite, least + extra)
         if rows is None:
@@ -189,6 +191,7 @@ def polished(search: Nearby, row: Ints, worth: Callable[[Ints], Floats], budget:
         if chosen is None:
             k += 1
             continue
+        # After a gain, the quickest neighbourhood comes first again.
         row, moves, k = rows[chosen], int(counts[chosen]), 0
         value = max(value, float(values[chosen]))
     return row
@@ -229,6 +232,7 @@ def without_needless_moves(
     if not better(found, staying):
         return staying
     rules, is_slow = current.problem.feasibility, evaluator(current.problem).best_possible is None
+    # Where scoring takes long, only the return of all units at once is tried.
     tries = Budget(evaluations=1 if is_slow else max(1, MAX_CELLS // len(found)))
     row = _with_many_returned(current, found, loses_nothing, tries)
     while not is_slow:
@@ -284,6 +288,7 @@ def _returns(current: Current, row: Ints) -> Ints:
     is returned.
     """
     unit_of, homes = current.problem.feasibility.unit_of, _homes(current, row)
+    # Too many to score; groups of them have been tried before.
     if len(homes) ** 2 > 2 * min(MAX_CELLS // len(row), MAX_PAIRS):
         return row[None]
     rows, most = [row], len(homes) if len(homes) <= FEW_MOVES else 2

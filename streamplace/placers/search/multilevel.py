@@ -5,7 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from streamplace.errors import UsageError
+from streamplace.errors import Fault, UsageError
 from streamplace.placers.base import THROUGHPUT, BasePlacer
 from streamplace.placers.partition.cut import cut, weighted
 from streamplace.placers.partition.partitioner import devices_of_parts, parts_for
@@ -27,12 +27,18 @@ from streamplace.util.arrays import Ints
 
 # for each try in turn: maximum work of one group, as a share of the mean work per device; and the
 # starting temperature at the coarsest level
+# A try that has cut a heavy stream is hardly mended by the same settings.
 SETTINGS = (0.2, 0.05), (0.3, 0.05), (0.1, 0.2), (0.3, 0.2)
+# A try that ends above has cut a heavy stream, which single moves do not mend, so that another try
+# is worth its time.
 NEAR = 1.02  # stop when the load is within this factor of the least possible
+# Each try costs as much as the first one: graphs of more than 30,000 units have only one. The
+# numbers are guesses.
 MAX_TRIES, MAX_UNITS = 20, 60_000  # limits on tries, and on the sum of units over all tries
-CHAINS = 2  # chains at the coarsest level, from METIS's parts
+CHAINS = 2  # chains at the coarsest level, from METIS's parts: k-way, then recursive bisection
 MIN_CHANGES, MAX_CHANGES = 30, 600  # per group at the coarsest level; about the finest's cost
-COARSE_COLD = 0.001  # final temperature at the coarsest level
+# Final temperature at the coarsest level; the levels below go on from there to `COLD`.
+COARSE_COLD = 0.001
 
 
 @dataclass(frozen=True)
@@ -51,11 +57,12 @@ class Multilevel(BasePlacer):
 
     name: ClassVar[str] = "multilevel"
     objectives: ClassVar[frozenset[str]] = THROUGHPUT
-    changes: int = 5
+    changes: int = 5  # with few changes per group, time is linear and low; a guess, not tuned
 
     def __post_init__(self) -> None:
         if self.changes < 1:
-            raise UsageError(f"multilevel: changes must be at least 1 (got {self.changes})")
+            fault = f"changes must be at least 1 (got {self.changes})"
+            raise UsageError(Fault(fault, place=(self.name,)))
 
     def __call__(
         self, problem: Problem, rng: np.random.Generator, start: Placement | None = None
@@ -66,11 +73,14 @@ class Multilevel(BasePlacer):
         for number in range(1, min(MAX_TRIES, MAX_UNITS // rules.unit_count)):
             if annealer.near(best, NEAR):
                 break
+            # Every other try joins only what the best placement has together, and so improves it;
+            # the others begin anew, to leave its neighbourhood.
             inside = best.on if number % 2 == 1 else None
             setting = SETTINGS[number % len(SETTINGS)]
             again = self._attempt(problem, annealer, *setting, inside)
             best = max(best, again, key=lambda chain: chain.reached)
         row = best.on[rules.unit_of]
+        # Moves keep to constraints, but METIS's parts, from which they began, need not.
         if rules.violation(row) is not None:
             repaired = feasible(problem, row).devices[rules.first_of]
             row = refined(annealer, annealer.instance, repaired, self.changes).on[rules.unit_of]

@@ -18,9 +18,12 @@ from streamplace.scoring.registry import evaluator, qualities_of_rows
 from streamplace.sim.closed_form.bottleneck import worst_utilisation
 from streamplace.util.arrays import Floats, Ints
 
-SEARCHED = 0.8  # share of a budget for annealing; moves that gain nothing are then removed
-FEW_SLOW = 200  # placements that are all tried if scoring one takes long
+# Share of a budget for annealing; moves that gain nothing are then removed. A guess, not tuned.
+SEARCHED = 0.8
+# Placements that are all tried if scoring one takes long, as with the engine; a guess.
+FEW_SLOW = 200
 SAME = 1e-6  # relative difference that is worth no move: printed results have fewer digits
+# Headroom counts in whole percents, because a lower utilisation alone is rarely worth a move.
 PERCENT = 100.0  # steps in which headroom counts
 
 

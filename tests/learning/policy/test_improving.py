@@ -1,12 +1,13 @@
 """Tests for what placers that improve a placement by a policy of one kind share."""
 
+from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import streamplace as sp
-from streamplace.errors import CheckpointError, UsageError
+from streamplace.errors import CheckpointError, ObjectiveError, UsageError
 from streamplace.learning.policy.improving import trained_for
 from streamplace.learning.policy.placer import loaded
 from streamplace.learning.training import TrainConfig, read_config, train
@@ -21,6 +22,10 @@ from tests.support.graphs import preset_graph
 
 PACKAGE = Path(sp.__file__).parent
 SHIPPED, GIPH = PACKAGE / "learning" / "policy" / "shipped", PACKAGE / "papers" / "giph" / "weights"
+
+
+def dream_problem() -> sp.Problem:
+    return sp.Problem(preset_graph("dream", 10, 1), sp.Cluster.equal(3), source_rate=1e4)
 
 
 def test_reading_weights_is_no_cost_of_a_placement(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -45,20 +50,29 @@ def test_the_number_of_evaluations_is_checked(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "file"), [("giph", "best.safetensors"), ("rebuild", "giph-makespan.safetensors")]
+    ("name", "file", "problem", "remedy"),
+    [
+        ("giph", SHIPPED / "best.safetensors", dream_problem(), "; use policy:file=…"),
+        ("giph", SHIPPED / "best.safetensors", giph_problem(), ""),  # it has no makespans
+        ("rebuild", GIPH / "giph-makespan.safetensors", giph_problem(), "; use policy:file=…"),
+    ],
 )
-def test_weights_of_another_kind_are_refused(name: str, file: str) -> None:
-    placer = make_placer(f"{name}:file={(SHIPPED if name == 'giph' else GIPH) / file}")
-    expected = f"{name}: .*{file} has a policy of another kind; use policy:file="
-    with pytest.raises(UsageError, match=expected):
-        placer(giph_problem(), np.random.default_rng(0))
+def test_weights_of_another_kind_are_refused(
+    name: str, file: Path, problem: sp.Problem, remedy: str
+) -> None:
+    """`policy` is advised only where it can place with this file."""
+    rng = np.random.default_rng(0)
+    with pytest.raises(UsageError) as raised:
+        make_placer(f"{name}:file={file}")(problem, rng)
+    assert str(raised.value) == f"{name}: {file} has a policy of another kind{remedy}"
+    with nullcontext() if remedy else pytest.raises(ObjectiveError):
+        make_placer(f"policy:file={file}")(problem, rng)
 
 
 def test_weights_for_the_other_objective_are_refused() -> None:
-    streams = sp.Problem(preset_graph("dream", 10, 1), sp.Cluster.equal(3), source_rate=1e4)
     for problem, right, wrong in (
         (giph_problem(), "makespan", "throughput"),
-        (streams, "throughput", "makespan"),
+        (dream_problem(), "throughput", "makespan"),
     ):
         rng = np.random.default_rng(0)
         placer = make_placer(f"giph:file={GIPH / f'giph-{wrong}.safetensors'}")

@@ -6,12 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import streamplace as sp
-from streamplace.learning.policy.partial import (
-    mean_messages,
-    nothing_placed,
-    partial_costs,
-    put_next,
-)
+from streamplace.learning.policy.partial import Costs
 from streamplace.makespan.compiled_pass import compiled_pass
 from streamplace.sim.schedule.passes import timetable
 from streamplace.util.arrays import Ints
@@ -21,15 +16,15 @@ from tests.support.graphs import preset_graph
 
 def check_times(problem: sp.Problem, seed: int) -> None:
     """Require times of placements in the order of the engine's starts to equal the engine's."""
-    compiled, costs = compiled_pass(problem), partial_costs(problem)
+    compiled, costs = compiled_pass(problem), Costs.of(problem)
     operators, devices = costs.seconds.shape
     placed: Ints = np.random.default_rng(seed).integers(devices, size=(operators,), dtype=np.int32)
     table = timetable(compiled.tasks, compiled.order("fifo"), placed)
-    partial = nothing_placed(costs, 1)
+    partial = costs.nothing_placed(1)
     for v in np.argsort(table.start, kind="stable"):
         assert partial.candidate[0, v]
         chosen = np.array([v], np.int32), placed[[v]]
-        put_next(costs, partial, *chosen)
+        partial.put(costs, *chosen)
     assert np.allclose(partial.start[0], table.start, rtol=1e-9)
     assert np.allclose(partial.end[0], table.end, rtol=1e-9)
     assert not partial.candidate.any()
@@ -59,14 +54,14 @@ def test_a_message_without_bytes_takes_the_latency(seed: int) -> None:
     network = sp.Network("free", bandwidth_mbps=100.0, latency_s=0.5)
     problem = sp.Problem(bare, sp.Cluster(one.cluster.devices, network), objective=sp.Makespan())
     check_times(problem, seed)
-    costs = partial_costs(problem)
-    assert mean_messages(costs) == pytest.approx(np.full(len(costs.source), 0.5))
+    costs = Costs.of(problem)
+    assert costs.mean_messages == pytest.approx(np.full(len(costs.source), 0.5))
 
 
 def test_a_stream_without_message_takes_no_time() -> None:
     operators = [sp.Operator("a", 1e6, 100.0), sp.Operator("b", 1e6, 100.0)]
     graph = sp.StreamGraph(operators, [sp.Stream("a", "b", selectivity=0.0)])
     cluster = sp.Cluster([sp.Device("d0", 1.0), sp.Device("d1", 1.0)], sp.Network("free", 1.0, 0.5))
-    costs = partial_costs(sp.Problem(graph, cluster, objective=sp.Makespan()))
+    costs = Costs.of(sp.Problem(graph, cluster, objective=sp.Makespan()))
     assert costs.silent.tolist() == [True]
-    assert mean_messages(costs).tolist() == [0.0]
+    assert costs.mean_messages.tolist() == [0.0]

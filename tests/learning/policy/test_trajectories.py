@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from streamplace.learning.policy.decoding import Sampler
 from streamplace.learning.policy.teachers import LeastUtilisation, Teacher
-from streamplace.learning.policy.trajectories import Trajectories, of_placements, summed_over_steps
+from streamplace.learning.policy.trajectories import Trajectories, summed_over_steps
 from tests.support.policies import (
     batch_of,
     mixed_problems,
@@ -106,7 +106,7 @@ def test_decisions_are_laid_out_by_problem_and_step(
     devices = data.draw(st.lists(st.integers(0, 3), min_size=sum(counts), max_size=sum(counts)))
     operators = np.arange(steps, dtype=np.int32)[:, None].repeat(problems * samples, axis=1)
     placements = np.full((problems, samples, steps), -1, dtype=np.int32)
-    found = of_placements(
+    found = Trajectories.of_placements(
         placements, operators, counts, torch.tensor(devices), -numbers, numbers, None
     )
     assert found.agreement is None

@@ -1,8 +1,11 @@
 """Stages: their epochs, learning rates and rewards, and what one passes to the next."""
 
 import math
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -10,7 +13,7 @@ import pytest
 
 from benchmarks.reference.checkpoint_parts import memory_of
 from streamplace import Placement, Problem, simulate
-from streamplace.learning.policy.base import constructive
+from streamplace.learning.policy.base import Constructive
 from streamplace.learning.policy.decoding import Sampler
 from streamplace.learning.policy.encoded import Batch
 from streamplace.learning.policy.weights import parameter_hash
@@ -21,6 +24,8 @@ from streamplace.learning.training.stages import MemorySection, ReinforceStage
 from streamplace.placers.registry import make_placer
 from streamplace.problem.objective import Model
 from streamplace.util.arrays import Ints
+from tests.support.cli import CPU_ENVIRONMENT
+from tests.support.paths import ROOT
 from tests.support.stages import (
     Value,
     dagger,
@@ -188,7 +193,7 @@ def test_validation_follows_the_model_of_the_stage() -> None:
     for model in models:
         scores = []
         for one in learner.encoded:
-            row = constructive(learner.policy).sample(learner.policy.batch([one]), 1, Sampler())[
+            row = Constructive.of(learner.policy).sample(learner.policy.batch([one]), 1, Sampler())[
                 0, 0
             ]
             placement = Placement(under(one.problem, model), row)
@@ -206,7 +211,7 @@ def test_exploration_falls_linearly_over_its_stage(
 ) -> None:
     """Without a final value it is constant."""
     loop = loop_of([imitation(), stage(epochs=2, exploration=0.8, final_exploration=final)])
-    policy, probabilities = constructive(loop.learner.policy), []
+    policy, probabilities = Constructive.of(loop.learner.policy), []
     original = policy.rollout
 
     def rollout(batch: Batch, samples: int, sampler: Sampler, *args: Any, **kwargs: Any) -> Any:
@@ -232,3 +237,58 @@ def test_the_default_threshold_depends_on_the_reward(
     memory = MemorySection(threshold=threshold)
     stage = ReinforceStage(algorithm="reinforce", epochs=1, reward=reward, memory=memory)
     assert stage.threshold == expected
+
+
+OWN_STAGE = """
+from typing import ClassVar, Literal
+
+from streamplace.learning.training.stages import ReinforceStage
+
+
+class OwnStage(ReinforceStage):
+    path: ClassVar[str] = "own_algorithm:Own"
+    algorithm: Literal["own"]
+    halves: int = 1
+"""
+OWN_ALGORITHM = """
+from streamplace.learning.training.algorithms.reinforce import Reinforce
+
+
+class Own(Reinforce):
+    def loss(self, step, record):
+        return super().loss(step, record) * 0.5**self.stage.halves
+"""
+TRAINED = """
+import numpy as np
+from streamplace.learning.training import fit
+from streamplace.learning.training.config import TrainConfig
+from tests.support.stages import small_policy, small_problems
+keys = {"algorithm": "own", "epochs": 1, "halves": 2}
+config = TrainConfig.model_validate({"policy": {"kind": "device-scorer"}, "stage": [keys]})
+fitted = fit(small_policy(), small_problems(), config.stage, np.random.default_rng(0))
+print(type(config.stage[0]).__name__, len(fitted.records))
+"""
+
+
+def installed_run(folder: Path, point: str) -> subprocess.CompletedProcess[str]:
+    """Train with the algorithm of a package that registers a form of a stage."""
+    about = folder / "own-1.0.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: own\nVersion: 1.0\n")
+    (about / "entry_points.txt").write_text(f"[streamplace.stages]\nown = {point}\n")
+    (folder / "own_stage.py").write_text(OWN_STAGE)
+    (folder / "own_algorithm.py").write_text(OWN_ALGORITHM)
+    environment = {**CPU_ENVIRONMENT, "PYTHONPATH": f"{folder}:{ROOT}"}
+    run = [sys.executable, "-c", TRAINED]
+    return subprocess.run(run, env=environment, capture_output=True, text=True, check=False)
+
+
+def test_installed_packages_add_algorithms(tmp_path: Path) -> None:
+    done = installed_run(tmp_path, "own_stage:OwnStage")
+    assert done.stdout == "OwnStage 6\n", done.stderr
+
+
+def test_what_is_no_form_of_a_stage_is_refused(tmp_path: Path) -> None:
+    done = installed_run(tmp_path, "own_stage:Literal")
+    fault = "must be a subclass of streamplace.learning.training.stages.Stage"
+    assert f"UsageError: stage 'own': own_stage:Literal {fault}" in done.stderr

@@ -123,7 +123,6 @@ def test_the_remedy_for_a_wrong_objective_is_in_the_config() -> None:
         ({"start": "greedy"}, "makespan", "start: placer 'greedy' supports only throughput, but "),
         ({"start": "policy:samples=2"}, "makespan", "start: placer 'policy' supports only"),
         ({"start": "heft"}, "total-cost", "start: placer 'heft' supports only makespan,"),
-        ({"memory_penalty": 1.0}, "throughput", "memory_penalty: only a pass has outputs to"),
     ],
 )
 def test_configs_that_need_the_other_objective_are_refused(

@@ -33,7 +33,7 @@ def test_rates_and_exploration_of_the_config_fall_linearly_to_almost_nothing() -
         assert stage.optimiser is not None
         assert stage.optimiser.schedule == "linear"
         assert stage.optimiser.final_rate == 1e-7
-        assert stage.final_exploration == 0.0  # type: ignore[union-attr]
+        assert stage.model_dump()["final_exploration"] == 0.0
 
 
 @pytest.mark.long

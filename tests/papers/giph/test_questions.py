@@ -5,7 +5,7 @@ import pytest
 
 import streamplace as sp
 from streamplace.makespan.evaluator import makespan_evaluator
-from streamplace.papers.giph.pairs import GiphProblem, encode
+from streamplace.papers.giph.features import GiphProblem, encode
 from streamplace.papers.giph.questions import WalkState, sight_of
 from streamplace.papers.giph.sizes import GiphSizes
 from streamplace.problem.constraints import Constraints

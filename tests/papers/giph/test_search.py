@@ -9,7 +9,7 @@ import pytest
 import streamplace as sp
 from benchmarks.reference.giph import earliest_device
 from streamplace.makespan.evaluator import makespan_evaluator
-from streamplace.papers.giph.pairs import encode
+from streamplace.papers.giph.features import encode
 from streamplace.papers.giph.placer import GiphPlacer
 from streamplace.papers.giph.questions import WalkState, destinations, sight_of
 from streamplace.papers.giph.search import Episodes, least_loss, random_task_eft

@@ -9,7 +9,7 @@ from streamplace.learning.policy.decoding import Sampler
 from streamplace.learning.policy.encoded import BeamSearching
 from streamplace.learning.policy.registry import make_policy
 from streamplace.learning.training import read_config
-from streamplace.papers.ni2020.decoder import Decoder
+from streamplace.papers.ni2020.policy import Decoder
 from tests.support.graphs import preset_graph
 from tests.support.policies import (
     batch_of,

@@ -11,6 +11,7 @@ from streamplace.errors import InfeasibleError, UnsuitableError
 from streamplace.families import Recipe
 from streamplace.learning.policy.weights import parameter_hash
 from streamplace.learning.training import fit, read_config, train
+from streamplace.learning.training.stages import ReinforceStage
 from streamplace.makespan.evaluator import MakespanEvaluator
 from streamplace.papers.rnn.placer import RnnPlacer
 from streamplace.placers.registry import make_placer
@@ -76,6 +77,7 @@ def test_hardware_types_are_respected() -> None:
 
 def test_the_options_of_the_paper_are_the_defaults() -> None:
     stage = RnnPlacer().stage
+    assert isinstance(stage, ReinforceStage)
     assert stage.optimiser is not None
     assert (stage.epochs, stage.samples, stage.optimiser.rate) == (100, 4, 0.01)
     assert (stage.reward, stage.baseline, stage.window) == ("sqrt-loss", "running", 100)

@@ -11,7 +11,7 @@ from streamplace.makespan.placers.cp_sat import Found, PassModel
 from streamplace.makespan.placers.proof import PassProof
 from streamplace.placers.budget import Budget
 from streamplace.placers.exact import cp_sat
-from streamplace.placers.exact.decision import DecisionProblem, Outcome
+from streamplace.placers.exact.decision import DecisionOutcome, DecisionProblem
 from streamplace.placers.exact.exact import Exact
 from streamplace.placers.exact.solver import RUNS, Run
 
@@ -65,9 +65,9 @@ def test_one_wrong_run_refutes_no_rate(
     """The best placement carries 1/7 of the rate; without a lie, slightly more is refuted."""
     honest = cp_sat.Model.search
 
-    def search(self: Any, *args: Any) -> Outcome:
+    def search(self: Any, *args: Any) -> DecisionOutcome:
         is_lie = liar is not None and self._run is RUNS[liar]
-        return Outcome(proven=True) if is_lie else honest(self, *args)
+        return DecisionOutcome(proven=True) if is_lie else honest(self, *args)
 
     monkeypatch.setattr(cp_sat.Model, "search", search)
     rate = (1 + 1e-6 if proven else 1 - 1e-6) / 7.0
@@ -81,8 +81,8 @@ def test_exact_states_no_false_bound_where_the_first_run_is_wrong(
 ) -> None:
     honest = cp_sat.Model.search
 
-    def search(self: Any, *args: Any) -> Outcome:
-        return Outcome(proven=True) if self._run is RUNS[0] else honest(self, *args)
+    def search(self: Any, *args: Any) -> DecisionOutcome:
+        return DecisionOutcome(proven=True) if self._run is RUNS[0] else honest(self, *args)
 
     monkeypatch.setattr(cp_sat.Model, "search", search)
     for limit in ("QUICK", "SHALLOW", "NODES"):

@@ -7,13 +7,13 @@ import numpy as np
 
 from benchmarks.testbed.passes.third_stage.budget import Budget
 from streamplace import Makespan, Problem, place
-from streamplace.learning.policy.threads import one_thread
 from streamplace.learning.policy.weights import new_policy
 from streamplace.learning.training import fit, read_config
 from streamplace.learning.training.measuring.measure import NamedMeasure
 from streamplace.learning.training.measuring.measurements import Measurements
 from streamplace.learning.training.stages import OptimiserSection, Stage, measured_stages
 from streamplace.util.arrays import Floats, Ints
+from streamplace.util.threads import one_thread
 
 OnePass: TypeAlias = Callable[[Ints], Floats]
 """Returns the makespan of one pass of each placement, (K,), from device indices, (K, V)."""

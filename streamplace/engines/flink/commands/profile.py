@@ -36,7 +36,6 @@ from streamplace.formats.profiling.rest import Server
 from streamplace.problem.expansion import to_instances
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.logical import LogicalGraph
-from streamplace.problem.objective import HOW_TO_SET_RATE
 from streamplace.util.text import counted
 
 
@@ -244,7 +243,8 @@ def _write_placement(
             partial(current_placement, graph, hosts, slots, mips),
         )()
     except ProblemError as error:
-        fault = str(error).replace(HOW_TO_SET_RATE, "set source_rate in --costs")
+        if error.fault.remedy:
+            error.update(remedy="state what is missing in --costs")
         raise BackendError(
-            f"cannot write the current placement: {fault}; a .csv file can be written without costs"
+            f"cannot write the current placement: {error}; a .csv file can be written without costs"
         ) from None

@@ -2,7 +2,8 @@
 
 import os
 import sys
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -60,8 +61,7 @@ NAMES = {
     "answer_s": "timeout",
 }
 """Options that other commands have too, under another name than the field."""
-OTHER_NAMES = {"band": "--low, --target-utilisation, --high", "factor": "--scale"}
-"""Words in messages of `Rules` that are not fields -> their options."""
+BAND_OPTIONS = "--low, --target-utilisation, --high"
 SHARES = ("target", "low", "high", "most_scale_down", "rollback_below")
 
 
@@ -101,13 +101,21 @@ def the_rules(scale: float, **chosen: Any) -> Rules:
         If a value is outside its range, or rules contradict each other; the message names the
         options.
     """
+    with _naming_option():
+        rules = Rules(**chosen)
+    with _naming_option(" times --scale"):
+        return rules.scaled(scale)
+
+
+@contextmanager
+def _naming_option(more: str = "") -> Iterator[None]:
+    """Raise the error of a rule as that of its option, whose name `more` follows."""
     try:
-        return Rules(**chosen).scaled(scale)
+        yield
     except UsageError as error:
-        what, fault = str(error).split(":", 1)
-        options = {name: option_name(name) for name in HELP} | OTHER_NAMES
-        named = " ".join(options.get(word, word) for word in what.split())
-        raise click.UsageError(f"{named}:{fault}") from None
+        rule = error.fault.option
+        error.update(option=option_name(rule) + more if rule in HELP else BAND_OPTIONS)
+        raise click.UsageError(str(error)) from None
 
 
 def duration(ctx: click.Context, param: click.Parameter, value: float | None) -> float | None:

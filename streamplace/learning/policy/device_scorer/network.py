@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
-from streamplace.learning.policy import trajectories
 from streamplace.learning.policy.base import Constructive
 from streamplace.learning.policy.config import DeviceScorerSizes
 from streamplace.learning.policy.decoding import UNAVAILABLE, Sampler
@@ -146,7 +145,7 @@ class DecodingState(PartialRows):
         self, devices: Tensor, log_prob: Tensor, entropy: Tensor, agreement: Tensor | None
     ) -> Trajectories:
         """Return the trajectories of all decisions, (N,), which are ordered by step."""
-        return trajectories.of_placements(
+        return Trajectories.of_placements(
             self.placements, self._order, self._rows, devices, log_prob, entropy, agreement
         )
 

@@ -11,8 +11,8 @@ from streamplace.learning.policy.base import Refiner
 from streamplace.learning.policy.config import RebuildSizes
 from streamplace.learning.policy.decoding import Sampler
 from streamplace.learning.policy.encoded import SortedBatch
-from streamplace.learning.policy.refining import going, of_walks, recorded, started
-from streamplace.learning.policy.trajectories import Trajectories, of_choices
+from streamplace.learning.policy.trajectories import Trajectories
+from streamplace.learning.policy.walks import Walks
 from streamplace.makespan.rebuilding import (
     COUNTS,
     FEATURES,
@@ -99,9 +99,9 @@ class Rebuild(Refiner[RebuildProblem, RebuildBatch]):
         def begin(one: RebuildProblem, placement: Ints, count: int, p: int) -> Lane:
             return Lane(one, placement, count, evaluators[p])
 
-        lanes = started(batch, start, steps, begin)
+        lanes = Walks(batch, start, steps, begin)
         with torch.inference_mode():
-            for t, rows in going(steps, samples):
+            for t, rows in lanes.going():
                 actions = self._actions([lanes[n] for n in rows], t, sampler, samples)
                 for row, n in enumerate(rows):
                     action = actions[row]
@@ -113,7 +113,7 @@ class Rebuild(Refiner[RebuildProblem, RebuildBatch]):
 
     def evaluate(self, batch: RebuildBatch, trajectories: Trajectories) -> Trajectories:
         """Recompute the probabilities of trajectories; see `Refiner.evaluate`."""
-        return self._trajectories(recorded(trajectories), len(batch))
+        return self._trajectories(trajectories.walks, len(batch))
 
     def _actions(self, lanes: Sequence[Lane], t: int, sampler: Sampler, samples: int) -> Ints:
         """Return the actions of some walks, (R, 1 + H)."""
@@ -135,13 +135,13 @@ class Rebuild(Refiner[RebuildProblem, RebuildBatch]):
         """Return walks as trajectories with differentiable probabilities."""
         actions = np.concatenate([walk.actions for walk in walks])
         probabilities = self._scores(np.concatenate([walk.features for walk in walks]), actions)
-        return of_walks(walks, problems, torch.from_numpy(actions), *probabilities)
+        return Trajectories.of_walks(walks, problems, torch.from_numpy(actions), *probabilities)
 
     def _scores(self, features: np.ndarray, actions: Ints) -> tuple[Tensor, Tensor]:
         """Return log-probabilities and entropies of actions, (N, 1 + H) each; 0 for seeds."""
         matters = torch.from_numpy(RELEVANT[actions[:, 1]])
         scores = [
-            of_choices(logits, actions[:, 1 + head])
+            Sampler.scores(logits, actions[:, 1 + head])
             for head, logits in enumerate(self._logits(features))
         ]
         none = torch.zeros(len(actions), 1)

@@ -80,9 +80,14 @@ class Algorithm(ABC, Generic[S]):
         self.memory = self.new_memory()
         self.rewards = self.new_rewards()
 
+    @property
+    def remembered(self) -> int:
+        """The number of placements of a problem that the memory stores: all by default."""
+        return MAX_PLACEMENTS
+
     def new_memory(self) -> EliteBuffer:
-        """Return an empty memory that stores every placement added to it."""
-        return EliteBuffer(len(self.learner.encoded), MAX_PLACEMENTS, -math.inf)
+        """Return an empty memory that stores placements whatever their reward."""
+        return EliteBuffer(len(self.learner.encoded), self.remembered, -math.inf)
 
     def new_rewards(self) -> Rewards:
         """Return the stage's rewards, which may be measured."""

@@ -1,6 +1,5 @@
 """Imitation of a teacher's placements (behaviour cloning)."""
 
-import math
 from collections.abc import Iterator
 from contextlib import closing
 from functools import partial
@@ -10,17 +9,16 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from streamplace.errors import ObjectiveError, StreamplaceError, reworded, within
+from streamplace.errors import ObjectiveError, StreamplaceError, within
 from streamplace.execution.parallel import each
 from streamplace.execution.progress import track
-from streamplace.learning.policy.base import Refiner, constructive
+from streamplace.learning.policy.base import Constructive, Refiner
 from streamplace.learning.policy.decoding import Sampler
 from streamplace.learning.policy.encoded import Batch
 from streamplace.learning.policy.teachers import TEACHERS, Teacher
 from streamplace.learning.policy.trajectories import summed_over_steps
 from streamplace.learning.training.algorithms.base import Algorithm, Known, Record, Step
 from streamplace.learning.training.algorithms.policy_gradient import forced_rows
-from streamplace.learning.training.elite_buffer import EliteBuffer
 from streamplace.learning.training.measuring.measure import with_full_runs
 from streamplace.learning.training.stages import DaggerStage, ImitationStage
 from streamplace.placers.registry import make_placer
@@ -33,9 +31,10 @@ from streamplace.util.arrays import Ints
 class Imitation(Algorithm[ImitationStage]):
     """Maximum likelihood of a placer's placements, one per problem."""
 
-    def new_memory(self) -> EliteBuffer:
-        """Return a memory for one placement per problem, the teacher's."""
-        return EliteBuffer(len(self.learner.encoded), 1, -math.inf)
+    @property
+    def remembered(self) -> int:
+        """One placement of each problem, the teacher's."""
+        return 1
 
     def begin(self, known: Known) -> None:
         """Compute the teacher's placement of every problem of this process.
@@ -79,7 +78,7 @@ class Imitation(Algorithm[ImitationStage]):
         batch = self.learner.batch(step.problems)
         if isinstance(self.learner.policy, Refiner):
             return self._refining(self.learner.policy, batch, step, record)
-        policy = constructive(self.learner.policy)
+        policy = Constructive.of(self.learner.policy)
         taught = [{0: self.memory.of(int(i))[0]} for i in step.problems]
         forced, _ = forced_rows(policy, batch, 0, taught)
         trajectories = policy.rollout(batch, 1, Sampler(), forced)
@@ -124,9 +123,10 @@ def teacher_placement(numbered_problem: tuple[int, Problem], *, placer: str, see
         with within(problem.graph.name):
             return run_placer(problem, placer, rng).placement.devices
     except ObjectiveError as error:  # what it recommends is for commands that place
-        fault = str(error).partition("; ")[0]
         remedy = "choose another teacher, or another objective of [[problems]]"
-        raise reworded(error, f"teacher: {fault}; {remedy}") from None
+        error.put("teacher")
+        error.update(remedy=remedy)
+        raise
 
 
 class Dagger(Algorithm[DaggerStage]):
@@ -144,7 +144,7 @@ class Dagger(Algorithm[DaggerStage]):
         exploration = step.between(stage.exploration, stage.final_exploration)
         sampler = Sampler(generator, exploration=exploration, greedy=stage.greedy)
         teacher = Teacher(TEACHERS[stage.teacher], stage.ties)
-        policy = constructive(self.learner.policy)
+        policy = Constructive.of(self.learner.policy)
         trajectories = policy.rollout(batch, stage.samples, sampler, teacher=teacher)
         agreement = trajectories.agreement
         assert agreement is not None, "a policy must return the agreement with a teacher"

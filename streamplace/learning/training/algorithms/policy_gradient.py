@@ -9,63 +9,13 @@ from typing import Any
 import numpy as np
 from torch import Tensor
 
-from streamplace.learning.policy.base import Constructive, constructive
+from streamplace.learning.policy.base import Constructive
 from streamplace.learning.policy.encoded import Batch, Encoded
 from streamplace.learning.training.algorithms.base import Algorithm, S
-from streamplace.learning.training.problems import repaired
-from streamplace.problem.problem import Problem
+from streamplace.learning.training.problems import Rows, repaired
 from streamplace.util.arrays import Bools, Floats, Ints
 
 MIN_SPREAD = 1e-3  # added to standard deviations before dividing by them
-
-
-def advantages(
-    reward: Tensor, counted: Tensor, normalise: bool, baseline: Tensor | None = None
-) -> Tensor:
-    """Return each sample's reward minus its problem's baseline, (P, S).
-
-    Parameters
-    ----------
-    reward
-        (P, S) rewards of S samples of each of P problems.
-    counted
-        (P, S) bool: which samples exist; the others have advantage 0.
-    normalise
-        Whether to divide by the root mean square, which is the standard deviation if the baseline
-        is the mean.
-    baseline
-        (P,) the baseline of each problem; None: the mean reward of its samples.
-    """
-    weight = counted.to(reward.dtype)
-    count = weight.sum(dim=1, keepdim=True).clamp(min=1.0)
-    mean = (reward * weight).sum(dim=1, keepdim=True) / count
-    above = (reward - (mean if baseline is None else baseline.unsqueeze(1))) * weight
-    if not normalise:
-        return above
-    spread = ((above**2).sum(dim=1, keepdim=True) / count).sqrt()
-    return above / (spread + MIN_SPREAD)
-
-
-def policy_loss(log_probability: Tensor, advantage: Tensor, times: Tensor) -> Tensor:
-    """Return the loss of each problem, (P,): -mean(advantage · log π).
-
-    Its gradient is the REINFORCE estimator, with the sign for minimisation.
-
-    Parameters
-    ----------
-    times
-        (P, S) how often each sample counts in the mean; False and True are 0 and 1.
-    """
-    weight = times.to(log_probability.dtype)
-    count = weight.sum(dim=1).clamp(min=1.0)
-    return -(advantage * log_probability * weight).sum(dim=1) / count
-
-
-def random_placements(problem: Problem, count: int, rng: np.random.Generator) -> Ints:
-    """Draw placements on uniformly random devices; return those that can be repaired, (S, V)."""
-    devices, operators = len(problem.cluster.devices), len(problem.graph.operators)
-    drawn = rng.integers(devices, size=(count, operators), dtype=np.int32)
-    return repaired(problem, np.arange(count), drawn)[1]
 
 
 def forced_rows(
@@ -101,12 +51,81 @@ class PolicyGradient(Algorithm[S]):
     So the memory has each placement once.
     """
 
+    @property
+    def policy(self) -> Constructive[Any, Any]:
+        """The policy, which builds placements."""
+        return Constructive.of(self.learner.policy)
+
+    def drawn(self, one: Encoded, count: int, rng: np.random.Generator) -> Ints:
+        """Draw placements of a problem on random devices; return those that can be repaired."""
+        devices = len(one.problem.cluster.devices)
+        drawn = rng.integers(devices, size=(count, one.size), dtype=np.int32)
+        return self.repaired(one, drawn, np.arange(count))[1]
+
+    @staticmethod
+    def repaired(one: Encoded, placements: Ints, rows: Rows) -> tuple[Rows, Ints]:
+        """Return the rows of placements of a problem, (S, ·), that can be repaired.
+
+        Returns
+        -------
+        tuple
+            (R,) the rows, and (R, V) their repaired placements.
+        """
+        return repaired(one.problem, rows, placements[:, : one.size])
+
+    def forced(
+        self, batch: Batch, samples: int, added: Sequence[Mapping[int, Ints]]
+    ) -> tuple[Ints, Bools]:
+        """Return the devices that a rollout is to use, and which rows exist; see `forced_rows`."""
+        return forced_rows(self.policy, batch, samples, added)
+
+    @staticmethod
+    def advantages(
+        reward: Tensor, counted: Tensor, normalise: bool, baseline: Tensor | None = None
+    ) -> Tensor:
+        """Return each sample's reward minus its problem's baseline, (P, S).
+
+        Parameters
+        ----------
+        reward
+            (P, S) rewards of S samples of each of P problems.
+        counted
+            (P, S) bool: which samples exist; the others have advantage 0.
+        normalise
+            Whether to divide by the root mean square, which is the standard deviation if the
+            baseline is the mean.
+        baseline
+            (P,) the baseline of each problem; None: the mean reward of its samples.
+        """
+        weight = counted.to(reward.dtype)
+        count = weight.sum(dim=1, keepdim=True).clamp(min=1.0)
+        mean = (reward * weight).sum(dim=1, keepdim=True) / count
+        above = (reward - (mean if baseline is None else baseline.unsqueeze(1))) * weight
+        if not normalise:
+            return above
+        spread = ((above**2).sum(dim=1, keepdim=True) / count).sqrt()
+        return above / (spread + MIN_SPREAD)
+
+    @staticmethod
+    def policy_loss(log_probability: Tensor, advantage: Tensor, times: Tensor) -> Tensor:
+        """Return the loss of each problem, (P,): -mean(advantage · log π).
+
+        Its gradient is the REINFORCE estimator, with the sign for minimisation.
+
+        Parameters
+        ----------
+        times
+            (P, S) how often each sample counts in the mean; False and True are 0 and 1.
+        """
+        weight = times.to(log_probability.dtype)
+        count = weight.sum(dim=1).clamp(min=1.0)
+        return -(advantage * log_probability * weight).sum(dim=1) / count
+
     def store(self, number: int, one: Encoded, placed: Ints) -> tuple[Ints, Floats]:
         """Store placements of a problem, (S, V); return them as named, and their rewards."""
         if not len(placed):
             return placed, np.zeros(0)
-        policy = constructive(self.learner.policy)
-        named = np.stack([policy.canonical(one, row, 0) for row in placed])
+        named = np.stack([self.policy.canonical(one, row, 0) for row in placed])
         rewards = self.rewards(number, named)
         self.memory.add(number, rewards, named)
         return named, rewards

@@ -7,22 +7,14 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from streamplace.learning.policy.base import constructive
 from streamplace.learning.policy.decoding import Sampler
 from streamplace.learning.policy.encoded import Batch
 from streamplace.learning.policy.trajectories import Trajectories
 from streamplace.learning.training.algorithms.base import Record, State, Step
-from streamplace.learning.training.algorithms.policy_gradient import (
-    PolicyGradient,
-    advantages,
-    forced_rows,
-    policy_loss,
-    random_placements,
-)
+from streamplace.learning.training.algorithms.policy_gradient import PolicyGradient
 from streamplace.learning.training.algorithms.step_baseline import StepBaseline
 from streamplace.learning.training.elite_buffer import EliteBuffer
 from streamplace.learning.training.learner import Learner, Optimiser
-from streamplace.learning.training.problems import repaired
 from streamplace.learning.training.stages import ReinforceStage
 from streamplace.util.arrays import Bools, Floats, Ints
 
@@ -63,9 +55,7 @@ class Reinforce(PolicyGradient[ReinforceStage]):
         record["decisions"] = int(counted.sum(axis=1) @ batch.sizes)
         exploration = step.between(stage.exploration, stage.final_exploration)
         sampler = Sampler(generator, exploration=exploration, greedy=stage.greedy)
-        trajectories = constructive(self.learner.policy).rollout(
-            batch, forced.shape[1], sampler, forced
-        )
+        trajectories = self.policy.rollout(batch, forced.shape[1], sampler, forced)
         before = self.rewards.total
         reward = self._reward(batch, numbers, trajectories, counted)
         record["evaluations"] = self.rewards.total - before
@@ -93,14 +83,14 @@ class Reinforce(PolicyGradient[ReinforceStage]):
         added: list[dict[int, Ints]] = []
         for i, one, rows in zip(numbers, batch.encoded, kept, strict=True):
             count = at_random + (0 if rows else stage.random_if_empty)
-            drawn = random_placements(one.problem, count, rng)
+            drawn = self.drawn(one, count, rng)
             if not stage.learns_from_random:
                 self.store(int(i), one, drawn[self.rewards.affordable(int(i), drawn)])
                 drawn = drawn[:0]
             added.append(
                 dict(enumerate(rows[:remembered], samples)) | dict(enumerate(drawn, first_random))
             )
-        return *forced_rows(constructive(self.learner.policy), batch, samples, added), remembered
+        return *self.forced(batch, samples, added), remembered
 
     def _reward(
         self, batch: Batch, numbers: np.ndarray, trajectories: Trajectories, counted: Bools
@@ -111,11 +101,7 @@ class Reinforce(PolicyGradient[ReinforceStage]):
         """
         reward = np.zeros(counted.shape)
         repairs = [
-            repaired(
-                one.problem,
-                np.flatnonzero(counted[p]),
-                trajectories.placements[p, :, : one.size],
-            )
+            self.repaired(one, trajectories.placements[p], np.flatnonzero(counted[p]))
             for p, one in enumerate(batch.encoded)
         ]
         for p, (rows, placed) in enumerate(repairs):
@@ -175,7 +161,7 @@ class Reinforce(PolicyGradient[ReinforceStage]):
         device = log_probability.device
         mask = torch.from_numpy(counted).to(device)
         length = torch.from_numpy(batch.sizes).to(device, torch.float32)
-        advantage = advantages(
+        advantage = self.advantages(
             torch.from_numpy(reward).to(device, torch.float32),
             mask,
             stage.normalise,
@@ -185,7 +171,7 @@ class Reinforce(PolicyGradient[ReinforceStage]):
             return None  # all placements are equally good
         if stage.memory.only_better:  # never unlearn rows that the policy did not sample
             advantage[:, samples:].clamp_(min=0.0)
-        loss = policy_loss(log_probability, advantage, mask)
+        loss = self.policy_loss(log_probability, advantage, mask)
         if stage.memory.imitate and remembered:
             best = log_probability[:, samples] * mask[:, samples]
             loss = loss - stage.memory.imitate * best

@@ -1,6 +1,7 @@
 """REINFORCE for policies that refine placements: a reward and a baseline per step."""
 
 from collections.abc import Callable, Iterator, Mapping
+from typing import TypeVar
 
 import numpy as np
 import torch
@@ -8,7 +9,7 @@ from torch import Tensor
 
 from streamplace.errors import StreamplaceError
 from streamplace.execution.progress import track
-from streamplace.learning.policy.base import refiner
+from streamplace.learning.policy.base import Refiner
 from streamplace.learning.policy.decoding import Sampler
 from streamplace.learning.policy.encoded import Batch
 from streamplace.learning.policy.trajectories import Trajectories, summed_over_steps
@@ -16,7 +17,6 @@ from streamplace.learning.training.algorithms.base import Algorithm, Known, Reco
 from streamplace.learning.training.algorithms.step_baseline import StepBaseline
 from streamplace.learning.training.elite_buffer import EliteBuffer
 from streamplace.learning.training.learner import Learner, Optimiser
-from streamplace.learning.training.peak_memory import penalised
 from streamplace.learning.training.problems import start_of
 from streamplace.learning.training.rewards import MeasuredEvaluator, MeasuredRewards, log_of
 from streamplace.learning.training.stages import StepReinforceStage
@@ -31,48 +31,35 @@ FALLING: Mapping[str, Callable[[Floats], Floats]] = {
     "best": lambda losses: log_of(np.fmin.accumulate(losses, axis=2)),
 }
 """The function of losses, (P, S, T + 1), whose fall is the reward of a step."""
-RELATIVE: Mapping[str, Callable[[Floats], Floats]] = {"above-start": np.asarray, "ratio": np.exp}
-"""The function of the log of the start's loss over that after each step, which is its reward."""
+R = TypeVar("R", bound=StepReinforceStage)
 
 
-def step_rewards(made: Trajectories, kind: str) -> Floats:
-    """Return the reward of each step, (P, S, T); 0 beyond a problem's last step.
-
-    Parameters
-    ----------
-    kind
-        See `StepReinforceStage.step_reward`.
-    """
-    if kind in FALLING:
-        return made.falls_of(FALLING[kind])
-    assert made.losses is not None, "refiners return losses"
-    logs = log_of(made.losses)
-    rewards = RELATIVE[kind](logs[:, :, :1] - logs[:, :, 1:])
-    return np.where(made.mask.cpu().numpy(), rewards, 0.0)
-
-
-class StepReinforce(Algorithm[StepReinforceStage]):
+class StepReinforce(Algorithm[R]):
     """Policy gradient over episodes that begin with the best placement so far.
 
     The loss of an episode is -Σ_t [(G_t - b_t) log π(a_t) + c H_t], where G_t is the discounted sum
     of the rewards from step t on, b_t a baseline, H_t the entropy of the step, and the reward of a
-    step is the fall of the loss or of its logarithm, or what the loss is relative to the start's.
+    step is the fall of the loss or of its logarithm.
     """
 
-    def __init__(
-        self, stage: StepReinforceStage, learner: Learner, optimiser: Optimiser, number: int = 0
-    ) -> None:
+    def __init__(self, stage: R, learner: Learner, optimiser: Optimiser, number: int = 0) -> None:
         super().__init__(stage, learner, optimiser, number)
-        refiner(learner.policy)
+        Refiner.of(learner.policy)
         self._starts = self.new_memory()
         self._baseline = StepBaseline(stage.window)
         self._evaluators: dict[int, Evaluator] = {}
         self._first: dict[int, Ints] = {}
         self._again: Callable[[], Tensor] | None = None
 
-    def new_memory(self) -> EliteBuffer:
-        """Return an empty memory for the best placement of each problem."""
-        return EliteBuffer(len(self.learner.encoded), 1, -np.inf)
+    @property
+    def remembered(self) -> int:
+        """The best placement of each problem."""
+        return 1
+
+    @property
+    def updates(self) -> int:
+        """The number of steps of the optimiser that learn from the same episodes."""
+        return 1
 
     def begin(self, known: Known) -> None:
         """Prepare the stage: episodes also start from the best placements of earlier stages.
@@ -114,7 +101,7 @@ class StepReinforce(Algorithm[StepReinforceStage]):
         return None
 
     def scored(self, number: int, rows: Ints) -> Floats:
-        """Return the rewards of placements, (S,), with the stage's penalty for memory."""
+        """Return the rewards of placements, (S,)."""
         losses = self._evaluator(number).loss(rows)
         self.rewards.count(number, len(rows))
         return -log_of(losses)
@@ -126,7 +113,7 @@ class StepReinforce(Algorithm[StepReinforceStage]):
             return None
         stage, numbers = self.stage, unspent.tolist()
         rng, generator = step.generators()
-        policy, batch = refiner(self.learner.policy), self.learner.batch(unspent)
+        policy, batch = Refiner.of(self.learner.policy), self.learner.batch(unspent)
         start = self._start_of(batch, numbers, rng)
         steps = [policy.episode(one) for one in batch.encoded]
         evaluators = [self._evaluator(number) for number in numbers]
@@ -139,7 +126,7 @@ class StepReinforce(Algorithm[StepReinforceStage]):
         made = policy.rollout(batch, start, steps, sampler, evaluators)
         self._remember(numbers, batch, made, record, (self.memory, self._starts))
         record["entropy"] = float(made.mean_entropy.detach().mean())
-        advantage = torch.from_numpy(self._advantages(numbers, made)).to(made.log_prob)
+        advantage = torch.from_numpy(self.advantages(numbers, made)).to(made.log_prob)
         weight = step.between(stage.entropy, stage.final_entropy)
         self._again = lambda: self._loss_of(policy.evaluate(batch, made), advantage, weight)
         return self._loss_of(made, advantage, weight)
@@ -148,7 +135,7 @@ class StepReinforce(Algorithm[StepReinforceStage]):
         """Take one step, with all steps of the optimiser that learn from its episodes."""
         self._again = None
         record = super().step(step)
-        for _ in range(self.stage.optimiser_steps - 1):
+        for _ in range(self.updates - 1):
             self.descend(None if self._again is None else self._again(), record)
         return record
 
@@ -186,11 +173,14 @@ class StepReinforce(Algorithm[StepReinforceStage]):
         problem, key = self.learner.encoded[number].problem, f"stage[{self.number}].start"
         return start_of(problem, self.stage.start, rng, key, number).devices
 
+    def simulated(self, number: int) -> Evaluator:
+        """Return the evaluator of a problem in simulation, which has its losses."""
+        return evaluator(self.rewards.problems[number])
+
     def _evaluator(self, number: int) -> Evaluator:
-        """Return the evaluator of a problem, with the stage's penalty, or with measured losses."""
+        """Return the evaluator of a problem, in simulation or with measured losses."""
         if number not in self._evaluators:
-            stage, made = self.stage, evaluator(self.rewards.problems[number])
-            made = penalised(made, stage.memory_penalty, stage.memory_limit_gb)
+            made = self.simulated(number)
             if isinstance(self.rewards, MeasuredRewards):
                 made = MeasuredEvaluator(made, self.rewards, number)
             self._evaluators[number] = made
@@ -222,32 +212,59 @@ class StepReinforce(Algorithm[StepReinforceStage]):
         record["reward"] = float(-log_of(last).mean())
         record["best"] = float(self.memory.best[numbers].mean())
 
-    def _advantages(self, numbers: list[int], made: Trajectories) -> Floats:
+    def advantages(self, numbers: list[int], made: Trajectories) -> Floats:
         """Return the advantage of each step, (P, S, T); 0 beyond a problem's last step."""
-        stage = self.stage
-        rewards = step_rewards(made, stage.step_reward)
-        if stage.reversed_rewards:
-            rewards = -rewards
-        mask = made.mask.cpu().numpy()
+        rewards, mask = self.step_rewards(made), made.mask.cpu().numpy()
         steps = mask[:, 0].sum(axis=1)
-        advantages = returns_of(rewards, steps, stage.discount, stage.returns)
-        if stage.baseline in {"steps", "earlier-steps"}:
-            advantages -= mean_rewards(rewards, own=stage.baseline == "steps")
-        if stage.baseline == "samples":
-            samples = advantages.shape[1]
-            others = advantages.sum(axis=1, keepdims=True) - advantages
-            advantages -= others / (samples - 1)
-        if stage.baseline == "episodes":
-            self._subtract_episodes(numbers, steps, advantages)
-        if stage.discounts_gradient:
-            advantages *= stage.discount ** np.arange(advantages.shape[2])
+        returns = self.returns(rewards, steps)
+        advantages = returns - self.baseline(numbers, rewards, returns, steps)
         return np.where(mask, advantages, 0.0)
 
-    def _subtract_episodes(self, numbers: list[int], steps: Ints, returns: Floats) -> None:
-        """Subtract the mean returns of past episodes, these included, from returns, (P, S, T)."""
-        for p, (number, count) in enumerate(zip(numbers, steps.tolist(), strict=True)):
-            mean = self._baseline.add(number, returns[p, :, :count].mean(axis=0))
-            returns[p, :, :count] -= mean
+    def step_rewards(self, made: Trajectories) -> Floats:
+        """Return the reward of each step, (P, S, T); 0 beyond a problem's last step."""
+        return made.falls_of(FALLING[self.stage.step_reward])
+
+    @staticmethod
+    def logs_of(made: Trajectories) -> Floats:
+        """Return the log of the loss before each step, and at the end, (P, S, T + 1)."""
+        assert made.losses is not None, "refiners return losses"
+        return log_of(made.losses)
+
+    def returns(self, rewards: Floats, steps: Ints) -> Floats:
+        """Return the return of each step, (P, S, T): discounted rewards from the step on.
+
+        Parameters
+        ----------
+        rewards
+            The reward of each step, (P, S, T); 0 beyond a problem's last step.
+        steps
+            (P,) the number of steps of each problem.
+        """
+        sums = rewards.copy()
+        for t in range(sums.shape[2] - 2, -1, -1):
+            sums[:, :, t] += self.stage.discount * sums[:, :, t + 1]
+        return sums
+
+    def baseline(self, numbers: list[int], rewards: Floats, returns: Floats, steps: Ints) -> Floats:
+        """Return what is subtracted from the return of each step, (P, S, T).
+
+        Parameters
+        ----------
+        numbers
+            (P,) the numbers of the problems.
+        rewards, returns
+            The reward and the return of each step, (P, S, T).
+        steps
+            (P,) the number of steps of each problem.
+        """
+        baseline = np.zeros_like(returns)
+        if self.stage.baseline == "samples":
+            baseline = (returns.sum(axis=1, keepdims=True) - returns) / (returns.shape[1] - 1)
+        if self.stage.baseline == "episodes":  # of past episodes, these included
+            for p, (number, count) in enumerate(zip(numbers, steps.tolist(), strict=True)):
+                own = returns[p, :, :count].mean(axis=0)
+                baseline[p, :, :count] = self._baseline.add(number, own)
+        return baseline
 
     def state(self) -> State:
         """Return the state that this process needs to resume."""
@@ -266,39 +283,3 @@ class StepReinforce(Algorithm[StepReinforceStage]):
         super().restore(state)
         self._starts.restore(state, self.learner.shapes, STARTS)
         self._baseline.restore(state)
-
-
-def returns_of(rewards: Floats, steps: Ints, discount: float, kind: str) -> Floats:
-    """Return the return of each step, (P, S, T).
-
-    Parameters
-    ----------
-    rewards
-        The reward of each step, (P, S, T); 0 beyond a problem's last step.
-    steps
-        (P,) the number of steps of each problem.
-    kind
-        See `StepReinforceStage.returns`.
-    """
-    sums = rewards.copy()
-    if kind == "episode":
-        left = np.maximum(steps[:, None] - 1 - np.arange(sums.shape[2]), 0)
-        sums[:] = (sums * (discount**left)[:, None]).sum(axis=2, keepdims=True)
-        return sums
-    for t in range(sums.shape[2] - 2, -1, -1):
-        sums[:, :, t] += discount * sums[:, :, t + 1]
-    return sums
-
-
-def mean_rewards(rewards: Floats, *, own: bool) -> Floats:
-    """Return the mean reward of an episode's steps up to each one, (P, S, T).
-
-    Parameters
-    ----------
-    own
-        Include the step itself. Otherwise the mean is 0 at the first step.
-    """
-    sums, count = np.cumsum(rewards, axis=2), np.arange(rewards.shape[2])
-    if own:
-        return sums / (count + 1)
-    return (sums - rewards) / np.maximum(count, 1)

@@ -14,7 +14,7 @@ from streamplace.cli import options, param_types
 from streamplace.cli.command import argument, command, group, option, print_json, print_note
 from streamplace.cli.inputs import naming_the_default, read_list
 from streamplace.cli.output_files import refuse_folder, weights_of
-from streamplace.errors import ConfigError, StreamplaceError, reworded
+from streamplace.errors import ConfigError, StreamplaceError
 from streamplace.files import read_cluster, read_dataset, write_json
 from streamplace.files.reading import STDIO
 from streamplace.files.toml import parse_toml
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
 CURVES = "curves.png"
 DRAW = "streamplace.pictures.curves:draw_curves"
+SET = "--set"
 INTERVAL_S = 10.0  # seconds between lines
 WEIGHTS = "run.weights"  # the key that --from sets
 FIGURES = ("loss", "reward", "entropy", "best", "validation")
@@ -205,7 +206,8 @@ def train(chosen: TrainOptions) -> None:
         return
     check_start = load_learned("streamplace.learning.training.run:check_start", "train")
     for folder in folders.values():  # before the first run
-        check_start(graphs, settings, folder, _resumes(chosen, folder / CHECKPOINT))
+        with _of(config, chosen):
+            check_start(graphs, settings, folder, _resumes(chosen, folder / CHECKPOINT))
     done = {}
     for seed, folder in folders.items():
         print_note(f"seed {seed}: {folder}")
@@ -234,7 +236,8 @@ def _settings(chosen: TrainOptions) -> tuple[str, TrainConfig]:
         try:
             settings = with_values(settings, values)
         except StreamplaceError as error:
-            raise reworded(error, f"--set: {str(error).removeprefix('config: ')}") from None
+            error.update(origin=SET)
+            raise
     return config, settings if chosen.seed is None else with_seed(settings, chosen.seed)
 
 
@@ -291,7 +294,7 @@ def _trained(
         if held_out and not resume
         else "",
     )
-    with naming_the_default(clusters is None, which="those of --config"), _of(config):
+    with naming_the_default(clusters is None, which="those of --config"), _of(config, chosen):
         trained = trainer.train(
             graphs,
             settings,
@@ -344,16 +347,17 @@ def _aggregate(
 
 
 @contextmanager
-def _of(config: str) -> Iterator[None]:
-    """Name the config in the messages of errors that state no more than that it is the config."""
+def _of(config: str, chosen: TrainOptions) -> Iterator[None]:
+    """State where the key of an error comes from: --set, or else the config."""
     try:
         yield
     except ConfigError as error:
-        before, place, message = str(error).partition("config: ")
-        if before or not place:
-            raise
-        where = f"config {config}" if config in config_names() else config
-        raise reworded(error, f"{where}: {message}") from None
+        if key := error.fault.option:
+            known = config in config_names()
+            keys = [each for each, _ in map(_value, chosen.settings)]
+            is_set = any(each.startswith(key) or key.startswith(each) for each in keys)
+            error.update(origin=SET if is_set else f"config {config}" if known else config)
+        raise
 
 
 def _draw(folder: Path, runs: Sequence[Path]) -> None:

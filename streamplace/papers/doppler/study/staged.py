@@ -6,17 +6,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from streamplace.learning.policy.base import constructive
+from streamplace.learning.policy.base import Constructive
 from streamplace.learning.policy.decoding import Sampler
 from streamplace.learning.policy.registry import policy_section
 from streamplace.learning.policy.weights import new_policy
 from streamplace.learning.training.in_memory import fit
-from streamplace.learning.training.stages import (
-    OptimiserSection,
-    ReinforceStage,
-    Stage,
-    measured_stages,
-)
+from streamplace.learning.training.stages import Stage
 from streamplace.makespan.evaluator import makespan_evaluator
 from streamplace.papers.doppler.study.comparisons import Results, Rows
 from streamplace.papers.doppler.study.registered import DOPPLER, SIZES, STAGED, Registered
@@ -29,6 +24,7 @@ from streamplace.problem.cluster import Cluster
 from streamplace.problem.problem import Problem
 from streamplace.util.arrays import Floats, Ints
 
+MEASURED = 3  # the stage that measures
 SAMPLES = 4  # of an update of the third stage
 RATE = 1e-3  # of the third stage, which has few updates
 
@@ -49,15 +45,15 @@ class Contended:
         return makespan_evaluator(real).makespans(placements)
 
 
-def measured(size: Registered) -> ReinforceStage:
+def measured(size: Registered) -> Stage:
     """Return the third stage: the second one with measured times, and fewer and larger updates."""
     own = {
         "measurements": size.measurements,
         "epochs": max(1, 2 * size.measurements // SAMPLES),  # measured placements may come again
         "samples": SAMPLES,
-        "optimiser": OptimiserSection(rate=RATE, final_rate=RATE / 100, schedule="linear"),
+        "optimiser": {"rate": RATE, "final_rate": RATE / 100, "schedule": "linear"},
     }
-    return simulation_of(DOPPLER, size, size.devices[0]).model_copy(update=own)
+    return simulation_of(DOPPLER, size, size.devices[0]).changed(**own)
 
 
 def staged_row(system: str, problem: Problem, size: Registered, seed: int) -> Row:
@@ -72,13 +68,13 @@ def staged_row(system: str, problem: Problem, size: Registered, seed: int) -> Ro
     every = (imitation, simulation_of(DOPPLER, size, size.devices[0]), measured(size))
     stages: list[Stage] = [every[number - 1] for number in STAGED[system]]
     section = policy_section({"kind": "doppler", "sizes": dict(SIZES[DOPPLER])})
-    policy, stand_in = constructive(new_policy(section, seed)), Contended()
+    policy, stand_in = Constructive.of(new_policy(section, seed)), Contended()
     fitted = fit(
         policy,
         [problem],
         stages,
         np.random.default_rng([seed, 3]),
-        measure=stand_in if measured_stages(stages) else None,
+        measure=stand_in if MEASURED in STAGED[system] else None,
     )
     (best,) = fitted.best
     if best is None:  # imitation scores no placements

@@ -4,15 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from streamplace.learning.training.config import read_config
-from streamplace.learning.training.stages import (
-    DaggerStage,
-    ImitationStage,
-    MemorySection,
-    OptimiserSection,
-    ReinforceStage,
-    Stage,
-    StepReinforceStage,
-)
+from streamplace.learning.training.stages import Stage, StepReinforceStage
 from streamplace.papers.doppler.study.registered import (
     EPSILON_GREEDY,
     EVERY_STEP,
@@ -31,11 +23,12 @@ from streamplace.problem.problem import Problem
 TEACHER_EVALUATIONS = 4000  # of the search that is imitated
 TEACHER = "critical-path:samples=1"
 OF_PLACETO = (PLACETO, PRETRAINED, PLACETO_LONGER)
+RATES: dict[str, Any] = {"rate": 1e-3, "final_rate": 1e-5, "schedule": "linear"}
 OF_PAPER: Mapping[str, Any] = {
     "samples": 1,
     "exploration": 0.2,
     "entropy": 1e-2,
-    "optimiser": OptimiserSection(rate=1e-4, final_rate=1e-7, schedule="linear"),
+    "optimiser": {"rate": 1e-4, "final_rate": 1e-7, "schedule": "linear"},
 }
 """What stages with the settings of the paper have instead of those of the released code."""
 
@@ -47,53 +40,54 @@ def imitation_of(system: str, size: Registered) -> Stage | None:
     if system == RELEASED_CODE:
         return _released(0, size.released_imitation_epochs)
     if system == PUBLISHED_SETTINGS:
-        return _released(0, size.paper_imitation_epochs).model_copy(update=OF_PAPER)
-    rates = OptimiserSection(rate=1e-3, final_rate=1e-5, schedule="linear")
+        return _released(0, size.paper_imitation_epochs).changed(**OF_PAPER)
     if system == OF_SEARCH:
-        return ImitationStage(
-            algorithm="imitation",
-            teacher=f"search:evaluations={TEACHER_EVALUATIONS}",
-            epochs=size.search_epochs,
-            optimiser=rates,
-        )
-    return DaggerStage(
-        algorithm="dagger",
-        teacher="critical-path",
-        ties="each",
-        epochs=size.imitation_epochs,
-        samples=size.imitation_samples,
-        greedy=True,
-        exploration=1.0,
-        final_exploration=0.0,
-        entropy=1e-3,
-        optimiser=rates,
+        teacher = f"search:evaluations={TEACHER_EVALUATIONS}"
+        return _imitation(teacher, size.search_epochs)
+    return Stage.of(
+        {
+            "algorithm": "dagger",
+            "teacher": "critical-path",
+            "ties": "each",
+            "epochs": size.imitation_epochs,
+            "samples": size.imitation_samples,
+            "greedy": True,
+            "exploration": 1.0,
+            "final_exploration": 0.0,
+            "entropy": 1e-3,
+            "optimiser": RATES,
+        }
     )
 
 
-def simulation_of(system: str, size: Registered, devices: int) -> ReinforceStage:
+def _imitation(teacher: str, epochs: int) -> Stage:
+    keys = {"algorithm": "imitation", "teacher": teacher, "epochs": epochs, "optimiser": RATES}
+    return Stage.of(keys)
+
+
+def simulation_of(system: str, size: Registered, devices: int) -> Stage:
     """Return the second stage of a system on a number of devices."""
     if system in (RELEASED_CODE, PUBLISHED_SETTINGS):
         stage = _released(1, size.released_simulation_epochs)
-        assert isinstance(stage, ReinforceStage), "the shipped config has such a stage"
         if system == PUBLISHED_SETTINGS:
             own = {**OF_PAPER, "epochs": size.paper_simulation_epochs, "discount": 1.0}
-            stage = stage.model_copy(update=own)
+            stage = stage.changed(**own)
         return stage
     is_greedy = system == EPSILON_GREEDY
-    return ReinforceStage(
-        algorithm="reinforce",
-        epochs=size.every_step_epochs if system == EVERY_STEP else size.simulation_epochs,
-        greedy=is_greedy,
-        exploration=0.2 if is_greedy else 0.0,
-        final_exploration=0.0 if is_greedy else None,
-        samples=size.samples(devices),
-        reward="log-loss",
-        baseline="step",
-        normalise=True,
-        memory=MemorySection(size=1, samples=0),
-        optimiser=OptimiserSection(
-            rate=3e-3, final_rate=1e-5, schedule="linear", largest_gradient=1.0
-        ),
+    return Stage.of(
+        {
+            "algorithm": "reinforce",
+            "epochs": size.every_step_epochs if system == EVERY_STEP else size.simulation_epochs,
+            "greedy": is_greedy,
+            "exploration": 0.2 if is_greedy else 0.0,
+            "final_exploration": 0.0 if is_greedy else None,
+            "samples": size.samples(devices),
+            "reward": "log-loss",
+            "baseline": "step",
+            "normalise": True,
+            "memory": {"size": 1, "samples": 0},
+            "optimiser": RATES | {"rate": 3e-3, "largest_gradient": 1.0},
+        }
     )
 
 
@@ -114,14 +108,7 @@ def pretraining_of(system: str, size: Registered) -> tuple[Stage, ...]:
     """Return the stages before Placeto's own: as many episodes of imitation as DOPPLER has."""
     if system != PRETRAINED:
         return ()
-    return (
-        ImitationStage(
-            algorithm="imitation",
-            teacher=TEACHER,
-            epochs=size.imitation_epochs * size.imitation_samples,
-            optimiser=OptimiserSection(rate=1e-3, final_rate=1e-5, schedule="linear"),
-        ),
-    )
+    return (_imitation(TEACHER, size.imitation_epochs * size.imitation_samples),)
 
 
 def placeto_stage(system: str, problem: Problem, size: Registered) -> StepReinforceStage:

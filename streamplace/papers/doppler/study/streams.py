@@ -7,18 +7,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from streamplace.learning.policy.base import Constructive, constructive
+from streamplace.learning.policy.base import Constructive
 from streamplace.learning.policy.decoding import Sampler
 from streamplace.learning.policy.registry import policy_section
 from streamplace.learning.policy.weights import new_policy
 from streamplace.learning.training.in_memory import fit
-from streamplace.learning.training.stages import (
-    ImitationStage,
-    MemorySection,
-    OptimiserSection,
-    ReinforceStage,
-    Stage,
-)
+from streamplace.learning.training.stages import Stage
 from streamplace.papers.studies.study import (
     DEVICES,
     SOURCE_RATE,
@@ -233,7 +227,7 @@ class StreamDopplerStudy(PlannedStudy):
     def _policy(self, system: str, repeat: int) -> Iterator[Row]:
         """Yield a row for each graph: relative throughput of one pass, and of the best of 16."""
         seed, count = seed_of(self.seed, repeat), self.size.training_graphs
-        policy = constructive(new_policy(policy_section(dict(SYSTEMS[system])), seed))
+        policy = Constructive.of(new_policy(policy_section(dict(SYSTEMS[system])), seed))
         others = [problem_of(n, count, self.seed + OTHER_GRAPHS) for n in range(count)]
         fit(policy, others, stages(self.size), np.random.default_rng(seed))
         for number in range(self.size.graphs):
@@ -243,26 +237,25 @@ class StreamDopplerStudy(PlannedStudy):
 
 def stages(size: Size) -> tuple[Stage, ...]:
     """Return the stages by which every policy is trained."""
-    imitation = ImitationStage(
-        algorithm="imitation",
-        teacher=TEACHER,
-        epochs=size.imitation_epochs,
-        problems_per_step=16,
-        optimiser=OptimiserSection(rate=2e-3, final_rate=1e-4, schedule="linear"),
-    )
-    reinforcement = ReinforceStage(
-        algorithm="reinforce",
-        epochs=size.epochs,
-        problems_per_step=16,
-        samples=size.samples,
-        reward="log-loss",
-        normalise=True,
-        memory=MemorySection(size=1, samples=0),
-        optimiser=OptimiserSection(
-            rate=1e-3, final_rate=1e-5, schedule="linear", largest_gradient=1.0
-        ),
-    )
-    return imitation, reinforcement
+    rates = {"rate": 1e-3, "final_rate": 1e-5, "schedule": "linear", "largest_gradient": 1.0}
+    imitation = {
+        "algorithm": "imitation",
+        "teacher": TEACHER,
+        "epochs": size.imitation_epochs,
+        "problems_per_step": 16,
+        "optimiser": {"rate": 2e-3, "final_rate": 1e-4, "schedule": "linear"},
+    }
+    reinforcement = {
+        "algorithm": "reinforce",
+        "epochs": size.epochs,
+        "problems_per_step": 16,
+        "samples": size.samples,
+        "reward": "log-loss",
+        "normalise": True,
+        "memory": {"size": 1, "samples": 0},
+        "optimiser": rates,
+    }
+    return Stage.of(imitation), Stage.of(reinforcement)
 
 
 def _reached(policy: Constructive[Any, Any], problem: Problem, seed: int) -> list[float]:

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from streamplace.errors import PlacementError
-from streamplace.learning.policy.base import Constructive, constructive
+from streamplace.learning.policy.base import Constructive
 from streamplace.learning.policy.decoding import Sampler
 from streamplace.learning.policy.registry import policy_section
 from streamplace.learning.policy.weights import new_policy
 from streamplace.learning.training.in_memory import fit
-from streamplace.learning.training.stages import ReinforceStage, Stage
+from streamplace.learning.training.stages import Stage
 from streamplace.makespan.evaluator import makespan_evaluator
 from streamplace.papers.doppler.study.registered import OF_SEARCH, SIZES, Registered
 from streamplace.papers.doppler.study.stages import (
@@ -156,7 +156,7 @@ class Training:
         fit(self._policy, [self._problem], [stage], np.random.default_rng([self._seed, 1]))
         yield self._row(IMITATION, self._reached(0), self._lowest.known_s)
 
-    def simulate(self, stage: ReinforceStage, every: int) -> Iterator[Row]:
+    def simulate(self, stage: Stage, every: int) -> Iterator[Row]:
         """Train by simulation, and yield a row for each checkpoint.
 
         Parameters
@@ -165,14 +165,14 @@ class Training:
             Episodes between checkpoints, which follow whole updates.
         """
         reached: dict[int, Reached] = {}
-        done = 0
+        done, samples = 0, int(stage.model_dump()["samples"])
 
         def watch(_: object) -> None:
             nonlocal done
             done += 1
-            passed = done * stage.samples // every > (done - 1) * stage.samples // every
+            passed = done * samples // every > (done - 1) * samples // every
             if passed or done == stage.epochs:
-                reached[done] = self._reached(done * stage.samples)
+                reached[done] = self._reached(done * samples)
 
         before, rng = self._lowest.seconds, np.random.default_rng([self._seed, 2])
         fitted = fit(self._policy, [self._problem], [stage], rng, on_step=watch)
@@ -224,7 +224,7 @@ def trained(
 ) -> tuple[Constructive[Any, Any], list[Row]]:
     """Return a trained policy of the kind ``doppler``, and the rows of its checkpoints."""
     section = policy_section({"kind": "doppler", "sizes": dict(SIZES.get(system, {}))})
-    policy = constructive(new_policy(section, seed))
+    policy = Constructive.of(new_policy(section, seed))
     devices = len(problem.cluster.devices)
     before = TEACHER_EVALUATIONS if system == OF_SEARCH else 0
     training, imitation = Training(policy, problem, seed, before), imitation_of(system, size)

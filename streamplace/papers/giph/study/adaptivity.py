@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 
 from streamplace.learning.policy.base import Refiner
-from streamplace.learning.policy.refining import episodes
 from streamplace.makespan.evaluator import makespan_evaluator
 from streamplace.papers.giph.families.cases import TYPES
 from streamplace.papers.giph.families.changes import Adaptivity
 from streamplace.papers.giph.policy import Giph
 from streamplace.papers.giph.search import Episodes, least_loss
+from streamplace.papers.giph.study.episodes import episodes
 from streamplace.papers.giph.study.places import in_place
 from streamplace.papers.giph.study.registered import (
     GIPH,

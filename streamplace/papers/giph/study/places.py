@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from streamplace.learning.policy.base import Refiner
-from streamplace.learning.policy.refining import Episode, episodes
+from streamplace.papers.giph.study.episodes import Episode, episodes
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.device import Device
 from streamplace.problem.problem import Problem

@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from streamplace.learning.policy.base import Refiner, refiner
+from streamplace.learning.policy.base import Refiner
 from streamplace.learning.policy.registry import PolicySection, policy_section
 from streamplace.learning.policy.weights import new_policy
 from streamplace.learning.training.in_memory import fit
-from streamplace.learning.training.stages import OptimiserSection, StepReinforceStage
+from streamplace.learning.training.stages import StepReinforceStage
 from streamplace.papers.giph.search import random_task_eft
+from streamplace.papers.giph.stage import GiphStage
 from streamplace.papers.giph.study.registered import PAPER_TRAINED, PLACETO, SYSTEMS
 from streamplace.papers.placeto import trials
 from streamplace.placers.registry import make_placer
@@ -45,28 +46,28 @@ LIMITED = {
 
 PAPER_EPISODES = 200
 
-GROUPED = StepReinforceStage(
-    algorithm="reinforce-steps",
-    epochs=1,
-    start="random",
-    restart="anew",
-    evaluate_every=0,
-    baseline="samples",
-    samples=2,
-    discount=0.97,
-    entropy=0.0,
-    optimiser=OptimiserSection(rate=0.01, final_rate=0.001),
+GROUPED = GiphStage.of(
+    {
+        "algorithm": "giph",
+        "epochs": 1,
+        "start": "random",
+        "restart": "anew",
+        "evaluate_every": 0,
+        "baseline": "samples",
+        "samples": 2,
+        "discount": 0.97,
+        "entropy": 0.0,
+        "optimiser": {"rate": 0.01, "final_rate": 0.001},
+    }
 )
 """Our training: the fall of the log of the makespan, against other episodes from the same start."""
 
-PUBLISHED = GROUPED.model_copy(
-    update={
-        "baseline": "earlier-steps",
-        "samples": 1,
-        "step_reward": "loss",
-        "discounts_gradient": True,
-        "optimiser": OptimiserSection(rate=0.01),
-    }
+PUBLISHED = GROUPED.changed(
+    baseline="earlier-steps",
+    samples=1,
+    step_reward="loss",
+    discounts_gradient=True,
+    optimiser={"rate": 0.01},
 )
 """The paper's training."""
 
@@ -213,7 +214,7 @@ def trained(
     """
     if system == PAPER_TRAINED:
         problems, epochs = episodes_of_paper(problems, epochs), 1
-    policy = refiner(new_policy(_section(system, problems), seed))
+    policy = Refiner.of(new_policy(_section(system, problems), seed))
     stage = stage_of(system, samples).model_copy(update={"epochs": epochs})
     updates = count()
 

@@ -257,7 +257,7 @@ class Variant:
     sizes
         Other sizes of the policy, by name; see `papers.hsdag.sizes.HsdagSizes`.
     stage
-        Other keys of the training stage; see `learning.training.stages.StepReinforceStage`.
+        Other keys of the training stage; see `papers.hsdag.stage.HsdagStage`.
     options
         Other options of the placer.
     """

@@ -13,7 +13,7 @@ import torch
 
 from benchmarks.reference.trainings import POLICIES
 from streamplace import Cluster, Problem
-from streamplace.learning.policy.base import AnyPolicy, constructive, refiner
+from streamplace.learning.policy.base import AnyPolicy, Constructive, Refiner
 from streamplace.learning.policy.decoding import Sampler
 from streamplace.learning.policy.registry import make_policy, policy_section
 from streamplace.learning.training.algorithms.base import Step
@@ -167,7 +167,7 @@ def learnt(policy: AnyPolicy, problem: Problem, stage: dict[str, Any], steps: in
 def test_what_is_sampled_is_what_is_learnt_from(name: str) -> None:
     """The placements of a step are sampled, and so are those of the estimate, independently."""
     kind, sizes, stage = CONSTRUCTIVE[name]
-    policy, problem = constructive(small(kind, sizes)), overloaded()
+    policy, problem = Constructive.of(small(kind, sizes)), overloaded()
     found = learnt(policy, problem, stage, STEPS)
     batch = policy.batch([policy.encode(problem)])
     total: Floats | float = 0.0
@@ -181,7 +181,7 @@ def test_what_is_sampled_is_what_is_learnt_from(name: str) -> None:
 
 @pytest.mark.parametrize(("kind", "count"), REFINING)
 def test_policies_that_refine_learn_from_what_they_sampled(kind: str, count: int) -> None:
-    policy, problem = refiner(small(kind, {})), overloaded(6)
+    policy, problem = Refiner.of(small(kind, {})), overloaded(6)
     stage = {"algorithm": "reinforce-steps", "epochs": 1, "samples": SAMPLES, "start": "single"}
     stage |= {"baseline": "samples", "restart": "start", "entropy": 0.0, "evaluate_every": 0}
     found = learnt(policy, problem, stage, count)

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from streamplace.errors import UnsuitableError
-from streamplace.learning.policy.base import constructive
+from streamplace.learning.policy.base import Constructive
 from streamplace.learning.policy.decoding import Sampler
 from streamplace.learning.policy.registry import policy_section
 from streamplace.learning.policy.weights import new_policy
@@ -45,7 +45,7 @@ def begun(loop: Loop) -> Imitation:
 def test_the_loss_is_the_likelihood_of_the_teacher_s_decisions(kind: str) -> None:
     """The loss is in nats per decision."""
     loop = loop_of([imitation(problems_per_step=6)], small_policy(kind))
-    policy, encoded = constructive(loop.learner.policy), loop.learner.encoded
+    policy, encoded = Constructive.of(loop.learner.policy), loop.learner.encoded
     total, decisions = 0.0, 0
     for number, one in enumerate(encoded):
         row = policy.canonical(one, teacher_placement(number), 0)

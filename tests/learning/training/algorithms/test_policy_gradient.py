@@ -9,11 +9,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamplace.learning.training.algorithms.policy_gradient import (
-    MIN_SPREAD,
-    advantages,
-    policy_loss,
-)
+from streamplace.learning.training.algorithms.policy_gradient import MIN_SPREAD, PolicyGradient
 
 Table = list[list[tuple[float, float, bool]]]  # rows of (reward, log-probability, counted)
 
@@ -44,7 +40,7 @@ def advantages_of(
 
 @given(tables, st.booleans())
 def test_advantages(table: Table, normalise: bool) -> None:
-    found = advantages(column(table, 0), column(table, 2).bool(), normalise)
+    found = PolicyGradient.advantages(column(table, 0), column(table, 2).bool(), normalise)
     expected = [advantages_of(row, normalise) for row in table]
     assert found.tolist() == pytest.approx(np.array(expected), abs=1e-12)
 
@@ -53,7 +49,7 @@ def test_advantages(table: Table, normalise: bool) -> None:
 def test_advantages_above_a_baseline(table: Table, normalise: bool, data: st.DataObject) -> None:
     baseline = data.draw(st.lists(eighths, min_size=len(table), max_size=len(table)))
     known = torch.tensor(baseline, dtype=torch.float64)
-    found = advantages(column(table, 0), column(table, 2).bool(), normalise, known)
+    found = PolicyGradient.advantages(column(table, 0), column(table, 2).bool(), normalise, known)
     expected = [advantages_of(row, normalise, b) for row, b in zip(table, baseline, strict=True)]
     assert found.tolist() == pytest.approx(np.array(expected), abs=1e-12)
 
@@ -62,7 +58,7 @@ def test_advantages_above_a_baseline(table: Table, normalise: bool, data: st.Dat
 def test_the_loss_is_a_mean_over_samples_that_count(table: Table) -> None:
     counted = column(table, 2).bool()
     advantage = column(table, 0)
-    found = policy_loss(column(table, 1), advantage, counted)
+    found = PolicyGradient.policy_loss(column(table, 1), advantage, counted)
     for row, loss in zip(table, found.tolist(), strict=True):
         terms = [reward * logp for reward, logp, counts in row if counts]
         assert loss == pytest.approx(-sum(terms) / max(1, len(terms)), abs=1e-12)
@@ -71,14 +67,16 @@ def test_the_loss_is_a_mean_over_samples_that_count(table: Table) -> None:
 def test_uncounted_samples_have_no_gradient() -> None:
     logp = torch.tensor([[-1.0, -2.0, -3.0]], requires_grad=True)
     counted = torch.tensor([[True, False, True]])
-    advantage = advantages(torch.tensor([[1.0, 50.0, 0.0]]), counted, normalise=False)
-    policy_loss(logp, advantage, counted).sum().backward()  # type: ignore[no-untyped-call]
+    advantage = PolicyGradient.advantages(
+        torch.tensor([[1.0, 50.0, 0.0]]), counted, normalise=False
+    )
+    PolicyGradient.policy_loss(logp, advantage, counted).sum().backward()  # type: ignore[no-untyped-call]
     assert logp.grad is not None
     assert logp.grad.tolist() == [[-0.25, 0.0, 0.25]]
 
 
 def test_a_single_sample_has_no_advantage() -> None:
-    alone = advantages(torch.tensor([[3.0]]), torch.tensor([[True]]), normalise=True)
+    alone = PolicyGradient.advantages(torch.tensor([[3.0]]), torch.tensor([[True]]), normalise=True)
     assert alone.tolist() == [[0.0]]
 
 
@@ -92,7 +90,9 @@ def gradient(taken: tuple[int, ...]) -> np.ndarray:
     logp = torch.log_softmax(logits, dim=0)[list(taken)].unsqueeze(0)
     counted = torch.ones(1, len(taken), dtype=torch.bool)
     reward = torch.tensor([[REWARDS[a] for a in taken]], dtype=torch.float64)
-    policy_loss(logp, advantages(reward, counted, False), counted).sum().backward()  # type: ignore[no-untyped-call]
+    PolicyGradient.policy_loss(
+        logp, PolicyGradient.advantages(reward, counted, False), counted
+    ).sum().backward()  # type: ignore[no-untyped-call]
     assert logits.grad is not None
     found: np.ndarray = logits.grad.numpy()
     return found

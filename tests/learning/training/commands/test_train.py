@@ -1,6 +1,7 @@
 """The command `train`: output, files and errors."""
 
 import json
+import re
 import shlex
 import shutil
 import subprocess
@@ -379,6 +380,28 @@ def test_bad_values_of_keys(
     assert line.startswith("streamplace: --set: ")
     assert message in line
     assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "origin"),
+    [
+        (["--set", "run.held_out=99"], "--set: run.held_out: must be less than the number"),
+        (["--set", "run={held_out=99}"], "--set: run.held_out: must be less than the number"),
+        (["--set", "run.held_out=99", "--seeds", "2"], "--set: run.held_out: must be less than"),
+        (["--set", "problems[0].operators=[90, 99]"], "--set: problems: the dataset gives too few"),
+        (["--seeds", "2"], "{config}: run.held_out: must be less than the number"),
+        (["--set", "run.threads=1"], "{config}: run.held_out: must be less than the number"),
+    ],
+)
+def test_keys_that_the_graphs_refute_are_those_of_set_or_of_the_config(
+    words: list[str], origin: str, files: Path, tmp_path: Path, capsys: Capture
+) -> None:
+    config, dataset = files / "short.toml", files / "graphs.jsonl"
+    if "{config}" in origin:
+        config = tmp_path / "all.toml"
+        config.write_text(re.sub("held_out = .*", "held_out = 99", SMALL))
+    line = refused(capsys, "train", dataset, "--config", config, "-o", tmp_path / "run", *words)
+    assert line.startswith(f"streamplace: {origin.format(config=config)}")
 
 
 def test_a_table_that_is_absent_can_be_set() -> None:

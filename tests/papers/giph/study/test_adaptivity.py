@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from streamplace.learning.policy.base import refiner
+from streamplace.learning.policy.base import Refiner
 from streamplace.learning.policy.weights import new_policy
 from streamplace.papers.giph.study.adaptivity import (
     PROTOCOLS,
@@ -37,7 +37,7 @@ def test_testing_a_policy_while_it_is_trained_does_not_change_it() -> None:
 
 
 def _rows() -> list[Row]:
-    policy = refiner(new_policy(SYSTEMS[PLACETO], 0))
+    policy = Refiner.of(new_policy(SYSTEMS[PLACETO], 0))
     places = (by_plain_placers(0), by_policy(PLACETO, policy, 0))
     return [row for place in places for row in placed_anew(place, range(2), 4, 0)]
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import streamplace as sp
-from streamplace.learning.policy.base import refiner
+from streamplace.learning.policy.base import Refiner
 from streamplace.learning.policy.registry import policy_section
 from streamplace.learning.policy.weights import new_policy
 from streamplace.papers.giph.families.changes import Adaptivity
@@ -51,7 +51,7 @@ def test_snapshots_get_as_many_places_as_the_largest_one_has_devices() -> None:
     assert len({*counts}) > 1
     assert len(places) == max(counts)
     section = policy_section({"kind": "placeto", "sizes": {"devices": len(places)}})
-    policy, starts = refiner(new_policy(section, 0)), random_starts(problems, 0)
+    policy, starts = Refiner.of(new_policy(section, 0)), random_starts(problems, 0)
     found = episodes_in_place(policy, problems, starts, places, 1.0, 0)
     for problem, start, one in zip(problems, starts, found, strict=True):
         assert evaluator(problem).loss(start)[0] == pytest.approx(one.lowest[0])

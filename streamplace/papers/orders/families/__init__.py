@@ -1,0 +1,1 @@
+"""The family of graphs of the experiment on traversal orders."""
