@@ -17,9 +17,9 @@ import numpy as np
 
 from benchmarks.speed import report
 from streamplace import Cluster, Device, Network, Operator, Placement, Problem, Stream, StreamGraph
-from streamplace.scoring import engine
 from streamplace.scoring.throughput import simulate
 from streamplace.sim.engine import Settings
+from streamplace.ticks import runs as engine
 
 # largest differences of relative throughput: from `bottleneck`, and between two lengths of a tick
 CLOSE, SAME = 0.01, 0.005

@@ -29,17 +29,17 @@ from benchmarks.result_lines import add, read
 from benchmarks.speed import report
 from streamplace import Cluster, Device, Makespan, Network, Operator, Problem, Stream, StreamGraph
 from streamplace.errors import PlacementError
+from streamplace.makespan.evaluator import makespan_evaluator
+from streamplace.makespan.placers.proof import PassProof
 from streamplace.placers.base import Found
 from streamplace.placers.budget import Budget
 from streamplace.placers.exact import cp_sat
 from streamplace.placers.exact.decision import DecisionProblem, Incumbent
 from streamplace.placers.exact.exact import Exact
 from streamplace.placers.registry import ready_placer
-from streamplace.placers.scheduling.proof import PassProof
 from streamplace.placers.search.exhaustive import feasible_rows
 from streamplace.problem.cluster import LinkOverride
 from streamplace.problem.placement import Placement
-from streamplace.scoring.registry import makespan_evaluator
 from streamplace.scoring.score import PROVEN, ROUNDING
 from streamplace.scoring.throughput import throughput
 

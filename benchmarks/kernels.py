@@ -14,10 +14,10 @@ import numpy as np
 
 from benchmarks.speed import interleaved, report
 from streamplace import Cluster, Makespan, Problem, Recipe, StreamGraph, place
+from streamplace.makespan.evaluator import MakespanEvaluator
 from streamplace.placers.registry import make_placer
-from streamplace.scoring.engine import simulation
-from streamplace.scoring.makespan_evaluator import MakespanEvaluator
 from streamplace.scoring.throughput import throughput
+from streamplace.ticks.runs import simulation
 from streamplace.util.arrays import Ints
 
 CELLS = 600_000  # operators placed per round and size

@@ -17,10 +17,10 @@ import numpy as np
 from benchmarks.latency import largest_utilisation, placements_of, random_problem_of
 from benchmarks.speed import report
 from streamplace import Placement, Problem
-from streamplace.scoring.tuples import deployed, run_tuples
+from streamplace.latency.limit import LatencyLimit
+from streamplace.latency.tuples import deployed, run_tuples
+from streamplace.latency.within_limit import screened, within_limit
 from streamplace.sim.engine import Settings
-from streamplace.workflows.latency.limit import LatencyLimit
-from streamplace.workflows.latency.within_limit import screened, within_limit
 from streamplace.workflows.place import solve
 
 SHARES = (0.05, 0.5, 0.9, 1.5)

@@ -22,6 +22,7 @@ from benchmarks.makespans.problems import SHARED
 from benchmarks.studies_again import FOLDERS, Kept, kept_in, studies
 from benchmarks.studies_tables import write
 from streamplace.learning.policy.weights import new_policy
+from streamplace.makespan.evaluator import makespan_evaluator
 from streamplace.papers.doppler.study import systems as doppler
 from streamplace.papers.doppler.study.study import DopplerStudy
 from streamplace.papers.giph.policy import Giph
@@ -36,7 +37,6 @@ from streamplace.papers.orders.study.results import HEFT, HEFT_WITH_CONTENTION
 from streamplace.papers.orders.study.study import PLAIN, OrdersStudy
 from streamplace.papers.studies.study import Plan, Row, Unit
 from streamplace.placers.running import run_placer
-from streamplace.scoring.registry import makespan_evaluator
 
 SAME = 1e-9  # relative difference that is rounding
 OF_ROW = ("system", "method", "case", "graph", "change")

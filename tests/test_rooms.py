@@ -8,13 +8,19 @@ from pathlib import Path
 
 import pytest
 
-from docs.rooms import ROOMS
+from docs.rooms import CORE, ROOMS
 from tests.support.copies import all_but
 from tests.support.input_files import chain
 from tests.support.paths import ROOT
 
-FOLDERS = {room for room in ROOMS if (ROOT / "streamplace" / room).is_dir()}
-ALONE = {"formats": "formats/test_costs.py", "pictures": "pictures/test_formats.py"}
+FOLDERS = ROOMS.keys() - {CORE}
+ALONE = {
+    "formats": "formats/test_costs.py",
+    "latency": "latency/test_limit.py",
+    "makespan": "makespan/placers/test_lists.py",
+    "pictures": "pictures/test_formats.py",
+    "ticks": "ticks/test_runs.py",
+}
 """Room that needs no other one -> a part of its tests."""
 
 
@@ -23,13 +29,10 @@ def test_the_core_works_alone(tmp_path: Path) -> None:
     (tmp_path / "graph.json").write_text(json.dumps(chain("abcd", 1e6, source_rate=900)))
     graph, placement = str(tmp_path / "graph.json"), str(tmp_path / "placement.json")
     page = tmp_path / "page.html"
-    assert {"papers", "engines", "networks", "learning", "formats"} <= FOLDERS
     for words in (
         ["place", graph, "-o", placement],
         ["simulate", placement],
-        ["simulate", placement, "--model", "engine"],
         ["explain", placement],
-        ["place", graph, "--objective", "makespan", "-o", placement],
         ["report", placement, "-o", str(page)],
         ["compare", graph, "--placers", "metis,greedy,auto"],
     ):
@@ -40,10 +43,22 @@ def test_the_core_works_alone(tmp_path: Path) -> None:
     for words, fault in (
         (["place", str(tmp_path / "nodes.dot")], "nodes.dot: line 1"),
         (["info", graph, "--plot", str(tmp_path / "sizes.png")], "streamplace.pictures is needed"),
+        (["place", graph, "--objective", "makespan"], "streamplace.makespan is needed"),
+        (["place", graph, "--placer", "heft"], "unknown placer 'heft'"),
+        (["place", graph, "--max-latency", "p99=1s"], "streamplace.latency is needed"),
+        (["place", graph, "--confidence", "0.9"], "streamplace.latency is needed"),
+        (["simulate", placement, "--model", "engine"], "streamplace.ticks is needed"),
     ):
         refused = all_but(tmp_path / "copy", FOLDERS, *words)
         assert (refused.returncode, refused.stderr.count("\n")) == (2, 1), refused.stderr
         assert fault in refused.stderr
+
+
+def test_a_command_says_which_room_it_needs(tmp_path: Path) -> None:
+    """Plans may have a limit on latency."""
+    refused = all_but(tmp_path, {"latency"}, "plan", "graph.json")
+    fault = "streamplace: streamplace.latency is needed, and is not there\n"
+    assert (refused.returncode, refused.stderr) == (2, fault)
 
 
 @pytest.mark.long

@@ -11,8 +11,8 @@ import streamplace as sp
 from benchmarks.adversarial.problems import Instance
 from benchmarks.schedulers.instances import by_start, instance_of
 from benchmarks.schedulers.library import FailedError, Library, Made
+from streamplace.makespan.evaluator import MakespanEvaluator
 from streamplace.placers.registry import make_placer
-from streamplace.scoring.makespan_evaluator import MakespanEvaluator
 
 EVALUATIONS = 1_000
 PLACERS = {

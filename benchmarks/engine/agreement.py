@@ -14,9 +14,9 @@ from benchmarks.reference.changes import renamed, shares
 from benchmarks.speed import report
 from streamplace import Cluster, Device, Network, Placement, Problem, Recipe, StreamGraph
 from streamplace.problem.objective import Model
-from streamplace.scoring import engine as runs
 from streamplace.scoring.throughput import throughput
 from streamplace.sim.engine import RunMetrics, Settings
+from streamplace.ticks import runs
 from streamplace.util.arrays import Ints
 
 TESTS = Path(__file__).resolve().parents[2] / "tests" / "sim" / "engine"

@@ -11,8 +11,8 @@ import numpy as np
 from benchmarks.engine import RATE
 from benchmarks.speed import report
 from streamplace import Cluster, Network, Placement, Problem, StreamGraph, read_dataset
-from streamplace.scoring import engine as runs
 from streamplace.sim.engine import Settings
+from streamplace.ticks import runs
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
 

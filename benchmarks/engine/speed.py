@@ -23,9 +23,9 @@ from streamplace.learning.training.learner import Learner
 from streamplace.learning.training.loop import Loop
 from streamplace.learning.training.problems import encoded_by, largest_first
 from streamplace.problem.objective import Model
-from streamplace.scoring import engine as runs
 from streamplace.scoring.flow import flow
 from streamplace.sim.engine import RunMetrics, Settings, Simulation, metrics
+from streamplace.ticks import runs
 from streamplace.util.arrays import Ints
 
 REPEATS = 20  # runs per round

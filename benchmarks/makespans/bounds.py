@@ -8,7 +8,7 @@ from collections.abc import Callable
 from functools import partial
 
 from benchmarks.makespans.problems import layered_problem
-from streamplace.scoring.compiled_pass import compiled_pass
+from streamplace.makespan.compiled_pass import compiled_pass
 from streamplace.sim.schedule.bounds import lower_bounds
 from streamplace.sim.schedule.ranks import waits
 

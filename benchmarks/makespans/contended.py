@@ -16,13 +16,13 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 import streamplace as sp
+from streamplace.makespan.evaluator import makespan_evaluator
+from streamplace.makespan.placers.annealing import PassAnnealer, cooling_of
+from streamplace.makespan.placers.passes import pass_evaluator
 from streamplace.papers.orders.families.contended import KINDS
 from streamplace.placers.budget import Budget
 from streamplace.placers.registry import make_placer
-from streamplace.placers.scheduling.annealing import PassAnnealer, cooling_of
-from streamplace.placers.scheduling.passes import pass_evaluator
 from streamplace.placers.starting import fast_placement
-from streamplace.scoring.registry import makespan_evaluator
 from streamplace.sim.schedule.anneal import Cooling
 from streamplace.util.arrays import Floats
 from streamplace.util.effect import Effect

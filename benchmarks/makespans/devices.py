@@ -14,8 +14,8 @@ import numpy as np
 
 import streamplace as sp
 from benchmarks.makespans.drawn import COUNTS, SMALL_COUNTS, sized_problem, with_first
+from streamplace.makespan.evaluator import MakespanEvaluator
 from streamplace.placers.registry import make_placer
-from streamplace.scoring.makespan_evaluator import MakespanEvaluator
 from streamplace.sim import work_clock
 from streamplace.util.effect import mean_intervals
 

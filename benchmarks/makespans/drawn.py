@@ -6,9 +6,9 @@ import numpy as np
 
 import streamplace as sp
 from benchmarks.makespans.problems import layered_problem
+from streamplace.makespan.compiled_pass import compiled_pass
 from streamplace.problem.makespan import DispatchOrder
 from streamplace.problem.network import NetworkKind
-from streamplace.scoring.compiled_pass import compiled_pass
 
 KINDS: tuple[NetworkKind, ...] = ("free", "egress", "pair", "nic")
 QUEUEING: tuple[NetworkKind, ...] = ("pair", "nic")

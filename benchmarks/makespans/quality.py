@@ -27,10 +27,10 @@ from benchmarks.makespans.problems import (
     pipedream,
 )
 from streamplace.errors import PlacementError
+from streamplace.makespan.evaluator import MakespanEvaluator
 from streamplace.placers.base import BasePlacer
 from streamplace.placers.registry import ready_placer
 from streamplace.problem.problem import Problem
-from streamplace.scoring.makespan_evaluator import MakespanEvaluator
 from streamplace.sim import work_clock
 
 PLACERS = (

@@ -20,9 +20,9 @@ import streamplace as sp
 from streamplace.errors import FormatError
 from streamplace.files.reading import read_json
 from streamplace.formats.documents import read_document
+from streamplace.makespan.evaluator import MakespanEvaluator
 from streamplace.networks.wfformat.versions import Workflow, workflow_from
 from streamplace.problem.graph_view import levels_of
-from streamplace.scoring.makespan_evaluator import MakespanEvaluator
 from streamplace.util.arrays import Floats
 
 STATED, FREE = sp.Network("nic"), sp.Network("free", None, 0.0)

@@ -9,8 +9,8 @@ import numpy as np
 import streamplace as sp
 from benchmarks.makespans.tally import AGAIN, SAME
 from streamplace.errors import PlacementError
+from streamplace.makespan.evaluator import MakespanEvaluator
 from streamplace.placers.registry import make_placer
-from streamplace.scoring.makespan_evaluator import MakespanEvaluator
 from streamplace.sim import work_clock
 
 LIMITED = ("search", "climb")

@@ -23,8 +23,8 @@ import numpy as np
 
 from benchmarks.schedulers.instances import Instance
 from benchmarks.schedulers.library import Library
-from streamplace.placers.scheduling.lists import preferred_devices
-from streamplace.scoring.compiled_pass import compiled_pass
+from streamplace.makespan.compiled_pass import compiled_pass
+from streamplace.makespan.placers.lists import preferred_devices
 from streamplace.sim.schedule.bounds import times_on
 from streamplace.sim.schedule.lists import list_schedule
 from streamplace.sim.schedule.ranks import downward_rank, mean_messages, mean_seconds, upward_rank

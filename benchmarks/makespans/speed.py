@@ -20,9 +20,9 @@ from benchmarks.reference.plain_schedule import plain_schedule
 from streamplace.execution.calls import peak_bytes
 from streamplace.files.clusters import cluster_to
 from streamplace.files.graphs import graph_to
+from streamplace.makespan.evaluator import MakespanEvaluator
 from streamplace.problem.graph_checks import Multicast
 from streamplace.problem.network import NetworkKind
-from streamplace.scoring.makespan_evaluator import MakespanEvaluator
 
 SIZES = (30, 100, 300, 1_000, 10_000, 100_000)
 DEVICES, ROUNDS, SECONDS = 8, 5, 0.4

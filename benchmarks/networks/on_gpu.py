@@ -10,6 +10,7 @@ import torch
 
 from benchmarks.networks.models import Network, network
 from streamplace.formats.logical_builder import MIPS
+from streamplace.makespan.evaluator import MakespanEvaluator
 from streamplace.networks.torch.measuring import measure, with_times
 from streamplace.networks.torch.pass_times import PassTimes
 from streamplace.papers.hsdag.study.registered import ACCELERATOR, CPU, RATIOS
@@ -19,7 +20,6 @@ from streamplace.problem.cluster import Network as Links
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.makespan import Makespan
 from streamplace.problem.problem import Problem
-from streamplace.scoring.makespan_evaluator import MakespanEvaluator
 
 PLACERS = ("heft", "peft", "auto", "search:seconds=5")
 LARGE, SMALL = 2**24, 1  # elements of float32 in a copy

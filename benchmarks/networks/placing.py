@@ -6,11 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from streamplace.errors import PlacementError
+from streamplace.makespan.evaluator import MakespanEvaluator
 from streamplace.placers.registry import ready_placer
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.problem.rules import violations
-from streamplace.scoring.makespan_evaluator import MakespanEvaluator
 from streamplace.sim import work_clock
 
 PLACERS: Mapping[str, str] = {

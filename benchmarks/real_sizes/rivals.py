@@ -19,12 +19,12 @@ from benchmarks.partitioners import ECO, FAST, kahip, mt_kahypar
 from benchmarks.real_sizes.problems import LADDER
 from streamplace import Cluster, Problem
 from streamplace.errors import PlacementError
+from streamplace.makespan.evaluator import MakespanEvaluator
 from streamplace.placers.limits import MaxEvaluations, MaxRuntime, PlacerLimit
 from streamplace.placers.partition.metis import units_by_instructions
 from streamplace.placers.partition.partitioner import devices_of_parts, parts_for
 from streamplace.placers.registry import named
 from streamplace.scoring.flow import flow
-from streamplace.scoring.makespan_evaluator import MakespanEvaluator
 from streamplace.sim import work_clock
 from streamplace.sim.closed_form.bottleneck import lowest_utilisation, worst_utilisation
 from streamplace.util.arrays import Ints

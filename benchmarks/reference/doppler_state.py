@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from streamplace import Problem
+from streamplace.makespan.compiled_pass import compiled_pass
 from streamplace.problem.makespan import Makespan
-from streamplace.scoring.compiled_pass import compiled_pass
 from streamplace.scoring.flow import flow
 from streamplace.util.arrays import Bools, Floats
 

@@ -8,8 +8,8 @@ import numpy as np
 
 from benchmarks.schedulers.instances import ROUNDING, Instance, by_start
 from benchmarks.schedulers.library import FailedError, Library
+from streamplace.makespan.evaluator import MakespanEvaluator
 from streamplace.placers.registry import make_placer
-from streamplace.scoring.makespan_evaluator import MakespanEvaluator
 from streamplace.sim import work_clock
 from streamplace.util.effect import Effect
 

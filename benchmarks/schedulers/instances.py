@@ -13,10 +13,10 @@ import numpy as np
 
 import streamplace as sp
 from streamplace.errors import ProblemError
+from streamplace.makespan.compiled_pass import CompiledPass, compiled_pass
+from streamplace.makespan.evaluator import MakespanEvaluator
 from streamplace.problem.makespan import DispatchOrder
 from streamplace.problem.network import NetworkKind
-from streamplace.scoring.compiled_pass import CompiledPass, compiled_pass
-from streamplace.scoring.makespan_evaluator import MakespanEvaluator
 from streamplace.sim.schedule.bounds import times_on
 from streamplace.sim.schedule.task_graph import FREE, TaskGraph
 from streamplace.util.arrays import Floats

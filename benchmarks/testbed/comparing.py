@@ -9,8 +9,8 @@ from benchmarks.testbed.emulator import Emulator
 from benchmarks.testbed.jobs import QUEUE
 from benchmarks.testbed.scaling import Scaled
 from streamplace import Placement, simulate
-from streamplace.scoring import engine as runs
 from streamplace.sim.engine import Settings
+from streamplace.ticks import runs
 from streamplace.util.arrays import Ints
 
 WARM_S, MEASURED_S = 4.0, 5.0

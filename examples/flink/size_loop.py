@@ -28,7 +28,7 @@ from submitted import HERE, Submitted, build
 import streamplace as sp
 from streamplace.engines.flink.groups import device_labels
 from streamplace.engines.flink.plan import running
-from streamplace.scoring.tuples import deployed
+from streamplace.latency.tuples import deployed
 
 FOLDER = Path("flink-loop").resolve() / "size"
 STARTS = {"one": 1, "too many": 10}  # instances of every operator

@@ -11,6 +11,7 @@ import numpy as np
 
 from streamplace.sim.flow import Floats, Ints
 from streamplace.sim.jit import bare, kernel
+from streamplace.sim.rules import NOWHERE, Placed, Rules, may_run
 from streamplace.sim.schedule.fifo import (
     FifoMemory,
     begin_change,
@@ -29,7 +30,6 @@ from streamplace.sim.schedule.moved_paths import (
     move,
 )
 from streamplace.sim.schedule.ranked import makespan_of
-from streamplace.sim.schedule.rules import NOWHERE, Placed, Rules, may_run
 from streamplace.sim.schedule.state import Noise, Order, Run
 from streamplace.sim.schedule.task_graph import Columns
 from streamplace.sim.search.rng import Word, below, uniform

@@ -14,6 +14,16 @@ import numpy as np
 
 from streamplace.sim.flow import Floats, Ints
 from streamplace.sim.jit import bare, kernel
+from streamplace.sim.rules import (
+    NOWHERE,
+    Bools,
+    Placed,
+    Rules,
+    forget_all,
+    may_try,
+    nothing_placed,
+    put,
+)
 from streamplace.sim.schedule.lists import (
     ListSchedule,
     arrival,
@@ -26,16 +36,6 @@ from streamplace.sim.schedule.lists import (
     push_successors,
 )
 from streamplace.sim.schedule.queues import Events, no_events, pop
-from streamplace.sim.schedule.rules import (
-    NOWHERE,
-    Bools,
-    Placed,
-    Rules,
-    forget_all,
-    may_try,
-    nothing_placed,
-    put,
-)
 from streamplace.sim.schedule.task_graph import (
     ALL,
     FREE,

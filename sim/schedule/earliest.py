@@ -8,6 +8,7 @@ import numpy as np
 
 from streamplace.sim.flow import Floats, Ints
 from streamplace.sim.jit import kernel
+from streamplace.sim.rules import NOWHERE, Placed, Rules, may_try, nothing_placed, put
 from streamplace.sim.schedule.lists import (
     ListSchedule,
     core_timelines,
@@ -17,7 +18,6 @@ from streamplace.sim.schedule.lists import (
     occupied,
     occupy,
 )
-from streamplace.sim.schedule.rules import NOWHERE, Placed, Rules, may_try, nothing_placed, put
 from streamplace.sim.schedule.task_graph import Columns, TaskGraph, seconds_on
 from streamplace.sim.schedule.timelines import Timelines
 

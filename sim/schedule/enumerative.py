@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from streamplace.sim.flow import Floats, Ints
 from streamplace.sim.jit import bare, inner, kernel
+from streamplace.sim.rules import NOWHERE, Placed, Rules, may_run, nothing_placed, put
 from streamplace.sim.schedule.lists import inputs_of
-from streamplace.sim.schedule.rules import NOWHERE, Placed, Rules, may_run, nothing_placed, put
 from streamplace.sim.schedule.task_graph import Columns, TaskGraph, message_seconds
 
 Bools = NDArray[np.bool_]

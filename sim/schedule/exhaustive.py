@@ -11,9 +11,9 @@ import numpy as np
 
 from streamplace.sim.flow import Floats, Ints
 from streamplace.sim.jit import bare, kernel
+from streamplace.sim.rules import NOWHERE, Placed, Rules, next_device, nothing_placed, put
 from streamplace.sim.schedule.bounds import prices_of, times_on
 from streamplace.sim.schedule.ranks import waits
-from streamplace.sim.schedule.rules import NOWHERE, Placed, Rules, next_device, nothing_placed, put
 from streamplace.sim.schedule.task_graph import Columns, TaskGraph, message_seconds, seconds_on
 
 CLOSE = 1e-12  # relative difference from the limit that counts as reaching it: rounding of sums

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from streamplace.sim.cores import first_cores, free_from, keep_cores
 from streamplace.sim.flow import Floats, Ints
 from streamplace.sim.jit import bare, kernel
 from streamplace.sim.schedule.channels import (
@@ -21,17 +22,7 @@ from streamplace.sim.schedule.channels import (
     free_channels,
     send,
 )
-from streamplace.sim.schedule.queues import (
-    NOTHING,
-    Events,
-    first_cores,
-    free_from,
-    insert,
-    keep_cores,
-    no_events,
-    pop,
-    push,
-)
+from streamplace.sim.schedule.queues import NOTHING, Events, insert, no_events, pop, push
 from streamplace.sim.schedule.task_graph import FREE, NIC, NONE, Columns, seconds_on
 
 WIDE = 256  # operators on a level from which a binary heap is faster than a sorted list

@@ -12,8 +12,8 @@ import numpy as np
 
 from streamplace.sim.flow import Floats, Ints
 from streamplace.sim.jit import bare
+from streamplace.sim.rules import NOWHERE, Placed, Rules
 from streamplace.sim.schedule.bounds import prices_of
-from streamplace.sim.schedule.rules import NOWHERE, Placed, Rules
 from streamplace.sim.schedule.task_graph import Columns, TaskGraph, message_seconds
 
 OPEN, QUEUED, DONE = range(3)  # status of an operator; a queued one has a device

@@ -12,6 +12,7 @@ import numpy as np
 
 from streamplace.sim.flow import Floats, Ints
 from streamplace.sim.jit import bare, bare_entry, kernel
+from streamplace.sim.rules import NOWHERE, Placed, Rules, next_device, nothing_placed, put
 from streamplace.sim.schedule.bounds import times_on
 from streamplace.sim.schedule.fifo_cuts import (
     DONE,
@@ -24,7 +25,6 @@ from streamplace.sim.schedule.fifo_cuts import (
     partial_pass,
 )
 from streamplace.sim.schedule.ranks import waits
-from streamplace.sim.schedule.rules import NOWHERE, Placed, Rules, next_device, nothing_placed, put
 from streamplace.sim.schedule.state import FIFO, Order
 from streamplace.sim.schedule.task_graph import (
     FREE,

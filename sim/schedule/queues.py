@@ -1,12 +1,9 @@
-"""What operators and messages wait for in a pass: events, queues and cores.
+"""What operators and messages wait for in a pass: events and queues.
 
 Events by time are in a binary heap, and the items of each device in a pairing heap.
 
 The pairing heaps (Fredman et al. 1986) link items to each other, so all queues together need memory
 for every item once, however long one of them becomes.
-
-The moments of each device's cores are kept sorted, so the moment from which several cores are free
-is read in one step.
 """
 
 from typing import NamedTuple
@@ -88,31 +85,3 @@ def pop(events: Events) -> int:
         i = child
     events.when[i], events.what[i] = when, what
     return int(first)
-
-
-def first_cores(device_cores: Ints, operator_cores: Ints) -> Ints:
-    """Return the index of each device's first core, (D + 1,).
-
-    Cores beyond those that all operators use together stay free, so they are left out.
-    """
-    used = np.minimum(device_cores, operator_cores.sum(dtype=np.int64))
-    return np.append(0, np.cumsum(used)).astype(np.int32)
-
-
-@bare
-def free_from(free: Floats, first_core: Ints, d: int, cores: int) -> float:
-    """Return the moment from which an operator finds its cores, or all of a smaller device."""
-    needed = min(cores, first_core[d + 1] - first_core[d])
-    return float(free[first_core[d] + needed - 1])
-
-
-@bare
-def keep_cores(free: Floats, first_core: Ints, d: int, cores: int, released: float) -> None:
-    """Let an operator keep the cores that are free first until they are released."""
-    i, end = first_core[d], first_core[d + 1]
-    needed = min(cores, end - i)
-    while i + needed < end and free[i + needed] < released:
-        free[i] = free[i + needed]
-        i += 1
-    for j in range(i, i + needed):
-        free[j] = released

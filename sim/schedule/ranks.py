@@ -17,8 +17,8 @@ import numpy as np
 from streamplace.sim.flow import Floats, Ints
 from streamplace.sim.jit import bare, kernel
 from streamplace.sim.orders import b_levels
+from streamplace.sim.rules import Bools
 from streamplace.sim.schedule.queues import Events, pop, push
-from streamplace.sim.schedule.rules import Bools
 from streamplace.sim.schedule.task_graph import NIC, Columns, TaskGraph, message_seconds, seconds_on
 
 # Difference of ranks, relative to the highest, that counts as none: sums in other orders.

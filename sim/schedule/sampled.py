@@ -10,11 +10,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from streamplace.sim.cores import first_cores, free_from, keep_cores
 from streamplace.sim.flow import Floats, Ints
 from streamplace.sim.jit import bare, kernel
-from streamplace.sim.schedule.lists import ListSchedule, inputs_of, last_arrival, occupied
-from streamplace.sim.schedule.queues import first_cores, free_from, keep_cores
-from streamplace.sim.schedule.rules import (
+from streamplace.sim.rules import (
     NOWHERE,
     Placed,
     Rules,
@@ -23,6 +22,7 @@ from streamplace.sim.schedule.rules import (
     nothing_placed,
     put,
 )
+from streamplace.sim.schedule.lists import ListSchedule, inputs_of, last_arrival, occupied
 from streamplace.sim.schedule.task_graph import Columns, TaskGraph, seconds_on
 from streamplace.sim.search.rng import Word, below
 

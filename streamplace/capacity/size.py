@@ -27,6 +27,7 @@ from streamplace.errors import (
     UnsuitableError,
     UsageError,
 )
+from streamplace.latency.limit import LatencyLimit
 from streamplace.placers.budget import Budget, check_limits
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.constraints import Constraints
@@ -40,7 +41,6 @@ from streamplace.util.arrays import Floats
 from streamplace.util.checks import check_seed
 from streamplace.util.suggest import valid_choices
 from streamplace.workflows.conflict import listed_and
-from streamplace.workflows.latency.limit import LatencyLimit
 from streamplace.workflows.naming_conflicts import naming_conflicts
 
 MINIMISED: tuple[str, ...] = get_args(Minimise)

@@ -32,6 +32,7 @@ from streamplace.files.assignments import assignment_from, is_assignment, read_p
 from streamplace.files.placements import placement_from
 from streamplace.files.reading import STDIO, name_of
 from streamplace.files.stored_objectives import objective_in
+from streamplace.placers.goal import goal_of
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.counts import in_form
@@ -44,7 +45,6 @@ from streamplace.problem.placement import Placement
 from streamplace.scoring.score import ThroughputScore
 from streamplace.scoring.suspect_units import suspect_unit
 from streamplace.util.text import counted, printable
-from streamplace.workflows.goal import goal_of
 
 COUNTED = re.compile(r"\d+x[\d.x, ]+")
 

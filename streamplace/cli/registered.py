@@ -7,14 +7,13 @@ loaded. The name `profile torch` adds the command `torch` to the group `profile`
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from pkgutil import resolve_name
 from typing import Any
 
 import click
 
 from streamplace.errors import UsageError
 from streamplace.util.entry_points import ours
-from streamplace.util.plugins import installed, load_installed
+from streamplace.util.plugins import installed, load_installed, load_ours
 
 GROUP = "streamplace.commands"
 ABOUT = "streamplace.commands.about"
@@ -84,7 +83,7 @@ class Commands(click.Group):
         """Return a command that the group has."""
         name = self.within + cmd_name
         if (path := ours(GROUP).get(name)) is not None:
-            command = resolve_name(path)
+            command = load_ours(path)
         elif (about := ours(ABOUT).get(name)) is not None:
             return Commands(cmd_name, within=f"{name} ", help=about)
         elif (point := installed(GROUP).get(name)) is not None:

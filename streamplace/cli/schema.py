@@ -12,7 +12,7 @@ FORMS = {
     "graph": "streamplace.files.schema:GraphForm",
     "cluster": "streamplace.files.schema:ClusterForm",
     "placement": "streamplace.files.schema:PlacementForm",
-    "scene": "streamplace.files.engine_runs:SceneForm",
+    "scene": "streamplace.ticks.files:SceneForm",
     "jobs": "streamplace.jobs.files:JobsForm",
 }
 

@@ -38,7 +38,7 @@ from streamplace.scoring.suspect_units import suspect_of
 from streamplace.util.plugins import load_ours
 from streamplace.workflows.simulate import score_of
 
-ENGINE_RUN = "streamplace.cli.engine_run:prepared"
+ENGINE_RUN = "streamplace.ticks.commands:prepared"
 """Runs the engine as its options say."""
 Run = Callable[[Placement], ThroughputScore]
 

@@ -42,25 +42,17 @@ PLACERS = {
     "multilevel": "streamplace.placers.search.multilevel:Multilevel",
     "exact": "streamplace.placers.exact.exact:Exact",
     "climb": "streamplace.placers.search.climb:Climb",
-    "heft": "streamplace.placers.scheduling.lists:Heft",
-    "peft": "streamplace.placers.scheduling.lists:Peft",
-    "cpop": "streamplace.placers.scheduling.lists:Cpop",
-    "critical-path": "streamplace.placers.scheduling.lists:CriticalPath",
-    "random-eft": "streamplace.placers.scheduling.lists:RandomEft",
-    "m-etf": "streamplace.placers.scheduling.lists:EarliestTaskFirst",
-    "m-topo": "streamplace.placers.scheduling.lists:TopologicalFill",
-    "enumerative": "streamplace.placers.scheduling.search:Enumerative",
     **entry_points.ours(custom.GROUP),
 }
 SEARCHES = {
-    "auto": "streamplace.placers.scheduling.search:auto_pass",
-    "auto of costs": "streamplace.placers.scheduling.total_cost:cheap_placement",
-    "climb": "streamplace.placers.scheduling.annealing:climb_pass",
-    "exact": "streamplace.placers.scheduling.exact:prove_pass",
-    "exact of costs": "streamplace.placers.scheduling.total_cost:prove_cost",
-    "fast": "streamplace.placers.scheduling.search:fast_pass",
-    "migrate": "streamplace.placers.scheduling.annealing:PassMoves",
-    "search": "streamplace.placers.scheduling.search:search_pass",
+    "auto": "streamplace.makespan.placers.search:auto_pass",
+    "auto of costs": "streamplace.makespan.placers.total_cost:cheap_placement",
+    "climb": "streamplace.makespan.placers.annealing:climb_pass",
+    "exact": "streamplace.makespan.placers.exact:prove_pass",
+    "exact of costs": "streamplace.makespan.placers.total_cost:prove_cost",
+    "fast": "streamplace.makespan.placers.search:fast_pass",
+    "migrate": "streamplace.makespan.placers.annealing:PassMoves",
+    "search": "streamplace.makespan.placers.search:search_pass",
 }
 """What placers, migration and fast starts run under objectives of a pass instead."""
 WEIGHTS = ".safetensors"

@@ -18,7 +18,7 @@ NOUN = "objective"
 OBJECTIVES = {
     "throughput": "streamplace.problem.objective:Throughput",
     "makespan": "streamplace.problem.makespan:Makespan",
-    "total-cost": "streamplace.scoring.total_cost:TotalCost",
+    "total-cost": "streamplace.makespan.total_cost:TotalCost",
 }
 """The built-in objectives, by name."""
 OrderName: TypeAlias = Literal[

@@ -16,7 +16,7 @@ from streamplace.util.plugins import load_ours
 from streamplace.workflows.result import MakespanResult, PlacementResult, Result, placement_in
 
 OUTCOMES = "streamplace.jobs.files:outcomes_in"
-ANSWER = "streamplace.workflows.latency.limit:stored_answer"
+ANSWER = "streamplace.latency.limit:stored_answer"
 """Read what a placement file says of several jobs, and of a limit on latency; few have either."""
 
 

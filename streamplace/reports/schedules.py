@@ -4,9 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from streamplace.errors import UsageError
 from streamplace.files.clusters import cluster_to
 from streamplace.files.graphs import constraints_to
@@ -16,12 +13,10 @@ from streamplace.problem.objectives import text_of
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.problem.rules import violations
-from streamplace.scoring.registry import makespan_evaluator
+from streamplace.scoring.registry import evaluator_of_pass
 
 if TYPE_CHECKING:
-    from streamplace.scoring.makespan_score import MakespanScore
-    from streamplace.sim.schedule.state import Order
-    from streamplace.sim.schedule.task_graph import TaskGraph
+    from streamplace.makespan.score import MakespanScore
 
 SHOWN = "the page shows throughput, makespans and total costs"
 DRAWN = 500  # operators of the largest graph that is drawn in lanes
@@ -69,68 +64,6 @@ def violated(placement: Placement) -> list[str]:
 def is_drawn(graph: StreamGraph) -> bool:
     """Return whether the page draws a graph in lanes."""
     return len(graph.names) <= DRAWN
-
-
-COLUMNS = (
-    "work",
-    "cores",
-    "source",
-    "target",
-    "bits",
-    "silent",
-    "speed",
-    "device_cores",
-    "startup_s",
-    "kind",
-    "measured_row",
-    "rate",
-    "latency_s",
-    "gap_s",
-    "overhead_s",
-    "overhead_in_s",
-    "overhead_s_per_bit",
-    "rate_in",
-    "gap_in_s",
-)
-
-
-def tasks_to(tasks: "TaskGraph") -> dict[str, Any]:
-    """Return a task graph as JSON.
-
-    A column of equal numbers is one number. NaN is null, and infinity is the text "Infinity". The
-    table of measured times is one column, row by row.
-    """
-    rows, kinds = tasks.measured_s.shape
-    return {
-        "operators": tasks.operators,
-        "streams": len(tasks.source),
-        "devices": tasks.devices,
-        "rows": rows,
-        "kinds": kinds,
-        **{name: _column(getattr(tasks, name)) for name in COLUMNS},
-        "measured_s": _column(tasks.measured_s.ravel()),
-        "network": tasks.network,
-        "multicast": tasks.multicast,
-        "barrier": tasks.barrier,
-    }
-
-
-def order_to(order: "Order") -> dict[str, Any]:
-    """Return the order of operators on devices as JSON: its kind and the operators' positions."""
-    return {"kind": order.kind, "position": order.position.tolist()}
-
-
-def _column(values: NDArray[Any]) -> Any:
-    if len(values) and (values == values[0]).all():
-        return _plain(values[0].item())
-    return [_plain(value) for value in values.tolist()]
-
-
-def _plain(value: float) -> float | str | None:
-    """Return a number that JSON has, or its replacement."""
-    if np.isnan(value):
-        return None
-    return "Infinity" if value == np.inf else value
 
 
 SCHEDULED = 5_000  # operators of the largest graph whose schedule the page computes
@@ -186,7 +119,7 @@ def schedule_entry(
             f"report: a schedule on the page has at most {SCHEDULED:,} operators (the graph has "
             f"{count:,}); use simulate --gantt"
         )
-    evaluator = makespan_evaluator(placement.problem)
+    evaluator = evaluator_of_pass(placement.problem)
     score = evaluator.score(placement.devices).with_proven(proven)
     bound = evaluator.least_s if score.bound_s is None else score.bound_s
     return ScheduleEntry(title, placer, placement, score, bound)
@@ -194,13 +127,9 @@ def schedule_entry(
 
 def schedule_to(problem: Problem) -> dict[str, Any]:
     """Return what the page needs to compute schedules of a problem, as JSON."""
-    evaluator, objective = makespan_evaluator(problem), problem.makespan_objective
+    evaluator, objective = evaluator_of_pass(problem), problem.makespan_objective
     return {
-        "tasks": tasks_to(evaluator.tasks),
-        "orders": [
-            {"name": name, **order_to(order)}
-            for name, order in zip(evaluator.order_names, evaluator.orders, strict=True)
-        ],
+        **evaluator.as_json(),
         "batch": objective.batch,
         "noise": objective.noise,
         "longest_path_s": evaluator.compiled.fastest.longest,

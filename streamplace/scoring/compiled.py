@@ -17,7 +17,7 @@ from streamplace.sim.search import Instance, with_messages
 from streamplace.util.arrays import Floats
 from streamplace.util.plugins import load_ours
 
-OF_PASS = "streamplace.scoring.compiled_pass:compiled_pass"
+OF_PASS = "streamplace.makespan.compiled_pass:compiled_pass"
 """Returns the results under objectives of a pass; loaded once a problem has one."""
 
 
@@ -119,8 +119,16 @@ def compiled_parts(problem: Problem) -> Compiled:
     """Return the intermediate results of a problem under its objective."""
     if not problem.objective.is_pass:
         return compiled(problem)
-    of_pass: Compiled = load_ours(OF_PASS)(problem)
+    of_pass: Compiled = parts_of_pass(problem)
     return of_pass
+
+
+def parts_of_pass(problem: Problem) -> Any:
+    """Return the intermediate results of a problem whose objective is about one pass.
+
+    They are a `CompiledPass`.
+    """
+    return load_ours(OF_PASS)(problem)
 
 
 def check_loads(problem: Problem) -> None:

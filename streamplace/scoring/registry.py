@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import wraps
-from typing import TYPE_CHECKING, TypeVar
+from typing import Any, TypeVar
 from weakref import WeakValueDictionary
 
 import numpy as np
@@ -19,19 +19,14 @@ from streamplace.scoring.throughput_evaluator import ThroughputEvaluator
 from streamplace.util.arrays import Floats, Ints
 from streamplace.util.plugins import load_ours, named_fault
 
-if TYPE_CHECKING:
-    from streamplace.scoring.makespan_evaluator import MakespanEvaluator
-    from streamplace.scoring.makespan_score import MakespanScore
-
-
 THROUGHPUT: dict[Model, str] = {
     "bottleneck": "streamplace.scoring.models:BottleneckEvaluator",
     "path-average": "streamplace.scoring.path_average:PathAverageEvaluator",
-    "engine": "streamplace.scoring.engine_evaluator:EngineEvaluator",
+    "engine": "streamplace.ticks.evaluator:EngineEvaluator",
 }
 """The evaluators of throughput, by model; a module is loaded once a problem has its model."""
-MAKESPAN = "streamplace.scoring.makespan_evaluator:MakespanEvaluator"
-"""The evaluator of makespans."""
+OF_PASS = "streamplace.makespan.evaluator:makespan_evaluator"
+"""Makes the evaluator of a problem whose objective is about one pass."""
 CLOSED_FORMS: tuple[Model, ...] = ("bottleneck", "path-average")
 """The models that compute throughput from equations, without a run."""
 
@@ -93,22 +88,14 @@ def throughput_evaluator(problem: Problem) -> ThroughputEvaluator:
     return made
 
 
-@shared_while_used
-def makespan_evaluator(problem: Problem) -> "MakespanEvaluator":
-    """Return the evaluator of a problem whose objective is `Makespan` or derives from it."""
-    own = type(problem.makespan_objective).evaluator
-    made: MakespanEvaluator = (load_ours(MAKESPAN) if own is None else own)(problem)
-    return made
-
-
-def makespan_score(placement: Placement) -> "MakespanScore":
-    """Return the score of a placement whose objective is `Makespan` or derives from it."""
-    return makespan_evaluator(placement.problem).score(placement.devices)
+def evaluator_of_pass(problem: Problem) -> Any:
+    """Return the evaluator of a problem whose objective is about one pass: `MakespanEvaluator`."""
+    return load_ours(OF_PASS)(problem)
 
 
 def evaluator(problem: Problem) -> Evaluator:
     """Return the evaluator of a problem; all who use it at the same time get the same one."""
-    return (makespan_evaluator if problem.objective.is_pass else throughput_evaluator)(problem)
+    return (evaluator_of_pass if problem.objective.is_pass else throughput_evaluator)(problem)
 
 
 def closed_form(problem: Problem) -> ClosedFormEvaluator:

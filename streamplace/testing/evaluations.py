@@ -14,8 +14,8 @@ from streamplace.learning.policy.base import Constructive, Refiner
 from streamplace.learning.policy.decoding import Sampler
 from streamplace.learning.training.in_memory import fit
 from streamplace.learning.training.stages import Stage
+from streamplace.makespan.evaluator import MakespanEvaluator
 from streamplace.scoring.evaluator import OtherLoss, Placements
-from streamplace.scoring.makespan_evaluator import MakespanEvaluator
 from streamplace.scoring.registry import evaluator
 from streamplace.scoring.throughput_evaluator import ThroughputEvaluator
 from streamplace.testing.case import PolicyCase, batch_of, generator, rolled_out

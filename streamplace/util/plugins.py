@@ -220,15 +220,14 @@ def load_ours(path: str) -> Any:
     Raises
     ------
     UsageError
-        If the folder of its package is not there.
+        If the folder of its room is not there, or that of a room which its module imports.
     """
     module, _, name = path.partition(":")
     try:
         return getattr(import_module(module), name)
     except ModuleNotFoundError as error:
-        is_it = error.name is not None and f"{module}.".startswith(f"{error.name}.")
-        if not (is_it and module.startswith("streamplace.")):
-            raise  # one that it imports is not there, or a module of another package
+        if not (error.name or "").startswith("streamplace."):
+            raise  # a module of another package is not there
         raise UsageError(f"{error.name} is needed, and is not there") from error
 
 

@@ -21,7 +21,7 @@ from streamplace.problem.makespan import MAKESPAN, Makespan, PublishedName, with
 from streamplace.problem.objective import Model, Objective, Throughput, check_objective
 from streamplace.problem.objectives import text_of
 from streamplace.problem.problem import Problem
-from streamplace.scoring.registry import evaluator, makespan_evaluator
+from streamplace.scoring.registry import evaluator, evaluator_of_pass
 from streamplace.scoring.score import without_rounding
 from streamplace.util.arrays import Floats, Ints
 from streamplace.util.checks import check_seed
@@ -332,7 +332,7 @@ def _makespans_of_case(
         if semantics is not None:
             graph, cluster = with_published_semantics(graph, cluster, semantics)
         problem = Problem(graph, cluster, objective=objective)
-        scored = makespan_evaluator(problem)
+        scored = evaluator_of_pass(problem)
         is_makespan = objective.quantity == MAKESPAN
         bound = scored.bound_s
         longest = scored.compiled.fastest.longest if is_makespan else np.nan

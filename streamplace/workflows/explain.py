@@ -15,7 +15,7 @@ from streamplace.scoring.loads import Bottleneck
 from streamplace.scoring.registry import (
     CLOSED_FORMS,
     closed_form,
-    makespan_evaluator,
+    evaluator_of_pass,
     throughput_evaluator,
 )
 from streamplace.scoring.throughput import at_worst_rate, finite_ratio, simulate
@@ -216,7 +216,7 @@ def explain_pass(placement: Placement) -> PassExplanation:
     GraphError
         If loads overflow.
     """
-    scored = makespan_evaluator(placement.problem)
+    scored = evaluator_of_pass(placement.problem)
     score = scored.score(placement.devices)
     units = _units_in_turn(placement, score.tried_first, score.timetable.run.duration)
     most = most_units(scored.parts, scored.tasks.devices)

@@ -18,7 +18,7 @@ from streamplace.workflows.too_heavy import TooHeavy
 from streamplace.workflows.whole_operators import rule_namer
 
 if TYPE_CHECKING:
-    from streamplace.scoring.makespan_score import MakespanScore
+    from streamplace.makespan.score import MakespanScore
 
 
 @dataclass(frozen=True)

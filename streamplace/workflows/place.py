@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from streamplace.placers.base import Found, Placer
+from streamplace.placers.goal import goal_of, time_limit_of
 from streamplace.placers.running import check_start, name_of, run_placer
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.constraints import Constraints
@@ -18,13 +19,12 @@ from streamplace.scoring.registry import evaluator, throughput_evaluator
 from streamplace.scoring.throughput import bound, max_source_rate
 from streamplace.sim import work_clock
 from streamplace.util.checks import check_seed
-from streamplace.workflows.goal import goal_of, time_limit_of
 from streamplace.workflows.naming_conflicts import naming_conflicts
 from streamplace.workflows.result import MakespanResult, Result, scheduled
 
 if TYPE_CHECKING:
+    from streamplace.latency.limit import LatencyLimit
     from streamplace.problem.makespan import Makespan
-    from streamplace.workflows.latency.limit import LatencyLimit
 
 
 @overload

@@ -20,16 +20,16 @@ from streamplace.errors import UsageError
 from streamplace.placers.base import Found
 from streamplace.problem.placement import Placement
 from streamplace.scoring.loads import use_entries
-from streamplace.scoring.registry import makespan_evaluator
+from streamplace.scoring.registry import evaluator_of_pass
 from streamplace.scoring.score import Score, ThroughputScore, without_rounding
 from streamplace.util.checks import check_type
 from streamplace.util.plugins import load_ours
 
 if TYPE_CHECKING:
+    from streamplace.latency.confidence import Confidence
+    from streamplace.latency.limit import LatencyAnswer
+    from streamplace.makespan.score import MakespanScore
     from streamplace.problem.makespan import PublishedName
-    from streamplace.scoring.makespan_score import MakespanScore
-    from streamplace.workflows.confidence import Confidence
-    from streamplace.workflows.latency.limit import LatencyAnswer
 
 DEVICES_SHOWN, NAMES_SHOWN = 8, 8
 WRITER = "streamplace.files:write_placement"
@@ -285,7 +285,7 @@ def scheduled(found: Found, placer: str, seconds: float) -> MakespanResult:
     The objective of the result's placement has the order that was used.
     """
     placement, problem = found.placement, found.placement.problem
-    scored = makespan_evaluator(problem).score(placement.devices)
+    scored = evaluator_of_pass(problem).score(placement.devices)
     lower = scored.bound_s
     if found.bound is not None and lower is not None:
         lower = without_rounding(max(lower, found.bound), scored.value)
@@ -304,7 +304,7 @@ def own_schedule_s(found: Found) -> float | None:
     """Return the makespan in a list scheduler's own order, see `MakespanResult`."""
     if found.own_order is None:
         return None
-    scored = makespan_evaluator(found.placement.problem)
+    scored = evaluator_of_pass(found.placement.problem)
     return float(scored.in_sequence(found.own_order, found.placement.devices)[0])
 
 

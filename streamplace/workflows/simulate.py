@@ -15,7 +15,7 @@ from streamplace.scoring.score import Score, ThroughputScore
 from streamplace.workflows.result import MakespanResult, Result, placement_in
 
 if TYPE_CHECKING:
-    from streamplace.scoring.makespan_score import MakespanScore
+    from streamplace.makespan.score import MakespanScore
 
 
 def score_of(placement: Placement) -> Score:

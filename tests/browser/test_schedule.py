@@ -19,8 +19,8 @@ from streamplace import (
     read_placement,
 )
 from streamplace.problem.makespan import Makespan
-from streamplace.scoring.registry import makespan_score
 from tests.support.graphs import preset_graph
+from tests.support.makespan_problems import makespan_score
 from tests.support.page_schedules import can_run, check_page, edited
 from tests.support.reports import Report, Reports
 

@@ -36,7 +36,6 @@ from streamplace.files import (
     write_placement,
 )
 from streamplace.files.clusters import write_clusters
-from streamplace.files.engine_runs import trace_to
 from streamplace.files.placements import as_csv, as_json
 from streamplace.files.writing import TEMPORARY, write_text
 from streamplace.formats import cepsim
@@ -45,8 +44,9 @@ from streamplace.jobs.files import read_jobs, write_jobs
 from streamplace.learning.policy.registry import PolicySection
 from streamplace.reports.data import entry
 from streamplace.reports.html import report_html
-from streamplace.scoring import engine
 from streamplace.sim.engine import Settings
+from streamplace.ticks import runs as engine
+from streamplace.ticks.files import trace_to
 from tests.corpus.own_files import placement, tiny
 from tests.hardening.target import FaultError, Target, message_of, watched
 from tests.hardening.targets.consumers import offering

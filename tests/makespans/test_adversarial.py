@@ -31,9 +31,9 @@ from benchmarks.adversarial.scores import (
 )
 from benchmarks.schedulers.instances import instance_of
 from benchmarks.schedulers.library import FailedError, Library
+from streamplace.makespan.evaluator import MakespanEvaluator
+from streamplace.makespan.placers.search import quick_placers
 from streamplace.placers.base import BasePlacer
-from streamplace.placers.scheduling.search import quick_placers
-from streamplace.scoring.makespan_evaluator import MakespanEvaluator
 
 SMALL = SIZES["published"]
 

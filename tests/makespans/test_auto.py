@@ -12,9 +12,9 @@ from benchmarks.makespans.auto import Lines, Settings, compare
 from benchmarks.makespans.drawn import FAMILIES, KINDS, ORDERS, drawn_problem
 from benchmarks.makespans.rivals import ONCE, RANDOMISED, RIVALS, EqualEvaluations, EqualTime
 from benchmarks.makespans.tally import AGAIN, SAME, Compared, report
+from streamplace.makespan.compiled_pass import CompiledPass, compiled_pass
 from streamplace.placers.registry import make_placer, names_for
 from streamplace.placers.trivial import Single
-from streamplace.scoring.compiled_pass import CompiledPass, compiled_pass
 from tests.support.makespan_problems import makespan_of
 from tests.support.placers import LEARNED, seeded_rng
 

@@ -15,7 +15,7 @@ from benchmarks.schedulers.comparison import ALL, Failure, Own, Row, compared, r
 from benchmarks.schedulers.instances import Instance, by_start, instance_of
 from benchmarks.schedulers.library import FailedError, Library
 from streamplace.errors import ProblemError
-from streamplace.scoring.makespan_evaluator import MakespanEvaluator
+from streamplace.makespan.evaluator import MakespanEvaluator
 
 DIAMOND = Instance(
     name="diamond",

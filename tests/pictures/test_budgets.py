@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from matplotlib import image
 
+from streamplace.makespan.total_cost import TotalCost
 from streamplace.pictures.budgets import budgets_picture
-from streamplace.scoring.total_cost import TotalCost
 from tests.support.comparisons import random_makespans
 
 NAMES = ("random:evaluations=10", "policy:file=/runs/of/last/week/policy.safetensors:samples=16")

@@ -2,7 +2,7 @@
 
 import streamplace as sp
 from streamplace.pictures.engine_run import _waiting
-from streamplace.scoring import engine
+from streamplace.ticks import runs as engine
 
 
 def test_parallel_streams_have_separate_lines() -> None:

@@ -10,12 +10,12 @@ import pytest
 
 from streamplace.errors import UsageError
 from streamplace.learning.training.config import config_names
+from streamplace.makespan.placers.lists import Heft
 from streamplace.placers.limits import MaxRuntime
 from streamplace.placers.partition.fuser import Fuser
 from streamplace.placers.partition.metis import Metis, MetisRecursive
 from streamplace.placers.partition.sweep import MetisSweep, Oracle
 from streamplace.placers.registry import NAMES, class_of, make_placer, named
-from streamplace.placers.scheduling.lists import Heft
 from streamplace.placers.search.search import Search
 
 

@@ -13,9 +13,9 @@ from benchmarks.real_sizes.rivals import ladder, metis, outcome, rivals, subset
 from benchmarks.reference import oracle
 from streamplace import Cluster, Problem
 from streamplace.errors import UsageError
+from streamplace.makespan.evaluator import MakespanEvaluator
 from streamplace.placers.limits import MaxEvaluations, MaxRuntime
 from streamplace.scoring.flow import flow
-from streamplace.scoring.makespan_evaluator import MakespanEvaluator
 from streamplace.sim import work_clock
 from streamplace.util.arrays import Ints
 

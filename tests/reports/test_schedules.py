@@ -15,14 +15,13 @@ from streamplace.problem.makespan import DispatchOrder
 from streamplace.reports.data import data_of, entry
 from streamplace.reports.html import SCHEDULE
 from streamplace.reports.schedules import PASSES
-from streamplace.scoring.registry import makespan_score
 from streamplace.util.arrays import Ints
 from tests.support.browser_engines import (
     PAGE,
     Evaluate,
     called_in_node,
 )
-from tests.support.makespan_problems import of_total_cost
+from tests.support.makespan_problems import makespan_score, of_total_cost
 from tests.support.page_schedules import EDITS, can_run, check_page, edited
 from tests.support.page_timetables import PARTS, TIMETABLES, Scheduled, expected, page_input, script
 from tests.support.released_data import SHARED

@@ -14,7 +14,6 @@ from streamplace.problem.objective import MODELS, Model, Throughput
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.compiled import at_all_rates, compiled
-from streamplace.scoring.engine import simulation
 from streamplace.scoring.flow import flow
 from streamplace.scoring.registry import (
     CLOSED_FORMS,
@@ -27,6 +26,7 @@ from streamplace.scoring.registry import (
 )
 from streamplace.scoring.throughput import bound, simulate
 from streamplace.sim.engine import Settings
+from streamplace.ticks.runs import simulation
 from streamplace.util.arrays import Ints
 
 SEEDS = range(12)

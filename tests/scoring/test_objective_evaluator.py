@@ -17,10 +17,10 @@ from streamplace.files import read_placement
 from streamplace.placers.base import Placer
 from streamplace.problem.objective import MODELS, Model
 from streamplace.reports.data import entry
-from streamplace.scoring.engine import EngineScore
 from streamplace.scoring.objective_evaluator import ObjectiveEvaluator
 from streamplace.scoring.registry import CLOSED_FORMS, evaluator
 from streamplace.scoring.throughput import bound, simulate, throughput
+from streamplace.ticks.runs import EngineScore
 from streamplace.util.arrays import Ints
 from streamplace.workflows.diff import diff
 from streamplace.workflows.explain import explain_throughput as explain

@@ -7,9 +7,9 @@ import pytest
 
 import streamplace as sp
 from streamplace.errors import ObjectiveError
+from streamplace.makespan.total_cost import TotalCostEvaluator
 from streamplace.placers.registry import ready_placer
 from streamplace.scoring.registry import evaluator
-from streamplace.scoring.total_cost import TotalCostEvaluator
 from tests.support.graphs import chain_graph
 from tests.support.placers import seeded_rng
 

@@ -10,16 +10,16 @@ from hypothesis import strategies as st
 from benchmarks.reference import oracle
 from benchmarks.reference.changes import as_fast, remade
 from benchmarks.reference.strategies import Case, batches, cases, problems
-from streamplace.files.engine_runs import trace_to
 from streamplace.learning.policy.device_scorer import features as scorer
 from streamplace.papers.ni2020.features import NiProblem, encoded, utilisations
 from streamplace.problem.objective import MODELS, Model
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
-from streamplace.scoring import engine
 from streamplace.scoring.registry import CLOSED_FORMS
 from streamplace.scoring.throughput import bound, simulate, throughput
 from streamplace.sim.engine import Profile, Scene, Settings, Speed
+from streamplace.ticks import runs as engine
+from streamplace.ticks.files import trace_to
 from streamplace.workflows.compare import compare
 from streamplace.workflows.place import place
 from tests.support.graphs import chain_graph

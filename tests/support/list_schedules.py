@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from benchmarks.reference.schedule_problems import schedule_problem
-from streamplace.scoring.compiled_pass import CompiledPass
+from streamplace.makespan.compiled_pass import CompiledPass
 from streamplace.sim.schedule.lists import ListSchedule
 from tests.support.schedule_tasks import TaskProblem, task_problem
 

@@ -10,9 +10,10 @@ import streamplace as sp
 from benchmarks.reference.schedule_placements import placement_of
 from benchmarks.reference.schedule_problems import schedule_problem
 from streamplace.errors import InfeasibleError
+from streamplace.makespan.evaluator import makespan_evaluator
+from streamplace.makespan.score import MakespanScore
+from streamplace.makespan.total_cost import TotalCost
 from streamplace.problem.constraints import Constraints
-from streamplace.scoring.registry import makespan_evaluator
-from streamplace.scoring.total_cost import TotalCost
 from streamplace.util.arrays import Ints
 
 
@@ -52,6 +53,11 @@ def feasible_rows(problem: sp.Problem, most: int) -> Ints | None:
     rows = np.array(list(product(*choices)), np.int32)[:, rules.unit_of]
     feasible = [row for row in rows if rules.violation(row) is None]
     return np.array(feasible, np.int32).reshape(-1, len(rules.unit_of))
+
+
+def makespan_score(placement: sp.Placement) -> MakespanScore:
+    """Return the score of a placement whose objective is about one pass."""
+    return makespan_evaluator(placement.problem).score(placement.devices)
 
 
 def makespan_of(placement: sp.Placement) -> float:

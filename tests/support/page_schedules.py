@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from streamplace import Placement
-from streamplace.scoring.makespan_score import MakespanScore
+from streamplace.makespan.score import MakespanScore
 from streamplace.sim.schedule.passes import Division, divide
 
 EDITS = 10

@@ -4,8 +4,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from streamplace.makespan.page import order_to, tasks_to
 from streamplace.reports.html import SCHEDULE
-from streamplace.reports.schedules import order_to, tasks_to
 from streamplace.sim.schedule.passes import Timetable, divide, timetable
 from streamplace.sim.schedule.state import Order
 from streamplace.sim.schedule.task_graph import TaskGraph

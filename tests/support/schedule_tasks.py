@@ -9,9 +9,9 @@ import numpy as np
 from benchmarks.reference.schedule_inputs import Form, ScheduleInputs
 from benchmarks.reference.schedule_problems import ScheduleForm
 from streamplace.sim.flow import Floats, Ints
+from streamplace.sim.rules import Rules
 from streamplace.sim.schedule.passes import makespans, timetable
 from streamplace.sim.schedule.ranks import by_rank, mean_messages, mean_seconds, upward_rank
-from streamplace.sim.schedule.rules import Rules
 from streamplace.sim.schedule.state import FIFO, RANKED, SEQUENCE, Order
 from streamplace.sim.schedule.task_graph import (
     ALL,

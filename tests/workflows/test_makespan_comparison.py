@@ -10,15 +10,15 @@ import pytest
 
 import streamplace as sp
 from streamplace.errors import PlacementError, ProblemError, SimulationError, UsageError
+from streamplace.makespan.evaluator import MakespanEvaluator
 from streamplace.problem.makespan import Makespan
-from streamplace.scoring.makespan_evaluator import MakespanEvaluator
-from streamplace.scoring.registry import makespan_score
 from streamplace.scoring.score import without_rounding
 from streamplace.util.effect import mean_intervals
 from streamplace.workflows.cases import CaseList
 from streamplace.workflows.comparison import Comparison
 from streamplace.workflows.makespan_comparison import MakespanComparison
 from tests.support.comparisons import makespans_by_hand
+from tests.support.makespan_problems import makespan_score
 
 RECIPE = sp.Recipe("dream", 70, seed=11)
 GRAPHS = [RECIPE.graph(number) for number in range(70)]

@@ -8,8 +8,8 @@ import pytest
 
 import streamplace as sp
 from benchmarks.reference.random_problems import feasible_placements, random_problem
+from streamplace.makespan.total_cost import TotalCost
 from streamplace.problem.objective import Objective, Throughput
-from streamplace.scoring.total_cost import TotalCost
 from streamplace.workflows.migrate import Migration, migrate
 from streamplace.workflows.place import placed
 from streamplace.workflows.simulate import score_of

@@ -9,10 +9,10 @@ from benchmarks.testbed.latency.problems import Case
 from benchmarks.testbed.latency.simulated import simulated, values
 from benchmarks.testbed.scaling import Machine, scale
 from streamplace import Placement, Problem
-from streamplace.scoring.tuples import busiest, deployed
+from streamplace.latency.limit import LatencyLimit
+from streamplace.latency.tuples import busiest, deployed
+from streamplace.latency.within_limit import within_limit
 from streamplace.util.arrays import Ints
-from streamplace.workflows.latency.limit import LatencyLimit
-from streamplace.workflows.latency.within_limit import within_limit
 
 ANSWERS = "latency-answers.jsonl"
 FACTORS = (0.25, 0.5, 0.8, 1.0, 1.25, 2.0)

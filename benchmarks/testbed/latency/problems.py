@@ -9,7 +9,7 @@ from benchmarks.testbed.latency.devices import MACHINE, PACE
 from benchmarks.testbed.latency.simulated import Service
 from benchmarks.testbed.scaling import scale
 from streamplace import Cluster, Device, Network, Problem, StreamGraph, place
-from streamplace.scoring.tuples import busiest, deployed, estimate
+from streamplace.latency.tuples import busiest, deployed, estimate
 from streamplace.sim.tuples import Arrivals
 from streamplace.util.arrays import Ints
 

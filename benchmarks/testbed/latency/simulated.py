@@ -3,7 +3,7 @@
 from typing import Literal
 
 from streamplace import Placement, Problem
-from streamplace.scoring.tuples import run_tuples
+from streamplace.latency.tuples import run_tuples
 from streamplace.sim.engine import Settings
 from streamplace.sim.tuples.errors import quantile
 from streamplace.util.arrays import Floats, Ints

@@ -8,7 +8,7 @@ from benchmarks.testbed.passes.executors import KINDS
 from benchmarks.testbed.passes.overheads import Overheads
 from benchmarks.testbed.passes.scaling import MBPS, ScaledPass
 from streamplace import Cluster, Device, Makespan, Network, Problem, Recipe, StreamGraph, place
-from streamplace.scoring.registry import makespan_evaluator
+from streamplace.makespan.evaluator import makespan_evaluator
 from streamplace.util.arrays import Floats, Ints
 
 SEED = 8

@@ -17,7 +17,7 @@ from benchmarks.testbed.passes.suitability import suitable
 from benchmarks.testbed.passes.worker.channels import HEADER
 from benchmarks.testbed.scaling import HEADERS_BYTES, NS
 from streamplace import Cluster, Device, LinkOverride, Makespan, Network, Problem, StreamGraph
-from streamplace.scoring.compiled_pass import make_tasks
+from streamplace.makespan.compiled_pass import make_tasks
 from streamplace.util.arrays import Floats, Ints
 
 MEAN_S = 0.025

@@ -15,6 +15,7 @@ from streamplace.errors import (
     ProblemError,
     StreamplaceError,
 )
+from streamplace.latency.within_limit import refuse_disproved
 from streamplace.placers.auto import evaluations_by_default
 from streamplace.placers.budget import Budget
 from streamplace.placers.search.balance import linear_problem
@@ -28,7 +29,6 @@ from streamplace.scoring.registry import throughput_evaluator
 from streamplace.scoring.throughput import bound, ceiling
 from streamplace.sim.closed_form.bounds import least_shares
 from streamplace.util.text import counted
-from streamplace.workflows.latency.within_limit import refuse_disproved
 from streamplace.workflows.loss_conflict import loss_conflict
 from streamplace.workflows.too_heavy import (
     bandwidth_helps,

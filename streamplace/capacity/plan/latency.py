@@ -4,11 +4,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from streamplace.capacity.plan.result import CheapestSet, Plan, PlanRow
+from streamplace.latency.limit import LatencyAnswer, LatencyLimit
+from streamplace.latency.within_limit import within_limit
 from streamplace.placers.budget import Budget
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
-from streamplace.workflows.latency.limit import LatencyAnswer, LatencyLimit
-from streamplace.workflows.latency.within_limit import within_limit
 
 
 def planned_within(

@@ -7,6 +7,7 @@ from streamplace.capacity.plan.equal import plan_equal
 from streamplace.capacity.plan.result import Limits, Plan
 from streamplace.capacity.plan.unequal import plan_unequal
 from streamplace.errors import UsageError
+from streamplace.latency.limit import LatencyLimit
 from streamplace.placers.budget import check_limits
 from streamplace.problem.cluster import MAX_DEVICES, Cluster
 from streamplace.problem.constraints import Constraints
@@ -17,7 +18,6 @@ from streamplace.problem.problem import Problem, check_graph
 from streamplace.scoring.registry import CLOSED_FORMS
 from streamplace.sim import work_clock
 from streamplace.util.checks import check_seed
-from streamplace.workflows.latency.limit import LatencyLimit
 from streamplace.workflows.naming_conflicts import naming_conflicts
 
 MAX_SURVIVED = 1  # lost devices

@@ -18,6 +18,7 @@ from streamplace.display.text import (
 from streamplace.display.view import TABLE_ROWS, Cell, Grid, Line, Names, View
 from streamplace.errors import PlacementError
 from streamplace.files import write_placement
+from streamplace.latency.limit import LatencyAnswer, LatencyLimit
 from streamplace.placers.search.balance import CARRIED
 from streamplace.problem.objective import MAX_RATE
 from streamplace.problem.placement import Placement
@@ -25,7 +26,6 @@ from streamplace.scoring.loads import Bottleneck
 from streamplace.scoring.throughput import simulate
 from streamplace.util.text import counted
 from streamplace.workflows.conflict import Conflict
-from streamplace.workflows.latency.limit import LatencyAnswer, LatencyLimit
 from streamplace.workflows.too_heavy import TooHeavy
 
 CLOSE = CARRIED  # share of a rate that counts as reaching it, up to rounding

@@ -11,6 +11,7 @@ from streamplace.capacity.subset.cheapest import Cheapest, Search
 from streamplace.capacity.subset.conditions import Counts, Kinds
 from streamplace.capacity.subset.examination import Examiner
 from streamplace.errors import ClusterError, Fault, InfeasibleError
+from streamplace.latency.within_limit import refuse_disproved
 from streamplace.placers.budget import Budget
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.graph_checks import listed
@@ -18,7 +19,6 @@ from streamplace.problem.problem import Problem
 from streamplace.util.arrays import Floats
 from streamplace.util.text import counted
 from streamplace.workflows.conflict import Conflict
-from streamplace.workflows.latency.within_limit import refuse_disproved
 from streamplace.workflows.loss_conflict import loss_conflict
 from streamplace.workflows.too_heavy import (
     bandwidth_helps,

@@ -8,11 +8,11 @@ import numpy as np
 
 from streamplace.capacity.sizing.result import SIZE, SizeResult
 from streamplace.errors import Fault, InfeasibleError, PlacementError, UsageError
+from streamplace.latency.limit import LatencyLimit
+from streamplace.latency.within_limit import refuse_disproved, within_limit
 from streamplace.problem.losses import restricted
 from streamplace.problem.placement import Placement
 from streamplace.scoring.throughput import simulate
-from streamplace.workflows.latency.limit import LatencyLimit
-from streamplace.workflows.latency.within_limit import refuse_disproved, within_limit
 
 SHARES = (1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3)
 """Shares of the target utilisation that are tried, since waits become shorter with headroom."""

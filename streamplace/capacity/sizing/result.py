@@ -12,12 +12,12 @@ from streamplace.display.text import limit_beside, number, rounded_down
 from streamplace.display.view import Grid, Line, Names, View
 from streamplace.errors import Fault, UsageError
 from streamplace.files import write_placement
+from streamplace.latency.limit import LatencyAnswer
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.placement import Placement
 from streamplace.scoring.score import ThroughputScore
 from streamplace.util.text import counted
-from streamplace.workflows.latency.limit import LatencyAnswer
 
 Minimise = Literal["machines", "money", "instances"]
 SIZE = ("size",)

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from streamplace.problem.problem import Problem
-from streamplace.scoring.compiled_pass import compiled_pass
+from streamplace.scoring.compiled import parts_of_pass
 from streamplace.scoring.flow import flow
 from streamplace.sim.flow import Flow
 from streamplace.util.arrays import Floats, Ints
@@ -38,7 +38,7 @@ class DeviceCosts(NamedTuple):
 
 
 def _of_pass(problem: Problem) -> DeviceCosts:
-    tasks = compiled_pass(problem).tasks
+    tasks = parts_of_pass(problem).tasks
     weight = tasks.seconds_by_device()
     cores = np.minimum(tasks.cores[:, None], tasks.device_cores)
     rate = _square(tasks.rate, tasks.devices)

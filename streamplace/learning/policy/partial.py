@@ -6,10 +6,10 @@ import numpy as np
 
 from streamplace.learning.policy.costs import DeviceCosts
 from streamplace.problem.problem import Problem
-from streamplace.scoring.compiled_pass import compiled_pass
+from streamplace.scoring.compiled import parts_of_pass
 from streamplace.sim.columns import by_operator
+from streamplace.sim.cores import first_cores, free_from, keep_cores
 from streamplace.sim.jit import bare, kernel
-from streamplace.sim.schedule.queues import first_cores, free_from, keep_cores
 from streamplace.util.arrays import Bools, Floats, Ints
 
 NOWHERE = -1
@@ -84,7 +84,7 @@ class Costs(NamedTuple):
         first_in, inward = by_operator(costs.target, operators)
         first_out, outward = by_operator(costs.source, operators)
         if is_pass:
-            tasks = compiled_pass(problem).tasks
+            tasks = parts_of_pass(problem).tasks
             cores, of_device, rest = tasks.cores, tasks.device_cores, tasks.startup_s
             silent = tasks.silent
         else:

@@ -16,7 +16,7 @@ from streamplace.learning.policy.config import EXPERTS
 from streamplace.learning.policy.encoded import Encoded, lookahead_problem
 from streamplace.learning.policy.partial import Costs
 from streamplace.problem.problem import Problem
-from streamplace.scoring.compiled_pass import compiled_pass
+from streamplace.scoring.compiled import parts_of_pass
 from streamplace.sim.lookahead import (
     CANDIDATE_FEATURES,
     candidate_features,
@@ -93,7 +93,7 @@ def levels_to_exit(costs: Costs) -> Floats:
 
 def _allowed(problem: Problem) -> Bools:
     """Return the devices that may run each operator, (V, D)."""
-    allowed, row_of = compiled_pass(problem).masks
+    allowed, row_of = parts_of_pass(problem).masks
     return np.asarray(allowed[row_of], dtype=np.bool_)
 
 

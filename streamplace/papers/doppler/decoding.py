@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamplace.papers.doppler.features import DopplerBatch
-from streamplace.sim.schedule.lists import nothing_placed_in, offer_each, put_each
+from streamplace.sim.rules import nothing_placed_in, offer_each, put_each
 from streamplace.util.arrays import Bools, Floats, Ints
 
 FREE = -1

@@ -14,9 +14,9 @@ from streamplace.learning.policy.encoded import SortedBatch
 from streamplace.learning.policy.partial import Costs
 from streamplace.papers.doppler.sizes import SourcesFirst
 from streamplace.problem.problem import Problem
-from streamplace.scoring.compiled_pass import rules_of
 from streamplace.scoring.orders import traversal_order
-from streamplace.sim.schedule.rules import Rules
+from streamplace.scoring.rules import rules_of
+from streamplace.sim.rules import Rules
 from streamplace.util.arrays import Floats, Ints
 
 Single = NDArray[np.float32]

@@ -12,8 +12,8 @@ from streamplace.papers.giph.gp_net import Pairs
 from streamplace.papers.giph.sizes import GiphSizes
 from streamplace.problem.problem import Problem
 from streamplace.problem.symmetry import interchangeable
-from streamplace.scoring.compiled_pass import rules_of
-from streamplace.sim.schedule.rules import Rules
+from streamplace.scoring.rules import rules_of
+from streamplace.sim.rules import Rules
 from streamplace.util.arrays import Bools, Floats, Ints
 
 MOVES = 2  # steps of an episode per operator

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from streamplace.sim.flow import Floats, Ints
 from streamplace.sim.jit import kernel, part
-from streamplace.sim.schedule.rules import NOWHERE, Placed, Rules, may_run, put, take_off
+from streamplace.sim.rules import NOWHERE, Placed, Rules, may_run, put, take_off
 
 EDGE_FEATURES = 4
 Bools = NDArray[np.bool_]

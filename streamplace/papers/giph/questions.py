@@ -28,7 +28,7 @@ from streamplace.papers.giph.view import (
 from streamplace.scoring.evaluator import Evaluator, ScheduleTrace
 from streamplace.scoring.flow import flow
 from streamplace.sim.closed_form.bottleneck import worst_utilisation
-from streamplace.sim.schedule.rules import NOWHERE, Placed, nothing_placed, put_all
+from streamplace.sim.rules import NOWHERE, Placed, nothing_placed, put_all
 from streamplace.util.arrays import Bools, Floats, Ints
 
 

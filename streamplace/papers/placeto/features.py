@@ -12,10 +12,11 @@ from streamplace.papers.placeto.sizes import PlacetoSizes
 from streamplace.papers.placeto.summaries import Passing, Streams
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.problem import Problem
-from streamplace.scoring.compiled_pass import rules_of
+from streamplace.scoring.compiled import parts_of_pass
 from streamplace.scoring.orders import mean_times, traversal_order
+from streamplace.scoring.rules import rules_of
 from streamplace.sim.flow import Ints
-from streamplace.sim.schedule.rules import Rules
+from streamplace.sim.rules import Rules
 from streamplace.util.arrays import Floats
 
 
@@ -82,9 +83,7 @@ def _numbers(problem: Problem) -> np.ndarray:
     graph, costs = problem.graph, mean_times(problem)
     of_streams = costs[1]
     if problem.objective.is_pass:
-        from streamplace.scoring.compiled_pass import compiled_pass  # noqa: PLC0415 - slow to load
-
-        of_streams = compiled_pass(problem).tasks.bits
+        of_streams = parts_of_pass(problem).tasks.bits
     output = np.zeros(len(graph.names))
     joined = np.add if graph.multicast == "none" else np.maximum
     joined.at(output, graph.stream_source, of_streams)

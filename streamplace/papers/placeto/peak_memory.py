@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from streamplace.errors import UnsuitableError
+from streamplace.makespan.evaluator import MakespanEvaluator
 from streamplace.scoring.evaluator import LEAST_LOSS, Evaluator, OtherLoss, Placements
-from streamplace.scoring.makespan_evaluator import MakespanEvaluator
 from streamplace.util.arrays import Floats, Ints
 
 BYTES_PER_GB = 1e9

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from streamplace.learning.policy.base import Refiner
 from streamplace.learning.policy.decoding import Sampler
 from streamplace.learning.policy.trajectories import Trajectories
+from streamplace.makespan.evaluator import MakespanEvaluator
 from streamplace.papers.placeto import features
 from streamplace.papers.placeto.features import PlacetoBatch, PlacetoProblem
 from streamplace.papers.placeto.layers import Single
@@ -38,9 +39,8 @@ from streamplace.problem.graph import Operator, Stream, StreamGraph
 from streamplace.problem.makespan import Makespan
 from streamplace.problem.problem import Problem
 from streamplace.scoring.evaluator import Evaluator, ScheduleTrace
-from streamplace.scoring.makespan_evaluator import MakespanEvaluator
+from streamplace.sim.rules import nothing_placed, put_all
 from streamplace.sim.schedule.fifo import fifo_memory
-from streamplace.sim.schedule.rules import nothing_placed, put_all
 from streamplace.sim.schedule.task_graph import Columns
 from streamplace.util.arrays import Floats, Ints
 

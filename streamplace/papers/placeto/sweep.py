@@ -20,8 +20,8 @@ from streamplace.papers.placeto.network import (
 from streamplace.papers.placeto.summaries import Changes, Passing
 from streamplace.sim.flow import Floats, Ints
 from streamplace.sim.jit import kernel, part
+from streamplace.sim.rules import Placed, Rules, may_run, put, take_off
 from streamplace.sim.schedule.fifo import FifoMemory, fifo_makespan
-from streamplace.sim.schedule.rules import Placed, Rules, may_run, put, take_off
 from streamplace.sim.schedule.task_graph import Columns
 
 Bools = NDArray[np.bool_]

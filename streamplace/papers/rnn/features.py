@@ -12,10 +12,10 @@ from streamplace.learning.policy.graph_batch import EncodedGraph, GraphBatch
 from streamplace.papers.rnn.sizes import RnnSizes
 from streamplace.problem.problem import Problem
 from streamplace.problem.symmetry import interchangeable
-from streamplace.scoring.compiled_pass import rules_of
 from streamplace.scoring.flow import flow
 from streamplace.scoring.orders import traversal_order
-from streamplace.sim.schedule.rules import Rules
+from streamplace.scoring.rules import rules_of
+from streamplace.sim.rules import Rules
 from streamplace.util.arrays import Floats
 
 Single = NDArray[np.float32]

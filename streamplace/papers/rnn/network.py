@@ -25,7 +25,7 @@ from streamplace.papers.rnn.features import (
 )
 from streamplace.papers.rnn.sizes import RnnSizes
 from streamplace.problem.problem import Problem
-from streamplace.sim.schedule.lists import nothing_placed_in, offer, put_in
+from streamplace.sim.rules import nothing_placed_in, offer, put_in
 from streamplace.util.arrays import Ints
 
 MASKED = -1e9  # attention score of padding, where a problem has fewer operators

@@ -1,5 +1,5 @@
 // The total cost objective: as the makespan, with the sum of all execution and transfer times as the
-// score of a pass; as in streamplace/scoring/total_cost.py.
+// score of a pass; as in streamplace/makespan/total_cost.py.
 SP.totalCost = (() => {
   "use strict";
   const { makespan } = SP;

@@ -9,8 +9,8 @@ from streamplace.display.mixins import view_of
 from streamplace.display.view import Grid
 from streamplace.errors import InfeasibleError, UsageError
 from streamplace.files import write_dataset
+from streamplace.latency.limit import LatencyLimit
 from streamplace.placers.budget import Budget
-from streamplace.workflows.latency.limit import LatencyLimit
 from tests.support.cli import Capture, json_of
 
 GRAPH = sp.StreamGraph(

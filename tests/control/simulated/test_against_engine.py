@@ -7,8 +7,8 @@ from benchmarks.control.restarts import resuming
 from benchmarks.control.simulated.run import JobState, advance
 from benchmarks.control.simulated.trace import STEP_S, Trace
 from streamplace.control.plans import Deployment
-from streamplace.scoring import engine
 from streamplace.sim.engine import Profile, Scene, Settings
+from streamplace.ticks import runs as engine
 from tests.support.simulated import CHAIN, SMALL
 
 LARGE = Deployment({"read": ("d0",), "parse": ("d0", "d2"), "store": ("d1", "d3")})

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from benchmarks.control.restarts import resuming
 from benchmarks.reference.strategies import Case, cases
 from streamplace import Cluster, Network, Operator, Problem, Stream, StreamGraph
-from streamplace.scoring import engine
 from streamplace.sim.engine import Profile, Scene, Settings, Speed, Window
 from streamplace.sim.engine.snapshots import Snapshot, check
+from streamplace.ticks import runs as engine
 from tests.support.graphs import loaded_chain
 
 SHORT = Settings(duration_s=6.0)

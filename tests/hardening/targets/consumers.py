@@ -17,6 +17,7 @@ from streamplace.formats.costs import Costs, DefaultForm
 from streamplace.jobs.files import jobs_from, jobs_to
 from streamplace.jobs.jobs import Jobs
 from streamplace.jobs.place import place_jobs
+from streamplace.makespan.score import MakespanScore
 from streamplace.placers.registry import make_placer
 from streamplace.problem.cluster import Cluster, Device
 from streamplace.problem.constraints import Constraints
@@ -27,7 +28,6 @@ from streamplace.problem.makespan import Makespan
 from streamplace.problem.parallelism import FREE
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
-from streamplace.scoring.makespan_score import MakespanScore
 from streamplace.scoring.throughput import bound, simulate
 from streamplace.workflows.simulate import score_of
 from tests.corpus.line_graph import line_graph

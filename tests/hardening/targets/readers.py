@@ -23,7 +23,6 @@ from streamplace.files import (
     read_graph,
     read_placement,
 )
-from streamplace.files.engine_runs import scene_from
 from streamplace.files.reading import read_json, read_text
 from streamplace.files.summary import summary
 from streamplace.files.training_logs import read_log
@@ -36,8 +35,9 @@ from streamplace.learning.training.config import read_config
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.logical import LogicalGraph
 from streamplace.problem.placement import Placement
-from streamplace.scoring import engine
 from streamplace.sim.engine import Settings
+from streamplace.ticks import runs as engine
+from streamplace.ticks.files import scene_from
 from tests.corpus import journals, measured_run, own_files, study_files
 from tests.corpus.document import Document
 from tests.corpus.engine_documents import DOCUMENTS, IMPORTED

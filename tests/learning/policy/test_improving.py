@@ -11,11 +11,11 @@ from streamplace.errors import CheckpointError, ObjectiveError, UsageError
 from streamplace.learning.policy.improving import trained_for
 from streamplace.learning.policy.placer import loaded
 from streamplace.learning.training import TrainConfig, read_config, train
+from streamplace.makespan.total_cost import TotalCost
 from streamplace.placers.base import BasePlacer
 from streamplace.placers.registry import make_placer
 from streamplace.placers.running import improving
 from streamplace.scoring.registry import evaluator
-from streamplace.scoring.total_cost import TotalCost
 from streamplace.sim import work_clock
 from tests.support.giph import giph_problem
 from tests.support.graphs import preset_graph

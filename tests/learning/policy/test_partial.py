@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import streamplace as sp
 from streamplace.learning.policy.partial import Costs
-from streamplace.scoring.compiled_pass import compiled_pass
+from streamplace.makespan.compiled_pass import compiled_pass
 from streamplace.sim.schedule.passes import timetable
 from streamplace.util.arrays import Ints
 from tests.support.doppler import pass_problem

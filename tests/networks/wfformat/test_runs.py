@@ -15,10 +15,10 @@ from streamplace import read_cluster, read_placement
 from streamplace.formats.documents import read_document as read_file
 from streamplace.problem.cluster import Device, Network
 from streamplace.problem.logical import LogicalGraph
-from streamplace.scoring.registry import makespan_score
 from tests.corpus.engine_documents.workflows import DIVIDED, UNDIVIDED
 from tests.support.cli import Capture, refused, succeeds
 from tests.support.documents import edges, read_document, refused_document
+from tests.support.makespan_problems import makespan_score
 from tests.support.released_data import SHARED
 
 RUNS = SHARED / "wfinstances"

@@ -11,6 +11,7 @@ from pydantic import ValidationError
 
 import streamplace as sp
 from benchmarks.reference.giph import pair_graph
+from streamplace.makespan.evaluator import makespan_evaluator
 from streamplace.papers.giph.features import GiphProblem, encode
 from streamplace.papers.giph.gp_net import (
     GpNet,
@@ -24,7 +25,6 @@ from streamplace.papers.giph.gp_net import (
 from streamplace.papers.giph.questions import WalkState, about_pairs, sight_of
 from streamplace.papers.giph.sizes import GiphSizes
 from streamplace.papers.giph.view import view_of
-from streamplace.scoring.registry import makespan_evaluator
 from tests.support.giph import costs_between, giph_problem, random_start
 from tests.support.graphs import preset_graph
 from tests.support.share import Share

@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 
 import streamplace as sp
+from streamplace.makespan.evaluator import makespan_evaluator
 from streamplace.papers.giph.features import GiphProblem, encode
 from streamplace.papers.giph.questions import WalkState, sight_of
 from streamplace.papers.giph.sizes import GiphSizes
 from streamplace.problem.constraints import Constraints
-from streamplace.scoring.registry import evaluator, makespan_evaluator
+from streamplace.scoring.registry import evaluator
 from streamplace.scoring.score import ThroughputScore
 from streamplace.util.arrays import Ints
 from streamplace.workflows.simulate import score_of

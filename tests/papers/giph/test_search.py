@@ -8,6 +8,7 @@ import pytest
 
 import streamplace as sp
 from benchmarks.reference.giph import earliest_device
+from streamplace.makespan.evaluator import makespan_evaluator
 from streamplace.papers.giph.features import encode
 from streamplace.papers.giph.placer import GiphPlacer
 from streamplace.papers.giph.questions import WalkState, destinations, sight_of
@@ -16,7 +17,7 @@ from streamplace.papers.giph.sizes import GiphSizes
 from streamplace.placers.registry import make_placer, named
 from streamplace.placers.search.current import current_devices, moving_seconds
 from streamplace.placers.search.moves import with_fewest_moves
-from streamplace.scoring.registry import evaluator, makespan_evaluator
+from streamplace.scoring.registry import evaluator
 from streamplace.util.arrays import Floats, Ints
 from streamplace.util.evaluation_count import counting
 from streamplace.workflows.migrate import migrate

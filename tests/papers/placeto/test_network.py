@@ -10,8 +10,9 @@ from torch import Tensor
 import streamplace as sp
 from benchmarks.reference.placeto import PlainNetwork, digraph, state_features
 from streamplace.learning.policy.trajectories import Trajectories
+from streamplace.makespan.evaluator import makespan_evaluator
 from streamplace.papers.placeto.policy import Placeto
-from streamplace.scoring.registry import makespan_evaluator, throughput_evaluator
+from streamplace.scoring.registry import throughput_evaluator
 from tests.support.graphs import preset_graph
 from tests.support.refiners import episode, pass_problem, placeto
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import streamplace as sp
+from streamplace.makespan.evaluator import MakespanEvaluator
 from streamplace.papers.placeto.peak_memory import PenalisedEvaluator, peak_bytes, penalised
-from streamplace.scoring.makespan_evaluator import MakespanEvaluator
 from streamplace.scoring.registry import evaluator
 
 ONE = [sp.Device("x", 1.0), sp.Device("y", 1.0)]

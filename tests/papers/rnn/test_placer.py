@@ -12,10 +12,10 @@ from streamplace.families import Recipe
 from streamplace.learning.policy.weights import parameter_hash
 from streamplace.learning.training import fit, read_config, train
 from streamplace.learning.training.stages import ReinforceStage
+from streamplace.makespan.evaluator import MakespanEvaluator
 from streamplace.papers.rnn.placer import RnnPlacer
 from streamplace.placers.registry import make_placer
 from streamplace.placers.trivial import Random
-from streamplace.scoring.makespan_evaluator import MakespanEvaluator
 from streamplace.scoring.registry import evaluator
 from streamplace.testing.evaluations import counted_evaluations
 from tests.support.graphs import chain_graph, preset_graph

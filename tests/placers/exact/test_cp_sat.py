@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from benchmarks.false_proofs import checked, wide_pass
+from streamplace.makespan.evaluator import makespan_evaluator
+from streamplace.makespan.placers.proof import PassProof
 from streamplace.placers.registry import ready_placer
-from streamplace.placers.scheduling.proof import PassProof
-from streamplace.scoring.registry import makespan_evaluator
 from tests.support.makespan_problems import makespan_of
 from tests.support.share import Share
 

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 import streamplace as sp
+from streamplace.makespan.evaluator import makespan_evaluator
+from streamplace.makespan.placers.cp_sat import Found, PassModel
+from streamplace.makespan.placers.proof import PassProof
 from streamplace.placers.budget import Budget
 from streamplace.placers.exact import cp_sat
 from streamplace.placers.exact.decision import DecisionOutcome, DecisionProblem
 from streamplace.placers.exact.exact import Exact
 from streamplace.placers.exact.solver import RUNS, Run
-from streamplace.placers.scheduling.cp_sat import Found, PassModel
-from streamplace.placers.scheduling.proof import PassProof
-from streamplace.scoring.registry import makespan_evaluator
 
 HARD = (3, 3, 2, 2, 3)  # seconds; the best of two devices ends after 7 s, the bound says 6.5
 

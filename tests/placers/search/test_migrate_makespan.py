@@ -16,9 +16,9 @@ from streamplace import (
     StreamGraph,
 )
 from streamplace.errors import UnsuitableError
+from streamplace.makespan.placers.annealing import PassMoves
+from streamplace.makespan.placers.passes import pass_evaluator
 from streamplace.placers.budget import Budget
-from streamplace.placers.scheduling.annealing import PassMoves
-from streamplace.placers.scheduling.passes import pass_evaluator
 from streamplace.placers.search.current import current_devices, moving_seconds
 from streamplace.placers.search.migrate import Migrate
 from streamplace.problem.makespan import DispatchOrder
@@ -43,7 +43,7 @@ SEEDS = pytest.mark.parametrize(
 
 def without_enumeration(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave small problems to the search."""
-    monkeypatch.setattr("streamplace.placers.scheduling.annealing.FEW", 0)
+    monkeypatch.setattr("streamplace.makespan.placers.annealing.FEW", 0)
 
 
 class Replacement:

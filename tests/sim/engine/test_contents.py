@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from streamplace import Cluster, Network, Placement, Problem
-from streamplace.scoring import engine
 from streamplace.sim.engine import Settings, Simulation
 from streamplace.sim.engine.contents import LINKS, QUEUE, WIRE, contents_of, with_contents
 from streamplace.sim.engine.loop import advance
 from streamplace.sim.engine.snapshots import check
 from streamplace.sim.flow import Ints
+from streamplace.ticks import runs as engine
 from tests.support.graphs import loaded_chain
 
 

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from streamplace import Cluster, Network, Operator, Placement, Problem, Stream, StreamGraph
-from streamplace.scoring import engine
 from streamplace.sim.engine import Settings, loop
 from streamplace.sim.engine.event_sets import NOTHING
 from streamplace.sim.engine.loop import run_ticks
 from streamplace.sim.engine.records import EngineState
+from streamplace.ticks import runs as engine
 from tests.support.graphs import lettered_graph
 
 RATE = 1000.0

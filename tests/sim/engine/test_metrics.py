@@ -3,9 +3,9 @@
 import pytest
 
 from streamplace import Cluster, Network, Operator, Placement, Problem, Stream, StreamGraph
-from streamplace.scoring import engine
 from streamplace.scoring.throughput import simulate
 from streamplace.sim.engine import Settings
+from streamplace.ticks import runs as engine
 from tests.support.graphs import loaded_chain
 
 AUTO = Settings(tick_s=None)

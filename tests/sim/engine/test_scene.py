@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from streamplace import Placement
 from streamplace.errors import ProblemError
-from streamplace.scoring import engine
 from streamplace.scoring.flow import flow as flow_of
 from streamplace.sim.engine import Profile, Scene, Settings, Simulation, Speed, Window
+from streamplace.ticks import runs as engine
 from tests.support.graphs import loaded_chain
 
 

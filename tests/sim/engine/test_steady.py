@@ -7,11 +7,11 @@ import pytest
 
 from streamplace import Cluster, Device, Network, Operator, Placement, Problem, Stream, StreamGraph
 from streamplace.display.view import Line
-from streamplace.scoring import engine
-from streamplace.scoring.engine import EngineScore
 from streamplace.scoring.registry import throughput_evaluator
 from streamplace.scoring.throughput import simulate
 from streamplace.sim.engine import Profile, RunMetrics, Scene, Settings, Speed, metrics
+from streamplace.ticks import runs as engine
+from streamplace.ticks.runs import EngineScore
 from streamplace.workflows.place import solve
 from tests.support.share import Share
 

@@ -16,10 +16,10 @@ from streamplace import (
     Stream,
     StreamGraph,
 )
-from streamplace.scoring import engine as runs
 from streamplace.sim.engine import EngineError, Profile, Scene, Settings, Speed, Window, loop
 from streamplace.sim.engine import simulation as engine
 from streamplace.sim.engine.event_sets import NOTHING
+from streamplace.ticks import runs
 from tests.support.graphs import lettered_graph
 
 FREE = 1e-3  # instructions per tuple, a negligible cost

@@ -4,8 +4,8 @@ import numpy as np
 
 from benchmarks.reference.schedule_placements import placement_of
 from benchmarks.reference.schedule_problems import schedule_problem
+from streamplace.makespan.compiled_pass import compiled_pass
 from streamplace.problem.constraints import Constraints
-from streamplace.scoring.compiled_pass import compiled_pass
 from streamplace.sim.schedule.contention import contention_schedule
 from streamplace.sim.schedule.lists import core_timelines, list_schedule
 from streamplace.sim.schedule.ranks import optimistic_costs

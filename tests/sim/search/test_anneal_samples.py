@@ -6,11 +6,11 @@ import pytest
 from benchmarks.reference.message_problems import with_message_fields
 from benchmarks.reference.uncertain_problems import uncertain_problem
 from streamplace import Cluster, Device, Operator, Problem, Stream, StreamGraph
+from streamplace.latency.sampled import CostDraws
 from streamplace.placers.search.search import Search
 from streamplace.problem.uncertainty import Uncertainty
 from streamplace.scoring.compiled import compiled
 from streamplace.scoring.flow import flow
-from streamplace.scoring.sampled import CostDraws
 from streamplace.sim.closed_form.bottleneck import utilisations
 from streamplace.sim.flow import Flow
 from streamplace.sim.search import Schedule, search_state

@@ -13,7 +13,7 @@ from benchmarks.testbed.latency.simulated import simulated
 from benchmarks.testbed.latency.worker.frames import HEADER
 from benchmarks.testbed.scaling import scale
 from streamplace import Cluster, Operator, Problem, StreamGraph
-from streamplace.scoring.tuples import busiest, deployed
+from streamplace.latency.tuples import busiest, deployed
 from tests.support.tuple_latencies import SERVICE_S, two_paths
 
 

@@ -1,6 +1,7 @@
 """The policy that chooses which part of a placement to build anew, and by which rule."""
 
 from collections.abc import Sequence
+from typing import TypeAlias
 
 import numpy as np
 import torch
@@ -9,22 +10,23 @@ from torch import Tensor, nn
 from streamplace.learning.policy.base import Refiner
 from streamplace.learning.policy.config import RebuildSizes
 from streamplace.learning.policy.decoding import Sampler
-from streamplace.learning.policy.rebuild.walking import (
+from streamplace.learning.policy.encoded import SortedBatch
+from streamplace.learning.policy.trajectories import Trajectories
+from streamplace.learning.policy.walks import Walks
+from streamplace.makespan.rebuilding import (
     COUNTS,
     FEATURES,
     RELEVANT,
     Lane,
-    RebuildBatch,
     RebuildProblem,
     RebuildWalk,
-    encode,
 )
-from streamplace.learning.policy.trajectories import Trajectories
-from streamplace.learning.policy.walks import Walks
 from streamplace.placers.base import MAKESPAN
 from streamplace.problem.problem import Problem
 from streamplace.scoring.evaluator import Evaluator
 from streamplace.util.arrays import Ints
+
+RebuildBatch: TypeAlias = SortedBatch[RebuildProblem]
 
 SEEDS = 2**31
 STEPS = 2  # of an episode per operator
@@ -34,7 +36,7 @@ class Rebuild(Refiner[RebuildProblem, RebuildBatch]):
     """A policy that builds parts of a placement anew with a list scheduler.
 
     A step chooses a part of the graph, and the weights of messages, of PEFT's optimistic costs and
-    of noise by which the list scheduler compares devices (see `learning.policy.rebuild.walking`).
+    of noise by which the list scheduler compares devices (see `makespan.rebuilding`).
     It keeps the result unless the makespan rises. The network reads a few numbers of the problem
     and of the episode so far, and has one hidden layer.
     """
@@ -69,7 +71,7 @@ class Rebuild(Refiner[RebuildProblem, RebuildBatch]):
         ObjectiveError
             If the objective is not the makespan.
         """
-        return encode(problem)
+        return RebuildProblem.of(problem)
 
     def batch(self, encoded: Sequence[RebuildProblem]) -> RebuildBatch:
         """Join encoded problems, largest first; see `Policy.batch`."""

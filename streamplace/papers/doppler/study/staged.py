@@ -12,6 +12,7 @@ from streamplace.learning.policy.registry import policy_section
 from streamplace.learning.policy.weights import new_policy
 from streamplace.learning.training.in_memory import fit
 from streamplace.learning.training.stages import Stage
+from streamplace.makespan.evaluator import makespan_evaluator
 from streamplace.papers.doppler.study.comparisons import Results, Rows
 from streamplace.papers.doppler.study.registered import DOPPLER, SIZES, STAGED, Registered
 from streamplace.papers.doppler.study.stages import imitation_of, simulation_of
@@ -21,7 +22,6 @@ from streamplace.papers.studies.table import Cell, Spread, Table, cell
 from streamplace.placers.repair import feasible
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.problem import Problem
-from streamplace.scoring.registry import makespan_evaluator
 from streamplace.util.arrays import Floats, Ints
 
 MEASURED = 3  # the stage that measures

@@ -16,6 +16,7 @@ from streamplace.learning.policy.registry import policy_section
 from streamplace.learning.policy.weights import new_policy
 from streamplace.learning.training.in_memory import fit
 from streamplace.learning.training.stages import Stage
+from streamplace.makespan.evaluator import makespan_evaluator
 from streamplace.papers.doppler.study.registered import OF_SEARCH, SIZES, UNIFORM, Registered
 from streamplace.papers.doppler.study.stages import (
     TEACHER_EVALUATIONS,
@@ -31,7 +32,6 @@ from streamplace.placers.repair import feasible
 from streamplace.placers.running import run_placer
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
-from streamplace.scoring.registry import makespan_evaluator
 from streamplace.util.arrays import Ints
 
 ONE_DEVICE, CRITICAL_PATH = "one device", "critical path"

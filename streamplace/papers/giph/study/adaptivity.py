@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from streamplace.learning.policy.base import Refiner
+from streamplace.makespan.evaluator import makespan_evaluator
 from streamplace.papers.giph.families.cases import TYPES
 from streamplace.papers.giph.families.changes import Adaptivity
 from streamplace.papers.giph.policy import Giph
@@ -37,7 +38,7 @@ from streamplace.problem.makespan import Makespan, with_published_semantics
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.problem.relocation import RelocationCost
-from streamplace.scoring.registry import evaluator, makespan_evaluator
+from streamplace.scoring.registry import evaluator
 from streamplace.util.arrays import Ints
 
 PROTOCOLS = ("code", "paper", "links")

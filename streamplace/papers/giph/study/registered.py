@@ -7,6 +7,7 @@ from typing import Any
 
 from streamplace.families import Recipe
 from streamplace.learning.policy.registry import PolicySection, policy_section
+from streamplace.makespan.total_cost import TotalCost
 from streamplace.papers.giph.families.cases import (
     BYTES_PER_UNIT,
     INSTRUCTIONS_PER_UNIT,
@@ -17,7 +18,6 @@ from streamplace.problem.cluster import Cluster
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.makespan import Makespan, with_published_semantics
 from streamplace.problem.problem import Problem
-from streamplace.scoring.total_cost import TotalCost
 
 WINS = {
     "GiPH-3": (53.0, 7.0, 40.0),

@@ -7,6 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from streamplace.makespan.pipeline import pipeline_figures
 from streamplace.papers.giph.sensor_fusion.scenario import WATTS, relocation_cost
 from streamplace.papers.giph.study.registered import (
     FUSION,
@@ -20,7 +21,6 @@ from streamplace.papers.studies.table import Cell, Table
 from streamplace.problem.makespan import Makespan
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
-from streamplace.scoring.pipeline import pipeline_figures
 from streamplace.util.arrays import Floats
 from streamplace.util.effect import Effect
 

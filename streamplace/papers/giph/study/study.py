@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
+from streamplace.makespan.evaluator import makespan_evaluator
 from streamplace.papers.giph.study.adaptivity import (
     OF_REPLACEMENT,
     PLAIN,
@@ -55,7 +56,6 @@ from streamplace.papers.studies.study import (
 )
 from streamplace.problem.device import Device
 from streamplace.problem.problem import Problem
-from streamplace.scoring.registry import makespan_evaluator
 from streamplace.util.arrays import Ints
 
 PLAIN_CASES = 50  # cases per unit of the plain placers

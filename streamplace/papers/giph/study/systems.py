@@ -15,6 +15,7 @@ from streamplace.learning.policy.registry import PolicySection, policy_section
 from streamplace.learning.policy.weights import new_policy
 from streamplace.learning.training.in_memory import fit
 from streamplace.learning.training.stages import StepReinforceStage
+from streamplace.makespan.evaluator import makespan_evaluator
 from streamplace.papers.giph.search import random_task_eft
 from streamplace.papers.giph.stage import GiphStage
 from streamplace.papers.giph.study.episodes import episodes
@@ -25,7 +26,7 @@ from streamplace.placers.running import run_placer
 from streamplace.problem.makespan import Makespan
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
-from streamplace.scoring.registry import evaluator, makespan_evaluator
+from streamplace.scoring.registry import evaluator
 from streamplace.util.arrays import Floats, Ints
 
 EPISODE = 2  # evaluations per operator of an episode

@@ -13,6 +13,7 @@ from streamplace.errors import InfeasibleError, PlacementError
 from streamplace.learning.policy.weights import new_policy
 from streamplace.learning.training.in_memory import fit
 from streamplace.learning.training.stages import StepReinforceStage
+from streamplace.makespan.evaluator import makespan_evaluator
 from streamplace.papers.hsdag.features import HsdagProblem
 from streamplace.papers.hsdag.graphs import Graph, joined_groups
 from streamplace.papers.hsdag.kernels import by_score, parse
@@ -42,7 +43,6 @@ from streamplace.placers.running import run_placer
 from streamplace.problem.grouping import Grouping, feasible_chain_groups
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
-from streamplace.scoring.registry import makespan_evaluator
 from streamplace.sim import work_clock
 from streamplace.util.arrays import Ints
 

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from streamplace.learning.training.stages import StepReinforceStage
+from streamplace.makespan.evaluator import makespan_evaluator
 from streamplace.papers.orders.study.coincidence import SharedTrials
 from streamplace.papers.orders.study.outcome import outcome
 from streamplace.papers.orders.study.registered import (
@@ -44,7 +45,6 @@ from streamplace.papers.studies.study import (
 )
 from streamplace.placers.running import run_placer
 from streamplace.problem.problem import Problem
-from streamplace.scoring.registry import makespan_evaluator
 from streamplace.util.arrays import Floats, Ints
 
 LIMITED = {CLIMB: "climb:evaluations={}", SEARCH: "search:evaluations={}"}

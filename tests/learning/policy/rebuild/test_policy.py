@@ -8,15 +8,14 @@ import streamplace as sp
 from streamplace.errors import ObjectiveError
 from streamplace.learning.policy.decoding import Sampler
 from streamplace.learning.policy.rebuild.policy import Rebuild
-from streamplace.learning.policy.rebuild.walking import (
+from streamplace.learning.policy.trajectories import Trajectories
+from streamplace.makespan.rebuilding import (
     COUNTS,
     HEADS,
     NAMES,
     PARTS,
     RELEVANT,
-    choice_of,
 )
-from streamplace.learning.policy.trajectories import Trajectories
 from streamplace.placers.registry import make_placer
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.network import NetworkKind
@@ -84,11 +83,6 @@ def test_heads_without_effect_have_no_probability() -> None:
     assert (made.log_prob[..., of_rule] == 0).all()
     assert (made.log_prob[..., 1] < 0).all()
     assert RELEVANT.shape == (len(PARTS), len(COUNTS))
-
-
-def test_a_choice_has_the_values_of_its_numbers() -> None:
-    choice = choice_of([PARTS.index("heavy"), 1, 1, 2, 3, 1, 2, 0])
-    assert choice == ("heavy", 0.35, True, 1.0, 3.0, 1, 1.0, False)
 
 
 def test_constraints_hold_in_every_part() -> None:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from benchmarks.studies_again import FOLDERS, kept_in
+from streamplace.makespan.evaluator import makespan_evaluator
 from streamplace.papers.doppler.study.registered import (
     DOPPLER,
     FULL,
@@ -39,7 +40,6 @@ from streamplace.problem.cluster import Cluster, Device, Network
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.makespan import Makespan
 from streamplace.problem.problem import Problem
-from streamplace.scoring.registry import makespan_evaluator
 from tests.support.cli import Capture, refused
 from tests.support.studies import unit_of, without_times
 

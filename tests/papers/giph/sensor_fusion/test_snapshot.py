@@ -10,6 +10,7 @@ import pytest
 import streamplace as sp
 from streamplace.errors import UsageError
 from streamplace.families import Recipe
+from streamplace.makespan.evaluator import makespan_evaluator
 from streamplace.papers.giph.sensor_fusion import SensorFusion
 from streamplace.papers.giph.sensor_fusion.scenario import (
     STARTUP_S,
@@ -30,7 +31,6 @@ from streamplace.placers.registry import make_placer
 from streamplace.placers.search.current import current_devices
 from streamplace.placers.search.moves import with_fewest_moves
 from streamplace.problem.relocation import BITS_PER_BYTE
-from streamplace.scoring.registry import makespan_evaluator
 
 SCENARIO = Scenario()
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import streamplace as sp
+from streamplace.makespan.evaluator import makespan_evaluator
 from streamplace.papers.giph.families.cases import (
     BYTES_PER_UNIT,
     INSTRUCTIONS_PER_UNIT,
@@ -24,7 +25,7 @@ from streamplace.papers.giph.study.systems import random_starts
 from streamplace.placers.registry import make_placer
 from streamplace.placers.running import run_placer
 from streamplace.problem.makespan import Makespan
-from streamplace.scoring.registry import evaluator, makespan_evaluator
+from streamplace.scoring.registry import evaluator
 
 
 def test_neural_networks_have_40_operators_and_8_devices() -> None:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import streamplace as sp
 from streamplace.errors import FormatError, GraphError
+from streamplace.makespan.evaluator import MakespanEvaluator
 from streamplace.papers.hsdag.study.registered import (
     ACCELERATOR_ONLY,
     LAUNCH_S,
@@ -23,7 +24,6 @@ from streamplace.papers.hsdag.study.registered import (
 )
 from streamplace.placers.registry import ready_placer
 from streamplace.problem.graph import Operator, StreamGraph
-from streamplace.scoring.makespan_evaluator import MakespanEvaluator
 from streamplace.util.arrays import Ints
 
 SIZES = {"resnet50": (174, 189), "inception-v3": (313, 347), "bert-base": (256, 314)}

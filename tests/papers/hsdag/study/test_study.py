@@ -11,6 +11,7 @@ import pytest
 from benchmarks.studies_again import FOLDERS, kept_in
 from streamplace.learning.policy.weights import new_policy
 from streamplace.learning.training.in_memory import fit
+from streamplace.makespan.evaluator import makespan_evaluator
 from streamplace.papers.hsdag.features import encode
 from streamplace.papers.hsdag.placer import HsdagPlacer
 from streamplace.papers.hsdag.sizes import HsdagSizes
@@ -50,7 +51,6 @@ from streamplace.papers.studies.run import RESULTS, run_study
 from streamplace.papers.studies.workloads import LONG_SEARCH
 from streamplace.problem.grouping import Grouping
 from streamplace.problem.problem import Problem
-from streamplace.scoring.registry import makespan_evaluator
 from streamplace.util.arrays import Floats
 from tests.support.cli import Capture, refused
 from tests.support.hsdag import pass_problem

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from streamplace.families import Recipe
+from streamplace.makespan.evaluator import makespan_evaluator
 from streamplace.papers.orders.study import results
 from streamplace.papers.orders.study.outcome import outcome
 from streamplace.papers.orders.study.registered import (
@@ -25,7 +26,6 @@ from streamplace.papers.orders.study.registered import (
 from streamplace.papers.orders.study.study import OrdersStudy
 from streamplace.papers.studies.study import Outcome, Plan, Row
 from streamplace.scoring.orders import traversal_order
-from streamplace.scoring.registry import makespan_evaluator
 from tests.support.studies import unit_of
 
 TINY = Registered(("nmt",), graphs=1, devices=(3,), repeats=1, checkpoints=(1, 2), of_variants=1)

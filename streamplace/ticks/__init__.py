@@ -1,0 +1,3 @@
+"""Runs of the simulated engine, tick by tick: scores, scenes and traces."""
+
+__all__ = ["runs"]

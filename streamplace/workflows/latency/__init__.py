@@ -1,1 +1,0 @@
-"""Limits on the latency of single tuples: proof, screen, search and simulation."""
