@@ -22,7 +22,7 @@ LARGEST = np.finfo(np.float64).max
 WIDER = 1.0 + 1e-9  # factor on the largest load wanted, so that rounding excludes no piece
 
 
-class Messages(NamedTuple):
+class ItemMessages(NamedTuple):
     """M messages between items."""
 
     first: Ints  # (I + 1,) index of each item's first entry in `message`
@@ -51,7 +51,7 @@ class Items(NamedTuple):
     allowed: Bools  # (I, C) whether the devices of each class may run the item
     needs: Floats  # (I, K) counts of each limit that items take
     room: Floats  # (C, K) counts of each limit that a device of each class has
-    messages: Messages
+    messages: ItemMessages
     rates: Rates
 
 

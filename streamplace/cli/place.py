@@ -335,5 +335,6 @@ def with_options(
         placer = placer.limited(MaxRuntime(time_limit))
     if prefer is not None:
         placer = placer.preferring(prefer)
-    print_note(placer.warning(operators) or "")
+    if warning := placer.warning(operators):
+        print_note(warning)
     return placer

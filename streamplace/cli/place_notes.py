@@ -31,7 +31,8 @@ def print_notes(
     unlimited
         A new placement with moves that no option limits, if there is one.
     """
-    print_note(inherited)
+    if inherited:
+        print_note(inherited)
     if unlimited is not None:
         print_note(_moves_note(unlimited))
     for assumed in assumptions(result.placement):
@@ -39,7 +40,8 @@ def print_notes(
     if not isinstance(result, Result):
         return
     top = result.score.bottleneck
-    print_note(suspect_of(result.placement.problem, result.score))
+    if suspect := suspect_of(result.placement.problem, result.score):
+        print_note(suspect)
     if wants_confidence:
         _print_ignored(result)
     if top.kind == "operator" and result.score.relative_throughput < 1:

@@ -22,7 +22,7 @@ KIB = 1024
 MAX_LOST = 3  # processes lost in a row at one item after which work stops with an error
 
 
-class Items(Protocol[Item_co]):
+class Repeatable(Protocol[Item_co]):
     """A collection that can be iterated again from the start, such as a list or a dataset."""
 
     def __len__(self) -> int: ...
@@ -77,7 +77,7 @@ class _Call(Generic[Item]):
 
 def results_of(
     function: Callable[[Item], Result],
-    items: Items[Item],
+    items: Repeatable[Item],
     cluster: Connected,
     *,
     jobs: int | None,
@@ -131,7 +131,7 @@ def results_of(
             first += 1
 
 
-def _calls(items: Items[Item], size: int) -> Iterator[_Call[Item]]:
+def _calls(items: Repeatable[Item], size: int) -> Iterator[_Call[Item]]:
     """Yield calls with `size` items each; the last one may have fewer."""
     rest = iter(items)
     for number in count():

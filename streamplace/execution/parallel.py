@@ -19,7 +19,7 @@ from joblib.externals.loky.process_executor import BrokenProcessPool
 
 from streamplace.errors import BackendError
 from streamplace.execution.backends import LOCAL, Backend, connected, shipping
-from streamplace.execution.calls import MAX_LOST, Items, in_mb, results_of
+from streamplace.execution.calls import MAX_LOST, Repeatable, in_mb, results_of
 from streamplace.execution.progress import note
 
 Item = TypeVar("Item")
@@ -39,7 +39,7 @@ def cpu_count() -> int:
 
 def each(
     function: Callable[[Item], Result],
-    items: Items[Item],
+    items: Repeatable[Item],
     jobs: int | None = None,
     backend: Backend = LOCAL,
     *,
@@ -92,7 +92,7 @@ def each(
 
 def each_when_known(
     function: Callable[[Item], Result],
-    items: Items[Item],
+    items: Repeatable[Item],
     jobs: int | None = None,
     backend: Backend = LOCAL,
 ) -> Generator[tuple[int, Result], None, None]:
@@ -264,7 +264,7 @@ def _resuming(results_from: Callable[[int], Iterator[Result]]) -> Iterator[Resul
 
 def _on_cluster(
     function: Callable[[Item], Result],
-    items: Items[Item],
+    items: Repeatable[Item],
     jobs: int | None,
     backend: Backend,
     items_per_call: int,

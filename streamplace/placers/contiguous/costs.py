@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from streamplace.problem.problem import Problem
 from streamplace.problem.symmetry import interchangeable
 from streamplace.scoring.compiled import compiled
-from streamplace.sim.contiguous import Devices, Items, Messages, Rates
+from streamplace.sim.contiguous import Devices, ItemMessages, Items, Rates
 from streamplace.sim.flow import NONE, Flow
 from streamplace.sim.search import Instance
 from streamplace.sim.search.instance import own_loads, unit_loads
@@ -136,7 +136,7 @@ def _sums(item_of_unit: Ints, rows: Floats, count: int) -> Floats:
     return sums
 
 
-def _messages(flow: Flow, item_of: Ints, count: int, by_size: bool) -> Messages:
+def _messages(flow: Flow, item_of: Ints, count: int, by_size: bool) -> ItemMessages:
     """Return the messages between items.
 
     With multicast, a message is what an operator sends to other items, as large as its largest
@@ -166,7 +166,7 @@ def _messages(flow: Flow, item_of: Ints, count: int, by_size: bool) -> Messages:
     served = np.unique(message * count + to)  # each consumer of each message once
     ends = np.concatenate([home[first], served % count])
     order = np.argsort(ends, kind="stable")
-    return Messages(
+    return ItemMessages(
         first=np.searchsorted(ends[order], np.arange(count + 1)).astype(np.int32),
         message=np.concatenate([np.arange(len(first)), served // count])[order].astype(np.int32),
         sends=order < len(first),
