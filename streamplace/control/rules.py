@@ -1,58 +1,28 @@
 """The rules of the controller: thresholds, durations, budgets and prices."""
 
-from dataclasses import dataclass, fields, replace
-from typing import Self
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Literal, Self
 
 from streamplace.errors import Fault, UsageError
 from streamplace.util.checks import MAX_VALUE
 
 MAX_S = 10**8  # three years; sums of much longer times are no dates
-FLINK_TIMES = ("savepoint_s", "start_s", "answer_s")  # Flink needs them, however short windows are
+Kind = Literal["share", "duration", "step of Flink", "count", "price"]
+KIND, ABOUT = "kind", "about"  # keys of the metadata of a rule
+UNLESS_SURE = "unless tuples pile up, or the rate rises on above `high`"
+
+
+def _rule(kind: Kind, default: float, about: str) -> Any:
+    """Return a field for a rule, with what it means, of which commands make their help."""
+    return field(default=default, metadata={KIND: kind, ABOUT: about})
 
 
 @dataclass(frozen=True)
 class Rules:
     """When the controller acts, and how often at most. All times are in seconds, at most 1e8.
 
-    Parameters
-    ----------
-    target, low, high
-        Utilisation that plans aim at, and the band around it within which nothing is done.
-    window_s
-        Length of a window of measurements.
-    agreeing
-        Number of windows in a row that must ask for a change.
-    stabilisation_s
-        Time after a start of the job during which measurements are ignored.
-    cool_down_s
-        Time after an action without another one, unless a load is sure; see `Load`.
-    scale_down_after_s
-        Time for which less capacity must have been enough before it is reduced; the largest rate in
-        this time counts.
-    most_scale_down
-        Largest share of the instances of an operator that one action removes.
-    actions_per_hour, actions_per_day
-        Budgets of actions.
-    horizon_s
-        Time within which an action must pay for itself.
-    first_downtime_s
-        Expected downtime of a restart before one was measured; afterwards it is the longest of the
-        last three.
-    catch_up_s
-        Time within which the tuples that wait after a restart must be worked off.
-    machine_price
-        Price of a second of a machine without a price of its own.
-    delayed_tuple_price
-        Price of a tuple that is delayed by a restart, in the same unit.
-    rollback_below
-        Share of the throughput before an action below which it is rolled back.
-    block_s
-        Time for which a plan that was rolled back is not tried again.
-    refused_s
-        The same for a plan that was refused before anything was changed: the slot or label that it
-        lacked may be there later.
-    savepoint_s, start_s, answer_s
-        Limits of a savepoint, of a start until all vertices run, and of an answer of the server.
+    The metadata of the fields say what each means. Steps of Flink take their time however short
+    windows are. Prices are in any unit, but all in the same.
 
     Raises
     ------
@@ -62,48 +32,89 @@ class Rules:
 
     # Guesses were tuned neither on jobs nor on traces; Apache Flink's autoscaler is that of commit
     # 0632618f, with its defaults.
-    target: float = 0.7  # as Flink's autoscaler
-    low: float = 0.4  # as Flink's autoscaler
-    high: float = 0.85  # a guess; a full instance, where that of the autoscaler ends, is late
-    window_s: float = 300.0  # busy times are then off by less than 2% (docs/watch.md)
-    agreeing: int = 2  # one window may be noise, unless its load is sure
-    stabilisation_s: float = 120.0  # a guess
-    cool_down_s: float = 600.0  # two windows, which must agree that the last action was not enough
-    scale_down_after_s: float = 3600.0  # as Flink's autoscaler
-    most_scale_down: float = 0.5  # a guess
-    actions_per_hour: int = 4  # a guess
-    actions_per_day: int = 12  # a guess
-    horizon_s: float = 3600.0  # a guess
-    first_downtime_s: float = 60.0  # more than the seconds that most restarts take (docs/watch.md)
-    catch_up_s: float = 1800.0  # as Flink's autoscaler
-    machine_price: float = 1.0  # a guess
-    delayed_tuple_price: float = 0.001  # a guess
-    rollback_below: float = 0.9  # a guess
-    block_s: float = 86_400.0  # a guess
-    refused_s: float = 3600.0  # the slot or label that it lacked may be there later
-    savepoint_s: float = 60.0  # a guess
-    start_s: float = 120.0  # a guess
-    answer_s: float = 10.0  # a guess
+    target: float = _rule(  # as Flink's autoscaler
+        "share", 0.7, "Utilisation of the busiest instance that plans aim at."
+    )
+    low: float = _rule(  # as Flink's autoscaler
+        "share", 0.4, "Utilisation below which capacity is reduced."
+    )
+    high: float = _rule(  # a guess; a full instance, where that of the autoscaler ends, is late
+        "share", 0.85, "Utilisation above which capacity is added."
+    )
+    window_s: float = _rule(  # busy times are then off by less than 2% (docs/watch.md)
+        "duration", 300.0, "Length of a window of measurements."
+    )
+    agreeing: int = _rule(  # one window may be noise, unless its load is sure
+        "count", 2, f"Windows in a row that must ask for a change, {UNLESS_SURE}."
+    )
+    stabilisation_s: float = _rule(  # a guess
+        "duration", 120.0, "Time after a start of the job during which measurements are ignored."
+    )
+    cool_down_s: float = _rule(  # two windows, which must agree that the last action was too little
+        "duration", 600.0, f"Time after an action without another one, {UNLESS_SURE}."
+    )
+    scale_down_after_s: float = _rule(  # as Flink's autoscaler
+        "duration",
+        3600.0,
+        "Time for which less capacity must have been enough before it is reduced; the largest rate "
+        "of this time counts.",
+    )
+    most_scale_down: float = _rule(  # a guess
+        "share", 0.5, "Largest share of an operator's instances that one action removes."
+    )
+    actions_per_hour: int = _rule(  # a guess
+        "count", 4, "Largest number of actions in an hour."
+    )
+    actions_per_day: int = _rule(  # a guess
+        "count", 12, "Largest number of actions in 24 hours."
+    )
+    horizon_s: float = _rule(  # a guess
+        "duration", 3600.0, "Time within which an action must pay for itself."
+    )
+    first_downtime_s: float = _rule(  # more than the seconds most restarts take (docs/watch.md)
+        "duration",
+        60.0,
+        "Expected downtime of a restart until one was measured; then the longest of the last "
+        "three.",
+    )
+    catch_up_s: float = _rule(  # as Flink's autoscaler
+        "duration",
+        1800.0,
+        "Time within which tuples that wait after a restart must be worked off.",
+    )
+    machine_price: float = _rule(  # a guess
+        "price", 1.0, "Price of a second of a machine for which the cluster file states none."
+    )
+    delayed_tuple_price: float = _rule(  # a guess
+        "price", 0.001, "Price of a tuple that a restart delays, in the same unit."
+    )
+    rollback_below: float = _rule(  # a guess
+        "share", 0.9, "Share of the former throughput below which an action is rolled back, once."
+    )
+    block_s: float = _rule(  # a guess
+        "duration", 86_400.0, "Time for which a plan that was rolled back is not tried again."
+    )
+    refused_s: float = _rule(  # the slot or label that it lacked may be there later
+        "duration", 3600.0, "The same for a plan that was refused before anything changed."
+    )
+    savepoint_s: float = _rule(  # a guess
+        "step of Flink", 60.0, "Seconds for a savepoint."
+    )
+    start_s: float = _rule(  # a guess
+        "step of Flink", 120.0, "Seconds for a start until all vertices run."
+    )
+    answer_s: float = _rule(  # a guess
+        "step of Flink", 10.0, "Seconds to wait for each answer of the server."
+    )
 
     def __post_init__(self) -> None:
         if not 0 < self.low < self.target < self.high <= 1:
             band = f"{self.low:g}, {self.target:g}, {self.high:g}"
             fault = f"must be 0 < low < target < high <= 1 (got {band})"
             raise UsageError(Fault(fault, option="band"))
-        for name in ("most_scale_down", "rollback_below"):
-            if not 0 < (value := getattr(self, name)) <= 1:
-                fault = f"must be above 0 and at most 1 (got {value:g})"
-                raise UsageError(Fault(fault, option=name))
-        for field in fields(self):
-            value = getattr(self, field.name)
-            if field.name.endswith("_s"):
-                _check_seconds(field.name, value)
-            if field.name.endswith("_price") and not 0 <= value <= MAX_VALUE:
-                fault = f"must be 0 to {MAX_VALUE:g} (got {value:g})"
-                raise UsageError(Fault(fault, option=field.name))
-        for name in ("agreeing", "actions_per_hour", "actions_per_day"):
-            if (count := getattr(self, name)) < 1:
-                raise UsageError(Fault(f"must be at least 1 (got {count})", option=name))
+        for rule in fields(self):
+            if fault := _fault_of(rule.metadata[KIND], getattr(self, rule.name)):
+                raise UsageError(Fault(fault, option=rule.name))
 
     def scaled(self, factor: float) -> Self:
         """Return these rules with all durations multiplied, except what Flink itself needs.
@@ -116,16 +127,20 @@ class Rules:
             If a duration is then outside its range.
         """
         times = {
-            field.name: getattr(self, field.name) * factor
-            for field in fields(self)
-            if field.name.endswith("_s") and field.name not in FLINK_TIMES
+            rule.name: getattr(self, rule.name) * factor
+            for rule in fields(self)
+            if rule.metadata[KIND] == "duration"
         }
-        for name, seconds in times.items():
-            _check_seconds(name, seconds)
         return replace(self, **times)
 
 
-def _check_seconds(name: str, seconds: float) -> None:
-    if not 0 < seconds <= MAX_S:
-        fault = f"must be above 0 and at most {MAX_S:,} s (got {seconds:g})"
-        raise UsageError(Fault(fault, option=name))
+def _fault_of(kind: Kind, value: float) -> str:
+    """Return what is wrong with a value; an empty string if it is valid."""
+    if kind == "count":
+        return "" if value >= 1 else f"must be at least 1 (got {value})"
+    if kind == "share":
+        return "" if 0 < value <= 1 else f"must be above 0 and at most 1 (got {value:g})"
+    if kind == "price":
+        return "" if 0 <= value <= MAX_VALUE else f"must be 0 to {MAX_VALUE:g} (got {value:g})"
+    in_range = 0 < value <= MAX_S
+    return "" if in_range else f"must be above 0 and at most {MAX_S:,} s (got {value:g})"

@@ -4,7 +4,7 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, fields
+from dataclasses import Field, dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ import click
 
 from streamplace.cli import options, param_types
 from streamplace.cli.command import argument, made_of, option
-from streamplace.control.rules import FLINK_TIMES, MAX_S, Rules
+from streamplace.control.rules import ABOUT, KIND, MAX_S, Kind, Rules
 from streamplace.engines.flink.applying.apply import check_jar_file
 from streamplace.engines.flink.watching.handing_out import DOCUMENT
 from streamplace.errors import UsageError
@@ -26,34 +26,6 @@ KEPT = {
     GRAPH: "the graph that is kept beside the journal",
     DOCUMENT: "the document for the Flink Kubernetes operator",
 }
-HELP = {
-    "target": "Utilisation of the busiest instance that plans aim at.",
-    "low": "Utilisation below which capacity is reduced.",
-    "high": "Utilisation above which capacity is added.",
-    "window_s": "Length of a window of measurements.",
-    "agreeing": "Windows in a row that must ask for a change, unless tuples pile up, or the rate "
-    "rises on above --high.",
-    "stabilisation_s": "Time after a start of the job during which measurements are ignored.",
-    "cool_down_s": "Time after an action without another one, unless tuples pile up or the rate "
-    "rises on above --high.",
-    "scale_down_after_s": "Time for which less capacity must have been enough before it is "
-    "reduced; the largest rate of this time counts.",
-    "most_scale_down": "Largest share of an operator's instances that one action removes.",
-    "actions_per_hour": "Largest number of actions in an hour.",
-    "actions_per_day": "Largest number of actions in 24 hours.",
-    "horizon_s": "Time within which an action must pay for itself.",
-    "first_downtime_s": "Expected downtime of a restart until one was measured; then the longest "
-    "of the last three.",
-    "catch_up_s": "Time within which tuples that wait after a restart must be worked off.",
-    "machine_price": "Price of a second of a machine for which the cluster file states none.",
-    "delayed_tuple_price": "Price of a tuple that a restart delays, in the same unit.",
-    "rollback_below": "Share of the former throughput below which an action is rolled back, once.",
-    "block_s": "Time for which a plan that was rolled back is not tried again.",
-    "refused_s": "The same for a plan that was refused before anything changed.",
-    "savepoint_s": "Seconds for a savepoint.",
-    "start_s": "Seconds for a start until all vertices run.",
-    "answer_s": "Seconds to wait for each answer of the server.",
-}
 NAMES = {
     "target": "target-utilisation",
     "savepoint_s": "deadline",
@@ -62,7 +34,18 @@ NAMES = {
 }
 """Options that other commands have too, under another name than the field."""
 BAND_OPTIONS = "--low, --target-utilisation, --high"
-SHARES = ("target", "low", "high", "most_scale_down", "rollback_below")
+KINDS: dict[Kind, dict[str, Any]] = {
+    "share": {"type": param_types.NUMBER, "callback": param_types.share, "metavar": "U"},
+    "duration": {"type": param_types.SECONDS, "metavar": "S"},
+    "step of Flink": {
+        "type": param_types.SECONDS,
+        "callback": param_types.wait,
+        "metavar": "S",
+    },
+    "count": {"type": param_types.Whole(1), "metavar": "N"},
+    "price": {"type": param_types.NUMBER, "metavar": "PRICE"},
+}
+"""Kind of a rule -> its option. `Rules` checks durations and prices."""
 
 
 def option_name(field: str) -> str:
@@ -83,7 +66,7 @@ def rules() -> Any:
         help="Factor on all durations except those of Flink's own steps (--deadline, "
         "--start-timeout, --timeout), for trials: 0.0667 is 15 times as fast.",
     )
-    members = {each.name: _option(each.name, each.default) for each in fields(Rules)}
+    members = {rule.name: _option(rule) for rule in fields(Rules)}
     return made_of({**members, "scale": scale}, the_rules)
 
 
@@ -114,7 +97,7 @@ def _naming_option(more: str = "") -> Iterator[None]:
         yield
     except UsageError as error:
         rule = error.fault.option
-        error.update(option=option_name(rule) + more if rule in HELP else BAND_OPTIONS)
+        error.update(option=option_name(rule) + more if hasattr(Rules, rule) else BAND_OPTIONS)
         raise click.UsageError(str(error)) from None
 
 
@@ -126,20 +109,14 @@ def duration(ctx: click.Context, param: click.Parameter, value: float | None) ->
     return value
 
 
-def _option(field: str, default: Any) -> Any:
-    kinds: dict[str, Any] = {
-        "type": param_types.SECONDS,
-        "metavar": "S",
-    }  # `Rules` checks durations and prices
-    if field in SHARES:
-        kinds |= {"type": param_types.NUMBER, "callback": param_types.share, "metavar": "U"}
-    elif field in FLINK_TIMES:
-        kinds |= {"callback": param_types.wait}
-    elif field.endswith("_price"):
-        kinds |= {"type": param_types.NUMBER, "metavar": "PRICE"}
-    elif not field.endswith("_s"):
-        kinds = {"type": param_types.Whole(1), "metavar": "N"}
-    return option(option_name(field), default=default, show_default=True, help=HELP[field], **kinds)
+def _option(rule: Field[Any]) -> Any:
+    return option(
+        option_name(rule.name),
+        default=rule.default,
+        show_default=True,
+        help=rule.metadata[ABOUT].replace("`high`", "--high"),
+        **KINDS[rule.metadata[KIND]],
+    )
 
 
 @dataclass(frozen=True)
