@@ -3,7 +3,6 @@
 The site has them as cli.md and api.md; they are not files of the repository.
 """
 
-import re
 from collections.abc import Iterator
 from copy import copy
 from importlib import import_module
@@ -11,11 +10,11 @@ from typing import Any
 
 import click
 
+from streamplace.cli.command import Option
 from streamplace.cli.registered import cli
 from streamplace.problem.operators import OPERATOR_FIELDS, STREAM_FIELDS
 
 CLI, API = "cli.md", "api.md"
-DEFAULT = re.compile(r"(  \[default: [^\]]*\])\f(.*)", re.DOTALL)
 WIDTH = 88
 CLI_INTRODUCTION = """\
 # Command line
@@ -221,9 +220,8 @@ def whole(command: click.Command) -> click.Command:
     shown.help = (command.help or "").replace("\f", "")
     shown.params = [copy(param) for param in command.params]
     for param in shown.params:
-        if isinstance(param, click.Option) and param.help:
-            with_default_last = DEFAULT.sub(r"\f\2\1", param.help)
-            param.help = with_default_last.replace("\f", " ")
+        if isinstance(param, Option):
+            param.brief = str(param.help)
     return shown
 
 

@@ -39,6 +39,10 @@ class Fault:
     of_constraints: bool = False
     conflict: Any = None
 
+    def without(self, place: str) -> "Fault":
+        """Return the fault without a place, such as a command that nobody asked for."""
+        return replace(self, place=tuple(each for each in self.place if each != place))
+
     def __str__(self) -> str:
         stated = ": ".join(filter(None, (self.origin, *self.place, self.option, self.what)))
         conflict = "" if self.conflict is None else str(self.conflict)
@@ -81,6 +85,9 @@ class StreamplaceError(Exception):
             return self._fault
         what = self.args[0] if self.args else ""
         return what if isinstance(what, Fault) else Fault(str(what))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({str(self)!r})"
 
     @property
     def needs_origin(self) -> bool:

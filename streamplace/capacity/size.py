@@ -227,7 +227,7 @@ def sizes(
         except (InfeasibleError, PlacementError) as error:
             errors[rate] = error
             at_most = error.at_most if isinstance(error, ShortageError) else None
-            rows.append(Unsized(rate, str(replace(error.fault, place=())), at_most))
+            rows.append(Unsized(rate, str(error.fault.without("size")), at_most))
     if len(errors) == len({*rates}):
         raise errors[min(errors)]
     return SizeTable(tuple(rows))

@@ -54,12 +54,20 @@ class Command(click.Command):
 
 
 class Option(click.Option):
-    """An option whose help ends at a form feed; the page of the command line has the rest."""
+    """An option whose help a command may cut at a form feed.
 
-    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
-        """Return the names and the first part of the help; None for a hidden option."""
-        found = super().get_help_record(ctx)
-        return found and (found[0], found[1].partition("\f")[0])
+    Attributes
+    ----------
+    brief
+        The help up to there, with the default.
+    """
+
+    def __init__(self, *names: Any, **settings: Any) -> None:
+        first, _, rest = str(settings.pop("help", None) or "").partition("\f")
+        text, bracket, default = first.partition("  [default: ")
+        whole = f"{text} {rest}{bracket}{default}" if rest else first
+        super().__init__(*names, help=whole or None, **settings)
+        self.brief = first
 
 
 def ending_with(
@@ -80,18 +88,24 @@ def ending_with(
     names
         Returns the names that installed packages register.
     headings
-        Name of the first parameter of each section of options -> its heading.
+        Name of the first parameter of each section of options -> its heading. The help of options
+        is then brief.
     """
     what = f"{noun} of installed packages"
 
     class EndingWith(Command):
         def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+            if headings is None:
+                super().format_options(ctx, formatter)
+                return
             sections: dict[str, list[tuple[str, str]]] = {}
-            heading = "Options"
+            heading = ""
             for param in self.get_params(ctx):
-                heading = (headings or {}).get(str(param.name), heading)
+                heading = headings.get(str(param.name), heading)
                 if isinstance(param, click.Option) and (record := param.get_help_record(ctx)):
-                    sections.setdefault(heading, []).append(record)
+                    brief = param.brief if isinstance(param, Option) else str(param.help)
+                    shown = record[0], record[1].replace(str(param.help), brief)
+                    sections.setdefault(heading, []).append(shown)
             for heading, records in sections.items():
                 with formatter.section(heading):
                     formatter.write_dl(records, col_max=COLUMN)

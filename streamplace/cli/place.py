@@ -119,7 +119,7 @@ class PlaceOptions(options.Common):
         callback=param_types.at_least_0,
         metavar="C",
         help="Least gain per second of sending the moved operators' memory over the network, e.g. "
-        "0.01.  [default: unlimited]\fThe gain is in relative throughput (throughput / source "
+        "0.01.  [default: none]\fThe gain is in relative throughput (throughput / source "
         "rate), or the share by which the makespan becomes shorter. With 0, every move that gains "
         "something is allowed. Some placers look for the moves themselves.",
     )
@@ -161,9 +161,9 @@ def place(chosen: PlaceOptions) -> None:
     metis, metis-recursive, fuser, metis-oracle, metis-recursive-oracle, fuser-oracle,
     metis-sweep, contiguous
                          partitions of the graph
-    heft, peft, cpop, critical-path, random-eft, m-etf, m-topo, enumerative, rebuild
+    heft, peft, cpop, critical-path, random-eft, m-etf, m-topo, enumerative
                          list schedulers, for makespans only
-    policy               a trained network
+    policy, rebuild      trained networks; rebuild for makespans only
     module:Class         your own, from module.py in this folder or an installed module
 
     \b

@@ -115,7 +115,7 @@ class SizePlanner:
         except StreamplaceError as error:
             if isinstance(error, ShortageError):
                 error.reword(partial(in_words, observation=observation, by_slots=most))
-            error.update(place=())
+            error.update(place=error.fault.without("size").place)
             return f"{error}{enough}"
 
     def _unknown(self, observation: Observation) -> str:

@@ -8,21 +8,20 @@ from streamplace.util.checks import MAX_VALUE
 
 MAX_S = 10**8  # three years; sums of much longer times are no dates
 Kind = Literal["share", "duration", "step of Flink", "count", "price"]
-KIND, ABOUT = "kind", "about"  # keys of the metadata of a rule
 UNLESS_SURE = "unless tuples pile up, or the rate rises on above `high`"
 
 
 def _rule(kind: Kind, default: float, about: str) -> Any:
     """Return a field for a rule, with what it means, of which commands make their help."""
-    return field(default=default, metadata={KIND: kind, ABOUT: about})
+    return field(default=default, metadata={"kind": kind, "about": about})
 
 
 @dataclass(frozen=True)
 class Rules:
     """When the controller acts, and how often at most. All times are in seconds, at most 1e8.
 
-    The metadata of the fields say what each means. Steps of Flink take their time however short
-    windows are. Prices are in any unit, but all in the same.
+    The metadata of a field say its ``kind`` and what it means (``about``). Steps of Flink take
+    their time however short windows are. Prices are in any unit, but all in the same.
 
     Raises
     ------
@@ -113,7 +112,7 @@ class Rules:
             fault = f"must be 0 < low < target < high <= 1 (got {band})"
             raise UsageError(Fault(fault, option="band"))
         for rule in fields(self):
-            if fault := _fault_of(rule.metadata[KIND], getattr(self, rule.name)):
+            if fault := _fault_of(rule.metadata["kind"], getattr(self, rule.name)):
                 raise UsageError(Fault(fault, option=rule.name))
 
     def scaled(self, factor: float) -> Self:
@@ -129,7 +128,7 @@ class Rules:
         times = {
             rule.name: getattr(self, rule.name) * factor
             for rule in fields(self)
-            if rule.metadata[KIND] == "duration"
+            if rule.metadata["kind"] == "duration"
         }
         return replace(self, **times)
 

@@ -147,7 +147,8 @@ def shortened(text: str, length: int) -> str:
 
     Both ends distinguish names such as ``metis-recursive-oracle``, ``policy:file=…:samples=16``.
     """
-    text = printable(text)
+    if not text.isprintable():
+        text = printable(text)
     if len(text) <= length:
         return text
     tail = (length - 1) // 2

@@ -29,7 +29,6 @@ from streamplace.files.placement_columns import NPZ, write_placement_columns
 from streamplace.files.reading import STDIO, check, folder_of, name_of
 from streamplace.files.schema import GraphFileForm, PlacementForm, ProblemForm
 from streamplace.files.stored_objectives import (
-    objective_in,
     objective_to,
     stored_objective,
     throughput_to,
@@ -160,17 +159,17 @@ def proven_bound(value: Any, problem: Problem) -> float | None:
     None if the file stores none, or not for this problem: its graph, cluster, constraints and
     objective have to be those of the file.
     """
-    stored = value.get("bound") if isinstance(value, dict) else None
-    aim = problem.objective
-    if stored is None or objective_in(value) != aim:
+    if not isinstance(value, dict) or value.get("bound") is None:
         return None
     try:
         form = check(PlacementForm, value, "placement")
         cluster = clusters.from_form(form.problem.cluster)
+        aim = stored_objective(form.problem, None)
     except StreamplaceError:
         return None  # the problem has another cluster than the file, since it could be read
-    parts = form.problem.graph_sha256, cluster, graphs.constraints_from(form.problem.constraints)
-    own = problem.graph.sha256, problem.cluster, problem.constraints.stated
+    rules = graphs.constraints_from(form.problem.constraints)
+    parts = aim, form.problem.graph_sha256, cluster, rules
+    own = problem.objective, problem.graph.sha256, problem.cluster, problem.constraints.stated
     return form.bound if parts == own else None
 
 

@@ -182,6 +182,13 @@ def test_the_bound_of_a_proof_holds_for_its_own_problem_only() -> None:
     assert proven_bound([value], problem) is None
 
 
+def test_the_bound_of_a_proof_holds_for_its_source_rate_only() -> None:
+    problem = Problem(graph_from(LINE, "x"), source_rate=3.0)
+    value = placement_to(Placement(problem, [0, 1, 2]), bound=2.5)
+    assert proven_bound(value, problem) == 2.5
+    assert proven_bound(value, Problem(problem.graph, source_rate=4.0)) is None
+
+
 def test_cepsim_reads_what_its_runner_writes(folder: Path) -> None:
     """CEPSim lists devices in any order, some without operators, with more fields."""
     rows = [{"idx": 3, "ops": [2]}, {"idx": 0, "ops": []}, {"idx": 1, "ops": [1, 0], "vm": "x"}]

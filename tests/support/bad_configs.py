@@ -83,8 +83,7 @@ CONFIGS: list[Fault] = [
     (
         "config-unknown-algorithm.toml",
         "stage[0].algorithm",
-        "must be 'imitation', 'dagger', 'reinforce', 'reinforce-replay' or 'reinforce-steps'"
-        ".*reinforse",
+        "must be 'imitation', 'dagger', 'reinforce', 'reinforce-steps', .* or 'hsdag'.*reinforse",
     ),
     ("config-second-stage-negative.toml", "stage[1].epochs", "got -1"),
     ("config-imitation-without-teacher.toml", "stage[0]", "missing field 'teacher'"),

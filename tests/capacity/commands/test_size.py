@@ -72,7 +72,7 @@ def test_a_note_says_that_a_stated_limit_ended_the_search(
     cut_off: bool, capsys: Capture, graph: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sized = size.size
-    ended = lambda *given, **named: replace(sized(*given, **named), cut_off=cut_off)  # noqa: E731
+    ended = lambda *arguments, **named: replace(sized(*arguments, **named), cut_off=cut_off)  # noqa: E731
     monkeypatch.setattr("streamplace.capacity.commands.size.sized", ended)
     _, err = printed(capsys, "size", graph, *FAST)
     assert ("--time-limit 0.5 ended the search, so that the answer depends" in err) == cut_off

@@ -120,4 +120,4 @@ def test_decisions_of_a_controller_are_carried_out_only_if_it_acts() -> None:
     assert rule.step(window(1, 1.0)) == SMALL
     rule.ended(600.0, 604.0, 2.0)
     assert controller.calls == [(Action.ACT, 600.0), Outcome(604.0, True, 2.0)]
-    assert rule.reasons == ["because", "because"]
+    assert rule.reasons == ["advise: because", "act: because"]

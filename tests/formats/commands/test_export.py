@@ -162,7 +162,7 @@ def test_what_separated_instances_lose_is_printed(
 def test_help_names_every_kind(capsys: Capture) -> None:
     for command, use in (("export", "writes"), ("import", "reads")):
         lines = succeeds(capsys, command, "--help").splitlines()
-        assert {f"  {each.name:18}{each.about}" for each in formats() if getattr(each, use)} <= {
+        assert {f"  {each.name:19}{each.about}" for each in formats() if getattr(each, use)} <= {
             *lines
         }
 

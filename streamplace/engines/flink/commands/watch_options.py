@@ -12,7 +12,7 @@ import click
 
 from streamplace.cli import options, param_types
 from streamplace.cli.command import argument, made_of, option
-from streamplace.control.rules import ABOUT, KIND, MAX_S, Kind, Rules
+from streamplace.control.rules import MAX_S, Rules
 from streamplace.engines.flink.applying.apply import check_jar_file
 from streamplace.engines.flink.watching.handing_out import DOCUMENT
 from streamplace.errors import UsageError
@@ -34,7 +34,7 @@ NAMES = {
 }
 """Options that other commands have too, under another name than the field."""
 BAND_OPTIONS = "--low, --target-utilisation, --high"
-KINDS: dict[Kind, dict[str, Any]] = {
+KINDS: dict[str, dict[str, Any]] = {
     "share": {"type": param_types.NUMBER, "callback": param_types.share, "metavar": "U"},
     "duration": {"type": param_types.SECONDS, "metavar": "S"},
     "step of Flink": {
@@ -114,8 +114,8 @@ def _option(rule: Field[Any]) -> Any:
         option_name(rule.name),
         default=rule.default,
         show_default=True,
-        help=rule.metadata[ABOUT].replace("`high`", "--high"),
-        **KINDS[rule.metadata[KIND]],
+        help=rule.metadata["about"].replace("`high`", "--high"),
+        **KINDS[rule.metadata["kind"]],
     )
 
 
