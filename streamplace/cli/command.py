@@ -65,8 +65,8 @@ class Option(click.Option):
     def __init__(self, *names: Any, **settings: Any) -> None:
         first, _, rest = str(settings.pop("help", None) or "").partition("\f")
         text, bracket, default = first.partition("  [default: ")
-        whole = f"{text} {rest}{bracket}{default}" if rest else first
-        super().__init__(*names, help=whole or None, **settings)
+        settings["help"] = f"{text} {rest}{bracket}{default}" if rest else first
+        super().__init__(*names, **settings)
         self.brief = first
 
 
