@@ -205,7 +205,7 @@ def load_checkpoint(path: Path, loop: Loop, run: Mapping[str, Any]) -> None:
     if metadata.get("format") != FORMAT or metadata.get("version") != VERSION:
         raise CheckpointError(f"{path}: is not a checkpoint of version {VERSION}")
     try:
-        before = _present_form(dict(parsed(metadata["run"])))
+        before = present_form(dict(parsed(metadata["run"])))
         position = _position(parsed(metadata["position"]))
     except (KeyError, ValueError, TypeError, OverflowError) as error:
         raise CheckpointError(f"{path}: invalid run or position: {error}") from None
@@ -221,15 +221,14 @@ def load_checkpoint(path: Path, loop: Loop, run: Mapping[str, Any]) -> None:
         raise CheckpointError(f"{path}: {' '.join(str(error).split())}") from None
 
 
-def _present_form(run: dict[str, Any]) -> dict[str, Any]:
+def present_form(run: dict[str, Any]) -> dict[str, Any]:
     """Return the identity of a run, with a config of an earlier version converted."""
     config = run.get("config")
     if not isinstance(config, dict):
         return run
-    if "stage" in config:
-        return run | {"config": with_own_algorithms(config)}
+    made = with_own_algorithms(config) if "stage" in config else with_stages(config)
     try:
-        checked = TrainConfig.model_validate(with_stages(config))
+        checked = TrainConfig.model_validate(made)
     except ValidationError:
         return run  # it differs from the identity of every current run
     return run | {"config": identity_of(checked)}

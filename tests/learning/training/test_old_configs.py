@@ -2,6 +2,7 @@
 
 import json
 import logging
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,9 @@ from benchmarks.reference.trainings import config, graphs
 from streamplace.errors import CheckpointError, FormatError
 from streamplace.files.training_logs import CHECKPOINT
 from streamplace.learning.training import TrainConfig, read_config, train
-from streamplace.learning.training.config import is_old, with_stages
+from streamplace.learning.training.config import is_old, with_stages, with_values
+from streamplace.learning.training.run_files import identity_of, present_form
+from streamplace.learning.training.stages import forms
 from tests.support.old_runs import OLD, TAUGHT, dumped, make_old
 from tests.support.training_runs import STEPS_PER_EPOCH, check_same, ctrl_c_at
 
@@ -170,3 +173,15 @@ def test_an_unknown_setting_of_a_teacher_is_refused(tmp_path: Path) -> None:
         read(OLD + setting.replace('placer = "greedy"', ""), tmp_path)
     with pytest.raises(FormatError, match=r": optimiser\.rate: must be greater than 0"):
         read(OLD.replace("[optimiser]", "[optimiser]\nrate = -1.0") + TAUGHT, tmp_path)
+
+
+def test_a_run_resumes_whose_stage_has_another_algorithm_now() -> None:
+    now = identity_of(with_values(read_config("hsdag"), {"stage[0].optimiser_steps": 4}))
+    before = deepcopy(now)
+    (stage,) = before["stage"]
+    fields = {key: each for form in forms().values() for key, each in form.model_fields.items()}
+    moved = ("discounts_gradient", "memory_penalty", "memory_limit_gb", "reversed_rewards")
+    stage |= {"algorithm": "reinforce-steps"} | {key: fields[key].default for key in moved}
+    assert present_form({"config": before}) == {"config": now}
+    del stage["returns"]  # which is at its default
+    assert present_form({"config": before}) == {"config": now}
