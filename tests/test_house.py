@@ -32,7 +32,7 @@ DOORS = {
     "learning": 30,
     "makespan": 15,
     "capacity": 9,
-    "control": 30,
+    "control": 29,
     "ticks": 3,
     "latency": 6,
     "jobs": 10,
@@ -116,7 +116,7 @@ def test_others_use_only_what_a_room_offers(room: str) -> None:
     assert hidden == []
 
 
-@pytest.mark.parametrize(("options", "most"), [(("--placer", "greedy"), 542), ((), 704)])
+@pytest.mark.parametrize(("options", "most"), [(("--placer", "greedy"), 520), ((), 682)])
 def test_moves_of_placing(options: tuple[str, ...], most: int) -> None:
     assert moves_of_placing(*options) <= most
 
