@@ -40,7 +40,7 @@ class Fault:
     conflict: Any = None
 
     def without(self, place: str) -> "Fault":
-        """Return the fault without a place, such as a command that nobody asked for."""
+        """Return the fault without a place, such as a command that was not run."""
         return replace(self, place=tuple(each for each in self.place if each != place))
 
     def __str__(self) -> str:

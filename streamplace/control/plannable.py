@@ -68,7 +68,7 @@ def check_plannable(graph: StreamGraph, cluster: Cluster) -> None:
         # Some rate is possible, and which one is not known before costs are measured.
         if isinstance(error, ShortageError) and error.at_most > 0.0:
             return
-        error.update(place=error.fault.without("size").place)  # which nobody asked for
+        error.update(place=error.fault.without("size").place)  # a command that was not run
         raise
 
 

@@ -57,7 +57,7 @@ class _TaskManagers(ForeignForm):
 def read(text: str, where: str) -> tuple[Cluster, list[str]]:
     """Read the answer of ``/taskmanagers``: a device for each TaskManager with a free slot.
 
-    Its name is the TaskManager's id. Where the machine has fewer cores than Flink was told, those
+    Its name is the TaskManager's id. Where the machine has fewer cores than Flink assumes, those
     of the machine count.
 
     Raises

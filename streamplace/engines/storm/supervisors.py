@@ -15,7 +15,7 @@ from streamplace.util.text import counted
 
 CORE = 100.0  # percent
 DEFAULT_CPU = 400.0
-"""What Storm says of a supervisor whose ``supervisor.cpu.capacity`` nobody has set."""
+"""What Storm says of a supervisor whose ``supervisor.cpu.capacity`` is not set."""
 Slots = Annotated[int, Field(ge=0, lt=2**31)]
 
 

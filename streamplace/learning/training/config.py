@@ -135,7 +135,7 @@ def _with_own_algorithm(stage: Any) -> Any:
         with suppress(ValidationError):
             one.model_validate(kept | {"algorithm": name})
             return kept | {"algorithm": name}
-    return stage  # whose faults are told later
+    return stage  # the check of the whole config names its faults
 
 
 def old_place(place: Place, config: dict[str, Any]) -> Place:
