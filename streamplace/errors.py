@@ -52,10 +52,7 @@ class Fault:
 class StreamplaceError(Exception):
     """The base class of all exceptions that streamplace raises; the message is one line.
 
-    Parameters
-    ----------
-    what
-        The message, or its parts.
+    Its only argument is the message, or its parts as a `Fault`.
 
     Attributes
     ----------

@@ -14,9 +14,9 @@ from rich.table import Table
 from rich.text import Text
 
 from streamplace.display.mixins import Displayable, view_of
-from streamplace.display.view import Cell, Grid, Line, Names, View, labels, listed, shortened
+from streamplace.display.view import Cell, Grid, Line, Names, View, labels, listed
 from streamplace.execution.progress import is_quiet
-from streamplace.util.text import file_in_shell, printable
+from streamplace.util.text import file_in_shell, printable, shortened
 
 MIN_WIDTH = 40  # characters, even on a narrower terminal
 COLUMN_GAP = 2  # spaces

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from html import escape
 from math import ceil
 
-from streamplace.display.view import shortened
+from streamplace.util.text import shortened
 
 MAX_NODES = 60  # larger graphs are not drawn
 WIDTH, HEIGHT = 104, 24  # of a node, in pixels

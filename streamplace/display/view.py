@@ -10,7 +10,7 @@ from os.path import commonprefix
 from typing import Self
 
 from streamplace.display.text import NAME_LENGTH
-from streamplace.util.text import printable
+from streamplace.util.text import ELLIPSIS, printable, shortened
 
 SUMMARY_ROWS, TABLE_ROWS = 12, 60
 MAX_NAMES = 12  # names of a list that a renderer shows
@@ -135,24 +135,10 @@ class View:
         return "\n  ".join((self.title, *self.details))
 
 
-ELLIPSIS = "…"
 CONTEXT = 6  # characters kept around the part in which names differ
 MORE_LENGTH = len(" and 9999 more")
 NAMES_LISTED = 8  # in a cell, where the available width is unknown
 ROOM = NAMES_LISTED * (NAME_LENGTH + 2) + MORE_LENGTH
-
-
-def shortened(text: str, length: int) -> str:
-    """Return a text cut in the middle to at most `length` characters.
-
-    Both ends distinguish names such as ``metis-recursive-oracle``, ``policy:file=…:samples=16``.
-    """
-    if not text.isprintable():
-        text = printable(text)
-    if len(text) <= length:
-        return text
-    tail = (length - 1) // 2
-    return text[: length - 1 - tail] + ELLIPSIS + text[len(text) - tail :]
 
 
 def labels(names: Sequence[str], length: int) -> list[str]:

@@ -10,10 +10,10 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Rectangle
 
 from streamplace.display.text import limit_beside, number, rounded_down
-from streamplace.display.view import shortened
 from streamplace.makespan.score import MakespanScore
 from streamplace.pictures.style import COLOURS, GREY, legend_below, picture
 from streamplace.problem.placement import Placement
+from streamplace.util.text import shortened
 
 WIDTH = 9.0  # inches
 ROW, LEAST, MOST = 0.34, 2.2, 24.0  # height of a row, and of the whole picture, in inches

@@ -17,8 +17,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from streamplace.display.formats import kind_of
-from streamplace.display.view import shortened
 from streamplace.files.writing import atomic
+from streamplace.util.text import shortened
 
 COLOURS = (
     "#0072b2",

@@ -8,6 +8,7 @@ from unicodedata import bidirectional, category
 CONTROLS = ("Cc", "Cs", "Zl", "Zp")
 MARKS = ("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI")
 DIRECTIONS = "\u061c\u200e\u200f"
+ELLIPSIS = "…"
 
 MAX_FAULTS = 20
 """Faults that a message lists."""
@@ -25,6 +26,18 @@ def printable(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(ascii(c)[1:-1] if _is_control(c) else c for c in text)
+
+
+def shortened(text: str, length: int) -> str:
+    """Return text as `printable` does, cut in the middle to at most `length` characters.
+
+    Both ends distinguish names such as ``metis-recursive-oracle``, ``policy:file=…:samples=16``.
+    """
+    text = printable(text)
+    if len(text) <= length:
+        return text
+    tail = (length - 1) // 2
+    return text[: length - 1 - tail] + ELLIPSIS + text[len(text) - tail :]
 
 
 def file_in_shell(name: str) -> str:

@@ -9,11 +9,12 @@ from hypothesis import strategies as st
 
 from streamplace.capacity.plan.result import Plan, PlanRow
 from streamplace.display.formats import KINDS
-from streamplace.display.view import Names, labels, listed, shortened
+from streamplace.display.view import Names, labels, listed
 from streamplace.errors import FormatError, StreamplaceError, UsageError
 from streamplace.pictures.comparison import devices_picture, throughput_picture
 from streamplace.pictures.curves import draw_curves
 from streamplace.pictures.plan import draw_plan
+from streamplace.util.text import shortened
 from streamplace.workflows.comparison import Comparison
 from streamplace.workflows.comparison_folder import save_report
 from tests.support.comparisons import HARD_NAMES, comparison_by_hand, random_comparison
