@@ -1,11 +1,13 @@
 """Pages of the reference that mkdocs generates: help texts of commands, and public names.
 
-The site has them as cli.md and api.md; they are not files of the repository.
+The site has one page per command below `cli.md`, and one page per group of public names below
+`api.md`; they are not files of the repository.
 """
 
 from collections.abc import Iterator
 from copy import copy
 from importlib import import_module
+from importlib.metadata import version
 from typing import Any
 
 import click
@@ -15,12 +17,19 @@ from streamplace.cli.registered import cli
 from streamplace.problem.operators import OPERATOR_FIELDS, STREAM_FIELDS
 
 CLI, API = "cli.md", "api.md"
+LESS_FOUND = """\
+---
+search:
+  boost: 0.1
+---
+"""
+"""Front matter of the pages: a search finds the pages that explain something before them."""
 WIDTH = 88
 CLI_INTRODUCTION = """\
 # Command line
 
-This page has the `--help` text of every command, with details that are left out on a terminal.
-Every command (for `profile` and `apply`, each subcommand) also takes these options:
+The pages below have the `--help` text of each command, with details that are left out on a
+terminal. Every command (for `profile` and `apply`, each subcommand) also takes these options:
 
 - `--json` prints the result as JSON on stdout;
 - `--quiet` prints nothing on stderr except errors;
@@ -193,25 +202,38 @@ FIELDS = {
 """Class -> fields, whose meanings its docstring has once it is loaded; mkdocstrings only reads."""
 
 
+def on_config(config: Any) -> Any:
+    """Put the pages into the navigation, and the version below every page; called by mkdocs."""
+    reference = next(part["Reference"] for part in config.nav if "Reference" in part)
+    for index in (CLI, API):
+        listed = next(names for part in reference for names in part.values() if index in names)
+        folder = index.replace(".md", "/")
+        listed.extend(name for name in pages() if name.startswith(folder))
+    config.copyright = f"streamplace {version('streamplace')}"
+    return config
+
+
 def on_files(files: Any, config: Any) -> Any:
-    """Add the two pages to those of the site; called by mkdocs."""
+    """Add the pages to those of the site; called by mkdocs."""
     made = import_module("mkdocs.structure.files").File.generated  # only `make docs` installs it
-    for name, text in ((CLI, cli_page()), (API, api_page())):
+    for name, text in pages().items():
         files.append(made(config, name, content=text))
     return files
 
 
-def cli_page() -> str:
-    """Return the page of help texts as Markdown."""
-    return "\n".join([CLI_INTRODUCTION, *_sections(cli, "streamplace")])
-
-
-def api_page() -> str:
-    """Return the page of public names; mkdocstrings replaces each name by its docstrings."""
-    parts = [API_INTRODUCTION]
-    for title, paths in SECTIONS.items():
-        parts.append("\n".join([f"## {title}", *map(_entry, paths)]) + "\n")
-    return "\n".join(parts)
+def pages() -> dict[str, str]:
+    """Return the file names of the pages and their texts in Markdown."""
+    context = click.Context(cli, info_name="streamplace")
+    commands = {f"cli/{name}.md": (name, command) for name, command in _members(cli, context)}
+    titles = {f"api/{_file_name(title)}.md": title for title in SECTIONS}
+    texts = {CLI: _index(CLI_INTRODUCTION, {page: name for page, (name, _) in commands.items()})}
+    for page, (name, command) in commands.items():
+        texts[page] = "\n".join([f"# {name}\n", *_sections(command, name, context)])
+    texts[API] = _index(API_INTRODUCTION, titles)
+    for page, title in titles.items():
+        # mkdocstrings replaces each name by its docstrings
+        texts[page] = "\n".join([f"# {title}", *map(_entry, SECTIONS[title])]) + "\n"
+    return {page: LESS_FOUND + text for page, text in texts.items()}
 
 
 def whole(command: click.Command) -> click.Command:
@@ -223,6 +245,23 @@ def whole(command: click.Command) -> click.Command:
         if isinstance(param, Option):
             param.brief = str(param.help)
     return shown
+
+
+def _members(group: click.Group, context: click.Context) -> Iterator[tuple[str, click.Command]]:
+    """Yield the names of a group's commands and the commands, loaded."""
+    for name in group.list_commands(context):
+        _, command, _ = group.resolve_command(context, [name])
+        assert command is not None
+        yield name, command
+
+
+def _file_name(title: str) -> str:
+    return "-".join(title.lower().replace(",", "").split())
+
+
+def _index(introduction: str, titles: dict[str, str]) -> str:
+    """Return a page that links to others."""
+    return "\n".join([introduction, *(f"- [{title}]({page})" for page, title in titles.items())])
 
 
 def _entry(path: str) -> str:
@@ -241,7 +280,5 @@ def _sections(
     )  # fmt: skip
     yield f"## {context.command_path}\n\n```text\n{context.get_help()}\n```\n"
     if isinstance(command, click.Group):
-        for inner in command.list_commands(context):
-            _, subcommand, _ = command.resolve_command(context, [inner])
-            assert subcommand is not None
+        for inner, subcommand in _members(command, context):
             yield from _sections(subcommand, inner, context)
