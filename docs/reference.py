@@ -20,7 +20,7 @@ CLI, API = "cli.md", "api.md"
 LESS_FOUND = """\
 ---
 search:
-  boost: 0.1
+  boost: 0.001
 ---
 """
 """Front matter of the pages: a search finds the pages that explain something before them."""

@@ -33,7 +33,7 @@ from streamplace.latency.tuples import deployed
 FOLDER = Path("flink-loop").resolve() / "size"
 STARTS = {"one": 1, "too many": 10}  # instances of every operator
 SLOTS = 6  # of a TaskManager, until labels replace their number
-LABELS = device_labels(["tm0", "tm1"], operators=8).offered
+LABELS = device_labels(["tm0", "tm1"], most=8).offered
 MANAGERS = [TaskManager(name, labels, slots=SLOTS) for name, labels in LABELS.items()]
 MIPS = 1000.0  # any unit will do
 WARM_UP_S = 25  # until the buffers in front of a bottleneck are full

@@ -137,7 +137,8 @@ class EngineScore(ThroughputScore):
         mean, p50, p99 = (
             f"{self.latency_s[name]:.{self.latency_digits}g} s" for name in ("mean", "p50", "p99")
         )
-        lines = [Line(f"latency: mean {mean}, median {p50}, 99% of tuples within {p99}")]
+        text = f"latency: mean {mean}, median {p50}, 99% of tuples within {p99}"
+        lines = [Line(f"{text}, without random arrivals")]
         if self.dropped:
             lines.append(Line(f"sources with full queues dropped {self.dropped:,.6g} tuples"))
         if self.source_queue_growth > GROWING * self.offered_rate:

@@ -75,8 +75,8 @@ class Groups:
         so that every operator keeps the parallelism that it has in the job.
     labels
         Device -> label -> amount that its TaskManager must offer; empty without labels. They follow
-        from the names of the devices and the number of operators, so that they fit every placement
-        of a job.
+        from the names of the devices and, if the graph has instances, the number of operators, so
+        that they fit every placement of a job.
     anywhere
         Whether Flink chooses the devices, so that only numbers of instances count.
     """
@@ -189,7 +189,8 @@ def groups_on(
     instances = {name: Counter(on) for name, on in devices_of.items()} if divided else {}
     if not labels:
         return Groups(tuple(groups), instances)
-    return _labelled(groups, instances, device_labels(devices, len(devices_of), prefix))
+    most = len(devices_of) if divided else 0  # groups on several devices; none without instances
+    return _labelled(groups, instances, device_labels(devices, most, prefix))
 
 
 def groups_anywhere(counts: Mapping[str, int]) -> Groups:
@@ -261,8 +262,8 @@ class DeviceLabels:
         }
 
 
-def device_labels(devices: Sequence[str], operators: int, prefix: str = "") -> DeviceLabels:
-    """Return the labels of a cluster for the placements of a job of some operators.
+def device_labels(devices: Sequence[str], most: int, prefix: str = "") -> DeviceLabels:
+    """Return the labels of a cluster for the placements of a job.
 
     A slot-sharing group asks for the same amounts with each of its slots. So there is a label per
     device, of which that device offers little and all others more than enough: it limits the slots
@@ -271,11 +272,13 @@ def device_labels(devices: Sequence[str], operators: int, prefix: str = "") -> D
 
     Parameters
     ----------
+    most
+        The largest number of divided groups.
     prefix
         That of the job's groups; see `groups_on`.
     """
     job = LABEL_CHARACTERS.sub("_", prefix)
-    several = range(operators if len(devices) > 1 else 0)
+    several = range(most if len(devices) > 1 else 0)
     return DeviceLabels(
         label_names(devices, "dev_"),
         [label_names(devices, f"parts_{job}{number}_") for number in several],

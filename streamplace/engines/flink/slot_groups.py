@@ -26,11 +26,16 @@ LABELLED_HEAD = """\
 CONFIGURATION_HEAD = """\
 # Written by `streamplace export --to flink-config`: labels, one part per device of the cluster.
 # Add each part to the config.yaml of the device's TaskManager and restart it once; labels are fixed
-# when a TaskManager starts. They fit every placement of this job on these devices, also with other
-# numbers of instances: those that begin with parts_ limit the slots of a divided operator on one
-# device each. The JobManager needs none of them.
+# when a TaskManager starts. The JobManager needs none of them. They fit every placement
+# {which}.
 # Leave jobmanager.scheduler unset: the adaptive scheduler ignores labels without a message.
 """
+DIVIDED = """\
+of this job on these devices, also with other numbers of instances: those that begin with parts_
+# limit the slots of a divided operator on one device each"""
+WHOLE = """\
+of this job on these devices that divides no operator; before one is divided, write them anew from
+# a placement of instances"""
 
 
 def write(placement: Placement) -> str:
@@ -115,7 +120,8 @@ def write_configuration(placement: Placement) -> str:
     ProblemError
         As for ``--to flink``.
     """
-    parts = [CONFIGURATION_HEAD]
+    which = DIVIDED if placement.problem.graph.instance_of else WHOLE
+    parts = [CONFIGURATION_HEAD.format(which=which)]
     for device, labels in groups_of(placement, labels=True).labels.items():
         parts.append(f"--- # {json.dumps(device)}\nexternal-resources: {';'.join(labels)}\n")
         parts += [f"external-resource.{name}.amount: {n}\n" for name, n in labels.items()]

@@ -5,6 +5,11 @@ as a graph, and ``B+F1&F2`` also gives the decoder the devices of the upstream o
 that do not place upstream operators first, it gives those of all neighbours placed so far.
 """
 
+from importlib.util import cache_from_source
+from inspect import getfile
+from pathlib import Path
+from tempfile import gettempdir
+
 import torch
 from torch import Tensor, nn
 from torch_geometric.nn import MessagePassing
@@ -23,14 +28,28 @@ from streamplace.problem.problem import Problem
 from streamplace.util.arrays import Ints
 
 
-class View(MessagePassing):  # type: ignore[misc]  # torch-geometric is not typed
+class Layer(MessagePassing):  # type: ignore[misc]  # torch-geometric is not typed
+    """A layer of message passing, whose class leaves no temporary file behind.
+
+    PyG writes the method `propagate` of each class to a file, loads it, and does not remove it.
+    """
+
+    def __init__(self, aggregation: str) -> None:
+        super().__init__(aggr=aggregation)
+        written = Path(getfile(self.propagate))
+        if written.parent == Path(gettempdir()):  # otherwise a file of PyG's own
+            for file in (written, Path(cache_from_source(written))):
+                file.unlink(missing_ok=True)  # an earlier instance removed them
+
+
+class View(Layer):
     """One message-passing hop in one direction.
 
     h' = tanh(W2 [h : mean over neighbours u of tanh(W1 h_u)])
     """
 
     def __init__(self, before: int, after: int) -> None:
-        super().__init__(aggr="mean")
+        super().__init__("mean")
         self.message_of = nn.Linear(before, after)
         self.update_of = nn.Linear(before + after, after)
 

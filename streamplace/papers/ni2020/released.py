@@ -8,7 +8,6 @@ attention and devices; see the README of `papers.ni2020`.
 import numpy as np
 import torch
 from torch import Tensor, nn
-from torch_geometric.nn import MessagePassing
 
 from streamplace.papers.ni2020.features import (
     BITS_PER_MBIT,
@@ -18,7 +17,7 @@ from streamplace.papers.ni2020.features import (
     encoded,
     logarithms,
 )
-from streamplace.papers.ni2020.network import largest
+from streamplace.papers.ni2020.network import Layer, largest
 from streamplace.papers.ni2020.policy import Decoder, placed_neighbours
 from streamplace.papers.ni2020.products import SharedWeight
 from streamplace.papers.ni2020.sizes import ReleasedSizes
@@ -103,14 +102,14 @@ class Released(Decoder):
         return logits
 
 
-class Pooling(MessagePassing):  # type: ignore[misc]  # torch-geometric is not typed
+class Pooling(Layer):
     """A layer of GraphSAGE with max pooling (Hamilton et al. 2017).
 
     h' = [W1 h : W2 max over neighbours u of relu(W3 h_u + b)]
     """
 
     def __init__(self, before: int, hidden: int, after: int) -> None:
-        super().__init__(aggr="max")
+        super().__init__("max")
         self.message_of = nn.Linear(before, hidden)
         self.own = nn.Linear(before, after, bias=False)
         self.received = nn.Linear(hidden, after, bias=False)

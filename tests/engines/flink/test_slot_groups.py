@@ -117,3 +117,9 @@ def test_one_document_per_device() -> None:
 def test_a_single_device_divides_nothing() -> None:
     text = write_configuration(chain_placement(["s"], [0], {}, Cluster.parse("1x1000")))
     assert yaml.safe_load(text)["external-resources"] == "dev_d0"
+
+
+def test_a_job_without_instances_needs_no_labels_for_parts() -> None:
+    text = write_configuration(chain_placement(["a", "b", "c"], [0, 1, 2], {}))
+    assert "parts_" not in text
+    assert "that divides no operator; before one is divided" in text

@@ -1,5 +1,7 @@
 """The published networks: their number of devices and the state of their decoder."""
 
+from pathlib import Path
+
 import pytest
 import torch
 
@@ -9,6 +11,7 @@ from streamplace.learning.policy.decoding import Sampler
 from streamplace.learning.policy.encoded import BeamSearching
 from streamplace.learning.policy.registry import make_policy
 from streamplace.learning.training import read_config
+from streamplace.papers.ni2020.network import View
 from streamplace.papers.ni2020.policy import Decoder
 from tests.support.graphs import preset_graph
 from tests.support.policies import (
@@ -48,3 +51,14 @@ def test_embeddings_of_each_direction_have_length_1(name: str) -> None:
     embedded, _, _ = policy.encoder(batch, at, torch.ones_like(at, dtype=torch.bool))
     lengths = embedded[0].unflatten(1, (2, -1)).norm(dim=2)
     torch.testing.assert_close(lengths, torch.ones_like(lengths))
+
+
+def test_a_layer_leaves_no_temporary_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+
+    class Other(View):  # PyG writes a file for each class
+        pass
+
+    layer = Other(2, 3)
+    assert layer(torch.zeros(2, 2), torch.tensor([[0], [1]])).shape == (2, 3)
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
