@@ -1,5 +1,6 @@
 """Formats of pictures and tables by file suffix, and tables as Markdown and LaTeX."""
 
+import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -42,6 +43,8 @@ OF_LATEX = {
     "|": r"\textbar{}",
     "…": r"\ldots{}",
 } | {letter: "\\" + letter for letter in "&%$#_{}"}
+MINUS = re.compile(r"--(?=[\d.])")
+"""A minus of a number, which LaTeX sets as one in mathematics; other hyphens become dashes."""
 OF_MARKDOWN = {letter: "\\" + letter for letter in r"\`*_[]<>|~"}
 Rows = Iterable[tuple[str, Sequence[str]]]
 """Names, which are escaped, and the numbers beside each as text."""
@@ -66,7 +69,7 @@ def latex(caption: str, head: Sequence[str], rows: Rows) -> str:
         r"\midrule",
     ]
     for name, numbers in rows:
-        cells = (cell.replace("-", "--").replace("%", r"\%") for cell in numbers)
+        cells = (MINUS.sub("$-$", cell.replace("-", "--")).replace("%", r"\%") for cell in numbers)
         lines.append(rf"{' & '.join([_escaped(name, OF_LATEX), *cells])} \\")
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"]) + "\n"
 

@@ -103,7 +103,7 @@ def test_makespans_as_latex_by_hand() -> None:
     assert lines[3].startswith(
         r"placer & makespan, s & own order, s & SLR & median SLR & over heft"
     )
-    assert lines[5].endswith(r"1.000 to 1.000 & +0\% --0\% & 31.3\% & -- & 500.00 \\")
+    assert lines[5].endswith(r"1.000 to 1.000 & +0\% $-$0\% & 31.3\% & -- & 500.00 \\")
     assert lines[6].startswith(r"my\_placer & ")
 
 

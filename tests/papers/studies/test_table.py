@@ -32,7 +32,7 @@ def test_markdown_shows_further_variants_in_brackets() -> None:
 
 
 def test_latex_escapes_names() -> None:
-    assert r"first\_one & 0.500 (0.250) & 3 & +0.1 (--0.1) \\" in TABLE.latex()
+    assert r"first\_one & 0.500 (0.250) & 3 & +0.1 ($-$0.1) \\" in TABLE.latex()
 
 
 def test_columns_with_words_are_left_aligned_and_may_be_cut() -> None:
